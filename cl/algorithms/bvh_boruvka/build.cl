@@ -6,7 +6,7 @@
 
 // Dimensions of which codes are made: a bit each is the least. Further ones count for boxes only.
 #define MOST_CODED (DIMENSION_CLASS ? DIMENSION_CLASS : 32)
-#define CODED(dimensions) min(DIMENSIONS(dimensions), (uint)MOST_CODED)
+#define CODED(dimensions) (DIMENSION_CLASS || (dimensions) > 32 ? MOST_CODED : (dimensions))
 
 // A group of more points whose codes are equal gets codes of its own box.
 #define CROWD 64u
@@ -21,15 +21,18 @@ static inline uint cell_of(double x, double lower, double side, uint bits) {
 // The index along the Hilbert curve of the cell at `x`, of 2**bits in each of `coded` dimensions;
 // changes x.
 static inline ulong hilbert_code(uint x[MOST_CODED], uint coded, uint bits) {
+  uint first = x[0];  // which changes in each step, so it is in a register
   for (uint bit = bits - 1; bit > 0; --bit) {
     const uint below = (1u << bit) - 1;
-    for (uint d = 0; d < coded; ++d) {
+    first ^= below & -(first >> bit & 1);
+    for (uint d = 1; d < coded; ++d) {
       const uint is_set = -(x[d] >> bit & 1);  // all ones or none
-      const uint swapped = (x[0] ^ x[d]) & below & ~is_set;
-      x[0] ^= swapped | (below & is_set);
+      const uint swapped = (first ^ x[d]) & below & ~is_set;
+      first ^= swapped | (below & is_set);
       x[d] ^= swapped;
     }
   }
+  x[0] = first;
   uint flips = 0;
   for (uint d = 1; d < coded; ++d) x[d] ^= x[d - 1];
   for (uint bit = bits - 1; bit > 0; --bit) flips ^= -(x[coded - 1] >> bit & 1) & ((1u << bit) - 1);

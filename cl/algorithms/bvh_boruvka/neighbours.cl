@@ -83,7 +83,16 @@ static inline void list_fill(list_t *list, const tree_t *tree, uint slot, uint k
 
 #if BY_LEAF
 
-#define AT_ONCE 4u
+#define AT_ONCE (DIMENSION_CLASS ? 1u : 4u)
+
+// The coordinates of a leaf in a dimension: few are in registers.
+#if DIMENSION_CLASS
+typedef const double8 *coordinates_t;
+#define LANES_AT(own, d) (own)[d]
+#else
+typedef const global double *coordinates_t;
+#define LANES_AT(own, d) vload8(d, own)
+#endif
 
 // The lists of all points of a leaf, a lane each.
 typedef struct {
@@ -114,14 +123,15 @@ static inline void lists_insert(lists_t *lists, uint slot, double8 plains) {
 
 // Insert the points of a leaf into the lists of those of another one, or of the same. A few at once, so
 // that own coordinates are loaded less often.
-static inline void lists_take_leaf(lists_t *lists, const tree_t *tree, uint leaf, uint own_leaf) {
-  const global double *own = tree_leaf(tree, own_leaf), *at = tree_leaf(tree, leaf);
+static inline void lists_take_leaf(lists_t *lists, const tree_t *tree, coordinates_t own, uint leaf,
+                                   uint own_leaf) {
+  const global double *at = tree_leaf(tree, leaf);
   const long8 lanes = (long8)(0, 1, 2, 3, 4, 5, 6, 7);
   const uint n_points = min(tree->n - leaf * LEAF, LEAF);
   for (uint first = 0; first < n_points; first += AT_ONCE) {
     double8 sums[AT_ONCE] = {0};
     for (uint d = 0; d < tree->dimensions; ++d) {
-      const double8 x = vload8(d, own);
+      const double8 x = LANES_AT(own, d);
 #pragma unroll
       for (uint i = 0; i < AT_ONCE; ++i)
         sums[i] = DISTANCE_ADD(sums[i], x, at[d * LEAF + first + i]);
@@ -139,6 +149,13 @@ static inline void lists_fill(lists_t *lists, const tree_t *tree, uint leaf, uin
   search_t search;
   walk_t walk;
   search_open_box(&search, tree, leaf, INFINITY);
+#if DIMENSION_CLASS
+  double8 own[DIMENSION_CLASS];
+#pragma unroll
+  for (uint d = 0; d < DIMENSION_CLASS; ++d) own[d] = vload8(d, tree_leaf(tree, leaf));
+#else
+  const global double *own = tree_leaf(tree, leaf);
+#endif
 #pragma unroll
   for (uint j = 0; j < NEIGHBOURS; ++j) {
     lists->near[j] = j < NEIGHBOURS - k ? -1.0 : INFINITY;
@@ -146,7 +163,7 @@ static inline void lists_fill(lists_t *lists, const tree_t *tree, uint leaf, uin
   }
   walk_open(&walk, leaf);
   for (uint next = leaf; next != NO_SLOT; next = walk_next(&walk, tree, &search, 0, 0)) {
-    lists_take_leaf(lists, tree, next, leaf);
+    lists_take_leaf(lists, tree, own, next, leaf);
     search.reach = greatest_of(lists->near[NEIGHBOURS - 1]);
   }
 }

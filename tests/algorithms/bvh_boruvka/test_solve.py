@@ -62,6 +62,16 @@ def test_other_dimensions(any_device: Device, d: int) -> None:
     assert_right(Points(clusters(400, d, seed=d)), any_device)
 
 
+@pytest.mark.parametrize("metric", ["euclidean", "cosine"])
+def test_sums_of_many_dimensions_keep_their_order(device: Device, metric: Any) -> None:
+    """By optimised kernels: from 16 dimensions on a compiler may find it quicker to change it."""
+    rng = np.random.default_rng(16)
+    points = Points(rng.random((300, 37)), metric, rng.integers(0, 4, 300) / 4)
+    assert_right(points, device)
+    by_dense = clmst.minimum_spanning_forest(points, algorithm="dense", device=device)
+    assert_same_forest(by_dense, clmst.kruskal(points.to_graph()))
+
+
 @pytest.mark.parametrize("n", [0, 1, 2, 3, 7, 8, 9, 63, 64, 65, 513])
 def test_sizes(any_device: Device, n: int) -> None:
     """Around the bounds of leaves and levels."""
