@@ -29,7 +29,8 @@
 #ifndef DIMENSION_CLASS
 #define DIMENSION_CLASS 2
 #endif
-// How many there are, of what a kernel takes: a constant where it can be one.
+// How many there are, of what a kernel takes: a constant where it can be one. Loops say so, too: else
+// some compilers keep coordinates in memory instead of registers.
 #if DIMENSION_CLASS
 #define DIMENSIONS(given) ((uint)DIMENSION_CLASS)
 #else
@@ -134,7 +135,7 @@ static inline double point_at(const point_t *point, uint d) {
 static inline double distance_measure(const point_t *point, uint v) {
   double sum = 0;
 #pragma clang loop vectorize(disable)
-  for (uint d = 0; d < point->dimensions; ++d)
+  for (uint d = 0; d < DIMENSIONS(point->dimensions); ++d)
     sum = DISTANCE_ADD(sum, point_at(point, d), point->points[(size_t)d * point->n + v]);
   double measure = DISTANCE_MEASURE(sum);
 #if CORE_DISTANCES

@@ -22,7 +22,7 @@ static inline bool leaf_has_near(const search_t *search, const tree_t *tree, uin
   for (uint lane = 0; lane < n_points; ++lane) {
     double sum = 0;
 #pragma clang loop vectorize(disable)
-    for (uint d = 0; d < tree->dimensions; ++d) {
+    for (uint d = 0; d < DIMENSIONS(tree->dimensions); ++d) {
       const double x = at[d * LEAF + lane];
       sum = BOX_ADD(sum, SEARCH_LOWER(search, d), SEARCH_UPPER(search, d), x, x);
     }

@@ -130,7 +130,7 @@ static inline void lists_take_leaf(lists_t *lists, const tree_t *tree, coordinat
   const uint n_points = min(tree->n - leaf * LEAF, LEAF);
   for (uint first = 0; first < n_points; first += AT_ONCE) {
     double8 sums[AT_ONCE] = {0};
-    for (uint d = 0; d < tree->dimensions; ++d) {
+    for (uint d = 0; d < DIMENSIONS(tree->dimensions); ++d) {
       const double8 x = LANES_AT(own, d);
 #pragma unroll
       for (uint i = 0; i < AT_ONCE; ++i)

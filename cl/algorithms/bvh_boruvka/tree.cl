@@ -186,7 +186,7 @@ static inline double search_weight(const search_t *search, const tree_t *tree, u
 static inline double search_plain(const search_t *search, const tree_t *tree, uint slot) {
   double sum = 0;
 #pragma clang loop vectorize(disable)
-  for (uint d = 0; d < tree->dimensions; ++d)
+  for (uint d = 0; d < DIMENSIONS(tree->dimensions); ++d)
     sum = DISTANCE_ADD(sum, SEARCH_OWN(search, d), tree_at(tree, slot, d));
   return DISTANCE_PLAIN(sum);
 }
@@ -224,14 +224,14 @@ static inline uint search_leaf(const search_t *search, const tree_t *tree, uint 
   uint near = 0;
 #if WG_SIZE == 1
   double8 sums = 0;
-  for (uint d = 0; d < tree->dimensions; ++d)
+  for (uint d = 0; d < DIMENSIONS(tree->dimensions); ++d)
     sums = DISTANCE_ADD(sums, SEARCH_OWN(search, d), vload8(d, at));
   sums = DISTANCE_PLAIN(sums);
   vstore8(sums, 0, plains);
   near = bits_of_mask(sums <= search->reach);
 #else
   double sums[LEAF] = {0};
-  for (uint d = 0; d < tree->dimensions; ++d) {
+  for (uint d = 0; d < DIMENSIONS(tree->dimensions); ++d) {
     const double own = SEARCH_OWN(search, d);
 #pragma unroll
     for (uint lane = 0; lane < LEAF; ++lane)

@@ -33,7 +33,7 @@ static inline uint tree_near_children(const tree_t *tree, const search_t *search
   uint near = 0;
 #if WG_SIZE == 1
   double8 sums = 0;
-  for (uint d = 0; d < tree->dimensions; ++d) {
+  for (uint d = 0; d < DIMENSIONS(tree->dimensions); ++d) {
     const double8 lower = vload8(2 * d, box), upper = vload8(2 * d + 1, box);
     sums = BOX_ADD(sums, SEARCH_LOWER(search, d), SEARCH_UPPER(search, d), lower, upper);
   }
@@ -45,7 +45,7 @@ static inline uint tree_near_children(const tree_t *tree, const search_t *search
   near = bits_of_mask(is_near);
 #else
   double sums[FANOUT] = {0};
-  for (uint d = 0; d < tree->dimensions; ++d) {
+  for (uint d = 0; d < DIMENSIONS(tree->dimensions); ++d) {
     const double own_lower = SEARCH_LOWER(search, d), own_upper = SEARCH_UPPER(search, d);
 #pragma unroll
     for (uint c = 0; c < FANOUT; ++c)

@@ -34,7 +34,7 @@ static inline measure16_t row_measures(const row_t *row, uint v) {
 #define DIMENSION16(d) vload16(0, point->points + (size_t)(d) * point->n + v)
   const point_t *point = &row->point;
   double16 sums = 0;
-  for (uint d = 0; d < point->dimensions; ++d)
+  for (uint d = 0; d < DIMENSIONS(point->dimensions); ++d)
     sums = DISTANCE_ADD(sums, point_at(point, d), DIMENSION16(d));
   double16 measures = DISTANCE_MEASURE(sums);
 #if CORE_DISTANCES
