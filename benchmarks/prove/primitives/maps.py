@@ -84,7 +84,7 @@ def _histogram(kind: Kind, bench: Bench, strategy: Any) -> str | None:
             expression="x < 0 ? 4000000u : (uint)x",
             name="bin",
         )
-        bins = np.where(x < 0, 4_000_000, x).astype(np.int64)
+        bins = np.where(x < 0, 4_000_000, x.astype(np.int64))
     else:
         x = bench.records(kind.dtype)
         if not draws.one_in(4):
