@@ -89,13 +89,13 @@ class TaskThread:
         Shown in the frames of the process.
     """
 
-    __slots__ = ("__weakref__", "_tasks")
+    __slots__ = ("__weakref__", "_owner", "_tasks")
 
     def __init__(self, name: str) -> None:
         self._tasks: SimpleQueue[Any] = SimpleQueue()
         # The callback has no Python code, in which an interrupt would be lost.
-        owner = weakref.ref(self, self._tasks.put)
-        serve = (_serve, (self._tasks, owner, name))
+        self._owner = weakref.ref(self, self._tasks.put)
+        serve = (_serve, (self._tasks, self._owner, name))
         if sys.version_info >= (3, 12):
             _thread.start_new_thread(*serve)
         else:
@@ -109,7 +109,9 @@ class TaskThread:
         If this is interrupted, the thread may have got it or not: see :func:`all_of`.
         """
         task = ThreadTask(work)
-        if _is_over:
+        # The thread has ended, or will, once this object is in a cycle that is being collected:
+        # weak references are cleared before generators in that cycle are closed.
+        if _is_over or self._owner() is None:
             task.run()
         else:
             self._tasks.put(task)

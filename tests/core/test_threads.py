@@ -157,3 +157,27 @@ os.wait()
     if not hasattr(os, "fork"):
         pytest.skip("no fork")
     assert ended(program).split() == ["done", "closed"]
+
+
+def test_a_generator_is_closed_with_its_threads_in_one_collection() -> None:
+    """Its threads have ended by then, so nothing may wait for them."""
+    program = """
+import gc
+from clmst.core.threads import TaskThread, finish
+gc.disable()
+def kept():
+    own, workers = [], [TaskThread("clmst-test")]
+    own.append((yield own))
+    try:
+        yield 1
+    finally:
+        finish(workers)
+        print("closed", flush=True)
+generator = kept()
+own = next(generator)
+generator.send(generator)  # a cycle
+del generator, own
+gc.collect()
+print("collected")
+"""
+    assert ended(program).split() == ["closed", "collected"]

@@ -100,7 +100,7 @@ def _check_edges(claim: Claim, tree: Tree, launch: Launcher) -> bool:
         graph.n_vertices, n_tiles,
     )  # fmt: skip
     keys = reach_keys = claim.keys or tree.state  # whatever kernels take for none
-    if claim.keys is not None:
+    if graph.encoded.is_wide:  # also of a claim without edges, whose vertices have no paths
         reach_keys = device.allocate(8 * graph.n_vertices)
         launch.for_each(
             program, "proof_edges_find_reach_keys", graph.n_vertices, tree.reaches,

@@ -205,6 +205,13 @@ def test_each_kind_of_fault(device: Device) -> None:
     assert [name for name, claim in claims.items() if is_proved(claim)] == []
 
 
+def test_no_edges_of_wide_weights(device: Device) -> None:
+    """The keys of 64-bit weights are those of the claim, which has none here."""
+    graph = Graph.from_edges([1, 2], [2, 1], np.array([3 << 60, 1 << 60], np.uint64))
+    for layout in (graph, graph.symmetrised()):
+        assert not is_proved(claim_of(clmst.to_device(layout, device), RIGHT[:0]))
+
+
 @pytest.mark.parametrize("dtype", [np.int32, np.float64], ids=["32 bits", "64 bits"])
 def test_ties_are_broken_by_edge(device: Device, dtype: type) -> None:
     """Of parallel edges and of a cycle, all alike, every choice but the first ones is wrong."""
