@@ -13,6 +13,13 @@
 #ifndef CLMST_ALGORITHMS_DENSE_FILTER
 #define CLMST_ALGORITHMS_DENSE_FILTER
 
+// Of points there is always a METRIC_ of distance.cl, with as many bits of weights as it has.
+#ifndef METRIC
+#define METRIC 1
+#define WEIGHT_BITS 64
+#define WEIGHT_KIND 2
+#endif
+
 #include "device/distance.cl"
 
 // Words of the array `scaling`: the greatest biased exponent of a coordinate, the bits of the

@@ -77,10 +77,10 @@ kernel void dense_lightest_find(const global double *rows, const global double *
           column_floors[c] = v < end ? (CORE_DISTANCES ? floors[v] : 0.0f) : INFINITY;
         }
         if (lane == 0) memory.n_pairs[0] = 0;
-        float8 values[8];
+        float8 values[OWN_ROWS];
         tile_sums(&of, column, &memory, values);
 #pragma unroll
-        for (uint i = 0; i < 8; ++i) {
+        for (uint i = 0; i < OWN_ROWS; ++i) {
           float value[8], nearest = INFINITY;
           vstore8(values[i], 0, value);
 #pragma unroll

@@ -123,10 +123,10 @@ kernel void dense_nearest_find(const global double *rows, const global float *si
     for (uint column = begin; column < end; column += TILE_COLUMNS) {
       if (lane == 0) memory.n_pairs[0] = 0;
       if (lane < TILE_ROWS) memory.extreme[lane] = 0;
-      float8 values[8];
+      float8 values[OWN_ROWS];
       tile_sums(&of, column, &memory, values);
 #pragma unroll
-      for (uint i = 0; i < 8; ++i) {
+      for (uint i = 0; i < OWN_ROWS; ++i) {
         // Of 16 work-items that share a row, the least value of each or of each half of its columns:
         // the greatest of these bounds 16 or 32 pairs.
         float value[8], nearest = INFINITY, also = INFINITY;

@@ -1,5 +1,5 @@
 // dense: filter values of tiles of pairs. Work-groups of one take ROWS_AT_ONCE rows and 16 columns at a
-// time, by vectors; others TILE_ROWS x TILE_COLUMNS, of which a work-item has 4 x 8.
+// time, by vectors; others TILE_ROWS x TILE_COLUMNS, of which a work-item has OWN_ROWS x 8.
 #ifndef CLMST_ALGORITHMS_DENSE_TILE
 #define CLMST_ALGORITHMS_DENSE_TILE
 
@@ -56,7 +56,12 @@ static inline float least_of(float16 values) {
 
 #else
 
-#define TILE_ROWS (WG_SIZE / 2)
+// Rows of a work-item in a tile: 8, or 4 where work-items have few registers.
+#ifndef OWN_ROWS
+#define OWN_ROWS 4
+#endif
+
+#define TILE_ROWS (WG_SIZE / 16 * OWN_ROWS)
 #define CHUNK 16  // coordinates that are in local memory at a time
 #define ROW_STRIDE (TILE_ROWS + 4)
 #define ROW_LOADS (CHUNK * TILE_ROWS / 4 / WG_SIZE)
@@ -65,9 +70,9 @@ static inline float least_of(float16 values) {
 #define QUEUE 256
 #define QUEUE_END 0xffffffffu
 
-// The rows and columns of a work-item in a tile, 8 of each.
+// The rows of a work-item in a tile, and its 8 columns.
 static inline uint own_row(uint i) {
-  return get_local_id(0) / 16 * 4 + i % 4 + i / 4 * (TILE_ROWS / 2);
+  return get_local_id(0) / 16 * 4 + i % 4 + i / 4 * (WG_SIZE / 4);
 }
 
 static inline uint own_column(uint j) {
@@ -108,7 +113,7 @@ static inline void tile_sums(const points_t *of, uint column, local tile_memory_
     next_columns[i] = vload4(quad % 64, from_columns + (size_t)(quad / 64) * of->padded * PACK);
   }
 #pragma unroll
-  for (uint i = 0; i < 8; ++i) sums[i] = 0;
+  for (uint i = 0; i < OWN_ROWS; ++i) sums[i] = 0;
   for (uint chunk = 0; chunk < of->padded; chunk += CHUNK) {
     barrier(CLK_LOCAL_MEM_FENCE);
 #pragma unroll
@@ -140,17 +145,20 @@ static inline void tile_sums(const points_t *of, uint column, local tile_memory_
     for (uint k = 0; k < CHUNK; ++k) {
       const local float *own = memory->rows + k * ROW_STRIDE;
       const local float *theirs = memory->columns + k * TILE_COLUMNS;
-      const float4 upper = vload4(down, own), lower = vload4(down, own + TILE_ROWS / 2);
+      const float4 upper = vload4(down, own);
       const float8 others =
           (float8)(vload4(across, theirs), vload4(across, theirs + TILE_COLUMNS / 2));
       sums[0] = FILTER_ADD(sums[0], others - upper.x);
       sums[1] = FILTER_ADD(sums[1], others - upper.y);
       sums[2] = FILTER_ADD(sums[2], others - upper.z);
       sums[3] = FILTER_ADD(sums[3], others - upper.w);
+#if OWN_ROWS == 8
+      const float4 lower = vload4(down, own + WG_SIZE / 4);
       sums[4] = FILTER_ADD(sums[4], others - lower.x);
       sums[5] = FILTER_ADD(sums[5], others - lower.y);
       sums[6] = FILTER_ADD(sums[6], others - lower.z);
       sums[7] = FILTER_ADD(sums[7], others - lower.w);
+#endif
     }
   }
 }
@@ -163,7 +171,7 @@ static inline void tile_sums(const points_t *of, uint column, local tile_memory_
 static inline uint tile_queue(const float8 *values, local tile_memory_t *memory, ulong *found) {
   ulong bits = 0;
 #pragma unroll
-  for (uint i = 0; i < 8; ++i) {
+  for (uint i = 0; i < OWN_ROWS; ++i) {
     const float reach =
         min(memory->reach[own_row(i)], FLT_MAX);  // pairs that are none are infinite
     float value[8];

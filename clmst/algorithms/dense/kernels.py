@@ -36,7 +36,7 @@ def _of_tiles(capabilities: Capabilities, tuning: Policy) -> Iterator[Specialisa
         if metric == "great-circle":
             continue
         for core in (False, True) if kind == "float" else (False,):
-            defines = tile_defines(metric, tuning, core=core)
+            defines = tile_defines(metric, capabilities, tuning, core=core)
             yield specialise(PACK_SOURCE, capabilities, tuning, **defines)
             yield specialise(LIGHTEST_SOURCE, capabilities, tuning, **defines)
             if kind == "float" and not core:

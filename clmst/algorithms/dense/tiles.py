@@ -11,6 +11,7 @@ import numpy.typing as npt
 from clmst.core.errors import OutOfDeviceMemoryError
 from clmst.core.points import Points
 from clmst.runtime.array import DeviceArray
+from clmst.runtime.capabilities import Capabilities
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import weight_defines
 from clmst.runtime.device_matrix import METRICS, DeviceMatrix, gigabytes
@@ -27,6 +28,9 @@ _WORK_GROUP = 256
 # So that two work-groups fit a multiprocessor of NVIDIA's (docs/performance_log.md).
 _REGISTERS = 128
 _GROUPS_PER_UNIT = 3
+# Rows of a work-item in a tile, with 8 columns each: as many as registers of NVIDIA's GPUs, and of
+# others, hold. 16 work-items share a row.
+_OWN_ROWS, _FEW_OWN_ROWS, _LANES_A_ROW = 8, 4, 16
 # Rows whose median is the point that coordinates are counted from.
 _SAMPLE = 64
 
@@ -88,7 +92,10 @@ class PackedPoints:
         packed = cls(
             device=device,
             defines=tile_defines(
-                points.compared_as, device.policy, core=points.core_distances is not None
+                points.compared_as,
+                device.capabilities,
+                device.policy,
+                core=points.core_distances is not None,
             ),
             n=n,
             d=d,
@@ -111,8 +118,8 @@ class PackedPoints:
 
     def tiles_of(self, program: Program, n_rows: int) -> int:
         """Return how many tiles have so many rows."""
-        size = program.work_group_size
-        return ceil(n_rows / (_ROWS_ALONE if size == 1 else size // 2))
+        size, own = program.work_group_size, self.defines["OWN_ROWS"]
+        return ceil(n_rows / (_ROWS_ALONE if size == 1 else size // _LANES_A_ROW * own))
 
     @property
     def groups_at_once(self) -> int:
@@ -120,7 +127,9 @@ class PackedPoints:
         return self.device.capabilities.compute_units * _GROUPS_PER_UNIT
 
 
-def tile_defines(metric: str, tuning: Policy, *, core: bool) -> dict[str, int]:
+def tile_defines(
+    metric: str, capabilities: Capabilities, tuning: Policy, *, core: bool
+) -> dict[str, int]:
     """Return the macros that specialise kernels of tiles."""
     number, bits, kind = METRICS[metric]
     return {
@@ -128,6 +137,7 @@ def tile_defines(metric: str, tuning: Policy, *, core: bool) -> dict[str, int]:
         "CORE_DISTANCES": int(core),
         "WG_SIZE": min(tuning.work_group_size, _WORK_GROUP),
         "MAX_REGISTERS": _REGISTERS,
+        "OWN_ROWS": _OWN_ROWS if capabilities.lanes == "ptx" else _FEW_OWN_ROWS,
         **weight_defines(bits, kind, maximum=False),
     }
 
