@@ -84,6 +84,7 @@ def simulate(
         # Its check of uninitialised memory takes the vectors of optimised code for such, and dies.
         "OCLGRIND_BUILD_OPTIONS": "-cl-opt-disable",
         "PYOPENCL_NO_CACHE": "1",  # which does not know of those options
+        "CLMST_IN_SELF_TEST": "1",  # so that no child process writes to the same log
     }
     unset = ("CLMST_DEVICE", "CLMST_WITHOUT")
     inherited = {name: value for name, value in os.environ.items() if name not in unset}

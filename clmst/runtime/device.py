@@ -101,7 +101,8 @@ class Device:
         """Return the same device with another policy; results stay the same."""
         check_kind("tuning", tuning, Policy)
         other = self._like(tuning, self._caller_queue)
-        if self.policy.work_group_size == 1 < tuning.work_group_size:
+        most = self.capabilities.max_work_group_size
+        if self.policy.work_group_size == 1 < tuning.work_group_size <= most:
             _ = other.trial_failure  # only now are there lanes to try
         return other
 

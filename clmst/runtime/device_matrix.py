@@ -132,6 +132,7 @@ class DeviceMatrix:
                 f"bits and kind are {bits} and {self.kind!r}; of this graph they must be "
                 f"{known[0]} and {known[1]!r}"
             )
+        check_dict("plans", self.plans)
         if isinstance(self.panels, PointPanels):
             return
         row = 0
@@ -144,7 +145,6 @@ class DeviceMatrix:
             raise InvalidArgumentError(
                 f"the panels do not hold each of {self.n_vertices} rows once; they must"
             )
-        check_dict("plans", self.plans)
 
     def __repr__(self) -> str:
         return f"DeviceMatrix({self.graph!r}, on {self.device.description})"

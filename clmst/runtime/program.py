@@ -98,7 +98,7 @@ class Program:
         Raises
         ------
         UnsupportedDeviceError
-            It does not take so many work-items; nothing is enqueued then.
+            It does not take so many work-items, or has less local memory; nothing is enqueued then.
         """
         import pyopencl as cl
 
@@ -108,6 +108,11 @@ class Program:
                 f"{name} of {self.specialisation.label} has work-groups of {size} work-items; "
                 f"{self._device.name.strip()} takes at most {limit} for this kernel, so {limit} or "
                 "fewer would fit"
+            )
+        if size > 1 and (needed := self.local_memory(name)) > (has := self._device.local_mem_size):
+            raise UnsupportedDeviceError(
+                f"{name} of {self.specialisation.label} takes {needed} bytes of local memory; "
+                f"{self._device.name.strip()} has {has}"
             )
         return self._asked.pop(name, None) or cl.Kernel(self._built, name)
 

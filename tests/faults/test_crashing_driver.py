@@ -187,12 +187,12 @@ def test_child_that_is_ended_from_outside(users: Users, how: str) -> None:
 
 def test_child_that_hangs(users: Users) -> None:
     """It is waited for once a process, whatever device object asks, and nothing is kept of it."""
-    mock = users.mock(builds="algorithms/ecl/ WEIGHT_BITS=32", how="hang", limit=5)
+    mock = users.mock(builds="algorithms/ecl/ WEIGHT_BITS=32", how="hang", limit=3)
     one = "clmst.get_device().forcing_off()"  # a new object each time
     both = ECL.replace("device=None", f"device={one}").replace("(32, 64)", "(32, 64, 32)")
     kind, message = users.run(mock, both)["32"]
     assert kind == "UnsupportedDeviceError"
-    assert "its self-test has not ended after 5 s;" in message
+    assert "its self-test has not ended after 3 s;" in message
     assert len(mock.deaths()) == 1
     assert set(users.verdicts().values()) == {None}
 

@@ -30,13 +30,17 @@ DEVICES = {target.architecture: target for target in TARGETS}
 # doubles and 64-bit words: more than the registers of Intel's GPUs. A long list, or a point in many
 # dimensions, is more than those of any GPU.
 SEARCHES = (
+    "bvh_boruvka_candidates_find",
     "bvh_boruvka_clear_leaves",
     "bvh_boruvka_lightest_propose",
     "bvh_boruvka_lightest_search",
     "bvh_boruvka_neighbours_find",
 )
 MANY_DIMENSIONS = 0
-SPILLED_BY_SEARCHES = re.compile(rf"warning: kernel ({'|'.join(SEARCHES)}) .* spilled around .*")
+# The sums of a tile of pairs take half of all registers, and what else is there when they are
+# compared does not fit; nothing of it is in the loop over dimensions.
+TILES = ("dense_lightest_find",)
+SPILLED = re.compile(rf"warning: kernel ({'|'.join((*SEARCHES, *TILES))}) .* spilled around .*")
 
 # More private memory than there are registers, indexed in a way that no compiler can foresee.
 HUNGRY = """
@@ -124,7 +128,7 @@ def test_front_end_takes_the_shape_of_a_cpu() -> None:
 @pytest.mark.slow
 def test_compiles_without_a_word(built: TargetBuild) -> None:
     complaints = {
-        one.label: SPILLED_BY_SEARCHES.sub("", outcome.complaints).strip()
+        one.label: SPILLED.sub("", outcome.complaints).strip()
         for one, outcome in built.outcomes.items()
     }
     assert {label: said for label, said in complaints.items() if said} == {}
@@ -139,7 +143,7 @@ def test_everything_private_is_in_registers(built: TargetBuild) -> None:
         for one, outcome in built.outcomes.items()
         for kernel in outcome.kernels
         if (kernel.scratch or kernel.spills)
-        and kernel.name not in SEARCHES
+        and kernel.name not in (*SEARCHES, *TILES)
         and dict(one.defines).get("DIMENSION_CLASS") != MANY_DIMENSIONS
     ] == []
 

@@ -75,7 +75,7 @@ static inline void lightest_of_rows(const points_t *of, const filter_t *filter,
       reach[r] = min(reach[r], filter_of_nearest(filter, nearest, of->d));
       for (uint p = 0; p < n_packs; ++p) {
         const float16 value = values[r * PACKS_AT_ONCE + p];
-        if (least_of(value) > reach[r]) continue;
+        if (!any(value <= (float16)(reach[r]))) continue;
         float one[PACK];
         vstore16(value, 0, one);
         for (uint c = 0; c < PACK; ++c) {

@@ -97,7 +97,7 @@ kernel void dense_nearest_find(const global double *rows, const global float *si
           float16 sums[ROWS_AT_ONCE];
           pack_sums(&of, vertices, column / PACK, sums);
           for (uint r = 0; r < n_own; ++r) {
-            if (!(least_of(sums[r]) <= reach[at + r])) continue;
+            if (!any(sums[r] <= (float16)(reach[at + r]))) continue;
             float values[PACK];
             vstore16(sums[r], 0, values);
             for (uint c = 0; c < min(until - column, (uint)PACK); ++c) {
