@@ -144,7 +144,7 @@ def tile_defines(
 
 def rows_of(points: Points) -> npt.NDArray[np.float64]:
     """Return the coordinates that distances are computed of, a row a point."""
-    if points.metric == "cosine":
+    if points.metric == "cosine" or points.coordinates.shape[1] != points.dimensions:
         return np.ascontiguousarray(points.planes.T)
     rows: npt.NDArray[np.float64] = points.coordinates
     return rows

@@ -96,6 +96,15 @@ def test_lists_of_any_length(device: Device, k: int) -> None:
     assert_right(Points(points), device, k=k)
 
 
+@pytest.mark.parametrize("d", [1, 2, 3])
+def test_long_lists_in_few_dimensions(any_device: Device, d: int) -> None:
+    """Hierarchies have no lists of so many points; a line has a second coordinate, 0."""
+    points = np.random.default_rng(d).normal(size=(320, d))
+    distances = np.sort(Points(points).weights_of(np.arange(320)[:, None], np.arange(320)), axis=1)
+    found = clmst.core_distances(points, 300, device=any_device)
+    np.testing.assert_array_equal(found, distances[:, 299])
+
+
 def test_rounded_distances(device: Device) -> None:
     """Equal integers are in the order of edge ids, however their squares compare."""
     points = np.random.default_rng(7).normal(size=(300, 13))
