@@ -18,24 +18,14 @@ from typing import Any
 
 import click
 import numpy as np
-from scipy.cluster import hierarchy
-from scipy.spatial.distance import pdist
 
 import clmst
 from benchmarks.options import device_option
+from benchmarks.prove.trees_of_points import difference
 from clmst import Device, Points
 from clmst.algorithms.bvh_boruvka import choice
-from clmst.algorithms.bvh_boruvka import solve as bvh_boruvka
 from clmst.bench.harness import WrongResultError, wall_and_processor_seconds
 from clmst.core.weight_keys import Array
-from clmst.runtime.device_matrix import DeviceMatrix
-from clmst.runtime.launcher import Launcher
-
-_SCIPYS: dict[str, Any] = {
-    "euclidean": "euclidean",
-    "manhattan": "cityblock",
-    "chebyshev": "chebyshev",
-}
 
 
 def coordinates_of(rng: np.random.Generator, n: int, d: int) -> tuple[str, Array]:
@@ -66,25 +56,6 @@ def draw(number: int) -> tuple[str, Points]:
     if rng.random() < 0.3:  # few different ones, so that weights tie
         core = rng.integers(0, 5, n) * float(np.abs(coordinates).max()) / 4
     return kind, Points(coordinates, str(metric), core)  # type: ignore[arg-type]  # one of them
-
-
-def difference(points: Points, device: Device) -> str:
-    """Return what is wrong with the tree or the linkage of points; empty if nothing is."""
-    matrix = DeviceMatrix.upload(points, device)
-    forest = bvh_boruvka.solve(matrix, Launcher(device, device.queue)).to_host()
-    graph = points.to_graph()
-    expected = clmst.kruskal(graph)
-    if not np.array_equal(forest.edges, expected.edges):
-        return "the tree has other edges than Kruskal's"
-    distances = graph.weights
-    if points.core_distances is None and points.metric in _SCIPYS:
-        distances = pdist(points.coordinates, _SCIPYS[points.metric])
-    ours, scipys = forest.linkage(device=device), hierarchy.linkage(distances, "single")
-    if not np.array_equal(ours[:, 2], scipys[:, 2]):
-        return "the linkage has other heights than SciPy's"
-    if np.diff(ours[:, 2]).all() and not np.array_equal(ours, scipys):
-        return "the linkage has other merges than SciPy's"
-    return ""
 
 
 def compare(numbers: Iterable[int], device: Device) -> Counter[str]:

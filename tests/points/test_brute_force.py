@@ -8,6 +8,7 @@ import pytest
 from scipy.spatial.distance import pdist
 
 from benchmarks import brute_force
+from benchmarks.prove import trees_of_points
 from clmst import Device
 from clmst.bench.harness import WrongResultError
 
@@ -29,6 +30,6 @@ def test_random_sets_are_right(any_device: Device) -> None:
 
 
 def test_what_is_wrong_is_told(any_device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(brute_force, "pdist", lambda X, metric: 2 * pdist(X, metric))
+    monkeypatch.setattr(trees_of_points, "pdist", lambda X, metric: 2 * pdist(X, metric))
     with pytest.raises(WrongResultError, match=r"set \d+, .*: the linkage has other heights"):
         brute_force.compare(in_the_plane(100), any_device)
