@@ -37,9 +37,11 @@ def distances(packed: PackedPoints, k: int, launch: Launcher) -> DeviceArray:
     n, device = packed.n, packed.device
     program = device.program(SOURCE, **packed.defines)
     n_tiles, n_columns = packed.tiles_of(program, n), ceil(n / TILE_COLUMNS)
-    # Few rows leave work-groups idle, unless several share a row.
+    # Few rows leave work-groups idle, unless several share a row; each of them has a list, so long
+    # lists are few.
     alone = program.work_group_size == 1
     shared = 1 if alone else ceil(2 * packed.groups_at_once / n_tiles)
+    shared = min(shared, max(n // (4 * k), 1))
     width = TILE_COLUMNS * ceil(n_columns / min(shared, n_columns))
     n_parts = ceil(n / width)
     lists = DeviceArray.empty(n_parts * k * n, np.float64, device)
