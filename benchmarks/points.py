@@ -37,7 +37,7 @@ from benchmarks.options import Experiments, device_option, repetitions_option
 from clmst import Device, Points
 from clmst.algorithms.bvh_boruvka import choice
 from clmst.algorithms.bvh_boruvka import solve as bvh_boruvka
-from clmst.algorithms.dendrogram.merge import merge_on_device
+from clmst.algorithms.dendrogram.merge import has_few, merge_on_device
 from clmst.algorithms.dendrogram.self_test import merge_by_host
 from clmst.algorithms.shared.device_forest import DeviceForest
 from clmst.bench.harness import CLOCKS, Contestant, Harness, Times, WrongResultError
@@ -187,7 +187,8 @@ def dendrograms(samples: tuple[Sample, ...], device: str | None, repetitions: in
             n: int = sample.n, weights: DeviceArray = weights, ends: DeviceArray = ends
         ) -> tuple[DeviceArray, DeviceArray]:
             launch = Launcher(found, found.queue)
-            return merge_on_device(n, ends, argsort(weights, launch=launch), launch)
+            order = argsort(weights, launch=launch)
+            return merge_on_device(n, ends, order, launch, few=has_few(n, found))
 
         every: list[Contestant[Any]] = [
             Contestant(name="tree", call=resident.solve, wait=found.queue.finish),

@@ -119,10 +119,12 @@ CORE_NUMBERS = KernelFamily(
 )
 
 
+FEW_VERTICES, MANY_VERTICES = "few vertices", "many vertices"
 DENDROGRAM = KernelFamily(
     name="dendrogram",
     what="dendrograms of forests",
     test=_test("dendrogram.", "dendrogram_failure"),
+    cases=(FEW_VERTICES, MANY_VERTICES),
 )
 
 
@@ -339,7 +341,7 @@ def require_core_numbers(device: Device) -> None:
         device.trust.require(CORE_NUMBERS)
 
 
-def require_dendrogram(device: Device) -> None:
-    """Raise :class:`UnsupportedDeviceError` unless a device passes that of dendrograms."""
+def require_dendrogram(device: Device, *, few: bool) -> None:
+    """Raise unless a device passes that of dendrograms, of `few` or of many vertices."""
     if not device.trust.given:
-        device.trust.require(DENDROGRAM)
+        device.trust.require(DENDROGRAM, FEW_VERTICES if few else MANY_VERTICES)

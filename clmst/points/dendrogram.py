@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from clmst.algorithms import families
-from clmst.algorithms.dendrogram.merge import Merges, merge, rising_order
+from clmst.algorithms.dendrogram.merge import Merges, has_few, merge, rising_order
 from clmst.core.errors import InvalidArgumentError, InvalidForestError
 from clmst.core.weight_keys import Array
 from clmst.runtime.discovery import get_device, pass_over
@@ -113,11 +113,12 @@ def _merge(forest: Forest, edges: Array, device: Any) -> tuple[Array, Merges]:
     while True:
         found = get_device(device)
         try:
-            families.require_dendrogram(found)
+            few = has_few(forest.n_vertices, found)
+            families.require_dendrogram(found, few=few)
             with found.lock, Guard(found):
                 joined = np.arange(forest.weights.size, len(edges))
                 order = np.concatenate([rising_order(forest.weights, found), joined])
-                return order, merge(forest.n_vertices, edges, order, found)
+                return order, merge(forest.n_vertices, edges, order, found, few=few)
         except NoFamilyLeftError as error:
             if not pass_over(device, error):
                 raise

@@ -284,15 +284,3 @@ kernel void dense_jump_pointers(volatile global uint *parents, volatile global u
   }
   if (n_pending > 0) atomic_add(state + count, n_pending);
 }
-
-// Separate the endpoints of edges.
-//
-// In       edges[k]: lesser << bits | greater.
-// Out      ends[k].
-// Launch   any.
-// Needs    bits < 32.
-// Ensures  ends[i] = (lesser, greater).
-kernel void dense_unpack_edges(const global ulong *edges, global uint2 *ends, uint k, uint bits) {
-  const ulong mask = (1ul << bits) - 1;
-  GRID_FOR(i, k) ends[i] = (uint2)((uint)(edges[i] >> bits), (uint)(edges[i] & mask));
-}

@@ -11,6 +11,7 @@ from clmst.algorithms.dendrogram.parallel import ParallelMerge
 from clmst.core.weight_keys import Array
 from clmst.primitives.sort import argsort
 from clmst.runtime.array import DeviceArray
+from clmst.runtime.capabilities import Capabilities
 from clmst.runtime.device import Device
 from clmst.runtime.launcher import Launcher
 
@@ -18,6 +19,9 @@ SERIAL_SOURCE = "algorithms/dendrogram/serial.cl"
 
 # From so many edges on a device with work-groups of several work-items sorts them.
 _SORTED_BY_DEVICE_FROM = 1 << 16
+# Vertices, at most, whose clusters one work-item of such a device merges in local memory; the bytes
+# of a cluster there, and what else that kernel and a driver keep in local memory.
+_SERIAL_VERTICES, _CLUSTER_BYTES, _RESERVED_BYTES = 7168, 6, 2048
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +40,22 @@ class Merges:
     sizes: npt.NDArray[np.uint32]
 
 
-def merge(n: int, edges: Array, order: Array, device: Device) -> Merges:
+def has_few(n: int, device: Device) -> bool:
+    """Return whether one work-item of a device merges the edges of so many vertices."""
+    return device.policy.work_group_size == 1 or n <= _serial_vertices(device.capabilities)
+
+
+def serial_defines(capabilities: Capabilities) -> dict[str, int]:
+    """Return the macros of the kernel of one work-item."""
+    return {"SERIAL_VERTICES": _serial_vertices(capabilities)}
+
+
+def _serial_vertices(capabilities: Capabilities) -> int:
+    fits = (capabilities.local_memory - _RESERVED_BYTES) // _CLUSTER_BYTES
+    return max(min(_SERIAL_VERTICES, fits), 1)
+
+
+def merge(n: int, edges: Array, order: Array, device: Device, *, few: bool) -> Merges:
     """Merge the ends of edges in an order.
 
     Parameters
@@ -48,12 +67,15 @@ def merge(n: int, edges: Array, order: Array, device: Device) -> Merges:
     order : array of int, shape (k,)
         Indices of edges, that of the lightest first.
     device : Device
+    few : bool
+        Whether one work-item merges: never of more vertices than :func:`has_few` allows.
 
     Notes
     -----
     Where work-groups have one work-item, as on CPUs, one goes through the edges: nearly O(n) work,
-    12 bytes of device memory a vertex and 16 an edge. Elsewhere many do, level by level, in
-    O(n log n) work and some 80 bytes a vertex (:mod:`clmst.algorithms.dendrogram.parallel`).
+    12 bytes of device memory a vertex and 24 an edge. So does one elsewhere, in local memory, where
+    vertices are few. Many do where they are not, level by level, in O(n log n) work and some 80
+    bytes a vertex (:mod:`clmst.algorithms.dendrogram.parallel`).
     """
     k = len(order)
     children, sizes = np.zeros((k, 2), np.uint32), np.zeros(k, np.uint32)
@@ -62,7 +84,7 @@ def merge(n: int, edges: Array, order: Array, device: Device) -> Merges:
         ends = np.ascontiguousarray(edges, np.uint32).reshape(-1)
         given = DeviceArray.from_host(ends, device)
         below, counts = merge_on_device(
-            n, given, DeviceArray.from_host(order.astype(np.uint32), device), launch
+            n, given, DeviceArray.from_host(order.astype(np.uint32), device), launch, few=few
         )
         launch.read(below.memory, children)
         launch.read(counts.memory, sizes)
@@ -70,7 +92,7 @@ def merge(n: int, edges: Array, order: Array, device: Device) -> Merges:
 
 
 def merge_on_device(
-    n: int, ends: DeviceArray, order: DeviceArray, launch: Launcher
+    n: int, ends: DeviceArray, order: DeviceArray, launch: Launcher, *, few: bool
 ) -> tuple[DeviceArray, DeviceArray]:
     """Do as :func:`merge`, on arrays of the device; not waited for at the end.
 
@@ -82,6 +104,8 @@ def merge_on_device(
         Both ends of each edge.
     order : DeviceArray of uint32, shape (k,)
     launch : Launcher
+    few : bool
+        As of :func:`merge`.
 
     Returns
     -------
@@ -89,14 +113,14 @@ def merge_on_device(
     sizes : DeviceArray of uint32, shape (k,)
     """
     device, k = order.device, order.size
-    if device.policy.work_group_size > 1:
+    if not few and device.policy.work_group_size > 1:
         return ParallelMerge(n, ends, order, launch).run()
-    parent, children, sizes = (
-        DeviceArray.empty(size, np.uint32, device) for size in (n + k, 2 * k, k)
+    clusters, children, sizes = (
+        DeviceArray.empty(size, np.uint32, device) for size in (3 * n, 2 * k, k)
     )
-    program = device.program(SERIAL_SOURCE)
+    program = device.program(SERIAL_SOURCE, **serial_defines(device.capabilities))
     launch.enqueue(
-        program, "dendrogram_serial_merge", 1, ends, order, parent, children, sizes, n, k
+        program, "dendrogram_serial_merge", 1, ends, order, clusters, children, sizes, n, k
     )
     return children, sizes
 
