@@ -288,7 +288,8 @@ def solve_complete(
 
     takes_options = options is None or isinstance(options, DenseOptions)
     by_tiles = takes_options and not maximum and takes_tiles(matrix)
-    if by_tiles and families.tiles_refusal(matrix) is None:
+    by_products = isinstance(options, DenseOptions) and options.filter == "products"
+    if by_tiles and families.tiles_refusal(matrix, products=by_products) is None:
         return dense.solve_by_tiles(matrix, launch, options=options)
     families.require_complete(matrix, maximum=maximum, options=options)
     return dense.solve_matrix(matrix, launch, maximum=maximum, options=options)

@@ -145,16 +145,10 @@ class CsrValidationCase:
         return f"{self.bits}-bit {self.kind} weights"
 
 
-def _csr_validation_failure(device: Device, case: CsrValidationCase) -> str | None:
-    from clmst.algorithms import self_test
-
-    return self_test.csr_validation_failure(device, case)
-
-
 CSR_VALIDATION = KernelFamily(
     name="csr-check",
     what="the check of a large SciPy matrix; where it is refused, the host checks",
-    test=_csr_validation_failure,
+    test=_test("", "csr_validation_failure"),
     cases=(CsrValidationCase(), CsrValidationCase(64, "float")),
 )
 
@@ -175,6 +169,8 @@ class CompleteCase:
         Whether points have core distances.
     neighbours : int
         Of lists of near points, where these are asked for: as kernels are built for them.
+    products : bool
+        Whether tiles have squares of distances by products.
     maximum : bool
     option_text, options
         As of :class:`Case`.
@@ -186,6 +182,7 @@ class CompleteCase:
     dimension_class: int = 0
     core: bool = False
     neighbours: int = 0
+    products: bool = False
     maximum: bool = False
     option_text: str = ""
     options: object = field(default=None, compare=False)
@@ -196,6 +193,7 @@ class CompleteCase:
             what = f"points, {self.metric}, {self.dimension_class or 'more'} dimensions"
             what += ", core distances" if self.core else ""
             what += f", {self.neighbours} neighbours" if self.neighbours else ""
+            what += ", by products" if self.products else ""
         text = f"{what}, {'maximum' if self.maximum else 'minimum'}"
         return f"{text}, {self.option_text}" if self.option_text else text
 
@@ -219,48 +217,32 @@ def complete_case_of(
     )
 
 
-def _complete_failure(device: Device, case: CompleteCase) -> str | None:
-    from clmst.algorithms import self_test
-
-    return self_test.complete_failure(device, case)
-
-
 COMPLETE = KernelFamily(
     name="dense-complete",
     what="spanning trees of complete graphs: matrices and points",
-    test=_complete_failure,
+    test=_test("", "complete_failure"),
     cases=(CompleteCase(), CompleteCase(64, "float", maximum=True)),
 )
-
-
-def _tiles_failure(device: Device, case: CompleteCase) -> str | None:
-    from clmst.algorithms import self_test
-
-    return self_test.tiles_failure(device, case)
 
 
 TILES = KernelFamily(
     name="dense-tiles",
     what="trees and core distances of points by tiles of pairs; where it is refused, by rows",
-    test=_tiles_failure,
+    test=_test("", "tiles_failure"),
     cases=(
         CompleteCase(64, "float", "euclidean"),
         CompleteCase(64, "float", "manhattan", core=True),
         CompleteCase(64, "float", "euclidean", neighbours=1),
+        CompleteCase(64, "float", "euclidean", core=True, products=True),
+        CompleteCase(64, "float", "euclidean", neighbours=1, products=True),
     ),
 )
-
-
-def _points_failure(device: Device, case: CompleteCase) -> str | None:
-    from clmst.algorithms import self_test
-
-    return self_test.points_failure(device, case)
 
 
 POINTS = KernelFamily(
     name="bvh-boruvka",
     what="spanning trees and core distances of points; where it is refused, dense or the host",
-    test=_points_failure,
+    test=_test("", "points_failure"),
     cases=(CompleteCase(64, "float", "euclidean", 2), CompleteCase(64, "float", "euclidean", 3)),
 )
 
@@ -313,7 +295,9 @@ def points_refusal(matrix: DeviceMatrix, neighbours: int = 0) -> str | None:
     return None if trust.given else trust.refusal(POINTS, case)
 
 
-def tiles_refusal(matrix: DeviceMatrix, *, neighbours: bool = False) -> str | None:
+def tiles_refusal(
+    matrix: DeviceMatrix, *, neighbours: bool = False, products: bool = False
+) -> str | None:
     """Return why a device is not trusted with trees of points by tiles of pairs; None if it is.
 
     With `neighbours`, with the distances to near points instead.
@@ -322,7 +306,8 @@ def tiles_refusal(matrix: DeviceMatrix, *, neighbours: bool = False) -> str | No
     if trust.given:
         return None
     case = complete_case_of(matrix, maximum=False)  # kernels are the same in all dimensions
-    return trust.refusal(TILES, replace(case, dimension_class=0, neighbours=int(neighbours)))
+    case = replace(case, dimension_class=0, neighbours=int(neighbours), products=products)
+    return trust.refusal(TILES, case)
 
 
 def proof_refusal(graph: DeviceGraph | DeviceMatrix, *, maximum: bool) -> str | None:

@@ -12,6 +12,7 @@ from clmst.algorithms.bvh_boruvka.hierarchy import hierarchy_of
 from clmst.algorithms.csr_validation import check as csr_validation
 from clmst.algorithms.dense import nearest
 from clmst.algorithms.dense import solve as dense
+from clmst.algorithms.dense.options import DenseOptions, Filter
 from clmst.algorithms.dense.tiles import PackedPoints
 from clmst.algorithms.families import Case, CompleteCase, CsrValidationCase
 from clmst.algorithms.k_core import core_numbers as k_core
@@ -206,18 +207,21 @@ def points_failure(device: Device, case: CompleteCase) -> str | None:
 def tiles_failure(device: Device, case: CompleteCase) -> str | None:
     """Return what a device gets wrong by tiles of pairs of known points, or None."""
     launch = Launcher(device, device.queue)
+    by: Filter = "products" if case.products else "differences"
     for n, dimensions in ((9, 5), (300, 17)):
         points = complete_graph(n, case, dimensions)
         assert isinstance(points, Points)
+        matrix = DeviceMatrix.upload(points, device)
         if case.neighbours:
             numbers, k = np.arange(n), min(n - 1, 20)
-            packed = PackedPoints.upload(points, device, launch)
+            packed = PackedPoints.upload(matrix, launch, by=by)
             kth = nearest.distances(packed, k, launch).to_host()
             distances = np.sort(points.weights_of(numbers[:, None], numbers), axis=1)
             if not np.array_equal(kth, distances[:, k]):
                 return f"distances to the {k} nearest of {n} known points came out wrong"
             continue
-        found = dense.solve_by_tiles(DeviceMatrix.upload(points, device), launch).to_host()
+        options = DenseOptions(filter=by)
+        found = dense.solve_by_tiles(matrix, launch, options=options).to_host()
         tree = kruskal(points.to_graph())
         if not np.array_equal(found.edges, tree.edges):
             return f"edges came out wrong for {n} known points"

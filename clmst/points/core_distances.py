@@ -91,7 +91,7 @@ def core_distances(points: Any, min_samples: int, *, device: Any = None) -> npt.
         by_boxes = k <= MOST_NEIGHBOURS and choice.is_for_nearest(matrix)
         if not by_boxes and families.tiles_refusal(matrix, neighbours=True) is None:
             with found.lock, Guard(found):
-                packed = PackedPoints.upload(plain, found, launch)
+                packed = PackedPoints.upload(matrix, launch, neighbours=True)
                 core = nearest.distances(packed, k, launch).to_host()
                 return core
         if k <= MOST_NEIGHBOURS and families.points_refusal(matrix, capacity_for(k)) is None:
@@ -109,5 +109,8 @@ def _by_the_host(points: Points, min_samples: int) -> npt.NDArray[np.float64]:
     for first in range(0, n, rows):
         some = everyone[first : first + rows]
         lengths = points.weights_of(some[:, None], everyone)
+        lengths[
+            np.arange(some.size), some
+        ] = -1  # first, though a cosine distance may exceed others
         core[some] = np.partition(lengths, min_samples - 1, axis=1)[:, min_samples - 1]
     return core

@@ -111,7 +111,7 @@ def _of_rows(array: Array, model: HDBSCAN) -> Distances:
         raise InvalidGraphError(
             f"X has shape {array.shape} and dtype {array.dtype}; points are rows of real numbers"
         )
-    rows = array.astype(np.float64)
+    rows = array.astype(np.float64, copy=False)
     finite, missing = np.arange(rows.shape[0]), np.zeros(0, np.int64)
     if not are_finite(rows):
         finite = np.flatnonzero(np.isfinite(rows).all(axis=1))

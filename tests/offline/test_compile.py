@@ -39,7 +39,7 @@ SEARCHES = (
 MANY_DIMENSIONS = 0
 # The sums of a tile of pairs take half of all registers, and what else is there when they are
 # compared does not fit; nothing of it is in the loop over dimensions.
-TILES = ("dense_lightest_find", "dense_nearest_find")
+TILES = ("dense_lightest_find", "dense_nearest_find", "dense_nearest_sample")
 SPILLED = re.compile(rf"warning: kernel ({'|'.join((*SEARCHES, *TILES))}) .* spilled around .*")
 
 # More private memory than there are registers, indexed in a way that no compiler can foresee.

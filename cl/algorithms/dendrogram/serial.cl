@@ -5,10 +5,8 @@
 // Edges that are taken at a time: their reads do not wait for one another.
 #define SERIAL_MERGES 64
 
-// Vertices, at most, where their clusters are in local memory.
-#ifndef SERIAL_VERTICES
-#define SERIAL_VERTICES 7168
-#endif
+// Vertices, at most, where their clusters are in local memory: 30 KiB of it.
+#define SERIAL_VERTICES 5120
 
 #if WG_SIZE == 1
 #define SERIAL_SPACE global
@@ -43,13 +41,12 @@ static inline uint wi_serial_root(SERIAL_SPACE serial_cluster_t *clusters, uint 
 //          vertices below each merge.
 // Temp     clusters[n]; with work-groups of several work-items in local memory, SERIAL_VERTICES at
 //          most, and this one is not used.
-// Launch   any; the first work-group does it all. Nearly O(n) work.
+// Launch   one work-group. Nearly O(n) work.
 // Needs    the edges have no cycle; n + n_merges < 2^32, or n <= SERIAL_VERTICES.
 // Ensures  the children of merge i are less than n + i.
 kernel void dendrogram_serial_merge(const global uint *edges, const global uint *order,
                                     global serial_cluster_t *clusters, global uint *children,
                                     global uint *sizes, uint n, uint n_merges) {
-  if (get_group_id(0) != 0) return;
   const uint lane = get_local_id(0);
 #if WG_SIZE == 1
   global serial_cluster_t *own = clusters;

@@ -10,6 +10,12 @@
 // positive, has a relative error of at most (d + 3) * 2**-24, and that of the stated distance is far
 // less: together at most `error`. What underflows in float32 only makes filter values less; what
 // underflows in float64 moves a distance by at most `least`.
+//
+// With FILTER_PRODUCTS a square is |a|^2 + |b|^2 - 2 a.b, which takes half the instructions. No partial
+// sum of half of it exceeds 2 N^2, with N the greatest norm; the halves of the norms have relative
+// errors of (d + 2) * 2**-24, and d products and sums one of 2**-24 each. So a filter value is wrong by
+// at most (6 d + 8) * 2**-24 * N^2: `absolute`, which has some more for what underflows. That is too
+// much where near points are far from all others' center; the host looks at a sample (tiles.py).
 #ifndef CLMST_ALGORITHMS_DENSE_FILTER
 #define CLMST_ALGORITHMS_DENSE_FILTER
 
@@ -29,8 +35,13 @@
 
 #define FILTER_IS_SQUARE (METRIC != METRIC_MANHATTAN && METRIC != METRIC_CHEBYSHEV)
 
-// What a dimension adds to the filter value, by the difference of two coordinates; of floats, and of
-// vectors of floats.
+// Whether squares are found by products: of metrics that have squares.
+#ifndef FILTER_PRODUCTS
+#define FILTER_PRODUCTS 0
+#endif
+
+// What a dimension adds to a norm, or to a filter value by the difference of two coordinates; of floats,
+// and of vectors of floats.
 #if METRIC == METRIC_MANHATTAN
 #define FILTER_ADD(sum, difference) ((sum) + fabs(difference))
 #elif METRIC == METRIC_CHEBYSHEV
@@ -41,8 +52,20 @@
 #define FILTER_ADD(sum, difference) ((sum) + (difference) * (difference))
 #endif
 
+// A filter value: what it begins with, of points with these halves of squared norms; what a dimension
+// adds; and what it comes to.
+#if FILTER_PRODUCTS
+#define FILTER_BEGIN(own, others) ((own) + (others))
+#define FILTER_STEP(sum, own, others) fma(-(own), (others), (sum))
+#define FILTER_END(sum) fmax((sum) + (sum), 0.0f)
+#else
+#define FILTER_BEGIN(own, others) ((void)(own), (void)(others), 0.0f)
+#define FILTER_STEP(sum, own, others) FILTER_ADD(sum, (others) - (own))
+#define FILTER_END(sum) (sum)
+#endif
+
 typedef struct {
-  double scale, slack, error, least;
+  double scale, slack, error, absolute, least;
 } filter_t;
 
 // The power of two that scales coordinates: none exceeds 1 then.
@@ -52,8 +75,10 @@ static inline double filter_scale(const global uint *scaling) {
 
 static inline void filter_open(filter_t *filter, const global uint *scaling, uint d) {
   filter->scale = filter_scale(scaling);
-  filter->slack = 0x1.01p-23 * (double)as_float(scaling[SCALING_NORM]) + 1e-30;
-  filter->error = 0x1.1p-24 * (d + 4.0);
+  const double norm = as_float(scaling[SCALING_NORM]);
+  filter->slack = 0x1.01p-23 * norm + 1e-30;
+  filter->error = FILTER_PRODUCTS ? 0 : 0x1.1p-24 * (d + 4.0);
+  filter->absolute = FILTER_PRODUCTS ? 0x6.1p-24 * (d + 4.0) * norm * norm + 1e-30 : 0;
   filter->least = 4e-162 * sqrt((double)d);
 }
 
@@ -65,7 +90,8 @@ static inline float filter_above(double value) {
 // The greatest filter value of a pair whose distance, times the scale, is at most this one.
 static inline float filter_of_scaled(const filter_t *filter, double scaled) {
   const double far = scaled + filter->slack;
-  return filter_above((FILTER_IS_SQUARE ? far * far : far) * (1 + filter->error));
+  const double value = (FILTER_IS_SQUARE ? far * far : far) * (1 + filter->error);
+  return filter_above(value + filter->absolute);
 }
 
 // The greatest filter value of a pair whose distance is at most this one: by the metric, not yet
@@ -90,7 +116,7 @@ static inline float filter_of_measure(const filter_t *filter, double measure, ui
 
 // The greatest filter value of a pair that may be as near as one of this filter value.
 static inline float filter_of_nearest(const filter_t *filter, float least, uint d) {
-  const double plain = least * (1 + filter->error);
+  const double plain = least * (1 + filter->error) + filter->absolute;
   double far = (FILTER_IS_SQUARE ? sqrt(plain) : plain) + filter->slack;
   const double distance = far / filter->scale * (1 + 0x1p-20) + filter->least;
   if (isinf(distance * distance)) return INFINITY;  // all distances beyond are as great

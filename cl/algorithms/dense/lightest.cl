@@ -6,7 +6,7 @@
 // Find the lightest pair of listed rows in a block of columns, without those inside a component; and
 // enter it for the row's component: the first pass of the reservation.
 //
-// In       rows[n * d], core[n], singles, packs, floors[n], scaling: the points (pack.cl); no core and
+// In       rows[n * d], core[n], singles, packs, halves, floors[n], scaling: the points (pack.cl); no core and
 //          floors without CORE_DISTANCES; component[n]; list[n_blocks * n]: the rows of each block;
 //          counts[n_blocks]: how many. Without a list: all rows of all blocks.
 // Out      keys[n * n_blocks], columns[n * n_blocks]: the entries of these rows.
@@ -16,12 +16,13 @@
 // Ensures  such an entry is the least (key, column); NO_VERTEX where there is none.
 kernel void dense_lightest_find(const global double *rows, const global double *core,
                                 const global float *singles, const global float *packs,
-                                const global float *floors, const global uint *scaling,
-                                const global uint *component, const global uint *list,
-                                const global uint *counts, global distance_key_t *keys,
-                                global uint *columns, volatile global uint *winners, uint n, uint d,
-                                uint padded, uint width, uint n_blocks, uint short_ids) {
-  const points_t of = {rows, singles, packs, n, d, padded};
+                                const global float *halves, const global float *floors,
+                                const global uint *scaling, const global uint *component,
+                                const global uint *list, const global uint *counts,
+                                global distance_key_t *keys, global uint *columns,
+                                volatile global uint *winners, uint n, uint d, uint padded,
+                                uint width, uint n_blocks, uint short_ids) {
+  const points_t of = {rows, singles, packs, halves, n, d, padded};
   filter_t filter;
   filter_open(&filter, scaling, d);
 #if WG_SIZE > 1
@@ -178,7 +179,7 @@ kernel void dense_lightest_list(const global distance_key_t *keys, const global 
 kernel void dense_lightest_weigh(const global double *rows, const global double *core,
                                  const global uint2 *ends, global double *weights, uint n, uint d,
                                  uint k) {
-  const points_t of = {rows, 0, 0, n, d, 0};
+  const points_t of = {rows, 0, 0, 0, n, d, 0};
   GRID_FOR(i, k) {
     const double measure = lightest_measure(&of, core, ends[i].x, ends[i].y);
     weights[i] = MEASURE_IS_SQUARE ? sqrt(measure) : measure;

@@ -1,74 +1,98 @@
 // dense: the distance of each point's k-th nearest point, of points of many dimensions.
 //
-// A part of the columns gives each row a list of its k least plain sums, in any order, and the greatest
-// of them is what other pairs must be below.
+// A sample of the columns tells which filter values matter. Then a part of the columns gives each row a
+// list of its k least plain sums, in any order, and the greatest of them is what other pairs must be
+// below.
 
+#include "algorithms/dense/near_list.cl"
 #include "algorithms/dense/tile.cl"
 
-// A list of a row, of one part of the columns: entry j stands at from[j * n].
-typedef struct {
-  global double *from;
-  size_t stride;
-  uint k, filled, last;  // entries; how many there are; where the greatest one is
-  double worst;          // the greatest one once the list is full; else infinite
-} list_t;
+#if WG_SIZE > 1  // where a distance costs more than many filter values
+// Filter values of a sample that a row has of each of its tiles: each is the least of 8 columns.
+#define SAMPLES 16
 
-static inline void list_open(list_t *list, global double *lists, uint part, uint n, uint k,
-                             uint row) {
-  list->from = lists + (size_t)part * k * n + row;
-  list->stride = n;
-  list->k = k;
-  list->filled = list->last = 0;
-  list->worst = INFINITY;
-}
-
-static inline void list_find_worst(list_t *list) {
-  list->worst = -1;
-  for (uint j = 0; j < list->k; ++j) {
-    const double value = list->from[j * list->stride];
-    if (value > list->worst) {
-      list->worst = value;
-      list->last = j;
+// Find the least filter values of every row in tiles of columns, spread evenly.
+//
+// In       singles, packs, halves: the points (pack.cl).
+// Out      values[n_tiles * SAMPLES * n].
+// Launch   any.
+// Needs    n_tiles: from 1 to how many tiles there are.
+// Ensures  different values of a row are of different pairs, the row itself not counted; infinite where
+//          there is none.
+kernel void dense_nearest_sample(const global float *singles, const global float *packs,
+                                 const global float *halves, global float *values, uint n, uint d,
+                                 uint padded, uint n_tiles) {
+  const points_t of = {0, singles, packs, halves, n, d, padded};
+  const uint n_columns = (n + TILE_COLUMNS - 1) / TILE_COLUMNS;
+  const uint n_tasks = (n + TILE_ROWS - 1) / TILE_ROWS * n_tiles;
+  local tile_memory_t memory;
+  const uint lane = get_local_id(0);
+  for (uint task = get_group_id(0); task < n_tasks; task += get_num_groups(0)) {
+    const uint first_row = task / n_tiles * TILE_ROWS, tile = task % n_tiles;
+    const uint begin = (uint)((ulong)tile * n_columns / n_tiles) * TILE_COLUMNS;
+    if (lane < TILE_ROWS) memory.vertices[lane] = min(first_row + lane, n - 1);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    float8 sums[OWN_ROWS];
+    tile_sums(&of, begin, &memory, sums);
+#pragma unroll
+    for (uint i = 0; i < OWN_ROWS; ++i) {
+      const uint row = first_row + own_row(i);
+      float value[8], nearest = INFINITY;
+      vstore8(sums[i], 0, value);
+#pragma unroll
+      for (uint j = 0; j < 8; ++j) {
+        const uint v = begin + own_column(j);
+        if (v < n && v != row) nearest = min(nearest, value[j]);
+      }
+      if (row < n) values[(size_t)(tile * SAMPLES + lane % SAMPLES) * n + row] = nearest;
     }
+    barrier(CLK_LOCAL_MEM_FENCE);
   }
 }
 
-// Take a pair, if it is nearer than the farthest of a full list.
-static inline void list_take(list_t *list, double plain) {
-  if (list->filled < list->k) {
-    list->from[list->filled * list->stride] = plain;
-    list->filled += 1;
-    if (list->filled == list->k) list_find_worst(list);
-  } else if (plain < list->worst) {
-    list->from[list->last * list->stride] = plain;
-    list_find_worst(list);
+// Find the filter value that the k nearest points of each row do not exceed.
+//
+// In       values[n_values * n]; scaling.
+// Out      reach[n].
+// Launch   any.
+// Needs    dense_nearest_sample, and all of pack.cl.
+// Ensures  no pair that is as near as a row's k-th nearest point has a greater filter value; infinite
+//          where the row has fewer than k values.
+kernel void dense_nearest_reach(const global float *values, const global uint *scaling,
+                                global float *reach, uint n, uint d, uint n_values, uint k) {
+  filter_t filter;
+  filter_open(&filter, scaling, d);
+  GRID_FOR(row, n) {
+    // The upper half of the k-th least value: the greatest number that fewer than k are below.
+    uint upper = 0;
+    for (uint bit = 0x8000; bit; bit >>= 1) {
+      uint n_below = 0;
+      for (uint i = 0; i < n_values; ++i)
+        n_below += as_uint(values[(size_t)i * n + row]) >> 16 < (upper | bit);
+      if (n_below < k) upper |= bit;
+    }
+    const float least = as_float(upper << 16 | 0xffff);
+    reach[row] = least < INFINITY ? filter_of_nearest(&filter, least, d) : INFINITY;
   }
 }
 
-// The filter value that pairs must not exceed to get into the list.
-static inline float list_reach(const list_t *list, const filter_t *filter, uint d) {
-  if (list->filled < list->k) return INFINITY;
-  return filter_of_distance(filter, DISTANCE_OF_PLAIN(list->worst), d);
-}
-
-// Fill up a list that has too few entries.
-static inline void list_close(list_t *list) {
-  for (uint j = list->filled; j < list->k; ++j) list->from[j * list->stride] = INFINITY;
-}
+#endif
 
 // Find the k least plain sums of every row in each part of the columns.
 //
-// In       rows[n * d], singles, packs, scaling: the points (pack.cl).
+// In       rows[n * d], singles, packs, halves, scaling: the points (pack.cl); limits[n]: the
+//          reach of each row, unless it is infinite.
 // Out      lists[n_parts * k * n]: of each part its k entries of each row; infinite where there are
 //          fewer.
 // Launch   any.
 // Needs    width: columns of a part, a multiple of TILE_COLUMNS.
 // Ensures  the k least entries of a row are those of all its pairs, the row itself not counted.
 kernel void dense_nearest_find(const global double *rows, const global float *singles,
-                               const global float *packs, const global uint *scaling,
+                               const global float *packs, const global float *halves,
+                               const global uint *scaling, const global float *limits,
                                global double *lists, uint n, uint d, uint padded, uint width,
                                uint n_parts, uint k) {
-  const points_t of = {rows, singles, packs, n, d, padded};
+  const points_t of = {rows, singles, packs, halves, n, d, padded};
   filter_t filter;
   filter_open(&filter, scaling, d);
 #if WG_SIZE > 1
@@ -85,7 +109,7 @@ kernel void dense_nearest_find(const global double *rows, const global float *si
     float reach[TILE_ROWS];
     for (uint r = 0; r < n_rows; ++r) {
       list_open(own + r, lists, part, n, k, first_row + r);
-      reach[r] = INFINITY;
+      reach[r] = limits ? limits[first_row + r] : INFINITY;
     }
     for (uint from = begin; from < end; from += NEAREST_COLUMNS) {
       const uint until = min(from + NEAREST_COLUMNS, end);
@@ -117,36 +141,24 @@ kernel void dense_nearest_find(const global double *rows, const global float *si
     const bool has_row = lane < TILE_ROWS && first_row + lane < n;
     if (lane < TILE_ROWS) {
       memory.vertices[lane] = mine;
-      memory.reach[lane] = has_row ? INFINITY : -1.0f;
+      memory.reach[lane] = !has_row ? -1.0f : limits ? limits[mine] : INFINITY;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     for (uint column = begin; column < end; column += TILE_COLUMNS) {
       if (lane == 0) memory.n_pairs[0] = 0;
-      if (lane < TILE_ROWS) memory.extreme[lane] = 0;
       float8 values[OWN_ROWS];
       tile_sums(&of, column, &memory, values);
 #pragma unroll
       for (uint i = 0; i < OWN_ROWS; ++i) {
-        // Of 16 work-items that share a row, the least value of each or of each half of its columns:
-        // the greatest of these bounds 16 or 32 pairs.
-        float value[8], nearest = INFINITY, also = INFINITY;
+        float value[8];
         vstore8(values[i], 0, value);
 #pragma unroll
         for (uint j = 0; j < 8; ++j) {
           const uint v = column + own_column(j);
           if (v >= end || v == memory.vertices[own_row(i)]) value[j] = INFINITY;
-          if (j < 4) nearest = min(nearest, value[j]);
-          else also = min(also, value[j]);
         }
         values[i] = vload8(0, value);
-        atomic_max(memory.extreme + own_row(i),
-                   as_uint(k <= 16 ? min(nearest, also) : max(nearest, also)));
       }
-      barrier(CLK_LOCAL_MEM_FENCE);
-      const bool is_bound = has_row && k <= 32 && own.filled < k;
-      if (is_bound && memory.extreme[lane] < as_uint((float)INFINITY))
-        memory.reach[lane] =
-            min(memory.reach[lane], filter_of_nearest(&filter, as_float(memory.extreme[lane]), d));
       barrier(CLK_LOCAL_MEM_FENCE);
       ulong found;
       const uint place = tile_queue(values, &memory, &found), n_pairs = memory.n_pairs[0];

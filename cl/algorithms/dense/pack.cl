@@ -47,20 +47,23 @@ kernel void dense_pack_points(const global double *rows, const global double *ce
   }
 }
 
-// Find the greatest norm of a point.
+// Find the norm of each point, and the greatest one.
 //
 // In       packs[n_padded * padded].
+// Out      halves[n_padded]: of squared norms, 0 where there is no point.
 // In-out   scaling[SCALING_NORM]: 0 before.
 // Launch   any.
 // Needs    dense_pack_points.
 // Ensures  scaling[SCALING_NORM] is a float of at least each norm, by the metric's own norm.
-kernel void dense_pack_find_norm(const global float *packs, volatile global uint *scaling, uint n,
-                                 uint d, uint padded) {
+kernel void dense_pack_find_norm(const global float *packs, global float *halves,
+                                 volatile global uint *scaling, uint n_padded, uint d,
+                                 uint padded) {
   uint most = 0;
-  GRID_FOR(v, n) {
+  GRID_FOR(v, n_padded) {
     const global float *at = packs + v / 16 * padded * 16 + v % 16;
     float norm = 0;
     for (uint k = 0; k < d; ++k) norm = FILTER_ADD(norm, at[(size_t)k * 16]);
+    halves[v] = 0.5f * norm;
     const double exact = norm * (1 + 0x1.1p-24 * (d + 4.0));
     most = max(most, as_uint(filter_above(FILTER_IS_SQUARE ? sqrt(exact) : exact) + 1e-30f));
   }

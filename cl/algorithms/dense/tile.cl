@@ -15,7 +15,7 @@
 // The points as all kernels of tiles read them.
 typedef struct {
   const global double *rows;
-  const global float *singles, *packs;
+  const global float *singles, *packs, *halves;
   uint n, d, padded;
 } points_t;
 
@@ -31,20 +31,19 @@ static inline void pack_sums(const points_t *of, const uint *vertices, uint pack
   const global float *at = of->packs + (size_t)pack * of->padded * PACK;
   const global float *own[ROWS_AT_ONCE];
 #pragma unroll
-  for (uint r = 0; r < ROWS_AT_ONCE; ++r) {
-    own[r] = of->singles + (size_t)vertices[r] * of->padded;
-    sums[r] = 0;
-  }
+  for (uint r = 0; r < ROWS_AT_ONCE; ++r) own[r] = of->singles + (size_t)vertices[r] * of->padded;
   float16 sum[ROWS_AT_ONCE];
 #pragma unroll
-  for (uint r = 0; r < ROWS_AT_ONCE; ++r) sum[r] = 0;
+  for (uint r = 0; r < ROWS_AT_ONCE; ++r)
+    sum[r] = FILTER_BEGIN(of->halves[vertices[r]], vload16(pack, of->halves));
   for (uint k = 0; k < of->d; ++k) {
     const float16 others = vload16(k, at);
 #pragma unroll
-    for (uint r = 0; r < ROWS_AT_ONCE; ++r) sum[r] = FILTER_ADD(sum[r], others - own[r][k]);
+    for (uint r = 0; r < ROWS_AT_ONCE; ++r)
+      sum[r] = FILTER_STEP(sum[r], (float16)(own[r][k]), others);
   }
 #pragma unroll
-  for (uint r = 0; r < ROWS_AT_ONCE; ++r) sums[r] = sum[r];
+  for (uint r = 0; r < ROWS_AT_ONCE; ++r) sums[r] = FILTER_END(sum[r]);
 }
 
 // The least of 16 values: by an array, since Oclgrind 21.10 takes halves of vectors for unwritten.
@@ -113,8 +112,11 @@ static inline void tile_sums(const points_t *of, uint column, local tile_memory_
     const uint quad = lane + i * WG_SIZE;
     next_columns[i] = vload4(quad % 64, from_columns + (size_t)(quad / 64) * of->padded * PACK);
   }
+  const float8 halves = (float8)(vload4(across, of->halves + column),
+                                 vload4(across, of->halves + column + TILE_COLUMNS / 2));
 #pragma unroll
-  for (uint i = 0; i < OWN_ROWS; ++i) sums[i] = 0;
+  for (uint i = 0; i < OWN_ROWS; ++i)
+    sums[i] = FILTER_BEGIN(of->halves[memory->vertices[own_row(i)]], halves);
   for (uint chunk = 0; chunk < of->padded; chunk += CHUNK) {
     barrier(CLK_LOCAL_MEM_FENCE);
 #pragma unroll
@@ -149,19 +151,21 @@ static inline void tile_sums(const points_t *of, uint column, local tile_memory_
       const float4 upper = vload4(down, own);
       const float8 others =
           (float8)(vload4(across, theirs), vload4(across, theirs + TILE_COLUMNS / 2));
-      sums[0] = FILTER_ADD(sums[0], others - upper.x);
-      sums[1] = FILTER_ADD(sums[1], others - upper.y);
-      sums[2] = FILTER_ADD(sums[2], others - upper.z);
-      sums[3] = FILTER_ADD(sums[3], others - upper.w);
+      sums[0] = FILTER_STEP(sums[0], (float8)(upper.x), others);
+      sums[1] = FILTER_STEP(sums[1], (float8)(upper.y), others);
+      sums[2] = FILTER_STEP(sums[2], (float8)(upper.z), others);
+      sums[3] = FILTER_STEP(sums[3], (float8)(upper.w), others);
 #if OWN_ROWS == 8
       const float4 lower = vload4(down, own + WG_SIZE / 4);
-      sums[4] = FILTER_ADD(sums[4], others - lower.x);
-      sums[5] = FILTER_ADD(sums[5], others - lower.y);
-      sums[6] = FILTER_ADD(sums[6], others - lower.z);
-      sums[7] = FILTER_ADD(sums[7], others - lower.w);
+      sums[4] = FILTER_STEP(sums[4], (float8)(lower.x), others);
+      sums[5] = FILTER_STEP(sums[5], (float8)(lower.y), others);
+      sums[6] = FILTER_STEP(sums[6], (float8)(lower.z), others);
+      sums[7] = FILTER_STEP(sums[7], (float8)(lower.w), others);
 #endif
     }
   }
+#pragma unroll
+  for (uint i = 0; i < OWN_ROWS; ++i) sums[i] = FILTER_END(sums[i]);
 }
 
 // Find which of a work-item's pairs their rows' reach lets through, and their place in the queue.

@@ -11,7 +11,6 @@ from clmst.algorithms.dendrogram.parallel import ParallelMerge
 from clmst.core.weight_keys import Array
 from clmst.primitives.sort import argsort
 from clmst.runtime.array import DeviceArray
-from clmst.runtime.capabilities import Capabilities
 from clmst.runtime.device import Device
 from clmst.runtime.launcher import Launcher
 
@@ -19,9 +18,8 @@ SERIAL_SOURCE = "algorithms/dendrogram/serial.cl"
 
 # From so many edges on a device with work-groups of several work-items sorts them.
 _SORTED_BY_DEVICE_FROM = 1 << 16
-# Vertices, at most, whose clusters one work-item of such a device merges in local memory; the bytes
-# of a cluster there, and what else that kernel and a driver keep in local memory.
-_SERIAL_VERTICES, _CLUSTER_BYTES, _RESERVED_BYTES = 7168, 6, 2048
+# SERIAL_VERTICES of serial.cl: so many, at most, one work-item of such a device merges.
+_SERIAL_VERTICES = 5120
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,17 +40,7 @@ class Merges:
 
 def has_few(n: int, device: Device) -> bool:
     """Return whether one work-item of a device merges the edges of so many vertices."""
-    return device.policy.work_group_size == 1 or n <= _serial_vertices(device.capabilities)
-
-
-def serial_defines(capabilities: Capabilities) -> dict[str, int]:
-    """Return the macros of the kernel of one work-item."""
-    return {"SERIAL_VERTICES": _serial_vertices(capabilities)}
-
-
-def _serial_vertices(capabilities: Capabilities) -> int:
-    fits = (capabilities.local_memory - _RESERVED_BYTES) // _CLUSTER_BYTES
-    return max(min(_SERIAL_VERTICES, fits), 1)
+    return device.policy.work_group_size == 1 or n <= _SERIAL_VERTICES
 
 
 def merge(n: int, edges: Array, order: Array, device: Device, *, few: bool) -> Merges:
@@ -118,7 +106,7 @@ def merge_on_device(
     clusters, children, sizes = (
         DeviceArray.empty(size, np.uint32, device) for size in (3 * n, 2 * k, k)
     )
-    program = device.program(SERIAL_SOURCE, **serial_defines(device.capabilities))
+    program = device.program(SERIAL_SOURCE)
     launch.enqueue(
         program, "dendrogram_serial_merge", 1, ends, order, clusters, children, sizes, n, k
     )

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from clmst.algorithms.dense.lightest import SOURCE as LIGHTEST_SOURCE
 from clmst.algorithms.dense.nearest import SOURCE as NEAREST_SOURCE
 from clmst.algorithms.dense.plan import BUILD_SOURCE, SOURCE, key_defines
+from clmst.algorithms.dense.tiles import HAVE_SQUARES, tile_defines
 from clmst.algorithms.dense.tiles import SOURCE as PACK_SOURCE
-from clmst.algorithms.dense.tiles import tile_defines
 from clmst.algorithms.shared.matrices import point_defines
 from clmst.algorithms.shared.weights import every_weight
 from clmst.runtime.capabilities import Capabilities
@@ -38,6 +38,8 @@ def _of_tiles(capabilities: Capabilities, tuning: Policy) -> Iterator[Specialisa
         for core in (False, True) if kind == "float" else (False,):
             defines = tile_defines(metric, capabilities, tuning, core=core)
             yield specialise(PACK_SOURCE, capabilities, tuning, **defines)
-            yield specialise(LIGHTEST_SOURCE, capabilities, tuning, **defines)
-            if kind == "float" and not core:
-                yield specialise(NEAREST_SOURCE, capabilities, tuning, **defines)
+            for products in (0, 1) if metric in HAVE_SQUARES else (0,):
+                defines |= {"FILTER_PRODUCTS": 1} if products else {}
+                yield specialise(LIGHTEST_SOURCE, capabilities, tuning, **defines)
+                if kind == "float" and not core:
+                    yield specialise(NEAREST_SOURCE, capabilities, tuning, **defines)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from clmst.algorithms.dense.options import Filter
 from clmst.algorithms.dense.plan import DensePlan
-from clmst.algorithms.dense.tiles import SOURCE as PACK_SOURCE
 from clmst.algorithms.dense.tiles import TILE_COLUMNS, PackedPoints
 from clmst.algorithms.shared.device_forest import ForestWeights
 from clmst.core.points import Points
@@ -35,19 +35,20 @@ def plan_of_tiles(matrix: DeviceMatrix) -> DensePlan:
 class LightestPairs:
     """The entries of blocks of points (``dense.cl``), found by tiles."""
 
-    def __init__(self, matrix: DeviceMatrix, plan: DensePlan, launch: Launcher) -> None:
+    def __init__(self, matrix: DeviceMatrix, plan: DensePlan, launch: Launcher, by: Filter) -> None:
         self.plan, self.launch = plan, launch
         points, device = matrix.graph, matrix.device
         assert isinstance(points, Points), "a matrix is stored"
-        if "packed" not in matrix.plans:
-            matrix.plans["packed"] = PackedPoints.upload(points, device, launch)
-        self.packed: PackedPoints = matrix.plans["packed"]
+        key = ("packed", by)
+        if key not in matrix.plans:
+            matrix.plans[key] = PackedPoints.upload(matrix, launch, by=by)
+        self.packed: PackedPoints = matrix.plans[key]
         self.core = self.floors = None
         if points.core_distances is not None:
             self.core = device.upload(points.core_distances)
             self.floors = DeviceArray.empty(plan.n, np.float32, device)
             launch.for_each(
-                device.program(PACK_SOURCE, **self.packed.defines), "dense_pack_cores", plan.n,
+                self.packed.pack_program, "dense_pack_cores", plan.n,
                 self.core, self.packed.scaling, self.floors, plan.n, self.packed.d,
             )  # fmt: skip
         self.program = device.program(SOURCE, **self.packed.defines)
@@ -76,9 +77,9 @@ class LightestPairs:
         n_tiles = packed.tiles_of(self.program, plan.n) * plan.n_blocks
         self.launch.enqueue(
             self.program, "dense_lightest_find", min(n_tiles, packed.groups_at_once), packed.rows,
-            self.core, packed.singles, packed.packs, self.floors, packed.scaling, component, rows,
-            self.counts, plan.keys, plan.columns, plan.winners, plan.n, packed.d, packed.padded,
-            plan.width, plan.n_blocks, int(plan.short_ids),
+            self.core, packed.singles, packed.packs, packed.halves, self.floors, packed.scaling,
+            component, rows, self.counts, plan.keys, plan.columns, plan.winners, plan.n, packed.d,
+            packed.padded, plan.width, plan.n_blocks, int(plan.short_ids),
         )  # fmt: skip
 
     def weigh(self, ends: DeviceArray) -> ForestWeights | None:

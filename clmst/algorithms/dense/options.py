@@ -1,4 +1,4 @@
-"""What later rounds of dense read again."""
+"""How dense solves."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Literal, TypeAlias
 from clmst.algorithms.shared.options import check_alternatives
 
 Reread: TypeAlias = Literal["stale", "all"]
+Filter: TypeAlias = Literal["auto", "differences", "products"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,6 +21,11 @@ class DenseOptions:
         What a round after the first reads of the matrix. "stale": blocks whose lightest cell, found
         before, lies within a component by now, where they may still hold what is looked for. "all":
         everything, as strategy CU of Ma and Wan does; for comparison.
+    filter : {"auto", "differences", "products"}
+        How float32 compares points of more than three dimensions by a metric that has squares: by
+        differences of coordinates, or by products, in half of the instructions, but with an error
+        that grows with how far points are from the center. "auto": by products where a solve is
+        long and a sample shows that they separate near points; ``stats["filter"]`` says which.
 
     Raises
     ------
@@ -28,7 +34,8 @@ class DenseOptions:
     """
 
     reread: Reread = "stale"
+    filter: Filter = "auto"
 
     def __post_init__(self) -> None:
         """Refuse what there is not."""
-        check_alternatives(self, reread=Reread)
+        check_alternatives(self, reread=Reread, filter=Filter)

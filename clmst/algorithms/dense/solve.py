@@ -326,7 +326,11 @@ class _TiledRun(_DenseRun):
     def __init__(self, matrix: DeviceMatrix, launch: Launcher, options: DenseOptions) -> None:
         super().__init__(plan_of_tiles(matrix), launch, options)
         with launch.phase("pack points"):
-            self.pairs = LightestPairs(matrix, self.plan, launch)
+            self.pairs = LightestPairs(matrix, self.plan, launch, options.filter)
+
+    def stats(self) -> dict[str, Any]:
+        """Return statistics of the solve."""
+        return super().stats() | {"filter": self.pairs.packed.by}
 
     def _scan(self) -> None:
         """Make the entry of every block."""

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
+from clmst.algorithms.dense.options import Filter
+from clmst.algorithms.families import tiles_refusal
 from clmst.core.errors import OutOfDeviceMemoryError
 from clmst.core.points import Points
 from clmst.runtime.array import DeviceArray
@@ -33,6 +36,13 @@ _GROUPS_PER_UNIT = 3
 _OWN_ROWS, _FEW_OWN_ROWS, _LANES_A_ROW = 8, 4, 16
 # Rows whose median is the point that coordinates are counted from.
 _SAMPLE = 64
+# Filter values by products: from so many pairs times coordinates on a sample is looked at, where
+# work-items are alone and elsewhere; it has so many columns, and a row for every few of them; and
+# so many columns, on average, may seem as near to a row as its nearest one.
+_LEAST_WORK_ALONE, _LEAST_WORK = 1 << 27, 1 << 32
+_SAMPLED_COLUMNS, _COLUMNS_A_ROW, _MOST_AS_NEAR = 512, 8, 2.0
+_PRODUCTS = "FILTER_PRODUCTS"
+HAVE_SQUARES = ("euclidean", "cosine", "rounded-euclidean")
 
 
 # Up to so many coordinates a pair is compared as quickly without a filter.
@@ -58,7 +68,7 @@ class PackedPoints:
         Points, coordinates, and coordinates of a row of float32.
     rows, center : device buffer of float64, shape (n * d,) and (d,)
         May be the host's memory, which kernels read after the upload.
-    singles, packs : DeviceArray of float32
+    singles, packs, halves : DeviceArray of float32
         See ``pack.cl``.
     scaling : DeviceArray of uint32, shape (2,)
     """
@@ -72,23 +82,43 @@ class PackedPoints:
     center: Memory
     singles: DeviceArray
     packs: DeviceArray
+    halves: DeviceArray
     scaling: DeviceArray
 
     @classmethod
-    def upload(cls, points: Points, device: Device, launch: Launcher) -> PackedPoints:
-        """Put points on a device.
+    def upload(
+        cls,
+        matrix: DeviceMatrix,
+        launch: Launcher,
+        *,
+        neighbours: bool = False,
+        by: Filter = "auto",
+    ) -> PackedPoints:
+        """Put points on their device.
+
+        Parameters
+        ----------
+        matrix : DeviceMatrix
+            Of points.
+        launch : Launcher
+        neighbours : bool
+            Whether they are for distances to near points, not for a tree.
+        by : {"auto", "differences", "products"}
+            As `filter` of :class:`clmst.DenseOptions`.
 
         Raises
         ------
         OutOfDeviceMemoryError
             They do not fit; said before anything is built.
         """
+        points, device = matrix.graph, matrix.device
+        assert isinstance(points, Points), "a matrix is stored"
         n, d = points.n_vertices, points.dimensions
         padded, n_padded = _CHUNK * ceil(d / _CHUNK), TILE_COLUMNS * ceil(n / TILE_COLUMNS)
         _check_memory(device, n, d, n_padded * padded)
         rows = rows_of(points)
-        some = rows[:: max(n // _SAMPLE, 1)][:_SAMPLE]
-        on_device, middle = device.upload_all(rows.ravel(), np.median(some, axis=0))
+        center = np.median(_spread(rows, _SAMPLE), axis=0)
+        on_device, middle = device.upload_all(rows.ravel(), center)
         packed = cls(
             device=device,
             defines=tile_defines(
@@ -104,17 +134,58 @@ class PackedPoints:
             center=middle,
             singles=DeviceArray.empty(n_padded * padded, np.float32, device),
             packs=DeviceArray.empty(n_padded * padded, np.float32, device),
+            halves=DeviceArray.empty(n_padded, np.float32, device),
             scaling=DeviceArray.empty(2, np.uint32, device),
         )
-        program, scaling = device.program(SOURCE, **packed.defines), packed.scaling
+        program, scaling = packed.pack_program, packed.scaling
         launch.fill(scaling.memory, 0, 2)
         launch.for_each(program, "dense_pack_find_scale", n * d, on_device, middle, scaling, n, d)
         launch.for_each(
             program, "dense_pack_points", n_padded * padded, on_device, middle, scaling,
             packed.singles, packed.packs, n, d, n_padded, padded,
         )  # fmt: skip
-        launch.for_each(program, "dense_pack_find_norm", n, packed.packs, scaling, n, d, padded)
-        return packed
+        launch.for_each(
+            program, "dense_pack_find_norm", n_padded, packed.packs, packed.halves, scaling,
+            n_padded, d, padded,
+        )  # fmt: skip
+        if by == "auto" and packed._may_take_products(points.compared_as):
+            trusted = tiles_refusal(matrix, neighbours=neighbours, products=True) is None
+            by = "products" if trusted and packed._separates(rows, center, launch) else by
+        if by != "products" or points.compared_as not in HAVE_SQUARES:
+            return packed
+        return replace(packed, defines=packed.defines | {_PRODUCTS: 1})
+
+    @property
+    def pack_program(self) -> Program:
+        """The program of ``pack.cl``."""
+        defines = {name: value for name, value in self.defines.items() if name != _PRODUCTS}
+        return self.device.program(SOURCE, **defines)
+
+    @property
+    def by(self) -> Literal["differences", "products"]:
+        """How filter values are found."""
+        return "products" if _PRODUCTS in self.defines else "differences"
+
+    def _may_take_products(self, metric: str) -> bool:
+        """Return whether a solve is long enough for them to pay."""
+        is_alone = self.pack_program.work_group_size == 1
+        least = _LEAST_WORK_ALONE if is_alone else _LEAST_WORK
+        return metric in HAVE_SQUARES and self.n * self.n * self.d >= least
+
+    def _separates(
+        self, rows: npt.NDArray[np.float64], center: npt.NDArray[np.float64], launch: Launcher
+    ) -> bool:
+        """Return whether products separate near points of a sample: as in ``filter.cl``."""
+        words = np.empty(2, np.uint32)
+        launch.read(self.scaling.memory, words)
+        scale = np.ldexp(1.0, min(1022 - int(words[0]), 1000))
+        absolute = 6 * (self.d + 4) * 2.0**-24 * float(words[1:].view(np.float32)[0]) ** 2
+        columns = (_spread(rows, _SAMPLED_COLUMNS) - center) * scale
+        some = columns[::_COLUMNS_A_ROW]
+        squares = (columns**2).sum(1) + (some**2).sum(1)[:, None] - 2 * some @ columns.T
+        squares[np.arange(len(some)), np.arange(len(some)) * _COLUMNS_A_ROW] = np.inf
+        as_near = squares <= squares.min(1)[:, None] + 3 * absolute
+        return bool(as_near.sum(1).mean() <= _MOST_AS_NEAR)
 
     def tiles_of(self, program: Program, n_rows: int) -> int:
         """Return how many tiles have so many rows."""
@@ -140,6 +211,11 @@ def tile_defines(
         "OWN_ROWS": _OWN_ROWS if capabilities.lanes == "ptx" else _FEW_OWN_ROWS,
         **weight_defines(bits, kind, maximum=False),
     }
+
+
+def _spread(rows: npt.NDArray[np.float64], count: int) -> npt.NDArray[np.float64]:
+    """Return so many rows, evenly spread; all if there are fewer."""
+    return rows[:: max(len(rows) // count, 1)][:count]
 
 
 def rows_of(points: Points) -> npt.NDArray[np.float64]:

@@ -10,10 +10,17 @@ import pytest
 
 import clmst
 from clmst import Device, OutOfDeviceMemoryError, Points
+from clmst.algorithms.dense import nearest
+from clmst.algorithms.dense.tiles import PackedPoints
 from clmst.core.weight_keys import Array
+from clmst.runtime.device_matrix import DeviceMatrix
+from clmst.runtime.launcher import Launcher
 from tests.capabilities import with_capabilities
 
 METRICS: tuple[Any, ...] = ("euclidean", "manhattan", "chebyshev", "cosine")
+
+
+FILTERS: tuple[Any, ...] = ("differences", "products")
 
 
 def assert_right(points: Points, device: Device, *, k: int = 5) -> None:
@@ -25,15 +32,31 @@ def assert_right(points: Points, device: Device, *, k: int = 5) -> None:
         distances = np.sort(plain.weights_of(everyone[:, None], everyone), axis=1)
         core = clmst.core_distances(plain, min(k, n), device=device)
         np.testing.assert_array_equal(core, distances[:, min(k, n) - 1])
+        assert_near(plain, device, min(k, n) - 1, core)
         assert_tree(plain.with_core_distances(core), device)
     assert_tree(plain, device)
 
 
 def assert_tree(points: Points, device: Device) -> None:
     expected = clmst.kruskal(points.to_graph())
-    found = clmst.minimum_spanning_forest(points, algorithm="dense", device=device)
-    np.testing.assert_array_equal(found.edge_ids, expected.edge_ids)
-    assert found.weights.tobytes() == expected.weights.tobytes()
+    for by in FILTERS:
+        options = clmst.DenseOptions(filter=by)
+        found = clmst.minimum_spanning_forest(
+            points, algorithm="dense", device=device, options=options
+        )
+        np.testing.assert_array_equal(found.edge_ids, expected.edge_ids, err_msg=by)
+        assert found.weights.tobytes() == expected.weights.tobytes(), by
+
+
+def assert_near(points: Points, device: Device, k: int, expected: Array) -> None:
+    """Assert that tiles by either filter find distances to the k-th nearest points."""
+    if k == 0 or points.dimensions < 4:
+        return
+    matrix, launch = DeviceMatrix.upload(points, device), Launcher(device, device.queue)
+    for by in FILTERS:
+        packed = PackedPoints.upload(matrix, launch, by=by)
+        found = nearest.distances(packed, k, launch).to_host()
+        np.testing.assert_array_equal(found, expected, err_msg=by)
 
 
 def hard(rng: np.random.Generator, n: int, d: int) -> Iterator[tuple[str, Array]]:
@@ -91,7 +114,7 @@ def test_thousands_of_dimensions(any_device: Device) -> None:
 
 @pytest.mark.parametrize("k", [2, 16, 17, 18, 33, 34, 60, 150])
 def test_lists_of_any_length(device: Device, k: int) -> None:
-    """Bounds of the first tile hold for lists of 16 and 32; longer ones do without."""
+    """A sample has too few values for the longest lists."""
     points = np.random.default_rng(k).normal(size=(300, 14))
     assert_right(Points(points), device, k=k)
 
@@ -124,3 +147,25 @@ def test_memory_is_said_before_anything_is_built(any_device: Device) -> None:
     small = with_capabilities(any_device, global_memory=1 << 20)
     with pytest.raises(OutOfDeviceMemoryError, match="points of 100000 dimensions need"):
         clmst.core_distances(np.eye(20, 100_000) + 1.0, 3, device=small)
+
+
+def test_filter_is_chosen_by_a_sample(any_device: Device) -> None:
+    """Products separate points that are spread, but not clusters far from the center, or few."""
+    rng = np.random.default_rng(20)
+    spread = rng.normal(size=(1100, 128))
+    tight = np.repeat(1e3 * rng.normal(size=(110, 128)), 10, axis=0) + 1e-3 * spread
+    for expected, given in (("products", spread), ("differences", tight)):
+        trees = {
+            by: clmst.minimum_spanning_forest(
+                Points(given), algorithm="dense", device=any_device,
+                options=clmst.DenseOptions(filter=by),
+            )
+            for by in ("auto", *FILTERS)
+        }  # fmt: skip
+        is_long = any_device.policy.work_group_size == 1
+        assert trees["auto"].stats["filter"] == (expected if is_long else "differences")
+        for by in FILTERS:
+            assert trees[by].stats["filter"] == by
+            np.testing.assert_array_equal(trees["auto"].edge_ids, trees[by].edge_ids)
+    few = clmst.minimum_spanning_forest(Points(spread[:99]), device=any_device)
+    assert few.stats["filter"] == "differences"

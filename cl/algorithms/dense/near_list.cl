@@ -1,0 +1,58 @@
+// dense: the list of a row's least plain sums.
+#ifndef CLMST_ALGORITHMS_DENSE_NEAR_LIST
+#define CLMST_ALGORITHMS_DENSE_NEAR_LIST
+
+#include "algorithms/dense/filter.cl"
+
+// A list of a row, of one part of the columns: entry j stands at from[j * n].
+typedef struct {
+  global double *from;
+  size_t stride;
+  uint k, filled, last;  // entries; how many there are; where the greatest one is
+  double worst;          // the greatest one once the list is full; else infinite
+} list_t;
+
+static inline void list_open(list_t *list, global double *lists, uint part, uint n, uint k,
+                             uint row) {
+  list->from = lists + (size_t)part * k * n + row;
+  list->stride = n;
+  list->k = k;
+  list->filled = list->last = 0;
+  list->worst = INFINITY;
+}
+
+static inline void list_find_worst(list_t *list) {
+  list->worst = -1;
+  for (uint j = 0; j < list->k; ++j) {
+    const double value = list->from[j * list->stride];
+    if (value > list->worst) {
+      list->worst = value;
+      list->last = j;
+    }
+  }
+}
+
+// Take a pair, if it is nearer than the farthest of a full list.
+static inline void list_take(list_t *list, double plain) {
+  if (list->filled < list->k) {
+    list->from[list->filled * list->stride] = plain;
+    list->filled += 1;
+    if (list->filled == list->k) list_find_worst(list);
+  } else if (plain < list->worst) {
+    list->from[list->last * list->stride] = plain;
+    list_find_worst(list);
+  }
+}
+
+// The filter value that pairs must not exceed to get into the list.
+static inline float list_reach(const list_t *list, const filter_t *filter, uint d) {
+  if (list->filled < list->k) return INFINITY;
+  return filter_of_distance(filter, DISTANCE_OF_PLAIN(list->worst), d);
+}
+
+// Fill up a list that has too few entries.
+static inline void list_close(list_t *list) {
+  for (uint j = list->filled; j < list->k; ++j) list->from[j * list->stride] = INFINITY;
+}
+
+#endif
