@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import logging
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -10,10 +14,14 @@ import pytest
 
 from clmst import Device, Points, core_distances, minimum_spanning_forest
 from clmst.cluster import HDBSCAN
+from tests.faults.mock_driver import first_use
 
 # Of a fit where work-items are alone: the trial, the hierarchy, two sorts, near points, the tree
 # and the dendrogram.
 MOST_PROGRAMS = 7
+# Of points of many dimensions, at each door: where work-items are alone, and in work-groups, whose
+# sorts, scans and dendrograms are of more programs.
+MOST_BY_TILES = {"tree": (5, 6), "core distances": (3, 3), "HDBSCAN": (8, 18)}
 
 
 @pytest.fixture
@@ -72,3 +80,25 @@ def test_core_distances_build_the_lists_that_they_take(
     assert built(caplog) == ["neighbours"]
     core_distances(coordinates[:, :2].repeat(2, 1)[:, :3], 30, device=new)
     assert built(caplog) == []
+
+
+@pytest.mark.parametrize(
+    ("shape", "dimensions"),
+    [("native", ("64", "384")), ("native", ("384", "64")), ("gpu-shape", ("64", "384"))],
+)
+def test_programs_of_many_dimensions_with_all_caches_empty(
+    tmp_path: Path, shape: str, dimensions: tuple[str, ...]
+) -> None:
+    """In processes of their own: clmst's cache, PyOpenCL's and the driver's are all empty."""
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.points.first_calls", shape, *dimensions],
+        env=first_use(os.environ, tmp_path), capture_output=True, text=True, check=False,
+        timeout=300,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    calls = json.loads(done.stdout)
+    assert {door for _, door, _, _ in calls} == MOST_BY_TILES.keys()
+    for platform, door, is_alone, (first, second) in calls:
+        alone, in_groups = MOST_BY_TILES[door]
+        assert 0 < len(first) <= (alone if is_alone else in_groups), (platform, door, first)
+        assert second == [], (platform, door)
