@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 import clmst
-from benchmarks.prove import oracle
+from benchmarks.prove import clusters_of_points, oracle
 from benchmarks.prove.draws import Draws
 from benchmarks.prove.oracle import Expected
-from benchmarks.prove.plain import Merged, core_numbers, labels_at, merges, path_between
+from benchmarks.prove.plain import core_numbers, labels_at, merges, path_between
 from benchmarks.prove.sample import Sample
 from benchmarks.prove.trees_of_points import difference
 from clmst.algorithms.bvh_boruvka import choice
@@ -25,9 +25,6 @@ from clmst.algorithms.edge_stream.passes import bytes_of_row, bytes_of_vertex
 from clmst.algorithms.proof.prove import prove
 from clmst.algorithms.shared.device_forest import DeviceForest
 from clmst.core.weight_keys import Array
-from clmst.points.condensed import condense
-from clmst.points.dendrogram import Dendrogram
-from clmst.points.selection import ClusterChoice, label_points
 from clmst.runtime.launcher import Launcher
 from clmst.scale import block_way
 
@@ -221,55 +218,22 @@ def _points(task: Task) -> str | None:
         found = clmst.minimum_spanning_forest(given, device=device)
         if differs := oracle.difference(found, task.expected, n, labels=False):
             return differs
-    min_samples = 1 + draws.below(min(n, 9))
-    distances = _all_pairs(sample)
-    core = np.partition(distances, min_samples - 1, axis=1)[:, min_samples - 1]
-    cores = clmst.core_distances(points, min_samples, device=device)
-    if not np.array_equal(cores, core):
-        return f"core distances are {cores.tolist()}; they must be {core.tolist()}"
-    return _clusters(task, distances, core, min_samples)
+    wrong = clusters_of_points.difference(
+        points,
+        device,
+        _all_pairs(sample),
+        min_samples=1 + draws.below(min(n, 9)),
+        min_cluster_size=2 + draws.below(6),
+        cluster_selection_method=draws.choice(("eom", "leaf")),
+        allow_single_cluster=draws.one_in(2),
+    )
+    return wrong or None
 
 
 def _all_pairs(sample: Sample) -> Array:
     distances = np.zeros((sample.n, sample.n))
     distances[sample.u, sample.v] = distances[sample.v, sample.u] = sample.w
     return distances
-
-
-def _clusters(task: Task, distances: Array, core: Array, min_samples: int) -> str | None:
-    draws = task.draws
-    least = 2 + draws.below(6)
-    method = draws.choice(("eom", "leaf"))
-    model = clmst.cluster.HDBSCAN(
-        min_cluster_size=least,
-        min_samples=min_samples,
-        cluster_selection_method=method,
-        allow_single_cluster=draws.one_in(2),
-        device=task.device,
-    ).fit(task.sample.points())
-    mutual = np.maximum(np.maximum(distances, core), core[:, None])
-    u, v = np.triu_indices(core.size, 1)
-    graph = clmst.Graph.from_edges(u, v, mutual[u, v], n_vertices=core.size)
-    merged = merges(clmst.kruskal(graph))
-    tree = condense(_as_dendrogram(merged), least)
-    selection = ClusterChoice(
-        method=method, epsilon=0.0, max_size=None, allow_single=model.allow_single_cluster
-    )
-    labels, strengths, _ = label_points(tree, selection.choose(tree), 0.0)
-    if not np.array_equal(model.labels_, labels):
-        return f"labels are {model.labels_.tolist()}; they must be {labels.tolist()}"
-    if not np.array_equal(model.probabilities_, strengths):
-        return f"strengths are {model.probabilities_.tolist()}; must be {strengths.tolist()}"
-    return None
-
-
-def _as_dendrogram(merged: Merged) -> Dendrogram:
-    return Dendrogram(
-        n_points=merged.n,
-        children=merged.children,
-        heights=merged.heights,
-        sizes=merged.sizes,
-    )
 
 
 GRAPHS = {
