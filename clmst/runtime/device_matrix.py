@@ -156,7 +156,8 @@ class DeviceMatrix:
         Raises
         ------
         OutOfDeviceMemoryError
-            The matrix does not fit; the message has the bytes needed and available.
+            The matrix does not fit, or the coordinates of points; the message has the bytes needed
+            and available. No kernel is built before.
         UnsupportedDeviceError
             The graph is points, and the device has no arithmetic on doubles.
         """
@@ -165,6 +166,7 @@ class DeviceMatrix:
         if isinstance(graph, Points):
             _, bits, kind = METRICS[graph.compared_as]
             _check_doubles(device)
+            _check_coordinates(graph, device)
             panels: Sequence[Panel] = PointPanels(graph, device)
         else:
             encoded = encode(graph.weights.ravel())
@@ -204,6 +206,18 @@ class DeviceMatrix:
                 "CORE_DISTANCES": int(self.graph.core_distances is not None),
             }
         return source | weight_defines(self.bits, self.kind, maximum=maximum)
+
+
+def _check_coordinates(points: Points, device: Device) -> None:
+    """Raise unless the coordinates of points can be on a device, whatever reads them there."""
+    n, d, has = points.n_vertices, points.dimensions, device.capabilities
+    needed = 8 * n * d
+    if needed > min(has.global_memory, has.max_allocation):
+        raise OutOfDeviceMemoryError(
+            f"{n} points of {d} dimensions need {gigabytes(needed)} for their coordinates alone; "
+            f"{device.description} has {gigabytes(has.global_memory)} in all, and allocates at "
+            f"most {gigabytes(has.max_allocation)} in one piece"
+        )
 
 
 def dimension_class(dimensions: int) -> int:
