@@ -60,7 +60,7 @@ def draw(number: int) -> tuple[str, Points]:
     n, d = int(rng.integers(2, 61)), int(rng.integers(1, 9))
     if number % 10 == 9:
         d = int(rng.integers(12, 401))
-    dtype = rng.choice([np.float32, np.float64])
+    dtype = (np.float32, np.float64)[int(rng.integers(2))]
     metric: Any = str(rng.choice(_METRICS[: None if d == 2 else -2]))
     kind, coordinates = coordinates_of(rng, n, d, dtype)
     if metric == "cosine":
