@@ -129,7 +129,6 @@ static inline float filter_of_nearest(const filter_t *filter, float least, uint 
 #endif
 }
 
-#if CORE_DISTANCES
 // A lower bound of the filter value of a pair that is as far apart as this core distance.
 static inline float filter_of_core(const filter_t *filter, double core) {
 #if METRIC == METRIC_COSINE
@@ -139,7 +138,6 @@ static inline float filter_of_core(const filter_t *filter, double core) {
   const double value = (FILTER_IS_SQUARE ? scaled * scaled : scaled) * (1 - 0x1p-22);
   return value > 1e30 ? 1e30f : (float)value;
 }
-#endif
 
 // The plain sum of two points, a row of `d` coordinates each; in the stated order. Intel's CPU runtime
 // would sum a loop without blocks by vectors, and so in another order.

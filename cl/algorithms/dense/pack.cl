@@ -70,7 +70,6 @@ kernel void dense_pack_find_norm(const global float *packs, global float *halves
   if (most > 0) atomic_max(scaling + SCALING_NORM, most);
 }
 
-#if CORE_DISTANCES
 // Write a lower bound of the filter values of each point's pairs, by its core distance.
 //
 // In       core[n]; scaling.
@@ -84,4 +83,3 @@ kernel void dense_pack_cores(const global double *core, const global uint *scali
   filter_open(&filter, scaling, d);
   GRID_FOR(v, n) floors[v] = filter_of_core(&filter, core[v]);
 }
-#endif

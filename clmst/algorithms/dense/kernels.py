@@ -37,7 +37,8 @@ def _of_tiles(capabilities: Capabilities, tuning: Policy) -> Iterator[Specialisa
             continue
         for core in (False, True) if kind == "float" else (False,):
             defines = tile_defines(metric, capabilities, tuning, core=core)
-            yield specialise(PACK_SOURCE, capabilities, tuning, **defines)
+            if not core:
+                yield specialise(PACK_SOURCE, capabilities, tuning, **defines)
             for products in (0, 1) if metric in HAVE_SQUARES else (0,):
                 defines |= {"FILTER_PRODUCTS": 1} if products else {}
                 yield specialise(LIGHTEST_SOURCE, capabilities, tuning, **defines)

@@ -157,9 +157,9 @@ class PackedPoints:
 
     @property
     def pack_program(self) -> Program:
-        """The program of ``pack.cl``."""
+        """The program of ``pack.cl``: one for points with and without core distances."""
         defines = {name: value for name, value in self.defines.items() if name != _PRODUCTS}
-        return self.device.program(SOURCE, **defines)
+        return self.device.program(SOURCE, **(defines | {"CORE_DISTANCES": 0}))
 
     @property
     def by(self) -> Literal["differences", "products"]:
