@@ -144,8 +144,9 @@ static inline void tile_sums(const points_t *of, uint column, local tile_memory_
       const size_t pack = (size_t)(quad / 64) * of->padded + ahead;
       next_columns[i] = vload4(quad % 64, from_columns + pack * PACK);
     }
+    const uint n_coordinates = min(of->d - chunk, (uint)CHUNK);
 #pragma unroll 4
-    for (uint k = 0; k < CHUNK; ++k) {
+    for (uint k = 0; k < n_coordinates; ++k) {
       const local float *own = memory->rows + k * ROW_STRIDE;
       const local float *theirs = memory->columns + k * TILE_COLUMNS;
       const float4 upper = vload4(down, own);

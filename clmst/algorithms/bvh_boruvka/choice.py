@@ -9,9 +9,11 @@ from clmst.runtime.device_matrix import DeviceMatrix
 METRICS = ("euclidean", "manhattan", "chebyshev", "cosine")
 # From so many points on it is quicker than dense (docs/experiments.md, "Points"): where work-items
 # search alone, as on CPUs, and elsewhere, where a dense solve is quick and a search of many
-# dimensions is not. There the number doubles with every 2.5 dimensions beyond the third.
+# dimensions is not. There it is twice as many by tiles, from the fourth dimension on, and doubles
+# with every 2.5 dimensions beyond that.
 _LEAST_POINTS_ALONE = 1000
 _LEAST_POINTS = 20_000
+_LEAST_POINTS_BY_TILES = 40_000
 _DOUBLED_EVERY = 2.5
 _FEW_DIMENSIONS = 3
 _MOST_DIMENSIONS = 12
@@ -32,8 +34,10 @@ def is_for_tree(matrix: DeviceMatrix) -> bool:
         return False
     if matrix.device.policy.work_group_size == 1:
         return points.n_vertices >= _LEAST_POINTS_ALONE
-    doublings = max(dimensions - _FEW_DIMENSIONS, 0) / _DOUBLED_EVERY
-    return points.n_vertices >= _LEAST_POINTS * 2**doublings
+    if dimensions <= _FEW_DIMENSIONS:
+        return points.n_vertices >= _LEAST_POINTS
+    doublings = (dimensions - _FEW_DIMENSIONS - 1) / _DOUBLED_EVERY
+    return points.n_vertices >= _LEAST_POINTS_BY_TILES * 2**doublings
 
 
 def is_for_nearest(matrix: DeviceMatrix) -> bool:
