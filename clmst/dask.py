@@ -6,10 +6,12 @@ The engine is Dask's: its scheduler places the work, and computes again what los
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Hashable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from clmst.core.arguments import has, shown
+from clmst.core.columns import takes_columns
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.forest import Forest
 from clmst.core.optional import optional_import
@@ -21,13 +23,12 @@ from clmst.scale.partitions import PartitionForest, PartitionJob
 __all__ = ["minimum_spanning_forest"]
 
 
+@takes_columns
 def minimum_spanning_forest(
     edges: Any,
     n_vertices: int,
     *,
-    source: str = "u",
-    target: str = "v",
-    weight: str | None = "w",
+    columns: Sequence[Hashable] | None = None,
     edge_id: str | None = None,
     device: str | None = None,
     memory_limit: int | None = None,
@@ -49,8 +50,9 @@ def minimum_spanning_forest(
         a time, and no data pass through the scheduler's tasks.
     n_vertices : int
         Ends are vertex numbers below it.
-    source, target, weight : str
-        The columns; weights are 1 if `weight` is None.
+    columns : list or tuple, optional
+        The names of the columns: of both ends, and of weights, which are 1 where it is left out.
+        By default as of :func:`clmst.read_graph`.
     edge_id : str, optional
         A column of distinct ids that rise within each partition. By default ids are positions in
         all partitions.
@@ -87,12 +89,12 @@ def minimum_spanning_forest(
     """
     dask = optional_import("dask", extra="dask")
     job = PartitionJob.checked(
-        n_vertices=n_vertices, source=source, target=target, weight=weight, edge_id=edge_id,
-        device=device, memory_limit=memory_limit, maximum=maximum,
+        n_vertices=n_vertices, columns=columns, edge_id=edge_id, device=device,
+        memory_limit=memory_limit, maximum=maximum,
     )  # fmt: skip
     split_every = rounds.check_split(split_every)
     take, merge = dask.delayed(_take, pure=False), dask.delayed(_merge, pure=False)
-    parts = _parts(edges, job)
+    parts, job = _parts(edges, job)
     lane_of = lanes_of(parts)
     lanes = _lanes(job, by_device=lane_of is not None)
 
@@ -146,24 +148,18 @@ def _by_a_worker_of(lane: list[str], number_of_round: int) -> AbstractContextMan
     return annotate
 
 
-def _parts(edges: Any, job: PartitionJob) -> list[Any]:
-    """Return the delayed parts of a collection, or paths of files."""
+def _parts(edges: Any, job: PartitionJob) -> tuple[list[Any], PartitionJob]:
+    """Return the delayed parts of a collection or paths of files, and what to find in them."""
     parts = parts_of(edges, job)
     if parts is not None:
-        return parts
+        return parts, job
     if not has(edges, "to_delayed", "columns"):
         raise InvalidArgumentError(
             f"edges is {shown(edges)}; it must be a Dask DataFrame, a list of delayed parts, "
             "a path or a list of paths"
         )
-    missing = [name for name in job.columns if name not in list(edges.columns)]
-    if missing:
-        raise InvalidArgumentError(
-            f"the frame has the columns {', '.join(map(repr, edges.columns))}, not {missing[0]!r}; "
-            "name them by source, target and weight"
-        )
-    columns: list[Any] = edges[list(dict.fromkeys(job.columns))].to_delayed()
-    return columns
+    job, needed = job.for_table(list(edges.columns))
+    return edges[needed].to_delayed(), job
 
 
 def _take(

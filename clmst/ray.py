@@ -6,10 +6,11 @@ The engine is Ray's: it places the tasks, and runs again those of lost workers.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 from clmst.core.arguments import check_dict, has, shown
+from clmst.core.columns import takes_columns
 from clmst.core.errors import ClmstError, InvalidArgumentError
 from clmst.core.forest import Forest
 from clmst.core.optional import optional_import
@@ -21,13 +22,12 @@ from clmst.scale.partitions import PartitionForest, PartitionJob
 __all__ = ["minimum_spanning_forest"]
 
 
+@takes_columns
 def minimum_spanning_forest(
     edges: Any,
     n_vertices: int,
     *,
-    source: str = "u",
-    target: str = "v",
-    weight: str | None = "w",
+    columns: Sequence[Hashable] | None = None,
     edge_id: str | None = None,
     device: str | None = None,
     memory_limit: int | None = None,
@@ -48,8 +48,9 @@ def minimum_spanning_forest(
         :func:`clmst.dask.minimum_spanning_forest`.
     n_vertices : int
         Ends are vertex numbers below it.
-    source, target, weight : str
-        The columns; weights are 1 if `weight` is None.
+    columns : list or tuple, optional
+        The names of the columns: of both ends, and of weights, which are 1 where it is left out.
+        By default as of :func:`clmst.read_graph`.
     edge_id : str, optional
         A column of distinct ids that rise within each block. By default ids are positions in all
         blocks.
@@ -85,14 +86,14 @@ def minimum_spanning_forest(
     """
     ray = optional_import("ray", extra="ray")
     job = PartitionJob.checked(
-        n_vertices=n_vertices, source=source, target=target, weight=weight, edge_id=edge_id,
-        device=device, memory_limit=memory_limit, maximum=maximum,
+        n_vertices=n_vertices, columns=columns, edge_id=edge_id, device=device,
+        memory_limit=memory_limit, maximum=maximum,
     )  # fmt: skip
     split_every = rounds.check_split(split_every)
     options = {} if task_options is None else task_options
     check_dict("task_options", options)
     take, merge = (ray.remote(task).options(**options) for task in (_take, _merge))
-    parts = _parts(edges, job)
+    parts, job = _parts(edges, job)
     lane_of = lanes_of(parts)
     end = rounds.in_rounds(
         parts,
@@ -112,27 +113,23 @@ def minimum_spanning_forest(
     return partitions.finish(last, job, "the workers of Ray")
 
 
-def _parts(edges: Any, job: PartitionJob) -> list[Any]:
-    """Return references to the blocks, or paths of files."""
+def _parts(edges: Any, job: PartitionJob) -> tuple[list[Any], PartitionJob]:
+    """Return references to the blocks or paths of files, and what to find in them."""
     parts = parts_of(edges, job)
     if parts is not None:
-        return parts
+        return parts, job
     if not has(edges, "to_arrow_refs", "select_columns", "context"):
         raise InvalidArgumentError(
             f"edges is {shown(edges)}; it must be a Ray Dataset, a list of object "
             "references, a path or a list of paths"
         )
     columns = edges.columns() or []
-    missing = [name for name in job.columns if name not in columns]
-    if missing and columns:
-        raise InvalidArgumentError(
-            f"the dataset has the columns {', '.join(map(repr, columns))}, not {missing[0]!r}; "
-            "name them by source, target and weight"
-        )
+    needed: list[Any] = []
+    if columns:
+        job, needed = job.for_table(columns)
     edges.context.execution_options.preserve_order = True  # else ids would depend on the timing
-    chosen = edges.select_columns(list(dict.fromkeys(job.columns))) if columns else edges
-    references: list[Any] = chosen.to_arrow_refs()
-    return references
+    chosen = edges.select_columns(needed) if columns else edges
+    return chosen.to_arrow_refs(), job
 
 
 def _n_tasks(ray: Any, options: Mapping[str, Any], *, by_device: bool) -> int:

@@ -33,7 +33,7 @@ PARTS = list(zip(*(np.array_split(column, 8) for column in EDGES), strict=True))
 def frame() -> Any:
     import pandas
 
-    whole = pandas.DataFrame(dict(zip("uvw", EDGES, strict=True)))
+    whole = pandas.DataFrame(dict(zip(("source", "target", "weight"), EDGES, strict=True)))
     return frames.from_pandas(whole, npartitions=7, sort=False)
 
 
@@ -52,10 +52,11 @@ def test_delayed_parts_and_any_tree(split_every: int) -> None:
 
 def test_parquet(frame: Any, tmp_path: Path) -> None:
     """As from any store that fsspec knows."""
-    frame.rename(columns={"u": "from", "v": "to", "w": "cost"}).to_parquet(tmp_path)
+    names = {"source": "from", "target": "to", "weight": "cost"}
+    frame.rename(columns=names).to_parquet(tmp_path)
     read = frames.read_parquet(f"file://{tmp_path}")
     found = clmst.dask.minimum_spanning_forest(
-        read, N, source="from", target="to", weight="cost", memory_limit=1 << 20
+        read, N, columns=("from", "to", "cost"), memory_limit=1 << 20
     )
     assert found == forest_of_edges(EDGES, N)
 
@@ -73,6 +74,22 @@ def test_paths(tmp_path: Path) -> None:
         clmst.dask.minimum_spanning_forest(folder, N, edge_id="id")
     with pytest.raises(MissingFileError, match=r"there is no file .*nowhere"):
         clmst.dask.minimum_spanning_forest(tmp_path / "nowhere.parquet", N)
+
+
+def test_a_folder_that_streams_is_one_for_dask(tmp_path: Path) -> None:
+    """By the same names, given or not; only its columns of edges are read."""
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    for k, part in enumerate(PARTS):
+        table = pandas.DataFrame(dict(zip(("source", "target", "weight"), part, strict=True)))
+        table.assign(cost=-table.weight, note="").to_parquet(tmp_path / f"{k}.parquet")
+    columns = ("source", "target", "cost")
+    for given in (None, columns):
+        found = clmst.dask.minimum_spanning_forest(tmp_path, N, columns=given)
+        assert found == clmst.stream_minimum_spanning_forest(tmp_path, N, columns=given)
+        collected = frames.read_parquet(f"file://{tmp_path}")
+        assert clmst.dask.minimum_spanning_forest(collected, N, columns=given) == found
+    assert found == forest_of_edges((*EDGES[:2], -EDGES[2]), N)
 
 
 def write_parts(folder: Path) -> None:
@@ -93,8 +110,15 @@ def test_no_parts() -> None:
 
 
 def test_bad_input(frame: Any) -> None:
-    with pytest.raises(InvalidArgumentError, match="columns 'u', 'v', 'w', not 'weight'"):
-        clmst.dask.minimum_spanning_forest(frame, N, weight="weight")
+    with pytest.raises(InvalidGraphError, match="0 columns are called 'cost' among 'source', 'tar"):
+        clmst.dask.minimum_spanning_forest(frame, N, columns=("source", "target", "cost"))
+    with pytest.raises(InvalidGraphError, match="'weight'; edge_id is 'id', which must be one of"):
+        clmst.dask.minimum_spanning_forest(frame, N, edge_id="id")
+    given: Any = {"source": "from", "weight": None}
+    with pytest.raises(
+        InvalidArgumentError, match=r"given source, weight; .*: columns=\(source, ta"
+    ):
+        clmst.dask.minimum_spanning_forest(frame, N, **given)
     with pytest.raises(InvalidArgumentError, match="edges is 5; it must be a Dask DataFrame"):
         clmst.dask.minimum_spanning_forest(5, N)
     with pytest.raises(InvalidArgumentError, match="split_every is 1; it must be at least 2"):

@@ -75,11 +75,15 @@ def test_dataset(cluster: None) -> None:
     """Ids are positions in the dataset's own order."""
     whole = pandas.DataFrame(dict(zip(("from", "to", "cost"), EDGES, strict=True)))
     dataset = ray.data.from_pandas([whole[:900], whole[900:]])
-    names: Any = {"source": "from", "target": "to", "weight": "cost"}
-    found = clmst.ray.minimum_spanning_forest(dataset, N, **names)
-    assert found == forest_of_edges(EDGES, N)
-    with pytest.raises(InvalidArgumentError, match="'from', 'to', 'cost', not 'u'"):
-        clmst.ray.minimum_spanning_forest(dataset, N)
+    columns = ("from", "to", "cost")
+    for given in (columns, None):  # three columns tell by their order
+        found = clmst.ray.minimum_spanning_forest(dataset, N, columns=given)
+        assert found == forest_of_edges(EDGES, N)
+    with pytest.raises(InvalidGraphError, match="0 columns are called 'u' among 'from', 'to', 'co"):
+        clmst.ray.minimum_spanning_forest(dataset, N, columns=("u", "v", "w"))
+    old: Any = {"source": "from", "target": "to"}
+    with pytest.raises(InvalidArgumentError, match=r"was given source, target; .*: columns=\(sour"):
+        clmst.ray.minimum_spanning_forest(dataset, N, **old)
 
 
 def test_bad_input(cluster: None) -> None:

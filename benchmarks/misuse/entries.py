@@ -190,7 +190,7 @@ def _graphs() -> Iterator[tuple[str, Callable[[World], Call]]]:
         ),
     )
     yield from _graphs_of_other_libraries()
-    columns = {"source": "source", "target": "target", "weight": "weight"}
+    columns = {"columns": ("source", "target", "weight")}
     yield (
         "Graph.from_pandas",
         lambda w: (clmst.Graph.from_pandas, {"frame": w.forest.to_pandas(), **columns}),
@@ -283,7 +283,7 @@ def _results() -> Iterator[tuple[str, Callable[[World], Call]]]:
         "Forest.to_pandas",
         lambda w: (
             w.forest.to_pandas,
-            {"source": "a", "target": "b", "weight": "c", "edge_id": "d"},
+            {"columns": ("a", "b", "c"), "edge_id": "d"},
         ),
     )
     yield (
@@ -357,9 +357,9 @@ def _streams() -> Iterator[tuple[str, Any]]:
         lambda _: (
             clmst.dask.minimum_spanning_forest,
             {
-                "edges": [chunk, chunk], "n_vertices": 3, "source": "u", "target": "v",
-                "weight": "w", "edge_id": None, "device": None, "memory_limit": 1 << 20,
-                "maximum": False, "split_every": 2,
+                "edges": [chunk, chunk], "n_vertices": 3, "columns": ("u", "v", "w"),
+                "edge_id": None, "device": None, "memory_limit": 1 << 20, "maximum": False,
+                "split_every": 2,
             },
         ),
     )  # fmt: skip

@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clmst.core.arguments import check_text, has, shown
+from clmst.core.arguments import has, shown
+from clmst.core.columns import (
+    SOURCE,
+    TARGET,
+    WEIGHT,
+    Columns,
+    check_columns,
+    choose,
+    is_name,
+)
 from clmst.core.errors import ClmstError, InvalidArgumentError, InvalidGraphError
 from clmst.core.optional import optional_import
 from clmst.core.vertex_names import Ends, Names, NumberedEnds, label_of, number
@@ -22,36 +31,40 @@ if TYPE_CHECKING:
 _EXTRA = "frames"
 
 
-def graph_of_pandas(frame: Any, source: Hashable, target: Hashable, weight: Hashable) -> Graph:
-    """Return the graph that :meth:`clmst.Graph.from_pandas` makes."""
+def graph_of_pandas(frame: Any, columns: Any, weight: Hashable = WEIGHT) -> Graph:
+    """Return the graph that :meth:`clmst.Graph.from_pandas` makes; as of `choose`."""
     pandas = optional_import("pandas", extra=_EXTRA)
     if not isinstance(frame, pandas.DataFrame):
         other = "; Graph.from_arrow takes it" if has(frame, "__arrow_c_stream__") else ""
         raise InvalidGraphError(
             f"from_pandas was given {type(frame).__name__}; it takes a pandas.DataFrame{other}"
         )
-    return numbered_frame(frame, source, target, weight).graph()
+    columns, names = check_columns(columns), list(frame.columns)
+    if columns is None and names == list(frame.index):
+        raise InvalidGraphError(
+            "the frame has the same names for rows and columns, as a matrix has; of a frame of "
+            "edges columns=(source, target, weight) names the columns, and a matrix is taken as an "
+            "array (frame.to_numpy())"
+        )
+    return numbered_frame(frame, choose(names, columns, weight=weight)).graph()
 
 
-def numbered_frame(
-    frame: Any, source: Hashable, target: Hashable, weight: Hashable
-) -> NumberedEdges:
+def numbered_frame(frame: Any, columns: Columns) -> NumberedEdges:
     """Return the edges of a pandas.DataFrame."""
     pandas = optional_import("pandas", extra=_EXTRA)
-    columns = list(frame.columns)
-    u, v = (_ids_of_series(_column(frame, columns, name), name) for name in (source, target))
+    u, v = (_ids_of_series(frame[name], name) for name in (columns.source, columns.target))
     numbered = number(u, v, pandas.factorize)
-    weights = None
+    weights, weight = None, columns.weight
     if weight is not None:
-        series = _column(frame, columns, weight)
+        series = frame[weight]
         missing = series.isna().to_numpy()
         _refuse_missing_weight(missing, numbered, weight)
         weights = _numeric(series.to_numpy(), weight)
     return NumberedEdges.of(numbered, weights)
 
 
-def graph_of_arrow(table: Any, source: str, target: str, weight: str | None) -> Graph:
-    """Return the graph that :meth:`clmst.Graph.from_arrow` makes."""
+def graph_of_arrow(table: Any, columns: Any, weight: Hashable = WEIGHT) -> Graph:
+    """Return the graph that :meth:`clmst.Graph.from_arrow` makes; as of `choose`."""
     pyarrow = optional_import("pyarrow", extra=_EXTRA)
     if not has(table, "__arrow_c_stream__"):
         raise InvalidGraphError(
@@ -66,18 +79,19 @@ def graph_of_arrow(table: Any, source: str, target: str, weight: str | None) -> 
         raise InvalidGraphError(
             f"the {type(table).__name__} is no table ({shown(str(error))}); it must have columns"
         ) from error
-    return numbered_table(own, source, target, weight).graph()
+    chosen = choose(own.column_names, check_columns(columns), weight=weight)
+    return numbered_table(own, chosen).graph()
 
 
-def numbered_table(table: Any, source: str, target: str, weight: str | None) -> NumberedEdges:
+def numbered_table(table: Any, columns: Columns) -> NumberedEdges:
     """Return the edges of a pyarrow.Table."""
     pyarrow = optional_import("pyarrow", extra=_EXTRA)
-    own, columns = table, table.column_names
-    u, v = (_ids_of_arrow(pyarrow, _column(own, columns, name), name) for name in (source, target))
+    ends = (columns.source, columns.target)
+    u, v = (_ids_of_arrow(pyarrow, table[name], name) for name in ends)
     numbered = number(u, v, partial(_factorize_arrow, pyarrow))
-    weights = None
+    weights, weight = None, columns.weight
     if weight is not None:
-        column = _column(own, columns, weight)
+        column = table[weight]
         if column.null_count:
             _refuse_missing_weight(column.is_null().to_numpy(), numbered, weight)
         weights = _numeric(column.to_numpy(), weight)
@@ -121,25 +135,6 @@ class NumberedEdges(NumberedEnds):
         graph = Graph.from_edges(self.u, self.v, self.weights, n_vertices=n, merge_parallel=True)
         labels = None if self.labels is None else tuple(self.labels.tolist())
         return graph.replace_unchecked(vertex_labels=labels)
-
-
-def _column(frame: Any, columns: list[Any], name: Hashable) -> Any:
-    """Return the one column of this name."""
-    try:
-        hash(name)
-        count = columns.count(name)
-    except Exception as error:
-        raise InvalidArgumentError(
-            f"a column is called {shown(name)}; source, target and weight must be names of columns"
-        ) from error
-    if count != 1:
-        listed = ", ".join(shown(one) for one in columns[:20]) or "none"
-        raise InvalidGraphError(
-            f"there {'is no column' if count == 0 else f'are {count} columns'} {shown(name)} among "
-            f"{listed}; source, target and weight must each name one (weight=None gives every "
-            "edge the weight 1)"
-        )
-    return frame[name]
 
 
 def _ids_of_series(series: Any, name: Hashable) -> Ends:
@@ -229,17 +224,20 @@ def _numeric(values: Array, name: Hashable) -> Array:
     return as_weights(values)
 
 
-def frame_of(forest: Forest, source: str, target: str, weight: str, edge_id: str) -> Any:
+def frame_of(forest: Forest, columns: Any, edge_id: Hashable) -> Any:
     """Return the data frame that :meth:`clmst.Forest.to_pandas` makes."""
-    given = {"source": source, "target": target, "weight": weight, "edge_id": edge_id}
-    names = [check_text(*one) for one in given.items()]
+    given = check_columns(columns) or (SOURCE, TARGET, WEIGHT)
+    names = [*given, *(WEIGHT,)[: 3 - len(given)], edge_id]
+    if not is_name(edge_id):
+        raise InvalidArgumentError(f"edge_id is {shown(edge_id)}; it must be the name of a column")
     if len(set(names)) < len(names):
-        raise InvalidArgumentError(f"the columns are {', '.join(names)}; all must differ")
+        listed = ", ".join(map(shown, names))
+        raise InvalidArgumentError(f"the columns are {listed}; all must differ")
     pandas = optional_import("pandas", extra=_EXTRA)
     edges = forest.checked_edges()
     ends = [named(forest.vertex_labels, end) for end in edges.T]
-    columns = (*ends, forest.weights, forest.edge_ids)
-    return pandas.DataFrame(dict(zip(names, columns, strict=True)))
+    found = (*ends, forest.weights, forest.edge_ids)
+    return pandas.DataFrame(dict(zip(names, found, strict=True)))
 
 
 def named(labels: Any, vertices: Array) -> Array:

@@ -19,6 +19,7 @@ from clmst.core.arguments import (
     shown,
 )
 from clmst.core.cluster_methods import ClusterMethods
+from clmst.core.columns import takes_columns
 from clmst.core.errors import InvalidArgumentError, InvalidForestError
 from clmst.core.exact_sum import exact_sum
 from clmst.core.graph_checks import MAX_VERTICES, check_labels
@@ -227,12 +228,9 @@ class Forest(ClusterMethods):
         tree.add_weighted_edges_from(((names[u], names[v], w) for (u, v), w in rows), weight=weight)
         return tree
 
+    @takes_columns
     def to_pandas(
-        self,
-        source: str = "source",
-        target: str = "target",
-        weight: str = "weight",
-        edge_id: str = "edge_id",
+        self, *, columns: Sequence[Hashable] | None = None, edge_id: Hashable = "edge_id"
     ) -> Any:
         """Return a ``pandas.DataFrame`` with one row for each edge, in the order of `edges`.
 
@@ -241,8 +239,11 @@ class Forest(ClusterMethods):
 
         Parameters
         ----------
-        source, target, weight, edge_id : str
-            The names of the columns.
+        columns : list or tuple, optional
+            What the columns of both ends and of the weight are called: "source", "target" and
+            "weight" where it is left out.
+        edge_id : hashable
+            What the column of edge ids is called.
 
         Raises
         ------
@@ -255,7 +256,7 @@ class Forest(ClusterMethods):
         """
         from clmst.core.data_frames import frame_of
 
-        return frame_of(self, source, target, weight, edge_id)
+        return frame_of(self, columns, edge_id)
 
     def checked_edges(self) -> Array:
         """Return the edges; raise unless the arrays are consistent. O(k)."""

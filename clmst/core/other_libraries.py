@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from typing import TYPE_CHECKING, Any
+
+from clmst.core.columns import takes_columns
 
 if TYPE_CHECKING:
     from clmst.core.graph import Graph
@@ -13,13 +15,8 @@ class OtherLibraries:
     """What :class:`clmst.Graph` takes from libraries that it does not need."""
 
     @classmethod
-    def from_pandas(
-        cls,
-        frame: Any,
-        source: Hashable = "source",
-        target: Hashable = "target",
-        weight: Hashable = "weight",
-    ) -> Graph:
+    @takes_columns
+    def from_pandas(cls, frame: Any, *, columns: Sequence[Hashable] | None = None) -> Graph:
         """Take a data frame with one row for each edge.
 
         The ends of edges are integers, strings, categories or other hashable values. Vertices are
@@ -30,37 +27,31 @@ class OtherLibraries:
         Parameters
         ----------
         frame : pandas.DataFrame
-        source, target : hashable
-            The names of the columns of the edges' ends.
-        weight : hashable or None
-            The name of the column of weights; all weights are 1 if it is None.
+        columns : list or tuple, optional
+            The names of the columns: of both ends, and of weights, which are 1 where it is left
+            out. By default as of :func:`clmst.read_graph`.
 
         Raises
         ------
         InvalidGraphError
-            There is no such column, or an id or a weight is missing or of the wrong type; names
-            the first row.
+            There is no such column, nothing tells which to take, or an id or a weight is missing or
+            of the wrong type; names the first row.
         MissingDependencyError
             pandas is not installed.
         """
         from clmst.core.data_frames import graph_of_pandas
 
-        return graph_of_pandas(frame, source, target, weight)
+        return graph_of_pandas(frame, columns)
 
     @classmethod
-    def from_arrow(
-        cls,
-        table: Any,
-        source: str = "source",
-        target: str = "target",
-        weight: str | None = "weight",
-    ) -> Graph:
+    @takes_columns
+    def from_arrow(cls, table: Any, *, columns: Sequence[Hashable] | None = None) -> Graph:
         """Take an Arrow table, or any frame that gives itself as one; else as :meth:`from_pandas`.
 
         Parameters
         ----------
         table : pyarrow.Table, polars.DataFrame, or any object with ``__arrow_c_stream__``
-        source, target, weight : str
+        columns : list or tuple of str, optional
             As of :meth:`from_pandas`.
 
         Raises
@@ -72,7 +63,7 @@ class OtherLibraries:
         """
         from clmst.core.data_frames import graph_of_arrow
 
-        return graph_of_arrow(table, source, target, weight)
+        return graph_of_arrow(table, columns)
 
     @classmethod
     def from_image(

@@ -11,19 +11,19 @@ written, as one, with the least of their weights.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, get_args
 
 from clmst.core.arguments import check_choice, check_file, check_kind
 from clmst.core.coercion import as_listed
+from clmst.core.columns import check_columns
 from clmst.core.dense_graph import DenseGraph
 from clmst.core.errors import InvalidForestError
 from clmst.core.forest import Forest
 from clmst.core.graph import Graph
 from clmst.core.points import Metric, Points
 from clmst.io import files, registry
-from clmst.io.columns import check_columns
 from clmst.io.forest_edges import ForestEdges, attach
 from clmst.io.registry import FORMATS, Format
 
@@ -42,7 +42,7 @@ def read_graph(
     path: str | Path | BinaryIO,
     *,
     format: str | None = None,  # noqa: A002
-    columns: Sequence[str] | None = None,
+    columns: Sequence[Hashable] | None = None,
 ) -> Graph:
     """Read a graph.
 
@@ -55,7 +55,7 @@ def read_graph(
     columns : list or tuple of str, optional
         Of a CSV file with a header row, or a Parquet file: the names of two columns with the edges'
         ends, and of one with weights, which are 1 where it is left out. By default ``("source",
-        "target", "weight")`` where there are such, else all columns of a table of two or three.
+        "target", "weight")``, or all columns of a table of two or three that have other names.
 
     Returns
     -------

@@ -1,8 +1,7 @@
 """CSV files with a header row: a row for each edge, columns found by their names.
 
-Columns are those that the caller names; else ``source``, ``target`` and, if there is one,
-``weight``; else, of a file with two or three columns, all of them in order. Vertices are the ids
-that occur, integers or text. A vertex without neighbours is a row with itself at both ends.
+Columns are as of :func:`clmst.core.columns.choose`. Vertices are the ids that occur, integers or
+text. A vertex without neighbours is a row with itself at both ends.
 
 A file whose first line is no header, but a comment or numbers, is an edge list
 (:mod:`clmst.io.edge_list`): so are the files that earlier versions wrote.
@@ -18,6 +17,7 @@ from typing import Any, BinaryIO, TextIO, cast
 
 import numpy as np
 
+from clmst.core.columns import Columns, choose
 from clmst.core.csr import rank
 from clmst.core.data_frames import NumberedEdges, named, numbered_frame
 from clmst.core.errors import ClmstError, FileFormatError
@@ -27,7 +27,6 @@ from clmst.core.optional import optional_import
 from clmst.core.weight_keys import Array
 from clmst.io import edge_list
 from clmst.io.blocks import blocks
-from clmst.io.columns import Columns, choose
 from clmst.io.edge_rows import EdgeRows, graph_of, write_rows
 from clmst.io.files import SourceFile
 from clmst.io.forest_edges import ForestEdges
@@ -70,13 +69,12 @@ class _Head:
 
     def is_plain(self, columns: Columns) -> bool:
         """Whether all columns are needed in order, and ids are integers as far as one row tells."""
-        wanted = [name for name in (columns.source, columns.target, columns.weight) if name]
-        simple = wanted == self.names and self.separator != ";" and not self.has_mark
+        simple = columns.names == self.names and self.separator != ";" and not self.has_mark
         ends = self.second.decode(errors="replace").strip("\r\n").split(self.separator)[:2]
         return simple and (not self.second.strip() or all(map(_VERTEX.fullmatch, ends)))
 
 
-def read(source: SourceFile, columns: Sequence[str] | None = None) -> Graph:
+def read(source: SourceFile, columns: Sequence[Any] | None = None) -> Graph:
     """Read a graph.
 
     Raises
@@ -105,7 +103,7 @@ def read_forest(source: SourceFile) -> ForestEdges:
     return ForestEdges(n_vertices=None, u=u, v=v, weights=edges.weights, are_labels=True)
 
 
-def _edges(source: SourceFile, head: _Head, columns: Sequence[str] | None) -> NumberedEdges:
+def _edges(source: SourceFile, head: _Head, columns: Sequence[Any] | None) -> NumberedEdges:
     """Return the edges of all rows."""
     if not head.is_header:
         raise FileFormatError("line 1 is no header row; columns can be named only if there is one")
@@ -147,7 +145,6 @@ def _frame_edges(source: SourceFile, head: _Head, columns: Columns) -> NumberedE
     All columns are read, since pandas does not count the fields of a row where it is to read some.
     """
     pandas = optional_import("pandas", extra="frames")
-    wanted = [name for name in (columns.source, columns.target, columns.weight) if name]
     try:
         frame = pandas.read_csv(
             cast(Any, source.stream),
@@ -171,8 +168,8 @@ def _frame_edges(source: SourceFile, head: _Head, columns: Columns) -> NumberedE
         raise FileFormatError(
             f"rows have more fields than the {len(head.names)} of the header; there must be as many"
         )
-    chosen = {name: frame[head.names.index(name)] for name in wanted}
-    return numbered_frame(pandas.DataFrame(chosen), columns.source, columns.target, columns.weight)
+    chosen = {name: frame[head.names.index(name)] for name in columns.names}
+    return numbered_frame(pandas.DataFrame(chosen), columns)
 
 
 def _exact_floats(pandas: Any) -> dict[str, Any]:

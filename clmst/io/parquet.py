@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from io import BytesIO
 from typing import Any, BinaryIO
 
+from clmst.core.columns import Columns, choose
 from clmst.core.data_frames import named, numbered_table
 from clmst.core.errors import ClmstError, FileFormatError
 from clmst.core.forest import Forest
 from clmst.core.graph import Graph
 from clmst.core.optional import optional_import
 from clmst.core.weight_keys import Array
-from clmst.io.columns import Columns, choose
 from clmst.io.files import SourceFile, check_expansion
 from clmst.io.forest_edges import ForestEdges
 from clmst.io.table_rows import TableRows, forest_rows, graph_rows
@@ -22,7 +22,7 @@ _EDGE_ID = "edge_id"
 _KIND = b"clmst.forest"  # in the metadata of a forest
 
 
-def read(source: SourceFile, columns: Sequence[str] | None = None) -> Graph:
+def read(source: SourceFile, columns: Sequence[Any] | None = None) -> Graph:
     """Read a graph; missing weights are 1.
 
     Raises
@@ -33,13 +33,13 @@ def read(source: SourceFile, columns: Sequence[str] | None = None) -> Graph:
         pyarrow is not installed.
     """
     table, chosen = _table(source, columns)
-    return numbered_table(table, chosen.source, chosen.target, chosen.weight).merged()
+    return numbered_table(table, chosen).merged()
 
 
 def read_forest(source: SourceFile) -> ForestEdges:
     """Read the edges of a forest under the caller's names of vertices, and their ids."""
     table, chosen = _table(source, None, and_maybe=_EDGE_ID)
-    edges = numbered_table(table, chosen.source, chosen.target, chosen.weight)
+    edges = numbered_table(table, chosen)
     ids = None
     if _EDGE_ID in table.column_names:
         ids = table[_EDGE_ID].to_numpy()
@@ -57,7 +57,7 @@ def read_forest(source: SourceFile) -> ForestEdges:
 
 
 def _table(
-    source: SourceFile, columns: Sequence[str] | None, *, and_maybe: str = ""
+    source: SourceFile, columns: Sequence[Any] | None, *, and_maybe: str = ""
 ) -> tuple[Any, Columns]:
     """Return the columns that are needed, and which these are."""
     parquet = optional_import("pyarrow.parquet", extra="frames")
@@ -66,11 +66,11 @@ def _table(
         file = parquet.ParquetFile(stream)
         names = list(file.schema_arrow.names)
         chosen = choose([name for name in names if name != and_maybe], columns)
-        wanted = [name for name in (chosen.source, chosen.target, chosen.weight) if name]
+        wanted = chosen.names
         if source.stored is not None:  # a few bytes may stand for many equal rows
             check_expansion(file.metadata.num_rows * len(wanted) * _BYTES_PER_VALUE, source.stored)
         wanted += [and_maybe] if and_maybe in names else []
-        return file.read(columns=list(dict.fromkeys(wanted))), chosen
+        return file.read(columns=wanted), chosen
     except (ClmstError, MemoryError, EOFError):
         raise
     except Exception as error:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import glob
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from os import PathLike
@@ -10,11 +11,17 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from clmst.core.arguments import check_path
-from clmst.core.errors import ClmstError, FileFormatError, InvalidArgumentError, MissingFileError
+from clmst.core.columns import Columns, check_columns, choose
+from clmst.core.errors import (
+    ClmstError,
+    FileFormatError,
+    InvalidArgumentError,
+    InvalidGraphError,
+    MissingFileError,
+)
 from clmst.core.optional import optional_import
 from clmst.core.weight_keys import Array
 from clmst.io import npy
-from clmst.io.columns import Columns, check_columns, choose
 
 SUFFIXES = (".npy", ".parquet", ".pq")
 
@@ -40,29 +47,27 @@ class FilePart:
 
 
 def listed(path: str | PathLike[str]) -> list[Path]:
-    """Return the files that a path means: itself, or those of a folder in the order of names.
+    """Return the files that a path means: itself, or those of a folder or of a pattern, by names.
+
+    A pattern has ``*``, ``?`` or ``[...]`` and is no file's own name; ``**`` is any folders.
 
     Raises
     ------
     MissingFileError
         There is nothing.
     InvalidArgumentError
-        A file has another suffix, or a folder has no file to read.
+        A file has another suffix, or a folder or a pattern has no file to read.
     """
     given = check_path("the path of a stream", path)
     try:
-        found = sorted(given.iterdir()) if given.is_dir() else None
+        if given.is_dir():
+            return _streamable(sorted(given.iterdir()), f"the folder {given} has")
         is_file = given.is_file()
     except OSError as error:
         raise InvalidArgumentError(f"{given} cannot be opened: {error.strerror}") from error
-    if found is not None:
-        found = [one for one in found if one.suffix in SUFFIXES]
-        if not found:
-            raise InvalidArgumentError(
-                f"the folder {given} has no file to stream; there must be some ending in "
-                f"{', '.join(SUFFIXES)}"
-            )
-        return found
+    if not is_file and glob.has_magic(str(given)):
+        matching = map(Path, sorted(glob.glob(str(given), recursive=True)))
+        return _streamable(matching, f"what matches {given} is")
     if not is_file:
         raise MissingFileError(f"there is no file {given}; it must exist")
     if given.suffix not in SUFFIXES:
@@ -70,6 +75,16 @@ def listed(path: str | PathLike[str]) -> list[Path]:
             f"{given} cannot be streamed; the suffix must be one of {', '.join(SUFFIXES)}"
         )
     return [given]
+
+
+def _streamable(paths: Iterable[Path], what: str) -> list[Path]:
+    """Return the files among some paths that can be streamed; raise if there are none."""
+    found = [one for one in paths if one.suffix in SUFFIXES and one.is_file()]
+    if not found:
+        raise InvalidArgumentError(
+            f"{what} no file to stream; there must be some ending in {', '.join(SUFFIXES)}"
+        )
+    return found
 
 
 def n_rows(path: Path, columns: Any = None) -> int:
@@ -100,7 +115,7 @@ def parts_of(path: Path, columns: Any = None) -> Iterator[FilePart]:
         yield FilePart(first_row=0, read=lambda: iter([rows]))
         return
     file = _parquet(path)
-    chosen = choose(list(file.schema_arrow.names), check_columns(columns))
+    chosen = _chosen(path, file.schema_arrow.names, columns)
     groups: list[int] = []
     first_row = n_rows = 0
     for group in range(file.num_row_groups):
@@ -114,10 +129,9 @@ def parts_of(path: Path, columns: Any = None) -> Iterator[FilePart]:
 
 def _read_groups(path: Path, chosen: Columns, groups: list[int], metadata: Any) -> Iterator[Rows]:
     """Yield the rows of some row groups of a Parquet file."""
-    names = [name for name in (chosen.source, chosen.target, chosen.weight) if name]
     file = _parquet(path, metadata)
     try:
-        for batch in file.iter_batches(_ROWS, groups, columns=list(dict.fromkeys(names))):
+        for batch in file.iter_batches(_ROWS, groups, columns=chosen.names):
             yield _batch(batch, chosen, path)
     except (ClmstError, MemoryError):
         raise
@@ -140,7 +154,14 @@ def _mapped(path: Path, columns: Any) -> tuple[Array, Columns]:
             f"{path} is an array of dtype {array.dtype} and shape {array.shape}; it must be a "
             "structured array with a field for each of source, target and weight"
         )
-    return array, choose(list(array.dtype.names), check_columns(columns))
+    return array, _chosen(path, array.dtype.names, columns)
+
+
+def _chosen(path: Path, names: Sequence[str], columns: Any) -> Columns:
+    try:
+        return choose(names, check_columns(columns))
+    except InvalidGraphError as error:
+        raise FileFormatError(f"{path}: {error}") from error
 
 
 def _parquet(path: Path, metadata: Any = None) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, TypeAlias
+from typing import Any, BinaryIO, TypeAlias
 
 from clmst.core.arguments import check_text, shown
 from clmst.core.dense_graph import DenseGraph
@@ -32,7 +32,7 @@ from clmst.io.forest_edges import ForestEdges
 
 Reader: TypeAlias = Callable[[SourceFile], Graph]
 Writer: TypeAlias = Callable[[Graph, BinaryIO], None]
-TableReader: TypeAlias = Callable[[SourceFile, Sequence[str] | None], Graph]
+TableReader: TypeAlias = Callable[[SourceFile, Sequence[Any] | None], Graph]
 PointsReader: TypeAlias = Callable[[SourceFile, Metric | None], Points | DenseGraph]
 ForestReader: TypeAlias = Callable[[SourceFile], ForestEdges]
 ForestWriter: TypeAlias = Callable[[Forest, BinaryIO], None]

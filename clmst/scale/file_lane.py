@@ -76,7 +76,7 @@ def take_lane(
         The rows of each partition of the lane.
     """
     paths = [Path(path) for path in lane.paths]
-    columns = job.read_columns
+    columns = job.columns
     lengths = [files.n_rows(path, columns) for path in paths]
     for number, length in zip(lane.numbers, lengths, strict=True):
         check_rows(length, number)
@@ -104,9 +104,7 @@ def take_lane(
     return carried, dtype, dict(zip(lane.numbers, lengths, strict=True))
 
 
-def _pieces(
-    numbers: Sequence[int], paths: Sequence[Path], columns: Sequence[str]
-) -> Iterator[StreamPiece]:
+def _pieces(numbers: Sequence[int], paths: Sequence[Path], columns: Any) -> Iterator[StreamPiece]:
     for number, path in zip(numbers, paths, strict=True):
         yield from pieces_of_file(path, columns, f"partition {number}")
 

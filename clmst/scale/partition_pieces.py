@@ -6,13 +6,11 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from clmst.core.arguments import as_array, has, shown
-from clmst.core.errors import ClmstError, InvalidArgumentError, InvalidGraphError
-from clmst.core.weight_keys import Array
+from clmst.core.arguments import as_array, shown
+from clmst.core.errors import InvalidArgumentError, InvalidGraphError
 from clmst.io import pieces as files
 from clmst.scale.source import StreamPiece
+from clmst.scale.table_chunk import arrays_of
 
 if TYPE_CHECKING:
     from clmst.scale.partitions import PartitionJob
@@ -96,28 +94,4 @@ def _columns_of(data: Any, job: PartitionJob, name: str) -> tuple[Any, Any, Any,
             )
         u, v, weights, ids = [*data, None, None][:4]
         return u, v, weights, ids
-    found = {column: _column(data, column, name) for column in job.columns}
-    weights = None if job.weight is None else found[job.weight]
-    ids = None if job.edge_id is None else found[job.edge_id]
-    return found[job.source], found[job.target], weights, ids
-
-
-def _column(data: Any, column: str, name: str) -> Array:
-    """Return a column of a frame or table as an array."""
-    try:
-        values = data[column]
-        n_missing = int(values.null_count) if has(values, "null_count") else 0
-        array: Array = values.to_numpy() if has(values, "to_numpy") else np.asarray(values)
-    except (ClmstError, MemoryError):
-        raise
-    except Exception as error:
-        raise InvalidGraphError(
-            f"{name} has no column {column!r} ({type(error).__name__}: {shown(error)}); it must be "
-            "a data frame, a table, a mapping of arrays or a tuple of arrays"
-        ) from error
-    if n_missing:
-        raise InvalidGraphError(
-            f"{name}: {n_missing} values of the column {column!r} are missing; there must be one "
-            "in each row"
-        )
-    return array
+    return arrays_of(data, job.columns, job.edge_id, name)

@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from clmst.core.arguments import check_bool, check_integer, check_text
+from clmst.core.columns import check_columns, choose
 from clmst.core.errors import InvalidArgumentError, InvalidGraphError, UnsupportedDeviceError
 from clmst.core.forest import Forest
 from clmst.runtime.discovery import get_device
@@ -39,10 +40,10 @@ class PartitionJob:
     Attributes
     ----------
     n_vertices : int
-    source, target : str
-        The columns of the ends.
-    weight, edge_id : str or None
-        The columns of the weights (None: all are 1) and of the edge ids (None: positions).
+    columns : tuple of hashable, or None
+        The names of columns, as of :func:`clmst.core.columns.choose`.
+    edge_id : str or None
+        The column of edge ids; None: they are positions.
     device : object
         As of :func:`clmst.get_device`, on each worker.
     memory_limit : int or None
@@ -51,9 +52,7 @@ class PartitionJob:
     """
 
     n_vertices: int
-    source: str
-    target: str
-    weight: str | None
+    columns: tuple[Hashable, ...] | None
     edge_id: str | None
     device: Any
     memory_limit: int | None
@@ -64,9 +63,8 @@ class PartitionJob:
         """Return a job of checked attributes; a device must be None or a name."""
         given["n_vertices"] = check_integer("n_vertices", given["n_vertices"], low=0)
         check_n_vertices(given["n_vertices"])
-        for name in ("source", "target"):
-            given[name] = check_text(name, given[name])
-        for name in ("weight", "edge_id", "device"):
+        given["columns"] = check_columns(given["columns"])
+        for name in ("edge_id", "device"):
             if given[name] is not None:
                 given[name] = check_text(name, given[name])
         if given["memory_limit"] is not None:
@@ -74,16 +72,24 @@ class PartitionJob:
         given["maximum"] = check_bool("maximum", given["maximum"])
         return cls(**given)
 
-    @property
-    def columns(self) -> list[str]:
-        """The columns that are needed."""
-        named = (self.source, self.target, self.weight, self.edge_id)
-        return [name for name in named if name is not None]
+    def for_table(self, names: Sequence[Any]) -> tuple[PartitionJob, list[Any]]:
+        """Return this job with its columns among those of a table, and all that it needs.
 
-    @property
-    def read_columns(self) -> list[str]:
-        """The columns that are read from files, whose edge ids are positions."""
-        return [name for name in (self.source, self.target, self.weight) if name is not None]
+        Raises
+        ------
+        InvalidGraphError
+            There is no such column, or nothing tells which to take.
+        """
+        chosen = choose([name for name in names if name != self.edge_id], self.columns)
+        ids = [] if self.edge_id is None else [self.edge_id]
+        if ids and ids[0] not in names:
+            raise InvalidGraphError(
+                f"the columns are {', '.join(map(repr, names))}; edge_id is {ids[0]!r}, which must "
+                "be one of them"
+            )
+        names = [chosen.source, chosen.target, chosen.weight]
+        columns = tuple(names if chosen.weight is not None else names[:2])
+        return replace(self, columns=columns), [*chosen.names, *ids]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,13 +13,14 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from clmst.core.arguments import as_array, has, shown
+from clmst.core.columns import check_columns
 from clmst.core.cores import usable_cores
 from clmst.core.errors import ClmstError, InvalidArgumentError, InvalidGraphError
 from clmst.core.graph import Graph
 from clmst.core.threads import TaskThread, ThreadTask, finish
 from clmst.core.weight_keys import Array, as_weights
 from clmst.io import pieces as files
-from clmst.io.columns import check_columns
+from clmst.scale.table_chunk import arrays_of, names_of
 
 _GRAPH_ROWS = 1 << 22  # slots of a graph that are looked at together
 NO_WEIGHTS = np.dtype(np.float64)  # of a stream without rows
@@ -91,6 +92,8 @@ def open_source(chunks: Any, columns: Any = None) -> StreamSource:
         )
         pieces = read_ahead(parts, max(1, min(_MOST_READERS, usable_cores() // 2)))
         return StreamSource(pieces=pieces, n_edges=sum(sizes))
+    if names_of(chunks) is not None:
+        chunks = [chunks]
     if not has(chunks, "__iter__") or isinstance(chunks, bytes) or has(chunks, "tocsr"):
         raise InvalidArgumentError(
             f"chunks is {shown(chunks)}; it must be an iterable of (u, v, w), a path or a Graph"
@@ -179,10 +182,12 @@ def _of_chunk(chunk: Any, number: int, columns: Any) -> Iterator[StreamPiece]:
         for path in files.listed(chunk):
             yield from pieces_of_file(path, columns, f"chunk {number}")
         return
+    if names_of(chunk) is not None:
+        chunk = arrays_of(chunk, columns, None, f"chunk {number}")
     if not isinstance(chunk, tuple | list) or not 2 <= len(chunk) <= 4:
         raise InvalidGraphError(
-            f"chunk {number} is {shown(chunk)}; it must be (u, v), (u, v, w), (u, v, w, edge ids) "
-            "or the path of a file"
+            f"chunk {number} is {shown(chunk)}; it must be (u, v), (u, v, w), (u, v, w, edge ids), "
+            "a table of them, or the path of a file"
         )
     u, v, w, ids = [*chunk, None, None][:4]
     yield StreamPiece(chunk=f"chunk {number}", first_row=0, u=u, v=v, weights=w, edge_ids=ids)

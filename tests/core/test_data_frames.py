@@ -187,16 +187,59 @@ def test_weights_keep_their_dtype(dtype: str) -> None:
 
 def test_columns_are_chosen_by_name() -> None:
     given = frame().set_axis(["from", "to", 0], axis=1)
-    graph = Graph.from_pandas(given, "from", "to", 0)
+    graph = Graph.from_pandas(given, columns=("from", "to", 0))
     assert sorted(graph.edges()[2].tolist()) == [1, 2, 3, 4]
-    assert Graph.from_pandas(given, "from", "to", weight=None).weights.tolist() == [1] * 4
+    assert Graph.from_pandas(given, columns=("from", "to")).weights.tolist() == [1] * 4
     forest = clmst.kruskal(graph)
-    names = forest.to_pandas("from", "to", weight="cost", edge_id="row").columns.tolist()
+    names = forest.to_pandas(columns=("from", "to", "cost"), edge_id="row").columns.tolist()
     assert names == ["from", "to", "cost", "row"]
-    with pytest.raises(InvalidArgumentError, match="the columns are a, a, weight, edge_id; all"):
-        forest.to_pandas("a", "a")
-    with pytest.raises(InvalidArgumentError, match="source is 5"):
-        forest.to_pandas(5)  # type: ignore[arg-type]
+    named = forest.to_pandas(columns=("from", "to")).columns.tolist()
+    assert named == ["from", "to", "weight", "edge_id"]
+    with pytest.raises(InvalidArgumentError, match="the columns are 'a', 'a', 'weight', 'edge_id'"):
+        forest.to_pandas(columns=("a", "a"))
+    with pytest.raises(InvalidArgumentError, match="columns are 5; they must be two or three"):
+        forest.to_pandas(columns=5)  # type: ignore[arg-type]
+    with pytest.raises(InvalidArgumentError, match=r"edge_id is \[\]; it must be the name"):
+        forest.to_pandas(edge_id=[])  # type: ignore[arg-type]
+
+
+@either_door
+@pytest.mark.parametrize("names", [("u", "v", "w"), ("from", "weight", "to")])
+def test_other_names_of_two_or_three_columns(door: Door, names: tuple[str, ...]) -> None:
+    """In their order, but for the weight, if one is called so."""
+    order = {"u": "source", "from": "source", "v": "target", "to": "target", "w": "weight"}
+    given = frame()[[order.get(name, name) for name in names]].set_axis(names, axis=1)
+    assert clmst.kruskal(door(given)) == clmst.kruskal(door(frame()))
+    ends = given.drop(columns=[one for one in ("w", "weight") if one in names])
+    assert door(ends).weights.tolist() == [1] * 4
+
+
+def test_a_matrix_is_no_frame_of_edges() -> None:
+    """A correlation matrix of three columns would do as edges, too."""
+    matrix = pd.DataFrame(np.arange(9).reshape(3, 3), [*"abc"], [*"abc"])
+    for square in (matrix, matrix.set_axis(range(3)).set_axis(range(3), axis=1)):
+        with pytest.raises(
+            InvalidGraphError, match=r"as a matrix has; .*columns=\(source, target,"
+        ):
+            clmst.kruskal(square)
+    named = Graph.from_pandas(matrix, columns=("a", "b", "c"))
+    assert clmst.kruskal(named).n_vertices == 6
+
+
+@pytest.mark.parametrize(
+    ("call", "given"),
+    [
+        (lambda: Graph.from_pandas(frame(), "from", "to"), "'from', 'to'"),  # type: ignore[call-arg]
+        (lambda: Graph.from_pandas(frame(), weight=None), "weight"),  # type: ignore[call-arg]
+        (lambda: Graph.from_arrow(pa.table({}), source="a", target="b"), "source, target"),  # type: ignore[call-arg]
+        (lambda: clmst.kruskal(frame()).to_pandas("from"), "'from'"),  # type: ignore[call-arg]
+    ],
+)
+def test_names_of_earlier_versions(call: Callable[[], object], given: str) -> None:
+    """Columns had an argument each."""
+    message = rf"was given {given}; .*: columns=\(source, target, weight\), or the first two"
+    with pytest.raises(InvalidArgumentError, match=message):
+        call()
 
 
 def test_labels_that_are_tuples_stay_so() -> None:
@@ -241,21 +284,26 @@ def test_ids_that_cannot_be_hashed(door: Door, ids: list[Any]) -> None:
 
 @either_door
 def test_columns_that_are_not_there(door: Door) -> None:
-    with pytest.raises(InvalidGraphError, match="no column 'source' among 'target', 'weight'"):
-        door(frame().drop(columns="source"))
-    with pytest.raises(InvalidGraphError, match=r"no column 'weight'.*weight=None"):
-        door(frame().drop(columns="weight"))
+    for lacking, listed in (
+        (frame().drop(columns="source"), "'target', 'weight'"),
+        (frame().rename(columns={"weight": "cost"}), "'source', 'target', 'cost'"),
+        (frame()[["source"]], "'source'"),
+    ):
+        message = rf"the columns are {listed}; source, target and weight must be among them, or be "
+        with pytest.raises(InvalidGraphError, match=message):
+            door(lacking)
+    assert door(frame().drop(columns="weight")).weights.tolist() == [1] * 4
 
 
 def test_a_column_that_is_there_twice() -> None:
     twice = frame().set_axis(["source", "target", "target"], axis=1)
-    with pytest.raises(InvalidGraphError, match="2 columns 'target'"):
+    with pytest.raises(InvalidGraphError, match="2 columns are called 'target'"):
         Graph.from_pandas(twice)
     table = pa.Table.from_arrays(
         [pa.array([1]), pa.array([2]), pa.array([2])], ["source", "a", "a"]
     )
-    with pytest.raises(InvalidGraphError, match="2 columns 'a'"):
-        Graph.from_arrow(table, target="a")
+    with pytest.raises(InvalidGraphError, match="2 columns are called 'a'"):
+        Graph.from_arrow(table, columns=("source", "a"))
 
 
 def test_unsigned_ids_beyond_64_bits_of_sign() -> None:

@@ -78,7 +78,7 @@ def _partitions(device: Device) -> Check:
     paths = _write_parts(Path(folder.name))
     parts = list(zip(*(np.split(one, 2) for one in _edges()), strict=True))
     job = PartitionJob(
-        n_vertices=_N, source="u", target="v", weight="w", edge_id=None, device=device,
+        n_vertices=_N, columns=None, edge_id=None, device=device,
         memory_limit=None, maximum=False,
     )  # fmt: skip
 

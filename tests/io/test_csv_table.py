@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -184,9 +185,10 @@ def test_columns_need_a_table(tmp_path: Path) -> None:
     (tmp_path / "g.csv").write_text("u,v,w\n0,1,2\n")
     with pytest.raises(FileFormatError, match="0 columns are called 'x' among 'u', 'v', 'w'"):
         read_graph(tmp_path / "g.csv", columns=("u", "x"))
-    for wrong in ("uv", 5, ("u",), ("u", 5), ("u", "v", "w", "x"), np.zeros(2)):
+    wrong: Any
+    for wrong in ("uv", 5, ("u",), ("u", []), ("u", "v", "w", "x"), np.zeros(2)):
         with pytest.raises(InvalidArgumentError, match="must be two or three names"):
-            read_graph(tmp_path / "g.csv", columns=wrong)  # type: ignore[arg-type]
+            read_graph(tmp_path / "g.csv", columns=wrong)
 
 
 def test_a_table_without_rows(tmp_path: Path) -> None:

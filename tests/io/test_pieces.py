@@ -69,6 +69,57 @@ def test_columns_by_their_names(any_device: Device, tmp_path: Path) -> None:
     assert found == forest_of_edges((*EDGES[:2], np.arange(3000)), N)
 
 
+def test_patterns(any_device: Device, tmp_path: Path) -> None:
+    """In the order of names; a name that only looks like a pattern is a name."""
+    (tmp_path / "deep").mkdir()
+    save_parquet(tmp_path / "b.parquet")
+    save_parquet(tmp_path / "deep" / "a.parquet", weight=EDGES[2][::-1].copy())
+    save_npy(tmp_path / "c[1].npy")
+    (tmp_path / "c[2].txt").write_text("no edges")
+    mirrored = (*EDGES[:2], EDGES[2][::-1])
+    for pattern, parts in (
+        ("*", [EDGES, EDGES]),
+        ("?.parquet", [EDGES]),
+        ("**/*.parquet", [EDGES, mirrored]),
+        ("c[1].npy", [EDGES]),
+    ):
+        found = clmst.stream_minimum_spanning_forest(tmp_path / pattern, N, device=any_device)
+        both = [np.concatenate(columns) for columns in zip(*parts, strict=True)]
+        assert found == forest_of_edges((both[0], both[1], both[2]), N), pattern
+    listed = clmst.stream_minimum_spanning_forest([str(tmp_path / "*.npy")], N, device=any_device)
+    assert listed == forest_of_edges(EDGES, N)
+    refuses(
+        tmp_path / "x*", InvalidArgumentError, r"matches .*x\* is no file to stream; there must"
+    )
+
+
+def test_tables_in_memory(any_device: Device) -> None:
+    """Chunks as pandas and pyarrow give them one after the other; columns are named as in files."""
+    pandas, pyarrow = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
+    whole = pandas.DataFrame(dict(zip(("source", "target", "weight"), EDGES, strict=True)))
+    table = pyarrow.Table.from_pandas(whole)
+    given: Any
+    for given in (
+        [whole[:1000], whole[1000:]],
+        whole,
+        table,
+        [table],
+        table.to_batches(700),
+        [dict(zip("uvw", EDGES, strict=True))],
+        [whole.to_records(index=False)],
+    ):
+        found = clmst.stream_minimum_spanning_forest(given, N, device=any_device)
+        assert found == forest_of_edges(EDGES, N)
+    other = whole.assign(cost=-whole.weight)
+    columns = ("source", "target", "cost")
+    found = clmst.stream_minimum_spanning_forest([other], N, device=any_device, columns=columns)
+    assert found == forest_of_edges((*EDGES[:2], -EDGES[2]), N)
+    message = r"^chunk 1: the columns are 'source', 'target', 'x'; source, target and weight must"
+    lacking = [whole, whole.rename(columns={"weight": "x"})]
+    with pytest.raises(InvalidGraphError, match=message):
+        clmst.stream_minimum_spanning_forest(lacking, N, device=any_device)
+
+
 def refuses(path: Path, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         clmst.stream_minimum_spanning_forest(path, N)

@@ -31,8 +31,8 @@ from tests.scale.edges import forest_of_edges, random_edges
 N = 40
 EDGES = random_edges(N, 700)
 GIVEN: dict[str, Any] = {
-    "n_vertices": N, "source": "u", "target": "v", "weight": "w", "edge_id": None, "device": None,
-    "memory_limit": None, "maximum": False,
+    "n_vertices": N, "columns": None, "edge_id": None, "device": None, "memory_limit": None,
+    "maximum": False,
 }  # fmt: skip
 JOB = PartitionJob.checked(**GIVEN)
 
@@ -96,7 +96,7 @@ def test_ids_of_a_column() -> None:
 def test_no_weights_and_maximum() -> None:
     ones = (*EDGES[:2], np.ones(EDGES[0].size, np.uint8))
     bare = [(u, v) for u, v, _ in partitions(4)]
-    assert solved(bare, replace(JOB, weight=None)) == forest_of_edges(ones, N)
+    assert solved(bare) == forest_of_edges(ones, N)
     maximum = solved(list(partitions(4)), replace(JOB, maximum=True))
     assert maximum == forest_of_edges(EDGES, N, maximum=True)
 
@@ -216,8 +216,8 @@ def test_workers_have_gpus_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None
         (([0, 1], [1, 2], [3, np.nan]), r"^partition 7: the weight of row 1 \(1, 2\) is NaN"),
         (([0, 1], [1], [3, 4]), "^partition 7: the shapes are"),
         (([0, 1], [1, 2], [3, 4], [0, 1]), "^partition 7 has 4 arrays and edge_id is None"),
-        (5, "^partition 7 has no column 'u'"),
-        ({"u": [1], "v": [2]}, "^partition 7 has no column 'w'"),
+        (5, "^partition 7 is 5; it must be a data frame"),
+        ({"u": [1]}, "^partition 7: the columns are 'u'; source, target and weight must"),
         ((1,), "^partition 7 is"),
     ],
 )
@@ -273,5 +273,5 @@ def test_a_worker_without_a_device_is_named() -> None:
 
 @pytest.mark.parametrize("name", GIVEN)
 def test_jobs_are_checked(name: str) -> None:
-    with pytest.raises(InvalidArgumentError, match=f"^{name} is "):
+    with pytest.raises(InvalidArgumentError, match=f"^{name} (is|are) "):
         PartitionJob.checked(**{**GIVEN, name: 0.5})

@@ -1,0 +1,81 @@
+"""A chunk that is a table in memory: a data frame, an Arrow table, or a mapping of arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from clmst.core.arguments import has, shown
+from clmst.core.columns import choose
+from clmst.core.errors import ClmstError, InvalidGraphError
+from clmst.core.weight_keys import Array
+
+
+def names_of(data: Any) -> list[Any] | None:
+    """Return the columns of a table; None if it is none."""
+    if isinstance(data, Mapping):
+        return list(data)
+    if isinstance(data, np.ndarray):
+        return None if data.dtype.names is None else list(data.dtype.names)
+    for attribute in ("column_names", "columns"):  # Arrow's columns are arrays, not names
+        if has(data, attribute, "__getitem__"):
+            return list(getattr(data, attribute))
+    return list(data.schema.names) if has(data, "schema", "column") else None
+
+
+def arrays_of(
+    data: Any, columns: Sequence[Any] | None, edge_id: str | None, name: str
+) -> tuple[Array, Array, Array | None, Array | None]:
+    """Return ends, weights or None, and ids or None.
+
+    Parameters
+    ----------
+    data : table
+    columns : sequence, optional
+        As of :func:`clmst.core.columns.choose`.
+    edge_id : str, optional
+        The column of ids.
+    name : str
+        Of the chunk, in messages.
+
+    Raises
+    ------
+    InvalidGraphError
+        It is no table, a column is missing, or a value of a column is.
+    """
+    names = names_of(data)
+    if names is None:
+        raise InvalidGraphError(
+            f"{name} is {shown(data)}; it must be a data frame, a table, a mapping of arrays or a "
+            "tuple of arrays"
+        )
+    try:
+        chosen = choose([one for one in names if one != edge_id], columns)
+    except InvalidGraphError as error:
+        raise InvalidGraphError(f"{name}: {error}") from error
+    u, v = (_column(data, end, name) for end in (chosen.source, chosen.target))
+    weights = None if chosen.weight is None else _column(data, chosen.weight, name)
+    return u, v, weights, None if edge_id is None else _column(data, edge_id, name)
+
+
+def _column(data: Any, column: Any, name: str) -> Array:
+    """Return a column of a frame or table as an array."""
+    try:
+        values = data[column]
+        n_missing = int(values.null_count) if has(values, "null_count") else 0
+        array: Array = values.to_numpy() if has(values, "to_numpy") else np.asarray(values)
+    except (ClmstError, MemoryError):
+        raise
+    except Exception as error:
+        raise InvalidGraphError(
+            f"{name} has no column {column!r} ({type(error).__name__}: {shown(error)}); it must be "
+            "a data frame, a table, a mapping of arrays or a tuple of arrays"
+        ) from error
+    if n_missing:
+        raise InvalidGraphError(
+            f"{name}: {n_missing} values of the column {column!r} are missing; there must be one "
+            "in each row"
+        )
+    return array
