@@ -240,6 +240,23 @@ def frame_of(forest: Forest, columns: Any, edge_id: Hashable) -> Any:
     return pandas.DataFrame(dict(zip(names, found, strict=True)))
 
 
+def rows_at(table: Any, positions: Array) -> Any:
+    """Return the rows of a table at some positions; see :meth:`clmst.Forest.rows`."""
+    n_rows = table.shape[0] if has(table, "shape", "__getitem__") and table.shape else None
+    if not isinstance(n_rows, int):
+        raise InvalidArgumentError(
+            f"the table is {shown(table)}; it must be a data frame, an Arrow table or an array"
+        )
+    if positions.size and int(positions.max()) >= n_rows:
+        raise InvalidArgumentError(
+            f"the table has {n_rows} rows, and the forest has the edge id {int(positions.max())}; "
+            "it must be the table of all edges that the forest was found in"
+        )
+    if has(table, "iloc"):
+        return table.iloc[positions]
+    return table.take(positions) if has(table, "take", "schema") else table[positions]
+
+
 def named(labels: Any, vertices: Array) -> Array:
     """Return the names of vertices; their numbers if `labels` is None."""
     if labels is None:

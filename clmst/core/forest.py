@@ -15,15 +15,15 @@ from clmst.core.arguments import (
     check_integer,
     check_kind,
     check_mapping,
-    check_text,
     shown,
 )
 from clmst.core.cluster_methods import ClusterMethods
-from clmst.core.columns import takes_columns
 from clmst.core.errors import InvalidArgumentError, InvalidForestError
 from clmst.core.exact_sum import exact_sum
+from clmst.core.forest_exports import ForestExports
 from clmst.core.graph_checks import MAX_VERTICES, check_labels
 from clmst.core.lazy import LazyField
+from clmst.core.vertex_labels import as_tuple, hashable_labels
 from clmst.core.weight_keys import Array, check_dtype
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def _check_edges(edges: object) -> None:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Forest(ClusterMethods):
+class Forest(ClusterMethods, ForestExports):
     """A spanning forest of a graph; its edges are in the graph's canonical order.
 
     Two forests are equal if they have the same vertices with the same labels, the same edges, edge
@@ -175,89 +175,6 @@ class Forest(ClusterMethods):
                 f"{name} is {shown(vertex)}; it must be one of the vertex_labels"
             ) from error
 
-    def to_scipy(self) -> Any:
-        """Return a ``scipy.sparse.csr_array`` with each edge stored once, as [u, v] with u < v.
-
-        Weights keep their dtype; a weight of zero is stored explicitly. SciPy's sparse arrays have
-        no float16, so such weights become float32.
-
-        Raises
-        ------
-        InvalidForestError
-            The arrays are no forest: different numbers of edges and weights, or an endpoint out of
-            range.
-        """
-        from scipy import sparse
-
-        edges = self.checked_edges()
-        weights, columns = self.weights, np.ascontiguousarray(edges[:, 1])
-        if weights.dtype == np.float16:
-            weights = weights.astype(np.float32)
-        counts = np.bincount(edges[:, 0], minlength=self.n_vertices)
-        indptr = np.concatenate([[0], np.cumsum(counts)]).astype(edges.dtype)
-        shape = (self.n_vertices, self.n_vertices)
-        return sparse.csr_array((weights, columns, indptr), shape=shape)
-
-    def to_networkx(self, weight: str = "weight") -> Any:
-        """Return a ``networkx.Graph`` of all vertices, with the caller's names if any.
-
-        Names that are arrays, or lists, become tuples.
-
-        Parameters
-        ----------
-        weight : str
-            The edge attribute that holds the weight.
-
-        Raises
-        ------
-        InvalidArgumentError
-            A name is not hashable, or two vertices have the same.
-        InvalidForestError
-            As :meth:`to_scipy`.
-        MissingDependencyError
-            NetworkX is not installed.
-        """
-        from clmst.core.optional import optional_import
-
-        weight = check_text("weight", weight)
-        nx = optional_import("networkx", extra="networkx")
-        names = hashable_labels(self.vertex_labels, self.n_vertices)
-        tree = nx.Graph()
-        tree.add_nodes_from(names)
-        rows = zip(self.checked_edges().tolist(), self.weights.tolist(), strict=True)
-        tree.add_weighted_edges_from(((names[u], names[v], w) for (u, v), w in rows), weight=weight)
-        return tree
-
-    @takes_columns
-    def to_pandas(
-        self, *, columns: Sequence[Hashable] | None = None, edge_id: Hashable = "edge_id"
-    ) -> Any:
-        """Return a ``pandas.DataFrame`` with one row for each edge, in the order of `edges`.
-
-        Ends have the caller's labels. Edge ids of a graph from a frame are positions of its rows:
-        ``frame.iloc[forest.edge_ids]`` are the rows that the forest took, with all columns.
-
-        Parameters
-        ----------
-        columns : list or tuple, optional
-            What the columns of both ends and of the weight are called: "source", "target" and
-            "weight" where it is left out.
-        edge_id : hashable
-            What the column of edge ids is called.
-
-        Raises
-        ------
-        InvalidArgumentError
-            Two columns have one name.
-        InvalidForestError
-            As :meth:`to_scipy`.
-        MissingDependencyError
-            pandas is not installed.
-        """
-        from clmst.core.data_frames import frame_of
-
-        return frame_of(self, columns, edge_id)
-
     def checked_edges(self) -> Array:
         """Return the edges; raise unless the arrays are consistent. O(k)."""
         edges, k = self.edges, self.weights.size
@@ -312,37 +229,4 @@ class Forest(ClusterMethods):
 def _same_labels(one: Any, other: Any) -> bool:
     if one is other or one is None or other is None:
         return one is other
-    return all(_as_tuple(a) == _as_tuple(b) for a, b in zip(one, other, strict=True))
-
-
-def hashable_labels(labels: Any, n_vertices: int) -> Sequence[Hashable]:
-    """Return the names of vertices in NetworkX's form: hashable and distinct. O(n).
-
-    Raises
-    ------
-    InvalidArgumentError
-        They cannot be made so.
-    """
-    if labels is None:
-        return range(n_vertices)
-    listed = labels.tolist() if isinstance(labels, np.ndarray) else list(labels)
-    names = [_as_tuple(name) for name in listed]
-    try:
-        n_distinct = len(set(names))
-    except Exception as error:
-        raise InvalidArgumentError(
-            f"a vertex label is not hashable ({shown(error)}); NetworkX takes hashable ones"
-        ) from error
-    if n_distinct != n_vertices:
-        raise InvalidArgumentError(
-            f"{n_vertices} vertices have {n_distinct} different labels; NetworkX would merge those "
-            "that share one, so all must differ"
-        )
-    return names
-
-
-def _as_tuple(name: Any) -> Any:
-    """Return lists and arrays, also nested ones, as tuples; other values unchanged."""
-    if isinstance(name, np.ndarray):
-        name = name.tolist()
-    return tuple(map(_as_tuple, name)) if isinstance(name, list) else name
+    return all(as_tuple(a) == as_tuple(b) for a, b in zip(one, other, strict=True))

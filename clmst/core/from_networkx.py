@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any
 
@@ -17,6 +17,7 @@ from clmst.core.networkx_edges import (
     list_edges,
     stores_its_edges,
 )
+from clmst.core.networkx_nodes import NetworkxNodes
 from clmst.core.weight_keys import Array, as_weights
 
 
@@ -41,7 +42,7 @@ def edge_arrays(G: Any, weight: str | None) -> LabelledEdges:
     with reading(G, "a networkx.Graph"):
         edges = _edge_arrays(G, weight)
         check_weights(edges.w, lambda k: (int(edges.u[k]), int(edges.v[k])), edges.labels)
-        return edges
+        return replace(edges, labels=NetworkxNodes(edges.labels, G, weight))
 
 
 def _edge_arrays(G: Any, weight: str | None) -> LabelledEdges:

@@ -22,7 +22,7 @@ class OtherLibraries:
         The ends of edges are integers, strings, categories or other hashable values. Vertices are
         those that occur: integers are numbered in rising order, all else in the order in which rows
         have them. `vertex_labels` are the ids, unless these are 0 .. n - 1. Edge ids are positions
-        of rows.
+        of rows: :meth:`clmst.Forest.rows` returns the rows of a forest.
 
         Parameters
         ----------

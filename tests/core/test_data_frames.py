@@ -343,3 +343,28 @@ def test_a_table_of_several_chunks() -> None:
     split = pa.table({name: parts[name].dictionary_encode() for name in ("source", "target")})
     split = split.append_column("weight", parts["weight"])
     assert clmst.kruskal(parts) == clmst.kruskal(whole) == clmst.kruskal(split)
+
+
+# ------------------------------------------------------------------------ rows of a forest
+
+
+@pytest.mark.parametrize("index", [None, [5, 5, 4, 0, 1], [*"edcba"]])
+def test_rows_are_taken_by_position(index: Any) -> None:
+    given = frame(road=[*"abcde"])
+    given.index = given.index if index is None else index
+    forest = clmst.kruskal(Graph.from_pandas(given, columns=("source", "target", "weight")))
+    assert forest.rows(given).road.tolist() == ["c", "b", "d"]
+    assert forest.rows(given).weight.tolist() == forest.weights.tolist()
+    table = pa.Table.from_pandas(given)
+    assert forest.rows(table)["road"].to_pylist() == ["c", "b", "d"]
+    records = given.to_records(index=False)
+    assert forest.rows(records)["road"].tolist() == ["c", "b", "d"]
+
+
+def test_rows_of_another_table() -> None:
+    forest = clmst.kruskal(frame())
+    with pytest.raises(InvalidArgumentError, match="has 2 rows, and the forest has the edge id 3"):
+        forest.rows(frame()[:2])
+    for wrong in (5, [1, 2], np.array(3), "rows"):
+        with pytest.raises(InvalidArgumentError, match="it must be a data frame, an Arrow"):
+            forest.rows(wrong)

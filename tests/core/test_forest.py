@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import pickle
 from fractions import Fraction
 from typing import Any
 
@@ -216,3 +217,61 @@ def test_arrays_of_no_forest(changes: dict[str, Any]) -> None:
     for use in (wrong.to_scipy, wrong.to_networkx, lambda: wrong.labels):
         with pytest.raises(InvalidForestError):
             use()
+
+
+@pytest.mark.parametrize("kind", [nx.Graph, nx.MultiGraph])
+def test_to_networkx_keeps_attributes(kind: Any) -> None:
+    """Those of graph, nodes and edges; of parallel edges those of the one that was taken."""
+    G = kind(name="towns")
+    G.add_node("b", size=7)
+    G.add_edges_from(
+        [
+            ("b", "a", {"cost": 3.0, "road": "A1"}),
+            ("a", "c", {"cost": 1, "road": "A2"}),
+            ("c", "b", {"cost": np.float32(2), "road": "A3", "weight": "none"}),
+            ("d", "d", {"cost": 0}),
+            ("d", "b", {"road": "A4"}),  # whose weight is 1
+        ]
+    )
+    if kind is nx.MultiGraph:
+        G.add_edge("a", "c", cost=0.5, road="A5")
+        G.add_edge("a", "c", cost=0.75, road="A6")
+    tree = kruskal(Graph.from_networkx(G, weight="cost")).to_networkx()
+    assert type(tree) is nx.Graph
+    assert tree.graph == {"name": "towns"}
+    assert tree.nodes["b"] == {"size": 7}
+    expected = nx.minimum_spanning_tree(G, weight="cost")
+    given = {frozenset(one[:2]): one[-1] for one in expected.edges(data=True)}
+    given[frozenset("db")]["cost"] = 1
+    assert {frozenset((a, b)): data for a, b, data in tree.edges(data=True)} == given
+    assert type(tree["b"]["c"]["cost"]) is np.float32
+    tree["b"]["c"]["road"] = tree.nodes["b"]["size"] = "changed"
+    assert "changed" not in [*nx.get_edge_attributes(G, "road").values(), G.nodes["b"]["size"]]
+
+
+def test_to_networkx_puts_weights_where_it_is_told() -> None:
+    G = nx.Graph([(0, 1, {"cost": 3})])
+    found = kruskal(Graph.from_networkx(G, weight="cost"))
+    assert found.to_networkx("w").edges[0, 1] == {"cost": 3, "w": 3}
+    ones = kruskal(Graph.from_networkx(G, weight=None))
+    assert ones.to_networkx().edges[0, 1] == {"cost": 3}
+    assert ones.to_networkx("w").edges[0, 1] == {"cost": 3, "w": 1}
+
+
+@pytest.mark.parametrize("kind", [nx.Graph, nx.MultiGraph])
+def test_to_networkx_of_a_graph_that_has_changed(kind: Any) -> None:
+    """Attributes are the graph's present ones; nodes and edges must be there still."""
+    G = kind([(0, 1), (1, 2)])
+    found = kruskal(Graph.from_networkx(G))
+    G.nodes[0]["late"] = True
+    assert found.to_networkx().nodes[0] == {"late": True}
+    without = pickle.loads(pickle.dumps(found))
+    assert without == found
+    assert without.to_networkx().edges[0, 1] == {"weight": 1}
+    assert without.to_networkx().nodes[0] == {}
+    G.remove_edge(1, 2)
+    with pytest.raises(InvalidArgumentError, match=r"the NetworkX graph has no \(1, 2\) any more"):
+        found.to_networkx()
+    G.remove_node(2)
+    with pytest.raises(InvalidArgumentError, match="the NetworkX graph has no 2 any more"):
+        found.to_networkx()
