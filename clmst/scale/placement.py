@@ -61,7 +61,7 @@ def forest_by_several(
             f"device is {shown(device)} and devices are {shown(devices)}; give one of the two"
         )
     resident = isinstance(graph, DeviceGraph | DeviceMatrix | DeviceParts)
-    is_auto = isinstance(devices, str) and devices == "auto"
+    is_auto = isinstance(devices, str) and str.__eq__(devices, "auto")
     found = [] if is_auto or devices is None else named_devices(devices)
     if resident:
         if found or isinstance(graph, DeviceParts):
