@@ -15,14 +15,19 @@ from clmst.core.weight_keys import Array
 
 def names_of(data: Any) -> list[Any] | None:
     """Return the columns of a table; None if it is none."""
-    if isinstance(data, Mapping):
-        return list(data)
+    if has(data, "tocsr"):  # SciPy's dictionary of keys is a dictionary of pairs
+        return None
     if isinstance(data, np.ndarray):
         return None if data.dtype.names is None else list(data.dtype.names)
-    for attribute in ("column_names", "columns"):  # Arrow's columns are arrays, not names
-        if has(data, attribute, "__getitem__"):
-            return list(getattr(data, attribute))
-    return list(data.schema.names) if has(data, "schema", "column") else None
+    try:
+        if isinstance(data, Mapping):
+            return list(data)
+        for attribute in ("column_names", "columns"):  # Arrow's columns are arrays, not names
+            if has(data, attribute, "__getitem__"):
+                return list(getattr(data, attribute))
+        return list(data.schema.names) if has(data, "schema", "column") else None
+    except Exception:  # of what only looks like a table
+        return None
 
 
 def arrays_of(
