@@ -14,6 +14,8 @@ from clmst.algorithms.shared.device_forest import DeviceForest
 from clmst.algorithms.shared.solution import forest_at_once, forest_of
 from clmst.algorithms.small_matrix import solve as small_matrix
 from clmst.core.arguments import check_bools
+from clmst.core.coercion import with_weight
+from clmst.core.columns import WEIGHT
 from clmst.core.dense_graph import DenseGraph
 from clmst.core.errors import OutOfDeviceMemoryError
 from clmst.core.forest import Forest
@@ -32,13 +34,13 @@ from clmst.runtime.trust import NoFamilyLeftError
 def minimum_spanning_forest(
     graph: Any, *, algorithm: str = ..., device: Any = ..., devices: Any = ...,
     options: object = ..., keep_on_device: Literal[False] = ..., profile: bool = ...,
-    verify: bool = ..., symmetrize: bool = ...,
+    verify: bool = ..., symmetrize: bool = ..., weight: Any = ...,
 ) -> Forest: ...  # fmt: skip
 @overload
 def minimum_spanning_forest(
     graph: Any, *, algorithm: str = ..., device: Any = ..., devices: Any = ...,
     options: object = ..., keep_on_device: Literal[True], profile: bool = ..., verify: bool = ...,
-    symmetrize: bool = ...,
+    symmetrize: bool = ..., weight: Any = ...,
 ) -> DeviceForest: ...  # fmt: skip
 def minimum_spanning_forest(
     graph: Any,
@@ -51,6 +53,7 @@ def minimum_spanning_forest(
     profile: bool = False,
     verify: bool = False,
     symmetrize: bool = False,
+    weight: Any = WEIGHT,
 ) -> Forest | DeviceForest:
     """Compute the minimum spanning forest of an undirected weighted graph.
 
@@ -61,8 +64,8 @@ def minimum_spanning_forest(
     Parameters
     ----------
     graph : Graph, DeviceGraph, DeviceParts, scipy.sparse matrix, or another library's graph
-        Such are those of NetworkX, rustworkx and igraph, whose edges have their "weight", or 1;
-        and data frames of edges with columns "source", "target" and "weight".
+        Such are those of NetworkX, rustworkx and igraph, whose edges have their `weight`, or 1;
+        and data frames of edges, by their columns "source", "target" and `weight`.
         Or a complete graph: a :class:`DenseGraph`, :class:`Points`, :class:`DeviceMatrix`, or a
         symmetric matrix as a NumPy array or a list of rows, every cell of which off the diagonal is
         an edge; in a masked array masked cells are not (:meth:`Graph.from_masked`). Only "dense"
@@ -92,6 +95,9 @@ def minimum_spanning_forest(
         Of a matrix without gaps (an array, masked or not, or a list of rows): whether its cells
         (i, j) and (j, i) may differ. The lesser of them is then the weight. Distances computed one
         by one differ in the last digits, as those of scikit-learn's `pairwise_distances` do.
+    weight : hashable or None
+        The attribute of edges, or the column, that holds the weight; all weights are 1 if it is
+        None. For graphs of NetworkX and igraph, data frames and Arrow tables.
 
     Returns
     -------
@@ -121,7 +127,7 @@ def minimum_spanning_forest(
     5
     """
     return _solve(
-        graph,
+        with_weight(graph, weight),
         algorithm=algorithm,
         device=device,
         devices=devices,
@@ -138,13 +144,13 @@ def minimum_spanning_forest(
 def maximum_spanning_forest(
     graph: Any, *, algorithm: str = ..., device: Any = ..., devices: Any = ...,
     options: object = ..., keep_on_device: Literal[False] = ..., profile: bool = ...,
-    verify: bool = ..., symmetrize: bool = ...,
+    verify: bool = ..., symmetrize: bool = ..., weight: Any = ...,
 ) -> Forest: ...  # fmt: skip
 @overload
 def maximum_spanning_forest(
     graph: Any, *, algorithm: str = ..., device: Any = ..., devices: Any = ...,
     options: object = ..., keep_on_device: Literal[True], profile: bool = ..., verify: bool = ...,
-    symmetrize: bool = ...,
+    symmetrize: bool = ..., weight: Any = ...,
 ) -> DeviceForest: ...  # fmt: skip
 def maximum_spanning_forest(
     graph: Any,
@@ -157,6 +163,7 @@ def maximum_spanning_forest(
     profile: bool = False,
     verify: bool = False,
     symmetrize: bool = False,
+    weight: Any = WEIGHT,
 ) -> Forest | DeviceForest:
     """Compute the maximum spanning forest; as :func:`minimum_spanning_forest` in all else.
 
@@ -164,7 +171,7 @@ def maximum_spanning_forest(
     matrix that stores both ``A[i, j]`` and ``A[j, i]`` means the lesser of them here as well.
     """
     return _solve(
-        graph,
+        with_weight(graph, weight),
         algorithm=algorithm,
         device=device,
         devices=devices,
@@ -180,9 +187,11 @@ def maximum_spanning_forest(
 @overload
 def to_device(graph: DenseGraph | Points, device: Any = ...) -> DeviceMatrix: ...
 @overload
-def to_device(graph: Any, device: Any = ..., *, symmetrize: bool = ...) -> DeviceGraph: ...
 def to_device(
-    graph: Any, device: Any = None, *, symmetrize: bool = False
+    graph: Any, device: Any = ..., *, symmetrize: bool = ..., weight: Any = ...
+) -> DeviceGraph: ...
+def to_device(
+    graph: Any, device: Any = None, *, symmetrize: bool = False, weight: Any = WEIGHT
 ) -> DeviceGraph | DeviceMatrix:
     """Put a graph on a device, for several solves.
 
@@ -192,14 +201,15 @@ def to_device(
         As of :func:`minimum_spanning_forest`.
     device : None, str, Device or pyopencl.CommandQueue
         See :func:`clmst.get_device`.
-    symmetrize : bool
+    symmetrize, weight
         As of :func:`minimum_spanning_forest`.
 
     Returns
     -------
     DeviceGraph, or DeviceMatrix for complete graphs
     """
-    return put(graph, get_device(device), symmetrize=symmetrize, wait=True)
+    given = with_weight(graph, weight)
+    return put(given, get_device(device), symmetrize=symmetrize, wait=True)
 
 
 def _solve(

@@ -41,6 +41,7 @@ def _solving() -> Iterator[tuple[str, Callable[[World], Call]]]:
     common: dict[str, Any] = {
         "algorithm": "auto", "device": None, "devices": None, "options": None,
         "keep_on_device": False, "profile": False, "verify": False, "symmetrize": False,
+        "weight": "weight",
     }  # fmt: skip
     for solve in (clmst.minimum_spanning_forest, clmst.maximum_spanning_forest):
         yield (
@@ -57,10 +58,11 @@ def _solving() -> Iterator[tuple[str, Callable[[World], Call]]]:
     )
     drop_in = clmst.csgraph.minimum_spanning_tree
     yield "csgraph", lambda w: (drop_in, {"csgraph": w.matrix, "overwrite": False})
-    either = {"symmetrize": False}
+    either: dict[str, Any] = {"symmetrize": False}
+    named = {**either, "weight": "weight"}
     yield from _clustering()
     yield from _density()
-    yield "to_device", lambda w: (clmst.to_device, {"graph": w.graph, "device": None, **either})
+    yield "to_device", lambda w: (clmst.to_device, {"graph": w.graph, "device": None, **named})
     yield from _parts(either)
     yield from _streams()
     yield (
@@ -74,8 +76,8 @@ def _solving() -> Iterator[tuple[str, Callable[[World], Call]]]:
         "core_numbers",
         lambda w: (clmst.core_numbers, {"graph": w.graph, "device": None, **either}),
     )
-    yield "kruskal", lambda w: (clmst.kruskal, {"graph": w.graph, "maximum": False, **either})
-    yield "verify", lambda w: (clmst.verify, {"graph": w.graph, "forest": w.forest, **either})
+    yield "kruskal", lambda w: (clmst.kruskal, {"graph": w.graph, "maximum": False, **named})
+    yield "verify", lambda w: (clmst.verify, {"graph": w.graph, "forest": w.forest, **named})
 
 
 def _parts(either: dict[str, Any]) -> Iterator[tuple[str, Callable[[World], Call]]]:
@@ -297,7 +299,9 @@ def _results() -> Iterator[tuple[str, Callable[[World], Call]]]:
     yield "Forest.cut", lambda w: (w.forest.cut, {"height": 2, "k": None})
     yield "Forest.cut, so many", lambda w: (w.forest.cut, {"height": None, "k": 2})
     yield "Forest.path", lambda w: (w.forest.path, {"u": 0, "v": 1})
-    yield "Forest.verify", lambda w: (w.forest.verify, {"graph": w.graph, "symmetrize": False})
+    claim = {"symmetrize": False, "weight": "weight"}
+    yield "Forest.verify", lambda w: (w.forest.verify, {"graph": w.graph, **claim})
+    yield "Forest.rows", lambda w: (w.forest.rows, {"table": np.zeros((w.graph.n_input, 2))})
     yield (
         "DeviceForest",
         lambda w: (_use_device_forest, _fields_of(_device_forest(w))),

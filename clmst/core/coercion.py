@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from clmst.core.arguments import check_bool, has
+from clmst.core.arguments import check_bool, has, shown
 from clmst.core.callers import callers_level
+from clmst.core.columns import WEIGHT, is_name
+from clmst.core.data_frames import graph_of_arrow, graph_of_pandas
 from clmst.core.dense_graph import DenseGraph
-from clmst.core.errors import GraphWarning, InvalidGraphError
+from clmst.core.errors import GraphWarning, InvalidArgumentError, InvalidGraphError
 from clmst.core.graph import Graph
 from clmst.core.points import Points
 
@@ -25,6 +28,47 @@ _TAKEN_BY = {
     "from_pandas": ("iloc", "columns"),
     "from_arrow": ("__arrow_c_stream__",),
 }
+
+_BY_NAME: dict[str, Callable[[Any, Any], Graph]] = {
+    "from_igraph": Graph.from_igraph,
+    "from_networkx": Graph.from_networkx,
+    "from_pandas": lambda frame, weight: graph_of_pandas(frame, None, weight),
+    "from_arrow": lambda table, weight: graph_of_arrow(table, None, weight),
+}
+_OWN_WEIGHTS = (Graph, DenseGraph, Points, np.ndarray, list, tuple)
+
+
+def with_weight(graph: Any, weight: Any) -> Any:
+    """Return `graph` as it is, or with the weights of another attribute or column than "weight".
+
+    Parameters
+    ----------
+    graph, weight : object
+        As of :func:`clmst.minimum_spanning_forest`.
+
+    Raises
+    ------
+    InvalidArgumentError
+        `weight` is given for a graph whose weights have no name, or is no name.
+    InvalidGraphError
+        There is no such attribute or column, or the graph is malformed.
+    """
+    if isinstance(weight, str):
+        weight = str.__str__(weight)
+        if weight == WEIGHT:
+            return graph
+    if weight is not None and not is_name(weight):
+        raise InvalidArgumentError(
+            f"weight is {shown(weight)}; it must be the name of an attribute or a column, or None"
+        )
+    if not isinstance(graph, _OWN_WEIGHTS):
+        for method, attributes in _TAKEN_BY.items():
+            if method in _BY_NAME and has(graph, *attributes):
+                return _BY_NAME[method](graph, weight)
+    raise InvalidArgumentError(
+        f"weight is {shown(weight)}, and the weights of a {type(graph).__name__} have no name; "
+        "leave it out (it is for graphs of NetworkX and igraph, data frames and Arrow tables)"
+    )
 
 
 def as_graph(graph: Any, *, symmetrize: bool = False) -> Graph | DenseGraph | Points:

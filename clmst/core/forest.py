@@ -18,6 +18,7 @@ from clmst.core.arguments import (
     shown,
 )
 from clmst.core.cluster_methods import ClusterMethods
+from clmst.core.columns import WEIGHT
 from clmst.core.errors import InvalidArgumentError, InvalidForestError
 from clmst.core.exact_sum import exact_sum
 from clmst.core.forest_exports import ForestExports
@@ -191,11 +192,11 @@ class Forest(ClusterMethods, ForestExports):
             )
         return edges
 
-    def verify(self, graph: Any, *, symmetrize: bool = False) -> Verification:
+    def verify(self, graph: Any, *, symmetrize: bool = False, weight: Any = WEIGHT) -> Verification:
         """Check this forest against `graph` without any device; see :func:`clmst.verify`."""
         from clmst.core.verify import verify
 
-        return verify(graph, self, symmetrize=symmetrize)
+        return verify(graph, self, symmetrize=symmetrize, weight=weight)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Forest):

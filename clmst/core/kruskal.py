@@ -10,7 +10,8 @@ from scipy import sparse
 from scipy.sparse.csgraph import minimum_spanning_tree
 
 from clmst.core.arguments import check_bool
-from clmst.core.coercion import as_listed
+from clmst.core.coercion import as_listed, with_weight
+from clmst.core.columns import WEIGHT
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.forest import Forest
 
@@ -20,7 +21,9 @@ if TYPE_CHECKING:
 _SCIPY_LIMIT = 2**31 - 1  # scipy.sparse.csgraph counts in int32
 
 
-def kruskal(graph: Any, *, maximum: bool = False, symmetrize: bool = False) -> Forest:
+def kruskal(
+    graph: Any, *, maximum: bool = False, symmetrize: bool = False, weight: Any = WEIGHT
+) -> Forest:
     """Compute the minimum (or maximum) spanning forest on the host, in the simplest way.
 
     Every other algorithm must return exactly this forest. It shares no code with them: it sorts the
@@ -33,7 +36,7 @@ def kruskal(graph: Any, *, maximum: bool = False, symmetrize: bool = False) -> F
         As of :func:`clmst.minimum_spanning_forest`. Edges of complete graphs are listed.
     maximum : bool
         Take the heaviest edges instead of the lightest; ties still go to the lesser edge.
-    symmetrize : bool
+    symmetrize, weight
         As of :func:`clmst.minimum_spanning_forest`.
 
     Returns
@@ -53,7 +56,7 @@ def kruskal(graph: Any, *, maximum: bool = False, symmetrize: bool = False) -> F
     O(m log m) time, O(n + m) memory.
     """
     maximum = check_bool("maximum", maximum)
-    graph = as_listed(graph, symmetrize=symmetrize)
+    graph = as_listed(with_weight(graph, weight), symmetrize=symmetrize)
     u, v, weights, ids = graph.edges()
     n = graph.n_vertices
     if max(n, u.size) > _SCIPY_LIMIT:

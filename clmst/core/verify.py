@@ -15,7 +15,8 @@ from scipy import sparse
 from scipy.sparse.csgraph import breadth_first_order
 
 from clmst.core.arguments import check_integer, check_kind, check_texts
-from clmst.core.coercion import as_listed
+from clmst.core.coercion import as_listed, with_weight
+from clmst.core.columns import WEIGHT
 from clmst.core.errors import InvalidArgumentError, InvalidForestError
 from clmst.core.forest import Forest
 from clmst.core.graph import Graph
@@ -67,7 +68,9 @@ class Verification:
             raise InvalidForestError(self.problems[0] + (f" (and {rest} more)" if rest else ""))
 
 
-def verify(graph: Any, forest: Forest, *, symmetrize: bool = False) -> Verification:
+def verify(
+    graph: Any, forest: Forest, *, symmetrize: bool = False, weight: Any = WEIGHT
+) -> Verification:
     """Check that `forest` is the unique minimum (or maximum) spanning forest of `graph`.
 
     Everything is checked: lengths, edge ids, endpoints and weights; that there is no cycle; that no
@@ -81,7 +84,7 @@ def verify(graph: Any, forest: Forest, *, symmetrize: bool = False) -> Verificat
         As of :func:`clmst.minimum_spanning_forest`.
     forest : Forest
         Its attribute `maximum` says which forest it claims to be.
-    symmetrize : bool
+    symmetrize, weight
         As of :func:`clmst.minimum_spanning_forest`.
 
     Returns
@@ -102,7 +105,8 @@ def verify(graph: Any, forest: Forest, *, symmetrize: bool = False) -> Verificat
     O((n + m) log n) time, O(n + m) memory.
     """
     check_kind("forest", forest, Forest)
-    for findings in _stages(as_listed(graph, symmetrize=symmetrize), forest):
+    listed = as_listed(with_weight(graph, weight), symmetrize=symmetrize)
+    for findings in _stages(listed, forest):
         if findings.count:
             return Verification(problems=tuple(findings.texts), n_problems=findings.count)
     return Verification()

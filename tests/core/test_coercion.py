@@ -223,3 +223,58 @@ def test_symmetrize_is_true_or_false(any_device: Device) -> None:
     for graph in (sparse.csr_array(MATRIX), MATRIX, of_networkx()):
         with pytest.raises(InvalidArgumentError, match="symmetrize is 1"):
             clmst.minimum_spanning_forest(graph, device=any_device, symmetrize=1)  # type: ignore[call-overload]
+
+
+# ------------------------------------------------------------------------ weight=
+
+
+def costs() -> Any:
+    """Return a graph whose costs are the reverse of its weights."""
+    G = of_networkx()
+    for _, _, data in G.edges(data=True):
+        data["cost"] = -data["weight"]
+    return G
+
+
+def frame_of_costs() -> Any:
+    return pytest.importorskip("pandas").DataFrame(nx.to_pandas_edgelist(costs()))
+
+
+def table_of_costs() -> Any:
+    return pytest.importorskip("pyarrow").Table.from_pandas(frame_of_costs())
+
+
+@pytest.mark.parametrize("make", [costs, frame_of_costs, table_of_costs])
+def test_weights_of_another_name(make: Callable[[], Any], any_device: Device) -> None:
+    given = make()
+    solve = partial(clmst.minimum_spanning_forest, device=any_device)
+    by_weight, by_cost = solve(given), solve(given, weight="cost")
+    assert (by_weight.total_weight, by_cost.total_weight) == (6, -8)
+    assert clmst.maximum_spanning_forest(given, weight="cost", device=any_device).total_weight == -6
+    assert solve(given, weight=None).weights.tolist() == [1] * 3
+    assert clmst.kruskal(given, weight="cost") == by_cost
+    assert solve(clmst.to_device(given, any_device, weight="cost")) == by_cost
+    assert by_cost.verify(given, weight="cost")
+    assert clmst.verify(given, by_cost, weight="cost")
+    assert not by_cost.verify(given)
+    with pytest.raises(InvalidArgumentError, match=r"weight is \[\]; it must be the name of"):
+        solve(given, weight=[])
+
+
+def test_attributes_come_back_from_a_device(any_device: Device) -> None:
+    tree = clmst.minimum_spanning_forest(costs(), weight="cost", device=any_device).to_networkx()
+    assert nx.utils.graphs_equal(tree, nx.minimum_spanning_tree(costs(), weight="cost"))
+
+
+def test_a_column_of_weights_that_is_not_there() -> None:
+    with pytest.raises(InvalidGraphError, match="0 columns are called 'km' among 'source'"):
+        clmst.kruskal(frame_of_costs(), weight="km")
+
+
+@pytest.mark.parametrize("kind", [one for one in KINDS if one != "networkx"])
+def test_weights_that_have_no_name(kind: str) -> None:
+    given = KINDS[kind]()
+    message = "weight is 'cost', and the weights of a .* have no name; leave it out"
+    for solve in (clmst.minimum_spanning_forest, clmst.kruskal, clmst.to_device):
+        with pytest.raises(InvalidArgumentError, match=message):
+            solve(given, weight="cost")
