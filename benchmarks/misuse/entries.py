@@ -203,7 +203,10 @@ def _graphs() -> Iterator[tuple[str, Callable[[World], Call]]]:
         "Graph.from_arrow",
         lambda w: (clmst.Graph.from_arrow, {"table": w.forest.to_pandas(), **columns}),
     )
-    yield "Graph.read", lambda w: (clmst.Graph.read, {"path": w.graph_file, "format": None})
+    yield (
+        "Graph.read",
+        lambda w: (clmst.Graph.read, {"path": w.graph_file, "format": None, "columns": None}),
+    )
     for field in ("indptr", "indices", "weights", "is_symmetric", "edge_ids", "n_input",
                   "vertex_labels", "coordinates"):  # fmt: skip
         yield (

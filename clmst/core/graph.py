@@ -282,11 +282,17 @@ class Graph(OtherLibraries):
         return graph.replace(vertex_labels=parts.labels)
 
     @classmethod
-    def read(cls, path: str | Path, *, format: str | None = None) -> Graph:  # noqa: A002
-        """Read a graph file; see :func:`clmst.io.read_graph` for the formats."""
+    def read(
+        cls,
+        path: str | Path,
+        *,
+        format: str | None = None,  # noqa: A002
+        columns: Sequence[Hashable] | None = None,
+    ) -> Graph:
+        """Read a graph file; see :func:`clmst.io.read_graph` for the formats and `columns`."""
         from clmst.io import read_graph
 
-        return read_graph(path, format=format)
+        return read_graph(path, format=format, columns=columns)
 
     # -------------------------------------------------------------- derivation
 

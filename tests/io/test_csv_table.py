@@ -84,6 +84,8 @@ class TestWithPandas:
     def test_columns_are_named(self, tmp_path: Path) -> None:
         (tmp_path / "roads.csv").write_text(NAMED)
         graph = read_graph(tmp_path / "roads.csv", columns=("from", "to", "km"))
+        again = Graph.read(tmp_path / "roads.csv", columns=("from", "to", "km"))
+        assert clmst.kruskal(again) == clmst.kruskal(graph)
         assert graph.vertex_labels == ("Bern", "Thun", "Basel", "Olten")
         assert graph.weights.tolist() == [31.0, 100.0, 46.5]
         assert (
