@@ -127,7 +127,7 @@ def minimum_spanning_forest(
     5
     """
     return _solve(
-        with_weight(graph, weight),
+        graph if weight is WEIGHT else with_weight(graph, weight),
         algorithm=algorithm,
         device=device,
         devices=devices,
@@ -171,7 +171,7 @@ def maximum_spanning_forest(
     matrix that stores both ``A[i, j]`` and ``A[j, i]`` means the lesser of them here as well.
     """
     return _solve(
-        with_weight(graph, weight),
+        graph if weight is WEIGHT else with_weight(graph, weight),
         algorithm=algorithm,
         device=device,
         devices=devices,

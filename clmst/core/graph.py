@@ -282,13 +282,7 @@ class Graph(OtherLibraries):
         return graph.replace(vertex_labels=parts.labels)
 
     @classmethod
-    def read(
-        cls,
-        path: str | Path,
-        *,
-        format: str | None = None,  # noqa: A002
-        columns: Sequence[Hashable] | None = None,
-    ) -> Graph:
+    def read(cls, path: str | Path, *, format: str | None = None, columns: Any = None) -> Graph:  # noqa: A002
         """Read a graph file; see :func:`clmst.io.read_graph` for the formats and `columns`."""
         from clmst.io import read_graph
 
