@@ -67,7 +67,10 @@ class StreamRequest:
         self, file: Path, device: Device, stages: Stages, *, maximum: bool, columns: Any
     ) -> tuple[StreamedFile, Forest]:
         """Solve a file that is read a part at a time."""
-        if self.vertices is None:
+        from clmst.scale.source import open_source
+        from clmst.scale.vertex_names import has_names
+
+        if self.vertices is None and not has_names(open_source(file, columns)):
             raise click.UsageError(
                 f"--vertices is missing; {file} is read a part at a time, which does not tell how "
                 "many vertices there are"
@@ -76,7 +79,7 @@ class StreamRequest:
             file, device, stages, maximum=maximum, columns=columns, n_vertices=self.vertices
         )
         n_edges = forest.stats["edges"]
-        return StreamedFile(n_vertices=self.vertices, n_edges=n_edges), forest
+        return StreamedFile(n_vertices=forest.n_vertices, n_edges=n_edges), forest
 
     def solve_graph(
         self, graph: Graph, device: Device, stages: Stages, *, maximum: bool, verified: bool
@@ -134,7 +137,7 @@ def stream_options(command: Callable[..., Any]) -> Callable[..., Any]:
         "is_stream",
         is_flag=True,
         help="Solve in parts. FILE may be larger than memory if it is Parquet, an .npy of a "
-        "structured array, or a folder of such; --vertices then says how many there are.",
+        "structured array, a folder of such, or a pattern; --vertices says how many there are.",
     )
     @click.option(
         "--memory-limit",
@@ -151,7 +154,7 @@ def stream_options(command: Callable[..., Any]) -> Callable[..., Any]:
         "--vertices",
         metavar="N",
         type=click.IntRange(min=0),
-        help="The number of vertices of a file that is read in parts.",
+        help="The number of vertices of a file that is read in parts, unless they have names.",
     )
     @wraps(command)
     def packed(

@@ -11,6 +11,7 @@ from clmst.core.errors import InvalidGraphError
 from clmst.core.forest import Forest
 from clmst.core.graph import Graph
 from clmst.core.sorted_pairs import index_dtype
+from clmst.core.weight_keys import Array
 from clmst.scale.edge_part import EdgePart
 
 
@@ -22,6 +23,7 @@ def forest_of_part(
     stats: Mapping[str, Any],
     graph: Graph | None = None,
     has_own_ids: bool = False,
+    labels: Array | None = None,
 ) -> Forest:
     """Return the forest of a part that a reduction returned.
 
@@ -35,16 +37,19 @@ def forest_of_part(
         The graph whose slots the ids of the part are.
     has_own_ids : bool
         Whether the caller gave ids, which could be equal.
+    labels : ndarray of object, shape (n_vertices,), optional
+        The names of vertices; a graph has its own.
 
     Raises
     ------
     InvalidGraphError
         Two edges have one id.
     """
-    ids, labels = part.edge_ids, None
+    ids: Array = part.edge_ids
+    vertex_labels: Any = labels
     if graph is not None:
         ids = ids if graph.edge_ids is None else graph.edge_ids[ids]
-        labels = graph.vertex_labels
+        vertex_labels = graph.vertex_labels
     elif has_own_ids and ids.size:
         ordered = np.sort(ids)
         again = ordered[1:] == ordered[:-1]
@@ -60,5 +65,5 @@ def forest_of_part(
         edge_ids=ids,
         maximum=maximum,
         stats=stats,
-        vertex_labels=labels,
+        vertex_labels=vertex_labels,
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, replace
-from functools import partial
 from time import perf_counter
 from typing import Any
 
@@ -30,6 +29,7 @@ from clmst.scale.rereadable import RowStream
 from clmst.scale.result import forest_of_part
 from clmst.scale.settings import OnProgress, StreamSettings
 from clmst.scale.source import StreamSource, can_be_read_again, open_source
+from clmst.scale.vertex_names import VertexNames
 
 _READ_ONCE = (
     "these chunks can be read once; a list of chunks, or files, would be read again by a way that "
@@ -47,9 +47,14 @@ def forest_of_rows(
 ) -> Forest:
     """Return the forest of chunks, as :func:`clmst.stream_minimum_spanning_forest`."""
     graph = chunks if isinstance(chunks, Graph) else None
+    names = VertexNames()
+    if n_vertices is None and graph is None and can_be_read_again(chunks):
+        names.learn(open_source(chunks, columns))
+        n_vertices = None if names.labels is None else names.labels.size
+    names.most = n_vertices = _checked_n(n_vertices, graph)
     rows = _RowRun(
-        chunks=chunks, columns=columns, graph=graph, n_vertices=_checked_n(n_vertices, graph),
-        n_edges=n_edges,
+        chunks=chunks, columns=columns, graph=graph, n_vertices=n_vertices, n_edges=n_edges,
+        names=names,
     )  # fmt: skip
     with Guard(settings.device):  # beside those of each step: a second interrupt may leave one
         return rows.forest(settings)
@@ -64,6 +69,11 @@ class _RowRun:
     graph: Graph | None
     n_vertices: int
     n_edges: int | None
+    names: VertexNames
+
+    def _open(self) -> StreamSource:
+        """Return the rows from the first one on, with a number for each vertex."""
+        return self.names.numbered(open_source(self.chunks, self.columns))
 
     def forest(self, settings: StreamSettings) -> Forest:
         """Return the forest.
@@ -72,7 +82,7 @@ class _RowRun:
         limit where the device has less than it says, and by passes where reductions have no space.
         """
         while True:
-            source = open_source(self.chunks, self.columns)
+            source = self._open()
             n_edges = source.n_edges if self.n_edges is None else self.n_edges
             state = DeviceStreamState(
                 n_vertices=self.n_vertices, device=settings.device, limit=settings.limit,
@@ -126,10 +136,7 @@ class _RowRun:
         reason: str = "",
     ) -> Forest:
         """Return the forest by passes: after those of a checkpoint, or from the beginning."""
-        stream = RowStream(
-            partial(open_source, self.chunks, self.columns), n_vertices=self.n_vertices,
-            dtype=dtype, n_edges=n_edges,
-        )  # fmt: skip
+        stream = RowStream(self._open, n_vertices=self.n_vertices, dtype=dtype, n_edges=n_edges)
         run = PassRun(stream, settings, saved=saved)
         if reason:
             warn_of_passes(reason, stacklevel=5)
@@ -139,9 +146,11 @@ class _RowRun:
     def _result(
         self, part: EdgePart, settings: StreamSettings, stats: dict[str, Any], *, has_own_ids: bool
     ) -> Forest:
+        labels = self.names.labels
         return forest_of_part(
-            part, n_vertices=self.n_vertices, maximum=settings.maximum, stats=stats,
-            graph=self.graph, has_own_ids=has_own_ids,
+            part, n_vertices=self.n_vertices if labels is None else labels.size,
+            maximum=settings.maximum, stats=stats, graph=self.graph, has_own_ids=has_own_ids,
+            labels=labels,
         )  # fmt: skip
 
 
@@ -156,7 +165,8 @@ def _checked_n(n_vertices: Any, graph: Graph | None) -> int:
         return graph.n_vertices
     if n_vertices is None:
         raise InvalidArgumentError(
-            "n_vertices is missing; a stream does not tell how many vertices there are"
+            "n_vertices is missing; a stream does not tell how many vertices there are, unless "
+            "they have names and it can be read twice"
         )
     number = check_integer("n_vertices", n_vertices, low=0)
     check_n_vertices(number)

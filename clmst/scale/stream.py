@@ -40,17 +40,19 @@ def stream_minimum_spanning_forest(
     Parameters
     ----------
     chunks : iterable, path, Graph or GeneratedEdges
-        An iterable of chunks ``(u, v, w)``, arrays of vertex numbers and weights; without ``w``
-        every weight is 1. Memory-mapped arrays are read a part at a time. Arrays of a chunk may
-        change once the next one is asked for. Edge ids are positions in the whole stream. A chunk
-        ``(u, v, w, edge ids)`` brings its own, distinct in the stream and rising within the chunk:
-        then chunks may come in any order. A chunk may also be a table: a data frame, an Arrow table
-        or batch, a mapping of arrays or a structured array. Or a path, or an iterable of paths: of
-        a Parquet file, of an ``.npy`` file with a structured array, of a folder of such, or a
-        pattern of their names (``"edges/*.parquet"``). Or a :class:`GeneratedEdges`, which the
-        device makes: the whole stream stays there.
+        An iterable of chunks ``(u, v, w)``, arrays of vertex numbers, or of names (strings), and of
+        weights; without ``w`` every weight is 1. Memory-mapped arrays are read a part at a time.
+        Arrays of a chunk may change once the next one is asked for. Edge ids are positions in the
+        whole stream. A chunk ``(u, v, w, edge ids)`` brings its own, distinct in the stream and
+        rising within the chunk: then chunks may come in any order. A chunk may also be a table: a
+        data frame, an Arrow table or batch, a mapping of arrays or a structured array. Or a path,
+        or an iterable of paths: of a Parquet file, of an ``.npy`` file with a structured array, of
+        a folder of such, or a pattern of their names (``"edges/*.parquet"``). Or a
+        :class:`GeneratedEdges`, which the device makes: the whole stream stays there.
     n_vertices : int, optional
-        Up to 2**32 - 2. A :class:`Graph` and generated edges have their own.
+        Up to 2**32 - 2. A :class:`Graph` and generated edges have their own. If ends are strings,
+        it is how many names there may be; a stream that can be read again need not tell: it is
+        read once more.
     device : None, str, Device or pyopencl.CommandQueue
         See :func:`clmst.get_device`.
     memory_limit : int, optional
@@ -67,7 +69,8 @@ def stream_minimum_spanning_forest(
         The number of edges of the whole stream, for the time left; a stream that has other than
         that is an error. Paths and graphs have their own.
     columns : sequence of str, optional
-        Of files and tables: as of :func:`clmst.read_graph`. Ends are vertex numbers.
+        Of files and tables: as of :func:`clmst.read_graph`. Ends are vertex numbers, or strings,
+        which become `vertex_labels` in the order in which rows have them.
 
     Returns
     -------

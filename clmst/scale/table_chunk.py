@@ -70,7 +70,10 @@ def _column(data: Any, column: Any, name: str) -> Array:
     try:
         values = data[column]
         n_missing = int(values.null_count) if has(values, "null_count") else 0
-        array: Array = values.to_numpy() if has(values, "to_numpy") else np.asarray(values)
+        if has(values, "to_numpy"):
+            array: Array = _copied(values)
+        else:
+            array = np.asarray(values)
     except (ClmstError, MemoryError):
         raise
     except Exception as error:
@@ -84,3 +87,12 @@ def _column(data: Any, column: Any, name: str) -> Array:
             "in each row"
         )
     return array
+
+
+def _copied(values: Any) -> Array:
+    """Return a column as an array; text of an Arrow batch is copied only if that is asked for."""
+    try:
+        copied: Array = values.to_numpy(zero_copy_only=False)
+    except TypeError:  # of another library, which knows no such argument
+        copied = values.to_numpy()
+    return copied

@@ -136,3 +136,19 @@ def test_wrong_vertices(run: Run, pieces: Path, sample: Path) -> None:
 )
 def test_sizes(text: str | None, size: int | None) -> None:
     assert _bytes(text) == size
+
+
+def test_names_need_no_number_of_vertices(run: Run, tmp_path: Path) -> None:
+    """Of files that a pattern names; the shell has not taken it for its own."""
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    rows = {"from": ["b", "a", "c"], "to": ["a", "c", "b"], "km": [3, 1, 2]}
+    pandas.DataFrame(rows).to_parquet(tmp_path / "x1.parquet")
+    pandas.DataFrame({**rows, "to": ["d", "e", "f"]}).to_parquet(tmp_path / "x2.parquet")
+    options = ("--stream", "--columns", "from,to,km", "-o", tmp_path / "forest.csv", "--json")
+    done = run("solve", tmp_path / "x*.parquet", *options)
+    assert_fine(done)
+    summary = json.loads(done.stdout)
+    assert (summary["n_vertices"], summary["n_edges"], summary["total_weight"]) == (6, 6, 9)
+    found = pandas.read_csv(tmp_path / "forest.csv")
+    assert sorted(found.source + found.target) == ["ac", "ae", "bc", "bd", "cf"]

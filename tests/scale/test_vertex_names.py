@@ -1,0 +1,137 @@
+"""Streams whose ends are strings: numbers and forests are those of a data frame."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import clmst
+from clmst.core.errors import InvalidArgumentError, InvalidGraphError, StreamedWarning
+from clmst.runtime.device import Device
+from tests.scale.edges import random_edges
+from tests.scale.test_checkpoint import KilledError
+from tests.scale.test_passes import limit_for
+from tests.scale.test_stream import cut
+from tests.scale.test_stream import limit_for as limit_of_stream
+
+pandas = pytest.importorskip("pandas")
+pyarrow = pytest.importorskip("pyarrow")
+
+N, M = 3000, 12_000
+U, V, W = random_edges(N, M, n_weights=7)
+NAMES = np.array([f"town {k * 7919 % N} é" for k in range(N)], object)
+ROWS = NAMES[U], NAMES[V], W
+FRAME = pandas.DataFrame(dict(zip(("source", "target", "weight"), ROWS, strict=True)))
+stream = clmst.stream_minimum_spanning_forest
+
+
+@pytest.fixture(scope="module")
+def right() -> clmst.Forest:
+    """Return the forest that the frame has as a whole."""
+    return clmst.kruskal(FRAME)
+
+
+def parquet(folder: Path) -> Path:
+    for k in range(4):
+        FRAME[k * 3000 : (k + 1) * 3000].to_parquet(folder / f"{k}.parquet", row_group_size=700)
+    return folder
+
+
+def npy(folder: Path) -> Path:
+    rows = np.empty(M, [("source", "S20"), ("target", "S20"), ("weight", W.dtype)])
+    rows["source"], rows["target"] = (np.char.encode(one.astype("U"), "utf-8") for one in ROWS[:2])
+    rows["weight"] = W
+    np.save(folder / "edges.npy", rows)
+    return folder
+
+
+FORMS: dict[str, Callable[[Path], Any]] = {
+    "arrays of objects": lambda _: [*cut(ROWS, 1700)],
+    "arrays of text": lambda _: [*cut((ROWS[0].astype("U"), ROWS[1].astype("U"), W), 1700)],
+    "lists": lambda _: [(u.tolist(), v.tolist(), w) for u, v, w in cut(ROWS, 1700)],
+    "series": lambda _: [tuple(FRAME[name] for name in FRAME.columns)],
+    "frames": lambda _: [FRAME[:5000], FRAME[5000:]],
+    "batches": lambda _: pyarrow.Table.from_pandas(FRAME).to_batches(900),
+    "categories": lambda _: [FRAME.astype({"source": "category"})],
+    "parquet": parquet,
+    "npy": npy,
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("n_vertices", [None, N, 10 * N])
+def test_every_form(
+    any_device: Device, tmp_path: Path, right: clmst.Forest, form: str, n_vertices: int | None
+) -> None:
+    chunks = FORMS[form](tmp_path)
+    assert stream(chunks, n_vertices, device=any_device) == right
+
+
+def test_an_iterator_is_read_once(any_device: Device, right: clmst.Forest) -> None:
+    assert stream(cut(ROWS, 1000), N, device=any_device) == right
+    with pytest.raises(InvalidArgumentError, match=r"n_vertices is missing; .* can be read twice"):
+        stream(cut(ROWS, 1000), device=any_device)
+    with pytest.raises(InvalidArgumentError, match="n_vertices is missing"):
+        stream([(U, V, W)], device=any_device)
+
+
+def test_by_passes_and_from_a_checkpoint(
+    any_device: Device, tmp_path: Path, right: clmst.Forest
+) -> None:
+    """Rows are read several times; names keep the numbers of the first time."""
+    chunks, path = [*cut(ROWS, 1700)], tmp_path / "passes.ckpt"
+    with pytest.warns(StreamedWarning, match="once for each round"):
+        found = stream(
+            chunks, device=any_device, memory_limit=limit_for(right.n_vertices, 1000),
+            checkpoint=path,
+        )  # fmt: skip
+    assert found == right
+    again = stream(chunks, device=any_device, checkpoint=path)
+    assert again == right
+
+
+def test_a_stream_goes_on(any_device: Device, tmp_path: Path, right: clmst.Forest) -> None:
+    path = tmp_path / "stream.ckpt"
+
+    def kill(progress: clmst.StreamProgress) -> None:
+        if progress.edges > M // 2:
+            raise KilledError
+
+    limit = limit_of_stream(any_device, N, N + 2000)
+    given: dict[str, Any] = {"checkpoint": path, "memory_limit": limit}
+    with pytest.raises(KilledError):
+        stream(cut(ROWS, 500), N, device=any_device, on_progress=kill, **given)
+    found = stream(cut(ROWS, 800), N, device=any_device, **given)
+    assert found == right
+    assert found.stats["resumed_at"] > 0
+
+
+@pytest.mark.parametrize(
+    ("chunks", "n", "message"),
+    [
+        ([(["a", "b"], ["b", "c"], [1, 2])], 2, "^chunk 0: v of row 1 is 'c', name 3 of the stre"),
+        ([(["a"], ["b"]), ([0], [1])], 9, "^chunk 1 has numbers for vertices beside names; all"),
+        ([([0], [1]), (["a"], ["b"])], 9, "^chunk 1 has numbers for vertices beside names; all"),
+        ([(["a"], [1])], 9, "^chunk 0 has numbers for vertices beside names; all ids of a stream"),
+        ([(["a", None], ["b", "c"])], 9, "^chunk 0: u of row 1 is None beside names; all ids of"),
+        ([(["a", "b"], ["b", 5])], 9, "^chunk 0: v of row 1 is 5 beside names; all ids of a str"),
+        ([(["a", "b"], ["b"])], 9, "^chunk 0: the shapes are u \\(2,\\), v \\(1,\\)"),
+        ([(np.array([b"a", b"\xff"]), ["b", "c"])], 9, "^u of chunk 0 is no UTF-8 text"),
+    ],
+)
+def test_bad_names(any_device: Device, chunks: Any, n: int, message: str) -> None:
+    with pytest.raises(InvalidGraphError, match=message):
+        stream(chunks, n, device=any_device)
+
+
+def test_empty_chunks_are_of_either_kind(any_device: Device) -> None:
+    empty: Any = ([], [], np.zeros(0, np.int64))
+    found = stream([empty, (["a"], ["b"], np.array([5])), empty], 2, device=any_device)
+    assert found.total_weight == 5
+    assert found.vertex_labels is not None
+    assert list(found.vertex_labels) == ["a", "b"]
+    assert stream([empty, (np.array([0]), [1], np.array([5]))], 2, device=any_device).n_edges == 1
