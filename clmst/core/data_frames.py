@@ -40,7 +40,7 @@ def graph_of_pandas(frame: Any, columns: Any, weight: Hashable = WEIGHT) -> Grap
             f"from_pandas was given {type(frame).__name__}; it takes a pandas.DataFrame{other}"
         )
     columns, names = check_columns(columns), list(frame.columns)
-    if columns is None and names == list(frame.index):
+    if columns is None and 0 < len(names) == len(frame) and names == list(frame.index):
         raise InvalidGraphError(
             "the frame has the same names for rows and columns, as a matrix has; of a frame of "
             "edges columns=(source, target, weight) names the columns, and a matrix is taken as an "
