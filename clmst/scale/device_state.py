@@ -208,8 +208,6 @@ class DeviceStreamState(StreamState):
 def _takes(device: Device, dtype: np.dtype[Any], *, maximum: bool) -> bool:
     """Return whether a device streams weights of a dtype, and passes the self-test of that."""
     kind = weight_kind_or_none(dtype)
-    if kind is None or dtype == np.float16:  # expressions of OpenCL C make none for a test
-        return False
-    if dtype == np.float64 and not device.capabilities.doubles:
+    if kind is None:
         return False
     return device.trust.refusal(EDGE_STREAM, Case(8 * dtype.itemsize, kind, maximum)) is None

@@ -118,8 +118,8 @@ class PassRun:
             for begin in range(0, forest.size, self._rows):
                 some = forest.take(slice(begin, begin + self._rows))
                 with self._device.lock, Guard(self._device):
-                    chunk, ids = on_device(some, self._device)
-                    passes.take(chunk, ids=ids)
+                    chunk = on_device(some, self._device)
+                    passes.take(chunk)
             with self._device.lock, Guard(self._device):
                 for _ in passes.end_pass():  # the forest has them
                     pass

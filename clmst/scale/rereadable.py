@@ -143,8 +143,8 @@ class RowStream:
                 way.flush()
                 for part in self._checked(piece, position.n_edges, rows):
                     with device.lock, Guard(device):
-                        chunk, ids = on_device(part, device)
-                        passes.take(chunk, ids=ids)
+                        chunk = on_device(part, device)
+                        passes.take(chunk)
                     position = position.after(part) if has_checksums else position.counted(part)
                     yield position
                 way.position = position
@@ -158,10 +158,10 @@ class RowStream:
             yield part
 
 
-def on_device(edges: EdgePart, device: Device) -> tuple[EdgeChunk, DeviceArray]:
-    """Return a copy of edges on a device, and of their ids."""
+def on_device(edges: EdgePart, device: Device) -> EdgeChunk:
+    """Return a copy of edges on a device."""
     u, v, weights, ids = (
         DeviceArray.from_host(column, device)
         for column in (edges.u, edges.v, edges.weights, edges.edge_ids.view(np.uint64))
     )
-    return EdgeChunk(u=u, v=v, weights=weights, first_id=0), ids
+    return EdgeChunk(u=u, v=v, weights=weights, first_id=0, ids=ids)

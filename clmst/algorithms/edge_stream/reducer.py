@@ -110,12 +110,15 @@ class EdgeReducer:
             buffer.limit_by(forest)
 
     def go_on_from(self, columns: Columns, *, has_forest: bool) -> None:
-        """Take edges in the order of their ids; or a forest, and edges with greater ids."""
-        buffer, size = self.buffer, columns[0].size
+        """Take edges in any order, of which the first may be those of a forest."""
+        buffer, size, ids = self.buffer, columns[0].size, columns[3]
         own = (buffer.u, buffer.v, buffer.weights, buffer.ids)
         for array, values in zip(own, columns, strict=True):
             array[:size].write(np.ascontiguousarray(values).view(array.dtype))
         buffer.size = size
+        if size:
+            rises = bool((ids[1:] > ids[:-1]).all())
+            buffer.next_id = int(ids[-1]) + 1 if rises else None
         if has_forest:
             self.reduce()  # for its limits
             self.reductions = 0
