@@ -32,11 +32,11 @@ from benchmarks.streaming import check, write_files
 from clmst.bench.harness import seconds_of
 from clmst.core.weight_keys import Array
 from clmst.runtime.device import Device
-from clmst.scale import block_way, device_state
+from clmst.scale import reductions, stream_sink
 from clmst.scale.cycle_filter import CycleFilter, without_loops
 from clmst.scale.edge_part import EdgePart
 from clmst.scale.reduce import reduce
-from clmst.scale.source import open_source
+from clmst.scale.source import EdgeSource
 
 _EDGE_BYTES = 12
 _AT_ONCE = 1 << 24  # edges that are made at once
@@ -122,7 +122,7 @@ class _Edges:
 
 def read_through(folder: Path) -> None:
     """Read files as a stream does, and look at nothing."""
-    for piece in open_source(folder, _COLUMNS).pieces:
+    for piece in EdgeSource.checked(folder, n_vertices=0, columns=_COLUMNS).pieces():
         for column in (piece.u, piece.v, piece.weights):
             np.ascontiguousarray(column).max()
 
@@ -136,11 +136,11 @@ def check_some(edges: _Edges, count: int) -> None:
 
 def by_the_host(edges: _Edges, count: int) -> clmst.Forest:
     """Return the forest of a stream of some edges that the host checks and filters."""
-    before, device_state.OPEN_FROM = device_state.OPEN_FROM, count + 1
+    before, reductions.OPEN_FROM = reductions.OPEN_FROM, count + 1
     try:
         return edges.stream([[column[:count] for column in edges.columns]])
     finally:
-        device_state.OPEN_FROM = before
+        reductions.OPEN_FROM = before
 
 
 def ways_by_the_host(edges: _Edges) -> dict[str, Way]:
@@ -182,7 +182,7 @@ def ways_from_files(edges: _Edges, folder: Path, right: clmst.Forest) -> dict[st
 @click.option("--without-files", is_flag=True)
 @click.option("--chunk", default=1 << 24, show_default=True, help="Edges of a chunk.")
 @click.option("--block", type=int, default=None, help="Edges of a block.")
-@click.option("--blocks", default=block_way.BLOCKS, show_default=True)
+@click.option("--blocks", default=stream_sink.BLOCKS, show_default=True)
 @click.option("--checked", default=2e6, show_default=True)
 @device_option
 def main(  # noqa: PLR0917 - click gives them by name
@@ -199,9 +199,9 @@ def main(  # noqa: PLR0917 - click gives them by name
 ) -> None:
     """Time the bus, streams and their steps."""
     found = clmst.get_device(device)
-    block_way.BLOCKS = blocks
+    stream_sink.BLOCKS = blocks
     if block is not None:
-        block_way.ROWS[found.capabilities.kind] = block
+        stream_sink.ROWS[found.capabilities.kind] = block
     edges = _Edges(found, int(rows), int(vertices), chunk)
     check_some(edges, int(checked))
     right = edges.stream(edges.chunks(pinned=True))

@@ -29,7 +29,7 @@ from clmst.points.condensed import condense
 from clmst.points.dendrogram import Dendrogram
 from clmst.points.selection import ClusterChoice, label_points
 from clmst.runtime.launcher import Launcher
-from clmst.scale import block_way
+from clmst.scale import stream_sink
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +91,7 @@ def _stream(task: Task) -> str | None:
     limit = None
     if task.form != "chunks":
         rows = 1 << draws.below(5) if task.form == BY_PASSES else 64 << draws.below(4)
-        a_row = bytes_of_row(sample.w.dtype) + block_way.bytes_of_row(sample.w.dtype)
+        a_row = bytes_of_row(sample.w.dtype) + stream_sink.bytes_of_row(sample.w.dtype)
         limit = max(sample.n, 1) * bytes_of_vertex(sample.w.dtype) + rows * a_row
         limit *= 1 if task.form == BY_PASSES else 4
     cuts = np.sort(draws.integers(sample.m + 1, draws.below(_MOST_CHUNKS)))

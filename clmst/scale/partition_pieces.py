@@ -12,7 +12,7 @@ from clmst.core.arguments import as_array, has, shown
 from clmst.core.errors import ClmstError, InvalidArgumentError, InvalidGraphError
 from clmst.core.weight_keys import Array
 from clmst.io import pieces as files
-from clmst.scale.source import StreamPiece
+from clmst.scale.rows import StreamPiece
 
 if TYPE_CHECKING:
     from clmst.scale.partitions import PartitionJob

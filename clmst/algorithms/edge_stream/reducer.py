@@ -54,6 +54,11 @@ class EdgeReducer:
         """Edges of the forest of the last reduction."""
         return self.buffer.n_forest
 
+    @property
+    def n_waiting(self) -> int:
+        """Edges that wait for the next one."""
+        return self.buffer.size - self.buffer.n_forest
+
     def narrowed(self, u: DeviceArray, v: DeviceArray) -> tuple[DeviceArray, DeviceArray]:
         """Return ends of 64 bits as ends of 32, as :func:`edges.narrowed`."""
         return self.buffer.narrowed(u, v)

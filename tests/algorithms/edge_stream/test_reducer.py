@@ -82,7 +82,7 @@ def test_chunks_in_any_order(any_device: Device, capacity: int, order: str) -> N
     edges, reducer = random_graph(), reducer_of(any_device, capacity)
     chunks = chunks_of(edges, any_device, 97)[::-1]
     if order == "shuffled":
-        np.random.default_rng(3).shuffle(chunks)  # type: ignore[arg-type]  # of a list, too
+        np.random.default_rng(3).shuffle(chunks)
     for one in chunks:
         reducer.take(one)
     reducer.reduce()
