@@ -130,19 +130,23 @@ kernel void edge_stream_key(const global uint *u, const global uint *v, global u
   }
 }
 
-// Find out whether parallel edges are out of the order of their ids.
+// Find out whether edges are out of canonical order.
 //
-// In       keys[m]: sorted; numbers[m]: of the edges in that order; ids[m]: before sorting.
+// In       keys[m], numbers[m]: of the edges in the order that they have; ids[m]: by number.
 // In-out   disorder[1]: 0 before; all writers store 1.
 // Launch   any.
-// Needs    edge_stream_key, and a sort.
-// Ensures  disorder[0] = 1 if the id of an edge is less than that of the one before it, and the two
-//          have the same ends.
+// Needs    edge_stream_key.
+// Ensures  disorder[0] = 1 if an edge has a lesser key than the one before it, or the same key and
+//          a lesser id.
 kernel void edge_stream_find_disorder(const global ulong *keys, const global uint *numbers,
                                       const global ulong *ids, global uint *disorder, uint m) {
+  uint found = 0;
   GRID_FOR(i, m) {
-    if (i > 0 && keys[i] == keys[i - 1] && ids[numbers[i]] < ids[numbers[i - 1]]) disorder[0] = 1;
+    const ulong before = i ? keys[i - 1] : 0;
+    if (keys[i] < before || (i && keys[i] == before && ids[numbers[i]] < ids[numbers[i - 1]]))
+      found = 1;
   }
+  if (found) disorder[0] = 1;
 }
 
 // Make the columns, weights and ends of rows of a compressed sparse matrix of sorted edges.

@@ -222,16 +222,16 @@ class EdgeBuffer:
     # ---------------------------------------------------------------- reduction
 
     def sorted(self) -> SortedEdges:
-        """Return the edges as a graph; not waited for. O(size) space beside it, while it is made.
+        """Return the edges as a graph; waits. O(size) space beside it, while it is made.
 
-        Radix sort of ``2 log2(n)`` bits.
+        Radix sort of ``2 log2(n)`` bits, unless the edges came in canonical order.
         """
         launch, n, m, device = self.launch, self.n_vertices, self.size, self.launch.device
         bits = bits_of(n)
         keys = DeviceArray.unchecked(m, _LONG, device)
         numbers = DeviceArray.unchecked(m, _WORD, device)
         self._sort_by_ends(keys, numbers, has_numbers=False)
-        if self.next_id is None and self._has_disorder(keys, numbers):
+        if self.next_id is None and self._is_disordered(keys, numbers):
             launch.copy(self.ids.memory, keys.memory, keys.nbytes)
             number(launch, numbers)
             sort_by_key(keys, numbers, keys_out=keys, values_out=numbers, launch=launch)
@@ -249,19 +249,20 @@ class EdgeBuffer:
         return SortedEdges(graph=graph, numbers=numbers)
 
     def _sort_by_ends(self, keys: DeviceArray, numbers: DeviceArray, *, has_numbers: bool) -> None:
-        """Enqueue a stable sort of the edges, or of their numbers in an order that they have."""
+        """Sort the edges, or their numbers in an order that they have, stably; may wait."""
         bits, m = bits_of(self.n_vertices), self.size
         self.launch.for_each(
             self._program, "edge_stream_key", m, self.u, self.v, keys, numbers, m, bits,
             int(has_numbers),
         )  # fmt: skip
-        sort_by_key(
-            keys, numbers, key_bits=2 * bits, keys_out=keys, values_out=numbers,
-            launch=self.launch,
-        )  # fmt: skip
+        if has_numbers or self._is_disordered(keys, numbers):
+            sort_by_key(
+                keys, numbers, key_bits=2 * bits, keys_out=keys, values_out=numbers,
+                launch=self.launch,
+            )  # fmt: skip
 
-    def _has_disorder(self, keys: DeviceArray, numbers: DeviceArray) -> bool:
-        """Return whether sorted parallel edges are out of the order of their ids; waits."""
+    def _is_disordered(self, keys: DeviceArray, numbers: DeviceArray) -> bool:
+        """Return whether edges are out of canonical order, parallel ones by their ids; waits."""
         launch, m = self.launch, self.size
         launch.fill(self._fault.memory, 0, 1)
         launch.for_each(
