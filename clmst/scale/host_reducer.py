@@ -8,20 +8,19 @@ import numpy as np
 
 from clmst.core.errors import OutOfDeviceMemoryError
 from clmst.runtime.device import Device
-from clmst.scale.capacity import most_edges, too_small
+from clmst.scale.capacity import LEAST_SHARE, most_edges, too_small
 from clmst.scale.cycle_filter import CycleFilter, without_loops
 from clmst.scale.edge_part import EdgePart, joined
 from clmst.scale.reduce import reduce
 
 ROWS = 1 << 22  # the most that are looked at together
 _PENDING = 256  # parts that wait before they are joined
-_LEAST_SHARE = 16  # a reduction brings at least a sixteenth of the forest
 _FILTER_FROM = 2  # edges a vertex to come, from which a filter pays
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamSnapshot:
-    """What one stream leaves to the next: the forest of all edges so far, and what else it had.
+    """What one stream leaves to the next: the forest of its edges, and edges that wait.
 
     Attributes
     ----------
@@ -76,7 +75,7 @@ class HostReducer:
         self.n_waiting = self.reductions = self.n_filtered = 0
         self._filter: CycleFilter | None = None
         self._is_forest_new = False  # since the filter was made
-        self._capacity = -1  # edges of a reduction; known with the first weights
+        self._capacity = 0  # edges of a reduction; known with the first weights
 
     @property
     def n_forest(self) -> int:
@@ -87,6 +86,11 @@ class HostReducer:
     def space(self) -> int:
         """How many edges the next call of :meth:`take` may bring."""
         return self._capacity - self.n_forest - self.n_waiting
+
+    @property
+    def is_full(self) -> bool:
+        """Whether a reduction must come before more edges."""
+        return self.n_waiting > 0 and self.space < max(1, min(ROWS, self._capacity // 8))
 
     def snapshot(self) -> StreamSnapshot:
         """Return what another stream goes on from; the arrays are shared, none is changed."""
@@ -101,30 +105,31 @@ class HostReducer:
         self._is_forest_new = known.by_forest is None and known.forest is not None
         if known.parts:
             self.expect(known.parts[0].weights.dtype)
-            self._reduce_if_full()  # another device may be smaller
 
     def expect(self, dtype: np.dtype[np.generic]) -> None:
         """Learn from the dtype of weights how many edges a reduction may have."""
-        if self._capacity < 0:
-            self._capacity = most_edges(self._device, self._limit, self._n_vertices, dtype)
+        self._capacity = most_edges(self._device, self._limit, self._n_vertices, dtype)
         self._check_space()
 
     def take(self, part: EdgePart, n_to_come: int | None) -> None:
-        """Keep what may enter the forest; reduce if there is no space for more.
+        """Keep the edges of a part that may enter the forest; there must be space for them.
 
-        Parameters
-        ----------
-        part : EdgePart
-        n_to_come : int or None
-            Edges of the stream from this part on, if known; tells whether a filter pays.
+        `n_to_come` edges follow, if that is known; it tells whether a filter pays.
         """
-        kept = self._filtered(part, n_to_come).owned()
+        kept = without_loops(part)
+        if self._is_forest_new and self.forest is not None:
+            n_left = self.space if n_to_come is None else min(self.space, n_to_come)
+            self._is_forest_new, self._filter = False, None
+            if n_left >= _FILTER_FROM * self._n_vertices:
+                self._filter = CycleFilter(self.forest, self._n_vertices, maximum=self._maximum)
+        if self._filter is not None:
+            kept = self._filter.kept(kept)
+        kept = kept.owned()
         self.n_filtered += part.size - kept.size
         self._waiting.append(kept)
         self.n_waiting += kept.size
         if len(self._waiting) >= _PENDING:
             self._waiting = [joined(self._waiting)]
-        self._reduce_if_full()
 
     def reduce(self) -> None:
         """Make one forest of the present one and what waits."""
@@ -134,10 +139,6 @@ class HostReducer:
         self._reduce_part(waiting)
         self._is_forest_new = True
         self._check_space()
-
-    def _reduce_if_full(self) -> None:
-        if self.space < max(1, min(ROWS, self._capacity // 8)):
-            self.reduce()
 
     def _reduce_part(self, part: EdgePart) -> None:
         """Reduce a part with the forest, by halves if the device turns out to be too small."""
@@ -149,7 +150,7 @@ class HostReducer:
             self.reductions += 1
         except OutOfDeviceMemoryError:
             half = part.size // 2
-            if half <= self.n_forest // _LEAST_SHARE or half == 0:
+            if half <= self.n_forest // LEAST_SHARE or half == 0:
                 raise
             self._capacity = min(self._capacity, self.n_forest + half)
             self._reduce_part(part.take(slice(0, half)))
@@ -158,17 +159,5 @@ class HostReducer:
     def _check_space(self) -> None:
         """Raise if reductions would bring too little of the stream each."""
         n_forest = self.n_forest
-        if self._capacity - n_forest < max(1, n_forest // _LEAST_SHARE):
+        if self._capacity - n_forest < max(1, n_forest // LEAST_SHARE):
             raise too_small(self._limit, self._n_vertices, n_forest, self._device)
-
-    def _filtered(self, part: EdgePart, n_to_come: int | None) -> EdgePart:
-        """Return what may enter the forest, by a filter if what is to come pays for making one."""
-        kept = without_loops(part)
-        if self.forest is None:
-            return kept
-        if self._is_forest_new:
-            self._is_forest_new, self._filter = False, None
-            n_left = self.space if n_to_come is None else min(self.space, n_to_come)
-            if n_left >= _FILTER_FROM * self._n_vertices:
-                self._filter = CycleFilter(self.forest, self._n_vertices, maximum=self._maximum)
-        return kept if self._filter is None else self._filter.kept(kept)

@@ -20,6 +20,7 @@ from clmst.core.arguments import check_bool, check_integer, check_text
 from clmst.core.errors import InvalidArgumentError, InvalidGraphError, UnsupportedDeviceError
 from clmst.core.forest import Forest
 from clmst.runtime.discovery import get_device
+from clmst.scale import reductions
 from clmst.scale.capacity import default_limit
 from clmst.scale.checkpoint import Position
 from clmst.scale.edge_part import EdgePart, check_n_vertices, check_same_dtype
@@ -29,6 +30,7 @@ from clmst.scale.partition_pieces import ROW_BITS, piece_of
 from clmst.scale.reductions import Reductions
 from clmst.scale.result import forest_of_part
 from clmst.scale.rounds import LaneStep
+from clmst.scale.rows import StreamPiece
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,7 +167,9 @@ def take_partition(
             dtype = piece.dtype
             for _ in sink.take(piece):
                 pass
-        if isinstance(data, FileLane) or (not step.to_come and sink.n_waiting > sink.n_forest):
+        sink.flush()
+        most = sink.n_forest if not step.to_come else max(sink.n_forest, reductions.OPEN_FROM)
+        if isinstance(data, FileLane) or sink.n_waiting > most:
             sink.reduce(is_last=True)
         snapshot = sink.snapshot()
     finally:
@@ -193,27 +197,41 @@ def merge(
 ) -> PartitionForest:
     """Return the forest of the union of some forests, on the device of this worker."""
     filled = [one for one in forests if one.is_filled]
-    sink = _sink(job, worker, sum(one.snapshot.size for one in filled))  # no filter pays
-    for at, one in enumerate(filled):
-        _check_dtypes(filled[0], one)
-        if at == 0:
-            sink.go_on_from(one.snapshot, Position())
-            continue
-        others = [*one.snapshot.waiting]
-        if one.snapshot.forest is not None and not _same(one.snapshot.forest, filled[0]):
-            others.append(one.snapshot.forest)
-        for part in others:
-            sink.add(part)
-    sink.reduce(is_last=True)
+    sink = _sink(job, worker, sum(one.snapshot.size for one in filled))
+    try:
+        for at, one in enumerate(filled):
+            _check_dtypes(filled[0], one)
+            if at == 0:
+                sink.go_on_from(one.snapshot, Position())
+                continue
+            others = [*one.snapshot.waiting]
+            if one.snapshot.forest is not None and not _same(one.snapshot.forest, filled[0]):
+                others.append(one.snapshot.forest)
+            for part in others:
+                for _ in sink.take(_as_piece(part, f"the forest of partition {min(one.n_rows)}")):
+                    pass
+        sink.reduce(is_last=True)
+        snapshot = sink.snapshot()
+    finally:
+        sink.close()
     n_rows = {number: n for one in forests for number, n in one.n_rows.items()}
     n_reductions = {number: n for one in forests for number, n in one.n_reductions.items()}
     n_reductions[max(n_rows)] += sink.reductions
     return PartitionForest(
-        snapshot=sink.snapshot(),
+        snapshot=snapshot,
         dtype=(filled or forests)[0].dtype,
         n_rows=n_rows,
         n_reductions=n_reductions,
     )
+
+
+def _as_piece(part: EdgePart, chunk: str) -> StreamPiece:
+    """Return edges in the order of their ids, as a piece that brings them."""
+    ordered = part.take(np.argsort(part.edge_ids))
+    return StreamPiece(
+        chunk=chunk, first_row=0, u=ordered.u, v=ordered.v, weights=ordered.weights,
+        edge_ids=ordered.edge_ids,
+    )  # fmt: skip
 
 
 def _same(forest: EdgePart, other: PartitionForest) -> bool:

@@ -15,7 +15,12 @@ from clmst.core.errors import OutOfDeviceMemoryError, UnsupportedDeviceError
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.failures import Guard
 from clmst.runtime.launcher import Launcher
-from clmst.scale.capacity import VERTICES_PER_EDGE, most_edges_on_device, too_small
+from clmst.scale.capacity import (
+    LEAST_SHARE,
+    VERTICES_PER_EDGE,
+    most_edges_on_device,
+    too_small,
+)
 from clmst.scale.checkpoint import Position
 from clmst.scale.edge_part import EdgePart, joined
 from clmst.scale.host_reducer import ROWS, HostReducer, StreamSnapshot
@@ -30,7 +35,7 @@ class Reductions(StreamSink):
 
     Edges go to the device as they are, as soon as there are enough of them. The host has them
     before that, where the device has not passed the self-test of streams, and where the memory
-    limit leaves less than a forest's edges beside a forest. Generated edges are never on the host.
+    limit leaves too little for what must be there. Generated edges are never on the host.
 
     Parameters
     ----------
@@ -83,33 +88,25 @@ class Reductions(StreamSink):
 
     def take(self, piece: StreamPiece | GeneratedPiece) -> Iterator[None]:
         """Take a piece of arrays; yield after each part. Then the piece is not read any more."""
-        if piece.size and not self.is_open:
-            self._open_if_it_pays(piece)
-        if self.is_open:
-            yield from super().take(piece)
-            return
-        assert isinstance(piece, StreamPiece), "generated edges are for the device"
-        begin = 0
-        while begin < piece.size:
+        while piece.size:
+            if self._host.is_full:
+                self._host.reduce()
+            if not self.is_open:
+                self._open_if_it_pays(piece)
+            if self.is_open:
+                yield from super().take(piece)
+                return
+            assert isinstance(piece, StreamPiece), "generated edges are for the device"
             if self.dtype is None:
-                self.add(piece.rows(0, 0).checked(self._n_vertices))  # its dtype tells the space
-            end = min(piece.size, begin + min(ROWS, self._host.space))
-            self.add(piece.rows(begin, end).checked(self._n_vertices, self.dtype))
-            begin = end
-            yield
-
-    def add(self, part: EdgePart) -> None:
-        """Let the host have edges that are checked, as many at a time as it has space for."""
-        self.dtype = part.weights.dtype
-        self._host.expect(self.dtype)
-        begin = 0
-        while begin < part.size:
-            end = min(part.size, begin + self._host.space)
-            some = part.take(slice(begin, end))
-            self.begin_at(self._behind(self.position, some))
+                self.dtype = piece.rows(0, 0).checked(self._n_vertices).weights.dtype
+                self._host.expect(self.dtype)
+            n = min(piece.size, ROWS, self._host.space)
+            part = piece.rows(0, n).checked(self._n_vertices, self.dtype)
+            self.begin_at(self._behind(self.position, part))
             to_come = None if self._n_edges is None else self._n_edges - self.position.n_edges
-            self._host.take(some, to_come)
-            begin = end
+            self._host.take(part, to_come)
+            piece = piece.rows(n, piece.size)
+            yield
 
     # --------------------------------------------------------------- onto the device
 
@@ -118,10 +115,12 @@ class Reductions(StreamSink):
         if isinstance(piece, GeneratedPiece):
             self._open_reducer(piece)
             return
-        n_known = self.position.n_edges + piece.size
         if self._is_for_host or self.dtype not in (None, piece.dtype):
             return  # other weights are an error, which the host has the words for
-        if n_known < OPEN_FROM or n_known * VERTICES_PER_EDGE < self._n_vertices:
+        n_new = self.n_waiting + self._host.n_filtered + piece.size
+        if (n_new + self.n_forest) * VERTICES_PER_EDGE < self._n_vertices:
+            return
+        if n_new < max(OPEN_FROM, self.n_forest) and not self.reductions:
             return
         try:
             self._open_reducer(piece)
@@ -162,8 +161,8 @@ class Reductions(StreamSink):
         Raises
         ------
         NoSpaceForReductionError
-            The limit leaves too little beside the forest: less than another forest's edges for
-            rows, which the host could have, and less than a sixteenth for generated edges.
+            The limit leaves too little beside the forest: a sixteenth of its edges for generated
+            edges, and as many edges again for rows, which the host takes with less memory.
         """
         n, device, is_generated = self._n_vertices, self._device, isinstance(piece, GeneratedPiece)
         rows = rows_within(self._limit, device, piece.dtype, is_generated=is_generated)
@@ -172,10 +171,13 @@ class Reductions(StreamSink):
         most = most_edges_on_device(device, self._limit - rows * a_row, n, piece.dtype)
         before = self.n_forest + self.n_waiting
         bound = min(n - 1, before + piece.size) if is_generated else n - 1
-        if rows < 1 or most < max(1 + bound, 1 + before, bound + bound // piece.least_share):
+        share = LEAST_SHARE if is_generated else 1
+        least = max(before + 1, bound + max(1, bound // share))
+        if rows < 1 or most < least:
             raise too_small(self._limit, n, bound, device)
         if self._n_edges is not None:  # space for all of them is enough
-            most = min(most, max(self._n_edges, 2 * bound, bound + 1, before + 1))
+            n_to_come = self._n_edges - self.position.n_edges
+            most = min(most, max(before + n_to_come, 2 * bound, least))
         return rows, most
 
     # ---------------------------------------------------------------- what was found

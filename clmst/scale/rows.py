@@ -39,8 +39,6 @@ class StreamPiece:
         The id of the first row, if the piece has no ids; by default its position in the stream.
     """
 
-    least_share: ClassVar[int] = 1  # a reduction on the device brings at least a forest's edges
-
     chunk: str
     first_row: int
     u: Any
@@ -164,7 +162,6 @@ class GeneratedPiece:
     """
 
     is_consecutive: ClassVar[bool] = True
-    least_share: ClassVar[int] = 16  # a reduction brings at least a sixteenth of the forest
 
     edges: GeneratedEdges
     first: int

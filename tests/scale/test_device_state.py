@@ -27,7 +27,7 @@ from clmst.scale.checkpoint import Checkpoint
 from clmst.scale.rows import StreamPiece
 from tests.runtime.test_pinned import pinned
 from tests.scale.edges import ALL_DTYPES, Edges, forest_of_edges, random_edges
-from tests.scale.test_stream import cut
+from tests.scale.test_stream import cut, limit_for
 
 N, M = 120, 6000
 EDGES = random_edges(N, M, n_weights=40)
@@ -171,7 +171,8 @@ def test_some_chunks_bring_their_ids(any_device: Device) -> None:
 def test_few_edges_and_small_limits_are_for_the_host(
     any_device: Device, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = stream(cut(EDGES, 500), N, device=any_device, memory_limit=24_000)
+    limit = limit_for(any_device, N, N + N // 8)
+    found = stream(cut(EDGES, 500), N, device=any_device, memory_limit=limit)
     check(found)
     assert found.stats["edges_on_device"] == 0
     monkeypatch.setattr(reductions, "OPEN_FROM", 2500)

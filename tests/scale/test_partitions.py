@@ -122,12 +122,33 @@ def test_what_a_lane_carries(maximum: bool) -> None:
     first = take_partition(parts[0], at(0), job)
     second = take_partition(parts[1], at(1, to_come=3), job, "", first)
     third = take_partition(parts[2], at(2, to_come=2), job, "", second)
+    assert third.snapshot.forest is first.snapshot.forest
     assert second.snapshot.by_forest is not None
     assert second.snapshot.by_forest is third.snapshot.by_forest
     waiting_edges = sum(part.size for part in third.snapshot.waiting)
     assert waiting_edges < (parts[1][0].size + parts[2][0].size) // 2
     assert list(third.n_rows) == [0, 1, 2]
     assert sum(third.n_reductions.values()) == 1
+
+
+@pytest.mark.parametrize("maximum", [False, True], ids=["minimum", "maximum"])
+def test_the_device_filters_large_partitions(
+    maximum: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What waits and the forest go from step to step, in ids that need not rise."""
+    monkeypatch.setattr(reductions, "OPEN_FROM", 100)
+    job = replace(JOB, maximum=maximum)
+    parts = partitions(5)
+    first = take_partition(parts[4], at(4, to_come=1), job)
+    assert first.snapshot.forest is not None
+    second = take_partition(parts[0], at(0, to_come=1), job, "", first)
+    assert sum(part.size for part in second.snapshot.waiting) < 0.7 * parts[0][0].size
+    last = [take_partition(parts[k], at(k), job, "", second if k == 1 else None) for k in (1, 2, 3)]
+    found = finish(merge(last, job), job, "here")
+    assert found == forest_of_edges(EDGES, N, maximum=maximum)
+    np.testing.assert_array_equal(
+        found.edge_ids, forest_of_edges(EDGES, N, maximum=maximum).edge_ids
+    )
 
 
 def test_a_smaller_device_reduces_what_waits() -> None:
