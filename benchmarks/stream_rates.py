@@ -7,8 +7,8 @@
 Random edges of 12 bytes: two vertex numbers and a weight of 32 bits. Rates are those of the bus (a
 copy from pinned memory to the device), of the stream from pinned memory, from ordinary memory, from
 `.npy` files and, if pyarrow is installed, from Parquet files, and of what the host does where the
-device does not: the check of edges, on one core. --without-files leaves out all but the streams
-from memory.
+device does not, on one core: the check of edges and the filter. --without-files leaves out all but
+the streams from memory.
 All forests are compared, and of --checked edges also with Kruskal's algorithm on the host. --block
 and --blocks are the edges of a block on its way to the device, and how many blocks there are. A
 table in Markdown goes to standard output.
@@ -33,7 +33,9 @@ from clmst.bench.harness import seconds_of
 from clmst.core.weight_keys import Array
 from clmst.runtime.device import Device
 from clmst.scale import stream_sink
+from clmst.scale.cycle_filter import CycleFilter, without_loops
 from clmst.scale.edge_part import EdgePart
+from clmst.scale.reduce import reduce
 from clmst.scale.source import EdgeSource
 
 _EDGE_BYTES = 12
@@ -131,6 +133,17 @@ def check_some(edges: _Edges, count: int) -> None:
     check(edges.stream([(u, v, w)]), right, f"from {u.size} edges")
 
 
+def ways_of_the_host(edges: _Edges) -> dict[str, Way]:
+    """Return what the host does with rows where the device does not: the check and the filter."""
+    first = edges.part()
+    forest = reduce([first], n_vertices=edges.n, device=edges.device)
+    known = CycleFilter(forest, edges.n, maximum=False)
+    return {
+        "check of edges, one core": (first.size, lambda: without_loops(edges.part())),
+        "filter, one core": (first.size, lambda: known.kept(first)),
+    }
+
+
 def ways_from_files(edges: _Edges, folder: Path, right: clmst.Forest) -> dict[str, Way]:
     """Write files, and return streams of them, and reading alone."""
     npy, parquet, rows = folder / "npy", folder / "parquet", edges.rows
@@ -192,8 +205,7 @@ def main(  # noqa: PLR0917 - click gives them by name
     }
     with tempfile.TemporaryDirectory(prefix="clmst-rates-", dir=at) as name:
         if not without_files:
-            ways["check of edges, one core"] = edges.part().size, edges.part
-            ways |= ways_from_files(edges, Path(name), right)
+            ways |= ways_of_the_host(edges) | ways_from_files(edges, Path(name), right)
         bus = min(bus_seconds(found, edges.memory) for _ in range(repetitions + 1))
         seconds = {
             way: min(seconds_of(call) for _ in range(repetitions))

@@ -29,11 +29,16 @@ def by_rows(device: Device, limit: int | None) -> clmst.Forest:
     return clmst.stream_minimum_spanning_forest(chunks, N, device=device, memory_limit=limit)
 
 
+def by_ids(device: Device, limit: int | None) -> clmst.Forest:
+    chunks = list(cut((*EDGES, np.arange(M)), 25_000))[::-1]
+    return clmst.stream_minimum_spanning_forest(chunks, N, device=device, memory_limit=limit)
+
+
 def by_generated(device: Device, limit: int | None) -> clmst.Forest:
     return clmst.stream_minimum_spanning_forest(GENERATED(), device=device, memory_limit=limit)
 
 
-streams = pytest.mark.parametrize("stream", [by_rows, by_generated])
+streams = pytest.mark.parametrize("stream", [by_rows, by_ids, by_generated])
 
 
 @pytest.fixture(autouse=True)
