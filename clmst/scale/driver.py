@@ -1,4 +1,4 @@
-"""What drives a stream: it reads, counts, tells, writes checkpoints, and goes on from them."""
+"""The driver of a stream: it reads, counts, tells, writes checkpoints, and goes on from them."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _READ_ONCE = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamSettings:
-    """How a stream is to be solved.
+    """Settings of a stream.
 
     Attributes
     ----------

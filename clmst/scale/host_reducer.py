@@ -20,7 +20,7 @@ _FILTER_FROM = 2  # edges a vertex to come, from which a filter pays
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamSnapshot:
-    """What one stream leaves to the next: the forest of its edges, and edges that wait.
+    """The state that one stream leaves to the next: a forest, and edges that wait.
 
     Attributes
     ----------

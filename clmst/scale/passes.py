@@ -24,7 +24,7 @@ _LEAST_ROWS = 64  # at once; with fewer, nothing but launches would take time
 
 
 class Passes(StreamSink):
-    """What finds the forest of a stream that is read several times.
+    """A sink that finds the forest of a stream that is read several times.
 
     Parameters
     ----------

@@ -31,7 +31,7 @@ OPEN_FROM = 1 << 20  # edges so far, from which a device's buffers pay
 
 
 class Reductions(StreamSink):
-    """What filters the edges of a stream, and reduces them to their forest.
+    """A sink that filters the edges of a stream, and reduces them to their forest.
 
     Edges go to the device as they are, as soon as there are enough of them. The host has them
     before that, where the device has not passed the self-test of streams, and where the memory

@@ -1,4 +1,4 @@
-"""What a caller may stream: chunks of edges, files of them, or a graph."""
+"""Sources of a stream: chunks of edges, files of them, a graph, or generated edges."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _MOST_READERS = 8  # threads that read files: pyarrow has threads of its own bes
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EdgeSource:
-    """What is streamed, checked; it can be read several times, unless it is an iterator.
+    """A source of edges, checked; it can be read several times, unless it is an iterator.
 
     Attributes
     ----------

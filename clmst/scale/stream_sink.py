@@ -56,7 +56,7 @@ def rows_within(limit: int, device: Device, dtype: np.dtype[Any], *, is_generate
 
 
 class ChunkKernels(Protocol):
-    """What a device does with chunks of edges."""
+    """Kernels that take chunks of edges."""
 
     def narrowed(self, u: DeviceArray, v: DeviceArray) -> tuple[DeviceArray, DeviceArray]:
         """Enqueue that ends of 64 bits become ends of 32."""
@@ -69,7 +69,7 @@ class ChunkKernels(Protocol):
 
 
 class StreamSink:
-    """What takes the pieces of a stream to kernels that work on chunks of edges.
+    """A sink of pieces of a stream, which it takes to kernels as chunks of edges.
 
     Parameters
     ----------
@@ -143,7 +143,8 @@ class StreamSink:
         Raises
         ------
         InvalidGraphError
-            An edge that came before is none. What was before its piece is taken, the rest dropped.
+            An edge that came before is invalid. What was before its piece is taken, the rest
+            dropped.
         """
         begin = 0
         if not piece.is_consecutive:
@@ -188,7 +189,9 @@ class StreamSink:
                 self._kernels.take(chunk)
             except FaultyEdgeError as error:
                 raise piece.edges.fault_at(chunk, error.at, self._launch) from None
-        sums = piece.edges.checksums if self._has_checksums else Position().checksums
+        sums = self.position.checksums
+        if self._has_checksums and not any(sums):
+            sums = piece.edges.checksums
         self.n_on_device += chunk.size
         self.begin_at(Position(n_edges=piece.first + piece.size, checksums=sums))
 

@@ -88,7 +88,7 @@ class Marks:
 
 
 class FaultyEdgeError(Exception):
-    """An edge of a chunk is none.
+    """A chunk has an invalid edge.
 
     Attributes
     ----------
@@ -271,7 +271,7 @@ class EdgeBuffer:
         return launch.read_word(self._fault.memory) != 0
 
     def take(self, forest: DeviceForest, numbers: DeviceArray) -> None:
-        """Enqueue that the buffer has the forest of its edges, and nothing else.
+        """Replace the buffer by its forest; not waited for.
 
         Parameters
         ----------
@@ -296,7 +296,7 @@ class EdgeBuffer:
         Raises
         ------
         DeviceError
-            The forest is none, which shows that the device computes wrongly.
+            The forest has a cycle, which shows that the device computes wrongly.
         """
         launch, n = self.launch, self.n_vertices
         self.limits = self.trees = None
@@ -306,8 +306,8 @@ class EdgeBuffer:
         tree = TreeBuilder(n, forest.n_edges, launch).build(claim.list_edges)
         if tree is None:
             raise DeviceError(
-                f"{launch.device.description} made a forest of {forest.n_edges} edges that is "
-                "none; its results cannot be relied on"
+                f"{launch.device.description} made a forest of {forest.n_edges} edges that has a "
+                "cycle; its results cannot be relied on"
             )
         wide = self.weights.dtype.itemsize == 8
         limits = DeviceArray.unchecked(n, _LONG if wide else _WORD, launch.device)

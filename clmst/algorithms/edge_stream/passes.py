@@ -196,7 +196,7 @@ class EdgePasses:
         self._each("break_cycles", n, targets, n)
         for _ in range(_MOST_LAUNCHES):
             launch.fill(self._word.memory, 0, 1)
-            self._each("follow", n, targets, self._word, n)
+            self._each("jump_pointers", n, targets, self._word, n)
             if not launch.read_word(self._word.memory):
                 break
         else:

@@ -79,7 +79,7 @@ class EdgeReducer:
         Raises
         ------
         FaultyEdgeError
-            An edge is none; nothing of the chunk is kept.
+            An edge is invalid; nothing of the chunk is kept.
         """
         buffer, kept, begin = self.buffer, 0, 0
         while True:
