@@ -133,20 +133,21 @@ kernel void edge_stream_key(const global uint *u, const global uint *v, global u
 // Find out whether edges are out of canonical order.
 //
 // In       keys[m], numbers[m]: of the edges in the order that they have; ids[m]: by number.
-// In-out   disorder[1]: 0 before; all writers store 1.
+// In-out   disorder[1]: 0 before.
 // Launch   any.
 // Needs    edge_stream_key.
 // Ensures  disorder[0] = 1 if an edge has a lesser key than the one before it, or the same key and
 //          a lesser id.
 kernel void edge_stream_find_disorder(const global ulong *keys, const global uint *numbers,
-                                      const global ulong *ids, global uint *disorder, uint m) {
+                                      const global ulong *ids, volatile global uint *disorder,
+                                      uint m) {
   uint found = 0;
   GRID_FOR(i, m) {
     const ulong before = i ? keys[i - 1] : 0;
     if (keys[i] < before || (i && keys[i] == before && ids[numbers[i]] < ids[numbers[i - 1]]))
       found = 1;
   }
-  if (found) disorder[0] = 1;
+  if (found) atomic_max(disorder, 1u);
 }
 
 // Make the columns, weights and ends of rows of a compressed sparse matrix of sorted edges.
