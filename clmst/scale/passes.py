@@ -121,6 +121,7 @@ class Passes(StreamSink):
         found = self.edges_so_far()
         del self._passes, self._kernels
         self._free.clear()
+        self._chunk = None
         with self._device.lock, Guard(self._device):
             self._device.release_memory()  # of the passes: the sort takes no more than they did
             columns = in_canonical_order(

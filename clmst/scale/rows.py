@@ -8,13 +8,11 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
-from clmst.algorithms.edge_stream.edges import EdgeChunk
 from clmst.algorithms.edge_stream.generated import GeneratedEdges
 from clmst.core import csr
 from clmst.core.arguments import as_array
 from clmst.core.errors import InvalidGraphError
 from clmst.core.weight_keys import Array, as_weights
-from clmst.runtime.launcher import Launcher
 from clmst.scale.edge_part import EdgePart, check_same_dtype
 
 T = TypeVar("T")
@@ -184,12 +182,6 @@ class GeneratedPiece:
     def rows(self, begin: int, end: int) -> GeneratedPiece:
         """Return some of the edges."""
         return replace(self, first=self.first + begin, size=end - begin)
-
-    def generated(self, launch: Launcher) -> EdgeChunk:
-        """Enqueue that the device generates the edges."""
-        chunk = self.edges.new_chunk(self.first, self.size, launch.device)
-        self.edges.generate(chunk, launch)
-        return chunk
 
 
 def _column_of(name: str, column: Any) -> Array:

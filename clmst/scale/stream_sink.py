@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -103,6 +104,7 @@ class StreamSink:
         self._guard = Guard(device)
         self.dtype: np.dtype[Any] | None = None
         self.n_on_device = self._rows = self._next_id = 0
+        self._chunk: EdgeChunk | None = None  # of generated edges
         self._free = deque[EdgeBlock]()
         self._filling: EdgeBlock | None = None
         self._small: list[tuple[StreamPiece, Position]] = []
@@ -184,7 +186,10 @@ class StreamSink:
 
     def _generate(self, piece: GeneratedPiece) -> None:
         with self._device.lock, self._guard:
-            chunk = piece.generated(self._launch)
+            if self._chunk is None:  # its memory stays in the caches of a CPU
+                self._chunk = piece.edges.new_chunk(0, self._rows, self._device)
+            chunk = replace(self._chunk.before(piece.size), first_id=piece.first)
+            piece.edges.generate(chunk, self._launch)
             try:
                 self._kernels.take(chunk)
             except FaultyEdgeError as error:

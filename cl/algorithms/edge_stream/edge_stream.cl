@@ -141,13 +141,13 @@ kernel void edge_stream_key(const global uint *u, const global uint *v, global u
 kernel void edge_stream_find_disorder(const global ulong *keys, const global uint *numbers,
                                       const global ulong *ids, volatile global uint *disorder,
                                       uint m) {
-  uint found = 0;
   GRID_FOR(i, m) {
     const ulong before = i ? keys[i - 1] : 0;
-    if (keys[i] < before || (i && keys[i] == before && ids[numbers[i]] < ids[numbers[i - 1]]))
-      found = 1;
+    if (keys[i] < before || (i && keys[i] == before && ids[numbers[i]] < ids[numbers[i - 1]])) {
+      atomic_max(disorder, 1u);
+      return;  // one is enough
+    }
   }
-  if (found) atomic_max(disorder, 1u);
 }
 
 // Make the columns, weights and ends of rows of a compressed sparse matrix of sorted edges.
