@@ -7,8 +7,8 @@
 Random edges of 12 bytes: two vertex numbers and a weight of 32 bits. Rates are those of the bus (a
 copy from pinned memory to the device), of the stream from pinned memory, from ordinary memory, from
 `.npy` files and, if pyarrow is installed, from Parquet files, and of what the host does where the
-device does not: a stream of at most 3e7 edges, and its steps by themselves, the check of edges and
-the filter, on one core. --without-files leaves out all but the streams from memory by the device.
+device does not, on one core: the check of edges and the filter. --without-files leaves out all but
+the streams from memory.
 All forests are compared, and of --checked edges also with Kruskal's algorithm on the host. --block
 and --blocks are the edges of a block on its way to the device, and how many blocks there are. A
 table in Markdown goes to standard output.
@@ -32,15 +32,14 @@ from benchmarks.streaming import check, write_files
 from clmst.bench.harness import seconds_of
 from clmst.core.weight_keys import Array
 from clmst.runtime.device import Device
-from clmst.scale import block_way, device_state
+from clmst.scale import stream_sink
 from clmst.scale.cycle_filter import CycleFilter, without_loops
 from clmst.scale.edge_part import EdgePart
 from clmst.scale.reduce import reduce
-from clmst.scale.source import open_source
+from clmst.scale.source import EdgeSource
 
 _EDGE_BYTES = 12
 _AT_ONCE = 1 << 24  # edges that are made at once
-_HOST_ROWS = 30_000_000
 _FILES = 8
 _COLUMNS = ("u", "v", "w")
 Way = tuple[int, Callable[[], object]]
@@ -122,7 +121,7 @@ class _Edges:
 
 def read_through(folder: Path) -> None:
     """Read files as a stream does, and look at nothing."""
-    for piece in open_source(folder, _COLUMNS).pieces:
+    for piece in EdgeSource.checked(folder, n_vertices=0, columns=_COLUMNS).pieces():
         for column in (piece.u, piece.v, piece.weights):
             np.ascontiguousarray(column).max()
 
@@ -134,24 +133,12 @@ def check_some(edges: _Edges, count: int) -> None:
     check(edges.stream([(u, v, w)]), right, f"from {u.size} edges")
 
 
-def by_the_host(edges: _Edges, count: int) -> clmst.Forest:
-    """Return the forest of a stream of some edges that the host checks and filters."""
-    before, device_state.OPEN_FROM = device_state.OPEN_FROM, count + 1
-    try:
-        return edges.stream([[column[:count] for column in edges.columns]])
-    finally:
-        device_state.OPEN_FROM = before
-
-
-def ways_by_the_host(edges: _Edges) -> dict[str, Way]:
-    """Return a stream by the host, and the steps of it: the check and the filter."""
-    first, count = edges.part(), min(edges.rows, _HOST_ROWS)
+def ways_of_the_host(edges: _Edges) -> dict[str, Way]:
+    """Return what the host does with rows where the device does not: the check and the filter."""
+    first = edges.part()
     forest = reduce([first], n_vertices=edges.n, device=edges.device)
     known = CycleFilter(forest, edges.n, maximum=False)
-    right = edges.stream([[column[:count] for column in edges.columns]])
-    check(by_the_host(edges, count), right, "by the host")
     return {
-        "stream from pinned memory, by the host": (count, lambda: by_the_host(edges, count)),
         "check of edges, one core": (first.size, lambda: without_loops(edges.part())),
         "filter, one core": (first.size, lambda: known.kept(first)),
     }
@@ -182,7 +169,7 @@ def ways_from_files(edges: _Edges, folder: Path, right: clmst.Forest) -> dict[st
 @click.option("--without-files", is_flag=True)
 @click.option("--chunk", default=1 << 24, show_default=True, help="Edges of a chunk.")
 @click.option("--block", type=int, default=None, help="Edges of a block.")
-@click.option("--blocks", default=block_way.BLOCKS, show_default=True)
+@click.option("--blocks", default=stream_sink.BLOCKS, show_default=True)
 @click.option("--checked", default=2e6, show_default=True)
 @device_option
 def main(  # noqa: PLR0917 - click gives them by name
@@ -199,9 +186,9 @@ def main(  # noqa: PLR0917 - click gives them by name
 ) -> None:
     """Time the bus, streams and their steps."""
     found = clmst.get_device(device)
-    block_way.BLOCKS = blocks
+    stream_sink.BLOCKS = blocks
     if block is not None:
-        block_way.ROWS[found.capabilities.kind] = block
+        stream_sink.ROWS[found.capabilities.kind] = block
     edges = _Edges(found, int(rows), int(vertices), chunk)
     check_some(edges, int(checked))
     right = edges.stream(edges.chunks(pinned=True))
@@ -218,7 +205,7 @@ def main(  # noqa: PLR0917 - click gives them by name
     }
     with tempfile.TemporaryDirectory(prefix="clmst-rates-", dir=at) as name:
         if not without_files:
-            ways |= ways_by_the_host(edges) | ways_from_files(edges, Path(name), right)
+            ways |= ways_of_the_host(edges) | ways_from_files(edges, Path(name), right)
         bus = min(bus_seconds(found, edges.memory) for _ in range(repetitions + 1))
         seconds = {
             way: min(seconds_of(call) for _ in range(repetitions))

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from typing import Any, TypeAlias, get_args
+from unittest.mock import patch
 
 import numpy as np
 import pyopencl as cl
@@ -61,6 +62,7 @@ from clmst.repeated.points import solver_of_candidates
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.device_matrix import DeviceMatrix
 from clmst.runtime.launcher import Launcher
+from clmst.scale import reductions
 from clmst.scale.capacity import bytes_a_vertex_and_edge
 from tests.conftest import SHARED_DATA
 from tests.cores import peel
@@ -436,6 +438,14 @@ def stream_wrongs(device: Device) -> Iterator[str]:
             )
             if found != right or found.stats[what] < 2:
                 yield f"stream of {dtype} by {what}"
+        columns = (*edges.edges(device=device), np.arange(m))
+        halves = [tuple(column[half] for column in columns) for half in np.split(columns[3], 2)]
+        with patch.object(reductions, "OPEN_FROM", 0):
+            found = clmst.stream_minimum_spanning_forest(
+                halves[::-1], n, device=device, maximum=maximum
+            )
+        if found != right or found.stats["edges_on_device"] != m:
+            yield f"stream of {dtype} with ids that do not rise"
 
 
 def proof_wrongs(device: Device, shape: str) -> Iterator[str]:

@@ -52,7 +52,7 @@ from clmst.algorithms.proof.prove import Proof
 from clmst.bench.harness import WrongResultError
 from clmst.generators import surrogates
 from clmst.repeated.devices.pool import DevicePool
-from clmst.scale import block_way
+from clmst.scale import stream_sink
 from tests.repeated.device_sets import device_sets
 
 SIZE = 5000
@@ -672,8 +672,8 @@ def test_streams_in_chunks() -> None:
 
 def test_rates_of_a_stream(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The bus, the stream by each way, and its steps; each in a row."""
-    monkeypatch.setattr(block_way, "BLOCKS", block_way.BLOCKS)
-    monkeypatch.setattr(block_way, "ROWS", dict(block_way.ROWS))
+    monkeypatch.setattr(stream_sink, "BLOCKS", stream_sink.BLOCKS)
+    monkeypatch.setattr(stream_sink, "ROWS", dict(stream_sink.ROWS))
     arguments = ["--rows", "2e4", "--vertices", "1e3", "--repetitions", "1", "--folder", tmp_path]
     result = CliRunner().invoke(stream_rates.main, [str(one) for one in arguments])
     assert result.exit_code == 0, result.output

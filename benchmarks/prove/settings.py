@@ -107,6 +107,7 @@ _LOWERED: dict[str, Any] = {
     "clmst.repeated.staged.DEVICE_CHECKS_FROM": 0,
     "clmst.core.partition.RANGE_STEP": 64,
     "clmst.scale.passes._LEAST_ROWS": 1,
+    "clmst.scale.reductions.OPEN_FROM": 8,
 }
 
 

@@ -26,7 +26,7 @@ from clmst.algorithms.proof.prove import prove
 from clmst.algorithms.shared.device_forest import DeviceForest
 from clmst.core.weight_keys import Array
 from clmst.runtime.launcher import Launcher
-from clmst.scale import block_way
+from clmst.scale import stream_sink
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +88,7 @@ def _stream(task: Task) -> str | None:
     limit = None
     if task.form != "chunks":
         rows = 1 << draws.below(5) if task.form == BY_PASSES else 64 << draws.below(4)
-        a_row = bytes_of_row(sample.w.dtype) + block_way.bytes_of_row(sample.w.dtype)
+        a_row = bytes_of_row(sample.w.dtype) + stream_sink.bytes_of_row(sample.w.dtype)
         limit = max(sample.n, 1) * bytes_of_vertex(sample.w.dtype) + rows * a_row
         limit *= 1 if task.form == BY_PASSES else 4
     cuts = np.sort(draws.integers(sample.m + 1, draws.below(_MOST_CHUNKS)))

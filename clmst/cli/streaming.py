@@ -67,10 +67,10 @@ class StreamRequest:
         self, file: Path, device: Device, stages: Stages, *, maximum: bool, columns: Any
     ) -> tuple[StreamedFile, Forest]:
         """Solve a file that is read a part at a time."""
-        from clmst.scale.source import open_source
+        from clmst.scale.source import pieces_of
         from clmst.scale.vertex_names import has_names
 
-        if self.vertices is None and not has_names(open_source(file, columns)):
+        if self.vertices is None and not has_names(pieces_of(file, columns)):
             raise click.UsageError(
                 f"--vertices is missing; {file} is read a part at a time, which does not tell how "
                 "many vertices there are"

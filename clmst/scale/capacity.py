@@ -16,6 +16,9 @@ VERTICES_PER_EDGE = 8
 """A part is renumbered if the graph has more vertices than so many for each of its edges: then
 arrays of all vertices would cost more than the search for those that occur."""
 
+LEAST_SHARE = 16
+"""A reduction brings at least a sixteenth as many edges as the forest has."""
+
 # Edges a vertex that a reduction takes at most, whatever the memory: to filter further ones by the
 # forest of these costs less. `python -m benchmarks.streaming limits` times it.
 _EDGES_PER_VERTEX = 6

@@ -44,16 +44,6 @@ class Position:
         )
         return Position(n_edges=self.n_edges + part.size, checksums=tuple(sums))
 
-    def after_rows(self, u: Array, v: Array, weights: Array) -> Position:
-        """Return the position behind rows whose ids follow; ends may have any integer dtype."""
-        ids = np.arange(self.n_edges, self.n_edges + u.size, dtype=np.int64)
-        u, v = (ends.astype(np.uint32, copy=False) for ends in (u, v))
-        return self.after(EdgePart(u=u, v=v, weights=weights, edge_ids=ids))
-
-    def counted(self, part: EdgePart) -> Position:
-        """Return the same without checksums, for streams that keep no checkpoint."""
-        return Position(n_edges=self.n_edges + part.size)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checkpoint:

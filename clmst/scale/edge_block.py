@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from clmst.algorithms.edge_stream.edges import EdgeChunk
-from clmst.core import csr
 from clmst.core.errors import InvalidGraphError
-from clmst.core.weight_keys import Array, as_weights
+from clmst.core.weight_keys import Array
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
 from clmst.runtime.handles import Event
@@ -19,109 +18,14 @@ from clmst.runtime.launcher import Launcher
 from clmst.runtime.transfer import Transfer
 from clmst.runtime.uploads import Uploads
 from clmst.scale.checkpoint import Position
-from clmst.scale.edge_part import EdgePart, check_same_dtype
-from clmst.scale.rows import of_chunk
-from clmst.scale.source import StreamPiece
+from clmst.scale.rows import StreamPiece
 
 Ends: TypeAlias = tuple[DeviceArray, DeviceArray]
-
-_NARROW, _WIDE = np.dtype(np.uint32), np.dtype(np.uint64)
-_HALF = 1 << 31  # negative numbers of 32 bits, read without a sign, are from here on
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class RawRows:
-    """Consecutive rows of a piece.
-
-    Attributes
-    ----------
-    chunk : str
-        The name of the chunk in messages.
-    first_row : int
-        Of the chunk.
-    u, v : ndarray of 32 or 64 bits, shape (m,)
-        With or without a sign, contiguous; nothing is checked.
-    weights : ndarray, shape (m,)
-        Contiguous.
-    after : Position
-        Of the stream, behind these rows.
-    """
-
-    chunk: str
-    first_row: int
-    u: Array
-    v: Array
-    weights: Array
-    after: Position
-
-    @property
-    def size(self) -> int:
-        """Number of rows."""
-        return self.u.size
-
-    def is_wide(self, n_vertices: int) -> bool:
-        """Whether 32 bits without a sign would not tell all errors."""
-        return any(
-            ends.dtype.itemsize == 8 or (ends.dtype.kind == "i" and n_vertices > _HALF)
-            for ends in (self.u, self.v)
-        )
-
-    def copied(self) -> RawRows:
-        """Return the same with arrays of its own."""
-        return RawRows(
-            chunk=self.chunk, first_row=self.first_row, u=self.u.copy(), v=self.v.copy(),
-            weights=self.weights.copy(), after=self.after,
-        )  # fmt: skip
-
-
-def ends_of(column: Array) -> Array:
-    """Return integers as contiguous ones of 32 or 64 bits, native; a copy if need be."""
-    bits = 32 if column.dtype.itemsize <= 4 else 64
-    return np.ascontiguousarray(column, np.dtype(f"{column.dtype.kind}{bits // 8}"))
-
-
-def raw_rows(
-    piece: StreamPiece,
-    most: Callable[[], int],
-    *,
-    dtype: np.dtype[Any],
-    behind: Callable[[Array, Array, Array], Position],
-) -> Iterator[RawRows]:
-    """Yield the rows of a piece of arrays, `most()` rows at a time.
-
-    Parameters
-    ----------
-    piece : StreamPiece
-    most : callable
-    dtype : numpy.dtype
-        Of all weights of the stream.
-    behind : callable
-        Takes ends and weights of rows; returns the position behind them.
-
-    Raises
-    ------
-    InvalidGraphError
-        Ends are no integers, or the weights have another dtype.
-    """
-    u, v = of_chunk(piece.chunk, csr.check_pairs, piece.u, piece.v)
-    begin = 0
-    while begin < u.size:
-        some = slice(begin, begin + min(u.size - begin, most()))
-        size = some.stop - begin
-        weights = np.ones(size, np.uint8) if piece.weights is None else piece.weights[some]
-        weights = np.ascontiguousarray(of_chunk(piece.chunk, as_weights, weights))
-        of_chunk(piece.chunk, check_same_dtype, dtype, weights.dtype)
-        ends = ends_of(u[some]), ends_of(v[some])
-        yield RawRows(
-            chunk=piece.chunk, first_row=piece.first_row + begin, u=ends[0], v=ends[1],
-            weights=weights, after=behind(*ends, weights),
-        )  # fmt: skip
-        begin += size
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Segment:
-    """Where rows are in a block, and how their ends are to be read."""
+    """Where rows are in a block, how their ends are to be read, and the position behind them."""
 
     chunk: str
     first_row: int
@@ -132,12 +36,12 @@ class _Segment:
 
 
 class EdgeBlock:
-    """Rows of a stream on a device.
+    """Consecutive rows of a stream on a device, with consecutive ids.
 
     Parameters
     ----------
     capacity : int
-        RawRows.
+        Rows.
     dtype : numpy.dtype
         Of the weights.
     device : Device
@@ -145,7 +49,7 @@ class EdgeBlock:
     Attributes
     ----------
     size : int
-        RawRows that are in it.
+        Rows that are in it.
     sent : event or None
         The end of its copies, once it is full.
     read : event or None
@@ -157,7 +61,7 @@ class EdgeBlock:
         self._weights = DeviceArray.unchecked(capacity, dtype, device)
         self._ends: Ends | None = None
         self._segments: list[_Segment] = []
-        self._before = Position()
+        self._before, self._first_id = Position(), 0
         self.size = 0
         self.sent: Event | None = None
         self.read: Event | None = None
@@ -165,51 +69,47 @@ class EdgeBlock:
     @property
     def is_wide(self) -> bool:
         """Whether ends have 64 bits."""
-        return self._ends is not None and self._ends[0].dtype == _WIDE
+        return self._ends is not None and self._ends[0].dtype.itemsize == 8
 
     @property
     def after(self) -> Position:
         """The position of the stream behind its rows."""
         return self._segments[-1].after if self._segments else self._before
 
-    def open(self, before: Position, uploads: Uploads, *, is_wide: bool) -> None:
+    def open(self, before: Position, first_id: int, uploads: Uploads, *, is_wide: bool) -> None:
         """Begin anew, at a position of the stream; copies wait for the kernels that read it."""
-        self._segments, self._before, self.size = [], before, 0
+        self._segments, self._before, self._first_id, self.size = [], before, first_id, 0
         if self._ends is None or self.is_wide != is_wide:
             self._ends = None  # its memory may be used again
-            dtype = _WIDE if is_wide else _NARROW
+            dtype = np.dtype(np.uint64 if is_wide else np.uint32)
             u, v = (DeviceArray.unchecked(self.capacity, dtype, self._device) for _ in range(2))
             self._ends = u, v
             self.read = uploads.enqueued()  # of those that had the memory before
         uploads.wait_for_kernels(self.read)
 
-    def put(self, rows: Sequence[RawRows], uploads: Uploads) -> None:
-        """Copy rows to the device; there must be space for them."""
+    def put(self, pieces: Sequence[tuple[StreamPiece, Position]], uploads: Uploads) -> None:
+        """Copy packed rows to the device, each with the position behind it, if there is space."""
         assert self._ends is not None, "a block is opened first"
         begin = self.size
-        for one in rows:
+        for one, after in pieces:
             self._segments.append(
                 _Segment(
-                    chunk=one.chunk,
-                    first_row=one.first_row,
-                    begin=self.size,
-                    size=one.size,
-                    kinds=(one.u.dtype.kind, one.v.dtype.kind),
-                    after=one.after,
+                    chunk=one.chunk, first_row=one.first_row, begin=self.size, size=one.size,
+                    kinds=(one.u.dtype.kind, one.v.dtype.kind), after=after,
                 )
-            )
+            )  # fmt: skip
             self.size += one.size
         bits = 64 if self.is_wide else 32
         columns = (
-            (self._ends[0], [_of_bits(one.u, bits) for one in rows]),
-            (self._ends[1], [_of_bits(one.v, bits) for one in rows]),
-            (self._weights, [one.weights for one in rows]),
+            (self._ends[0], [_words(one.u, bits) for one, _ in pieces]),
+            (self._ends[1], [_words(one.v, bits) for one, _ in pieces]),
+            (self._weights, [one.weights for one, _ in pieces]),
         )
         uploads.send(
             [
                 Transfer(
                     buffer=array.memory,
-                    array=parts[0] if len(parts) == 1 else _joined(parts),
+                    array=parts[0] if len(parts) == 1 else np.concatenate(parts),
                     offset=begin * array.dtype.itemsize,
                 )
                 for array, parts in columns
@@ -222,8 +122,7 @@ class EdgeBlock:
         u, v = (ends[: self.size] for ends in self._ends)
         if self.is_wide:
             u, v = narrowed(u, v)
-        weights = self._weights[: self.size]
-        return EdgeChunk(u=u, v=v, weights=weights, first_id=self._before.n_edges)
+        return EdgeChunk(u=u, v=v, weights=self._weights[: self.size], first_id=self._first_id)
 
     def rows_before(self, at: int) -> tuple[int, Position]:
         """Return how many rows are whole pieces before a row, and the position behind them."""
@@ -244,20 +143,18 @@ class EdgeBlock:
             value.view(f"{kind}{value.itemsize}")
             for value, kind in zip(values, segment.kinds, strict=False)
         )
-        row = segment.first_row + at - segment.begin
+        row = StreamPiece(
+            chunk=segment.chunk, first_row=segment.first_row + at - segment.begin, u=u, v=v,
+            weights=values[2], edge_ids=None, first_id=0,
+        )  # fmt: skip
         try:
-            EdgePart.checked(u, v, values[2], 0, n_vertices=n_vertices, row=lambda _: f"row {row}")
+            row.checked(n_vertices)
         except InvalidGraphError as error:
-            return InvalidGraphError(f"{segment.chunk}: {error}")
-        raise AssertionError(f"row {row} of {segment.chunk} has no fault")
+            return error
+        raise AssertionError(f"row {row.first_row} of {row.chunk} has no fault")
 
 
-def _of_bits(ends: Array, bits: int) -> Array:
+def _words(ends: Array, bits: int) -> Array:
     """Return ends as words of so many bits; those with a sign keep it."""
     words: Array = ends.astype(f"{ends.dtype.kind}{bits // 8}", copy=False).view(f"u{bits // 8}")
     return words
-
-
-def _joined(parts: Sequence[Array]) -> Array:
-    joined: Array = np.concatenate(parts)
-    return joined

@@ -9,11 +9,14 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from clmst.algorithms.edge_stream.edges import EdgeChunk
 from clmst.core import csr
 from clmst.core.arguments import as_array
 from clmst.core.errors import InvalidGraphError
 from clmst.core.graph_checks import MAX_VERTICES
 from clmst.core.weight_keys import Array, as_weights, first_nan
+from clmst.runtime.array import DeviceArray
+from clmst.runtime.device import Device
 
 T = TypeVar("T", bound=np.generic)
 
@@ -43,11 +46,6 @@ class EdgePart:
         """Number of edges."""
         return self.u.size
 
-    @property
-    def n_bytes(self) -> int:
-        """Bytes of the arrays."""
-        return sum(a.nbytes for a in (self.u, self.v, self.weights, self.edge_ids))
-
     def take(self, at: Any) -> EdgePart:
         """Return the edges at some positions, of a slice, or where a mask is True."""
         return EdgePart(
@@ -71,6 +69,14 @@ class EdgePart:
         """Return the part of such columns; nothing is checked."""
         u, v, weights, edge_ids = columns
         return cls(u=u, v=v, weights=weights, edge_ids=edge_ids)
+
+    def on_device(self, device: Device) -> EdgeChunk:
+        """Return a copy of the edges on a device."""
+        u, v, weights, ids = (
+            DeviceArray.from_host(column, device)
+            for column in (self.u, self.v, self.weights, self.edge_ids.view(np.uint64))
+        )
+        return EdgeChunk(u=u, v=v, weights=weights, first_id=0, ids=ids)
 
     @classmethod
     def empty(cls, dtype: np.dtype[Any]) -> EdgePart:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from clmst.core.arguments import as_array, shown
 from clmst.core.errors import InvalidArgumentError, InvalidGraphError
 from clmst.io import pieces as files
-from clmst.scale.source import StreamPiece
+from clmst.scale.rows import StreamPiece
 from clmst.scale.table_chunk import arrays_of
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import os
 import socket
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,16 +21,17 @@ from clmst.core.columns import check_columns, choose
 from clmst.core.errors import InvalidArgumentError, InvalidGraphError, UnsupportedDeviceError
 from clmst.core.forest import Forest
 from clmst.runtime.discovery import get_device
-from clmst.scale.carried import Carried
-from clmst.scale.device_state import DeviceStreamState
+from clmst.scale import reductions
+from clmst.scale.capacity import default_limit
+from clmst.scale.checkpoint import Position
 from clmst.scale.edge_part import EdgePart, check_n_vertices, check_same_dtype
-from clmst.scale.file_lane import FileLane, take_lane
+from clmst.scale.file_lane import FileLane, pieces_of_lane
+from clmst.scale.host_reducer import StreamSnapshot
 from clmst.scale.partition_pieces import ROW_BITS, piece_of
+from clmst.scale.reductions import Reductions
 from clmst.scale.result import forest_of_part
 from clmst.scale.rounds import LaneStep
-from clmst.scale.stream_state import StreamState
-
-State = TypeVar("State", bound=StreamState)
+from clmst.scale.rows import StreamPiece
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,14 +99,14 @@ class PartitionForest:
 
     Attributes
     ----------
-    carried : Carried
+    snapshot : StreamSnapshot
     dtype : dtype
         Of the weights.
     n_rows, n_reductions : mapping of int to int
         The rows of each of these partitions; the reductions up to it since the one before.
     """
 
-    carried: Carried
+    snapshot: StreamSnapshot
     dtype: np.dtype[Any]
     n_rows: Mapping[int, int]
     n_reductions: Mapping[int, int]
@@ -118,8 +119,8 @@ class PartitionForest:
     @property
     def forest(self) -> EdgePart:
         """The forest, where nothing waits."""
-        assert not self.carried.waiting, "a merge reduces what waits"
-        return self.carried.forest or EdgePart.empty(self.dtype)
+        assert not self.snapshot.waiting, "a merge reduces what waits"
+        return self.snapshot.forest or EdgePart.empty(self.dtype)
 
 
 def place_of(job: PartitionJob, worker: str) -> str:
@@ -158,37 +159,34 @@ def take_partition(
         Of the partitions before, in any order.
     """
     if isinstance(data, FileLane):
-        return _take_files(data, job, worker, before)
-    number = step.number
-    piece = piece_of(data, job, number)
-    state = _state(StreamState, job, worker)
+        pieces, n_rows = pieces_of_lane(data, job.columns)
+    else:
+        piece = piece_of(data, job, step.number)
+        pieces, n_rows = iter([piece]), {step.number: len(piece.u)}
+    sink = _sink(job, worker, sum(n_rows.values()) * (1 + step.to_come))
     if before is not None and before.is_filled:
-        state.go_on_from(before.carried)
-    state.n_edges = piece.u.size * (1 + step.to_come)
-    for _ in state.feed(piece):
-        pass
-    if not step.to_come and state.waits_for_many:
-        state.finish()
+        sink.go_on_from(before.snapshot, Position())
     dtype = np.dtype(np.uint8)
-    if piece.weights is not None:
-        dtype = np.asarray(piece.weights[:0]).dtype
-    n_rows, n_reductions = {number: piece.u.size}, {number: state.reductions}
-    return _behind(before, state.carried, dtype, n_rows, n_reductions)
-
-
-def _take_files(
-    lane: FileLane, job: PartitionJob, worker: str, before: PartitionForest | None
-) -> PartitionForest:
-    """Return the forest of the files of a lane and of the partitions before them."""
-    state = _state(DeviceStreamState, job, worker)
-    carried, dtype, n_rows = take_lane(lane, job, state, before.carried if before else None)
-    n_reductions = dict.fromkeys(lane.numbers, 0) | {lane.numbers[-1]: state.reductions}
-    return _behind(before, carried, dtype, n_rows, n_reductions)
+    try:
+        for given in pieces:
+            piece = given.with_arrays(0)
+            dtype = piece.dtype
+            for _ in sink.take(piece):
+                pass
+        sink.flush()
+        most = sink.n_forest if not step.to_come else max(sink.n_forest, reductions.OPEN_FROM)
+        if isinstance(data, FileLane) or sink.n_waiting > most:
+            sink.reduce(is_last=True)
+        snapshot = sink.snapshot()
+    finally:
+        sink.close()
+    n_reductions = dict.fromkeys(n_rows, 0) | {max(n_rows): sink.reductions}
+    return _behind(before, snapshot, dtype, n_rows, n_reductions)
 
 
 def _behind(
     before: PartitionForest | None,
-    carried: Carried,
+    snapshot: StreamSnapshot,
     dtype: np.dtype[Any],
     n_rows: dict[int, int],
     n_reductions: dict[int, int],
@@ -197,7 +195,7 @@ def _behind(
     if before is not None:
         dtype = before.dtype if before.is_filled else dtype
         n_rows, n_reductions = {**before.n_rows, **n_rows}, {**before.n_reductions, **n_reductions}
-    return PartitionForest(carried=carried, dtype=dtype, n_rows=n_rows, n_reductions=n_reductions)
+    return PartitionForest(snapshot=snapshot, dtype=dtype, n_rows=n_rows, n_reductions=n_reductions)
 
 
 def merge(
@@ -205,33 +203,46 @@ def merge(
 ) -> PartitionForest:
     """Return the forest of the union of some forests, on the device of this worker."""
     filled = [one for one in forests if one.is_filled]
-    state = _state(StreamState, job, worker)
-    state.n_edges = sum(one.carried.size for one in filled)  # so few that no filter pays
-    for at, one in enumerate(filled):
-        _check_dtypes(filled[0], one)
-        if at == 0:
-            state.go_on_from(one.carried)
-            continue
-        others = [*one.carried.waiting]
-        if one.carried.forest is not None and not _same(one.carried.forest, filled[0]):
-            others.append(one.carried.forest)
-        for part in others:
-            state.add(part, f"the forest of partition {min(one.n_rows)}")
-    state.finish()
+    sink = _sink(job, worker, sum(one.snapshot.size for one in filled))
+    try:
+        for at, one in enumerate(filled):
+            _check_dtypes(filled[0], one)
+            if at == 0:
+                sink.go_on_from(one.snapshot, Position())
+                continue
+            others = [*one.snapshot.waiting]
+            if one.snapshot.forest is not None and not _same(one.snapshot.forest, filled[0]):
+                others.append(one.snapshot.forest)
+            for part in others:
+                for _ in sink.take(_as_piece(part, f"the forest of partition {min(one.n_rows)}")):
+                    pass
+        sink.reduce(is_last=True)
+        snapshot = sink.snapshot()
+    finally:
+        sink.close()
     n_rows = {number: n for one in forests for number, n in one.n_rows.items()}
     n_reductions = {number: n for one in forests for number, n in one.n_reductions.items()}
-    n_reductions[max(n_rows)] += state.reductions
+    n_reductions[max(n_rows)] += sink.reductions
     return PartitionForest(
-        carried=state.carried,
+        snapshot=snapshot,
         dtype=(filled or forests)[0].dtype,
         n_rows=n_rows,
         n_reductions=n_reductions,
     )
 
 
+def _as_piece(part: EdgePart, chunk: str) -> StreamPiece:
+    """Return edges in the order of their ids, as a piece that brings them."""
+    ordered = part.take(np.argsort(part.edge_ids))
+    return StreamPiece(
+        chunk=chunk, first_row=0, u=ordered.u, v=ordered.v, weights=ordered.weights,
+        edge_ids=ordered.edge_ids,
+    )  # fmt: skip
+
+
 def _same(forest: EdgePart, other: PartitionForest) -> bool:
     """Whether a lane still has the forest that another one has: both began with it."""
-    theirs = other.carried.forest
+    theirs = other.snapshot.forest
     return theirs is not None and np.array_equal(forest.edge_ids, theirs.edge_ids)
 
 
@@ -275,17 +286,14 @@ def _check_dtypes(one: PartitionForest, other: PartitionForest) -> None:
         raise InvalidGraphError(f"{numbers}: {error}") from None
 
 
-def _state(kind: type[State], job: PartitionJob, worker: str) -> State:
-    """Return a new state on this worker's device."""
+def _sink(job: PartitionJob, worker: str, n_edges: int) -> Reductions:
+    """Return a new sink of so many edges on this worker's device."""
     try:
         device = get_device(job.device)
     except (UnsupportedDeviceError, InvalidArgumentError) as error:
         where = worker or f"process {os.getpid()} on {socket.gethostname()}"
         raise UnsupportedDeviceError(f"the worker {where} has no device: {error}") from error
-    return kind(
-        n_vertices=job.n_vertices,
-        device=device,
-        limit=job.memory_limit,
-        checkpoint=None,
-        maximum=job.maximum,
+    limit = default_limit(device) if job.memory_limit is None else job.memory_limit
+    return Reductions(
+        n_vertices=job.n_vertices, device=device, limit=limit, maximum=job.maximum, n_edges=n_edges
     )

@@ -1,10 +1,10 @@
-"""What a caller may stream: chunks of edges, files of them, or a graph."""
+"""Sources of a stream: chunks of edges, files of them, a graph, or generated edges."""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from dataclasses import dataclass, replace
 from functools import partial
 from os import PathLike
 from pathlib import Path
@@ -12,93 +12,152 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from clmst.core.arguments import as_array, has, shown
+from clmst.algorithms.edge_stream.generated import GeneratedEdges
+from clmst.core.arguments import check_integer, has, shown
 from clmst.core.columns import check_columns
 from clmst.core.cores import usable_cores
 from clmst.core.errors import ClmstError, InvalidArgumentError, InvalidGraphError
 from clmst.core.graph import Graph
 from clmst.core.threads import TaskThread, ThreadTask, finish
-from clmst.core.weight_keys import Array, as_weights
+from clmst.core.weight_keys import Array
 from clmst.io import pieces as files
+from clmst.scale.edge_part import check_n_vertices
+from clmst.scale.rows import NO_WEIGHTS, GeneratedPiece, StreamPiece
 from clmst.scale.table_chunk import arrays_of, names_of
+from clmst.scale.vertex_names import VertexNames
 
 _GRAPH_ROWS = 1 << 22  # slots of a graph that are looked at together
-NO_WEIGHTS = np.dtype(np.float64)  # of a stream without rows
 _MOST_READERS = 8  # threads that read files: pyarrow has threads of its own beside them
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StreamPiece:
-    """Consecutive rows of a chunk, as the caller has them; nothing is checked yet.
+class EdgeSource:
+    """A source of edges, checked; it can be read several times, unless it is an iterator.
 
     Attributes
     ----------
-    chunk : str
-        The name of the chunk in messages.
-    first_row : int
-        The position of the first row in the chunk.
-    u, v, weights, edge_ids : object
-        Arrays, memory-mapped ones too, or what NumPy makes one of; the last two may be None.
-    first_id : int, optional
-        The id of the first row, where ids are consecutive, but are no positions in the stream.
-    """
-
-    chunk: str
-    first_row: int
-    u: Any
-    v: Any
-    weights: Any
-    edge_ids: Any
-    first_id: int | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StreamSource:
-    """The pieces of a stream.
-
-    Attributes
-    ----------
-    pieces : iterator of StreamPiece
+    chunks : object
+        As of :func:`clmst.stream_minimum_spanning_forest`.
+    columns : tuple of str or None
+    n_vertices : int
     n_edges : int or None
-        How many rows they have in all, if that is known.
+        How many edges there are in all, if that is known.
     weight_dtype : numpy.dtype
-        Of the weights, if there is no row to tell it.
+        Of the weights, if there is no edge to tell it.
+    names : VertexNames or None
+        Of the vertices of rows, which may be strings.
     """
 
-    pieces: Iterator[StreamPiece]
+    chunks: Any
+    columns: tuple[Hashable, ...] | None
+    n_vertices: int
     n_edges: int | None
     weight_dtype: np.dtype[Any] = NO_WEIGHTS
+    names: VertexNames | None = None
+
+    @classmethod
+    def checked(
+        cls, chunks: Any, *, n_vertices: Any, n_edges: Any = None, columns: Any = None
+    ) -> EdgeSource:
+        """Return the source that a caller means."""
+        if isinstance(chunks, GeneratedEdges):
+            return _of_generated(chunks, n_vertices=n_vertices, n_edges=n_edges, columns=columns)
+        columns = check_columns(columns)
+        wanted = None if n_edges is None else check_integer("n_edges", n_edges, low=0)
+        if isinstance(chunks, Graph):
+            if n_vertices not in (None, chunks.n_vertices):
+                raise InvalidArgumentError(
+                    f"n_vertices is {shown(n_vertices)} but the graph has {chunks.n_vertices}; "
+                    "leave it out"
+                )
+            return cls(
+                chunks=chunks, columns=columns, n_vertices=chunks.n_vertices,
+                n_edges=chunks.n_slots if wanted is None else wanted,
+                weight_dtype=chunks.weight_dtype,
+            )  # fmt: skip
+        if isinstance(chunks, str | PathLike):
+            sizes = [files.n_rows(path, columns) for path in files.listed(chunks)]
+            wanted = sum(sizes) if wanted is None else wanted
+        elif names_of(chunks) is not None:
+            chunks = [chunks]
+        elif not has(chunks, "__iter__") or isinstance(chunks, bytes) or has(chunks, "tocsr"):
+            raise InvalidArgumentError(
+                f"chunks is {shown(chunks)}; it must be an iterable of (u, v, w), a path or a Graph"
+            )
+        names = VertexNames()
+        source = cls(chunks=chunks, columns=columns, n_vertices=0, n_edges=wanted, names=names)
+        if n_vertices is None and source.can_be_read_again:
+            names.learn(source.pieces())
+            n_vertices = None if names.labels is None else names.labels.size
+        if n_vertices is None:
+            raise InvalidArgumentError(
+                "n_vertices is missing; a stream does not tell how many vertices there are, unless "
+                "they have names and it can be read twice"
+            )
+        names.most = n = check_integer("n_vertices", n_vertices, low=0)
+        check_n_vertices(n)
+        return replace(source, n_vertices=n)
+
+    @property
+    def graph(self) -> Graph | None:
+        """The graph whose edges are streamed, if it is one."""
+        return self.chunks if isinstance(self.chunks, Graph) else None
+
+    @property
+    def generated(self) -> GeneratedEdges | None:
+        """The edges that the device generates, if they are."""
+        return self.chunks if isinstance(self.chunks, GeneratedEdges) else None
+
+    @property
+    def can_be_read_again(self) -> bool:
+        """Whether it begins anew each time: it is no iterator of the caller's."""
+        return not isinstance(self.chunks, Iterator)
+
+    @property
+    def labels(self) -> Array | None:
+        """The names of the vertices, of those that have come so far; None if they have none."""
+        return None if self.names is None else self.names.labels
+
+    def pieces(self) -> Iterator[Any]:
+        """Return all edges, from the first one on, as stream pieces or generated ones.
+
+        Vertices that have names have numbers in their place.
+        """
+        pieces = pieces_of(self.chunks, self.columns)
+        return pieces if self.names is None else self.names.numbered(pieces)
 
 
-def can_be_read_again(chunks: Any) -> bool:
-    """Return whether a stream begins anew each time: it is no iterator of the caller's."""
-    return not isinstance(chunks, Iterator)
-
-
-def open_source(chunks: Any, columns: Any = None) -> StreamSource:
-    """Return the source that `chunks` is, as of :func:`clmst.stream_minimum_spanning_forest`."""
-    columns = check_columns(columns)
+def pieces_of(chunks: Any, columns: Any) -> Iterator[Any]:
+    """Return the pieces of what a caller streams, from the first one on, as they are."""
+    if isinstance(chunks, GeneratedEdges):
+        return iter([GeneratedPiece(edges=chunks, first=0, size=chunks.n_edges)])
     if isinstance(chunks, Graph):
-        return StreamSource(
-            pieces=_of_graph(chunks), n_edges=chunks.n_slots, weight_dtype=chunks.weight_dtype
-        )
+        return _of_graph(chunks)
     if isinstance(chunks, str | PathLike):
-        paths = files.listed(chunks)
-        sizes = [files.n_rows(path, columns) for path in paths]
         parts = (
             part
-            for k, path in enumerate(paths)
+            for k, path in enumerate(files.listed(chunks))
             for part in parts_of_file(path, columns, f"chunk {k}")
         )
-        pieces = read_ahead(parts, max(1, min(_MOST_READERS, usable_cores() // 2)))
-        return StreamSource(pieces=pieces, n_edges=sum(sizes))
-    if names_of(chunks) is not None:
-        chunks = [chunks]
-    if not has(chunks, "__iter__") or isinstance(chunks, bytes) or has(chunks, "tocsr"):
+        return read_ahead(parts, max(1, min(_MOST_READERS, usable_cores() // 2)))
+    return _of_chunks(chunks, columns)
+
+
+def _of_generated(edges: GeneratedEdges, **given: Any) -> EdgeSource:
+    """Return generated edges as a source, unless a call gives what they tell by themselves."""
+    for name, value in given.items():
+        if value is not None:
+            raise InvalidArgumentError(
+                f"{name} is {shown(value)}, but generated edges have their own; leave it out"
+            )
+    if edges.n_edges and not edges.n_vertices:
         raise InvalidArgumentError(
-            f"chunks is {shown(chunks)}; it must be an iterable of (u, v, w), a path or a Graph"
+            f"there are {edges.n_edges} edges but no vertices; an edge needs its ends"
         )
-    return StreamSource(pieces=_of_chunks(chunks, columns), n_edges=None)
+    return EdgeSource(
+        chunks=edges, columns=None, n_vertices=edges.n_vertices, n_edges=edges.n_edges,
+        weight_dtype=edges.weight_dtype,
+    )  # fmt: skip
 
 
 Pieces: TypeAlias = Callable[[], Iterator[StreamPiece]]
@@ -210,11 +269,3 @@ def _pieces_of_part(part: files.FilePart, chunk: str) -> Iterator[StreamPiece]:
     for u, v, w in part.read():
         yield StreamPiece(chunk=chunk, first_row=first_row, u=u, v=v, weights=w, edge_ids=None)
         first_row += len(u)
-
-
-def column_of(name: str, column: Any) -> Array:
-    """Return a column of a chunk as an array; of a list of weights all elements are looked at."""
-    if name == "w" and isinstance(column, list | tuple):
-        return as_weights(column)
-    array = as_array(name, column, error=InvalidGraphError)
-    return array if array.size else array.astype(np.int64) if name != "w" else array

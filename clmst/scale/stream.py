@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from clmst.algorithms.edge_stream.generated import GeneratedEdges
 from clmst.core.arguments import check_bool, check_integer, check_path, shown
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.forest import Forest
 from clmst.runtime.discovery import get_device
 from clmst.scale.capacity import default_limit
+from clmst.scale.driver import StreamSettings, forest_of_stream
 from clmst.scale.progress import StreamProgress
-from clmst.scale.resident import generated_forest
-from clmst.scale.row_forest import forest_of_rows
-from clmst.scale.settings import StreamSettings
+from clmst.scale.source import EdgeSource
 
 
 def stream_minimum_spanning_forest(
@@ -119,17 +117,5 @@ def stream_minimum_spanning_forest(
         device=found, limit=limit, on_progress=on_progress, maximum=maximum,
         checkpoint=None if checkpoint is None else check_path("checkpoint", checkpoint),
     )  # fmt: skip
-    if isinstance(chunks, GeneratedEdges):
-        _refuse_what_edges_have(n_vertices=n_vertices, n_edges=n_edges, columns=columns)
-        return generated_forest(chunks, settings)
-    wanted = None if n_edges is None else check_integer("n_edges", n_edges, low=0)
-    return forest_of_rows(chunks, n_vertices, settings, n_edges=wanted, columns=columns)
-
-
-def _refuse_what_edges_have(**given: Any) -> None:
-    """Raise if a call gives what generated edges tell by themselves."""
-    for name, value in given.items():
-        if value is not None:
-            raise InvalidArgumentError(
-                f"{name} is {shown(value)}, but generated edges have their own; leave it out"
-            )
+    source = EdgeSource.checked(chunks, n_vertices=n_vertices, n_edges=n_edges, columns=columns)
+    return forest_of_stream(source, settings)

@@ -6,6 +6,7 @@ data frame. All names are in the host's memory.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import chain
 from typing import Any
@@ -15,7 +16,7 @@ import numpy as np
 from clmst.core.arguments import has, shown
 from clmst.core.errors import InvalidGraphError
 from clmst.core.weight_keys import Array
-from clmst.scale.source import StreamPiece, StreamSource
+from clmst.scale.rows import StreamPiece
 
 _RULE = "all ids of a stream must be strings, or all integers"
 _TEXT, _BYTES, _OBJECTS = "U", "S", "O"  # kinds of dtypes
@@ -52,19 +53,19 @@ class VertexNames:
         labels[:] = list(self._numbers)
         return labels
 
-    def numbered(self, source: StreamSource) -> StreamSource:
-        """Return a source with numbers in the place of names; one without names as it is.
+    def numbered(self, pieces: Iterator[StreamPiece]) -> Iterator[StreamPiece]:
+        """Return pieces with numbers in the place of names; those without names as they are.
 
         Raises
         ------
         InvalidGraphError
-            As its pieces come: an end is no string where others are, or there are too many names.
+            As they come: an end is no string where others are, or there are too many names.
         """
-        return replace(source, pieces=map(self._numbered, source.pieces))
+        return map(self._numbered, pieces)
 
-    def learn(self, source: StreamSource) -> None:
-        """Read a source for its names alone; only as far as its first row if that has numbers."""
-        for _ in self.numbered(source).pieces:
+    def learn(self, pieces: Iterator[StreamPiece]) -> None:
+        """Go through numbered pieces for names alone; as far as a first row that has numbers."""
+        for _ in pieces:
             if self._has_numbers:
                 return
 
@@ -139,7 +140,7 @@ def _texts(piece: StreamPiece, name: str, ends: Any) -> list[str]:
     return list(map(str.__str__, names))
 
 
-def has_names(source: StreamSource) -> bool:
-    """Return whether the first piece of a source has names for vertices."""
-    first = next(source.pieces, None)
+def has_names(pieces: Iterator[StreamPiece]) -> bool:
+    """Return whether the first of some pieces has names for vertices."""
+    first = next(pieces, None)
     return first is not None and _are_text(first.u)

@@ -14,7 +14,8 @@ from itertools import count
 import pytest
 
 from clmst.core.threads import TaskThread, ThreadTask, all_of, in_threads
-from clmst.scale.source import StreamPiece, read_ahead
+from clmst.scale.rows import StreamPiece
+from clmst.scale.source import read_ahead
 from tests.faults.interrupting import Steps
 from tests.threads import all_end, own_threads
 

@@ -23,6 +23,7 @@ from clmst.core.errors import (
     InvalidGraphError,
 )
 from clmst.runtime.device import Device
+from clmst.scale import driver
 from clmst.scale.checkpoint import Checkpoint, Position
 from clmst.scale.edge_part import EdgePart
 from tests.scale.edges import forest_of_edges, part_of, random_edges
@@ -41,8 +42,11 @@ def stream(device: Device | None, path: Path, chunks: Any = None, **given: Any) 
     )
 
 
-def test_killed_at_ten_random_points_and_resumed(any_device: Device, tmp_path: Path) -> None:
+def test_killed_at_ten_random_points_and_resumed(
+    any_device: Device, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Each run goes on from a checkpoint of the one before, and chunks need not be the same."""
+    monkeypatch.setattr(driver, "PACE", 0)  # the disk may be slow
     random, path, resumed = np.random.default_rng(0), tmp_path / "stream.ckpt", []
     right = forest_of_edges(EDGES, N)
     for until in np.sort(random.integers(300, M, 10)).tolist():

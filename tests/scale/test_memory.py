@@ -10,7 +10,7 @@ import pytest
 import clmst
 from clmst.algorithms.edge_stream import generated
 from clmst.runtime.device import Device
-from clmst.scale import block_way, device_state
+from clmst.scale import reductions, stream_sink
 from tests.peak import Peak, collecting_no_cycles
 from tests.scale.edges import random_edges
 from tests.scale.test_stream import cut
@@ -29,18 +29,23 @@ def by_rows(device: Device, limit: int | None) -> clmst.Forest:
     return clmst.stream_minimum_spanning_forest(chunks, N, device=device, memory_limit=limit)
 
 
+def by_ids(device: Device, limit: int | None) -> clmst.Forest:
+    chunks = list(cut((*EDGES, np.arange(M)), 25_000))[::-1]
+    return clmst.stream_minimum_spanning_forest(chunks, N, device=device, memory_limit=limit)
+
+
 def by_generated(device: Device, limit: int | None) -> clmst.Forest:
     return clmst.stream_minimum_spanning_forest(GENERATED(), device=device, memory_limit=limit)
 
 
-streams = pytest.mark.parametrize("stream", [by_rows, by_generated])
+streams = pytest.mark.parametrize("stream", [by_rows, by_ids, by_generated])
 
 
 @pytest.fixture(autouse=True)
 def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a stream of so few edges be one of many parts, which go to the device."""
-    monkeypatch.setattr(device_state, "OPEN_FROM", 1 << 10)
-    monkeypatch.setattr(block_way, "ROWS", dict.fromkeys(block_way.ROWS, 1 << 12))
+    monkeypatch.setattr(reductions, "OPEN_FROM", 1 << 10)
+    monkeypatch.setattr(stream_sink, "ROWS", dict.fromkeys(stream_sink.ROWS, 1 << 12))
     monkeypatch.setattr(generated, "CHUNK", dict.fromkeys(generated.CHUNK, 1 << 12))
 
 

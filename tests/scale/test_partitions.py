@@ -14,7 +14,7 @@ import pytest
 import clmst
 from clmst.core.errors import InvalidArgumentError, InvalidGraphError, UnsupportedDeviceError
 from clmst.io import pieces
-from clmst.scale import capacity, device_state
+from clmst.scale import capacity, reductions
 from clmst.scale import partitions as partition_work
 from clmst.scale.file_lane import lanes_of
 from clmst.scale.partitions import (
@@ -117,24 +117,45 @@ def test_what_a_lane_carries(maximum: bool) -> None:
     job = replace(JOB, maximum=maximum)
     parts = partitions(5)
     waiting = take_partition(parts[0], at(0, to_come=3), job)
-    assert waiting.carried.forest is None
-    assert sum(part.size for part in waiting.carried.waiting) > N
+    assert waiting.snapshot.forest is None
+    assert sum(part.size for part in waiting.snapshot.waiting) > N
     first = take_partition(parts[0], at(0), job)
     second = take_partition(parts[1], at(1, to_come=3), job, "", first)
     third = take_partition(parts[2], at(2, to_come=2), job, "", second)
-    assert second.carried.by_forest is not None
-    assert second.carried.by_forest is third.carried.by_forest
-    waiting_edges = sum(part.size for part in third.carried.waiting)
+    assert third.snapshot.forest is first.snapshot.forest
+    assert second.snapshot.by_forest is not None
+    assert second.snapshot.by_forest is third.snapshot.by_forest
+    waiting_edges = sum(part.size for part in third.snapshot.waiting)
     assert waiting_edges < (parts[1][0].size + parts[2][0].size) // 2
     assert list(third.n_rows) == [0, 1, 2]
     assert sum(third.n_reductions.values()) == 1
+
+
+@pytest.mark.parametrize("maximum", [False, True], ids=["minimum", "maximum"])
+def test_the_device_filters_large_partitions(
+    maximum: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What waits and the forest go from step to step, in ids that need not rise."""
+    monkeypatch.setattr(reductions, "OPEN_FROM", 100)
+    job = replace(JOB, maximum=maximum)
+    parts = partitions(5)
+    first = take_partition(parts[4], at(4, to_come=1), job)
+    assert first.snapshot.forest is not None
+    second = take_partition(parts[0], at(0, to_come=1), job, "", first)
+    assert sum(part.size for part in second.snapshot.waiting) < 0.7 * parts[0][0].size
+    last = [take_partition(parts[k], at(k), job, "", second if k == 1 else None) for k in (1, 2, 3)]
+    found = finish(merge(last, job), job, "here")
+    assert found == forest_of_edges(EDGES, N, maximum=maximum)
+    np.testing.assert_array_equal(
+        found.edge_ids, forest_of_edges(EDGES, N, maximum=maximum).edge_ids
+    )
 
 
 def test_a_smaller_device_reduces_what_waits() -> None:
     """Devices of workers may differ; the one that goes on has space for less."""
     parts = partitions(2)
     first = take_partition(parts[0], at(0, to_come=1), JOB)
-    assert sum(part.size for part in first.carried.waiting) > 300
+    assert sum(part.size for part in first.snapshot.waiting) > 300
     device = clmst.get_device()
     limit = capacity.bytes_of_reduction(device, N, 120, np.dtype(EDGES[2].dtype))
     job = replace(JOB, memory_limit=limit)
@@ -235,7 +256,7 @@ def test_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lanes: int) -> N
     paths = [str(tmp_path / f"{k}.parquet") for k in range(19)]
     for path, part in zip(paths, partitions(19), strict=True):
         pandas.DataFrame(dict(zip("uvw", part, strict=True))).to_parquet(path)
-    monkeypatch.setattr(device_state, "OPEN_FROM", 60 if lanes == 1 else 1 << 20)
+    monkeypatch.setattr(reductions, "OPEN_FROM", 60 if lanes == 1 else 1 << 20)
     found = solved(paths, lanes=lanes)
     assert found == solved(partitions(19), lanes=lanes) == forest_of_edges(EDGES, N)
     assert found.stats["edges"] == EDGES[0].size

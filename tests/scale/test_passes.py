@@ -19,7 +19,7 @@ from clmst.core.errors import (
     StreamedWarning,
 )
 from clmst.runtime.device import Device
-from clmst.scale import block_way, fallback, row_forest
+from clmst.scale import fallback, stream_sink
 from clmst.scale.checkpoint import Checkpoint
 from tests.scale.edges import ALL_DTYPES, Edges, forest_of_edges, random_edges
 from tests.scale.test_resident import N as N_GENERATED
@@ -33,7 +33,7 @@ stream = clmst.stream_minimum_spanning_forest
 
 def limit_for(n: int, rows: int, dtype: str = "int32") -> int:
     """Return the limit at which passes have blocks of so many rows; generated edges have more."""
-    a_row = bytes_of_row(np.dtype(dtype)) + block_way.bytes_of_row(np.dtype(dtype))
+    a_row = bytes_of_row(np.dtype(dtype)) + stream_sink.bytes_of_row(np.dtype(dtype))
     return n * bytes_of_vertex(np.dtype(dtype)) + rows * a_row
 
 
@@ -298,26 +298,29 @@ def test_a_checkpoint_of_an_earlier_version(any_device: Device, tmp_path: Path) 
         stream([EDGES], N, device=any_device, checkpoint=file)
 
 
-def test_a_device_with_less_memory_than_it_says(
-    any_device: Device, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The stream begins again with half the limit, as often as need be."""
-    limits = []
+class Failing:
+    """Chunks whose first readings find the device without memory."""
 
-    def drive(source: Any, state: Any, *given: Any) -> None:
-        limits.append(state.stats()["memory_limit"])
-        if len(limits) < 3:
+    def __init__(self, chunks: Any, times: int) -> None:
+        self.chunks, self.times = chunks, times
+
+    def __iter__(self) -> Iterator[Any]:
+        yield from self.chunks
+        self.times -= 1
+        if self.times >= 0:
             raise OutOfDeviceMemoryError("the driver has no memory")
-        whole(source, state, *given)
 
-    whole = row_forest._drive
-    monkeypatch.setattr(row_forest, "_drive", drive)
-    told = r"begins again with a limit of .* since the driver"
-    with pytest.warns(StreamedWarning, match=told) as warned:
-        found = stream([EDGES], N, device=any_device, memory_limit=1 << 24)
+
+def test_a_device_with_less_memory_than_it_says(any_device: Device) -> None:
+    """The stream begins again with half the limit, as often as need be."""
+    with pytest.warns(StreamedWarning) as warned:
+        found = stream(Failing([EDGES], 2), N, device=any_device, memory_limit=1 << 24)
     assert [one.filename for one in warned] == [__file__] * 2
+    assert [str(one.message) for one in warned] == [
+        f"the stream begins again with a limit of {limit} bytes, since the driver has no memory"
+        for limit in (1 << 23, 1 << 22)
+    ]
     check(found)
-    assert limits == [1 << 24, 1 << 23, 1 << 22]
-    limits.clear()
-    with pytest.raises(OutOfDeviceMemoryError, match="the driver has no memory"):
-        stream(iter([EDGES]), N, device=any_device)
+    assert found.stats["memory_limit"] == 1 << 22
+    with pytest.raises(OutOfDeviceMemoryError, match="the driver has no memory; these chunks can"):
+        stream(iter(Failing([EDGES], 1)), N, device=any_device)

@@ -16,7 +16,7 @@ from clmst.core.errors import (
     OutOfDeviceMemoryError,
 )
 from clmst.runtime.device import Device
-from clmst.scale import resident
+from clmst.scale import driver
 
 N, M = 300, 40_000
 stream = clmst.stream_minimum_spanning_forest
@@ -116,7 +116,8 @@ def test_a_run_goes_on_from_its_checkpoint(
     any_device: Device, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An interruption at any point: the same forest, and nothing is done twice."""
-    monkeypatch.setattr(resident, "_SECONDS_BETWEEN", 0.0)
+    monkeypatch.setattr(driver, "SECONDS_BETWEEN", 0.0)
+    monkeypatch.setattr(driver, "PACE", 0)
     edges, file = random_graph(), tmp_path / "edges.checkpoint"
     right = right_forest(edges)
 

@@ -14,7 +14,8 @@ import clmst
 from clmst.core.errors import FileFormatError
 from clmst.io import pieces as files
 from clmst.scale import source
-from clmst.scale.source import Pieces, StreamPiece, one_ahead, open_source, read_ahead
+from clmst.scale.rows import StreamPiece
+from clmst.scale.source import EdgeSource, Pieces, one_ahead, read_ahead
 from tests.threads import all_end, own_threads
 
 
@@ -130,7 +131,7 @@ def test_row_groups_are_parts(
     for k, some in enumerate((slice(0, 350), slice(350, 350), slice(350, 600))):
         table = pyarrow.table({"source": u[some], "target": v[some], "weight": w[some]})
         parquet.write_table(table, folder / f"{k}.parquet", row_group_size=group)
-    found = list(open_source(folder).pieces)
+    found = list(EdgeSource.checked(folder, n_vertices=40).pieces())
     columns = [np.concatenate([getattr(one, c) for one in found]) for c in ("u", "v", "weights")]
     assert all(np.array_equal(a, b) for a, b in zip(columns, (u, v, w), strict=True))
     first_rows = [one.first_row for one in found if one.chunk == "chunk 0 (0.parquet)"]

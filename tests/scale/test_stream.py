@@ -198,6 +198,6 @@ def test_parts_are_halved_where_the_device_is_smaller_than_it_says(
             raise OutOfDeviceMemoryError("no")
         return real_reduce(parts, **ways)
 
-    monkeypatch.setattr("clmst.scale.stream_state.reduce", reduce)
+    monkeypatch.setattr("clmst.scale.host_reducer.reduce", reduce)
     check(clmst.stream_minimum_spanning_forest([EDGES], N, device=any_device))
     assert refused

@@ -91,38 +91,62 @@ kernel void edge_stream_mark(const global uint *u, const global uint *v,
 
 // Append the marked edges of a chunk to those that wait for a reduction.
 //
-// In       positions[count]: of the marked edges; u, v, weights: of the chunk.
+// In       positions[count]: of the marked edges; u, v, weights: of the chunk; ids: of the chunk,
+//          or null: then the edge at position p has the id first_id + p.
 // Out      waiting_u, waiting_v, waiting_weights, waiting_ids: from `at` on, count of each.
 // Launch   any.
 // Needs    edge_stream_mark, and its marks compacted; space for at + count edges.
-// Ensures  edges wait in the order of the chunk; the id of the edge at position p is first_id + p.
+// Ensures  edges wait in the order of the chunk.
 kernel void edge_stream_append(const global uint *positions, const global uint *u,
                                const global uint *v, const global weight_t *weights,
-                               global uint *waiting_u, global uint *waiting_v,
-                               global weight_t *waiting_weights, global ulong *waiting_ids, uint at,
-                               uint count, ulong first_id) {
+                               const global ulong *ids, global uint *waiting_u,
+                               global uint *waiting_v, global weight_t *waiting_weights,
+                               global ulong *waiting_ids, uint at, uint count, ulong first_id) {
   GRID_FOR(i, count) {
     const uint position = positions[i];
     const size_t to = (size_t)at + i;
     waiting_u[to] = u[position];
     waiting_v[to] = v[position];
     waiting_weights[to] = weights[position];
-    waiting_ids[to] = first_id + position;
+    waiting_ids[to] = ids ? ids[position] : first_id + position;
   }
 }
 
 // Make keys by which edges sort into canonical order, and number them.
 //
 // In       u[m], v[m].
-// Out      keys[m], numbers[m].
+// In-out   numbers[m]: which edge is at each position, if has_numbers.
+// Out      keys[m]; numbers[m]: unless has_numbers.
 // Launch   any.
 // Needs    vertices are below 2**bits, and bits is at most 32.
-// Ensures  keys[i] = the lesser end, then the greater one in the last `bits` bits; numbers[i] = i.
+// Ensures  keys[i] = of edge numbers[i] the lesser end, then the greater one in the last `bits`
+//          bits; numbers[i] = i unless has_numbers.
 kernel void edge_stream_key(const global uint *u, const global uint *v, global ulong *keys,
-                            global uint *numbers, uint m, uint bits) {
+                            global uint *numbers, uint m, uint bits, uint has_numbers) {
   GRID_FOR(i, m) {
-    keys[i] = (ulong)min(u[i], v[i]) << bits | max(u[i], v[i]);
-    numbers[i] = (uint)i;
+    const uint number = has_numbers ? numbers[i] : (uint)i;
+    keys[i] = (ulong)min(u[number], v[number]) << bits | max(u[number], v[number]);
+    numbers[i] = number;
+  }
+}
+
+// Find out whether edges are out of canonical order.
+//
+// In       keys[m], numbers[m]: of the edges in the order that they have; ids[m]: by number.
+// In-out   disorder[1]: 0 before.
+// Launch   any.
+// Needs    edge_stream_key.
+// Ensures  disorder[0] = 1 if an edge has a lesser key than the one before it, or the same key and
+//          a lesser id.
+kernel void edge_stream_find_disorder(const global ulong *keys, const global uint *numbers,
+                                      const global ulong *ids, volatile global uint *disorder,
+                                      uint m) {
+  GRID_FOR(i, m) {
+    const ulong before = i ? keys[i - 1] : 0;
+    if (keys[i] < before || (i && keys[i] == before && ids[numbers[i]] < ids[numbers[i - 1]])) {
+      atomic_max(disorder, 1u);
+      return;  // one is enough
+    }
   }
 }
 

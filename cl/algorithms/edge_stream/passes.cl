@@ -277,7 +277,8 @@ kernel void edge_stream_passes_break_cycles(global uint *targets, uint n) {
 // Launch   any, until more[0] stays 0.
 // Needs    edge_stream_passes_break_cycles.
 // Ensures  more[0] = 1 if a vertex may not point to its top yet.
-kernel void edge_stream_passes_follow(volatile global uint *targets, global uint *more, uint n) {
+kernel void edge_stream_passes_jump_pointers(volatile global uint *targets, global uint *more,
+                                             uint n) {
   GRID_FOR(v, n) {
     const uint first = targets[v];
     uint target = first;
@@ -296,7 +297,7 @@ kernel void edge_stream_passes_follow(volatile global uint *targets, global uint
 // In       targets[n].
 // In-out   labels[n].
 // Launch   any.
-// Needs    edge_stream_passes_follow until all point to their tops.
+// Needs    edge_stream_passes_jump_pointers until all point to their tops.
 // Ensures  labels are roots.
 kernel void edge_stream_passes_relabel(const global uint *targets, global uint *labels, uint n) {
   GRID_FOR(v, n) labels[v] = targets[labels[v]];

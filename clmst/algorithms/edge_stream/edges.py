@@ -1,8 +1,9 @@
 """Edges of a stream on a device; host side of ``cl/algorithms/edge_stream/edge_stream.cl``.
 
 The forest of all edges so far comes first in the buffer, and the edges that wait for the next
-reduction follow. Both have rising ids, and those of the forest are the lesser ones: a stable sort
-by ends leaves parallel edges in the order of their ids.
+reduction follow. As a rule ids rise from chunk to chunk, so a stable sort by ends leaves parallel
+edges in the order of their ids. If ids do not rise, the device looks for parallel edges in another
+order, and where there are any it sorts by ids first.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from clmst.algorithms.shared.solution import new_flags
 from clmst.core.errors import DeviceError
 from clmst.core.weight_keys import WeightKind, weight_kind_or_none
 from clmst.primitives.monoid import Monoid
+from clmst.primitives.permute import number
 from clmst.primitives.scan import inclusive_scan
 from clmst.primitives.selection import positions_of
 from clmst.primitives.sort import bits_of, sort_by_key
@@ -46,17 +48,28 @@ class EdgeChunk:
     weights : DeviceArray of the weights' dtype, shape (m,)
     first_id : int
         The id of the first one; the others follow.
+    ids : DeviceArray of uint64, shape (m,), optional
+        The ids, if they do not follow one another.
     """
 
     u: DeviceArray
     v: DeviceArray
     weights: DeviceArray
     first_id: int
+    ids: DeviceArray | None = None
 
     @property
     def size(self) -> int:
         """Number of edges."""
         return self.u.size
+
+    def before(self, end: int) -> EdgeChunk:
+        """Return the edges before a position."""
+        ids = None if self.ids is None else self.ids[:end]
+        return EdgeChunk(
+            u=self.u[:end], v=self.v[:end], weights=self.weights[:end], first_id=self.first_id,
+            ids=ids,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -75,7 +88,7 @@ class Marks:
 
 
 class FaultyEdgeError(Exception):
-    """An edge of a chunk is none.
+    """A chunk has an invalid edge.
 
     Attributes
     ----------
@@ -104,24 +117,6 @@ class SortedEdges:
     numbers: DeviceArray
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Limits:
-    """What a forest says of all other edges.
-
-    Attributes
-    ----------
-    limits : DeviceArray of uint32, or of uint64 for weights of 64 bits, shape (n,)
-    trees : DeviceArray of uint32, shape (n,)
-        Of one element where all vertices with edges are in one tree.
-    has_trees : bool
-        Whether there are several trees with edges.
-    """
-
-    limits: DeviceArray
-    trees: DeviceArray
-    has_trees: bool
-
-
 class EdgeBuffer:
     """The forest of the edges so far, and the edges that wait, on a device.
 
@@ -142,8 +137,12 @@ class EdgeBuffer:
         Edges in the buffer.
     n_forest : int
         Edges of the forest among them.
-    limits : Limits or None
-        Of the forest, once there is one.
+    limits : DeviceArray of uint32, or of uint64 for weights of 64 bits, shape (n,), or None
+        What the forest says of all other edges, once there is one.
+    trees : DeviceArray of uint32, shape (n,), or None
+        The tree of each vertex, if several trees have edges.
+    next_id : int or None
+        Greater than all ids so far; None if ids have not risen from chunk to chunk.
     """
 
     def __init__(
@@ -154,7 +153,9 @@ class EdgeBuffer:
         self.n_vertices, self.capacity, self.launch = n_vertices, capacity, launch
         self.maximum, self.size, self.n_forest = maximum, 0, 0
         self.u, self.v, self.weights, self.ids = _columns(capacity, dtype, launch)
-        self.limits: Limits | None = None
+        self.limits: DeviceArray | None = None
+        self.trees: DeviceArray | None = None
+        self.next_id: int | None = 0
         self._fault = DeviceArray.unchecked(1, _WORD, device)
         self._program = device.program(SOURCE, **defines(dtype, maximum=maximum))
 
@@ -174,14 +175,15 @@ class EdgeBuffer:
 
         Edges before position `begin` are left out. Only one search is under way at a time.
         """
-        launch, m, known = self.launch, chunk.size, self.limits
+        launch, m = self.launch, chunk.size
+        limits = chunk.u if self.limits is None else self.limits
+        trees = chunk.u if self.trees is None else self.trees
         stays = new_flags(m, launch.device)
         launch.fill(self._fault.memory, NO_FAULT, 1)
         launch.for_each(
             self._program, "edge_stream_mark", m, chunk.u, chunk.v, chunk.weights,
-            known.limits if known else chunk.u, known.trees if known else chunk.u, stays,
-            self._fault, self.n_vertices, m, begin, int(known is not None),
-            int(known is not None and known.has_trees),
+            limits, trees, stays, self._fault, self.n_vertices, m,
+            begin, int(self.limits is not None), int(self.trees is not None),
         )  # fmt: skip
         positions, count = positions_of(stays, at_most=m, launch=launch)
         return Marks(positions=positions, count=count)
@@ -203,26 +205,37 @@ class EdgeBuffer:
         """Enqueue that the first so many marked edges wait; there must be space for them."""
         self.launch.for_each(
             self._program, "edge_stream_append", count, marks.positions, chunk.u, chunk.v,
-            chunk.weights, self.u, self.v, self.weights, self.ids, self.size, count,
+            chunk.weights, chunk.ids, self.u, self.v, self.weights, self.ids, self.size, count,
             np.uint64(chunk.first_id),
         )  # fmt: skip
         self.size += count
+        self._note_order(chunk)
+
+    def _note_order(self, chunk: EdgeChunk) -> None:
+        """Note whether the ids of a chunk, of which some more may be appended, go on rising."""
+        known, end = self.next_id, chunk.first_id + chunk.size
+        if known is None or chunk.ids is not None or chunk.first_id < known != end:
+            self.next_id = None
+        else:
+            self.next_id = end
 
     # ---------------------------------------------------------------- reduction
 
     def sorted(self) -> SortedEdges:
-        """Return the edges as a graph; not waited for. O(size) space beside it, while it is made.
+        """Return the edges as a graph; waits. O(size) space beside it, while it is made.
 
-        Radix sort of ``2 log2(n)`` bits.
+        Radix sort of ``2 log2(n)`` bits, unless the edges came in canonical order.
         """
         launch, n, m, device = self.launch, self.n_vertices, self.size, self.launch.device
         bits = bits_of(n)
         keys = DeviceArray.unchecked(m, _LONG, device)
         numbers = DeviceArray.unchecked(m, _WORD, device)
-        launch.for_each(self._program, "edge_stream_key", m, self.u, self.v, keys, numbers, m, bits)
-        sort_by_key(
-            keys, numbers, key_bits=2 * bits, keys_out=keys, values_out=numbers, launch=launch
-        )
+        self._sort_by_ends(keys, numbers, has_numbers=False)
+        if self.next_id is None and self._is_disordered(keys, numbers):
+            launch.copy(self.ids.memory, keys.memory, keys.nbytes)
+            number(launch, numbers)
+            sort_by_key(keys, numbers, keys_out=keys, values_out=numbers, launch=launch)
+            self._sort_by_ends(keys, numbers, has_numbers=True)
         indices = DeviceArray.unchecked(m, _WORD, device)
         weights = DeviceArray.unchecked(m, self.weights.dtype, device)
         indptr = DeviceArray.unchecked(n + 1, _WORD, device)
@@ -235,8 +248,30 @@ class EdgeBuffer:
         graph = graph_on_device(indptr, indices, weights, is_symmetric=False)
         return SortedEdges(graph=graph, numbers=numbers)
 
+    def _sort_by_ends(self, keys: DeviceArray, numbers: DeviceArray, *, has_numbers: bool) -> None:
+        """Sort the edges, or their numbers in an order that they have, stably; may wait."""
+        bits, m = bits_of(self.n_vertices), self.size
+        self.launch.for_each(
+            self._program, "edge_stream_key", m, self.u, self.v, keys, numbers, m, bits,
+            int(has_numbers),
+        )  # fmt: skip
+        if has_numbers or self._is_disordered(keys, numbers):
+            sort_by_key(
+                keys, numbers, key_bits=2 * bits, keys_out=keys, values_out=numbers,
+                launch=self.launch,
+            )  # fmt: skip
+
+    def _is_disordered(self, keys: DeviceArray, numbers: DeviceArray) -> bool:
+        """Return whether edges are out of canonical order, parallel ones by their ids; waits."""
+        launch, m = self.launch, self.size
+        launch.fill(self._fault.memory, 0, 1)
+        launch.for_each(
+            self._program, "edge_stream_find_disorder", m, keys, numbers, self.ids, self._fault, m
+        )
+        return launch.read_word(self._fault.memory) != 0
+
     def take(self, forest: DeviceForest, numbers: DeviceArray) -> None:
-        """Enqueue that the buffer has the forest of its edges, and nothing else.
+        """Replace the buffer by its forest; not waited for.
 
         Parameters
         ----------
@@ -261,18 +296,18 @@ class EdgeBuffer:
         Raises
         ------
         DeviceError
-            The forest is none, which shows that the device computes wrongly.
+            The forest has a cycle, which shows that the device computes wrongly.
         """
         launch, n = self.launch, self.n_vertices
-        self.limits = None
+        self.limits = self.trees = None
         if forest.n_edges == 0:
             return
         claim = Claim(forest)
         tree = TreeBuilder(n, forest.n_edges, launch).build(claim.list_edges)
         if tree is None:
             raise DeviceError(
-                f"{launch.device.description} made a forest of {forest.n_edges} edges that is "
-                "none; its results cannot be relied on"
+                f"{launch.device.description} made a forest of {forest.n_edges} edges that has a "
+                "cycle; its results cannot be relied on"
             )
         wide = self.weights.dtype.itemsize == 8
         limits = DeviceArray.unchecked(n, _LONG if wide else _WORD, launch.device)
@@ -281,7 +316,7 @@ class EdgeBuffer:
             self._program, "edge_stream_limit", n, tree.reaches, tree.tops,
             claim.keys or tree.state, limits, trees, n, int(tree.has_trees),
         )  # fmt: skip
-        self.limits = Limits(limits=limits, trees=trees, has_trees=tree.has_trees)
+        self.limits, self.trees = limits, trees if tree.has_trees else None
 
 
 def narrowed(

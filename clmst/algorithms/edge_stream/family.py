@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from clmst.algorithms.families import USUAL, Case
+from clmst.core.errors import UnsupportedDeviceError
 from clmst.core.weight_keys import weight_kind_or_none
 from clmst.runtime.device import Device
 from clmst.runtime.trust import KernelFamily
@@ -47,6 +48,8 @@ def require(
 ) -> None:
     """Raise :class:`UnsupportedDeviceError` unless a device passes the self-test of a family."""
     kind = weight_kind_or_none(dtype)
-    assert kind is not None, "dtypes are checked when edges are made"
-    if not device.trust.given:
-        device.trust.require(family, Case(8 * dtype.itemsize, kind, maximum))
+    if kind is None:
+        raise UnsupportedDeviceError(
+            f"no device has keys of weights of {dtype}; they have no order"
+        )
+    device.trust.require(family, Case(8 * dtype.itemsize, kind, maximum))

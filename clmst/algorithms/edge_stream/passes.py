@@ -116,9 +116,7 @@ class EdgePasses:
         positions, count = positions_of(stays, at_most=m, launch=launch)
         return Marks(positions=positions, count=count)
 
-    def take(
-        self, chunk: EdgeChunk, marks: Marks | None = None, ids: DeviceArray | None = None
-    ) -> None:
+    def take(self, chunk: EdgeChunk, marks: Marks | None = None) -> None:
         """Find the best edge of each component among those of a chunk and the ones before; waits.
 
         Parameters
@@ -126,8 +124,6 @@ class EdgePasses:
         chunk : EdgeChunk
         marks : Marks, optional
             Of the chunk, if the search has been enqueued already.
-        ids : DeviceArray of uint64, shape (m,), optional
-            Its ids, if they do not follow one another.
 
         Raises
         ------
@@ -140,7 +136,7 @@ class EdgePasses:
         if fault != NO_FAULT:
             raise FaultyEdgeError(fault)
         found = launch.read_word(marks.count.memory)
-        given = (marks.positions, chunk.u, chunk.v, chunk.weights, ids, self._labels)
+        given = (marks.positions, chunk.u, chunk.v, chunk.weights, chunk.ids, self._labels)
         first_id = np.uint64(chunk.first_id)
         for word in range(_TRAILING if self.dtype.itemsize == 8 else _LOW, _ID_LOWER + 1):
             self._each("settle_word", found, *given, found, first_id, word, *self._words)
@@ -200,7 +196,7 @@ class EdgePasses:
         self._each("break_cycles", n, targets, n)
         for _ in range(_MOST_LAUNCHES):
             launch.fill(self._word.memory, 0, 1)
-            self._each("follow", n, targets, self._word, n)
+            self._each("jump_pointers", n, targets, self._word, n)
             if not launch.read_word(self._word.memory):
                 break
         else:

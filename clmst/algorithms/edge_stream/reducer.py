@@ -54,6 +54,11 @@ class EdgeReducer:
         """Edges of the forest of the last reduction."""
         return self.buffer.n_forest
 
+    @property
+    def n_waiting(self) -> int:
+        """Edges that wait for the next one."""
+        return self.buffer.size - self.buffer.n_forest
+
     def narrowed(self, u: DeviceArray, v: DeviceArray) -> tuple[DeviceArray, DeviceArray]:
         """Return ends of 64 bits as ends of 32, as :func:`edges.narrowed`."""
         return self.buffer.narrowed(u, v)
@@ -74,7 +79,7 @@ class EdgeReducer:
         Raises
         ------
         FaultyEdgeError
-            An edge is none; nothing of the chunk is kept.
+            An edge is invalid; nothing of the chunk is kept.
         """
         buffer, kept, begin = self.buffer, 0, 0
         while True:
@@ -110,12 +115,15 @@ class EdgeReducer:
             buffer.limit_by(forest)
 
     def go_on_from(self, columns: Columns, *, has_forest: bool) -> None:
-        """Take edges in the order of their ids; or a forest, and edges with greater ids."""
-        buffer, size = self.buffer, columns[0].size
+        """Take edges in any order, of which the first may be those of a forest."""
+        buffer, size, ids = self.buffer, columns[0].size, columns[3]
         own = (buffer.u, buffer.v, buffer.weights, buffer.ids)
         for array, values in zip(own, columns, strict=True):
             array[:size].write(np.ascontiguousarray(values).view(array.dtype))
         buffer.size = size
+        if size:
+            rises = bool((ids[1:] > ids[:-1]).all())
+            buffer.next_id = int(ids[-1]) + 1 if rises else None
         if has_forest:
             self.reduce()  # for its limits
             self.reductions = 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import hypothesis.strategies as st
@@ -101,7 +102,7 @@ def test_any_edges_in_any_chunks(variant: Device, data: st.DataObject) -> None:
     while not passes.is_done:
         for chunk in chunks:
             own = ids[chunk.first_id : chunk.first_id + chunk.size].view(np.uint64)
-            passes.take(chunk, ids=DeviceArray.from_host(own, variant))
+            passes.take(replace(chunk, ids=DeviceArray.from_host(own, variant)))
         found += ids_of(passes)
     right = forest_of_edges((edges.u, edges.v, edges.w), n, maximum=maximum)
     assert sorted(found) == sorted(ids[right.edge_ids].tolist())

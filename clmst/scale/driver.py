@@ -1,0 +1,343 @@
+"""The driver of a stream: it reads, counts, tells, writes checkpoints, and goes on from them."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from time import monotonic, perf_counter
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from clmst.core.errors import (
+    InvalidArgumentError,
+    InvalidGraphError,
+    OutOfDeviceMemoryError,
+    StreamedWarning,
+)
+from clmst.core.forest import Forest
+from clmst.runtime.device import Device
+from clmst.runtime.failures import Guard
+from clmst.scale.capacity import NoSpaceForReductionError
+from clmst.scale.checkpoint import Checkpoint, Position
+from clmst.scale.edge_part import EdgePart
+from clmst.scale.host_reducer import ROWS, StreamSnapshot
+from clmst.scale.passes import Passes
+from clmst.scale.progress import StreamProgress
+from clmst.scale.reductions import Reductions
+from clmst.scale.result import forest_of_part
+from clmst.scale.rows import GeneratedPiece, StreamPiece
+from clmst.scale.source import EdgeSource
+
+OnProgress: TypeAlias = Callable[[StreamProgress], object]
+
+SECONDS_BETWEEN = 10.0  # checkpoints, if reductions are rare
+PACE = 5  # times as long as the last checkpoint took passes before the next one, at least
+_READ_ONCE = (
+    "these chunks can be read once; a list of chunks, or files, would be read again by a way that "
+    "takes less memory"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamSettings:
+    """Settings of a stream.
+
+    Attributes
+    ----------
+    device : Device
+    limit : int
+        Bytes of the device.
+    checkpoint : Path or None
+    on_progress : callable or None
+    maximum : bool
+    """
+
+    device: Device
+    limit: int
+    checkpoint: Path | None
+    on_progress: OnProgress | None
+    maximum: bool
+
+
+def forest_of_stream(source: EdgeSource, settings: StreamSettings) -> Forest:
+    """Return the forest, as :func:`clmst.stream_minimum_spanning_forest`.
+
+    A stream that can be read again is read again if memory turns out to be short: with half the
+    limit where the device has less than it says, and by passes where reductions have no space.
+    """
+    if source.generated is not None:
+        source.generated.check_for(settings.device)
+    by_passes: np.dtype[Any] | None = None  # the weights' dtype, if it is to be by passes
+    warning = ""
+    with Guard(settings.device):  # beside those of each step: a second interrupt may leave one
+        while True:
+            run = _StreamRun(source, settings, by_passes)
+            if warning:
+                warnings.warn(warning, StreamedWarning, stacklevel=3)
+            try:
+                return run.forest()
+            except NoSpaceForReductionError as error:
+                _check_can_be_read_again(source, error)
+                by_passes, reason = run.dtype, error.fact
+                warning = "the edges are read once for each round of Borůvka's algorithm"
+            except OutOfDeviceMemoryError as error:
+                if run.is_by_passes:
+                    raise
+                _check_can_be_read_again(source, error)
+                settings, reason = replace(settings, limit=settings.limit // 2), str(error)
+                warning = f"the stream begins again with a limit of {settings.limit} bytes"
+            warning += f", since {reason}"
+            del run  # and what it holds of the device
+            settings.device.release_memory()
+
+
+def _check_can_be_read_again(source: EdgeSource, error: OutOfDeviceMemoryError) -> None:
+    if not source.can_be_read_again:
+        raise OutOfDeviceMemoryError(f"{error}; {_READ_ONCE}") from error.__cause__ or error
+
+
+class _StreamRun:
+    """One run over a stream, by reductions or by passes.
+
+    Parameters
+    ----------
+    source : EdgeSource
+    settings : StreamSettings
+    by_passes : numpy.dtype or None
+        The weights' dtype, if the run is to be by passes; after a checkpoint of passes it is, too.
+    """
+
+    def __init__(
+        self, source: EdgeSource, settings: StreamSettings, by_passes: np.dtype[Any] | None
+    ) -> None:
+        self._source, self._settings, self._path = source, settings, settings.checkpoint
+        self._n_edges = source.n_edges
+        self._saved: Checkpoint | None = None
+        if self._path is not None:
+            self._saved = Checkpoint.read(
+                self._path, n_vertices=source.n_vertices, maximum=settings.maximum
+            )
+        if self._saved is not None and source.generated is not None:
+            self._check_same(self._saved.position.checksums == source.generated.checksums)
+        if self._saved is not None and self._saved.passes:
+            by_passes = self._saved.forest.weights.dtype
+        elif by_passes is not None:
+            self._saved = None  # its forest is of a part of the stream
+        self._sink = self._new_sink(by_passes)
+        self._resumed_at = 0
+        if self._saved is not None:
+            self._resumed_at = self._saved.position.n_edges * max(1, self._saved.passes)
+        self._passed = Position()  # up to the checkpoint
+        self._has_own_ids = False
+        self._began, self._saved_at, self._seconds_to_save = perf_counter(), monotonic(), 0.0
+        self._n_read = self._n_reductions = 0  # edges of the passes before; solves so far
+        self._is_ahead = False  # whether the caller knows of edges that had not been taken
+
+    def _new_sink(self, by_passes: np.dtype[Any] | None) -> Reductions | Passes:
+        settings, saved = self._settings, self._saved
+        given: dict[str, Any] = {
+            "n_vertices": self._source.n_vertices, "device": settings.device,
+            "limit": settings.limit, "maximum": settings.maximum,
+            "has_checksums": self._path is not None,
+        }  # fmt: skip
+        if by_passes is None:
+            return Reductions(**given, n_edges=self._n_edges)
+        return Passes(
+            **given, dtype=by_passes, is_generated=self._source.generated is not None,
+            known=saved.forest if saved else None, n_passes=saved.passes if saved else 0,
+        )  # fmt: skip
+
+    @property
+    def is_by_passes(self) -> bool:
+        """Whether the stream is read once a round."""
+        return isinstance(self._sink, Passes)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Of the weights, as far as they have come."""
+        return self._sink.dtype or self._source.weight_dtype
+
+    def forest(self) -> Forest:
+        """Return the forest of the whole stream."""
+        sink, source = self._sink, self._source
+        try:
+            while not self._is_found():
+                assert isinstance(sink, Passes), "one reading is enough for reductions"
+                self._n_read += sink.position.n_edges
+                sink.begin_again()
+            stats = {
+                "algorithm": "stream",
+                "device": self._settings.device.description,
+                "edges": sink.position.n_edges,
+                "resumed_at": self._resumed_at,
+                "reductions": sink.reductions,
+                "edges_filtered": sink.n_filtered,
+                "memory_limit": self._settings.limit,
+                "passes": sink.n_passes,
+                "edges_on_device": sink.n_on_device,
+            }
+        except InvalidGraphError:
+            self._save()
+            raise
+        finally:
+            sink.close()
+        self._check_whole()
+        labels = source.labels
+        return forest_of_part(
+            sink.forest() or EdgePart.empty(source.weight_dtype),
+            n_vertices=source.n_vertices if labels is None else labels.size,
+            maximum=self._settings.maximum, stats=stats, graph=source.graph,
+            has_own_ids=self._has_own_ids, labels=labels,
+        )  # fmt: skip
+
+    # -------------------------------------------------------------------------- reading
+
+    def _is_found(self) -> bool:
+        """Read the stream once; return whether its forest is found."""
+        sink = self._sink
+        for given in self._source.pieces():
+            piece = given.with_arrays(self._read_so_far.n_edges)
+            self._has_own_ids |= not piece.is_consecutive
+            for _ in self._taken(piece):
+                self._tell()
+        if self._is_resuming:
+            raise InvalidGraphError(
+                f"the stream ends after {self._passed.n_edges} edges, before the "
+                f"{self._resumed_at} of the checkpoint {self._path}; give the same stream"
+            )
+        sink.flush()
+        if self.is_by_passes:
+            self._check_whole()
+            self._check_same(self._saved is None or self._saved.position == sink.position)
+        is_found = sink.end()
+        self._write()
+        if self._is_ahead and not self.is_by_passes:
+            self._tell()
+        return is_found
+
+    def _taken(self, piece: StreamPiece | GeneratedPiece) -> Iterator[None]:
+        """Let the sink take what is behind the checkpoint; yield after each part of the piece."""
+        while self._is_resuming and piece.size:
+            piece = self._behind_checkpoint(piece)
+            yield
+        if piece.size:
+            for _ in self._sink.take(piece):
+                self._save_if_due()
+                yield
+
+    @property
+    def _read_so_far(self) -> Position:
+        return self._passed if self._is_resuming else self._sink.read
+
+    def _tell(self) -> None:
+        """Tell the caller how far the stream has come."""
+        read, sink = self._read_so_far.n_edges, self._sink
+        self._is_ahead = sink.position != sink.read
+        if self._settings.on_progress is not None:
+            before = 0 if self.is_by_passes else self._resumed_at
+            self._settings.on_progress(
+                StreamProgress(
+                    edges=read,
+                    n_edges=self._n_edges,
+                    edges_now=max(0, self._n_read + read - before),
+                    seconds=perf_counter() - self._began,
+                    forest_edges=sink.n_forest,
+                    reductions=sink.reductions,
+                    passes=sink.n_passes,
+                )
+            )
+
+    def _check_whole(self) -> None:
+        """Raise unless the stream has as many edges as it must have, which passes find out."""
+        found, wanted = self._sink.position.n_edges, self._n_edges
+        if self.is_by_passes:
+            where, rest = f" in pass {self._sink.n_passes}", " each time"
+            self._n_edges = found
+        else:
+            where, rest = "", f"; {self._path} has the forest of those" if self._path else ""
+        if wanted not in (None, found):
+            raise InvalidGraphError(
+                f"the stream has {found} edges{where}, not {wanted}; it must bring all of "
+                f"them{rest}"
+            )
+
+    # ---------------------------------------------------------------------- checkpoints
+
+    @property
+    def _is_resuming(self) -> bool:
+        """Whether what comes is before the checkpoint."""
+        return not self.is_by_passes and self._passed.n_edges < self._resumed_at
+
+    def _behind_checkpoint(
+        self, piece: StreamPiece | GeneratedPiece
+    ) -> StreamPiece | GeneratedPiece:
+        """Pass by some edges that the checkpoint has; return those behind them."""
+        assert self._saved is not None
+        assert isinstance(self._sink, Reductions)
+        n, saved = min(piece.size, self._resumed_at - self._passed.n_edges), self._saved.position
+        if isinstance(piece, GeneratedPiece):
+            self._passed = saved  # the edges follow from what was compared at once
+        else:
+            n = min(n, ROWS)
+            self._passed = self._passed.after(piece.rows(0, n).checked(self._source.n_vertices))
+        if not self._is_resuming:
+            self._check_same(self._passed == saved, f", up to {piece.chunk},")
+            self._sink.go_on_from(StreamSnapshot(forest=self._saved.forest), saved)
+        return piece.rows(n, piece.size)
+
+    def _check_same(self, is_same: bool, place: str = "") -> None:
+        """Raise unless the checkpoint is of this stream."""
+        if is_same:
+            return
+        if self._source.generated is not None:
+            fact = (
+                "these generated edges have other expressions, arguments or another number of edges"
+            )
+        else:
+            n = self._passed.n_edges if place else self._sink.position.n_edges
+            fact = f"the first {n} edges{place} have other checksums"
+        raise InvalidArgumentError(
+            f"the checkpoint {self._path} is of another stream: {fact}; delete it, or give the "
+            "same stream"
+        )
+
+    def _save_if_due(self) -> None:
+        """Write the checkpoint after a reduction, or when it is time for one."""
+        sink, began, least = self._sink, monotonic(), PACE * self._seconds_to_save
+        if self._path is None or isinstance(sink, Passes):
+            return
+        has_reduced, self._n_reductions = sink.reductions > self._n_reductions, sink.reductions
+        pause = began - self._saved_at
+        if pause > max(SECONDS_BETWEEN, least) or (has_reduced and pause >= least):
+            sink.reduce()
+            self._write(began)
+
+    def _save(self) -> None:
+        """Keep what has come after an error of the stream; that of an earlier row is raised."""
+        sink = self._sink
+        if isinstance(sink, Passes) or self._is_resuming:
+            return
+        try:
+            sink.flush()
+        finally:
+            if self._path is not None:
+                sink.reduce()
+                self._write()
+
+    def _write(self, began: float | None = None) -> None:
+        """Write the checkpoint: nothing waits, so the forest is of all edges up to here."""
+        began = monotonic() if began is None else began
+        sink = self._sink
+        forest = sink.edges_so_far() if self._path is not None else None
+        if self._path is None or forest is None:
+            return
+        Checkpoint(
+            n_vertices=self._source.n_vertices, maximum=self._settings.maximum,
+            position=sink.position, forest=forest,
+            passes=sink.n_passes if self.is_by_passes else 0,
+        ).write(self._path)  # fmt: skip
+        self._saved_at, self._n_reductions = monotonic(), sink.reductions
+        self._seconds_to_save = self._saved_at - began

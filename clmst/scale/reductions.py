@@ -1,0 +1,239 @@
+"""The forest of a stream by reductions: on the device with all edges, or with edges on the host."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+from clmst import algorithms
+from clmst.algorithms.edge_stream.family import require
+from clmst.algorithms.edge_stream.reducer import EdgeReducer
+from clmst.algorithms.shared.device_forest import DeviceForest
+from clmst.algorithms.shared.solution import forest_of
+from clmst.core.errors import OutOfDeviceMemoryError, UnsupportedDeviceError
+from clmst.runtime.device_graph import DeviceGraph
+from clmst.runtime.failures import Guard
+from clmst.runtime.launcher import Launcher
+from clmst.scale.capacity import (
+    LEAST_SHARE,
+    VERTICES_PER_EDGE,
+    most_edges_on_device,
+    too_small,
+)
+from clmst.scale.checkpoint import Position
+from clmst.scale.edge_part import EdgePart, joined
+from clmst.scale.host_reducer import ROWS, HostReducer, StreamSnapshot
+from clmst.scale.rows import GeneratedPiece, StreamPiece
+from clmst.scale.stream_sink import StreamSink, bytes_of_row, rows_within
+
+OPEN_FROM = 1 << 20  # edges so far, from which a device's buffers pay
+
+
+class Reductions(StreamSink):
+    """A sink that filters the edges of a stream, and reduces them to their forest.
+
+    Edges go to the device as they are, as soon as there are enough of them. The host has them
+    before that, where the device has not passed the self-test of streams, and where the memory
+    limit leaves too little for what must be there. Generated edges are never on the host.
+
+    Parameters
+    ----------
+    n_edges : int, optional
+        Of the whole stream, if known; tells what pays.
+    **given
+        As of :class:`StreamSink`.
+    """
+
+    n_passes = 1
+
+    def __init__(self, *, n_edges: int | None, has_checksums: bool = False, **given: Any) -> None:
+        super().__init__(has_checksums=has_checksums, **given)
+        self._n_edges = n_edges
+        self._host = HostReducer(
+            n_vertices=self._n_vertices, device=self._device, limit=self._limit,
+            maximum=self._maximum,
+        )  # fmt: skip
+        self._reducer: EdgeReducer | None = None  # once the device has the edges
+        self._is_for_host = self._n_vertices == 0
+
+    @property
+    def n_forest(self) -> int:
+        """Edges of the forest of the last reduction."""
+        return (self._reducer or self._host).n_forest
+
+    @property
+    def n_waiting(self) -> int:
+        """Edges that wait for the next one."""
+        return (self._reducer or self._host).n_waiting
+
+    @property
+    def reductions(self) -> int:
+        """Solves so far."""
+        return self._host.reductions + (self._reducer.reductions if self._reducer else 0)
+
+    @property
+    def n_filtered(self) -> int:
+        """Edges that no solve had."""
+        return self._host.n_filtered + (self._reducer.n_filtered if self._reducer else 0)
+
+    def go_on_from(self, known: StreamSnapshot, position: Position) -> None:
+        """Take what another stream had up to a position, as if this one had read the edges."""
+        if known.parts:
+            self.dtype = known.parts[0].weights.dtype
+        self.begin_at(position)
+        self._host.go_on_from(known)
+
+    # ------------------------------------------------------------------------- pieces
+
+    def take(self, piece: StreamPiece | GeneratedPiece) -> Iterator[None]:
+        """Take a piece of arrays; yield after each part. Then the piece is not read any more."""
+        while piece.size:
+            if self._host.is_full:
+                self._host.reduce()
+            if not self.is_open:
+                self._open_if_it_pays(piece)
+            if self.is_open:
+                yield from super().take(piece)
+                return
+            assert isinstance(piece, StreamPiece), "generated edges are for the device"
+            if self.dtype is None:
+                self.dtype = piece.rows(0, 0).checked(self._n_vertices).weights.dtype
+                self._host.expect(self.dtype)
+            n = min(piece.size, ROWS, self._host.space)
+            part = piece.rows(0, n).checked(self._n_vertices, self.dtype)
+            self.begin_at(self._behind(self.position, part))
+            to_come = None if self._n_edges is None else self._n_edges - self.position.n_edges
+            self._host.take(part, to_come)
+            piece = piece.rows(n, piece.size)
+            yield
+
+    # --------------------------------------------------------------- onto the device
+
+    def _open_if_it_pays(self, piece: StreamPiece | GeneratedPiece) -> None:
+        """Let the device have the edges if it can, those that came before as well."""
+        if isinstance(piece, GeneratedPiece):
+            self._open_reducer(piece)
+            return
+        if self._is_for_host or self.dtype not in (None, piece.dtype):
+            return  # other weights are an error, which the host has the words for
+        n_new = self.n_waiting + self._host.n_filtered + piece.size
+        if (n_new + self.n_forest) * VERTICES_PER_EDGE < self._n_vertices:
+            return
+        if n_new < max(OPEN_FROM, self.n_forest) and not self.reductions:
+            return
+        try:
+            self._open_reducer(piece)
+        except (OutOfDeviceMemoryError, UnsupportedDeviceError):
+            self._is_for_host = True
+
+    def _open_reducer(self, piece: StreamPiece | GeneratedPiece) -> None:
+        """Let the device have the edges, those that came before as well.
+
+        Raises
+        ------
+        OutOfDeviceMemoryError
+            The device, or the limit, has no space for what must be there.
+        UnsupportedDeviceError
+            The device fails the self-test of streams, or has no such weights.
+        """
+        rows, capacity = self._rows_and_capacity(piece)
+        require(self._device, piece.dtype, maximum=self._maximum)
+        solve = partial(
+            _solve_within, limit=self._limit, launch=self._launch, maximum=self._maximum
+        )
+        with self._device.lock, Guard(self._device):
+            reducer = EdgeReducer(
+                n_vertices=self._n_vertices, dtype=piece.dtype, launch=self._launch,
+                capacity=capacity, maximum=self._maximum, solve=solve,
+            )  # fmt: skip
+            known = self._host.snapshot()
+            if known.parts:
+                has_forest = known.forest is not None
+                reducer.go_on_from(joined(known.parts).columns, has_forest=has_forest)
+        self._open(reducer, piece.dtype, rows, is_generated=isinstance(piece, GeneratedPiece))
+        self._reducer = reducer
+        self._host.go_on_from(StreamSnapshot(forest=None))
+
+    def _rows_and_capacity(self, piece: StreamPiece | GeneratedPiece) -> tuple[int, int]:
+        """Return the edges of a chunk, and those of a reduction, within the limit.
+
+        Raises
+        ------
+        NoSpaceForReductionError
+            The limit leaves too little beside the forest: a sixteenth of its edges for generated
+            edges, and as many edges again for rows, which the host takes with less memory.
+        """
+        n, device, is_generated = self._n_vertices, self._device, isinstance(piece, GeneratedPiece)
+        rows = rows_within(self._limit, device, piece.dtype, is_generated=is_generated)
+        rows = min(rows, piece.size) if is_generated else rows
+        a_row = bytes_of_row(piece.dtype, is_generated=is_generated)
+        most = most_edges_on_device(device, self._limit - rows * a_row, n, piece.dtype)
+        before = self.n_forest + self.n_waiting
+        bound = min(n - 1, before + piece.size) if is_generated else n - 1
+        share = LEAST_SHARE if is_generated else 1
+        least = max(before + 1, bound + max(1, bound // share))
+        if rows < 1 or most < least:
+            raise too_small(self._limit, n, bound, device)
+        if self._n_edges is not None:  # space for all of them is enough
+            n_to_come = self._n_edges - self.position.n_edges
+            most = min(most, max(before + n_to_come, 2 * bound, least))
+        return rows, most
+
+    # ---------------------------------------------------------------- what was found
+
+    def reduce(self, *, is_last: bool = False) -> None:
+        """Make one forest of the present one and what waits; after the last one nothing comes."""
+        self.flush()
+        if self._reducer is None:
+            self._host.reduce()
+            return
+        with self._device.lock, Guard(self._device):
+            self._reducer.reduce(is_last=is_last)
+
+    def end(self) -> bool:
+        """End a reading of the stream; return whether the forest is found."""
+        self.reduce(is_last=True)
+        return True
+
+    def snapshot(self) -> StreamSnapshot:
+        """Return what another stream goes on from."""
+        self.flush()
+        if self._reducer is None:
+            return self._host.snapshot()
+        with self._device.lock, Guard(self._device):
+            forest, waiting = self._reducer.columns(), self._reducer.waiting()
+        return StreamSnapshot(
+            forest=EdgePart.of_columns(forest) if self._reducer.n_forest else None,
+            waiting=(EdgePart.of_columns(waiting),) if self.n_waiting else (),
+        )
+
+    def forest(self) -> EdgePart | None:
+        """Return the forest; None if there was no edge."""
+        return self.edges_so_far()
+
+    def edges_so_far(self) -> EdgePart | None:
+        """Return the forest of the last reduction; None if there was none."""
+        if self._reducer is None:
+            return self._host.forest
+        with self._device.lock, Guard(self._device):
+            return EdgePart.of_columns(self._reducer.columns())
+
+
+def _solve_within(
+    graph: DeviceGraph, *, limit: int, launch: Launcher, maximum: bool
+) -> DeviceForest:
+    """Solve a reduction whose edges are on a device; around it the device keeps `limit` bytes.
+
+    It is no method: the sink and its reducer would keep each other, and the stream's memory, until
+    Python looks for cycles.
+    """
+    device = launch.device
+    device.hold_at_most(limit)  # what the sort has left
+    name, solve = algorithms.choose("auto", device, graph, options=None, maximum=maximum)
+    solution = solve(graph, launch, maximum=maximum, options=None)
+    forest = forest_of(solution, launch, algorithm=name, maximum=maximum, wait=False)
+    graph.plans.clear()
+    del solution
+    device.hold_at_most(limit)  # what the solve has left
+    return forest

@@ -1,0 +1,306 @@
+"""The way of a stream's edges to kernels: rows of the host are uploaded, others are generated.
+
+The rows of the caller go to the device as they are, in blocks. While a block is on its way, the
+device looks at the one before it: it checks the rows, and marks the edges that count.
+
+    bus      | block 0 | block 1 | block 2 | block 3 |
+    kernels            | marks 0 | marks 1 | marks 2 |
+    host                         | takes 0 | takes 1 |
+
+Rows that bring their own ids are checked on the host.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any, Protocol
+
+import numpy as np
+
+from clmst.algorithms.edge_stream import generated
+from clmst.algorithms.edge_stream.edges import EdgeChunk, FaultyEdgeError, Marks
+from clmst.runtime.array import DeviceArray
+from clmst.runtime.device import Device
+from clmst.runtime.failures import Guard
+from clmst.runtime.launcher import Launcher
+from clmst.runtime.uploads import Uploads
+from clmst.scale.checkpoint import Position
+from clmst.scale.edge_block import EdgeBlock
+from clmst.scale.edge_part import EdgePart
+from clmst.scale.rows import GeneratedPiece, StreamPiece
+
+# Rows of a block: on CPUs few enough for the caches.
+ROWS = {"cpu": 1 << 18, "gpu": 1 << 22, "accelerator": 1 << 22}
+BLOCKS = 3
+_SHARE = 8  # chunks take at most so small a share of the memory
+_ALSO = 13  # bytes of an edge of a chunk beside its weight: its ends, mark and position
+_JOINED = 1 << 16  # rows of small chunks that are sent together; larger ones go by themselves
+
+
+def bytes_of_row(dtype: np.dtype[Any], *, is_generated: bool = False) -> int:
+    """Return what a chunk, and all blocks, take of a device for each row that one of them has."""
+    blocks = dtype.itemsize if is_generated else BLOCKS * (16 + dtype.itemsize)
+    return blocks + _ALSO
+
+
+def most_rows(device: Device, *, is_generated: bool) -> int:
+    """Return how many edges a chunk has at most."""
+    return (generated.CHUNK if is_generated else ROWS)[device.capabilities.kind]
+
+
+def rows_within(limit: int, device: Device, dtype: np.dtype[Any], *, is_generated: bool) -> int:
+    """Return the rows of a chunk, if chunks take a small share of a limit of bytes."""
+    a_row = bytes_of_row(dtype, is_generated=is_generated)
+    return min(most_rows(device, is_generated=is_generated), limit // (_SHARE * a_row))
+
+
+class ChunkKernels(Protocol):
+    """Kernels that take chunks of edges."""
+
+    def narrowed(self, u: DeviceArray, v: DeviceArray) -> tuple[DeviceArray, DeviceArray]:
+        """Enqueue that ends of 64 bits become ends of 32."""
+
+    def mark(self, chunk: EdgeChunk) -> Marks:
+        """Enqueue a search for the edges that count."""
+
+    def take(self, chunk: EdgeChunk, marks: Marks | None = None) -> None:
+        """Take the marked edges; raises :class:`FaultyEdgeError`."""
+
+
+class StreamSink:
+    """A sink of pieces of a stream, which it takes to kernels as chunks of edges.
+
+    Parameters
+    ----------
+    n_vertices : int
+    device : Device
+    limit : int
+        Bytes of the device.
+    maximum : bool
+    has_checksums : bool
+        Whether positions have checksums of the edges.
+
+    Attributes
+    ----------
+    read, position : Position
+        Of the stream, behind what has come, and behind what has been taken.
+    dtype : numpy.dtype or None
+        Of the weights, once it is known.
+    n_on_device : int
+        Edges that the device has taken.
+    """
+
+    _kernels: ChunkKernels
+    _uploads: Uploads
+
+    def __init__(
+        self, *, n_vertices: int, device: Device, limit: int, maximum: bool, has_checksums: bool
+    ) -> None:
+        self._n_vertices, self._device, self._limit = n_vertices, device, limit
+        self._maximum, self._has_checksums = maximum, has_checksums
+        self._launch = Launcher(device, device.queue)
+        self._guard = Guard(device)
+        self.dtype: np.dtype[Any] | None = None
+        self.n_on_device = self._rows = self._next_id = 0
+        self._chunk: EdgeChunk | None = None  # of generated edges
+        self._free = deque[EdgeBlock]()
+        self._filling: EdgeBlock | None = None
+        self._small: list[tuple[StreamPiece, Position]] = []
+        self._sent = deque[EdgeBlock]()
+        self._marked: tuple[EdgeChunk, Marks] | None = None  # of the first block that was sent
+        self.begin_at(Position())
+
+    def begin_at(self, position: Position) -> None:
+        """Let the next edges be those at a position of the stream; nothing is on its way."""
+        self.read = self.position = position
+
+    @property
+    def is_open(self) -> bool:
+        """Whether kernels have the edges that come."""
+        return self._rows > 0
+
+    def _behind(self, before: Position, edges: EdgePart | StreamPiece) -> Position:
+        """Return the position behind edges, or packed rows, that come at a position."""
+        if not self._has_checksums:
+            return Position(n_edges=before.n_edges + edges.size)
+        return before.after(edges if isinstance(edges, EdgePart) else edges.as_part())
+
+    def _open(
+        self, kernels: ChunkKernels, dtype: np.dtype[Any], rows: int, *, is_generated: bool
+    ) -> None:
+        """Let kernels have the edges that come, so many at a time."""
+        uploads = Uploads(self._device)
+        guard = Guard(self._device, queues=uploads.queues)
+        with self._device.lock, guard:
+            n_blocks = 0 if is_generated else BLOCKS
+            self._free = deque(EdgeBlock(rows, dtype, self._device) for _ in range(n_blocks))
+        self._uploads, self._guard = uploads, guard
+        self._kernels, self.dtype, self._rows = kernels, dtype, rows
+
+    def take(self, piece: StreamPiece | GeneratedPiece) -> Iterator[None]:
+        """Take a piece; yield after each part of it. Then the piece is not read any more.
+
+        Raises
+        ------
+        InvalidGraphError
+            An edge that came before is invalid. What was before its piece is taken, the rest
+            dropped.
+        """
+        begin = 0
+        if not piece.is_consecutive:
+            self.flush()
+        while begin < piece.size:
+            end = min(piece.size, begin + self._space)
+            some = piece.rows(begin, end)
+            if isinstance(some, GeneratedPiece):
+                self._generate(some)
+            elif some.is_consecutive:
+                self._put(some)
+            else:
+                self._take_checked(some)
+            begin = end
+            yield
+        self._wait()
+
+    def _wait(self) -> None:
+        """Wait until no array of the caller is read any more."""
+        with self._device.lock, self._guard:
+            self._uploads.wait()
+
+    def flush(self) -> None:
+        """Take all that has come; raises as :meth:`take`."""
+        with self._device.lock, self._guard:
+            self._close()
+            while self._sent:
+                self._take()
+
+    def close(self) -> None:
+        """Wait for all copies: memory goes back only then."""
+        if self.is_open:
+            with self._device.lock, self._guard:
+                self._uploads.finish()
+
+    # ------------------------------------------------- generated edges, edges with ids
+
+    def _generate(self, piece: GeneratedPiece) -> None:
+        with self._device.lock, self._guard:
+            if self._chunk is None:  # its memory stays in the caches of a CPU
+                self._chunk = piece.edges.new_chunk(0, self._rows, self._device)
+            chunk = replace(self._chunk.before(piece.size), first_id=piece.first)
+            piece.edges.generate(chunk, self._launch)
+            try:
+                self._kernels.take(chunk)
+            except FaultyEdgeError as error:
+                raise piece.edges.fault_at(chunk, error.at, self._launch) from None
+        sums = self.position.checksums
+        if self._has_checksums and not any(sums):
+            sums = piece.edges.checksums
+        self.n_on_device += chunk.size
+        self.begin_at(Position(n_edges=piece.first + piece.size, checksums=sums))
+
+    def _take_checked(self, piece: StreamPiece) -> None:
+        part = piece.checked(self._n_vertices, self.dtype)
+        with self._device.lock, self._guard:
+            self._kernels.take(part.on_device(self._device))
+        self.n_on_device += part.size
+        self.begin_at(self._behind(self.position, part))
+
+    # --------------------------------------------------------------------------- blocks
+
+    @property
+    def _space(self) -> int:
+        """How many rows the block that is being filled still takes."""
+        filled = 0 if self._filling is None else self._filling.size
+        return self._rows - filled - self._n_small
+
+    @property
+    def _n_small(self) -> int:
+        return sum(one.size for one, _ in self._small)
+
+    def _put(self, piece: StreamPiece) -> None:
+        """Send rows; arrays in pinned memory may be read later."""
+        assert self.dtype is not None, "an open sink knows the weights"
+        rows = piece.packed(self.dtype)
+        after = self._behind(self.read, rows)
+        with self._device.lock, self._guard:
+            block = self._opened_for(rows)
+            self.read = after
+            if rows.size < _JOINED:
+                self._small.append((rows.copied(), after))
+                if self._n_small >= _JOINED or self._space == 0:
+                    self._send_small()
+            else:
+                self._send_small()
+                block.put([(rows, after)], self._uploads)
+            if block.size == block.capacity:
+                self._close()
+
+    def _opened_for(self, rows: StreamPiece) -> EdgeBlock:
+        """Return a block to fill: with ends as wide as rows need, and ids that theirs follow."""
+        is_wide, first_id = rows.is_wide(self._n_vertices), rows.first_id or 0
+        block = self._filling
+        if block and (first_id != self._next_id or (is_wide and not block.is_wide)):
+            self._close()
+            block = None
+        if block is None:
+            block = self._filling = self._free.popleft()
+            block.open(self.read, first_id, self._uploads, is_wide=is_wide)
+        self._next_id = first_id + rows.size
+        return block
+
+    def _send_small(self) -> None:
+        if self._small:
+            assert self._filling is not None
+            self._filling.put(self._small, self._uploads)
+            self._small = []
+
+    def _close(self) -> None:
+        """Let the device look at the block that was filled."""
+        self._send_small()
+        block, self._filling = self._filling, None
+        if block is None:
+            return
+        block.sent = self._uploads.sent()
+        self._sent.append(block)
+        self._mark()
+        while not self._free:
+            self._take()
+
+    def _mark(self) -> None:
+        """Let the device look at the first block that was sent, unless it does."""
+        if self._sent and self._marked is None:
+            self._uploads.let_kernels_wait(self._sent[0].sent)
+            chunk = self._sent[0].chunk(self._kernels.narrowed)
+            self._marked = chunk, self._kernels.mark(chunk)
+            self._launch.queue.flush()
+
+    def _take(self) -> None:
+        """Take the first block that was sent; waits for it."""
+        assert self._marked is not None, "the first block is looked at"
+        chunk, marks = self._marked
+        self._marked, block = None, self._sent.popleft()
+        self._free.append(block)
+        try:
+            self._kernels.take(chunk, marks)
+        except FaultyEdgeError as error:
+            self._take_before(chunk, block, error.at)
+            raise block.fault(error.at, self._n_vertices, self._launch) from None
+        block.read = self._uploads.enqueued()  # before the next one is looked at
+        self.position = block.after
+        self.n_on_device += chunk.size
+        self._mark()
+
+    def _take_before(self, chunk: EdgeChunk, block: EdgeBlock, at: int) -> None:
+        """Take the pieces before a faulty row, and drop all that came later."""
+        self._uploads.finish()
+        self._free.extend(self._sent)
+        self._sent.clear()
+        if self._filling is not None:
+            self._free.append(self._filling)
+        self._filling, self._small = None, []
+        size, position = block.rows_before(at)
+        self._kernels.take(chunk.before(size))
+        self.n_on_device += size
+        self.begin_at(position)
