@@ -40,9 +40,7 @@ def lanes_of(parts: Sequence[Any]) -> Any:
     return lane
 
 
-def pieces_of_lane(
-    lane: FileLane, columns: Any
-) -> tuple[Iterator[StreamPiece], dict[int, int]]:
+def pieces_of_lane(lane: FileLane, columns: Any) -> tuple[Iterator[StreamPiece], dict[int, int]]:
     """Return the pieces of a lane's files, and the rows of each partition of the lane.
 
     An id is the number of the partition, above, and the row.

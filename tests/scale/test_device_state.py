@@ -105,6 +105,15 @@ def test_ends_of_several_dtypes_in_one_stream(any_device: Device) -> None:
     check_went(found)
 
 
+def test_a_graph(any_device: Device) -> None:
+    """Its ids are slots, and its labels stay."""
+    graph = clmst.Graph.from_edges(EDGES[0] * 3, EDGES[1] * 3, EDGES[2], relabel=True)
+    for given in (graph, graph.symmetrised()):
+        found = stream(given, device=any_device, memory_limit=LIMIT)
+        assert found == clmst.kruskal(graph)
+        check_went(found, given.n_slots)
+
+
 def test_lists_and_no_weights(any_device: Device) -> None:
     found = stream([([0, 1], [1, 2]), ([2, 3], [0, 3])], 4, device=any_device)
     assert found.edge_ids.tolist() == [0, 2]

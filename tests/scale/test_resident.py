@@ -17,6 +17,7 @@ from clmst.core.errors import (
 )
 from clmst.runtime.device import Device
 from clmst.scale import driver
+from clmst.scale.checkpoint import Checkpoint
 
 N, M = 300, 40_000
 stream = clmst.stream_minimum_spanning_forest
@@ -89,6 +90,18 @@ def test_graphs_without_edges(any_device: Device) -> None:
 def test_faulty_edges_are_named(any_device: Device, changed: dict[str, Any], message: str) -> None:
     with pytest.raises(InvalidGraphError, match=message):
         stream(random_graph(**changed), device=any_device, memory_limit=260_000)
+
+
+def test_what_came_before_a_faulty_edge_is_kept(any_device: Device, tmp_path: Path) -> None:
+    """As with rows: a call that finds the checkpoint goes on from there, to the same error."""
+    edges, file = random_graph(u="id == 39999 ? 300 : 5"), tmp_path / "edges.checkpoint"
+    given: dict[str, Any] = {"device": any_device, "memory_limit": 260_000, "checkpoint": file}
+    for _ in range(2):
+        with pytest.raises(InvalidGraphError, match="u of the generated edge 39999 is 300"):
+            stream(edges, **given)
+        saved = Checkpoint.read(file, n_vertices=N, maximum=False)
+        assert saved is not None
+        assert M // 2 < saved.position.n_edges < M
 
 
 def test_what_edges_have_is_refused() -> None:
