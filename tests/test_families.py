@@ -95,6 +95,12 @@ MUTATIONS = [
         "* 0",
     ),
     Mutation(
+        "canonical-csr",
+        "algorithms/canonical_csr/canonical_csr.cl",
+        "stays[j] = other < least;",
+        "stays[j] = other <= least;",
+    ),
+    Mutation(
         "small-matrix",
         "algorithms/small_matrix/small_matrix.cl",
         "| (key < lightest)",

@@ -101,6 +101,23 @@ SHARED = [
         "csr_validation/csr_validation.cl",
         "SLOTS_OF_MANY",
     ),
+    ("algorithms.csr_validation.check", "_ORDER", "csr_validation/verdict.cl", "FAULT_ORDER"),
+    *(
+        (
+            "algorithms.canonical_csr.arrange",
+            f"_{name}",
+            "canonical_csr/canonical_csr.cl",
+            f"VERDICT_{name}",
+        )
+        for name in ("FAULTY", "LOOPS", "FALLS", "DROPPED", "LONG")
+    ),
+    (
+        "algorithms.canonical_csr.arrange",
+        "_SLOTS_OF_ONE",
+        "canonical_csr/canonical_csr.cl",
+        "SLOTS_OF_ONE",
+    ),
+    ("algorithms.canonical_csr.arrange", "_SLOTS_OF_MANY", "device/rows.cl", "SLOT_RUN"),
     ("algorithms.small_matrix.solve", "_SOLVED", "small_matrix/small_matrix.cl", "STATUS_SOLVED"),
     *(
         ("algorithms.small_matrix.solve", f"_{name}", "small_matrix/small_matrix.cl", name)
