@@ -13,7 +13,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse import csgraph as scipys
 
-from clmst.algorithms.csr_validation.check import upload_canonical
+from clmst.algorithms.csr_validation.check import put_matrix
 from clmst.algorithms.small_matrix import pairs
 from clmst.algorithms.small_matrix import solve as small_matrix
 from clmst.api import minimum_spanning_forest
@@ -171,12 +171,15 @@ def _solve(matrix: Any) -> Parts:
     """Return the tree of a CSR matrix, by the default device or the next one that can."""
     while True:
         try:
-            stored = upload_canonical(matrix, get_device())
-            if stored is not None:
-                return _upper_entries(minimum_spanning_forest(stored))
-            graph = Graph.from_scipy(matrix)
+            stored = put_matrix(matrix, get_device(), by_entry=True)
             is_converted = matrix.data.dtype != np.float64 and _scipy_sums_duplicates()
-            if is_converted and not matrix.has_canonical_format:
+            is_summed = is_converted and not matrix.has_canonical_format
+            if stored is not None and stored.edge_ids is None:
+                return _upper_entries(minimum_spanning_forest(stored))
+            if stored is not None and not is_summed:
+                return _entries(matrix, np.sort(minimum_spanning_forest(stored).edge_ids))
+            graph = Graph.from_scipy(matrix)
+            if is_summed:
                 matrix = _summed(matrix)
                 graph = Graph.from_scipy(matrix)
             if graph.edge_ids is None:

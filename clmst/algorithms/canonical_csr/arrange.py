@@ -15,9 +15,10 @@ from clmst.algorithms.shared.solution import new_flags
 from clmst.core.edge_list import EdgeList
 from clmst.core.weight_keys import Array, Encoding
 from clmst.primitives.monoid import Monoid
+from clmst.primitives.permute import number, scatter
 from clmst.primitives.scan import inclusive_scan
 from clmst.primitives.selection import positions_of
-from clmst.primitives.sort import bits_of, sort_by_key
+from clmst.primitives.sort import argsort, bits_of, sort_by_key
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.deferred_graph import graph_on_device
 from clmst.runtime.device import Device
@@ -37,6 +38,7 @@ _VERDICT_WORDS = 5
 _SLOTS_OF_ONE, _SLOTS_OF_MANY = 4096, 32
 
 _WORD, _LONG_WORD = np.dtype(np.uint32), np.dtype(np.uint64)
+_RANKS = Encoding(dtype=_WORD, stored=_WORD)
 _GREATEST = Monoid.maximum(np.uint32)
 
 
@@ -68,19 +70,39 @@ def put_edges(edges: EdgeList, device: Device, **attributes: Any) -> DeviceGraph
         return work.graph(lightest=edges.merge_parallel, n_input=edges.size, **attributes)
 
 
-def put_slots(resident: DeviceGraph) -> DeviceGraph | None:
+def put_slots(resident: DeviceGraph, *, by_entry: bool = False) -> DeviceGraph | None:
     """Return the canonical graph of a matrix that is on a device; None where the host has to.
 
     Both directions of an edge become one with the lesser weight. The device has found the matrix
     to be well formed.
+
+    Parameters
+    ----------
+    resident : DeviceGraph
+    by_entry : bool
+        Let equal weights be ordered by entries, not by edges: the weights of the graph are then the
+        ranks of entries in that order.
     """
     encoding, device = resident.encoded.encoding, resident.device
     if not is_trusted(device, encoding):
         return None
-    words = _array(device, resident.weights, encoding.stored, resident.n_slots)
-    work = Arrangement(resident.n_vertices, words, device, encoding)
+    weights = _array(device, resident.weights, encoding.stored, resident.n_slots)
+    if by_entry:
+        if encoding.stored == np.float16 or not is_trusted(device, _RANKS):
+            return None
+        weights, encoding = ranks_of(weights), _RANKS
+    work = Arrangement(resident.n_vertices, weights, device, encoding)
     work.pair_slots(resident)
     return work.graph(lightest=True, n_input=resident.n_slots)
+
+
+def ranks_of(weights: DeviceArray) -> DeviceArray:
+    """Return the ranks of weights by (weight, position), which are all distinct; not waited for."""
+    keys = weights.view(np.uint8) if weights.dtype.kind == "b" else weights
+    launch = Launcher(weights.device, weights.device.queue)
+    numbers, ranks = (DeviceArray.unchecked(keys.size, _WORD, keys.device) for _ in range(2))
+    number(launch, numbers)
+    return scatter(numbers, argsort(keys, launch=launch), ranks, launch=launch)
 
 
 class Arrangement:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from clmst.algorithms.canonical_csr.arrange import Arrangement, uploaded
+from clmst.algorithms.canonical_csr.arrange import Arrangement, ranks_of, uploaded
 from clmst.algorithms.families import CsrValidationCase
 from clmst.core.canonical import canonicalise
 from clmst.core.edge_list import EdgeList
 from clmst.core.graph import Graph
 from clmst.core.known_graphs import dtype_of, known_graph, weights_of
 from clmst.core.weight_keys import Array, EncodedWeights, Encoding
+from clmst.core.weight_order import stable_order
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
 
@@ -32,6 +33,8 @@ def canonical_csr_failure(device: Device, case: CsrValidationCase) -> str | None
                 return f"edges came out in another order for the known graph {size!r}"
         if not _is_right_of_slots(edges, device):
             return f"slots came out in another order for the known graph {size!r}"
+        if dtype != np.float16 and not _has_right_ranks(weights, device):
+            return f"weights were sorted wrongly for the known graph {size!r}"
     return None
 
 
@@ -68,6 +71,13 @@ def _is_right_of_slots(edges: EdgeList, device: Device) -> bool:
         np.array_equal(getattr(found.graph, mine), getattr(expected, theirs))
         for mine, theirs in zip(_NAMES, ("indptr", "indices", "weights", "positions"), strict=True)
     )
+
+
+def _has_right_ranks(weights: Array, device: Device) -> bool:
+    """Return whether a device ranks weights by (weight, position)."""
+    expected = np.empty(weights.size, np.uint32)
+    expected[stable_order(weights)] = np.arange(weights.size)
+    return np.array_equal(ranks_of(*uploaded(device, weights)).to_host(), expected)
 
 
 def _encoding(weights: Array) -> Encoding:

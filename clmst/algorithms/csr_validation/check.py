@@ -17,7 +17,7 @@ from scipy import sparse
 from clmst.algorithms.canonical_csr.arrange import put_slots
 from clmst.algorithms.families import CSR_VALIDATION, CsrValidationCase
 from clmst.core import from_scipy
-from clmst.core.csr import as_uint32
+from clmst.core.csr import as_uint32, extremes
 from clmst.core.graph import Graph
 from clmst.core.graph_checks import check_shape
 from clmst.core.weight_keys import Array, EncodedWeights, Encoding, as_weights
@@ -30,6 +30,8 @@ SOURCE = "algorithms/csr_validation/csr_validation.cl"
 
 # Below so many slots the host has checked a matrix before a device has built the kernels.
 FROM_SLOTS = 1 << 16
+
+_FORMATS = ("csr", "csc", "coo")  # SciPy makes the first of the others, in C
 
 # The most work-groups a compute unit: each adds what it found to the same words.
 _MOST_GROUPS = 32
@@ -44,14 +46,16 @@ _SLOTS_OF_MANY = 16
 _SLOTS_OF_ONE = 4096
 
 
-def put_matrix(matrix: Any, device: Device) -> DeviceGraph | None:
+def put_matrix(matrix: Any, device: Device, *, by_entry: bool = False) -> DeviceGraph | None:
     """Put a matrix on a device as the graph that :meth:`clmst.Graph.from_scipy` makes of it.
 
     Parameters
     ----------
     matrix : object
-        A SciPy matrix or array in CSR form with 32-bit indices and many slots; None for all else.
+        A SciPy matrix or array with many entries in CSR, CSC or COO form; None for all else.
     device : Device
+    by_entry : bool
+        As of :func:`put_slots`, for what has to be rearranged.
 
     Returns
     -------
@@ -62,7 +66,20 @@ def put_matrix(matrix: Any, device: Device) -> DeviceGraph | None:
     -----
     O(n + n_slots) on the device; waits for it. What is not canonical is brought into order there.
     """
-    return _put(matrix, device, arrange=True)
+    graph = _as_it_is(matrix)
+    if graph is None:
+        return None
+    with device.lock, Guard(device):
+        resident = _uploaded(graph, device)
+        if resident is None:
+            return None
+        faults, *fingerprint = _verdict(resident)
+        sound = _sound(resident, faults, *fingerprint)
+        if sound is not None or faults & _FAULTY:
+            return sound
+        if not faults & _ORDER and not (faults & _BELOW and any(fingerprint)):
+            return None  # the host may keep entries that are there twice, as parallel edges
+        return put_slots(resident, by_entry=by_entry)
 
 
 def upload_canonical(matrix: Any, device: Device) -> DeviceGraph | None:
@@ -70,26 +87,21 @@ def upload_canonical(matrix: Any, device: Device) -> DeviceGraph | None:
 
     Rows rise strictly then, and it equals its transpose or has nothing below the diagonal.
     """
-    return _put(matrix, device, arrange=False)
-
-
-def _put(matrix: Any, device: Device, *, arrange: bool) -> DeviceGraph | None:
     graph = _as_it_is(matrix)
     if graph is None:
         return None
-    encoding = Encoding(dtype=graph.weights.dtype, stored=graph.weights.dtype)
-    words = EncodedWeights(bits=graph.weights.view(encoding.word), encoding=encoding)
     with device.lock, Guard(device):
-        if not is_trusted(device, encoding):
-            return None
-        resident = DeviceGraph.of_keys(graph, words, device, wait=False)
-        faults, *fingerprint = _verdict(resident)
-        sound = _sound(resident, faults, *fingerprint)
-        if sound is not None or not arrange or faults & _FAULTY:
-            return sound
-        if not faults & _ORDER and not (faults & _BELOW and any(fingerprint)):
-            return None  # the host may keep entries that are there twice, as parallel edges
-        return put_slots(resident)
+        resident = _uploaded(graph, device)
+        return None if resident is None else check(resident)
+
+
+def _uploaded(graph: Graph, device: Device) -> DeviceGraph | None:
+    """Return a graph that may not be one on a device; None if that is not trusted."""
+    encoding = Encoding(dtype=graph.weights.dtype, stored=graph.weights.dtype)
+    if not is_trusted(device, encoding):
+        return None
+    words = EncodedWeights(bits=graph.weights.view(encoding.word), encoding=encoding)
+    return DeviceGraph.of_keys(graph, words, device, wait=False)
 
 
 def check(resident: DeviceGraph) -> DeviceGraph | None:
@@ -120,32 +132,38 @@ def is_trusted(device: Device, encoding: Encoding) -> bool:
 
 
 def _as_it_is(matrix: Any) -> Graph | None:
-    """Return a graph of a matrix's own arrays, of which little is checked, or None."""
+    """Return a graph of a matrix's arrays, of which little is checked, or None."""
     is_sparse: bool = sparse.issparse(matrix)
-    if not is_sparse or matrix.format != "csr":
-        return None
-    if np.size(matrix.indices) < FROM_SLOTS:
+    if not is_sparse or matrix.format not in _FORMATS or np.size(matrix.data) < FROM_SLOTS:
         return None
     from_scipy.check_matrix(matrix)
     check_shape(matrix.shape)
+    from_scipy.check_arrays(matrix)
     indptr, indices, data, shape = from_scipy.csr_parts(matrix)
-    if not (_is_int32(indptr) and _is_int32(indices) and data.shape == indices.shape):
+    if data.shape != indices.shape or indptr.size != shape[0] + 1:
         return None
-    if indptr.size != shape[0] + 1 or (indptr[0], indptr[-1]) != (0, indices.size):
+    starts, columns = _words(indptr), _words(indices)
+    if starts is None or columns is None or (starts[0], starts[-1]) != (0, columns.size):
         return None
-    weights = np.ascontiguousarray(as_weights(data))
     return Graph.unchecked(
-        indptr=as_uint32(indptr),
-        indices=as_uint32(indices),
-        weights=weights,
+        indptr=starts,
+        indices=columns,
+        weights=np.ascontiguousarray(as_weights(data)),
         is_symmetric=True,
         edge_ids=None,
         n_input=indices.size,
     )
 
 
-def _is_int32(array: Array) -> bool:
-    return array.ndim == 1 and array.dtype == np.int32
+def _words(numbers: Array) -> Array | None:
+    """Return integers as words of 32 bits, or None; negative ones of 32 bits become large ones."""
+    if numbers.ndim != 1 or numbers.size == 0 or numbers.dtype.kind not in "iu":
+        return None
+    if numbers.dtype.itemsize == 8:
+        least, greatest = extremes(numbers)
+        if not 0 <= least <= greatest < 1 << 32:
+            return None
+    return as_uint32(numbers)
 
 
 def _verdict(graph: DeviceGraph) -> list[int]:

@@ -240,9 +240,8 @@ class DeviceForest:
 
     def _gather_ids(self, graph: DeviceGraph, launch: Launcher) -> Memory | None:
         """Return a buffer with the caller's ids of the edges, or None where the host has them."""
-        if graph.edge_ids is None:
+        if graph.edge_ids is None or self.slots is None:
             return None
-        assert self.slots is not None
         word = np.dtype(np.uint32)
         return gather_words(graph.edge_ids, word, self.slots, self.n_edges, launch).memory
 
@@ -318,15 +317,10 @@ def found_forest(
     """Return the forest of ids, endpoints and weights that a device has found."""
     graph = stored.graph
     return unchecked(
-        Forest,
-        n_vertices=graph.n_vertices,
-        _edges=_signed(edges, graph.n_vertices),
-        weights=weights,
-        edge_ids=_ids(stored, ids),
-        maximum=maximum,
-        stats=stats,
+        Forest, n_vertices=graph.n_vertices, _edges=_signed(edges, graph.n_vertices),
+        weights=weights, edge_ids=_ids(stored, ids), maximum=maximum, stats=stats,
         vertex_labels=graph.vertex_labels,
-    )
+    )  # fmt: skip
 
 
 def _ids(stored: DeviceGraph, found: Array) -> Array:

@@ -268,17 +268,30 @@ def test_faults_are_the_hosts_to_name(copying: Device, message: str, dtype: Any)
         clmst.minimum_spanning_forest(A, device=copying)
 
 
+def test_other_forms(copying: Device) -> None:
+    """SciPy makes a CSR of CSC and COO; indices of 64 bits become such of 32."""
+    A = matrix()
+    wide = A.copy()
+    wide.indices, wide.indptr = wide.indices.astype(np.int64), wide.indptr.astype(np.int64)
+    for other in (A.tocsc(), A.tocoo(), wide):
+        assert_uploaded(other, copying)
+    other_weights(A)
+    for other in (A.tocsc(), A.tocoo()):
+        assert_rearranged(other, copying)
+    wide.indices[5] = 2**40 + 7
+    assert put_matrix(wide, copying) is None
+    with pytest.raises(InvalidGraphError, match="must be below 900"):
+        clmst.minimum_spanning_forest(wide, device=copying)
+
+
 def test_what_is_left_to_the_host(copying: Device, monkeypatch: pytest.MonkeyPatch) -> None:
     A = matrix()
-    assert upload_canonical(A.tocoo(), copying) is None
-    assert upload_canonical(clmst.Graph.from_scipy(A), copying) is None
-    wide = A.copy()
-    wide.indices = wide.indices.astype(np.int64)
-    assert upload_canonical(wide, copying) is None
+    assert put_matrix(A.tolil(), copying) is None
+    assert put_matrix(clmst.Graph.from_scipy(A), copying) is None
     monkeypatch.setattr(csr_validation, "FROM_SLOTS", A.nnz + 1)
-    assert upload_canonical(A, copying) is None
+    assert put_matrix(A, copying) is None
     monkeypatch.setattr(csr_validation, "FROM_SLOTS", A.nnz)
-    assert upload_canonical(A, copying) is not None
+    assert put_matrix(A, copying) is not None
 
 
 def test_forests(copying: Device) -> None:
