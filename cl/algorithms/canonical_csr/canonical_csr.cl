@@ -8,6 +8,10 @@
 //     edge      (2, 1)  (3, 3)  (0, 1)  (1, 2)  (0, 3)
 //     key       01 10   11 11   00 01   01 10   00 11
 //     sorted    2: (0, 1)   4: (0, 3)   0: (1, 2)   3: (1, 2)   [1: loop]
+//
+// The position of an edge is in the last `number_bits` bits of the word that its key is in, if there
+// is space: then the sort moves 8 bytes of each edge. Else number_bits is 0, positions are in an
+// array of their own, and the sort moves 12.
 #include "device/rows.cl"
 #include "device/weight_key.cl"
 #include "device/work_group.cl"
@@ -34,6 +38,17 @@ static inline ulong pair_key(uint a, uint b, uint bits) {
   return (ulong)min(a, b) << bits | max(a, b);
 }
 
+// The word of an edge: its key, and its position if that has bits there.
+static inline ulong key_word(ulong key, size_t i, uint number_bits) {
+  return number_bits ? key << number_bits | i : key;
+}
+
+// The position of the edge that a word is of; `numbers` is null if words have it.
+static inline uint number_at(const global ulong *words, const global uint *numbers, size_t i,
+                             uint number_bits) {
+  return number_bits ? (uint)(words[i] & (((ulong)1 << number_bits) - 1)) : numbers[i];
+}
+
 // An end of 32 or 64 bits, signed or not. One that is negative or has more than 32 bits becomes
 // NO_VERTEX, which no graph has.
 static inline uint end_at(const global uint *ends, size_t i, uint is_wide) {
@@ -43,14 +58,15 @@ static inline uint end_at(const global uint *ends, size_t i, uint is_wide) {
 // Make the keys of a list of edges, and number them.
 //
 // In       u[m], v[m]: of 64 bits if `is_wide`, else of 32.
-// Out      keys[m], numbers[m].
+// Out      words[m]; numbers[m], unless number_bits.
 // In-out   verdict: FAULTY, LOOPS and FALLS.
 // Launch   any.
-// Needs    n is at most 2**bits, and bits at most 32.
-// Ensures  numbers[i] = i; if the verdict is not FAULTY, keys[i] = pair_key of u[i] and v[i].
-kernel void canonical_csr_pair_edges(const global uint *u, const global uint *v, global ulong *keys,
-                                     global uint *numbers, volatile global uint *verdict, uint n,
-                                     uint m, uint bits, uint is_wide) {
+// Needs    n is at most 2**bits, bits at most 32, 2 * bits + number_bits at most 64.
+// Ensures  if the verdict is not FAULTY, words and numbers are those of u and v.
+kernel void canonical_csr_pair_edges(const global uint *u, const global uint *v,
+                                     global ulong *words, global uint *numbers,
+                                     volatile global uint *verdict, uint n, uint m, uint bits,
+                                     uint number_bits, uint is_wide) {
   uint faulty = 0, loops = 0, falls = 0;
   GRID_FOR(i, m) {
     const uint a = end_at(u, i, is_wide), b = end_at(v, i, is_wide);
@@ -59,8 +75,8 @@ kernel void canonical_csr_pair_edges(const global uint *u, const global uint *v,
     falls |= pair_key(end_at(u, j, is_wide), end_at(v, j, is_wide), bits) > key;
     faulty |= a >= n || b >= n;
     loops += a == b;
-    keys[i] = key;
-    numbers[i] = (uint)i;
+    words[i] = key_word(key, i, number_bits);
+    if (!number_bits) numbers[i] = (uint)i;
   }
   if (faulty) verdict[VERDICT_FAULTY] = 1;  // benign: all write the same
   if (falls) verdict[VERDICT_FALLS] = 1;    // benign, too
@@ -70,14 +86,15 @@ kernel void canonical_csr_pair_edges(const global uint *u, const global uint *v,
 // Make the keys of a matrix's slots, and number them.
 //
 // In       indptr[n + 1], indices[m].
-// Out      keys[m], numbers[m].
+// Out      words[m]; numbers[m], unless number_bits.
 // In-out   verdict: LOOPS.
 // Launch   any. O(m), and a search for a row each SLOTS slots.
-// Needs    row offsets do not fall, and go from 0 to m; n is at most 2**bits, and bits at most 32.
-// Ensures  numbers[i] = i, keys[i] = pair_key of row and column of slot i.
+// Needs    row offsets do not fall, and go from 0 to m; else as of canonical_csr_pair_edges.
+// Ensures  words and numbers are those of rows and columns.
 kernel void canonical_csr_pair_slots(const global uint *indptr, const global uint *indices,
-                                     global ulong *keys, global uint *numbers,
-                                     volatile global uint *verdict, uint n, uint m, uint bits) {
+                                     global ulong *words, global uint *numbers,
+                                     volatile global uint *verdict, uint n, uint m, uint bits,
+                                     uint number_bits) {
   uint loops = 0;
   for (size_t number = get_global_id(0); number < SLOT_RUNS(m, SLOTS);
        number += get_global_size(0)) {
@@ -86,8 +103,8 @@ kernel void canonical_csr_pair_slots(const global uint *indptr, const global uin
     for (uint slot = run.begin; slot < run.end; ++slot) {
       const uint row = slot_run_row(&run, indptr, slot), column = indices[slot];
       loops += row == column;
-      keys[slot] = pair_key(row, column, bits);
-      numbers[slot] = slot;
+      words[slot] = key_word(pair_key(row, column, bits), slot, number_bits);
+      if (!number_bits) numbers[slot] = slot;
     }
   }
   if (loops) atomic_add(verdict + VERDICT_LOOPS, loops);
@@ -95,30 +112,32 @@ kernel void canonical_csr_pair_slots(const global uint *indptr, const global uin
 
 // Mark the lightest of parallel edges, the first one on a tie.
 //
-// In       keys[m]: sorted; numbers[m]: of the edges in that order; weights: before sorting.
+// In       words[m]: sorted; numbers[m]: of the edges in that order, or null; weights: before
+//          sorting.
 // Out      stays[m]: 1 or 0.
 // In-out   verdict: DROPPED and LONG.
 // Launch   any.
 // Needs    a stable sort; no weight is NaN.
 // Ensures  if the verdict is not LONG, one edge stays of those with equal keys, and the other ones
 //          are counted; no loop stays, and none is counted.
-kernel void canonical_csr_mark_lightest(const global ulong *keys, const global uint *numbers,
+kernel void canonical_csr_mark_lightest(const global ulong *words, const global uint *numbers,
                                         const global weight_t *weights, global uchar *stays,
-                                        volatile global uint *verdict, uint m, uint bits) {
+                                        volatile global uint *verdict, uint m, uint bits,
+                                        uint number_bits) {
   const ulong loop = pair_key(0, 0, bits);
   uint dropped = 0, is_long = 0;
   GRID_FOR(i, m) {
-    const ulong key = keys[i];
-    if (key == loop || (i > 0 && keys[i - 1] == key)) {
+    const ulong key = words[i] >> number_bits;
+    if (key == loop || (i > 0 && words[i - 1] >> number_bits == key)) {
       if (key == loop) stays[i] = 0;
       continue;  // the first of parallel edges writes for all
     }
     stays[i] = 1;
     size_t lightest = i, j = i + 1;
-    if (j == m || keys[j] != key) continue;
-    weight_t least = weight_key(weights[numbers[i]]);
-    for (; j < m && keys[j] == key && j - i < MOST_PARALLEL; ++j) {
-      const weight_t other = weight_key(weights[numbers[j]]);
+    if (j == m || words[j] >> number_bits != key) continue;
+    weight_t least = weight_key(weights[number_at(words, numbers, i, number_bits)]);
+    for (; j < m && words[j] >> number_bits == key && j - i < MOST_PARALLEL; ++j) {
+      const weight_t other = weight_key(weights[number_at(words, numbers, j, number_bits)]);
       stays[j] = other < least;
       if (other >= least) continue;
       stays[lightest] = 0;
@@ -126,7 +145,7 @@ kernel void canonical_csr_mark_lightest(const global ulong *keys, const global u
       least = other;
     }
     dropped += (uint)(j - i) - 1;
-    is_long |= j < m && keys[j] == key;
+    is_long |= j < m && words[j] >> number_bits == key;
   }
   if (dropped) atomic_add(verdict + VERDICT_DROPPED, dropped);
   if (is_long) verdict[VERDICT_LONG] = 1;  // benign: all write the same
@@ -134,26 +153,32 @@ kernel void canonical_csr_mark_lightest(const global ulong *keys, const global u
 
 // List the edges in canonical order.
 //
-// In       keys: sorted; numbers: of the edges in that order; weights: before sorting; places[m]:
-//          of those among the sorted ones that are listed, rising, or null for the first m.
-// Out      indices[m], sorted_weights[m]; ids[m], unless null.
+// In       words: sorted; numbers: of the edges in that order, or null; weights: before sorting;
+//          places[m]: of those among the sorted ones that are listed, rising, or null for the first
+//          m.
+// Out      indices[m], sorted_weights[m], ids[m].
 // In-out   ends[n + 1]: 0 before.
 // Launch   any.
 // Needs    a stable sort; places are those of edges.
 // Ensures  slot i is of the edge ids[i]; ends[row + 1] = the end of the row, of rows with edges. So
 //          the running maximum of `ends` is the index pointer.
-kernel void canonical_csr_list(const global ulong *keys, const global uint *numbers,
+kernel void canonical_csr_list(const global ulong *words, const global uint *numbers,
                                const global weight_t *weights, const global uint *places,
                                global uint *indices, global weight_t *sorted_weights,
-                               global uint *ids, global uint *ends, uint m, uint bits) {
+                               global uint *ids, global uint *ends, uint m, uint bits,
+                               uint number_bits) {
+  // In a loop of its own: CPUs wait half as long for weights without other stores in between.
+  GRID_FOR(i, m) {
+    sorted_weights[i] = weights[number_at(words, numbers, places ? places[i] : i, number_bits)];
+  }
   GRID_FOR(i, m) {
     const size_t at = places ? places[i] : i;
-    const ulong key = keys[at];
-    const uint row = (uint)(key >> bits), number = numbers[at];
+    const ulong key = words[at] >> number_bits;
+    const uint row = (uint)(key >> bits);
     indices[i] = (uint)(key & (((ulong)1 << bits) - 1));
-    sorted_weights[i] = weights[number];
-    if (ids) ids[i] = number;
+    ids[i] = number_at(words, numbers, at, number_bits);
     const size_t next = i + 1 == m || !places ? at + 1 : places[i + 1];
-    if (i + 1 == m || (uint)(keys[next] >> bits) != row) ends[row + 1] = (uint)i + 1;
+    if (i + 1 == m || (uint)(words[next] >> number_bits >> bits) != row)
+      ends[row + 1] = (uint)i + 1;
   }
 }

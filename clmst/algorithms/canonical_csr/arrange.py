@@ -19,6 +19,7 @@ from clmst.primitives.permute import number, scatter
 from clmst.primitives.scan import inclusive_scan
 from clmst.primitives.selection import positions_of
 from clmst.primitives.sort import argsort, bits_of, sort_by_key
+from clmst.primitives.split import split
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.deferred_graph import graph_on_device
 from clmst.runtime.device import Device
@@ -117,16 +118,24 @@ class Arrangement:
     device : Device
     encoding : Encoding
         Of the weights.
+    word_bits : int
+        The bits that a key and a position share, at most 64.
     """
 
-    def __init__(self, n: int, weights: DeviceArray, device: Device, encoding: Encoding) -> None:
+    def __init__(
+        self, n: int, weights: DeviceArray, device: Device, encoding: Encoding,
+        *, word_bits: int = 64,
+    ) -> None:  # fmt: skip
         self._n, self._m, self._weights, self._encoding = n, weights.size, weights, encoding
         self._launch, self._bits = Launcher(device, device.queue), bits_of(n)
         bits = 8 * encoding.word.itemsize
         defines = weight_defines(bits, encoding.kind, maximum=False)
         self._program = device.program(SOURCE, **defines)
-        self._keys = DeviceArray.unchecked(self._m, _LONG_WORD, device)
-        self._numbers = DeviceArray.unchecked(self._m, _WORD, device)
+        self._words = DeviceArray.unchecked(self._m, _LONG_WORD, device)
+        number_bits = bits_of(self._m)
+        is_packed = 2 * self._bits + number_bits <= word_bits
+        self._number_bits = number_bits if is_packed else 0
+        self._numbers = None if is_packed else DeviceArray.unchecked(self._m, _WORD, device)
         self._verdict = DeviceArray.unchecked(_VERDICT_WORDS, _WORD, device)
         self._launch.fill(self._verdict.memory, 0, _VERDICT_WORDS)
         self._is_list = False
@@ -134,8 +143,9 @@ class Arrangement:
     def pair_edges(self, u: DeviceArray, v: DeviceArray) -> None:
         """Enqueue that ends of 32 or 64 bits become keys."""
         self._launch.for_each(
-            self._program, "canonical_csr_pair_edges", self._m, u, v, self._keys, self._numbers,
-            self._verdict, self._n, self._m, self._bits, int(u.dtype.itemsize == 8),
+            self._program, "canonical_csr_pair_edges", self._m, u, v, self._words, self._numbers,
+            self._verdict, self._n, self._m, self._bits, self._number_bits,
+            int(u.dtype.itemsize == 8),
         )  # fmt: skip
         self._is_list = True  # which may have faults, or be in order
 
@@ -146,7 +156,8 @@ class Arrangement:
         groups = self._launch.groups_for(-(-self._m // slots))
         self._launch.enqueue(
             self._program, "canonical_csr_pair_slots", groups, matrix.indptr, matrix.indices,
-            self._keys, self._numbers, self._verdict, self._n, self._m, self._bits,
+            self._words, self._numbers, self._verdict, self._n, self._m, self._bits,
+            self._number_bits,
         )  # fmt: skip
 
     def graph(self, *, lightest: bool, **attributes: Any) -> DeviceGraph | None:
@@ -154,23 +165,20 @@ class Arrangement:
 
         None if an end is no vertex, or if very many edges are parallel and have to be compared.
         """
-        launch, keys, numbers, m = self._launch, self._keys, self._numbers, self._m
+        launch, m = self._launch, self._m
         found = None
         if self._is_list:
             found = self._read()
             if found[_FAULTY]:
                 return None
         if found is None or found[_FALLS]:
-            sort_by_key(
-                keys, numbers, key_bits=2 * self._bits, keys_out=keys, values_out=numbers,
-                launch=launch,
-            )  # fmt: skip
+            self._sort()
         stays = None
         if lightest:
             stays = new_flags(m, launch.device)
             launch.for_each(
-                self._program, "canonical_csr_mark_lightest", m, keys, numbers, self._weights,
-                stays, self._verdict, m, self._bits,
+                self._program, "canonical_csr_mark_lightest", m, self._words, self._numbers,
+                self._weights, stays, self._verdict, m, self._bits, self._number_bits,
             )  # fmt: skip
             found = self._read()
             if found[_LONG]:
@@ -182,6 +190,17 @@ class Arrangement:
             places, _ = positions_of(stays, at_most=m, launch=launch)
         return self._listed(m, places, attributes)
 
+    def _sort(self) -> None:
+        """Enqueue a stable sort of the words by their keys."""
+        bits, words = 2 * self._bits, self._words
+        if self._numbers is None:
+            start = self._number_bits
+            self._words = split(words, key_bits=bits, start_bit=start, launch=self._launch)
+        else:
+            self._words, self._numbers = sort_by_key(
+                words, self._numbers, key_bits=bits, launch=self._launch
+            )
+
     def _listed(
         self, m: int, places: DeviceArray | None, attributes: dict[str, Any]
     ) -> DeviceGraph:
@@ -190,18 +209,18 @@ class Arrangement:
         indices = DeviceArray.unchecked(m, _WORD, device)
         weights = DeviceArray.unchecked(m, self._weights.dtype, device)
         indptr = DeviceArray.unchecked(n + 1, _WORD, device)
-        ids = self._numbers if places is None else DeviceArray.unchecked(m, _WORD, device)
+        ids = DeviceArray.unchecked(m, _WORD, device)
         launch.fill(indptr.memory, 0, n + 1)
         launch.for_each(
-            self._program, "canonical_csr_list", m, self._keys, self._numbers, self._weights,
-            places, indices, weights, None if places is None else ids, indptr, m, self._bits,
+            self._program, "canonical_csr_list", m, self._words, self._numbers, self._weights,
+            places, indices, weights, ids, indptr, m, self._bits, self._number_bits,
         )  # fmt: skip
         inclusive_scan(indptr, monoid=_GREATEST, out=indptr, launch=launch)
         if device.capabilities.host_arrays != "copied":
             launch.queue.finish()  # kernels read arrays that the caller may change from now on
         return graph_on_device(
             indptr, indices, weights, is_symmetric=False, encoding=self._encoding,
-            edge_ids=ids[:m], **attributes,
+            edge_ids=ids, **attributes,
         )  # fmt: skip
 
     def _read(self) -> list[int]:

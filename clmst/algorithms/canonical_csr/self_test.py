@@ -9,19 +9,21 @@ from clmst.algorithms.families import CsrValidationCase
 from clmst.core.canonical import canonicalise
 from clmst.core.edge_list import EdgeList
 from clmst.core.graph import Graph
-from clmst.core.known_graphs import dtype_of, known_graph, weights_of
+from clmst.core.known_graphs import Size, dtype_of, known_graph, weights_of
 from clmst.core.weight_keys import Array, EncodedWeights, Encoding
 from clmst.core.weight_order import stable_order
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
 
+# Graphs, and bits for a key and a position: of the first they do not suffice.
+_SIZES: tuple[tuple[Size, int], ...] = (("tiny", 0), ("heavy", 64))
 _NAMES = ("indptr", "indices", "weights", "edge_ids")
 
 
 def canonical_csr_failure(device: Device, case: CsrValidationCase) -> str | None:
     """Return what a device gets wrong of the known graphs' edges in another order, or None."""
     dtype = dtype_of(case.bits, case.kind)
-    for size in ("tiny", "heavy"):
+    for size, word_bits in _SIZES:
         u, v, ranks, _ = known_graph(size).ranks.edges()
         order = np.random.default_rng(u.size).permutation(u.size)
         u, v, weights = u[order], v[order], weights_of(ranks[order], dtype)
@@ -29,20 +31,22 @@ def canonical_csr_failure(device: Device, case: CsrValidationCase) -> str | None
         n = known_graph(size).ranks.n_vertices
         for is_merged in (False, True):
             edges = EdgeList(u=u, v=v, weights=weights, n_vertices=n, merge_parallel=is_merged)
-            if not _is_right(edges, device):
+            if not _is_right(edges, device, word_bits):
                 return f"edges came out in another order for the known graph {size!r}"
-        if not _is_right_of_slots(edges, device):
+        if not _is_right_of_slots(edges, device, word_bits):
             return f"slots came out in another order for the known graph {size!r}"
         if dtype != np.float16 and not _has_right_ranks(weights, device):
             return f"weights were sorted wrongly for the known graph {size!r}"
     return None
 
 
-def _is_right(edges: EdgeList, device: Device) -> bool:
+def _is_right(edges: EdgeList, device: Device, word_bits: int) -> bool:
     """Return whether a device makes what the host makes of a list of edges."""
     ends = (one.astype(np.int64) for one in (edges.u, edges.v))
     u, v, weights = uploaded(device, *ends, edges.weights)
-    work = Arrangement(edges.n_vertices, weights, device, _encoding(edges.weights))
+    work = Arrangement(
+        edges.n_vertices, weights, device, _encoding(edges.weights), word_bits=word_bits
+    )
     work.pair_edges(u, v)
     found = work.graph(lightest=edges.merge_parallel, n_input=edges.size)
     expected = edges.canonical
@@ -51,7 +55,7 @@ def _is_right(edges: EdgeList, device: Device) -> bool:
     )
 
 
-def _is_right_of_slots(edges: EdgeList, device: Device) -> bool:
+def _is_right_of_slots(edges: EdgeList, device: Device, word_bits: int) -> bool:
     """Return whether a device makes what the host makes of a matrix with falling columns."""
     order = np.lexsort((edges.v, edges.u)[::-1])[::-1]
     order = order[np.argsort(edges.v[order], kind="stable")]
@@ -63,7 +67,8 @@ def _is_right_of_slots(edges: EdgeList, device: Device) -> bool:
     )  # fmt: skip
     encoding = _encoding(weights)
     words = EncodedWeights(bits=weights.view(encoding.word), encoding=encoding)
-    work = Arrangement(edges.n_vertices, uploaded(device, weights)[0], device, encoding)
+    given = uploaded(device, weights)[0]
+    work = Arrangement(edges.n_vertices, given, device, encoding, word_bits=word_bits)
     work.pair_slots(DeviceGraph.of_keys(matrix, words, device, wait=True))
     found = work.graph(lightest=True, n_input=indices.size)
     expected = canonicalise(indptr, indices, weights)

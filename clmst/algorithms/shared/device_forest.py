@@ -216,7 +216,8 @@ class DeviceForest:
         transfers = [Transfer(buffer=self.slots, array=slots, then=take)]
         if found_ids is not None:
             ids = np.empty(self.n_edges, slots.dtype)
-            transfers.append(Transfer(buffer=found_ids, array=ids))
+            of_ids = Transfer(buffer=found_ids, array=ids)
+            transfers = [of_ids] if gathered is not None else [*transfers, of_ids]
         if edges is not None:  # behind slots: there is most to do with them
             transfers.append(Transfer(buffer=self.edges, array=edges))
         if gathered is not None:
@@ -226,7 +227,7 @@ class DeviceForest:
         elif self.n_edges:
             for one in transfers:
                 launch.read(one.buffer, one.array)
-            take(0, slots.nbytes)
+                one.done(0, one.array.nbytes)
         return unchecked(
             Forest,
             n_vertices=graph.n_vertices,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from functools import partialmethod
 from typing import Any
 
 import numpy as np
@@ -97,6 +98,18 @@ def test_edges_in_order_need_no_sort(device: Device, monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr(arrange, "sort_by_key", never)
     assert_arranged(device, v, u, weights)
+
+
+def test_positions_beside_keys(device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of more than 64 bits a key and a position do not share a word."""
+    init = arrange.Arrangement.__init__
+    narrow = partialmethod(init, word_bits=20)
+    monkeypatch.setattr(arrange.Arrangement, "__init__", narrow)
+    raw = random_edges(700, 3000)
+    for merge_parallel in (False, True):
+        assert_arranged(
+            device, raw.u, raw.v, raw.w, n_vertices=raw.n, merge_parallel=merge_parallel
+        )
 
 
 def test_labels_and_coordinates_stay(device: Device) -> None:
