@@ -212,8 +212,16 @@ def transpose(indptr: Array, indices: Array, data: Array) -> tuple[Array, Array,
     return matrix.indptr, matrix.indices, matrix.data
 
 
+def has_symmetric_degrees(indptr: Array, indices: Array) -> bool:
+    """Whether each column has as many entries as the row of its number."""
+    degrees = np.bincount(indices, minlength=indptr.size - 1)
+    return np.array_equal(degrees, np.diff(indptr))
+
+
 def is_symmetric(indptr: Array, indices: Array, weights: Array) -> bool:
     """Whether a CSR with sorted rows equals its transpose, weights included."""
+    if not has_symmetric_degrees(indptr, indices):
+        return False
     t_indptr, t_indices, t_weights = transpose(indptr, indices, weights)
     return (
         np.array_equal(t_indptr, indptr)
