@@ -19,6 +19,7 @@ from typing import Any, TypeAlias, get_args
 
 import numpy as np
 import pyopencl as cl
+from scipy import sparse
 
 import clmst
 from clmst import (
@@ -37,6 +38,8 @@ from clmst import (
 )
 from clmst.algorithms.bvh_boruvka import solve as bvh_boruvka
 from clmst.algorithms.bvh_boruvka.moved import MovingPoints
+from clmst.algorithms.canonical_csr import arrange
+from clmst.algorithms.csr_validation import check as csr_validation
 from clmst.algorithms.dendrogram.merge import merge
 from clmst.algorithms.dendrogram.self_test import merge_by_host
 from clmst.algorithms.dense import plan as dense_plan
@@ -419,6 +422,27 @@ def join_wrongs(device: Device, points: Points, sizes: tuple[int, ...]) -> Itera
             yield f"edges that join components of {size} points"
 
 
+def arranged_wrongs(device: Device) -> Iterator[str]:
+    """Yield which edges and matrices the device brings into a wrong order."""
+    arrange.FROM_EDGES = csr_validation.FROM_SLOTS = 1
+    rng = np.random.default_rng(11)
+    n, m = 20, 80
+    u, v = rng.integers(0, n, (2, m))
+    starts = np.linspace(0, m, n + 1).astype(np.int32)
+    for dtype in (np.float32, np.float64):
+        weights = rng.integers(0, 9, m).astype(dtype)
+        for merged in (False, True):
+            given = Graph.from_edges(u, v, weights, n_vertices=n, merge_parallel=merged)
+            resident = clmst.to_device(given, device)
+            if not np.array_equal(resident.graph.edge_ids, given.edge_ids):
+                yield f"edges of {dtype.__name__}, merged: {merged}"
+        A = sparse.csr_array((weights, v.astype(np.int32), starts), shape=(n, n))
+        resident = clmst.to_device(A, device)
+        if not np.array_equal(resident.graph.edge_ids, Graph.from_scipy(A).edge_ids):
+            yield f"matrix of {dtype.__name__}"
+    arrange.FROM_EDGES = csr_validation.FROM_SLOTS = 1 << 16
+
+
 def stream_wrongs(device: Device) -> Iterator[str]:
     """Yield which streams of generated edges come out wrong."""
     n, m = 34, 500
@@ -571,6 +595,7 @@ def main(shape: str, *without: str) -> None:
         wrong += chain_wrongs(device)
         wrong += proof_wrongs(device, shape)
         wrong += stream_wrongs(device)
+        wrong += arranged_wrongs(device)
     for name, graph, options, maximum in runs(shape, *without):
         solve = clmst.maximum_spanning_forest if maximum else clmst.minimum_spanning_forest
         algorithm = ALGORITHM_OF[type(options)]
