@@ -110,20 +110,31 @@ kernel void canonical_csr_pair_slots(const global uint *indptr, const global uin
   if (loops) atomic_add(verdict + VERDICT_LOOPS, loops);
 }
 
+// Bring weights into the order of sorted words.
+//
+// In       words[m]: sorted; numbers[m]: of the edges in that order, or null; weights[m].
+// Out      sorted_weights[m].
+// Launch   any. A kernel of its own: CPUs wait twice as long for weights with other stores between.
+// Needs    positions below m.
+// Ensures  sorted_weights[i] is of the edge that words[i] is of.
+kernel void canonical_csr_gather(const global ulong *words, const global uint *numbers,
+                                 const global weight_t *weights, global weight_t *sorted_weights,
+                                 uint m, uint number_bits) {
+  GRID_FOR(i, m) sorted_weights[i] = weights[number_at(words, numbers, i, number_bits)];
+}
+
 // Mark the lightest of parallel edges, the first one on a tie.
 //
-// In       words[m]: sorted; numbers[m]: of the edges in that order, or null; weights: before
-//          sorting.
+// In       words[m]: sorted; weights[m]: in that order.
 // Out      stays[m]: 1 or 0.
 // In-out   verdict: DROPPED and LONG.
 // Launch   any.
 // Needs    a stable sort; no weight is NaN.
 // Ensures  if the verdict is not LONG, one edge stays of those with equal keys, and the other ones
 //          are counted; no loop stays, and none is counted.
-kernel void canonical_csr_mark_lightest(const global ulong *words, const global uint *numbers,
-                                        const global weight_t *weights, global uchar *stays,
-                                        volatile global uint *verdict, uint m, uint bits,
-                                        uint number_bits) {
+kernel void canonical_csr_mark_lightest(const global ulong *words, const global weight_t *weights,
+                                        global uchar *stays, volatile global uint *verdict, uint m,
+                                        uint bits, uint number_bits) {
   const ulong loop = pair_key(0, 0, bits);
   uint dropped = 0, is_long = 0;
   GRID_FOR(i, m) {
@@ -135,9 +146,9 @@ kernel void canonical_csr_mark_lightest(const global ulong *words, const global 
     stays[i] = 1;
     size_t lightest = i, j = i + 1;
     if (j == m || words[j] >> number_bits != key) continue;
-    weight_t least = weight_key(weights[number_at(words, numbers, i, number_bits)]);
+    weight_t least = weight_key(weights[i]);
     for (; j < m && words[j] >> number_bits == key && j - i < MOST_PARALLEL; ++j) {
-      const weight_t other = weight_key(weights[number_at(words, numbers, j, number_bits)]);
+      const weight_t other = weight_key(weights[j]);
       stays[j] = other < least;
       if (other >= least) continue;
       stays[lightest] = 0;
@@ -153,30 +164,27 @@ kernel void canonical_csr_mark_lightest(const global ulong *words, const global 
 
 // List the edges in canonical order.
 //
-// In       words: sorted; numbers: of the edges in that order, or null; weights: before sorting;
-//          places[m]: of those among the sorted ones that are listed, rising, or null for the first
-//          m.
-// Out      indices[m], sorted_weights[m], ids[m].
+// In       words: sorted; numbers: of the edges in that order, or null; places[m]: of those among
+//          the sorted ones that are listed, rising, or null for the first m; weights: in the order
+//          of the words, if there are places.
+// Out      indices[m], ids[m]; listed_weights[m], if there are places.
 // In-out   ends[n + 1]: 0 before.
 // Launch   any.
 // Needs    a stable sort; places are those of edges.
 // Ensures  slot i is of the edge ids[i]; ends[row + 1] = the end of the row, of rows with edges. So
 //          the running maximum of `ends` is the index pointer.
 kernel void canonical_csr_list(const global ulong *words, const global uint *numbers,
-                               const global weight_t *weights, const global uint *places,
-                               global uint *indices, global weight_t *sorted_weights,
-                               global uint *ids, global uint *ends, uint m, uint bits,
-                               uint number_bits) {
-  // In a loop of its own: CPUs wait half as long for weights without other stores in between.
-  GRID_FOR(i, m) {
-    sorted_weights[i] = weights[number_at(words, numbers, places ? places[i] : i, number_bits)];
-  }
+                               const global uint *places, const global weight_t *weights,
+                               global uint *indices, global uint *ids,
+                               global weight_t *listed_weights, global uint *ends, uint m,
+                               uint bits, uint number_bits) {
   GRID_FOR(i, m) {
     const size_t at = places ? places[i] : i;
     const ulong key = words[at] >> number_bits;
     const uint row = (uint)(key >> bits);
     indices[i] = (uint)(key & (((ulong)1 << bits) - 1));
     ids[i] = number_at(words, numbers, at, number_bits);
+    if (places) listed_weights[i] = weights[at];
     const size_t next = i + 1 == m || !places ? at + 1 : places[i + 1];
     if (i + 1 == m || (uint)(words[next] >> number_bits >> bits) != row)
       ends[row + 1] = (uint)i + 1;

@@ -173,12 +173,12 @@ class Arrangement:
                 return None
         if found is None or found[_FALLS]:
             self._sort()
-        stays = None
+        stays, weights = None, self._gather()
         if lightest:
             stays = new_flags(m, launch.device)
             launch.for_each(
-                self._program, "canonical_csr_mark_lightest", m, self._words, self._numbers,
-                self._weights, stays, self._verdict, m, self._bits, self._number_bits,
+                self._program, "canonical_csr_mark_lightest", m, self._words, weights, stays,
+                self._verdict, m, self._bits, self._number_bits,
             )  # fmt: skip
             found = self._read()
             if found[_LONG]:
@@ -188,7 +188,7 @@ class Arrangement:
         places = None
         if stays is not None and found[_DROPPED]:
             places, _ = positions_of(stays, at_most=m, launch=launch)
-        return self._listed(m, places, attributes)
+        return self._listed(m, places, weights, attributes)
 
     def _sort(self) -> None:
         """Enqueue a stable sort of the words by their keys."""
@@ -201,19 +201,32 @@ class Arrangement:
                 words, self._numbers, key_bits=bits, launch=self._launch
             )
 
+    def _gather(self) -> DeviceArray:
+        """Return the weights in the order of the words; not waited for."""
+        gathered = DeviceArray.unchecked(self._m, self._weights.dtype, self._launch.device)
+        self._launch.for_each(
+            self._program, "canonical_csr_gather", self._m, self._words, self._numbers,
+            self._weights, gathered, self._m, self._number_bits,
+        )  # fmt: skip
+        return gathered
+
     def _listed(
-        self, m: int, places: DeviceArray | None, attributes: dict[str, Any]
-    ) -> DeviceGraph:
+        self, m: int, places: DeviceArray | None, sorted_weights: DeviceArray,
+        attributes: dict[str, Any],
+    ) -> DeviceGraph:  # fmt: skip
         """Return the graph of the first m of the sorted edges, or of those in some places."""
         launch, device, n = self._launch, self._launch.device, self._n
         indices = DeviceArray.unchecked(m, _WORD, device)
-        weights = DeviceArray.unchecked(m, self._weights.dtype, device)
+        weights = sorted_weights[:m]
+        if places is not None:
+            weights = DeviceArray.unchecked(m, self._weights.dtype, device)
         indptr = DeviceArray.unchecked(n + 1, _WORD, device)
         ids = DeviceArray.unchecked(m, _WORD, device)
         launch.fill(indptr.memory, 0, n + 1)
         launch.for_each(
-            self._program, "canonical_csr_list", m, self._words, self._numbers, self._weights,
-            places, indices, weights, ids, indptr, m, self._bits, self._number_bits,
+            self._program, "canonical_csr_list", m, self._words, self._numbers, places,
+            sorted_weights, indices, ids, None if places is None else weights, indptr, m,
+            self._bits, self._number_bits,
         )  # fmt: skip
         inclusive_scan(indptr, monoid=_GREATEST, out=indptr, launch=launch)
         if device.capabilities.host_arrays != "copied":
