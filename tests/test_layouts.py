@@ -118,6 +118,16 @@ SHARED = [
         "SLOTS_OF_ONE",
     ),
     ("algorithms.canonical_csr.arrange", "_SLOTS_OF_MANY", "device/rows.cl", "SLOT_RUN"),
+    (
+        "algorithms.equal_weights.solve",
+        "_SOLVED",
+        "equal_weights/equal_weights.cl",
+        "STATUS_SOLVED",
+    ),
+    *(
+        ("algorithms.equal_weights.solve", f"_{name}", "equal_weights/equal_weights.cl", name)
+        for name in ("RESULT_WORDS", "WORDS_A_SLOT", "WORDS_A_VERTEX")
+    ),
     ("algorithms.small_matrix.solve", "_SOLVED", "small_matrix/small_matrix.cl", "STATUS_SOLVED"),
     *(
         ("algorithms.small_matrix.solve", f"_{name}", "small_matrix/small_matrix.cl", name)
