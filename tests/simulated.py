@@ -46,6 +46,8 @@ from clmst.algorithms.dense import plan as dense_plan
 from clmst.algorithms.dense.options import Reread
 from clmst.algorithms.edge_parallel.options import UnionFind
 from clmst.algorithms.edge_stream.passes import bytes_of_row, bytes_of_vertex
+from clmst.algorithms.equal_weights import solve as equal_weights
+from clmst.algorithms.equal_weights.family import EQUAL_WEIGHTS
 from clmst.algorithms.filter_boruvka import cpu as filter_boruvka_cpu
 from clmst.algorithms.filter_boruvka import gpu as filter_boruvka
 from clmst.algorithms.filter_boruvka import plan as filter_boruvka_plan
@@ -431,15 +433,20 @@ def arranged_wrongs(device: Device) -> Iterator[str]:
     starts = np.linspace(0, m, n + 1).astype(np.int32)
     for dtype in (np.float32, np.float64):
         weights = rng.integers(0, 9, m).astype(dtype)
-        for merged in (False, True):
-            given = Graph.from_edges(u, v, weights, n_vertices=n, merge_parallel=merged)
-            resident = clmst.to_device(given, device)
-            if not np.array_equal(resident.graph.edge_ids, given.edge_ids):
-                yield f"edges of {dtype.__name__}, merged: {merged}"
         A = sparse.csr_array((weights, v.astype(np.int32), starts), shape=(n, n))
-        resident = clmst.to_device(A, device)
-        if not np.array_equal(resident.graph.edge_ids, Graph.from_scipy(A).edge_ids):
-            yield f"matrix of {dtype.__name__}"
+        cases: list[tuple[Any, Graph]] = [(A, Graph.from_scipy(A))]
+        for merged in (False, True):
+            listed = Graph.from_edges(u, v, weights, n_vertices=n, merge_parallel=merged)
+            cases.append((listed, listed))
+        for given, right in cases:
+            found = clmst.to_device(given, device).graph
+            if found.edges()[3].tolist() != right.edges()[3].tolist():
+                yield f"{type(given).__name__} of {dtype.__name__} in order"
+    if EQUAL_WEIGHTS.suits(device):
+        A.data[:] = 1
+        solved = equal_weights.solve(A, device, maximum=False)
+        if solved != clmst.kruskal(Graph.from_scipy(A)):
+            yield "matrix of equal weights"
     arrange.FROM_EDGES = csr_validation.FROM_SLOTS = 1 << 16
 
 
