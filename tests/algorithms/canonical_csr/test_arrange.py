@@ -184,11 +184,20 @@ def test_threads_make_the_arrays_once() -> None:
 def test_other_weights_are_not_the_callers(device: Device) -> None:
     """A graph of which attributes were replaced is no longer the list that it was made of."""
     raw = random_edges(100, 400)
-    graph = Graph.from_edges(raw.u, raw.v, raw.w, n_vertices=100)
-    other = graph.replace(weights=-graph.weights)
-    assert not is_untouched(other)
+    u, v = np.arange(99), np.arange(1, 100)
+    path = Graph.from_edges(np.append(u, 0), np.append(v, 99), np.arange(100.0))
+    other = path.replace(weights=-np.arange(100.0))
     forest = clmst.minimum_spanning_forest(other, device=device)
+    assert forest.weights.min() == -99
     assert_same_forest(forest, clmst.kruskal(other))
+    graph = Graph.from_edges(raw.u, raw.v, raw.w, n_vertices=100)
     assert_same_forest(
         clmst.minimum_spanning_forest(graph.symmetrised(), device=device), clmst.kruskal(graph)
     )
+
+
+def test_other_ids_are_not_positions(device: Device) -> None:
+    """Those of a masked array are cells, though its edges are a list."""
+    cells = np.ma.masked_equal(np.kron(np.eye(3, dtype=int), np.full((4, 4), 5)), 0)
+    forest = clmst.minimum_spanning_forest(cells, device=device)
+    assert forest.edge_ids.tolist() == [0, 1, 2, 38, 39, 40, 60, 61, 62]
