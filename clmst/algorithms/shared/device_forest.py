@@ -194,6 +194,8 @@ class DeviceForest:
         gathered = own.words.memory if own else None
         if own is None and not look_up:
             gathered = self._gather_weights(stored, launch)
+        # Before threads take from them: the device may have to be asked, which has one lock.
+        looked_up = graph.weights if gathered is None else weights
         assert self.slots is not None
         found_ids = self._gather_ids(stored, launch)
         own_ids = None if found_ids is not None else graph.edge_ids
@@ -209,7 +211,7 @@ class DeviceForest:
             """Take from the host's graph what belongs to slots that have come."""
             part = slice(begin // slots.itemsize, end // slots.itemsize)
             if gathered is None:
-                np.take(graph.weights, slots[part], out=weights[part], mode="clip")
+                np.take(looked_up, slots[part], out=weights[part], mode="clip")
             if own_ids is not None:
                 np.take(own_ids, slots[part], out=ids[part], mode="clip")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 from functools import partialmethod
 from typing import Any
 
@@ -15,6 +16,7 @@ import clmst
 from clmst import Device, Graph, InvalidGraphError
 from clmst.algorithms.canonical_csr import arrange
 from clmst.core.deferred_graph import DeferredGraph
+from clmst.runtime.transfer import Staging
 from tests.forests import assert_same_forest
 from tests.strategies import WEIGHT_DTYPES, EdgeArrays, edge_arrays
 
@@ -154,6 +156,18 @@ def test_arrays_may_change_once_they_are_on_the_device(device: Device) -> None:
     resident = clmst.to_device(Graph.from_edges(raw.u, raw.v, raw.w), device)
     raw.u[:], raw.v[:], raw.w[:] = 0, 0, 0
     assert_same_forest(clmst.minimum_spanning_forest(resident), expected)
+
+
+def test_forests_by_staging(any_device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Threads take weights and ids of what has come, while the solve holds the device's lock."""
+    for module in ("runtime.transfer", "runtime.launcher", "algorithms.shared.device_forest",
+                   "algorithms.shared.packed"):  # fmt: skip
+        monkeypatch.setattr(f"clmst.{module}.STAGED_FROM", 1)
+    device = Device(any_device.cl_device, _trusted=True)
+    device.capabilities = replace(device.capabilities, host_arrays="copied")
+    device.staging = Staging(device.queue)
+    raw = random_edges(300, 2000)
+    assert_arranged(device, raw.u, raw.v, raw.w)
 
 
 def test_few_edges_are_the_hosts(device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
