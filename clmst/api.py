@@ -9,6 +9,7 @@ from clmst.algorithms import families
 from clmst.algorithms.bvh_boruvka.choice import is_for_tree
 from clmst.algorithms.dense.options import DenseOptions
 from clmst.algorithms.dense.tiles import takes_tiles
+from clmst.algorithms.equal_weights import solve as equal_weights
 from clmst.algorithms.memory_needs import with_needs
 from clmst.algorithms.shared.device_forest import DeviceForest
 from clmst.algorithms.shared.solution import forest_at_once, forest_of
@@ -257,6 +258,9 @@ def _solve_whole(
         try:
             is_plain = options is None and not (keep_on_device or profile or verify)
             if algorithm == "auto" and is_plain:
+                of_equal = equal_weights.solve(graph, device, maximum=maximum)
+                if of_equal is not None:
+                    return of_equal
                 of_small = small_matrix.solve(graph, device, maximum=maximum)
                 if of_small is not None:
                     return of_small

@@ -13,18 +13,18 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse import csgraph as scipys
 
-from clmst.algorithms.csr_validation.check import upload_canonical
+from clmst.algorithms.csr_validation.check import put_matrix
 from clmst.algorithms.small_matrix import pairs
 from clmst.algorithms.small_matrix import solve as small_matrix
 from clmst.api import minimum_spanning_forest
 from clmst.core import canonical, csr, from_scipy
-from clmst.core.arguments import shown
-from clmst.core.dense_graph import check_square
-from clmst.core.errors import InvalidGraphError
+from clmst.core.csgraph_input import as_csr, has_scipys_arrays
 from clmst.core.forest import Forest
 from clmst.core.graph import Graph
-from clmst.core.graph_checks import check_shape, check_weights
+from clmst.core.graph_checks import check_weights
 from clmst.core.weight_keys import Array, check_dtype, encode, order_keys
+from clmst.runtime.device import Device
+from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.discovery import get_device, pass_over
 from clmst.runtime.trust import NoFamilyLeftError
 
@@ -38,9 +38,12 @@ FEWEST_ENTRIES = 1 << 12
 # 0.62 and 0.82 for 9,972 doubles, 1.1 and 1.8 for 19,962.
 FEW_ENTRIES_OF_PAIRS = 1 << 13
 # The same for a solve in steps: 2.4 and 1.1 for 9,981 doubles of an upper triangle, 5.3 and 5.1 for
-# 39,986, 8.6 and 15.8 for 119,987. Any other matrix has to be sorted first: 42 and 35 for 239,974.
+# 39,986, 8.6 and 15.8 for 119,987. Any other matrix has to be sorted first: 11 and 18 for 200,000.
 FEW_ENTRIES = 1 << 15
-FEW_ENTRIES_IN_ANY_ORDER = 1 << 18
+FEW_ENTRIES_IN_ANY_ORDER = 1 << 17
+# The same if all weights are equal, which SciPy need not sort: 48 and 8.5 for 1,000,000 directed
+# entries in rows that fall.
+FEW_EQUAL_ENTRIES = 1 << 24
 
 Parts: TypeAlias = tuple[Array, Array, Array]  # data, indices and indptr
 
@@ -92,7 +95,7 @@ def minimum_spanning_tree(csgraph: Any, overwrite: bool = False) -> Any:
            [0., 0., 0., 0.],
            [0., 0., 0., 0.]])
     """
-    matrix = _as_csr(csgraph)
+    matrix = as_csr(csgraph)
     wanted = _class_of_result(_is_matrix(csgraph))
     if np.size(matrix.data) >= FEWEST_ENTRIES:
         parts = _solve_at_once(matrix)
@@ -144,10 +147,11 @@ def _is_for_scipy(matrix: Any) -> bool:
     InvalidGraphError
         A small matrix is malformed: SciPy would crash, or return nonsense.
     """
-    if np.size(matrix.data) >= FEW_ENTRIES_IN_ANY_ORDER:
+    is_equal = np.size(matrix.data) < FEW_EQUAL_ENTRIES and _is_equal(matrix.data)
+    if np.size(matrix.data) >= FEW_ENTRIES_IN_ANY_ORDER and not is_equal:
         return False
     indptr, indices, data, shape = from_scipy.csr_parts(matrix)
-    if not (indptr.dtype == indices.dtype == np.int32 and matrix.data is data):
+    if not (has_scipys_arrays(matrix) and matrix.data is data):
         return False
     check_dtype(data.dtype)
     indptr, indices = csr.check(indptr, indices, data, n=shape[0])
@@ -155,9 +159,15 @@ def _is_for_scipy(matrix: Any) -> bool:
     if data.dtype != np.float64 and not matrix.has_canonical_format:
         return False  # sums of duplicates may be zero, or rounded
     in_one_launch = data.size >= FEW_ENTRIES_OF_PAIRS and small_matrix.works_on(get_device())
-    if (data.size >= FEW_ENTRIES or in_one_launch) and canonical.seems_quick(indptr, indices):
+    is_large = (data.size >= FEW_ENTRIES or in_one_launch) and not is_equal
+    if is_large and canonical.seems_quick(indptr, indices):
         return False
     return bool(data.all()) and _doubles_hold(data)
+
+
+def _is_equal(data: Array) -> bool:
+    """Return whether all weights are equal, of which there are some."""
+    return np.size(data) > 0 and data[0] == data[-1] and bool((data == data[0]).all())
 
 
 def _doubles_hold(data: Array) -> bool:
@@ -171,19 +181,33 @@ def _solve(matrix: Any) -> Parts:
     """Return the tree of a CSR matrix, by the default device or the next one that can."""
     while True:
         try:
-            stored = upload_canonical(matrix, get_device())
-            if stored is not None:
+            stored = _put(matrix, get_device())
+            if stored is not None and stored.edge_ids is None:
                 return _upper_entries(minimum_spanning_forest(stored))
-            graph = Graph.from_scipy(matrix)
             is_converted = matrix.data.dtype != np.float64 and _scipy_sums_duplicates()
             if is_converted and not matrix.has_canonical_format:
-                matrix = _summed(matrix)
-                graph = Graph.from_scipy(matrix)
+                matrix, stored = _summed(matrix), None
+            if stored is not None:
+                return _entries(matrix, np.sort(minimum_spanning_forest(stored).edge_ids))
+            graph = Graph.from_scipy(matrix)
             if graph.edge_ids is None:
                 return _upper_entries(minimum_spanning_forest(graph))
             return _entries(matrix, np.sort(_edge_ids(_in_order_of_entries(graph))))
         except NoFamilyLeftError as error:
             pass_over(None, error)
+
+
+def _put(matrix: Any, device: Device) -> DeviceGraph | None:
+    """Put a matrix on a device, if that can take it: ties go to the first entry."""
+    if device.capabilities.host_arrays == "copied":
+        return put_matrix(matrix, device, by_entry=True)
+    stored = put_matrix(matrix, device)
+    if stored is None or stored.edge_ids is None:
+        return stored
+    # NumPy sorts on the host's own cores, and most real weights are distinct.
+    risen = np.sort(stored.graph.weights)
+    is_distinct = not (risen[1:] == risen[:-1]).any()
+    return stored if is_distinct else put_matrix(matrix, device, by_entry=True)
 
 
 def _edge_ids(graph: Graph) -> Array:
@@ -276,68 +300,3 @@ def _class_of_result(is_matrix: bool) -> Any:
     """Return the class of what the installed SciPy returns; before 1.15 it was always a matrix."""
     kind = sparse.csr_matrix if is_matrix else sparse.csr_array
     return type(scipys.minimum_spanning_tree(kind((1, 1))))
-
-
-# ---------------------------------------------------------------------- what comes in
-
-
-def _as_csr(csgraph: Any) -> Any:
-    """Return the input in CSR form; a CSR as it is, its contents unchecked."""
-    is_sparse: bool = sparse.issparse(csgraph)
-    if is_sparse:
-        from_scipy.check_matrix(csgraph)
-        check_shape(csgraph.shape)
-        from_scipy.check_arrays(csgraph)
-        if csgraph.format == "csr" and _has_scipys_arrays(csgraph):
-            return csgraph
-        indptr, indices, data, shape = from_scipy.csr_parts(csgraph)
-        if csgraph.format == "csr":  # arrays that SciPy did not make
-            given = {"data": data, "indices": indices, "indptr": indptr}
-            from_scipy.check_parts("csr", shape, given)
-        return sparse.csr_array((data, indices, indptr), shape=shape)
-    if isinstance(csgraph, np.ma.MaskedArray):
-        cells = _square(np.ma.getdata(csgraph))
-        return _of_cells(cells, ~np.ma.getmaskarray(csgraph))
-    cells = _square(csgraph)
-    is_edge = cells != 0
-    if cells.dtype.kind == "f":
-        is_edge &= np.isfinite(cells)
-    return _of_cells(cells, is_edge)
-
-
-def _has_scipys_arrays(matrix: Any) -> bool:
-    """Return whether the arrays of a CSR are of the types that SciPy's own code takes."""
-    parts = (matrix.indptr, matrix.indices, matrix.data)
-    if any(type(array) is not np.ndarray for array in parts):
-        return False
-    return bool(matrix.indptr.dtype == matrix.indices.dtype in {np.dtype("i4"), np.dtype("i8")})
-
-
-def _square(csgraph: Any) -> Array:
-    """Return a square array of a supported dtype, or raise."""
-    cells = check_square(csgraph, "csgraph")
-    if isinstance(csgraph, list | tuple) and cells.dtype.kind == "f":
-        _check_rounding(csgraph, cells)
-    return cells
-
-
-def _check_rounding(given: Any, cells: Array) -> None:
-    """Raise if NumPy rounded an integer of a nested list because there are floats beside it."""
-    numbers = np.array(given, dtype=object)
-    rounded = np.argwhere((numbers != cells) & ~np.isnan(cells))
-    if rounded.size:
-        i, j = rounded[0].tolist()
-        raise InvalidGraphError(
-            f"cell ({i}, {j}) of the list is {shown(numbers[i, j])} among floats, and NumPy would "
-            f"round it to {cells[i, j]}; weights must share one dtype that holds them exactly"
-        )
-
-
-def _of_cells(cells: Array, is_edge: Array) -> Any:
-    """Return some cells of an array as a CSR; float16, which SciPy has not, as float32."""
-    n = cells.shape[0]
-    index = np.int32 if cells.size < 1 << 31 else np.int64
-    rows, columns = np.nonzero(is_edge)
-    data = cells[is_edge].astype(np.float32 if cells.dtype == np.float16 else cells.dtype)
-    indptr = np.searchsorted(rows, np.arange(n + 1))
-    return sparse.csr_array((data, columns.astype(index), indptr.astype(index)), shape=cells.shape)

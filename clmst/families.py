@@ -6,7 +6,9 @@ from collections.abc import Iterator
 
 from clmst.algorithms import ALGORITHMS
 from clmst.algorithms import families as of_algorithms
+from clmst.algorithms.canonical_csr.family import CANONICAL_CSR
 from clmst.algorithms.edge_stream.family import EDGE_PASSES, EDGE_STREAM
+from clmst.algorithms.equal_weights.family import EQUAL_WEIGHTS
 from clmst.algorithms.parts.family import PARTS
 from clmst.algorithms.small_matrix.family import SMALL_MATRIX
 from clmst.primitives import families as of_primitives
@@ -23,7 +25,9 @@ FAMILIES: tuple[KernelFamily, ...] = (
     of_algorithms.CORE_NUMBERS,
     of_algorithms.DENDROGRAM,
     of_algorithms.CSR_VALIDATION,
+    CANONICAL_CSR,
     SMALL_MATRIX,
+    EQUAL_WEIGHTS,
     of_algorithms.PROOF,
     of_algorithms.COMPLETE_PROOF,
     EDGE_STREAM,

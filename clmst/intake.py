@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from clmst.algorithms.csr_validation.check import upload_canonical
+from clmst.algorithms.canonical_csr.arrange import put_edges
+from clmst.algorithms.csr_validation.check import put_matrix
 from clmst.algorithms.registry import takes_complete_graphs
 from clmst.core.arguments import check_bool
 from clmst.core.coercion import as_graph
+from clmst.core.deferred_graph import DeferredGraph
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.graph import Graph
 from clmst.runtime.device import Device
@@ -64,10 +66,15 @@ def put(
         As of :meth:`DeviceGraph.upload`.
     """
     check_bool("symmetrize", symmetrize)
-    canonical = upload_canonical(graph, device)
-    if canonical is not None:
-        return canonical
+    found = put_matrix(graph, device)
+    if found is not None:
+        return found
     own = as_graph(graph, symmetrize=symmetrize)
+    if isinstance(own, DeferredGraph) and own.edge_list is not None:
+        attributes = {"vertex_labels": own.vertex_labels, "coordinates": own.coordinates}
+        found = put_edges(own.edge_list, device, **attributes)
+        if found is not None:
+            return found
     if isinstance(own, Graph):
         with Guard(device):
             return DeviceGraph.upload(own, device, wait=wait)

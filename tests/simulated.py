@@ -20,6 +20,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pyopencl as cl
+from scipy import sparse
 
 import clmst
 from clmst import (
@@ -38,12 +39,16 @@ from clmst import (
 )
 from clmst.algorithms.bvh_boruvka import solve as bvh_boruvka
 from clmst.algorithms.bvh_boruvka.moved import MovingPoints
+from clmst.algorithms.canonical_csr import arrange
+from clmst.algorithms.csr_validation import check as csr_validation
 from clmst.algorithms.dendrogram.merge import merge
 from clmst.algorithms.dendrogram.self_test import merge_by_host
 from clmst.algorithms.dense import plan as dense_plan
 from clmst.algorithms.dense.options import Reread
 from clmst.algorithms.edge_parallel.options import UnionFind
 from clmst.algorithms.edge_stream.passes import bytes_of_row, bytes_of_vertex
+from clmst.algorithms.equal_weights import solve as equal_weights
+from clmst.algorithms.equal_weights.family import EQUAL_WEIGHTS
 from clmst.algorithms.filter_boruvka import cpu as filter_boruvka_cpu
 from clmst.algorithms.filter_boruvka import gpu as filter_boruvka
 from clmst.algorithms.filter_boruvka import plan as filter_boruvka_plan
@@ -421,6 +426,32 @@ def join_wrongs(device: Device, points: Points, sizes: tuple[int, ...]) -> Itera
             yield f"edges that join components of {size} points"
 
 
+def arranged_wrongs(device: Device) -> Iterator[str]:
+    """Yield which edges and matrices the device brings into a wrong order."""
+    arrange.FROM_EDGES = csr_validation.FROM_SLOTS = 1
+    rng = np.random.default_rng(11)
+    n, m = 20, 80
+    u, v = rng.integers(0, n, (2, m))
+    starts = np.linspace(0, m, n + 1).astype(np.int32)
+    for dtype in (np.float32, np.float64):
+        weights = rng.integers(0, 9, m).astype(dtype)
+        A = sparse.csr_array((weights, v.astype(np.int32), starts), shape=(n, n))
+        cases: list[tuple[Any, Graph]] = [(A, Graph.from_scipy(A))]
+        for merged in (False, True):
+            listed = Graph.from_edges(u, v, weights, n_vertices=n, merge_parallel=merged)
+            cases.append((listed, listed))
+        for given, right in cases:
+            found = clmst.to_device(given, device).graph
+            if found.edges()[3].tolist() != right.edges()[3].tolist():
+                yield f"{type(given).__name__} of {dtype.__name__} in order"
+    if EQUAL_WEIGHTS.suits(device):
+        A.data[:] = 1
+        solved = equal_weights.solve(A, device, maximum=False)
+        if solved != clmst.kruskal(Graph.from_scipy(A)):
+            yield "matrix of equal weights"
+    arrange.FROM_EDGES = csr_validation.FROM_SLOTS = 1 << 16
+
+
 def stream_wrongs(device: Device) -> Iterator[str]:
     """Yield which streams of generated edges come out wrong."""
     n, m = 34, 500
@@ -581,6 +612,7 @@ def main(shape: str, *without: str) -> None:
         wrong += chain_wrongs(device)
         wrong += proof_wrongs(device, shape)
         wrong += stream_wrongs(device)
+        wrong += arranged_wrongs(device)
     for name, graph, options, maximum in runs(shape, *without):
         solve = clmst.maximum_spanning_forest if maximum else clmst.minimum_spanning_forest
         algorithm = ALGORITHM_OF[type(options)]

@@ -36,6 +36,7 @@ def who_solves(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) 
         monkeypatch.setattr(clmst.csgraph, "FEWEST_ENTRIES", 0)
         monkeypatch.setattr(clmst.csgraph, "FEW_ENTRIES", 0)
         monkeypatch.setattr(clmst.csgraph, "FEW_ENTRIES_IN_ANY_ORDER", 0)
+        monkeypatch.setattr(clmst.csgraph, "FEW_EQUAL_ENTRIES", 0)
     if who == "device":
         monkeypatch.setattr(small_matrix, "works_on", lambda device: False)
     return who
@@ -517,6 +518,10 @@ def test_small_matrices_need_no_device(monkeypatch: pytest.MonkeyPatch, who_solv
     assert len(solved) == (0 if who_solves == "as it is" else 2)
     solved.clear()
     path = narrow(sparse.eye_array(2**15 + 1, k=1, format="csr"))
+    minimum_spanning_tree(path)  # equal weights
+    assert len(solved) == (0 if who_solves == "as it is" else 1)
+    solved.clear()
+    path.data += np.arange(path.nnz) % 7
     for on_device in (
         path,  # as large as the least that is not small
         np.array([[0, 2**53 + 1], [1, 0]]),

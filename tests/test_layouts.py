@@ -101,6 +101,33 @@ SHARED = [
         "csr_validation/csr_validation.cl",
         "SLOTS_OF_MANY",
     ),
+    ("algorithms.csr_validation.check", "_ORDER", "csr_validation/verdict.cl", "FAULT_ORDER"),
+    *(
+        (
+            "algorithms.canonical_csr.arrange",
+            f"_{name}",
+            "canonical_csr/canonical_csr.cl",
+            f"VERDICT_{name}",
+        )
+        for name in ("FAULTY", "LOOPS", "FALLS", "DROPPED", "LONG")
+    ),
+    (
+        "algorithms.canonical_csr.arrange",
+        "_SLOTS_OF_ONE",
+        "canonical_csr/canonical_csr.cl",
+        "SLOTS_OF_ONE",
+    ),
+    ("algorithms.canonical_csr.arrange", "_SLOTS_OF_MANY", "device/rows.cl", "SLOT_RUN"),
+    (
+        "algorithms.equal_weights.solve",
+        "_SOLVED",
+        "equal_weights/equal_weights.cl",
+        "STATUS_SOLVED",
+    ),
+    *(
+        ("algorithms.equal_weights.solve", f"_{name}", "equal_weights/equal_weights.cl", name)
+        for name in ("RESULT_WORDS", "WORDS_A_SLOT", "WORDS_A_VERTEX")
+    ),
     ("algorithms.small_matrix.solve", "_SOLVED", "small_matrix/small_matrix.cl", "STATUS_SOLVED"),
     *(
         ("algorithms.small_matrix.solve", f"_{name}", "small_matrix/small_matrix.cl", name)

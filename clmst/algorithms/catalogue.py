@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clmst.algorithms.bvh_boruvka import kernels as of_bvh_boruvka
+from clmst.algorithms.canonical_csr import kernels as of_canonical_csr
 from clmst.algorithms.csr_validation import kernels as of_csr_validation
 from clmst.algorithms.dendrogram import kernels as of_dendrogram
 from clmst.algorithms.edge_stream import kernels as of_edge_stream
+from clmst.algorithms.equal_weights import kernels as of_equal_weights
 from clmst.algorithms.k_core import kernels as of_k_core
 from clmst.algorithms.parts import kernels as of_parts
 from clmst.algorithms.proof import kernels as of_proof
@@ -31,8 +33,9 @@ def _all(capabilities: Capabilities, tuning: Policy) -> Iterator[Specialisation]
     for source in ("device/trial.cl", "device/fill.cl"):
         yield specialise(source, capabilities, tuning)
     folders = (
-        of_several, of_bvh_boruvka, of_csr_validation, of_dendrogram, of_edge_stream, of_k_core,
-        of_parts, of_proof, of_reweighting, of_small_matrix,
+        of_several, of_bvh_boruvka, of_canonical_csr, of_csr_validation, of_dendrogram,
+        of_edge_stream, of_equal_weights, of_k_core, of_parts, of_proof, of_reweighting,
+        of_small_matrix,
     )  # fmt: skip
     for folder in folders:
         yield from folder.specialisations(capabilities, tuning)

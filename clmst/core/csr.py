@@ -13,9 +13,12 @@ from clmst.core.arguments import as_array
 from clmst.core.errors import InvalidGraphError
 from clmst.core.parallel_edges import heavier
 from clmst.core.sorted_pairs import index_dtype, sort_pairs, spread
+from clmst.core.threads import in_threads, slices
 from clmst.core.weight_keys import Array
 
 _DENSE = 8  # a table ranks numbers that are at most 8 times as many as the endpoints
+
+_SLICE = 1 << 20  # numbers that a thread looks at at once
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,14 +73,6 @@ def check_indptr(indptr: Array, n: int) -> None:
         )
 
 
-def check_endpoints(u: Any, v: Any, n_vertices: int | None) -> tuple[Array, Array]:
-    """Check arrays of endpoints; return them as one-dimensional integer arrays."""
-    u, v = check_pairs(u, v)
-    check_range(u, n_vertices, "u")
-    check_range(v, n_vertices, "v")
-    return u, v
-
-
 def check_pairs(u: Any, v: Any) -> tuple[Array, Array]:
     """Return two lists of numbers as one-dimensional integer arrays of the same length."""
     u, v = as_integers("u", u), as_integers("v", v)
@@ -101,11 +96,21 @@ def as_integers(name: str, given: Any) -> Array:
     return array
 
 
-def check_range(vertices: Array, n: int | None, name: str) -> None:
-    """Raise unless every entry of `vertices` is in [0, n)."""
+def extremes(numbers: Array) -> tuple[int, int]:
+    """Return the least and the greatest of some integers, of which there is one at least."""
+    parts = in_threads(
+        lambda part: (int(numbers[part].min()), int(numbers[part].max())),
+        slices(numbers.size, _SLICE),
+    )
+    lows, highs = zip(*parts, strict=True)
+    return min(lows), max(highs)
+
+
+def check_range(vertices: Array, n: int | None, name: str) -> int:
+    """Raise unless every entry of `vertices` is in [0, n); return the greatest, -1 of none."""
     if vertices.size == 0:
-        return
-    low, high = int(vertices.min()), int(vertices.max())
+        return -1
+    low, high = extremes(vertices)
     if low < 0:
         at = int(np.argmax(vertices < 0))
         raise InvalidGraphError(
@@ -116,13 +121,15 @@ def check_range(vertices: Array, n: int | None, name: str) -> None:
         raise InvalidGraphError(
             f"{name}[{at}] is {vertices[at]} in a graph of {n} vertices; it must be below {n}"
         )
+    return high
 
 
 def rank(u: Array, v: Array) -> tuple[Array, Array, Array]:
     """Renumber the vertices that occur from 0 on; return (u, v, old numbers)."""
     if u.size == 0:
         return u, v, np.zeros(0, np.int64)
-    least, greatest = min(int(u.min()), int(v.min())), max(int(u.max()), int(v.max()))
+    (low_u, high_u), (low_v, high_v) = extremes(u), extremes(v)
+    least, greatest = min(low_u, low_v), max(high_u, high_v)
     if u.dtype != v.dtype:  # NumPy makes floats of int64 combined with uint64
         common = _common_integer(least, greatest)
         u, v = u.astype(common), v.astype(common)
@@ -205,8 +212,16 @@ def transpose(indptr: Array, indices: Array, data: Array) -> tuple[Array, Array,
     return matrix.indptr, matrix.indices, matrix.data
 
 
+def has_symmetric_degrees(indptr: Array, indices: Array) -> bool:
+    """Whether each column has as many entries as the row of its number."""
+    degrees = np.bincount(indices, minlength=indptr.size - 1)
+    return np.array_equal(degrees, np.diff(indptr))
+
+
 def is_symmetric(indptr: Array, indices: Array, weights: Array) -> bool:
     """Whether a CSR with sorted rows equals its transpose, weights included."""
+    if not has_symmetric_degrees(indptr, indices):
+        return False
     t_indptr, t_indices, t_weights = transpose(indptr, indices, weights)
     return (
         np.array_equal(t_indptr, indptr)

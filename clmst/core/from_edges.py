@@ -8,12 +8,14 @@ import numpy as np
 
 from clmst.core import csr
 from clmst.core.arguments import check_bool, check_integer
+from clmst.core.deferred_graph import DeferredGraph
+from clmst.core.edge_list import EdgeList, arrays_of
 from clmst.core.errors import InvalidArgumentError, InvalidGraphError
 from clmst.core.graph_checks import check_coordinates, check_implied, check_size, check_weights
 from clmst.core.weight_keys import as_weights
 
 
-def attributes(
+def graph_of(
     u: Any,
     v: Any,
     w: Any,
@@ -22,8 +24,8 @@ def attributes(
     merge_parallel: bool,
     relabel: bool,
     coordinates: Any,
-) -> dict[str, Any]:
-    """Return the attributes of the graph that :meth:`clmst.Graph.from_edges` makes."""
+) -> DeferredGraph:
+    """Return the graph that :meth:`clmst.Graph.from_edges` makes."""
     check_bool("merge_parallel", merge_parallel)
     if check_bool("relabel", relabel) and n_vertices is not None:
         raise InvalidArgumentError(
@@ -34,11 +36,12 @@ def attributes(
         n_vertices = check_integer("n_vertices", n_vertices)
         check_size(n_vertices, 0)
     labels = None
+    u, v = csr.check_pairs(u, v)
     if relabel:
-        u, v, numbers = csr.rank(*csr.check_pairs(u, v))
+        u, v, numbers = csr.rank(u, v)
         n_vertices, labels = numbers.size, tuple(numbers.tolist())
     else:
-        u, v = csr.check_endpoints(u, v, n_vertices)
+        greatest = max(csr.check_range(u, n_vertices, "u"), csr.check_range(v, n_vertices, "v"))
     m = u.size
     w = np.ones(m, np.uint8) if w is None else as_weights(w)
     if w.shape != (m,):
@@ -46,17 +49,14 @@ def attributes(
             f"u and v have {m} entries but w has shape {w.shape}; there must be one weight an edge"
         )
     if n_vertices is None:
-        n_vertices = 1 + max(int(u.max()), int(v.max())) if m else 0
+        n_vertices = 1 + greatest
         check_implied(n_vertices, m)
     check_size(n_vertices, m)
     check_weights(w, lambda e: (int(u[e]), int(v[e])), labels)
-    upper = csr.upper_from_edges(n_vertices, u, v)
-    if merge_parallel:
-        upper = csr.merge_parallel(upper, w)
-    return _attributes(upper, w) | {
-        "vertex_labels": labels,
-        "coordinates": check_coordinates(coordinates, n_vertices),
-    }
+    edges = EdgeList(u=u, v=v, weights=w, n_vertices=n_vertices, merge_parallel=merge_parallel)
+    return DeferredGraph.of_edges(
+        edges, vertex_labels=labels, coordinates=check_coordinates(coordinates, n_vertices)
+    )
 
 
 def of_owned(arrays: list[Any], n_vertices: int) -> dict[str, Any]:
@@ -77,15 +77,4 @@ def of_owned(arrays: list[Any], n_vertices: int) -> dict[str, Any]:
     ends = [np.minimum(u, v, out=u if u.dtype == v.dtype else None), greater]
     del u, v, greater
     upper = csr.merge_parallel(csr.sort_upper(n_vertices, ends), w)
-    return _attributes(upper, w)
-
-
-def _attributes(upper: csr.Pattern, w: Any) -> dict[str, Any]:
-    return {
-        "indptr": upper.indptr,
-        "indices": upper.indices,
-        "weights": w[upper.positions],
-        "is_symmetric": False,
-        "edge_ids": upper.positions,
-        "n_input": w.size,
-    }
+    return {"is_symmetric": False, "n_input": m, **arrays_of(upper, w)}

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clmst.core import csr, from_edges, from_networkx, from_scipy
+from clmst.core import csr, from_networkx, from_scipy
 from clmst.core.canonical import canonicalise
 from clmst.core.graph_checks import (
     check_attributes,
     check_contents,
+    check_names,
     check_shape,
     check_size,
     check_weights,
@@ -235,14 +236,14 @@ class Graph(OtherLibraries):
 
         Notes
         -----
-        O(n + m): two counting sorts bring the edges into canonical order, in 12 n + 24 m bytes at
-        least.
+        O(m). The graph keeps the arrays and reads them when it is solved or an attribute is asked
+        for. Do not change them before: an end that is no vertex raises then, and whether another
+        change counts is undefined. On the host the attributes take 12 n + 24 m bytes at least.
         """
-        parts = from_edges.attributes(
-            u, v, w, n_vertices, merge_parallel=merge_parallel, relabel=relabel,
-            coordinates=coordinates,
-        )  # fmt: skip
-        return cls.unchecked(**parts)
+        from clmst.core.from_edges import graph_of
+
+        options: Any = {"merge_parallel": merge_parallel, "relabel": relabel}
+        return graph_of(u, v, w, n_vertices, coordinates=coordinates, **options)
 
     @classmethod
     def from_masked(cls, matrix: Any, *, symmetrize: bool = False) -> Graph:
@@ -304,8 +305,9 @@ class Graph(OtherLibraries):
         if unknown := changes.keys() - self.__dataclass_fields__.keys():
             raise TypeError(f"a Graph has no attribute {unknown.pop()!r}")
         graph = self.replace_unchecked(**changes)
-        check_attributes(graph)
-        if changes.keys() - {"weights", "vertex_labels", "coordinates"}:
+        arrays = changes.keys() - {"vertex_labels", "coordinates"}
+        (check_attributes if arrays else check_names)(graph)
+        if arrays - {"weights"}:
             check_contents(graph)
         return graph
 

@@ -70,6 +70,11 @@ def check_attributes(graph: Graph) -> None:
     check_bool("is_symmetric", graph.is_symmetric)
     vars(graph)["n_input"] = check_integer("n_input", graph.n_input, low=0)
     _check_ids(graph.edge_ids, indices.size)
+    check_names(graph)
+
+
+def check_names(graph: Graph) -> None:
+    """Raise unless labels and coordinates of a graph have the right types and lengths. O(1)."""
     check_labels(graph.vertex_labels, graph.n_vertices)
     if graph.coordinates is not None:
         check_kind("coordinates", graph.coordinates, np.ndarray, rule="it must be an array")

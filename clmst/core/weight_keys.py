@@ -21,6 +21,7 @@ import numpy.typing as npt
 
 from clmst.core.arguments import as_array
 from clmst.core.errors import InvalidGraphError
+from clmst.core.threads import in_threads, slices
 
 Array: TypeAlias = npt.NDArray[Any]
 WeightKind: TypeAlias = Literal["unsigned", "signed", "float"]
@@ -76,9 +77,13 @@ def first_nan(weights: Array) -> int | None:
     """Return the position of the first NaN in `weights`, or None."""
     if weights.dtype.kind != "f" or weights.size == 0:
         return None
-    with np.errstate(invalid="ignore"):
-        if not np.isnan(weights.min()):  # a minimum over a NaN is NaN
-            return None
+
+    def least(part: slice) -> Any:
+        with np.errstate(invalid="ignore"):
+            return weights[part].min()  # a minimum over a NaN is NaN
+
+    if not np.isnan(in_threads(least, slices(weights.size, _CHUNK))).any():
+        return None
     return int(np.flatnonzero(np.isnan(weights))[0])
 
 

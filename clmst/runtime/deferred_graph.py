@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from clmst.core.graph import Graph
+from clmst.core.deferred_graph import DeferredGraph
+from clmst.core.sorted_pairs import index_dtype
 from clmst.core.weight_keys import Array, Encoding, KeyedWeights
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
@@ -15,68 +16,33 @@ from clmst.runtime.device_graph import DeviceGraph
 _WORD = np.dtype(np.uint32)
 
 
-class DeferredGraph(Graph):
-    """A graph whose arrays are on a device; each is copied when the host first reads it."""
+def deferred_graph(
+    indptr: DeviceArray,
+    indices: DeviceArray,
+    weights: DeviceArray,
+    *,
+    is_symmetric: bool,
+    edge_ids: DeviceArray | None = None,
+    n_input: int | None = None,
+    **attributes: Any,
+) -> DeferredGraph:
+    """Return the graph of a canonical CSR that a device has; nothing is checked."""
+    arrays = {"indptr": indptr, "indices": indices, "weights": weights}
+    given: dict[str, Any] = {"edge_ids": None}
+    if edge_ids is not None:
+        arrays, given = arrays | {"edge_ids": edge_ids}, {}
 
-    _on_device: dict[str, DeviceArray]
+    def read(name: str) -> dict[str, Array]:
+        values = arrays[name].to_host()
+        if name == "edge_ids":
+            return {name: values.astype(index_dtype(indptr.size - 1, n_input or 0), copy=False)}
+        return {name: values if name == "weights" else values.view(_WORD)}
 
-    @classmethod
-    def of(
-        cls, indptr: DeviceArray, indices: DeviceArray, weights: DeviceArray, *, is_symmetric: bool
-    ) -> DeferredGraph:
-        """Return the graph of a canonical CSR; nothing is checked."""
-        graph = object.__new__(cls)
-        vars(graph).update(
-            _on_device={"indptr": indptr, "indices": indices, "weights": weights},
-            is_symmetric=is_symmetric,
-            edge_ids=None,
-            n_input=indices.size,
-            vertex_labels=None,
-            coordinates=None,
-        )
-        return graph
-
-    def __getattr__(self, name: str) -> Any:
-        """Read an array that has not been read before."""
-        if name not in ("indptr", "indices", "weights"):
-            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
-        values: Array = self._on_device[name].to_host()
-        vars(self)[name] = values if name == "weights" else values.view(_WORD)
-        return vars(self)[name]
-
-    @property
-    def n_vertices(self) -> int:
-        """Number of vertices."""
-        return self._on_device["indptr"].size - 1
-
-    @property
-    def n_slots(self) -> int:
-        """Number of stored slots: both directions and self-loops included."""
-        return self._on_device["indices"].size
-
-    @property
-    def weight_dtype(self) -> np.dtype[Any]:
-        """Of the weights."""
-        return self._on_device["weights"].dtype
-
-    @property
-    def weights_at_hand(self) -> bool:
-        """Whether the host has the weights."""
-        return "weights" in vars(self)
-
-    def replace_unchecked(self, **changes: Any) -> Graph:
-        """Return a copy with some attributes changed; what is not on the host stays so."""
-        graph = object.__new__(type(self))
-        vars(graph).update(vars(self) | changes)
-        return graph
-
-    def __reduce__(self) -> Any:
-        """Pickle as a graph of the host."""
-        return _restored, ({name: getattr(self, name) for name in self.__dataclass_fields__},)
-
-
-def _restored(attributes: dict[str, Any]) -> Graph:
-    return Graph.unchecked(**attributes)
+    return DeferredGraph.of(
+        frozenset(arrays), read, n_vertices=indptr.size - 1, n_slots=indices.size,
+        weight_dtype=weights.dtype, is_symmetric=is_symmetric,
+        n_input=indices.size if n_input is None else n_input, **given, **attributes,
+    )  # fmt: skip
 
 
 class WordsOnDevice(KeyedWeights):
@@ -102,17 +68,24 @@ def graph_on_device(
     is_symmetric: bool,
     encoding: Encoding | None = None,
     device: Device | None = None,
+    edge_ids: DeviceArray | None = None,
+    **attributes: Any,
 ) -> DeviceGraph:
     """Return the graph of a canonical CSR that a device has; nothing is checked.
 
     Without an `encoding` the words of `weights` are the weights themselves. The `device` is that of
-    `indptr`, or another one of the same context.
+    `indptr`, or another one of the same context. Of the `attributes` of a :class:`Graph`, all have
+    defaults.
     """
+    graph = deferred_graph(
+        indptr, indices, weights, is_symmetric=is_symmetric, edge_ids=edge_ids, **attributes
+    )
     return DeviceGraph(
-        graph=DeferredGraph.of(indptr, indices, weights, is_symmetric=is_symmetric),
+        graph=graph,
         device=device or indptr.device,
         indptr=indptr.memory,
         indices=indices.memory,
         weights=weights.memory,
         encoded=WordsOnDevice(weights, encoding),
+        edge_ids=None if edge_ids is None else edge_ids.memory,
     )

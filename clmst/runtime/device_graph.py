@@ -34,6 +34,8 @@ class DeviceGraph:
         How keys are made of the words.
     rows : device buffer of uint32, optional
         The row of each slot, if an algorithm keeps it.
+    edge_ids : device buffer of uint32, optional
+        The caller's position of each slot's edge, if the device has brought edges into order.
     plans : dict
         What algorithms keep with the graph for the next solve, by algorithm and options: memory,
         and data that follows from the topology. Other weights of the same word width and kind can
@@ -49,6 +51,7 @@ class DeviceGraph:
     weights: Memory
     encoded: KeyedWeights
     rows: Memory | None = None
+    edge_ids: Memory | None = None
     plans: dict[Hashable, Any] = field(default_factory=dict)
     derived: dict[Hashable, Any] = field(default_factory=dict)
 
@@ -64,8 +67,9 @@ class DeviceGraph:
         needed["weights"] = encoded.encoding.word.itemsize * n_slots
         for name, n_bytes in needed.items():
             check_capacity(name, getattr(self, name), n_bytes, self.device)
-        if self.rows is not None:
-            check_capacity("rows", self.rows, 4 * n_slots, self.device)
+        for name in ("rows", "edge_ids"):
+            if getattr(self, name) is not None:
+                check_capacity(name, getattr(self, name), 4 * n_slots, self.device)
         check_dict("plans", self.plans)
         check_dict("derived", self.derived)
 
@@ -104,6 +108,7 @@ class DeviceGraph:
             weights=weights,
             encoded=encoded,
             rows=None,
+            edge_ids=None,
             plans={},
             derived={},
         )

@@ -20,7 +20,7 @@ from clmst.core.errors import InvalidArgumentError
 from clmst.core.graph import Graph
 from clmst.core.weight_keys import Array, EncodedWeights, encode
 from clmst.runtime.array import DeviceArray
-from clmst.runtime.deferred_graph import DeferredGraph
+from clmst.runtime.deferred_graph import deferred_graph
 from clmst.runtime.device import Device
 from clmst.runtime.device_costs import Costs
 from clmst.runtime.device_graph import DeviceGraph
@@ -281,7 +281,7 @@ def _part(
         )  # fmt: skip
         device.queue.flush()
         return DeviceGraph(
-            graph=DeferredGraph.of(indptr, columns, weights, is_symmetric=False),
+            graph=deferred_graph(indptr, columns, weights, is_symmetric=False),
             device=device, indptr=indptr.memory, indices=columns.memory, weights=weights.memory,
             encoded=own,
         )  # fmt: skip

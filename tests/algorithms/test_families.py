@@ -202,13 +202,11 @@ def test_host_checks_a_matrix_where_the_device_may_not(
 ) -> None:
     monkeypatch.setattr(csr_validation, "FROM_SLOTS", 1)
     matrix = sparse.csr_array(np.triu(np.arange(1, 101).reshape(10, 10), 1))
-    seen: list[object] = []
-    monkeypatch.setattr(csr_validation, "check", seen.append)
-    clmst.to_device(matrix, fresh)
-    assert len(seen) == 1
+    assert csr_validation.put_matrix(matrix, fresh) is not None
     wrong.names = {"csr-check"}
-    clmst.to_device(matrix, fresh.forcing_off("lanes"))
-    assert len(seen) == 1
+    careful = fresh.forcing_off("lanes")
+    assert csr_validation.put_matrix(matrix, careful) is None
+    assert clmst.to_device(matrix, careful).n_slots == matrix.nnz
 
 
 def test_primitives(wrong: Wrong, fresh: Device) -> None:

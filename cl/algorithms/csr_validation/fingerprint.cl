@@ -49,7 +49,8 @@ static inline void wi_check_slot(finding_t *found, secret_t secret, uint n, uint
                                  weight_t weight, bool is_first, uint before) {
   found->faults |= (column >= n ? FAULT_COLUMN : 0) | (column < row ? FAULT_BELOW : 0) |
                    (weight_is_nan(weight) ? FAULT_NAN : 0) |
-                   (!is_first && column <= before ? FAULT_ORDER : 0);
+                   (!is_first && column < before ? FAULT_ORDER : 0) |
+                   (!is_first && column == before ? FAULT_TWICE : 0);
   const ulong ends = (ulong)min(row, column) << 32 | max(row, column);
   const ulong word = mix_bits(mix_bits(ends ^ secret.ends) + (weight_key(weight) ^ secret.weights));
   found->fingerprint ^= column == row ? 0 : word;
@@ -81,9 +82,10 @@ static inline void wi_check_vector(finding_t *found, ulong8 *words, secret_t sec
     keys[k] = weight_key(weights[k]);
     nan |= weight_is_nan(weights[k]);
   }
-  const int8 not_rising = (row == row_before) & (column <= before);
+  const int8 is_within = row == row_before;
   found->faults |= (any(column >= n) ? FAULT_COLUMN : 0) | (any(column < row) ? FAULT_BELOW : 0) |
-                   (nan ? FAULT_NAN : 0) | (any(not_rising) ? FAULT_ORDER : 0);
+                   (nan ? FAULT_NAN : 0) | (any(is_within & (column < before)) ? FAULT_ORDER : 0) |
+                   (any(is_within & (column == before)) ? FAULT_TWICE : 0);
   const ulong8 ends = convert_ulong8(min(row, column)) << 32 | convert_ulong8(max(row, column));
   const ulong8 word =
       mix_vectors(mix_vectors(ends ^ secret.ends) + (vload8(0, keys) ^ secret.weights));

@@ -12,6 +12,7 @@
 #define FAULT_COLUMN 2u  // a column is no vertex
 #define FAULT_NAN 4u     // a weight is NaN
 #define FAULT_BELOW 8u   // a slot is below the diagonal; no fault if the matrix is symmetric
-#define FAULT_ORDER 16u  // a column does not exceed the one before it in its row
+#define FAULT_ORDER 16u  // a column is less than the one before it in its row
+#define FAULT_TWICE 32u  // a column equals the one before it in its row
 
 #endif

@@ -71,14 +71,15 @@ kernel void forest_gather_weights(const global weight_t *weights, const global u
 #if WG_SIZE == 1
 // Look up slots, endpoints and weights of all edges at once, into arrays of the host.
 //
-// In       indptr[n + 1], indices[n_slots], weights[n_slots]: the graph; slots[k]: rising.
-// Out      own_slots[k], edges[k]; forest_weights[k] if `weighted`.
+// In       indptr[n + 1], indices[n_slots], weights[n_slots]: the graph; slots[k]: rising;
+//          edge_ids[n_slots]: of the slots, or null: the slots themselves.
+// Out      ids[k], edges[k]; forest_weights[k] if `weighted`.
 // Launch   any. O(k + n): a work-item's slots are neighbours, and it gallops from row to row.
 // Needs    slots rise, and are upper slots.
-// Ensures  own_slots is slots, and the others are as of the kernels above.
+// Ensures  ids[i] = edge_ids[slots[i]], and the others are as of the kernels above.
 kernel void forest_write_out(const global uint *indptr, const global uint *indices,
                              const global weight_t *weights, const global uint *slots,
-                             global uint *own_slots, global uint2 *edges,
+                             const global uint *edge_ids, global uint *ids, global uint2 *edges,
                              global weight_t *forest_weights, uint n, uint k, uint weighted) {
   const uint begin = (uint)((ulong)k * get_group_id(0) / get_num_groups(0));
   const uint end = (uint)((ulong)k * (get_group_id(0) + 1) / get_num_groups(0));
@@ -86,7 +87,7 @@ kernel void forest_write_out(const global uint *indptr, const global uint *indic
   for (uint i = begin; i < end; ++i) {
     const uint slot = slots[i];
     row = wi_row_from(indptr, row, n, slot);
-    own_slots[i] = slot;
+    ids[i] = edge_ids ? edge_ids[slot] : slot;
     edges[i] = (uint2)(row, indices[slot]);
     if (weighted) forest_weights[i] = weights[slot];
   }
@@ -98,27 +99,28 @@ kernel void forest_write_out(const global uint *indptr, const global uint *indic
 
 // Put all that the host needs of a forest into one buffer, which is read at once.
 //
-// In       indptr[n + 1], indices[n_slots], weights[n_slots]: the graph; slots[k]: rising; count[1]:
-//          k, at most `bound`, or null: k is `bound`.
+// In       indptr[n + 1], indices[n_slots], weights[n_slots]: the graph; slots[k]: rising;
+//          edge_ids[n_slots]: of the slots, or null: the slots themselves; count[1]: k, at most
+//          `bound`, or null: k is `bound`.
 // Out      packed[begin + 3 * bound]: k; from word PACKED_HEAD on weights[k], from word `begin` on
-//          the slots, `bound` words behind them the edges, two words each.
+//          the ids, `bound` words behind them the edges, two words each.
 // Launch   any. O(k log n).
 // Needs    slots rise, and are upper slots; begin is PACKED_HEAD and the words that `bound` weights
 //          take.
-// Ensures  the three parts are weights[slots[i]] bit for bit, slots[i], and (row, column) of
-//          slots[i], the lesser first.
+// Ensures  the three parts are weights[slots[i]] bit for bit, edge_ids[slots[i]], and (row,
+//          column) of slots[i], the lesser first.
 kernel void forest_pack(const global uint *indptr, const global uint *indices,
                         const global weight_t *weights, const global uint *slots,
-                        const global uint *count, global uint *packed, uint n, uint begin,
-                        uint bound) {
+                        const global uint *edge_ids, const global uint *count, global uint *packed,
+                        uint n, uint begin, uint bound) {
   const uint k = count ? *count : bound;
   global weight_t *own_weights = (global weight_t *)(packed + PACKED_HEAD);
-  global uint *own_slots = packed + begin, *ends = own_slots + bound;
+  global uint *ids = packed + begin, *ends = ids + bound;
   if (get_global_id(0) == 0) packed[0] = k;
   GRID_FOR(i, k) {
     const uint slot = slots[i];
     own_weights[i] = weights[slot];
-    own_slots[i] = slot;
+    ids[i] = edge_ids ? edge_ids[slot] : slot;
     ends[2 * i] = wi_find_row(indptr, 0, n, slot);
     ends[2 * i + 1] = indices[slot];
   }

@@ -1,4 +1,4 @@
-"""Taking a caller's CSR onto a device, which itself finds out whether it can be used as it is.
+"""Put a caller's CSR on a device, which itself finds out whether it can be used as it is.
 
 On the host the same is a matter of seconds for a large symmetric matrix: most of it is the
 transpose that the matrix is compared to. The device takes a fingerprint instead, by secret keys of
@@ -14,12 +14,13 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from clmst.algorithms.canonical_csr.arrange import put_slots
 from clmst.algorithms.families import CSR_VALIDATION, CsrValidationCase
 from clmst.core import from_scipy
-from clmst.core.csr import as_uint32
+from clmst.core.csr import as_uint32, extremes
 from clmst.core.graph import Graph
 from clmst.core.graph_checks import check_shape
-from clmst.core.weight_keys import Array, Encoding, as_weights, encode, first_nan
+from clmst.core.weight_keys import Array, EncodedWeights, Encoding, as_weights
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.failures import Guard
@@ -28,46 +29,79 @@ from clmst.runtime.launcher import Launcher
 SOURCE = "algorithms/csr_validation/csr_validation.cl"
 
 # Below so many slots the host has checked a matrix before a device has built the kernels.
-FROM_SLOTS = 1 << 18
+FROM_SLOTS = 1 << 16
 
-# Slots that the host looks at before it uploads a matrix, in 12 us.
-_GLIMPSES = 4
+_FORMATS = ("csr", "csc", "coo")  # SciPy makes the first of the others, in C
+
 # The most work-groups a compute unit: each adds what it found to the same words.
 _MOST_GROUPS = 32
 
 # Of verdict.cl.
 _VERDICT_WORDS = 3
+_FAULTY = 7  # no matrix of numbers: the bits before FAULT_BELOW
 _BELOW = 8
+_ORDER = 16
 # Of csr_validation.cl: the slots of a tile for each work-item, and for one that is alone.
 _SLOTS_OF_MANY = 16
 _SLOTS_OF_ONE = 4096
 
 
-def upload_canonical(matrix: Any, device: Device) -> DeviceGraph | None:
-    """Put a matrix on a device if it can be used as it is, else return None.
-
-    The graph is the one that :meth:`clmst.Graph.from_scipy` makes of the matrix: rows that rise
-    strictly, and equal to its transpose or with nothing below the diagonal. Of any other matrix,
-    be it faulty or only in need of rearrangement, nothing is said but None.
+def put_matrix(matrix: Any, device: Device, *, by_entry: bool = False) -> DeviceGraph | None:
+    """Put a matrix on a device as the graph that :meth:`clmst.Graph.from_scipy` makes of it.
 
     Parameters
     ----------
     matrix : object
-        A SciPy matrix or array in CSR form with 32-bit indices and many slots; None for all else.
+        A SciPy matrix or array with many entries in CSR, CSC or COO form; None for all else.
     device : Device
+    by_entry : bool
+        As of :func:`put_slots`, for what has to be rearranged.
+
+    Returns
+    -------
+    DeviceGraph or None
+        None for what is faulty, which the host then names, and for what the host has to rearrange.
 
     Notes
     -----
-    O(n + n_slots) on the device, which reads everything once; waits for it.
+    O(n + n_slots) on the device; waits for it. What is not canonical is brought into order there.
     """
     graph = _as_it_is(matrix)
-    if graph is None or _shows_a_fault(graph):
+    if graph is None:
         return None
-    encoded = encode(graph.weights)
     with device.lock, Guard(device):
-        if not is_trusted(device, encoded.encoding):
+        resident = _uploaded(graph, device)
+        if resident is None:
             return None
-        return check(DeviceGraph.of_keys(graph, encoded, device, wait=False))
+        faults, *fingerprint = _verdict(resident)
+        sound = _sound(resident, faults, *fingerprint)
+        if sound is not None or faults & _FAULTY:
+            return sound
+        if not faults & _ORDER and not (faults & _BELOW and any(fingerprint)):
+            return None  # the host may keep entries that are there twice, as parallel edges
+        return put_slots(resident, by_entry=by_entry)
+
+
+def upload_canonical(matrix: Any, device: Device) -> DeviceGraph | None:
+    """Put a matrix on a device if it can be used as it is; else as :func:`put_matrix`, but None.
+
+    Rows rise strictly then, and it equals its transpose or has nothing below the diagonal.
+    """
+    graph = _as_it_is(matrix)
+    if graph is None:
+        return None
+    with device.lock, Guard(device):
+        resident = _uploaded(graph, device)
+        return None if resident is None else check(resident)
+
+
+def _uploaded(graph: Graph, device: Device) -> DeviceGraph | None:
+    """Return a graph that may not be one on a device; None if that is not trusted."""
+    encoding = Encoding(dtype=graph.weights.dtype, stored=graph.weights.dtype)
+    if not is_trusted(device, encoding):
+        return None
+    words = EncodedWeights(bits=graph.weights.view(encoding.word), encoding=encoding)
+    return DeviceGraph.of_keys(graph, words, device, wait=False)
 
 
 def check(resident: DeviceGraph) -> DeviceGraph | None:
@@ -75,7 +109,11 @@ def check(resident: DeviceGraph) -> DeviceGraph | None:
 
     Its `is_symmetric` says nothing before.
     """
-    faults, *fingerprint = _verdict(resident)
+    return _sound(resident, *_verdict(resident))
+
+
+def _sound(resident: DeviceGraph, faults: int, *fingerprint: int) -> DeviceGraph | None:
+    """Return a graph if the words of a verdict say that it is sound, else None."""
     if faults & ~_BELOW or (faults and any(fingerprint)):
         return None
     return with_symmetry(resident, symmetric=bool(faults & _BELOW))
@@ -87,32 +125,6 @@ def with_symmetry(resident: DeviceGraph, *, symmetric: bool) -> DeviceGraph:
     return resident.replace_unchecked(graph=graph)
 
 
-def _shows_a_fault(graph: Graph) -> bool:
-    """Return whether a few slots tell that the host must rearrange a matrix, or name its faults.
-
-    Such a matrix is not uploaded in vain. In most of those that are not canonical, nearly every
-    slot tells; the device finds the others.
-    """
-    n, starts, columns = graph.n_vertices, graph.indptr, graph.indices
-    slots = (np.arange(1, 2 * _GLIMPSES, 2) * (graph.n_slots // (2 * _GLIMPSES))).astype(np.uint32)
-    mirrored = set()
-    for slot, row in zip(slots, starts.searchsorted(slots, side="right") - 1, strict=True):
-        column = int(columns[slot])
-        if column >= n or (slot > starts[row] and columns[slot - 1] >= column):
-            return True
-        if column == row:
-            continue
-        first, last = int(starts[column]), int(starts[column + 1])
-        other = first + int(columns[first:last].searchsorted(np.uint32(row)))
-        is_twice = other < last and columns[other] == row
-        if (is_twice and graph.weights[other] != graph.weights[slot]) or (
-            column < row and not is_twice
-        ):
-            return True
-        mirrored.add(bool(is_twice))
-    return len(mirrored) > 1  # some edges are stored once, others twice
-
-
 def is_trusted(device: Device, encoding: Encoding) -> bool:
     """Return whether the device has shown that it finds faults; else the host looks for them."""
     case = CsrValidationCase(bits=8 * encoding.word.itemsize, kind=encoding.kind)
@@ -120,34 +132,38 @@ def is_trusted(device: Device, encoding: Encoding) -> bool:
 
 
 def _as_it_is(matrix: Any) -> Graph | None:
-    """Return a graph of a matrix's own arrays, of which little is checked, or None."""
+    """Return a graph of a matrix's arrays, of which little is checked, or None."""
     is_sparse: bool = sparse.issparse(matrix)
-    if not is_sparse or matrix.format != "csr":
-        return None
-    if np.size(matrix.indices) < FROM_SLOTS:
+    if not is_sparse or matrix.format not in _FORMATS or np.size(matrix.data) < FROM_SLOTS:
         return None
     from_scipy.check_matrix(matrix)
     check_shape(matrix.shape)
+    from_scipy.check_arrays(matrix)
     indptr, indices, data, shape = from_scipy.csr_parts(matrix)
-    if not (_is_int32(indptr) and _is_int32(indices) and data.shape == indices.shape):
+    if data.shape != indices.shape or indptr.size != shape[0] + 1:
         return None
-    if indptr.size != shape[0] + 1 or (indptr[0], indptr[-1]) != (0, indices.size):
+    starts, columns = _words(indptr), _words(indices)
+    if starts is None or columns is None or (starts[0], starts[-1]) != (0, columns.size):
         return None
-    weights = np.ascontiguousarray(as_weights(data))
-    if weights.dtype.itemsize == 8 and first_nan(weights) is not None:
-        return None  # what narrows 64-bit weights for the device takes none
     return Graph.unchecked(
-        indptr=as_uint32(indptr),
-        indices=as_uint32(indices),
-        weights=weights,
+        indptr=starts,
+        indices=columns,
+        weights=np.ascontiguousarray(as_weights(data)),
         is_symmetric=True,
         edge_ids=None,
         n_input=indices.size,
     )
 
 
-def _is_int32(array: Array) -> bool:
-    return array.ndim == 1 and array.dtype == np.int32
+def _words(numbers: Array) -> Array | None:
+    """Return integers as words of 32 bits, or None; negative ones of 32 bits become large ones."""
+    if numbers.ndim != 1 or numbers.size == 0 or numbers.dtype.kind not in "iu":
+        return None
+    if numbers.dtype.itemsize == 8:
+        least, greatest = extremes(numbers)
+        if not 0 <= least <= greatest < 1 << 32:
+            return None
+    return as_uint32(numbers)
 
 
 def _verdict(graph: DeviceGraph) -> list[int]:

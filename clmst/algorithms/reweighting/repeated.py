@@ -194,6 +194,7 @@ class ReweightedGraph:
             weights=memory,
             encoded=OnDevice(memory, encoding, self.edges.n_slots, launch),
             rows=self._rows,
+            edge_ids=None,
             plans=self._plans,
             derived={},
         )

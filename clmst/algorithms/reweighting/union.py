@@ -185,6 +185,7 @@ class Union:
             weights=self._words,
             encoded=OnDevice(self._words, encoding, k, launch),
             rows=None,
+            edge_ids=None,
             plans={},
             derived={},
         )
@@ -206,6 +207,7 @@ class Union:
             weights=None,
             encoded=Elsewhere(encoding),
             rows=None,
+            edge_ids=None,
             plans={},
             derived={},
         )

@@ -194,7 +194,12 @@ class DeviceForest:
         gathered = own.words.memory if own else None
         if own is None and not look_up:
             gathered = self._gather_weights(stored, launch)
-        ids = None if graph.edge_ids is None else np.empty(self.n_edges, graph.edge_ids.dtype)
+        # Before threads take from them: the device may have to be asked, which has one lock.
+        looked_up = graph.weights if gathered is None else weights
+        assert self.slots is not None
+        found_ids = self._gather_ids(stored, launch)
+        own_ids = None if found_ids is not None else graph.edge_ids
+        ids = slots if own_ids is None else np.empty(self.n_edges, own_ids.dtype)
         knows_rows = stored.rows is not None  # then the host does, too
         edges = None if knows_rows else np.empty((self.n_edges, 2), np.uint32)
 
@@ -206,12 +211,15 @@ class DeviceForest:
             """Take from the host's graph what belongs to slots that have come."""
             part = slice(begin // slots.itemsize, end // slots.itemsize)
             if gathered is None:
-                np.take(graph.weights, slots[part], out=weights[part], mode="clip")
-            if graph.edge_ids is not None and ids is not None:
-                np.take(graph.edge_ids, slots[part], out=ids[part], mode="clip")
+                np.take(looked_up, slots[part], out=weights[part], mode="clip")
+            if own_ids is not None:
+                np.take(own_ids, slots[part], out=ids[part], mode="clip")
 
-        assert self.slots is not None
         transfers = [Transfer(buffer=self.slots, array=slots, then=take)]
+        if found_ids is not None:
+            ids = np.empty(self.n_edges, slots.dtype)
+            of_ids = Transfer(buffer=found_ids, array=ids)
+            transfers = [of_ids] if gathered is not None else [*transfers, of_ids]
         if edges is not None:  # behind slots: there is most to do with them
             transfers.append(Transfer(buffer=self.edges, array=edges))
         if gathered is not None:
@@ -221,17 +229,24 @@ class DeviceForest:
         elif self.n_edges:
             for one in transfers:
                 launch.read(one.buffer, one.array)
-            take(0, slots.nbytes)
+                one.done(0, one.array.nbytes)
         return unchecked(
             Forest,
             n_vertices=graph.n_vertices,
             _edges=endpoints if edges is None else _signed(edges, graph.n_vertices),
             weights=own.encoding.decode(weights) if own else weights,
-            edge_ids=_signed(slots, graph.n_slots) if ids is None else ids,
+            edge_ids=ids if own_ids is not None else _ids(stored, ids),
             maximum=self.maximum,
             stats=self.stats,
             vertex_labels=graph.vertex_labels,
         )
+
+    def _gather_ids(self, graph: DeviceGraph, launch: Launcher) -> Memory | None:
+        """Return a buffer with the caller's ids of the edges, or None where the host has them."""
+        if graph.edge_ids is None or self.slots is None:
+            return None
+        word = np.dtype(np.uint32)
+        return gather_words(graph.edge_ids, word, self.slots, self.n_edges, launch).memory
 
     def _gather_weights(self, graph: DeviceGraph, launch: Launcher) -> Memory | None:
         """Return a buffer with the weights of the edges, or None where the host looks them up.
@@ -251,7 +266,7 @@ class DeviceForest:
         """Read weights, slots and endpoints at once."""
         assert self.slots is not None
         found = packed.parts(stored, self.slots, None, self.n_edges, launch)
-        return found_forest(stored.graph, *found, maximum=self.maximum, stats=self.stats)
+        return found_forest(stored, *found, maximum=self.maximum, stats=self.stats)
 
     def _can_write_out(self, graph: DeviceGraph) -> bool:
         """Return whether a kernel can write everything to arrays of the host."""
@@ -263,7 +278,7 @@ class DeviceForest:
         """Let the device write slots, endpoints and weights to arrays of the host."""
         assert self.slots is not None
         found = written_out.parts(stored, self.slots, self.n_edges, launch)
-        return found_forest(stored.graph, *found, maximum=self.maximum, stats=self.stats)
+        return found_forest(stored, *found, maximum=self.maximum, stats=self.stats)
 
     def _of_matrix(self, launch: Launcher, *, look_up: bool) -> Forest:
         """Copy the endpoints, and the weights if the device has them; the rest follows."""
@@ -294,26 +309,30 @@ class DeviceForest:
 
 
 def found_forest(
-    graph: Graph,
-    slots: Array,
+    stored: DeviceGraph,
+    ids: Array,
     edges: Array,
     weights: Array,
     *,
     maximum: bool,
     stats: Mapping[str, Any],
 ) -> Forest:
-    """Return the forest of slots, endpoints and weights that a device has found."""
-    ids = graph.edge_ids
+    """Return the forest of ids, endpoints and weights that a device has found."""
+    graph = stored.graph
     return unchecked(
-        Forest,
-        n_vertices=graph.n_vertices,
-        _edges=_signed(edges, graph.n_vertices),
-        weights=weights,
-        edge_ids=_signed(slots, graph.n_slots) if ids is None else ids[slots],
-        maximum=maximum,
-        stats=stats,
+        Forest, n_vertices=graph.n_vertices, _edges=_signed(edges, graph.n_vertices),
+        weights=weights, edge_ids=_ids(stored, ids), maximum=maximum, stats=stats,
         vertex_labels=graph.vertex_labels,
-    )
+    )  # fmt: skip
+
+
+def _ids(stored: DeviceGraph, found: Array) -> Array:
+    """Return the caller's ids of the edges, of what a device has found for them."""
+    graph = stored.graph
+    if stored.edge_ids is not None:
+        return _signed(found, max(graph.n_vertices, graph.n_input))
+    ids = graph.edge_ids
+    return _signed(found, graph.n_slots) if ids is None else ids[found]
 
 
 def gather_words(

@@ -41,7 +41,9 @@ def suits(graph: DeviceGraph, n_edges: int, most: int | None = None) -> bool:
 def parts(
     graph: DeviceGraph, slots: Memory, count: Memory | None, bound: int, launch: Launcher
 ) -> tuple[Array, Array, Array]:
-    """Return slots, endpoints and weights of a forest's edges; waits. O(bound log n).
+    """Return ids, endpoints and weights of a forest's edges; waits. O(bound log n).
+
+    Ids are slots where the host maps them to the caller's.
 
     Parameters
     ----------
@@ -59,8 +61,8 @@ def parts(
     packed = graph.device.allocate(found.nbytes)
     program = graph.device.program(SOURCE, WEIGHT_BITS=8 * word.itemsize)
     launch.for_each(
-        program, "forest_pack", bound, graph.indptr, graph.indices, graph.weights, slots, count,
-        packed, graph.n_vertices, begin, bound,
+        program, "forest_pack", bound, graph.indptr, graph.indices, graph.weights, slots,
+        graph.edge_ids, count, packed, graph.n_vertices, begin, bound,
     )  # fmt: skip
     launch.read(packed, found)
     k = int(found[0])

@@ -120,7 +120,7 @@ def forest_at_once(
     slots, total = positions_of(solution.in_forest, at_most=bound, launch=launch)
     found = packed.parts(graph, slots.memory, total.memory, bound, launch)
     stats = stats_of(solution.stats, launch, algorithm)
-    return found_forest(graph.graph, *found, maximum=maximum, stats=stats)
+    return found_forest(graph, *found, maximum=maximum, stats=stats)
 
 
 def forest_of_slots(

@@ -26,16 +26,20 @@ def suits(device: Device) -> bool:
 def parts(
     graph: DeviceGraph, slots: Memory, k: int, launch: Launcher
 ) -> tuple[Array, Array, Array]:
-    """Return slots, endpoints and weights of `k` edges, more than none; waits. O(n + k)."""
+    """Return ids, endpoints and weights of `k` edges, more than none; waits. O(n + k).
+
+    Ids are slots where the host maps them to the caller's.
+    """
     device, word = graph.device, graph.encoded.encoding.word
-    own_slots, edges = np.empty(k, np.uint32), np.empty((k, 2), np.uint32)
+    ids, edges = np.empty(k, np.uint32), np.empty((k, 2), np.uint32)
     weights = np.empty(k, graph.graph.weight_dtype)
     weighted = word.itemsize == weights.itemsize  # else the host's weights are wider
     program = device.program(SOURCE, WEIGHT_BITS=8 * word.itemsize)
-    written = [result_in_place(device, array) for array in (own_slots, edges, weights)]
+    written = [result_in_place(device, array) for array in (ids, edges, weights)]
     launch.enqueue(
         program, "forest_write_out", launch.groups_for(-(-k // program.grid_tile)), graph.indptr,
-        graph.indices, graph.weights, slots, *written, graph.n_vertices, k, int(weighted),
+        graph.indices, graph.weights, slots, graph.edge_ids, *written, graph.n_vertices, k,
+        int(weighted),
     )  # fmt: skip
     launch.queue.finish()
-    return own_slots, edges, weights if weighted else graph.graph.weights[own_slots]
+    return ids, edges, weights if weighted else graph.graph.weights[ids]

@@ -14,20 +14,18 @@ from scipy import sparse
 
 import clmst
 from clmst import Device, Graph, InvalidGraphError
+from clmst.algorithms.canonical_csr import arrange
 from clmst.algorithms.csr_validation import check as csr_validation
-from clmst.algorithms.csr_validation.check import upload_canonical
+from clmst.algorithms.csr_validation.check import put_matrix, upload_canonical
 from clmst.runtime.device_graph import DeviceGraph
 from tests.forests import assert_same_forest
 from tests.strategies import WEIGHT_DTYPES
-
-shows_a_fault = csr_validation._shows_a_fault
 
 
 @pytest.fixture
 def copying(device: Device, monkeypatch: pytest.MonkeyPatch) -> Device:
     """Return the device as one that copies, for matrices of any size, and finds faults itself."""
     monkeypatch.setattr(csr_validation, "FROM_SLOTS", 1)
-    monkeypatch.setattr(csr_validation, "_shows_a_fault", lambda _: False)
     capabilities = device.capabilities
     monkeypatch.setattr(device, "capabilities", replace(capabilities, host_arrays="copied"))
     return device
@@ -35,7 +33,7 @@ def copying(device: Device, monkeypatch: pytest.MonkeyPatch) -> Device:
 
 @pytest.fixture
 def uploads(copying: Device, monkeypatch: pytest.MonkeyPatch) -> list[Graph]:
-    """Return what is put on the device, after a look at a few slots."""
+    """Return what is put on the device."""
     seen: list[Graph] = []
     put = DeviceGraph.of_keys
 
@@ -43,7 +41,6 @@ def uploads(copying: Device, monkeypatch: pytest.MonkeyPatch) -> list[Graph]:
         seen.append(graph)
         return put(graph, *arguments, **named)
 
-    monkeypatch.setattr(csr_validation, "_shows_a_fault", shows_a_fault)
     monkeypatch.setattr(DeviceGraph, "of_keys", noted)
     return seen
 
@@ -130,16 +127,94 @@ def exchange_weights(A: Any) -> None:
     A.data[first], A.data[second] = A.data[second] + 1, A.data[first] + 1
 
 
-@pytest.mark.parametrize("spoil", [spoil_weight, spoil_column, swap, repeat, exchange_weights])
-def test_what_the_host_rearranges(copying: Device, spoil: Callable[[Any], None]) -> None:
-    """None of these is canonical; the way round by the host gives the same forest."""
+def other_weights(A: Any) -> None:
+    A.data[:] = np.arange(A.nnz) % 50
+
+
+def falling_rows(A: Any) -> None:
+    for row in range(A.shape[0]):
+        slots = slice(A.indptr[row], A.indptr[row + 1])
+        A.indices[slots], A.data[slots] = A.indices[slots][::-1], A.data[slots][::-1]
+
+
+def lower_triangle(A: Any) -> None:
+    A.indices[:], A.data[:] = A.indices[::-1].copy(), A.data[::-1].copy()
+    A.indptr[:] = A.nnz - A.indptr[::-1]
+
+
+SPOILED = [
+    spoil_weight, spoil_column, swap, repeat, exchange_weights, other_weights, falling_rows,
+    lower_triangle,
+]  # fmt: skip
+
+
+def assert_rearranged(A: Any, device: Device) -> None:
+    """Check that the device makes of it what the host makes of it."""
+    assert upload_canonical(A, device) is None
+    resident, graph = put_matrix(A, device), Graph.from_scipy(A)
+    assert resident is not None
+    assert graph.edge_ids is not None
+    assert not resident.graph.is_symmetric
+    for name in ("indptr", "indices", "weights", "edge_ids"):
+        found, right = getattr(resident.graph, name), getattr(graph, name)
+        np.testing.assert_array_equal(found, right)
+        assert found.dtype == right.dtype
+    assert (resident.n_slots, resident.graph.n_input) == (graph.n_slots, A.nnz)
+    for given in (A, resident):
+        assert_forests(given, graph, device)
+
+
+def assert_forests(given: Any, graph: Graph, device: Device) -> None:
+    """Check both forests of what is given beside the oracle's."""
+    least = clmst.minimum_spanning_forest(given, device=device)
+    assert_same_forest(least, clmst.kruskal(graph))
+    greatest = clmst.maximum_spanning_forest(given, device=device)
+    assert_same_forest(greatest, clmst.kruskal(graph, maximum=True))
+
+
+@pytest.mark.parametrize("spoil", SPOILED)
+def test_what_the_device_rearranges(copying: Device, spoil: Callable[[Any], None]) -> None:
+    """None of these is canonical; the device brings it into the order that the host would."""
     A = matrix()
     spoil(A)
     A.has_sorted_indices = False
-    assert upload_canonical(A, copying) is None
-    graph = Graph.from_scipy(A)
-    assert graph.edge_ids is not None
-    assert_same_forest(clmst.minimum_spanning_forest(A, device=copying), clmst.kruskal(graph))
+    assert_rearranged(A, copying)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.int64, np.float32, np.uint8, np.bool_], ids=str)
+def test_lesser_of_two_directions(copying: Device, dtype: Any) -> None:
+    """On a tie the upper one: it comes first; zeros of both signs tie."""
+    A = matrix(dtype=np.int32)
+    least = -2 if np.dtype(dtype).kind in "if" else 0
+    A.data[:] = np.random.default_rng(4).integers(least, 2, A.nnz)
+    A = A.astype(dtype)
+    if A.dtype.kind == "f":
+        A.data[(A.data == 0) & (np.arange(A.nnz) % 2 == 0)] = -0.0
+    assert_rearranged(A, copying)
+
+
+def test_very_many_entries_at_one_place(copying: Device) -> None:
+    """No work-item compares so many; the host does."""
+    m = 3000
+    weights = np.random.default_rng(5).integers(0, 1000, m)
+    columns = np.ones(m, np.int32)
+    columns[-1] = 0  # so that the row falls
+    A = sparse.csr_array((weights, columns, np.array([0, m, m], np.int32)), shape=(2, 2))
+    assert put_matrix(A, copying) is None
+    forest = clmst.minimum_spanning_forest(A, device=copying)
+    assert forest.edge_ids.tolist() == [int(np.argmin(weights[:-1]))]
+
+
+def test_parallel_entries_of_rising_rows(copying: Device) -> None:
+    """The host takes such a matrix as it is, if it is symmetric or upper triangular."""
+    upper = narrow(sparse.csr_array(sparse.triu(matrix(), 1)))
+    repeat(upper)
+    twice = np.array([3, 5, 3, 5]), np.array([1, 1, 0, 0], np.int32), np.array([0, 2, 4], np.int32)
+    for A in (upper, sparse.csr_array(twice, shape=(2, 2))):
+        assert put_matrix(A, copying) is None
+        graph = Graph.from_scipy(A)
+        assert graph.edge_ids is None
+        assert_forests(A, graph, copying)
 
 
 @pytest.mark.parametrize("keys", [(0, 0), (2**64 - 1, 1), (12345, 2**63)])
@@ -193,17 +268,30 @@ def test_faults_are_the_hosts_to_name(copying: Device, message: str, dtype: Any)
         clmst.minimum_spanning_forest(A, device=copying)
 
 
+def test_other_forms(copying: Device) -> None:
+    """SciPy makes a CSR of CSC and COO; indices of 64 bits become such of 32."""
+    A = matrix()
+    wide = A.copy()
+    wide.indices, wide.indptr = wide.indices.astype(np.int64), wide.indptr.astype(np.int64)
+    for other in (A.tocsc(), A.tocoo(), wide):
+        assert_uploaded(other, copying)
+    other_weights(A)
+    for other in (A.tocsc(), A.tocoo()):
+        assert_rearranged(other, copying)
+    wide.indices[5] = 2**40 + 7
+    assert put_matrix(wide, copying) is None
+    with pytest.raises(InvalidGraphError, match="must be below 900"):
+        clmst.minimum_spanning_forest(wide, device=copying)
+
+
 def test_what_is_left_to_the_host(copying: Device, monkeypatch: pytest.MonkeyPatch) -> None:
     A = matrix()
-    assert upload_canonical(A.tocoo(), copying) is None
-    assert upload_canonical(clmst.Graph.from_scipy(A), copying) is None
-    wide = A.copy()
-    wide.indices = wide.indices.astype(np.int64)
-    assert upload_canonical(wide, copying) is None
+    assert put_matrix(A.tolil(), copying) is None
+    assert put_matrix(clmst.Graph.from_scipy(A), copying) is None
     monkeypatch.setattr(csr_validation, "FROM_SLOTS", A.nnz + 1)
-    assert upload_canonical(A, copying) is None
+    assert put_matrix(A, copying) is None
     monkeypatch.setattr(csr_validation, "FROM_SLOTS", A.nnz)
-    assert upload_canonical(A, copying) is not None
+    assert put_matrix(A, copying) is not None
 
 
 def test_forests(copying: Device) -> None:
@@ -216,33 +304,6 @@ def test_forests(copying: Device) -> None:
     assert_same_forest(clmst.minimum_spanning_forest(upper, device=copying), expected)
 
 
-def other_weights(A: Any) -> None:
-    A.data[:] = np.arange(A.nnz)
-
-
-def falling_rows(A: Any) -> None:
-    for row in range(A.shape[0]):
-        slots = slice(A.indptr[row], A.indptr[row + 1])
-        A.indices[slots], A.data[slots] = A.indices[slots][::-1], A.data[slots][::-1]
-
-
-def outside(A: Any) -> None:
-    A.indices[:] = A.shape[0]
-
-
-@pytest.mark.parametrize("spoil", [other_weights, falling_rows, outside])
-def test_what_is_faulty_all_over_is_not_uploaded(
-    copying: Device, uploads: list[Graph], spoil: Callable[[Any], None]
-) -> None:
-    """The host would have to convert it, so the copy on the device would be thrown away."""
-    A = matrix(n=3000)
-    spoil(A)
-    assert upload_canonical(A, copying) is None
-    lower = narrow(sparse.csr_array(sparse.tril(matrix(n=3000), -1)))
-    assert upload_canonical(lower, copying) is None
-    assert uploads == []
-
-
 def test_what_is_canonical_is_uploaded_once(copying: Device, uploads: list[Graph]) -> None:
     for A in (matrix(n=3000), narrow(sparse.csr_array(sparse.triu(matrix(n=3000))))):
         forest = clmst.minimum_spanning_forest(A, device=copying)
@@ -251,17 +312,20 @@ def test_what_is_canonical_is_uploaded_once(copying: Device, uploads: list[Graph
         assert_same_forest(forest, clmst.kruskal(Graph.from_scipy(A)))
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_a_few_slots_show_no_fault_of_what_is_canonical(seed: int) -> None:
-    """A canonical matrix that were refused here would be transposed by the host, for nothing."""
-    A = matrix(n=20 + 50 * seed, seed=seed)
-    for one in (A, narrow(sparse.csr_array(sparse.triu(A)))):
-        assert not shows_a_fault(Graph.from_scipy(one))
-
-
 def test_an_untrusted_device_gets_no_upload(
     copying: Device, uploads: list[Graph], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(csr_validation, "is_trusted", lambda *_: False)
-    assert upload_canonical(matrix(), copying) is None
+    assert put_matrix(matrix(), copying) is None
     assert uploads == []
+
+
+def test_a_device_that_is_not_trusted_to_sort_leaves_it_to_the_host(
+    copying: Device, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(arrange, "is_trusted", lambda *_: False)
+    A = matrix()
+    assert put_matrix(A, copying) is not None
+    other_weights(A)
+    assert put_matrix(A, copying) is None
+    assert_forests(A, Graph.from_scipy(A), copying)

@@ -1,0 +1,192 @@
+// canonical_csr: edges in any order become a CSR in canonical order, on the device.
+//
+// Every edge gets a key of its two ends, the lesser one first. A stable sort by keys (the host's
+// part) brings edges into canonical order, parallel ones by their positions. Self-loops get the
+// greatest key, which no edge has, so they come last and are cut off:
+//
+//     position  0       1       2       3       4          bits: 2
+//     edge      (2, 1)  (3, 3)  (0, 1)  (1, 2)  (0, 3)
+//     key       01 10   11 11   00 01   01 10   00 11
+//     sorted    2: (0, 1)   4: (0, 3)   0: (1, 2)   3: (1, 2)   [1: loop]
+//
+// The position of an edge is in the last `number_bits` bits of the word that its key is in, if there
+// is space: then the sort moves 8 bytes of each edge. Else number_bits is 0, positions are in an
+// array of their own, and the sort moves 12.
+#include "device/rows.cl"
+#include "device/weight_key.cl"
+#include "device/work_group.cl"
+
+// Words of the verdict, all 0 at first.
+#define VERDICT_FAULTY 0   // 1: an end is no vertex
+#define VERDICT_LOOPS 1    // number of self-loops
+#define VERDICT_FALLS 2    // 1: keys are not in order yet
+#define VERDICT_DROPPED 3  // number of edges that lighter parallel ones replace
+#define VERDICT_LONG 4     // 1: more edges are parallel than a work-item compares
+
+#define NO_VERTEX 0xFFFFFFFFu
+
+// Consecutive slots of a matrix that a work-item takes at once, with others in its work-group or
+// alone.
+#define SLOTS_OF_ONE 4096
+#define SLOTS (WG_SIZE == 1 ? SLOTS_OF_ONE : SLOT_RUN)
+
+// The most parallel edges that are compared with each other.
+#define MOST_PARALLEL 1024
+
+static inline ulong pair_key(uint a, uint b, uint bits) {
+  if (a == b) return ~0ul >> (64 - 2 * bits);
+  return (ulong)min(a, b) << bits | max(a, b);
+}
+
+// The word of an edge: its key, and its position if that has bits there.
+static inline ulong key_word(ulong key, size_t i, uint number_bits) {
+  return number_bits ? key << number_bits | i : key;
+}
+
+// The position of the edge that a word is of; `numbers` is null if words have it.
+static inline uint number_at(const global ulong *words, const global uint *numbers, size_t i,
+                             uint number_bits) {
+  return number_bits ? (uint)(words[i] & (((ulong)1 << number_bits) - 1)) : numbers[i];
+}
+
+// An end of 32 or 64 bits, signed or not. One that is negative or has more than 32 bits becomes
+// NO_VERTEX, which no graph has.
+static inline uint end_at(const global uint *ends, size_t i, uint is_wide) {
+  return is_wide ? (uint)min(((const global ulong *)ends)[i], (ulong)NO_VERTEX) : ends[i];
+}
+
+// Make the keys of a list of edges, and number them.
+//
+// In       u[m], v[m]: of 64 bits if `is_wide`, else of 32.
+// Out      words[m]; numbers[m], unless number_bits.
+// In-out   verdict: FAULTY, LOOPS and FALLS.
+// Launch   any.
+// Needs    n is at most 2**bits, bits at most 32, 2 * bits + number_bits at most 64.
+// Ensures  if the verdict is not FAULTY, words and numbers are those of u and v.
+kernel void canonical_csr_pair_edges(const global uint *u, const global uint *v,
+                                     global ulong *words, global uint *numbers,
+                                     volatile global uint *verdict, uint n, uint m, uint bits,
+                                     uint number_bits, uint is_wide) {
+  uint faulty = 0, loops = 0, falls = 0;
+  GRID_FOR(i, m) {
+    const uint a = end_at(u, i, is_wide), b = end_at(v, i, is_wide);
+    const ulong key = pair_key(a, b, bits);
+    const size_t j = i > 0 ? i - 1 : 0;
+    falls |= pair_key(end_at(u, j, is_wide), end_at(v, j, is_wide), bits) > key;
+    faulty |= a >= n || b >= n;
+    loops += a == b;
+    words[i] = key_word(key, i, number_bits);
+    if (!number_bits) numbers[i] = (uint)i;
+  }
+  if (faulty) verdict[VERDICT_FAULTY] = 1;  // benign: all write the same
+  if (falls) verdict[VERDICT_FALLS] = 1;    // benign, too
+  if (loops) atomic_add(verdict + VERDICT_LOOPS, loops);
+}
+
+// Make the keys of a matrix's slots, and number them.
+//
+// In       indptr[n + 1], indices[m].
+// Out      words[m]; numbers[m], unless number_bits.
+// In-out   verdict: LOOPS.
+// Launch   any. O(m), and a search for a row each SLOTS slots.
+// Needs    row offsets do not fall, and go from 0 to m; else as of canonical_csr_pair_edges.
+// Ensures  words and numbers are those of rows and columns.
+kernel void canonical_csr_pair_slots(const global uint *indptr, const global uint *indices,
+                                     global ulong *words, global uint *numbers,
+                                     volatile global uint *verdict, uint n, uint m, uint bits,
+                                     uint number_bits) {
+  uint loops = 0;
+  for (size_t number = get_global_id(0); number < SLOT_RUNS(m, SLOTS);
+       number += get_global_size(0)) {
+    slot_run_t run;
+    slot_run_open(&run, indptr, n, m, SLOTS, (uint)number);
+    for (uint slot = run.begin; slot < run.end; ++slot) {
+      const uint row = slot_run_row(&run, indptr, slot), column = indices[slot];
+      loops += row == column;
+      words[slot] = key_word(pair_key(row, column, bits), slot, number_bits);
+      if (!number_bits) numbers[slot] = slot;
+    }
+  }
+  if (loops) atomic_add(verdict + VERDICT_LOOPS, loops);
+}
+
+// Bring weights into the order of sorted words.
+//
+// In       words[m]: sorted; numbers[m]: of the edges in that order, or null; weights[m].
+// Out      sorted_weights[m].
+// Launch   any. A kernel of its own: CPUs wait twice as long for weights with other stores between.
+// Needs    positions below m.
+// Ensures  sorted_weights[i] is of the edge that words[i] is of.
+kernel void canonical_csr_gather(const global ulong *words, const global uint *numbers,
+                                 const global weight_t *weights, global weight_t *sorted_weights,
+                                 uint m, uint number_bits) {
+  GRID_FOR(i, m) sorted_weights[i] = weights[number_at(words, numbers, i, number_bits)];
+}
+
+// Mark the lightest of parallel edges, the first one on a tie.
+//
+// In       words[m]: sorted; weights[m]: in that order.
+// Out      stays[m]: 1 or 0.
+// In-out   verdict: DROPPED and LONG.
+// Launch   any.
+// Needs    a stable sort; no weight is NaN.
+// Ensures  if the verdict is not LONG, one edge stays of those with equal keys, and the other ones
+//          are counted; no loop stays, and none is counted.
+kernel void canonical_csr_mark_lightest(const global ulong *words, const global weight_t *weights,
+                                        global uchar *stays, volatile global uint *verdict, uint m,
+                                        uint bits, uint number_bits) {
+  const ulong loop = pair_key(0, 0, bits);
+  uint dropped = 0, is_long = 0;
+  GRID_FOR(i, m) {
+    const ulong key = words[i] >> number_bits;
+    if (key == loop || (i > 0 && words[i - 1] >> number_bits == key)) {
+      if (key == loop) stays[i] = 0;
+      continue;  // the first of parallel edges writes for all
+    }
+    stays[i] = 1;
+    size_t lightest = i, j = i + 1;
+    if (j == m || words[j] >> number_bits != key) continue;
+    weight_t least = weight_key(weights[i]);
+    for (; j < m && words[j] >> number_bits == key && j - i < MOST_PARALLEL; ++j) {
+      const weight_t other = weight_key(weights[j]);
+      stays[j] = other < least;
+      if (other >= least) continue;
+      stays[lightest] = 0;
+      lightest = j;
+      least = other;
+    }
+    dropped += (uint)(j - i) - 1;
+    is_long |= j < m && words[j] >> number_bits == key;
+  }
+  if (dropped) atomic_add(verdict + VERDICT_DROPPED, dropped);
+  if (is_long) verdict[VERDICT_LONG] = 1;  // benign: all write the same
+}
+
+// List the edges in canonical order.
+//
+// In       words: sorted; numbers: of the edges in that order, or null; places[m]: of those among
+//          the sorted ones that are listed, rising, or null for the first m; weights: in the order
+//          of the words, if there are places.
+// Out      indices[m], ids[m]; listed_weights[m], if there are places.
+// In-out   ends[n + 1]: 0 before.
+// Launch   any.
+// Needs    a stable sort; places are those of edges.
+// Ensures  slot i is of the edge ids[i]; ends[row + 1] = the end of the row, of rows with edges. So
+//          the running maximum of `ends` is the index pointer.
+kernel void canonical_csr_list(const global ulong *words, const global uint *numbers,
+                               const global uint *places, const global weight_t *weights,
+                               global uint *indices, global uint *ids,
+                               global weight_t *listed_weights, global uint *ends, uint m,
+                               uint bits, uint number_bits) {
+  GRID_FOR(i, m) {
+    const size_t at = places ? places[i] : i;
+    const ulong key = words[at] >> number_bits;
+    const uint row = (uint)(key >> bits);
+    indices[i] = (uint)(key & (((ulong)1 << bits) - 1));
+    ids[i] = number_at(words, numbers, at, number_bits);
+    if (places) listed_weights[i] = weights[at];
+    const size_t next = i + 1 == m || !places ? at + 1 : places[i + 1];
+    if (i + 1 == m || (uint)(words[next] >> number_bits >> bits) != row)
+      ends[row + 1] = (uint)i + 1;
+  }
+}

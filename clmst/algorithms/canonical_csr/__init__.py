@@ -1,0 +1,1 @@
+"""Edges in any order, brought into canonical order on the device."""

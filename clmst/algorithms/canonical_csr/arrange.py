@@ -1,0 +1,271 @@
+"""Canonical order on the device; host side of ``cl/algorithms/canonical_csr/canonical_csr.cl``.
+
+What a caller brings goes up as it is. The device sorts it by pairs of ends, and the slots that come
+out are those that the host would make (``core/from_edges.py``, ``core/canonical.py``).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from clmst.algorithms.canonical_csr.family import is_trusted
+from clmst.algorithms.shared.solution import new_flags
+from clmst.core.edge_list import EdgeList
+from clmst.core.weight_keys import Array, Encoding
+from clmst.primitives.monoid import Monoid
+from clmst.primitives.permute import number, scatter
+from clmst.primitives.scan import inclusive_scan
+from clmst.primitives.selection import positions_of
+from clmst.primitives.sort import argsort, bits_of, sort_by_key
+from clmst.primitives.split import split
+from clmst.runtime.array import DeviceArray
+from clmst.runtime.deferred_graph import graph_on_device
+from clmst.runtime.device import Device
+from clmst.runtime.device_graph import DeviceGraph, weight_defines
+from clmst.runtime.failures import Guard
+from clmst.runtime.handles import Memory
+from clmst.runtime.launcher import Launcher
+
+SOURCE = "algorithms/canonical_csr/canonical_csr.cl"
+
+# Below so many edges the host has sorted them before a device has built the kernels.
+FROM_EDGES = 1 << 16
+
+# Of canonical_csr.cl.
+_FAULTY, _LOOPS, _FALLS, _DROPPED, _LONG = range(5)
+_VERDICT_WORDS = 5
+_SLOTS_OF_ONE, _SLOTS_OF_MANY = 4096, 32
+
+_WORD, _LONG_WORD = np.dtype(np.uint32), np.dtype(np.uint64)
+_RANKS = Encoding(dtype=_WORD, stored=_WORD)
+_GREATEST = Monoid.maximum(np.uint32)
+
+
+def put_edges(edges: EdgeList, device: Device, **attributes: Any) -> DeviceGraph | None:
+    """Put a list of edges on a device, which brings them into canonical order; else None.
+
+    Parameters
+    ----------
+    edges : EdgeList
+    device : Device
+    **attributes
+        Of the graph: `vertex_labels` and `coordinates`.
+
+    Returns
+    -------
+    DeviceGraph or None
+        None where the host has to do it: for few edges, for an end that is no vertex any more, for
+        very many parallel edges, and on a device that is not trusted.
+    """
+    encoding = Encoding(dtype=edges.weights.dtype, stored=edges.weights.dtype)
+    if edges.size < FROM_EDGES or not is_trusted(device, encoding):
+        return None
+    u, v = _ends_alike(edges)
+    weights = np.ascontiguousarray(edges.weights)
+    with device.lock, Guard(device):
+        ends_u, ends_v, words = uploaded(device, u, v, weights)
+        work = Arrangement(edges.n_vertices, words, device, encoding)
+        work.pair_edges(ends_u, ends_v)
+        return work.graph(lightest=edges.merge_parallel, n_input=edges.size, **attributes)
+
+
+def put_slots(resident: DeviceGraph, *, by_entry: bool = False) -> DeviceGraph | None:
+    """Return the canonical graph of a matrix that is on a device; None where the host has to.
+
+    Both directions of an edge become one with the lesser weight. The device has found the matrix
+    to be well formed.
+
+    Parameters
+    ----------
+    resident : DeviceGraph
+    by_entry : bool
+        Let equal weights be ordered by entries, not by edges: the weights of the graph are then the
+        ranks of entries in that order.
+    """
+    encoding, device = resident.encoded.encoding, resident.device
+    if not is_trusted(device, encoding):
+        return None
+    weights = _array(device, resident.weights, encoding.stored, resident.n_slots)
+    if by_entry:
+        if encoding.stored == np.float16 or not is_trusted(device, _RANKS):
+            return None
+        weights, encoding = ranks_of(weights), _RANKS
+    work = Arrangement(resident.n_vertices, weights, device, encoding)
+    work.pair_slots(resident)
+    return work.graph(lightest=True, n_input=resident.n_slots)
+
+
+def ranks_of(weights: DeviceArray) -> DeviceArray:
+    """Return the ranks of weights by (weight, position), which are all distinct; not waited for."""
+    keys = weights.view(np.uint8) if weights.dtype.kind == "b" else weights
+    launch = Launcher(weights.device, weights.device.queue)
+    numbers, ranks = (DeviceArray.unchecked(keys.size, _WORD, keys.device) for _ in range(2))
+    number(launch, numbers)
+    return scatter(numbers, argsort(keys, launch=launch), ranks, launch=launch)
+
+
+class Arrangement:
+    """Edges on their way into canonical order.
+
+    Parameters
+    ----------
+    n : int
+        Number of vertices.
+    weights : DeviceArray, shape (m,)
+        Of the edges.
+    device : Device
+    encoding : Encoding
+        Of the weights.
+    word_bits : int
+        The bits that a key and a position share, at most 64.
+    """
+
+    def __init__(
+        self, n: int, weights: DeviceArray, device: Device, encoding: Encoding,
+        *, word_bits: int = 64,
+    ) -> None:  # fmt: skip
+        self._n, self._m, self._weights, self._encoding = n, weights.size, weights, encoding
+        self._launch, self._bits = Launcher(device, device.queue), bits_of(n)
+        bits = 8 * encoding.word.itemsize
+        defines = weight_defines(bits, encoding.kind, maximum=False)
+        self._program = device.program(SOURCE, **defines)
+        self._words = DeviceArray.unchecked(self._m, _LONG_WORD, device)
+        number_bits = bits_of(self._m)
+        is_packed = 2 * self._bits + number_bits <= word_bits
+        self._number_bits = number_bits if is_packed else 0
+        self._numbers = None if is_packed else DeviceArray.unchecked(self._m, _WORD, device)
+        self._verdict = DeviceArray.unchecked(_VERDICT_WORDS, _WORD, device)
+        self._launch.fill(self._verdict.memory, 0, _VERDICT_WORDS)
+        self._is_list = False
+
+    def pair_edges(self, u: DeviceArray, v: DeviceArray) -> None:
+        """Enqueue that ends of 32 or 64 bits become keys."""
+        self._launch.for_each(
+            self._program, "canonical_csr_pair_edges", self._m, u, v, self._words, self._numbers,
+            self._verdict, self._n, self._m, self._bits, self._number_bits,
+            int(u.dtype.itemsize == 8),
+        )  # fmt: skip
+        self._is_list = True  # which may have faults, or be in order
+
+    def pair_slots(self, matrix: DeviceGraph) -> None:
+        """Enqueue that the slots of a matrix become keys."""
+        size = self._program.work_group_size
+        slots = _SLOTS_OF_ONE if size == 1 else _SLOTS_OF_MANY * size
+        groups = self._launch.groups_for(-(-self._m // slots))
+        self._launch.enqueue(
+            self._program, "canonical_csr_pair_slots", groups, matrix.indptr, matrix.indices,
+            self._words, self._numbers, self._verdict, self._n, self._m, self._bits,
+            self._number_bits,
+        )  # fmt: skip
+
+    def graph(self, *, lightest: bool, **attributes: Any) -> DeviceGraph | None:
+        """Return the graph of the edges; with `lightest` of parallel ones the lightest alone.
+
+        None if an end is no vertex, or if very many edges are parallel and have to be compared.
+        """
+        launch, m = self._launch, self._m
+        found = None
+        if self._is_list:
+            found = self._read()
+            if found[_FAULTY]:
+                return None
+        if found is None or found[_FALLS]:
+            self._sort()
+        stays, weights = None, self._gather()
+        if lightest:
+            stays = new_flags(m, launch.device)
+            launch.for_each(
+                self._program, "canonical_csr_mark_lightest", m, self._words, weights, stays,
+                self._verdict, m, self._bits, self._number_bits,
+            )  # fmt: skip
+            found = self._read()
+            if found[_LONG]:
+                return None
+        assert found is not None, "slots of a matrix have to be merged"
+        m -= found[_LOOPS] + found[_DROPPED]
+        places = None
+        if stays is not None and found[_DROPPED]:
+            places, _ = positions_of(stays, at_most=m, launch=launch)
+        return self._listed(m, places, weights, attributes)
+
+    def _sort(self) -> None:
+        """Enqueue a stable sort of the words by their keys."""
+        bits, words = 2 * self._bits, self._words
+        if self._numbers is None:
+            start = self._number_bits
+            self._words = split(words, key_bits=bits, start_bit=start, launch=self._launch)
+        else:
+            self._words, self._numbers = sort_by_key(
+                words, self._numbers, key_bits=bits, launch=self._launch
+            )
+
+    def _gather(self) -> DeviceArray:
+        """Return the weights in the order of the words; not waited for."""
+        gathered = DeviceArray.unchecked(self._m, self._weights.dtype, self._launch.device)
+        self._launch.for_each(
+            self._program, "canonical_csr_gather", self._m, self._words, self._numbers,
+            self._weights, gathered, self._m, self._number_bits,
+        )  # fmt: skip
+        return gathered
+
+    def _listed(
+        self, m: int, places: DeviceArray | None, sorted_weights: DeviceArray,
+        attributes: dict[str, Any],
+    ) -> DeviceGraph:  # fmt: skip
+        """Return the graph of the first m of the sorted edges, or of those in some places."""
+        launch, device, n = self._launch, self._launch.device, self._n
+        indices = DeviceArray.unchecked(m, _WORD, device)
+        weights = sorted_weights[:m]
+        if places is not None:
+            weights = DeviceArray.unchecked(m, self._weights.dtype, device)
+        indptr = DeviceArray.unchecked(n + 1, _WORD, device)
+        ids = DeviceArray.unchecked(m, _WORD, device)
+        launch.fill(indptr.memory, 0, n + 1)
+        launch.for_each(
+            self._program, "canonical_csr_list", m, self._words, self._numbers, places,
+            sorted_weights, indices, ids, None if places is None else weights, indptr, m,
+            self._bits, self._number_bits,
+        )  # fmt: skip
+        inclusive_scan(indptr, monoid=_GREATEST, out=indptr, launch=launch)
+        if device.capabilities.host_arrays != "copied":
+            launch.queue.finish()  # kernels read arrays that the caller may change from now on
+        return graph_on_device(
+            indptr, indices, weights, is_symmetric=False, encoding=self._encoding,
+            edge_ids=ids, **attributes,
+        )  # fmt: skip
+
+    def _read(self) -> list[int]:
+        words = np.empty(_VERDICT_WORDS, np.uint32)
+        self._launch.read(self._verdict.memory, words)
+        found: list[int] = words.tolist()
+        return found
+
+
+def uploaded(device: Device, *arrays: Array) -> list[DeviceArray]:
+    """Return arrays of the host on a device: in their place, or copies that may be under way."""
+    memories = device.upload_all(*arrays, wait=False)
+    return [
+        _array(device, memory, array.dtype, array.size)
+        for memory, array in zip(memories, arrays, strict=True)
+    ]
+
+
+def _array(device: Device, memory: Memory, dtype: np.dtype[Any], size: int) -> DeviceArray:
+    return DeviceArray(device=device, dtype=dtype, size=size, memory=memory, base=memory, offset=0)
+
+
+def _ends_alike(edges: EdgeList) -> tuple[Array, Array]:
+    """Return ends as contiguous integers of 32 bits, or both of 64; copies only if they are not.
+
+    Those of 32 bits are read without a sign, which no vertex may need.
+    """
+    ends = edges.u, edges.v
+    is_narrow = all(
+        one.dtype.itemsize <= 4 and (one.dtype.kind == "u" or edges.n_vertices <= 1 << 31)
+        for one in ends
+    )
+    n_bytes = 4 if is_narrow else 8
+    u, v = (np.ascontiguousarray(one, np.dtype(f"{one.dtype.kind}{n_bytes}")) for one in ends)
+    return u, v

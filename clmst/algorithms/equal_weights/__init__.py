@@ -1,0 +1,1 @@
+"""SciPy matrices whose weights are all equal, on CPUs: Kruskal's algorithm without a sort."""

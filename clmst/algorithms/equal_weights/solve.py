@@ -1,0 +1,111 @@
+"""The forest of a SciPy matrix of equal weights by one work-item; host side of the kernel.
+
+Where all weights are equal, no sort and no round is needed: one thread that goes through the
+entries once is quicker than all cores that first bring them into canonical order.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from clmst.algorithms.equal_weights.family import EQUAL_WEIGHTS
+from clmst.core.arguments import unchecked
+from clmst.core.forest import Forest
+from clmst.core.weight_keys import Array, weight_kind_or_none
+from clmst.runtime.device import Device
+from clmst.runtime.device_memory import in_place, result_in_place
+from clmst.runtime.discovery import get_device
+from clmst.runtime.failures import Guard
+from clmst.runtime.launcher import Launcher
+
+SOURCE = "algorithms/equal_weights/equal_weights.cl"
+
+# Entries beyond which all cores are quicker, with an order to be made.
+MOST_SLOTS = 1 << 24
+
+# Of the kernel.
+_SOLVED = 1
+_RESULT_WORDS = 2
+_WORDS_A_SLOT, _WORDS_A_VERTEX = 2, 7
+
+_CLASSES = (sparse.csr_array, sparse.csr_matrix)
+_INDICES = (np.dtype(np.int32), np.dtype(np.int64))
+
+
+def solve(matrix: Any, device: Any, *, maximum: bool) -> Forest | None:
+    """Return the forest of a matrix of equal weights, or None if it is to go the usual way.
+
+    Parameters
+    ----------
+    matrix : object
+        A SciPy matrix or array in CSR form whose weights are all equal; None for all else.
+    device : object
+        As of :func:`clmst.get_device`. None for one that does not work in the host's memory, or not
+        by single work-items.
+    maximum : bool
+        What the forest is to be called; it is the same one.
+
+    Notes
+    -----
+    O((n + n_slots) log n) by one work-item; 8 bytes a slot and 28 a vertex.
+    """
+    if type(matrix) not in _CLASSES or not _is_suited(matrix):
+        return None
+    device = get_device(device)
+    if not EQUAL_WEIGHTS.suits(device):
+        return None
+    if not device.trust.given and device.trust.refusal(EQUAL_WEIGHTS) is not None:
+        return None
+    found = solved(matrix.indptr, matrix.indices, device)
+    if found is None:
+        return None
+    slots, ends = found
+    return unchecked(
+        Forest, n_vertices=matrix.shape[0], _edges=ends, weights=matrix.data.take(slots),
+        edge_ids=slots, maximum=maximum, vertex_labels=None,
+        stats={"algorithm": "kruskal", "device": device.description, "launches": 1},
+    )  # fmt: skip
+
+
+def solved(indptr: Array, indices: Array, device: Device) -> tuple[Array, Array] | None:
+    """Return slots and ends of the forest's edges; None for a matrix that has a fault."""
+    n, m = indptr.size - 1, indices.size
+    result = np.empty(_RESULT_WORDS + 3 * (n - 1), np.uint32)
+    with device.lock, Guard(device):
+        scratch = device.allocate(4 * (_WORDS_A_SLOT * m + _WORDS_A_VERTEX * n))
+        launch = Launcher(device, device.queue)
+        launch(
+            device.program(SOURCE), "equal_weights_solve", 1, in_place(device, indptr),
+            in_place(device, indices), result_in_place(device, result), scratch, np.uint32(n),
+            np.uint32(m), np.uint32(indices.itemsize == 8),
+        ).wait()  # fmt: skip
+    status, k = result[:_RESULT_WORDS].tolist()
+    if status != _SOLVED:
+        return None
+    slots = result[_RESULT_WORDS : _RESULT_WORDS + k].view(np.int32)
+    ends = result[_RESULT_WORDS + n - 1 : _RESULT_WORDS + n - 1 + 2 * k].view(np.int32)
+    return slots, ends.reshape(k, 2)
+
+
+def _is_suited(matrix: Any) -> bool:
+    """Return whether a kernel can go through a matrix's arrays, and its weights are equal."""
+    indptr, indices, data = matrix.indptr, matrix.indices, matrix.data
+    if not type(indptr) is type(indices) is type(data) is np.ndarray:
+        return False
+    n, n_columns = matrix.shape
+    return (
+        0 < data.size <= MOST_SLOTS
+        and 0 < n == n_columns <= MOST_SLOTS
+        and indptr.dtype == indices.dtype in _INDICES
+        and indptr.shape == (n + 1,)
+        and indices.shape == data.shape == (data.size,)
+        and indptr.flags.c_contiguous
+        and indices.flags.c_contiguous
+        and weight_kind_or_none(data.dtype) is not None
+        and data.dtype.isnative
+        and bool(data[0] == data[-1])
+        and bool((data == data[0]).all())  # of NaN it is not
+    )

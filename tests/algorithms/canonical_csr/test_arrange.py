@@ -1,0 +1,217 @@
+"""Lists of edges that a device brings into order: the same forests as of the host's order."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import replace
+from functools import partialmethod
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import clmst
+from clmst import Device, Graph, InvalidGraphError
+from clmst.algorithms.canonical_csr import arrange
+from clmst.core.deferred_graph import DeferredGraph
+from clmst.runtime.transfer import Staging
+from tests.forests import assert_same_forest
+from tests.strategies import WEIGHT_DTYPES, EdgeArrays, edge_arrays
+
+SOLVES = ((clmst.minimum_spanning_forest, False), (clmst.maximum_spanning_forest, True))
+
+
+@pytest.fixture(autouse=True)
+def of_any_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(arrange, "FROM_EDGES", 1)
+
+
+def random_edges(n: int, m: int, dtype: Any = np.float64, seed: int = 1) -> EdgeArrays:
+    """Return edges with loops, parallel edges and ties."""
+    rng = np.random.default_rng(seed)
+    u, v = rng.integers(0, n, (2, m))
+    v[::11] = u[::11]
+    weights = rng.integers(0, 2 if np.dtype(dtype).kind == "b" else 50, m).astype(dtype)
+    return EdgeArrays(n, u, v, weights)
+
+
+def is_untouched(graph: Graph) -> bool:
+    """Return whether the host has made nothing of a list of edges yet."""
+    return isinstance(graph, DeferredGraph) and graph.edge_list is not None
+
+
+def assert_arranged(device: Device, *edges: Any, **options: Any) -> None:
+    """Check that the device makes the arrays that the host makes, and the oracle's forests."""
+    expected, given = Graph.from_edges(*edges, **options), Graph.from_edges(*edges, **options)
+    resident = clmst.to_device(given, device)
+    assert is_untouched(given)
+    for name in ("indptr", "indices", "weights", "edge_ids"):
+        found, right = getattr(resident.graph, name), getattr(expected, name)
+        np.testing.assert_array_equal(found, right)
+        assert found.dtype == right.dtype
+    assert resident.n_slots == expected.n_slots
+    assert resident.graph.n_input == expected.n_input
+    for solve, maximum in SOLVES:
+        forest = clmst.kruskal(expected, maximum=maximum)
+        for graph in (given, resident):
+            assert_same_forest(solve(graph, device=device), forest)
+        assert_same_forest(solve(given, device=device, verify=True), forest)
+    assert is_untouched(given)
+
+
+@given(raw=edge_arrays(), merge_parallel=st.booleans())
+def test_any_edges(device: Device, raw: EdgeArrays, merge_parallel: bool) -> None:
+    if raw.u.size == 0:
+        return
+    assert_arranged(device, raw.u, raw.v, raw.w, n_vertices=raw.n, merge_parallel=merge_parallel)
+
+
+@pytest.mark.parametrize("dtype", WEIGHT_DTYPES, ids=str)
+def test_weights_of_every_dtype(device: Device, dtype: np.dtype) -> None:
+    raw = random_edges(300, 2000, dtype)
+    for merge_parallel in (False, True):
+        assert_arranged(
+            device, raw.u, raw.v, raw.w, n_vertices=raw.n, merge_parallel=merge_parallel
+        )
+
+
+@pytest.mark.parametrize("of_v", ["i1", "u4", "i8", ">i4"])
+@pytest.mark.parametrize("of_u", ["u1", "i4", "u8"])
+def test_ends_of_every_dtype(device: Device, of_u: str, of_v: str) -> None:
+    raw = random_edges(100, 700)
+    assert_arranged(device, raw.u.astype(of_u), raw.v.astype(of_v), raw.w)
+
+
+def test_strided_arrays_and_no_weights(device: Device) -> None:
+    table = np.random.default_rng(2).integers(0, 90, (800, 3))
+    assert_arranged(device, table[:, 0], table[:, 2], table[:, 1])
+    assert_arranged(device, table[:, 0], table[:, 1])
+
+
+def test_edges_in_order_need_no_sort(device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = Graph.from_edges(*random_edges(200, 900)[1:])
+    u, v, weights, _ = graph.edges()
+    assert_arranged(device, v, u, weights)
+
+    def never(*_: Any, **__: Any) -> None:
+        raise AssertionError("they are in order")
+
+    monkeypatch.setattr(arrange, "sort_by_key", never)
+    assert_arranged(device, v, u, weights)
+
+
+def test_positions_beside_keys(device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of more than 64 bits a key and a position do not share a word."""
+    init = arrange.Arrangement.__init__
+    narrow = partialmethod(init, word_bits=20)
+    monkeypatch.setattr(arrange.Arrangement, "__init__", narrow)
+    raw = random_edges(700, 3000)
+    for merge_parallel in (False, True):
+        assert_arranged(
+            device, raw.u, raw.v, raw.w, n_vertices=raw.n, merge_parallel=merge_parallel
+        )
+
+
+def test_labels_and_coordinates_stay(device: Device) -> None:
+    u, v, w = np.array([70, 70, 9]), np.array([9, 4, 4]), np.array([3, 1, 2])
+    graph = Graph.from_edges(u, v, w, relabel=True, coordinates=np.zeros((3, 2)))
+    forest = clmst.minimum_spanning_forest(graph, device=device)
+    assert forest.vertex_labels == (4, 9, 70)
+    assert forest.edge_ids.tolist() == [2, 1]
+    assert clmst.to_device(graph, device).graph.coordinates is graph.coordinates
+
+
+def test_many_parallel_edges(device: Device) -> None:
+    """More of them than a work-item compares: the host merges them."""
+    m = 3000
+    weights = np.random.default_rng(5).permutation(m)
+    graph = Graph.from_edges(np.zeros(m, int), np.ones(m, int), weights, merge_parallel=True)
+    for solve, chosen in zip((s for s, _ in SOLVES), (int(np.argmin(weights)),) * 2, strict=True):
+        assert solve(graph, device=device).edge_ids.tolist() == [chosen]
+
+
+def test_an_end_that_has_become_none(device: Device) -> None:
+    """The graph reads the caller's arrays when it is solved; the device looks again."""
+    for values, message in (
+        ((50, 10**12), "v[5] is 1000000000000 in a graph of 100 vertices; it must be below 100"),
+        ((50, 100), "v[5] is 100 in a graph of 100 vertices; it must be below 100"),
+        ((50, -1), "v[5] is -1; vertex numbers must not be negative"),
+    ):
+        raw = random_edges(100, 400)
+        raw.v[5] = values[0]
+        graph = Graph.from_edges(raw.u, raw.v, raw.w, n_vertices=100)
+        raw.v[5] = values[1]
+        with pytest.raises(InvalidGraphError) as caught:
+            clmst.minimum_spanning_forest(graph, device=device)
+        assert str(caught.value) == message
+        with pytest.raises(InvalidGraphError):
+            assert graph.indptr is None
+
+
+def test_arrays_may_change_once_they_are_on_the_device(device: Device) -> None:
+    raw = random_edges(100, 400)
+    expected = clmst.kruskal(Graph.from_edges(raw.u.copy(), raw.v.copy(), raw.w.copy()))
+    resident = clmst.to_device(Graph.from_edges(raw.u, raw.v, raw.w), device)
+    raw.u[:], raw.v[:], raw.w[:] = 0, 0, 0
+    assert_same_forest(clmst.minimum_spanning_forest(resident), expected)
+
+
+def test_forests_by_staging(any_device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Threads take weights and ids of what has come, while the solve holds the device's lock."""
+    for module in ("runtime.transfer", "runtime.launcher", "algorithms.shared.device_forest",
+                   "algorithms.shared.packed"):  # fmt: skip
+        monkeypatch.setattr(f"clmst.{module}.STAGED_FROM", 1)
+    device = Device(any_device.cl_device, _trusted=True)
+    device.capabilities = replace(device.capabilities, host_arrays="copied")
+    device.staging = Staging(device.queue)
+    raw = random_edges(300, 2000)
+    assert_arranged(device, raw.u, raw.v, raw.w)
+
+
+def test_few_edges_are_the_hosts(device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
+    raw = random_edges(100, 400)
+    for least in (400, 401):
+        monkeypatch.setattr(arrange, "FROM_EDGES", least)
+        graph = Graph.from_edges(raw.u, raw.v, raw.w)
+        clmst.minimum_spanning_forest(graph, device=device)
+        assert is_untouched(graph) == (least == 400)
+
+
+def test_threads_make_the_arrays_once() -> None:
+    raw = random_edges(1000, 20000)
+    graph = Graph.from_edges(raw.u, raw.v, raw.w)
+    other = graph.replace(vertex_labels=range(graph.n_vertices))
+    found: list[Any] = []
+    threads = [
+        threading.Thread(target=lambda g: found.append(g.indices), args=(g,))
+        for g in (graph, other) * 4
+    ]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join()
+    assert len({id(one) for one in found}) == 1
+
+
+def test_other_weights_are_not_the_callers(device: Device) -> None:
+    """A graph of which attributes were replaced is no longer the list that it was made of."""
+    raw = random_edges(100, 400)
+    u, v = np.arange(99), np.arange(1, 100)
+    path = Graph.from_edges(np.append(u, 0), np.append(v, 99), np.arange(100.0))
+    other = path.replace(weights=-np.arange(100.0))
+    forest = clmst.minimum_spanning_forest(other, device=device)
+    assert forest.weights.min() == -99
+    assert_same_forest(forest, clmst.kruskal(other))
+    graph = Graph.from_edges(raw.u, raw.v, raw.w, n_vertices=100)
+    assert_same_forest(
+        clmst.minimum_spanning_forest(graph.symmetrised(), device=device), clmst.kruskal(graph)
+    )
+
+
+def test_other_ids_are_not_positions(device: Device) -> None:
+    """Those of a masked array are cells, though its edges are a list."""
+    cells = np.ma.masked_equal(np.kron(np.eye(3, dtype=int), np.full((4, 4), 5)), 0)
+    forest = clmst.minimum_spanning_forest(cells, device=device)
+    assert forest.edge_ids.tolist() == [0, 1, 2, 38, 39, 40, 60, 61, 62]

@@ -1,0 +1,112 @@
+"""Matrices of equal weights: the forest of the canonical order, whatever the order of entries."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import clmst
+from clmst import Device, Graph, InvalidGraphError
+from clmst.algorithms.equal_weights import solve as equal_weights
+from clmst.algorithms.equal_weights.family import EQUAL_WEIGHTS
+from tests.forests import assert_same_forest
+from tests.strategies import WEIGHT_DTYPES
+
+
+@pytest.fixture(autouse=True)
+def _by_one_work_item(any_device: Device) -> None:
+    if not EQUAL_WEIGHTS.suits(any_device):
+        pytest.skip("the device goes the usual way")
+
+
+def of(indptr: Any, indices: Any, n: int, weight: Any = 1.0, index: Any = np.int32) -> Any:
+    """Return a matrix of one weight, its arrays as they are given."""
+    matrix = sparse.csr_array((n, n), dtype=np.asarray(weight).dtype)
+    matrix.indptr, matrix.indices = np.asarray(indptr, index), np.asarray(indices, index)
+    matrix.data = np.full(matrix.indices.size, weight)
+    return matrix
+
+
+def assert_right(A: Any, device: Device) -> None:
+    expected = clmst.kruskal(Graph.from_scipy(A))
+    found = equal_weights.solve(A, device, maximum=False)
+    assert found is not None
+    assert_same_forest(found, expected)
+    assert_same_forest(clmst.minimum_spanning_forest(A, device=device), expected)
+    greatest = clmst.maximum_spanning_forest(A, device=device)
+    assert_same_forest(greatest, clmst.kruskal(Graph.from_scipy(A), maximum=True))
+    assert greatest.stats["algorithm"] == "kruskal"
+
+
+@pytest.mark.parametrize("index", [np.int32, np.int64])
+def test_any_entries(any_device: Device, index: Any) -> None:
+    """Rows in any order, with entries on and below the diagonal, some of them there twice."""
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        n = int(rng.integers(1, 40))
+        m = int(rng.integers(1, 4 * n + 1))
+        indptr = np.searchsorted(np.sort(rng.integers(0, n, m)), np.arange(n + 1))
+        assert_right(of(indptr, rng.integers(0, n, m), n, index=index), any_device)
+
+
+@pytest.mark.parametrize("dtype", [t for t in WEIGHT_DTYPES if t != np.float16], ids=str)
+def test_every_dtype(any_device: Device, dtype: np.dtype) -> None:
+    rng = np.random.default_rng(1)
+    indptr = np.arange(0, 301 * 4, 4)
+    matrix = of(indptr, rng.integers(0, 300, 1200), 300, np.ones(1, dtype)[0])
+    if dtype.kind == "f":
+        matrix.data *= -np.inf
+    assert_right(matrix, any_device)
+
+
+def test_zeros_of_both_signs_are_equal(any_device: Device) -> None:
+    matrix = of([0, 2, 3, 3], [2, 1, 2], 3, 0.0)
+    matrix.data[1] = -0.0
+    assert_right(matrix, any_device)
+    assert np.signbit(clmst.minimum_spanning_forest(matrix, device=any_device).weights[0])
+
+
+def test_a_long_row_that_falls(any_device: Device) -> None:
+    """Edges of one vertex that are far from sorted go the usual way, in bounded time."""
+    n = 20_000
+    matrix = of([0, *[n - 1] * n], np.arange(n - 1, 0, -1), n)
+    assert equal_weights.solve(matrix, any_device, maximum=False) is None
+    forest = clmst.minimum_spanning_forest(matrix, device=any_device)
+    assert_same_forest(forest, clmst.kruskal(Graph.from_scipy(matrix)))
+    assert_right(of([0, *[n - 1] * n], np.arange(1, n), n), any_device)
+
+
+def test_what_goes_the_usual_way(any_device: Device) -> None:
+    matrix = of([0, 2, 3, 3], [1, 2, 2], 3)
+    assert equal_weights.solve(matrix, any_device, maximum=False) is not None
+    other = matrix.copy()
+    other.data[1] = 2
+    nan = matrix.copy()
+    nan.data[:] = np.nan
+    no_entry = sparse.csr_array((3, 3))
+    for one in (other, nan, no_entry, matrix.tocoo(), Graph.from_scipy(matrix), None):
+        assert equal_weights.solve(one, any_device, maximum=False) is None
+
+
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        (lambda A: A.indices.__setitem__(1, -1), "must not be negative"),
+        (lambda A: A.indices.__setitem__(1, 3), "it must be below 3"),
+        (lambda A: A.indptr.__setitem__(1, 9), "it must not decrease"),
+        (lambda A: A.indptr.__setitem__(0, 1), "indptr[0] is 1; it must be 0"),
+    ],
+)
+@pytest.mark.parametrize("index", [np.int32, np.int64])
+def test_faults_are_the_hosts_to_name(
+    any_device: Device, spoil: Any, message: str, index: Any
+) -> None:
+    matrix = of([0, 2, 3, 3], [1, 2, 2], 3, index=index)
+    spoil(matrix)
+    assert equal_weights.solve(matrix, any_device, maximum=False) is None
+    with pytest.raises(InvalidGraphError) as caught:
+        clmst.minimum_spanning_forest(matrix, device=any_device)
+    assert message in str(caught.value)
