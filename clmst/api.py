@@ -295,8 +295,8 @@ def _solve_small(
         return solve_on_host(graph, maximum=maximum, verify=verify, symmetrize=symmetrize)
     if verify:
         return None
-    may_host = device is None and not is_named()
-    return small_matrix.solve(graph, chosen, maximum=maximum, or_host=may_host)
+    given, may_host = small_matrix.in_csr_form(graph), device is None and not is_named()
+    return small_matrix.solve(given, chosen, maximum=maximum, or_host=may_host)
 
 
 def solve_complete(

@@ -10,11 +10,12 @@ from scipy import sparse
 from clmst.core.forest import Forest
 from clmst.core.kruskal import forest_of_edges, forest_positions
 from clmst.core.parallel_edges import heavier
-from clmst.core.weight_keys import Array, first_nan, weight_kind_or_none
+from clmst.core.weight_keys import Array, weight_kind_or_none
 
 _CLASSES = (sparse.csr_array, sparse.csr_matrix)
-_INDICES = (np.dtype(np.int32), np.dtype(np.int64))
+_UNSIGNED = {np.dtype(np.int32): np.uint32, np.dtype(np.int64): np.uint64}
 _GLIMPSES = 4
+_FEW = 512  # entries
 _WORD = 63  # bits of a signed word that are not the sign
 
 
@@ -29,7 +30,7 @@ def is_plain(matrix: Any) -> bool:
     return (
         n == n_columns
         and indptr.dtype == indices.dtype
-        and indices.dtype in _INDICES
+        and indices.dtype in _UNSIGNED
         and indptr.shape == (n + 1,)
         and indices.shape == data.shape == (indices.size,)
         and indices.size > 0
@@ -75,7 +76,12 @@ def forest_of_matrix(matrix: Any, *, maximum: bool) -> Forest | None:
     words |= np.maximum(rows, columns)
     words <<= entry_bits
     words |= np.arange(m)
-    pairs, entries = _lightest(words, data, entry_bits)
+    words.sort()
+    entries = words & ((1 << entry_bits) - 1)
+    words >>= entry_bits
+    pairs = words
+    if maximum or m > _FEW:  # of few, the lightest of a pair is found by the solve
+        pairs, entries = _lightest(words, entries, data)
     u, v = pairs >> end_bits, pairs & ((1 << end_bits) - 1)
     weights = data[entries]
     starts = u.searchsorted(np.arange(n + 1))
@@ -126,21 +132,17 @@ def _is_sound(matrix: Any) -> bool:
         indptr[0] == 0
         and indptr[-1] == columns.size
         and (indptr[1:] >= indptr[:-1]).all()
-        and columns.min() >= 0
-        and columns.max() < matrix.shape[0]
-        and (matrix.data.dtype.kind != "f" or first_nan(matrix.data) is None)
+        and columns.view(_UNSIGNED[columns.dtype]).max() < matrix.shape[0]
+        and not (matrix.data.dtype.kind == "f" and np.isnan(matrix.data.min()))
     )
 
 
-def _lightest(words: Array, data: Array, entry_bits: int) -> tuple[Array, Array]:
-    """Sort words of (pair, entry); return the pairs, each once, and the lightest entry of each."""
-    words.sort()
-    entries = words & ((1 << entry_bits) - 1)
-    words >>= entry_bits
-    repeats = np.zeros(words.size, np.bool_)
-    np.equal(words[1:], words[:-1], out=repeats[1:])
+def _lightest(pairs: Array, entries: Array, data: Array) -> tuple[Array, Array]:
+    """Return the pairs of sorted entries, each once, and the lightest entry of each."""
+    repeats = np.zeros(pairs.size, np.bool_)
+    np.equal(pairs[1:], pairs[:-1], out=repeats[1:])
     if not repeats.any():
-        return words, entries
-    kept = np.ones(words.size, np.bool_)
+        return pairs, entries
+    kept = np.ones(pairs.size, np.bool_)
     kept[heavier(repeats, entries, data)] = False
-    return words[kept], entries[kept]
+    return pairs[kept], entries[kept]

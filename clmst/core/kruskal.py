@@ -159,26 +159,7 @@ def _joining_ranks(n: int, columns: Array, starts: Array, data: Array) -> Array:
 
     No datum is 0, which SciPy would drop. Entries below 0 are not counted.
     """
-    joined = _Arrays((data, columns, starts), (n, n))
+    joined = sparse.csr_array((data, columns, starts), shape=(n, n))
     found = minimum_spanning_tree(joined, overwrite=True).data
     ranks: Array = found[found > 0].astype(np.int64)
     return ranks
-
-
-class _Arrays(sparse.csr_array):
-    """A CSR that is what SciPy's function wants: its conversions, 20 us, have nothing to do."""
-
-    def __init__(self, arrays: tuple[Array, Array, Array], shape: tuple[int, int]) -> None:
-        self.data, self.indices, self.indptr = arrays
-        self._shape = shape
-
-    def tocsr(self, copy: bool = False) -> Any:
-        """Return itself."""
-        return self
-
-    def astype(self, dtype: Any, casting: str = "unsafe", copy: bool = True) -> Any:
-        """Return itself, whose data are float64."""
-        return self
-
-    def eliminate_zeros(self) -> None:
-        """Leave the entries that are not in the tree, which are zeros then."""

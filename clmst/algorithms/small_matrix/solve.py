@@ -14,12 +14,14 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from clmst.algorithms.small_matrix.family import SMALL_MATRIX, SmallMatrixCase
-from clmst.core import csr_forest
+from clmst.core import csr_forest, from_scipy
 from clmst.core.arguments import unchecked
 from clmst.core.forest import Forest
 from clmst.core.graph import Graph
+from clmst.core.graph_checks import check_shape
 from clmst.core.kruskal import kruskal
 from clmst.core.weight_keys import Array, weight_kind_or_none
 from clmst.runtime.device import Device
@@ -30,12 +32,12 @@ from clmst.runtime.launcher import Launcher
 
 SOURCE = "algorithms/small_matrix/small_matrix.cl"
 
-# Slots up to which one work-item is quicker than the steps of all compute units. On two cores, in ms
-# of both, random doubles: 0.37 and 1.7 for 31,992 slots of a symmetric matrix, 1.0 and 3.0 for
-# 79,990, 2.4 and 6.8 for 159,858; with two weights a pair 0.92 and 2.3, 3.4 and 11.8, 9.8 and 5.5.
+# Slots up to which one work-item is quicker than the steps of all compute units. On two cores, for
+# random doubles, in ms of both: 0.37 and 1.7 for 31,992 slots of a symmetric matrix, 1.0 and 3.0
+# for 79,990, 2.4 and 6.8 for 159,858; two weights a pair: 0.92 and 2.3, 3.4 and 11.8, 9.8 and 5.5.
 MOST_SLOTS = 1 << 17
-# Slots up to which the host is quicker than a GPU. On the host of these two cores, 0.15 ms for 3,994
-# slots of a symmetric matrix, 0.41 for 15,848; an H100 takes 0.56 ms for 100 and 1.03 for 16,000.
+# Slots up to which the host is quicker than a GPU. One of those cores takes 0.15 ms for 3,994 slots
+# of a symmetric matrix and 0.41 for 15,848; an H100 takes 0.56 ms for 100 and 1.03 for 16,000.
 MOST_SLOTS_ON_HOST = 1 << 14
 
 # Of the kernel.
@@ -77,6 +79,24 @@ def solve(graph: Any, device: Device, *, maximum: bool, or_host: bool) -> Forest
     if type(graph) is Graph:
         return kruskal(graph, maximum=maximum)
     return csr_forest.forest_of_matrix(graph, maximum=maximum)
+
+
+def in_csr_form(graph: Any) -> Any:
+    """Return a small COO or CSC matrix in CSR form, as clmst takes it; all else as it is.
+
+    Raises
+    ------
+    InvalidGraphError
+        Its arrays contradict one another.
+    """
+    is_sparse: bool = sparse.issparse(graph)
+    if not is_sparse or graph.format not in {"coo", "csc"} or np.size(graph.data) > MOST_SLOTS:
+        return graph
+    from_scipy.check_matrix(graph)
+    check_shape(graph.shape)
+    from_scipy.check_arrays(graph)
+    indptr, indices, data, shape = from_scipy.csr_parts(graph)
+    return sparse.csr_array((data, indices, indptr), shape=shape)
 
 
 def entries(matrix: Any, device: Device | None) -> Array | None:

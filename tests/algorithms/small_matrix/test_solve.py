@@ -175,7 +175,7 @@ def test_matrices_that_go_the_usual_way(
     other_order.data = A.data.astype(A.data.dtype.newbyteorder())
     strided = A.copy()
     strided.data = np.repeat(A.data, 2)[::2]
-    for given in (A.tocoo(), A.tocsc(), other_order, strided):
+    for given in (A.tolil(), A.todok(), other_order, strided):
         forest = clmst.minimum_spanning_forest(given, device=any_device)
         assert not is_at_once(forest)
         assert_same_forest(forest, clmst.kruskal(Graph.from_scipy(A)))
@@ -270,6 +270,19 @@ def test_weights_that_rise_are_joined_in_their_order(any_device: Device) -> None
         for data in (np.ones(A.nnz), np.arange(A.nnz) // 3.0):
             A.data = data
             assert assert_solved(A, any_device).stats["rounds"] == 1
+
+
+def test_other_formats(any_device: Device) -> None:
+    """Edge ids are entries of the matrix in CSR form."""
+    for seed in range(4):
+        A = matrix(symmetric=True, seed=seed)
+        directed(A)
+        for given in (A.tocoo(), A.tocsc(), sparse.coo_matrix(A)):
+            assert_solved(given, any_device)
+        spoilt = A.tocoo()
+        spoilt.row[7] = 60
+        with pytest.raises(InvalidGraphError, match="must be below 60"):
+            clmst.minimum_spanning_forest(spoilt, device=any_device)
 
 
 def test_graphs(any_device: Device) -> None:
