@@ -1,6 +1,6 @@
 """Time ``clmst.minimum_spanning_forest`` and ``clmst.csgraph`` beside SciPy, in one run.
 
-    python -m benchmarks.beside_scipy [--device NAME] [--repetitions 5] [--most 100000000]
+    python -m benchmarks.beside_scipy [--device NAME] [--repetitions 5] [--only kNN]
     python -m benchmarks.beside_scipy --small [--weights doubles] [--forms symmetric directed]
     python -m benchmarks.beside_scipy GRAPH.egr ...
 
@@ -113,7 +113,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--device")
     parser.add_argument("--repetitions", type=int)
     parser.add_argument("--clock", choices=sorted(CLOCKS), default="wall")
-    parser.add_argument("--most", type=int, default=10**8, help="entries of a usual matrix")
+    parser.add_argument("--only", nargs="+", default=[], help="words in titles of matrices")
     parser.add_argument("--small", action="store_true")
     parser.add_argument("--weights", nargs="+", choices=usual.WEIGHTS, default=usual.WEIGHTS[:2])
     parser.add_argument("--forms", nargs="+", choices=FORMS, default=FORMS[:1])
@@ -135,10 +135,9 @@ def main(arguments: list[str] | None = None) -> None:
     ways: dict[str, Solve] = {"clmst": default, "csgraph": clmst.csgraph.minimum_spanning_tree}
     if given.small:
         ways |= {"device": named, "host": _on_host}
-        chosen = usual.every_small(tuple(given.weights), tuple(given.forms))
+        chosen = usual.every_small(given.weights, given.forms, given.only)
     else:
-        made = ((name, make()) for name, make in {**usual.KINDS, **usual.FILES}.items())
-        chosen = ((name, matrix) for name, matrix in made if matrix.nnz <= given.most)
+        chosen = usual.usual(given.only)
     repetitions = given.repetitions or (15 if given.small else 5)
     print_ways(chosen, {**ways, **scipys}, repetitions, given.clock)
 

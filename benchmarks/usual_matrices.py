@@ -6,8 +6,9 @@ what the library returns, unchanged.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -77,7 +78,8 @@ def random(n: int, entries: int, kind: str = "csr") -> Any:
     """Return a random sparse matrix of doubles: directed."""
     rng = np.random.default_rng(n)
     u, v = rng.integers(0, n, (2, entries))
-    return sparse.coo_array((rng.random(entries), (u, v)), shape=(n, n)).asformat(kind)
+    matrix: Any = sparse.coo_array((rng.random(entries), (u, v)), shape=(n, n))
+    return matrix.asformat(kind)
 
 
 def shuffled(n: int, entries: int) -> Any:
@@ -117,11 +119,17 @@ KINDS: Mapping[str, Callable[[], Any]] = {
     "random, rows not sorted, 100,000": partial(shuffled, 100_000, 2_000_000),
     "random, 1,000,000": partial(random, 1_000_000, 10_000_000),
 }
-FILES: Mapping[str, Callable[[], Any]] = {
-    f"file, {name}": partial(file, name)
-    for name in ("USA-road-d.NY.gr.gz", "astro-ph.graph.gz", "wiki-Vote.txt.gz", "rome99.gr")
-    if (SHARED_DATA / name).exists()
-}
+FILES = ("USA-road-d.NY.gr.gz", "astro-ph.graph.gz", "wiki-Vote.txt.gz", "rome99.gr")
+
+
+def usual(words: Sequence[str] = ()) -> Iterator[tuple[str, Any]]:
+    """Yield the matrices whose titles have one of some words, all if there are none."""
+    there = [name for name in FILES if (SHARED_DATA / name).exists()]
+    makers: dict[str, Callable[[], Any]] = dict(KINDS)
+    makers |= {f"file, {name}": partial(file, name) for name in there}
+    for title, make in makers.items():
+        if not words or any(word in title for word in words):
+            yield title, make()
 
 
 def small(n: int, degree: int, weights: str, form: str) -> Any:
@@ -131,7 +139,7 @@ def small(n: int, degree: int, weights: str, form: str) -> Any:
     low, high = (u, v) if form == "directed" else (np.minimum(u, v), np.maximum(u, v))
     kept = u != v
     matrix = sparse.coo_array((np.ones(kept.sum()), (low[kept], high[kept])), shape=(n, n)).tocsr()
-    drawn = {
+    drawn: dict[str, Any] = {
         "integers": rng.integers(1, 1 << 20, matrix.nnz, dtype=np.int32),
         "doubles": rng.random(matrix.nnz),
         "ones": np.ones(matrix.nnz),
@@ -144,11 +152,11 @@ def small(n: int, degree: int, weights: str, form: str) -> Any:
     return matrix
 
 
-def every_small(weights: tuple[str, ...], forms: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
-    """Yield the small matrices after what they are."""
-    for kind in weights:
-        for form in forms:
-            for n in SIZES:
-                for degree in DEGREES:
-                    if degree < n:
-                        yield f"{n:,} x {degree}, {form}, {kind}", small(n, degree, kind, form)
+def every_small(
+    weights: Sequence[str], forms: Sequence[str], words: Sequence[str] = ()
+) -> Iterator[tuple[str, Any]]:
+    """Yield the small matrices after what they are; as :func:`usual`."""
+    for kind, form, n, degree in product(weights, forms, SIZES, DEGREES):
+        title = f"{n:,} x {degree}, {form}, {kind}"
+        if degree < n and (not words or any(word in title for word in words)):
+            yield title, small(n, degree, kind, form)

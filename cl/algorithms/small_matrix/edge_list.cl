@@ -8,6 +8,9 @@
 
 #include "device/weight_key.cl"
 
+// No vertex.
+#define NO_VERTEX UINT_MAX
+
 // An edge list: components of both ends, keys, and the number of each edge among all edges.
 typedef struct {
   global uint *us, *vs, *ids;
@@ -71,12 +74,12 @@ static inline bool weight_is_lesser(weight_t key, weight_t other) {
 
 // Check all slots; return whether they are those of a graph.
 //
-// Out      counts[n]: how many slots that are no loops have each vertex as their greater end.
+// Out      lesser[n], greater[n]: how many slots that are no loops have each vertex as such an end.
 // Scope    one work-item.
-static inline bool wi_count_greater_ends(const global uint *indptr, const global uint *indices,
-                                         const global weight_t *weights, uint n, uint n_slots,
-                                         global uint *counts) {
-  for (uint vertex = 0; vertex < n; ++vertex) counts[vertex] = 0;
+static inline bool wi_count_ends(const global uint *indptr, const global uint *indices,
+                                 const global weight_t *weights, uint n, uint n_slots,
+                                 global uint *lesser, global uint *greater) {
+  for (uint vertex = 0; vertex < n; ++vertex) lesser[vertex] = greater[vertex] = 0;
   uint end = indptr[0];
   bool sound = end == 0;
   for (uint row = 0; row < n; ++row) {
@@ -87,7 +90,8 @@ static inline bool wi_count_greater_ends(const global uint *indptr, const global
       const uint column = indices[slot];
       if (column >= n) return false;
       sound &= !weight_is_nan(weights[slot]);
-      counts[max(row, column)] += column != row;
+      lesser[min(row, column)] += column != row;
+      greater[max(row, column)] += column != row;
     }
   }
   return sound && end == n_slots;
@@ -130,48 +134,47 @@ static inline void wi_list_slots(const global uint *indptr, const global uint *i
 // Of slots with the same ends the lightest one stays, the first of several.
 //
 // Out      slots, edges.
-// Temp     sorted: us, vs and ids for every slot; counts[n], as wi_count_greater_ends left them.
-// Scope    one work-item. O(n + n_slots): slots move to the places of their greater ends, then of
-//          their lesser ones.
+// Temp     lesser[n], greater[n]: as wi_count_ends left them. by_greater[2 * n_slots]: the lesser end
+//          and the slot, by the greater end; may be the memory of `edges`. by_lesser[2 * n_slots]: the
+//          greater end and the slot, by the lesser end.
+// Scope    one work-item. O(n + n_slots): a counting sort by the greater end, then one by the lesser.
 static inline void wi_list_pairs(const global uint *indptr, const global uint *indices,
                                  const global weight_t *weights, uint n, global uint *slots,
-                                 edges_t *edges, edges_t sorted, global uint *counts) {
-  uint total = 0;
-  wi_places_of_counts(counts, n);
+                                 edges_t *edges, global uint *by_greater, global uint *by_lesser,
+                                 global uint *lesser, global uint *greater) {
+  wi_places_of_counts(lesser, n);
+  wi_places_of_counts(greater, n);
   for (uint row = 0; row < n; ++row) {
     for (uint slot = indptr[row]; slot < indptr[row + 1]; ++slot) {
       const uint column = indices[slot];
       if (column == row) continue;
-      const uint place = counts[max(row, column)]++;
-      sorted.us[place] = min(row, column);
-      sorted.vs[place] = max(row, column);
-      sorted.ids[place] = slot;
-      ++total;
+      const uint place = greater[max(row, column)]++;
+      vstore2((uint2)(min(row, column), slot), place, by_greater);
     }
   }
-  for (uint vertex = 0; vertex < n; ++vertex) counts[vertex] = 0;
-  for (uint k = 0; k < total; ++k) ++counts[sorted.us[k]];
-  wi_places_of_counts(counts, n);
-  for (uint k = 0; k < total; ++k) {
-    const uint place = counts[sorted.us[k]]++;
-    edges->us[place] = sorted.us[k];
-    edges->vs[place] = sorted.vs[k];
-    slots[place] = sorted.ids[k];
+  uint place = 0;  // counts were turned into the places behind the last one of each
+  for (uint v = 0; v < n; ++v) {
+    for (; place < greater[v]; ++place) {
+      const uint2 end = vload2(place, by_greater);
+      vstore2((uint2)(v, end.y), lesser[end.x]++, by_lesser);
+    }
   }
   uint count = 0;
-  for (uint k = 0; k < total; ++k) {
-    const uint u = edges->us[k], v = edges->vs[k], slot = slots[k];
-    const weight_t key = weight_key(weights[slot]);
-    const bool is_same = count > 0 && edges->us[count - 1] == u && edges->vs[count - 1] == v;
-    if (is_same) {
-      if (!weight_is_lesser(key, edges->keys[count - 1])) continue;
-      --count;
+  place = 0;
+  for (uint u = 0; u < n; ++u) {
+    for (uint last = NO_VERTEX; place < lesser[u]; ++place) {
+      const uint2 end = vload2(place, by_lesser);
+      const weight_t key = weight_key(weights[end.y]);
+      if (end.x == last) {
+        if (!weight_is_lesser(key, edges->keys[count - 1])) continue;
+        --count;
+      }
+      last = edges->vs[count] = end.x;
+      edges->us[count] = u;
+      edges->ids[count] = count;
+      edges->keys[count] = key;
+      slots[count++] = end.y;
     }
-    edges->us[count] = u;
-    edges->vs[count] = v;
-    edges->ids[count] = count;
-    edges->keys[count] = key;
-    slots[count++] = slot;
   }
   edges->count = count;
 }

@@ -193,11 +193,13 @@ kernel void small_matrix_solve(const global uint *indptr, const global uint *ind
     indptr = starts;
     indices = columns;
   }
-  global uint *of_rows = of_vertices + 3 * (size_t)n;
-  if (!wi_list_edges(indptr, indices, weights, n, n_slots, slots, &all, of_rows)) {
-    if (!wi_count_greater_ends(indptr, indices, weights, n, n_slots, of_rows)) return;
+  global uint *greater = of_vertices + 3 * (size_t)n;
+  if (!wi_list_edges(indptr, indices, weights, n, n_slots, slots, &all, greater)) {
+    if (!wi_count_ends(indptr, indices, weights, n, n_slots, of_vertices, greater)) return;
     if (by_slot) wi_list_slots(indptr, indices, weights, n, slots, &all);
-    else wi_list_pairs(indptr, indices, weights, n, slots, &all, fewer, of_rows);
+    else
+      wi_list_pairs(indptr, indices, weights, n, slots, &all, words, words + 3 * m, of_vertices,
+                    greater);
   }
   for (uint edge = 0; edge < all.count; ++edge) chosen[edge] = 0;
   edges_t edges = all;
