@@ -19,6 +19,7 @@ from typing import Any, TypeAlias, get_args
 
 import numpy as np
 import pyopencl as cl
+from scipy import sparse
 
 import clmst
 from clmst import (
@@ -53,7 +54,9 @@ from clmst.algorithms.proof import self_test as proof_self_test
 from clmst.algorithms.reweighting import sensitivity, warm_start
 from clmst.algorithms.reweighting.series import contract_series
 from clmst.algorithms.reweighting.union import Lists
-from clmst.core import partition
+from clmst.algorithms.small_matrix import solve as small_matrix
+from clmst.algorithms.small_matrix.family import SmallMatrixCase
+from clmst.core import csr_forest, partition
 from clmst.core.weight_keys import Array
 from clmst.repeated import staged
 from clmst.repeated.devices.multi_device import MultiDevice
@@ -62,6 +65,7 @@ from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.device_matrix import DeviceMatrix
 from clmst.runtime.launcher import Launcher
 from clmst.scale.capacity import bytes_a_vertex_and_edge
+from tests.capabilities import with_capabilities
 from tests.conftest import SHARED_DATA
 from tests.cores import peel
 from tests.oclgrind import POLICIES, allocate_exactly, only_device
@@ -542,6 +546,41 @@ def run_faulty(device: Device) -> None:
     device.queue.finish()
 
 
+def uploaded(device: Device, array: Array) -> Any:
+    """Return a copy of an array; in the array itself Oclgrind takes all for never written."""
+    memory = allocate_exactly(device, array.nbytes)
+    cl.enqueue_copy(device.queue, memory, array)
+    return memory
+
+
+def small_matrix_wrongs(device: Device) -> Iterator[str]:
+    """Yield the small matrices that the one launch solves wrongly, sound and faulty ones."""
+    device = with_capabilities(device, host_arrays="wrapped")
+    small_matrix.in_place = uploaded  # type: ignore[attr-defined]
+    rng = np.random.default_rng(5)
+    starts = np.searchsorted(np.sort(rng.integers(0, 17, 90)), np.arange(21)).astype(np.int32)
+    columns = rng.integers(0, 20, 90).astype(np.int32)
+    random = sparse.csr_array((rng.integers(0, 9, 90) / 2, columns, starts), shape=(20, 20))
+    upper = sparse.csr_array(sparse.triu(random.tocoo(), 1).tocsr())
+    both = sparse.csr_array(upper + upper.T)
+    both.sort_indices()
+    forms = {"random": random, "upper": upper, "symmetric": both}
+    forms["equal"] = sparse.csr_array((np.ones(90), columns, starts), shape=(20, 20))
+    for name, place, value in (("indices", 40, 20), ("indices", 0, -1), ("indptr", 9, 91)):
+        faulty = forms[f"{name} of {value}"] = both.copy() if place else random.copy()
+        getattr(faulty, name)[place] = value
+    for name, matrix in forms.items():
+        for maximum in (False, True):
+            case = SmallMatrixCase(64, "float", maximum)
+            found = small_matrix.solved(matrix, device, case)
+            slots = small_matrix.solved(matrix, device, case, by_slot=True)
+            known = csr_forest.forest_of_matrix(matrix, maximum=maximum)
+            entries = csr_forest.entries_of_matrix(matrix, maximum=maximum)
+            ids = None if slots is None else slots.edge_ids.tolist()
+            if found != known or ids != (None if entries is None else entries.tolist()):
+                yield f"{name}, small matrix"
+
+
 def main(shape: str, *without: str) -> None:
     global _hub_of_shape  # noqa: PLW0603 - one shape a process
     simulator = only_device()
@@ -571,6 +610,8 @@ def main(shape: str, *without: str) -> None:
         wrong += chain_wrongs(device)
         wrong += proof_wrongs(device, shape)
         wrong += stream_wrongs(device)
+    if shape == "cpu":
+        wrong += small_matrix_wrongs(device)
     for name, graph, options, maximum in runs(shape, *without):
         solve = clmst.maximum_spanning_forest if maximum else clmst.minimum_spanning_forest
         algorithm = ALGORITHM_OF[type(options)]

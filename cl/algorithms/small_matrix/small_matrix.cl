@@ -209,7 +209,8 @@ kernel void small_matrix_solve(const global uint *indptr, const global uint *ind
     edges.count = 0;
     rounds = 1;
   }
-  for (; edges.count > 0; edges = fewer, ++rounds) {  // components halve at least
+  for (uint part = 0; part < n; ++part) parts.lightest[part] = 0;  // read before the first offer
+  for (; edges.count > 0; edges = fewer, ++rounds) {               // components halve at least
     wi_choose_edges(parts, edges, components);
     wi_hook(parts, edges, components, chosen);
     components = wi_number_trees(parts, components);
