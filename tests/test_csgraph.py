@@ -34,7 +34,7 @@ def who_solves(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) 
     """Run each test by every way: all on the device in steps, on the host, and as users do."""
     who: str = request.param
     if who == "device":
-        monkeypatch.setattr(small_matrix, "MOST_SLOTS", 0)
+        request.getfixturevalue("in_steps")
         monkeypatch.setattr(clmst.csgraph, "FEW_ENTRIES_IN_ANY_ORDER", 0)
     if who == "host":
         monkeypatch.setattr(small_matrix, "works_on", lambda device: False)

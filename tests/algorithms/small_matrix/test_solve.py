@@ -182,6 +182,10 @@ def test_matrices_that_go_the_usual_way(
     monkeypatch.setattr(small_matrix, "MOST_SLOTS", A.nnz - 1)
     for given in (A, Graph.from_scipy(A)):
         assert not is_at_once(clmst.minimum_spanning_forest(given, device=any_device))
+    directed(A)
+    assert_solved(A, any_device)  # larger ones, if the host would have to sort them
+    monkeypatch.setattr(small_matrix, "MOST_SLOTS_IN_ANY_ORDER", A.nnz - 1)
+    assert not is_at_once(clmst.minimum_spanning_forest(A, device=any_device))
     empty = sparse.csr_array((5, 5))
     assert clmst.minimum_spanning_forest(empty, device=any_device).n_edges == 0
 
