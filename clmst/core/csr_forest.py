@@ -52,7 +52,8 @@ def forest_of_matrix(matrix: Any, *, maximum: bool) -> Forest | None:
     ----------
     matrix : scipy.sparse.csr_array or csr_matrix
         One that :func:`is_plain`. None where its values contradict one another, a weight is NaN,
-        or both ends and the entry of an edge do not fit 63 bits.
+        or both ends and the entry of an edge do not fit 63 bits; and for the maximum forest of any
+        but a strictly upper triangle, since some forms have parallel edges and others do not.
     maximum : bool
 
     Notes
@@ -72,6 +73,8 @@ def forest_of_matrix(matrix: Any, *, maximum: bool) -> Forest | None:
     if (columns > rows).all() and (pairs[1:] > pairs[:-1]).all():
         ids = forest_positions(n, indptr, columns, data, maximum=maximum)
         return forest_of_edges(n, rows[ids], columns[ids], data[ids], ids, maximum=maximum)
+    if maximum:
+        return None
     words = np.minimum(rows, columns) << end_bits
     words |= np.maximum(rows, columns)
     words <<= entry_bits
@@ -80,13 +83,13 @@ def forest_of_matrix(matrix: Any, *, maximum: bool) -> Forest | None:
     entries = words & ((1 << entry_bits) - 1)
     words >>= entry_bits
     pairs = words
-    if maximum or m > _FEW:  # of few, the lightest of a pair is found by the solve
+    if m > _FEW:  # of few, the lightest of a pair is found by the solve
         pairs, entries = _lightest(words, entries, data)
     u, v = pairs >> end_bits, pairs & ((1 << end_bits) - 1)
     weights = data[entries]
     starts = u.searchsorted(np.arange(n + 1))
-    at = forest_positions(n, starts, v, weights, maximum=maximum)
-    return forest_of_edges(n, u[at], v[at], weights[at], entries[at], maximum=maximum)
+    at = forest_positions(n, starts, v, weights)
+    return forest_of_edges(n, u[at], v[at], weights[at], entries[at], maximum=False)
 
 
 def entries_of_matrix(matrix: Any, *, maximum: bool = False) -> Array | None:

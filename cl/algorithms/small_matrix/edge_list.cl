@@ -66,12 +66,6 @@ static inline bool wi_list_edges(const global uint *indptr, const global uint *i
   return sound;
 }
 
-// Return whether the weight of one key is less than that of another; where the order of keys is that
-// of falling weights, too.
-static inline bool weight_is_lesser(weight_t key, weight_t other) {
-  return WEIGHT_DESCENDING ? key > other : key < other;
-}
-
 // Check all slots; return whether they are those of a graph.
 //
 // Out      lesser[n], greater[n]: how many slots that are no loops have each vertex as such an end.
@@ -166,7 +160,7 @@ static inline void wi_list_pairs(const global uint *indptr, const global uint *i
       const uint2 end = vload2(place, by_lesser);
       const weight_t key = weight_key(weights[end.y]);
       if (end.x == last) {
-        if (!weight_is_lesser(key, edges->keys[count - 1])) continue;
+        if (key >= edges->keys[count - 1]) continue;
         --count;
       }
       last = edges->vs[count] = end.x;

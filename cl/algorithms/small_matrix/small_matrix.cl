@@ -16,7 +16,7 @@
 #define RESULT_WORDS 3
 
 #define STATUS_SOLVED 1u
-#define STATUS_UNSOUND 2u  // the host has to name the fault
+#define STATUS_UNSOUND 2u  // the host has to name the fault, or to rearrange the matrix
 
 // No edge, or no component.
 #define SMALL_NONE UINT_MAX
@@ -172,7 +172,8 @@ static inline bool wi_narrow(const global uint *pairs, uint count, global uint *
 // Launch   one work-item. O(n_slots log n).
 // Needs    n > 0, n_slots > 0; keys begin at a multiple of 8 bytes.
 // Ensures  STATUS_SOLVED, and the forest's edges in canonical order, or in that of slots, if the
-//          matrix is that of a graph; else STATUS_UNSOUND.
+//          matrix is that of a graph; else STATUS_UNSOUND. So, too, without `by_slot`, for a
+//          maximum forest of a matrix that is not canonical.
 kernel void small_matrix_solve(const global uint *indptr, const global uint *indices,
                                const global weight_t *weights, global uint *result,
                                global weight_t *keys, uint n, uint n_slots, uint wide,
@@ -196,6 +197,8 @@ kernel void small_matrix_solve(const global uint *indptr, const global uint *ind
   global uint *greater = of_vertices + 3 * (size_t)n;
   if (!wi_list_edges(indptr, indices, weights, n, n_slots, slots, &all, greater)) {
     if (!wi_count_ends(indptr, indices, weights, n, n_slots, of_vertices, greater)) return;
+    // Which of parallel entries are edges of a maximum forest depends on the form of the matrix.
+    if (WEIGHT_DESCENDING && !by_slot) return;
     if (by_slot) wi_list_slots(indptr, indices, weights, n, slots, &all);
     else
       wi_list_pairs(indptr, indices, weights, n, slots, &all, words, words + 3 * m, of_vertices,

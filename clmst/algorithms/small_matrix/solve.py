@@ -60,7 +60,7 @@ def solve(graph: Any, device: Device, *, maximum: bool, or_host: bool) -> Forest
         If it works in the host's memory, and by single work-items, it solves what has `MOST_SLOTS`
         slots at most, or `MOST_SLOTS_IN_ANY_ORDER`.
     maximum : bool
-        Whether the maximum spanning forest is wanted.
+        Whether the maximum spanning forest is wanted; None for it if a matrix is not canonical.
     or_host : bool
         Whether the host may solve what has `MOST_SLOTS_ON_HOST` slots at most, where the device
         does not.

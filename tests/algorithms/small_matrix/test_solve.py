@@ -16,6 +16,7 @@ from benchmarks.variants import as_variant
 from clmst import Device, Forest, Graph, InvalidGraphError, families
 from clmst.algorithms.small_matrix import solve as small_matrix
 from clmst.algorithms.small_matrix.family import SMALL_MATRIX, SmallMatrixCase
+from clmst.core import csr_forest
 from tests.capabilities import with_capabilities
 from tests.forests import assert_same_forest
 from tests.strategies import WEIGHT_DTYPES
@@ -223,17 +224,38 @@ def directed(A: Any) -> None:
 FORMS = [one_more, lower, swap, repeat, shuffled, directed]
 
 
-@pytest.mark.parametrize("maximum", [False, True])
 @pytest.mark.parametrize("spoil", FORMS)
-def test_what_is_not_canonical_is_sorted(
-    serial: Device, spoil: Callable[[Any], None], maximum: bool
-) -> None:
+def test_what_is_not_canonical_is_sorted(serial: Device, spoil: Callable[[Any], None]) -> None:
     """The lesser weight of a pair counts, of equal ones the first entry's; ties go to pairs."""
     for seed in range(6):
         A = matrix(symmetric=True, seed=seed)
         spoil(A)
         A.has_sorted_indices = A.has_canonical_format = False
-        assert_solved(A, serial, maximum=maximum)
+        assert_solved(A, serial)
+        maximum = clmst.maximum_spanning_forest(A, device=serial)
+        assert_same_forest(maximum, clmst.kruskal(Graph.from_scipy(A), maximum=True))
+
+
+@pytest.mark.parametrize("form", ["upper", "both", "any"])
+def test_entries_that_are_there_twice(any_device: Device, form: str) -> None:
+    """In sorted rows above the diagonal, or below as well, they are parallel edges of a maximum."""
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        u, v = np.sort(rng.integers(0, 6, (2, 14)), axis=0)
+        w = rng.integers(1, 6, 14)
+        if form == "both":
+            u, v, w = np.append(u, v), np.append(v, u), np.append(w, w)
+        order = np.arange(u.size) if form == "any" else np.lexsort((v, u))
+        order = order[np.argsort(u[order], kind="stable")]
+        starts = np.searchsorted(u[order], np.arange(7))
+        A = sparse.csr_array((w[order], v[order], starts), shape=(6, 6))
+        for maximum in (False, True):
+            solve = clmst.maximum_spanning_forest if maximum else clmst.minimum_spanning_forest
+            known = clmst.kruskal(Graph.from_scipy(A), maximum=maximum)
+            assert_same_forest(solve(A, device=any_device), known)
+            on_host = csr_forest.forest_of_matrix(A, maximum=maximum)
+            if on_host is not None:
+                assert_same_forest(on_host, known)
 
 
 def test_triangles_below_and_both_mixed(any_device: Device) -> None:
