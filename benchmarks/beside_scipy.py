@@ -1,20 +1,28 @@
-"""Time ``clmst.minimum_spanning_forest`` beside SciPy on the same matrices, in one run.
+"""Time ``clmst.minimum_spanning_forest`` and ``clmst.csgraph`` beside SciPy, in one run.
 
-    python -m benchmarks.beside_scipy GRAPH.egr ... [--device NAME] [--repetitions 5]
+    python -m benchmarks.beside_scipy [--device NAME] [--repetitions 5] [--only kNN]
+    python -m benchmarks.beside_scipy --small [--weights doubles] [--forms symmetric directed]
+    python -m benchmarks.beside_scipy GRAPH.egr ...
 
-Both get the same ``scipy.sparse.csr_array`` and are timed from call to result, conversion included,
-by turns. Each graph is timed as stored (symmetric, its own weights), as its upper triangle, which
-is SciPy's fastest form, and with random doubles that no 32 bits can hold. Totals are compared
-before any time is printed. The table goes to standard output as Markdown.
+The first times the matrices that people have (``usual_matrices.py``): by scikit-learn, by SciPy,
+and those of real files beside the clone, as they are. The second times small ones, by every way:
+as it is, on a named device, on the host. With graph files, each is timed as stored (symmetric, its
+own weights), as its upper triangle, which is SciPy's fastest form, and with random doubles.
+
+All get the very same object and are timed from call to result, conversion included, by turns. The
+number of edges and the total weight are compared before any time is printed. Tables go to standard
+output as Markdown, the geometric mean of the ratios and the worst one below. `--clock cpu` takes
+the processor time of all threads.
 """
 
 from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
+from statistics import geometric_mean
 from typing import Any
 
 import numpy as np
@@ -22,9 +30,15 @@ from scipy import sparse
 from scipy.sparse.csgraph import minimum_spanning_tree
 
 import clmst
+from benchmarks import usual_matrices as usual
 from benchmarks.ratios import print_table
 from clmst.bench.contestants import as_matrix
-from clmst.bench.harness import Contestant, Harness
+from clmst.bench.harness import CLOCKS, Contestant, Harness
+from clmst.core.csr_forest import forest_of_matrix
+
+Solve = Callable[[Any], Any]
+
+FORMS = ("symmetric", "upper", "directed")
 
 
 def matrices(path: Path) -> Iterator[tuple[str, Any]]:
@@ -38,43 +52,94 @@ def matrices(path: Path) -> Iterator[tuple[str, Any]]:
     yield "random doubles", random
 
 
-def compare(matrix: Any, device: clmst.Device, repetitions: int) -> tuple[float, float]:
-    """Return the median seconds of clmst and of SciPy, run by turns; raise if they disagree."""
-    totals: list[float] = []
+def times(
+    matrix: Any, ways: Mapping[str, Solve], repetitions: int, clock: str = "wall"
+) -> dict[str, float]:
+    """Return the median seconds of each way, run by turns; raise if one disagrees with SciPy."""
+    tree = minimum_spanning_tree(matrix)
+    expected = tree.nnz, math.fsum(tree.data)
 
-    def difference(total: float) -> str:
-        totals.append(total)
-        right = math.isclose(total, totals[0], rel_tol=1e-12)
-        return "" if right else f"the total weight is {total}, not {totals[0]} as for clmst"
+    def difference(found: Any) -> str:
+        is_forest = isinstance(found, clmst.Forest)
+        weights = found.weights if is_forest else found.data
+        total = float(found.total_weight) if is_forest else math.fsum(found.data)
+        if weights.size == expected[0] and math.isclose(total, expected[1], rel_tol=1e-12):
+            return ""
+        return f"{weights.size} edges of weight {total}, not {expected[0]} of {expected[1]}"
 
-    harness = Harness(repetitions=repetitions, verification="every")
-    ours: Contestant[Any] = Contestant(
-        name="clmst",
-        call=partial(clmst.minimum_spanning_forest, matrix, device=device),
-        difference=lambda forest: difference(forest.total_weight),
+    harness = Harness(
+        repetitions=repetitions, verification="ends", order="random", clock=CLOCKS[clock]
     )
-    theirs: Contestant[Any] = Contestant(
-        name="SciPy",
-        call=partial(minimum_spanning_tree, matrix),
-        difference=lambda tree: difference(math.fsum(tree.data)),
-    )
-    one, other = harness.run([ours, theirs])
-    return one.median, other.median
+    contestants: list[Contestant[Any]] = [
+        Contestant(name=name, call=partial(solve, matrix), difference=difference)
+        for name, solve in ways.items()
+    ]
+    measured = harness.run(contestants)
+    return {name: one.median for name, one in zip(ways, measured, strict=True)}
 
 
-def main() -> None:
+def print_ways(
+    rows: Iterable[tuple[str, Any]], ways: Mapping[str, Solve], repetitions: int, clock: str
+) -> None:
+    """Print a row for each matrix: ms of each way, then how many times as fast as SciPy it is."""
+    ours = [name for name in ways if name != "SciPy"]
+    heads = ["matrix", "vertices", "entries", "weights", *(f"{name} ms" for name in ways), *ours]
+    print(f"| {' | '.join(heads)} |\n|---|{'--:|' * (len(heads) - 1)}")
+    ratios: dict[str, list[tuple[float, str]]] = {name: [] for name in ours}
+    for title, matrix in rows:
+        taken = times(matrix, ways, repetitions, clock)
+        for name in ours:
+            ratios[name].append((taken["SciPy"] / taken[name], title))
+        cells = [title, f"{matrix.shape[0]:,}", f"{matrix.nnz:,}", str(matrix.dtype)]
+        cells += [f"{1e3 * taken[name]:.3g}" for name in ways]
+        cells += [f"{ratios[name][-1][0]:.2f}" for name in ours]
+        print(f"| {' | '.join(cells)} |", flush=True)
+    print()
+    for name, found in ratios.items():
+        mean, (least, worst) = geometric_mean(ratio for ratio, _ in found), min(found)
+        print(f"{name}: geometric mean {mean:.2f}, worst {least:.2f} ({worst})")
+
+
+def _on_host(matrix: Any) -> clmst.Forest:
+    forest = forest_of_matrix(matrix, maximum=False)
+    assert forest is not None
+    return forest
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Print what is asked for."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("graphs", nargs="+", type=Path)
+    parser.add_argument("graphs", nargs="*", type=Path)
     parser.add_argument("--device")
-    parser.add_argument("--repetitions", type=int, default=5)
-    arguments = parser.parse_args()
-    device = clmst.get_device(arguments.device)
-    print(f"{device.description}, driver {device.driver}\n")
-    print_table(
-        (path.stem, form, matrix, compare(matrix, device, arguments.repetitions))
-        for path in arguments.graphs
-        for form, matrix in matrices(path)
-    )
+    parser.add_argument("--repetitions", type=int)
+    parser.add_argument("--clock", choices=sorted(CLOCKS), default="wall")
+    parser.add_argument("--only", nargs="+", default=[], help="words in titles of matrices")
+    parser.add_argument("--small", action="store_true")
+    parser.add_argument("--weights", nargs="+", choices=usual.WEIGHTS, default=usual.WEIGHTS[:2])
+    parser.add_argument("--forms", nargs="+", choices=FORMS, default=FORMS[:1])
+    given = parser.parse_args(arguments)
+    device = clmst.get_device(given.device)
+    print(f"{device.description}, driver {device.driver}, {given.clock} time, medians\n")
+    named = partial(clmst.minimum_spanning_forest, device=device)
+    default = clmst.minimum_spanning_forest if given.device is None else named
+    scipys = {"SciPy": minimum_spanning_tree}
+    if given.graphs:
+        repetitions = given.repetitions or 5
+        rows = ((path.stem, *form) for path in given.graphs for form in matrices(path))
+        print_table(
+            (name, form, matrix, (taken["clmst"], taken["SciPy"]))
+            for name, form, matrix in rows
+            for taken in [times(matrix, {"clmst": named, **scipys}, repetitions, given.clock)]
+        )
+        return
+    ways: dict[str, Solve] = {"clmst": default, "csgraph": clmst.csgraph.minimum_spanning_tree}
+    if given.small:
+        ways |= {"device": named, "host": _on_host}
+        chosen = usual.every_small(given.weights, given.forms, given.only)
+    else:
+        chosen = usual.usual(given.only)
+    repetitions = given.repetitions or (15 if given.small else 5)
+    print_ways(chosen, {**ways, **scipys}, repetitions, given.clock)
 
 
 if __name__ == "__main__":

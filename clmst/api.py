@@ -25,7 +25,7 @@ from clmst.intake import on_device, put
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.device_matrix import DeviceMatrix
 from clmst.runtime.device_parts import DeviceParts
-from clmst.runtime.discovery import get_device, pass_over
+from clmst.runtime.discovery import default_device, get_device, is_named, pass_over
 from clmst.runtime.failures import Guard
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.trust import NoFamilyLeftError
@@ -111,7 +111,10 @@ def minimum_spanning_forest(
     InvalidArgumentError
         Nothing has the name given as `algorithm` or `device`; the message lists what there is.
     UnsupportedDeviceError
-        There is no usable device; the message says what to install.
+        There is no usable device, and the call needs one: it names a device or an algorithm, has
+        `options`, `keep_on_device` or `profile`, or the graph is a complete one of more than
+        11,585 vertices. The message says what to install. Any other call is answered by the host,
+        with one :class:`DeviceWarning` a process.
     OutOfDeviceMemoryError
         The device cannot hold what the solve needs. Where `algorithm`, `options`, `keep_on_device`
         and `profile` are as they are by default and the host has the graph, there is no such error:
@@ -256,14 +259,12 @@ def _solve_whole(
     """Solve on the device that is meant, or on the next one where it passes no self-test."""
     while True:
         try:
-            is_plain = options is None and not (keep_on_device or profile or verify)
-            if algorithm == "auto" and is_plain:
-                of_equal = equal_weights.solve(graph, device, maximum=maximum)
-                if of_equal is not None:
-                    return of_equal
-                of_small = small_matrix.solve(graph, device, maximum=maximum)
-                if of_small is not None:
-                    return of_small
+            if algorithm == "auto" and options is None and not (keep_on_device or profile):
+                found = _solve_small(
+                    graph, device, maximum=maximum, verify=verify, symmetrize=symmetrize
+                )
+                if found is not None:
+                    return found
             stored = on_device(graph, device, algorithm=algorithm, symmetrize=symmetrize)
             launch = Launcher.of(stored.device, profile=profile)
             with stored.device.lock, Guard(stored.device, caches=stored.caches):
@@ -287,6 +288,29 @@ def _solve_whole(
         except NoFamilyLeftError as error:
             if isinstance(graph, DeviceGraph | DeviceMatrix) or not pass_over(device, error):
                 raise
+
+
+def _solve_small(
+    graph: Any, device: Any, *, maximum: bool, verify: bool, symmetrize: bool
+) -> Forest | None:
+    """Return the forest of a small graph; of any one, where there is no device and none is named.
+
+    None if it is to go the usual way.
+    """
+    if isinstance(graph, DeviceGraph | DeviceMatrix):
+        return None
+    chosen = default_device() if device is None else get_device(device)
+    if chosen is None:
+        from clmst.on_host import solve_on_host
+
+        return solve_on_host(graph, maximum=maximum, verify=verify, symmetrize=symmetrize)
+    if verify:
+        return None
+    given, may_host = small_matrix.in_csr_form(graph), device is None and not is_named()
+    of_equal = equal_weights.solve(given, chosen, maximum=maximum)
+    if of_equal is not None:
+        return of_equal
+    return small_matrix.solve(given, chosen, maximum=maximum, or_host=may_host)
 
 
 def solve_complete(

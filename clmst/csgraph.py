@@ -14,35 +14,23 @@ from scipy import sparse
 from scipy.sparse import csgraph as scipys
 
 from clmst.algorithms.csr_validation.check import put_matrix
-from clmst.algorithms.small_matrix import pairs
 from clmst.algorithms.small_matrix import solve as small_matrix
 from clmst.api import minimum_spanning_forest
-from clmst.core import canonical, csr, from_scipy
-from clmst.core.csgraph_input import as_csr, has_scipys_arrays
+from clmst.core import csr_forest
+from clmst.core.csgraph_input import as_csr
 from clmst.core.forest import Forest
 from clmst.core.graph import Graph
-from clmst.core.graph_checks import check_weights
-from clmst.core.weight_keys import Array, check_dtype, encode, order_keys
+from clmst.core.weight_keys import Array, encode, order_keys
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
-from clmst.runtime.discovery import get_device, pass_over
+from clmst.runtime.discovery import default_device, pass_over
 from clmst.runtime.trust import NoFamilyLeftError
 
 __all__ = ["minimum_spanning_tree"]
 
-# Below so many entries SciPy itself is quicker than a device that solves in one launch. On two
-# cores, processor time in ms of clmst and SciPy: 0.11 and 0.06 for 1,200 doubles of an upper
-# triangle, 0.18 and 0.10 for 2,400, 0.22 and 0.38 for 5,000, 0.68 and 1.3 for 10,000.
-FEWEST_ENTRIES = 1 << 12
-# The same if both directions have another weight, of which the lesser is taken before that launch:
-# 0.62 and 0.82 for 9,972 doubles, 1.1 and 1.8 for 19,962.
-FEW_ENTRIES_OF_PAIRS = 1 << 13
-# The same for a solve in steps: 2.4 and 1.1 for 9,981 doubles of an upper triangle, 5.3 and 5.1 for
-# 39,986, 8.6 and 15.8 for 119,987. Any other matrix has to be sorted first: 11 and 18 for 200,000.
-FEW_ENTRIES = 1 << 15
-FEW_ENTRIES_IN_ANY_ORDER = 1 << 17
-# The same if all weights are equal, which SciPy need not sort: 48 and 8.5 for 1,000,000 directed
-# entries in rows that fall.
+# Below so many entries the host is quicker than a device that has to sort them first; and if all
+# weights are equal, which need no sort there.
+FEW_ENTRIES_IN_ANY_ORDER = 1 << 18
 FEW_EQUAL_ENTRIES = 1 << 24
 
 Parts: TypeAlias = tuple[Array, Array, Array]  # data, indices and indptr
@@ -82,9 +70,9 @@ def minimum_spanning_tree(csgraph: Any, overwrite: bool = False) -> Any:
 
     Notes
     -----
-    The device is the default one; see :func:`clmst.get_device`. A small matrix is solved by SciPy
-    itself, which is quicker there, if its answer is right. ``docs/scipy.md`` says what small means,
-    and lists all differences to SciPy.
+    The device is the default one; see :func:`clmst.get_device`. The host solves small matrices
+    where that is quicker, and all where there is no device. ``docs/scipy.md`` says what small
+    means, and lists all differences to SciPy.
 
     Examples
     --------
@@ -97,72 +85,7 @@ def minimum_spanning_tree(csgraph: Any, overwrite: bool = False) -> Any:
     """
     matrix = as_csr(csgraph)
     wanted = _class_of_result(_is_matrix(csgraph))
-    if np.size(matrix.data) >= FEWEST_ENTRIES:
-        parts = _solve_at_once(matrix)
-        if parts is not None:
-            return wanted(parts, shape=matrix.shape)
-    if _is_for_scipy(matrix):
-        tree = scipys.minimum_spanning_tree(matrix)
-        return tree if type(tree) is wanted else wanted(tree)
-    return wanted(_solve(matrix), shape=matrix.shape)
-
-
-def _solve_at_once(matrix: Any) -> Parts | None:
-    """Return the tree of a matrix that is small enough for one launch, else None."""
-    if not _needs_a_fold(matrix):
-        forest = small_matrix.solve(matrix, None, maximum=False)
-        return None if forest is None else _upper_entries(forest)
-    if matrix.data.size < FEW_ENTRIES_OF_PAIRS or not small_matrix.works_on(get_device()):
-        return None
-    slots = pairs.entries_of_forest(matrix)
-    return None if slots is None else _entries(matrix, slots)
-
-
-def _needs_a_fold(matrix: Any) -> bool:
-    """Return whether a few entries show that a matrix is neither symmetric nor upper triangular.
-
-    Then no launch has to find it out. Nothing is checked before: any answer is a guess.
-    """
-    indptr, indices, data = matrix.indptr, matrix.indices, matrix.data
-    n, m = matrix.shape[0], data.size
-    if not m == indices.size > 0 or indptr.size != n + 1:
-        return False
-    for slot in (m // 5, m // 2, m - 1 - m // 5):
-        row, column = int(indptr.searchsorted(slot, side="right")) - 1, int(indices[slot])
-        if column == row or not 0 <= column < n:
-            continue
-        first, last = int(indptr[column]), int(indptr[column + 1])
-        mirror = first + int(indices[first:last].searchsorted(row))
-        is_twice = mirror < last and indices[mirror] == row
-        if (is_twice and data[mirror] != data[slot]) or (column < row and not is_twice):
-            return True
-    return False
-
-
-def _is_for_scipy(matrix: Any) -> bool:
-    """Return whether a CSR matrix is so small that SciPy is quicker, and its answer right.
-
-    Raises
-    ------
-    InvalidGraphError
-        A small matrix is malformed: SciPy would crash, or return nonsense.
-    """
-    is_equal = np.size(matrix.data) < FEW_EQUAL_ENTRIES and _is_equal(matrix.data)
-    if np.size(matrix.data) >= FEW_ENTRIES_IN_ANY_ORDER and not is_equal:
-        return False
-    indptr, indices, data, shape = from_scipy.csr_parts(matrix)
-    if not (has_scipys_arrays(matrix) and matrix.data is data):
-        return False
-    check_dtype(data.dtype)
-    indptr, indices = csr.check(indptr, indices, data, n=shape[0])
-    check_weights(data, lambda slot: csr.endpoints_of(indptr, indices, slot))
-    if data.dtype != np.float64 and not matrix.has_canonical_format:
-        return False  # sums of duplicates may be zero, or rounded
-    in_one_launch = data.size >= FEW_ENTRIES_OF_PAIRS and small_matrix.works_on(get_device())
-    is_large = (data.size >= FEW_ENTRIES or in_one_launch) and not is_equal
-    if is_large and canonical.seems_quick(indptr, indices):
-        return False
-    return bool(data.all()) and _doubles_hold(data)
+    return _tree(wanted, _solve(matrix), matrix.shape)
 
 
 def _is_equal(data: Array) -> bool:
@@ -181,18 +104,23 @@ def _solve(matrix: Any) -> Parts:
     """Return the tree of a CSR matrix, by the default device or the next one that can."""
     while True:
         try:
-            stored = _put(matrix, get_device())
+            device = default_device()
+            slots = _slots_at_once(matrix, device)
+            if slots is not None and _is_summed(matrix):
+                return _entries(matrix, slots)
+            stored = None if device is None else _put(matrix, device)
             if stored is not None and stored.edge_ids is None:
                 return _upper_entries(minimum_spanning_forest(stored))
-            is_converted = matrix.data.dtype != np.float64 and _scipy_sums_duplicates()
-            if is_converted and not matrix.has_canonical_format:
-                matrix, stored = _summed(matrix), None
-            if stored is not None:
+            if stored is not None and _is_summed(matrix):
                 return _entries(matrix, np.sort(minimum_spanning_forest(stored).edge_ids))
             graph = Graph.from_scipy(matrix)
+            if not _is_summed(matrix):
+                matrix = _summed(matrix)
+                continue
             if graph.edge_ids is None:
                 return _upper_entries(minimum_spanning_forest(graph))
-            return _entries(matrix, np.sort(_edge_ids(_in_order_of_entries(graph))))
+            ids = minimum_spanning_forest(_in_order_of_entries(graph)).edge_ids
+            return _entries(matrix, np.sort(ids))
         except NoFamilyLeftError as error:
             pass_over(None, error)
 
@@ -210,16 +138,28 @@ def _put(matrix: Any, device: Device) -> DeviceGraph | None:
     return stored if is_distinct else put_matrix(matrix, device, by_entry=True)
 
 
-def _edge_ids(graph: Graph) -> Array:
-    """Return the edge ids of the forest of a graph that stores its edges once."""
-    assert graph.edge_ids is not None, "they are not its slots"
-    if graph.n_slots <= small_matrix.MOST_SLOTS:
-        n = graph.n_vertices
-        parts = (graph.weights, graph.indices.view(np.int32), graph.indptr.view(np.int32))
-        forest = small_matrix.solve(sparse.csr_array(parts, shape=(n, n)), None, maximum=False)
-        if forest is not None:
-            return graph.edge_ids[forest.edge_ids]
-    return minimum_spanning_forest(graph).edge_ids
+def _slots_at_once(matrix: Any, device: Device | None) -> Array | None:
+    """Return the entries of the tree if it is found without a graph, else None."""
+    slots = small_matrix.entries(matrix, device)
+    if slots is not None or not csr_forest.is_plain(matrix):
+        return slots
+    n_entries = matrix.data.size
+    if (
+        device is None
+        or (n_entries < FEW_ENTRIES_IN_ANY_ORDER and not csr_forest.seems_canonical(matrix))
+        or (n_entries < FEW_EQUAL_ENTRIES and _is_equal(matrix.data))
+    ):
+        return csr_forest.entries_of_matrix(matrix)
+    return None
+
+
+def _is_summed(matrix: Any) -> bool:
+    """Return whether SciPy's function would take the entries of a sound matrix as they are."""
+    return (
+        matrix.data.dtype == np.float64
+        or not _scipy_sums_duplicates()
+        or matrix.has_canonical_format
+    )
 
 
 def _summed(matrix: Any) -> Any:
@@ -275,7 +215,9 @@ def _upper_entries(forest: Forest) -> Parts:
 def _entries(matrix: Any, slots: Array) -> Parts:
     """Return the tree that has these entries of a CSR matrix, in rising order."""
     index = np.int32 if matrix.shape[0] < 1 << 31 else np.int64
-    starts = np.searchsorted(slots, matrix.indptr).astype(index)
+    before = np.zeros(np.size(matrix.indices) + 1, index)
+    before[slots + 1] = 1
+    starts = before.cumsum(dtype=index)[matrix.indptr]
     columns = np.asarray(matrix.indices)[slots].astype(index)
     return _as_double(np.asarray(matrix.data)[slots]), columns, starts
 
@@ -288,6 +230,23 @@ def _as_double(data: Array) -> Array:
         if any(int(data[k]) != int(doubles[k]) for k in large):
             return data
     return doubles
+
+
+def _tree(kind: Any, parts: Parts, shape: tuple[int, int]) -> Any:
+    """Return a CSR of arrays that are right; SciPy's checks of them take as long as a small solve.
+
+    It has whatever else a CSR of the installed SciPy has.
+    """
+    tree = object.__new__(kind)
+    vars(tree).update(_of_no_vertices(kind))
+    tree.data, tree.indices, tree.indptr = parts
+    tree._shape = (int(shape[0]), int(shape[1]))
+    return tree
+
+
+@cache
+def _of_no_vertices(kind: Any) -> dict[str, Any]:
+    return dict(vars(kind((1, 1))))
 
 
 def _is_matrix(csgraph: Any) -> bool:

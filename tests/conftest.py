@@ -15,6 +15,7 @@ from types import ModuleType
 import pytest
 from hypothesis import settings
 
+from clmst.algorithms.small_matrix import solve as small_matrix
 from clmst.runtime import binary_cache
 from clmst.runtime.device import Device
 from tests.strategies import draw_examples_for, register_profiles, share_examples
@@ -48,6 +49,13 @@ if _SETTINGS.exists() and not _NEARBY.exists():
 compile_quickly()
 register_profiles()
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+
+@pytest.fixture
+def in_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let small graphs go the way of large ones, which does not end after one launch."""
+    for most in ("MOST_SLOTS", "MOST_SLOTS_IN_ANY_ORDER"):
+        monkeypatch.setattr(small_matrix, most, 0)
 
 
 @pytest.fixture(scope="session")

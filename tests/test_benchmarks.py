@@ -18,6 +18,7 @@ from scipy import sparse
 
 import clmst
 from benchmarks import (
+    beside_scipy,
     beside_stated,
     cores,
     dense,
@@ -729,3 +730,35 @@ def test_moves_by_every_way(tmp_path: Path) -> None:
     found = [point["way"] for point in json.loads(file.read_text())["points"]]
     assert found[:4] == ["blocks of 1 MiB", "blocks of 4 MiB", "array", "blocks of 16 MiB"]
     assert "one context" in found
+
+
+@pytest.mark.parametrize(
+    ("arguments", "titles"),
+    [
+        (["--only", "200 x 5", "Delaunay, 2,000"], ["kNN, distance, 200 x 5", "Delaunay, 2,000"]),
+        (
+            ["--small", "--only", "300 x 16", "--forms", "directed", "--weights", "ones"],
+            ["300 x 16, directed, ones"],
+        ),
+    ],
+)
+def test_matrices_beside_scipy(
+    capsys: pytest.CaptureFixture[str], arguments: list[str], titles: list[str]
+) -> None:
+    """Each has a row, and each way a mean and a worst ratio."""
+    pytest.importorskip("sklearn")
+    beside_scipy.main([*arguments, "--repetitions", "1"])
+    lines = capsys.readouterr().out.splitlines()
+    ways = ["clmst", "csgraph", "device", "host"][: 4 if "--small" in arguments else 2]
+    rows = [line.strip("| ").split(" | ") for line in lines if line.startswith("|")][2:]
+    assert [row[0] for row in rows] == titles
+    assert all(len(row) == 5 + 2 * len(ways) for row in rows)
+    said = [line.split(":")[0] for line in lines if ": geometric mean" in line]
+    assert said == ways
+
+
+def test_a_forest_that_scipy_has_not_is_not_timed(monkeypatch: pytest.MonkeyPatch) -> None:
+    other = clmst.maximum_spanning_forest
+    monkeypatch.setattr(clmst, "minimum_spanning_forest", lambda A, **_: other(A))
+    with pytest.raises(WrongResultError, match=r"edges of weight"):
+        beside_scipy.main(["--small", "--only", "100 x 4", "--repetitions", "1"])

@@ -14,6 +14,7 @@ from scipy import sparse
 from scipy.sparse import csgraph as scipys
 
 import clmst
+from clmst import api
 from clmst.algorithms.small_matrix import solve as small_matrix
 from clmst.core.errors import InvalidGraphError
 from clmst.csgraph import minimum_spanning_tree
@@ -28,17 +29,20 @@ TRIANGLE = [[0, 2, 3], [2, 0, 1], [3, 1, 0]]
 pytestmark = pytest.mark.usefixtures("any_device")
 
 
-@pytest.fixture(autouse=True, params=["device", "at once", "as it is"])
+@pytest.fixture(autouse=True, params=["device", "host", "no device", "as it is"])
 def who_solves(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Run each test thrice: all on the device; in one launch if it can; and as users do."""
+    """Run each test by every way: all on the device in steps, on the host, and as users do."""
     who: str = request.param
     if who != "as it is":
-        monkeypatch.setattr(clmst.csgraph, "FEWEST_ENTRIES", 0)
-        monkeypatch.setattr(clmst.csgraph, "FEW_ENTRIES", 0)
-        monkeypatch.setattr(clmst.csgraph, "FEW_ENTRIES_IN_ANY_ORDER", 0)
         monkeypatch.setattr(clmst.csgraph, "FEW_EQUAL_ENTRIES", 0)
     if who == "device":
+        request.getfixturevalue("in_steps")
+        monkeypatch.setattr(clmst.csgraph, "FEW_ENTRIES_IN_ANY_ORDER", 0)
+    if who == "host":
         monkeypatch.setattr(small_matrix, "works_on", lambda device: False)
+    if who == "no device":
+        for module in (clmst.csgraph, api):
+            monkeypatch.setattr(module, "default_device", lambda: None)
     return who
 
 
@@ -337,8 +341,10 @@ def test_large_integers_that_doubles_hold_come_as_doubles() -> None:
         agree(sparse.csr_array(np.array([[0, top], [0, 0]])))
 
 
-def test_scipy_15604_the_solve_is_in_the_dtype_of_the_matrix() -> None:
+def test_scipy_15604_the_solve_is_in_the_dtype_of_the_matrix(who_solves: str) -> None:
     """SciPy copies int8 to float64, eight times as much memory."""
+    if who_solves == "no device":
+        pytest.skip("the host sorts words of 64 bits")
     rng = np.random.default_rng(0)
     n = 1500
     A = sparse.triu(rng.integers(1, 100, (n, n), dtype=np.int8), 1, format="csr")
@@ -416,10 +422,13 @@ def test_it_is_public() -> None:
     assert clmst.csgraph.minimum_spanning_tree is minimum_spanning_tree
 
 
+@pytest.mark.usefixtures("in_steps")
 def test_next_device_solves_where_one_has_earned_nothing(
-    monkeypatch: pytest.MonkeyPatch, any_device: Device
+    monkeypatch: pytest.MonkeyPatch, any_device: Device, who_solves: str
 ) -> None:
     """As minimum_spanning_forest does: a device that fails its self-test is passed over."""
+    if who_solves == "no device":
+        pytest.skip("there is none to pass over")
     failures = [NoFamilyLeftError(any_device, "it failed")]
     passed: list[Any] = []
     solve = clmst.minimum_spanning_forest
@@ -432,7 +441,6 @@ def test_next_device_solves_where_one_has_earned_nothing(
     monkeypatch.setattr(clmst.csgraph, "minimum_spanning_forest", fail_once)
     monkeypatch.setattr(clmst.csgraph, "pass_over", lambda *given: passed.append(given))
     monkeypatch.setattr(clmst.csgraph, "FEW_ENTRIES_IN_ANY_ORDER", 0)
-    monkeypatch.setattr(small_matrix, "works_on", lambda device: False)
     assert minimum_spanning_tree(TRIANGLE).nnz == 2
     assert len(passed) == 1
 
@@ -441,15 +449,14 @@ def test_next_device_solves_where_one_has_earned_nothing(
 def test_small_matrices_take_one_launch(
     monkeypatch: pytest.MonkeyPatch, any_device: Device, who_solves: str, dtype: str
 ) -> None:
-    """From some thousand entries on, in each form that the page has figures of."""
+    """In each form that the page has figures of: no graph is made, and SciPy is not called."""
     if who_solves != "as it is" or not small_matrix.works_on(any_device):
-        pytest.skip("all sizes are solved in one way, or the device needs several launches")
+        pytest.skip("the host solves, or the device needs several launches")
     upper = narrow(matrix_of_density(900, density=0.06))
     upper = narrow(sparse.csr_array(sparse.triu(upper, 1)))
     symmetric = narrow(sparse.csr_array(upper + upper.T))
-    assert clmst.csgraph.FEW_ENTRIES < symmetric.nnz < small_matrix.MOST_SLOTS
     symmetric.sort_indices()
-    for matrix in (upper, symmetric):
+    for matrix in (upper, symmetric, narrow(sparse.csr_array(upper.T.tocsr()))):
         for with_two_weights in (False, True):
             tried = matrix.copy()
             if with_two_weights:
@@ -458,36 +465,10 @@ def test_small_matrices_take_one_launch(
             expected = scipys.minimum_spanning_tree(tried)
             minimum_spanning_tree(tried)  # asks SciPy once what it does with duplicates
             with monkeypatch.context() as patch:
-                patch.setattr(clmst.csgraph, "minimum_spanning_forest", None)
+                patch.setattr(clmst.csgraph, "Graph", None)
                 patch.setattr(clmst.csgraph, "scipys", None)
                 found = minimum_spanning_tree(tried)
             assert parts(found) == parts(expected)
-
-
-@pytest.mark.parametrize("dtype", ["i4", "f8"])
-def test_two_weights_a_pair_are_folded_for_one_launch(
-    monkeypatch: pytest.MonkeyPatch, any_device: Device, who_solves: str, dtype: str
-) -> None:
-    """From 5,000 edges on; the launch that would find the two weights is spared."""
-    if who_solves != "as it is" or not small_matrix.works_on(any_device):
-        pytest.skip("all sizes are solved in one way, or the device needs several launches")
-    upper = sparse.csr_array(sparse.triu(matrix_of_density(1250, density=0.0068), 1))
-    both = narrow(sparse.csr_array(upper + upper.T))
-    both.sort_indices()
-    both.data = np.ceil(np.random.default_rng(1).random(both.nnz) * 500).astype(dtype)
-    assert clmst.csgraph.FEW_ENTRIES_OF_PAIRS < both.nnz < clmst.csgraph.FEW_ENTRIES
-    expected = scipys.minimum_spanning_tree(both)
-    minimum_spanning_tree(both)  # asks SciPy once what it does with duplicates
-    launched, solve = [], small_matrix.solve
-
-    def counted(matrix: Any, *arguments: Any, **named: Any) -> Any:
-        launched.append(matrix.nnz)
-        return solve(matrix, *arguments, **named)
-
-    monkeypatch.setattr(small_matrix, "solve", counted)
-    monkeypatch.setattr(clmst.csgraph, "scipys", None)
-    assert parts(minimum_spanning_tree(both)) == parts(expected)
-    assert launched == [both.nnz]
 
 
 @pytest.mark.parametrize("wrong", ["indices", "indptr", "data"])
@@ -502,11 +483,14 @@ def test_a_glance_at_arrays_that_contradict_each_other(who_solves: str, wrong: s
         minimum_spanning_tree(matrix)
 
 
-def test_small_matrices_need_no_device(monkeypatch: pytest.MonkeyPatch, who_solves: str) -> None:
-    """Up to the sizes that the page names, unless SciPy's answer would be wrong."""
+def test_a_device_is_asked_for_what_is_large(
+    monkeypatch: pytest.MonkeyPatch, who_solves: str
+) -> None:
+    """The host has the others: small ones, and those that must be sorted first."""
+    if who_solves != "host":
+        pytest.skip("the device works in the host's memory, there is none, or it solves all")
     solved: list[Any] = []
     solve = clmst.minimum_spanning_forest
-    monkeypatch.setattr(small_matrix, "works_on", lambda device: False)
 
     def count(graph: Any) -> Any:
         solved.append(graph)
@@ -514,23 +498,15 @@ def test_small_matrices_need_no_device(monkeypatch: pytest.MonkeyPatch, who_solv
 
     monkeypatch.setattr(clmst.csgraph, "minimum_spanning_forest", count)
     minimum_spanning_tree(TRIANGLE)
-    minimum_spanning_tree(sparse.csr_array(np.array([[0, 2**53], [1, 0]])))
-    assert len(solved) == (0 if who_solves == "as it is" else 2)
-    solved.clear()
-    path = narrow(sparse.eye_array(2**15 + 1, k=1, format="csr"))
-    minimum_spanning_tree(path)  # equal weights
-    assert len(solved) == (0 if who_solves == "as it is" else 1)
-    solved.clear()
-    path.data += np.arange(path.nnz) % 7
-    for on_device in (
-        path,  # as large as the least that is not small
-        np.array([[0, 2**53 + 1], [1, 0]]),
-        np.ma.masked_equal([[9, 0], [0, 9]], 9),
-    ):
-        minimum_spanning_tree(on_device)
-    assert len(solved) == 3
-    minimum_spanning_tree(narrow(path.T.tocsr()))  # its entries are below the diagonal
-    assert len(solved) == (3 if who_solves == "as it is" else 4)
+    minimum_spanning_tree(np.array([[0, 2**53 + 1], [1, 0]]))
+    path = narrow(sparse.eye_array(small_matrix.MOST_SLOTS_ON_HOST + 1, k=1, format="csr"))
+    minimum_spanning_tree(path)
+    assert not solved
+    longer = narrow(sparse.eye_array(small_matrix.MOST_SLOTS_ON_HOST + 2, k=1, format="csr"))
+    minimum_spanning_tree(narrow(sparse.csr_array(longer.T.tocsr())))  # below the diagonal
+    assert not solved
+    minimum_spanning_tree(longer)
+    assert len(solved) == 1
 
 
 def test_unused_entries_after_the_last_one_are_no_faults(who_solves: str) -> None:

@@ -97,6 +97,7 @@ def test_hdbscan_521_dedupe_819_gunrock_123_larger_than_memory(
     assert forest.stats["reductions"] > 1
 
 
+@pytest.mark.usefixtures("in_steps")
 def test_cuml_4845_5357_cuvs_856_a_device_that_is_too_small(
     any_device: Device, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -20,6 +20,7 @@ from clmst.algorithms.registry import ALGORITHMS
 from clmst.algorithms.shared.solution import forest_of
 from clmst.algorithms.small_matrix import solve as small_matrix
 from clmst.algorithms.small_matrix.family import SmallMatrixCase
+from clmst.core import csr_forest
 from clmst.core.dense_graph import DenseGraph
 from clmst.core.forest import Forest
 from clmst.core.graph import Graph
@@ -124,10 +125,24 @@ def small_matrix_failure(device: Device, case: SmallMatrixCase) -> str | None:
             expected = kruskal(graph, maximum=case.maximum)
             if not np.array_equal(found.edges, expected.edges):
                 return f"edges came out wrong for the known graph {size!r}"
-    for name, faulty in _faulty(graph):
-        if small_matrix.solved(_Matrix(faulty), device, case) is not None:
-            return f"a matrix with {name} was found sound"
+    for name, other in _faulty(graph):
+        matrix = _Matrix(other)
+        known = csr_forest.forest_of_matrix(matrix, maximum=case.maximum)
+        found = small_matrix.solved(matrix, device, case)
+        if (found is None) != (known is None):
+            return f"a matrix with {name} was found {'sound' if known is None else 'faulty'}"
+        if known is not None and not (found == known and _has_slots(matrix, device, case)):
+            return f"edges came out wrong for a matrix with {name}"
     return None
+
+
+def _has_slots(matrix: _Matrix, device: Device, case: SmallMatrixCase) -> bool:
+    """Return whether the slots of a forest whose ties go to slots are right."""
+    known = csr_forest.entries_of_matrix(matrix, maximum=case.maximum)
+    found = small_matrix.solved(matrix, device, case, by_slot=True)
+    if found is None or known is None:
+        return False
+    return np.array_equal(found.edge_ids, known)
 
 
 class _Matrix:
@@ -136,6 +151,7 @@ class _Matrix:
     def __init__(self, graph: Graph) -> None:
         self.indptr, self.indices = graph.indptr.view(np.int32), graph.indices.view(np.int32)
         self.data = graph.weights
+        self.shape = (graph.n_vertices, graph.n_vertices)
 
 
 def _faulty(graph: Graph) -> Iterator[tuple[str, Graph]]:

@@ -1,34 +1,38 @@
-"""The oracle: Kruskal's algorithm, run by SciPy on the ranks of the edges."""
+"""The host's solver, and the oracle: Kruskal's algorithm in the compiled parts of NumPy and SciPy.
+
+Edges are sorted by (weight, position), stably. SciPy's function then joins their ends, in an order
+that leaves it nothing to choose or to sort.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 from scipy.sparse.csgraph import minimum_spanning_tree
 
-from clmst.core.arguments import check_bool
+from clmst.core.arguments import check_bool, unchecked
 from clmst.core.coercion import as_listed, with_weight
 from clmst.core.columns import WEIGHT
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.forest import Forest
 
 if TYPE_CHECKING:
+    from clmst.core.graph import Graph
     from clmst.core.weight_keys import Array
 
 _SCIPY_LIMIT = 2**31 - 1  # scipy.sparse.csgraph counts in int32
+_LOW_WORD = np.uint64(32)
 
 
 def kruskal(
     graph: Any, *, maximum: bool = False, symmetrize: bool = False, weight: Any = WEIGHT
 ) -> Forest:
-    """Compute the minimum (or maximum) spanning forest on the host, in the simplest way.
+    """Compute the minimum (or maximum) spanning forest on the host.
 
-    Every other algorithm must return exactly this forest. It shares no code with them: it sorts the
-    weights themselves, not keys, and SciPy's Kruskal then runs on the rank of each edge. Ranks are
-    distinct, so SciPy has no choice.
+    Every other algorithm must return exactly this forest. It shares no code with them: it compares
+    the weights themselves, not keys.
 
     Parameters
     ----------
@@ -49,58 +53,116 @@ def kruskal(
     InvalidGraphError
         There is no graph, or it is malformed.
     InvalidArgumentError
-        The graph has 2**31 vertices or edges, or more.
+        The vertices and twice the edges are more than 2**31 - 1 together.
 
     Notes
     -----
     O(m log m) time, O(n + m) memory.
     """
     maximum = check_bool("maximum", maximum)
-    graph = as_listed(with_weight(graph, weight), symmetrize=symmetrize)
-    u, v, weights, ids = graph.edges()
-    n = graph.n_vertices
-    if max(n, u.size) > _SCIPY_LIMIT:
-        raise InvalidArgumentError(
-            f"the graph has {n} vertices and {u.size} edges; "
-            f"the oracle takes up to 2**31 - 1 = {_SCIPY_LIMIT} of each"
-        )
-    order = _total_order(weights, maximum=maximum)
-    chosen = np.sort(order[_forest_ranks(n, u, v, order)])
-    return Forest(
-        n_vertices=n,
-        edges=np.column_stack((u[chosen], v[chosen])).astype(np.int32),
-        weights=weights[chosen],
-        edge_ids=ids[chosen],
-        maximum=maximum,
-        stats={"algorithm": "kruskal", "device": "host"},
-        vertex_labels=graph.vertex_labels,
-    )
+    listed: Graph = as_listed(with_weight(graph, weight), symmetrize=symmetrize)
+    n = listed.n_vertices
+    u, v, weights, ids = listed.edges()
+    starts = np.searchsorted(u, np.arange(n + 1))
+    chosen = forest_positions(n, starts, v, weights, maximum=maximum)
+    return forest_of_edges(
+        n, u[chosen], v[chosen], weights[chosen], ids[chosen],
+        maximum=maximum, labels=listed.vertex_labels,
+    )  # fmt: skip
 
 
-def _total_order(weights: Array, *, maximum: bool) -> npt.NDArray[np.int64]:
-    """Return the edges by (weight, edge), or by (weight descending, edge), the best one first.
+def forest_of_edges(
+    n: int, u: Array, v: Array, weights: Array, ids: Array, *, maximum: bool, labels: Any = None
+) -> Forest:
+    """Return a forest that the host has found, of its edges in canonical order."""
+    edges = np.empty((u.size, 2), np.int32)
+    edges[:, 0], edges[:, 1] = u, v
+    return unchecked(
+        Forest, n_vertices=n, _edges=edges, weights=weights, edge_ids=ids, maximum=maximum,
+        stats={"algorithm": "kruskal", "device": "host"}, vertex_labels=labels,
+    )  # fmt: skip
 
-    NumPy's comparison defines the order: -0.0 equals 0.0, and infinities are the extremes.
+
+def forest_positions(
+    n: int, starts: Array, columns: Array, weights: Array, *, maximum: bool = False
+) -> Array:
+    """Return the entries of a CSR that are the forest, rising; of equal weights the first wins.
+
+    Every entry is an edge, in whatever direction; loops and parallel edges are allowed.
+
+    Parameters
+    ----------
+    n : int
+    starts, columns : ndarray of int, shapes (n + 1,) and (m,)
+    weights : ndarray of any supported dtype, shape (m,)
+        None of them NaN.
+    maximum : bool
+
+    Raises
+    ------
+    InvalidArgumentError
+        There are more vertices and entries than SciPy counts.
     """
-    if not maximum:
-        return np.argsort(weights, kind="stable")
-    # Read backwards, a stable order of the mirrored edges falls in weight and rises in a tie.
-    return weights.size - 1 - np.argsort(weights[::-1], kind="stable")[::-1]
-
-
-def _forest_ranks(n: int, u: Array, v: Array, order: Array) -> npt.NDArray[np.int64]:
-    """Return the ranks, counted from 0, of the edges of the unique forest."""
-    m = order.size
+    m = columns.size
+    if n + 2 * m > _SCIPY_LIMIT:
+        raise InvalidArgumentError(
+            f"the graph has {n} vertices and {m} edges; on the host, vertices and twice the edges "
+            f"may be 2**31 - 1 = {_SCIPY_LIMIT} together"
+        )
     if m == 0:
         return np.zeros(0, np.int64)
-    ranks = np.empty(m, np.int64)
-    ranks[order] = np.arange(1, m + 1)  # from 1: for SciPy, a zero is no edge
-    # Parallel edges are neighbours in canonical order; only the best of them can be in a forest.
-    is_first = np.ones(m, bool)
-    is_first[1:] = (u[1:] != u[:-1]) | (v[1:] != v[:-1])
-    firsts = np.flatnonzero(is_first)
-    best = np.minimum.reduceat(ranks, firsts).astype(np.float64)  # exact below 2**53
-    columns = v[firsts].astype(np.int32)
-    row_starts = np.searchsorted(u[firsts], np.arange(n + 1)).astype(np.int32)
-    matrix = sparse.csr_array((best, columns, row_starts), shape=(n, n))
-    return minimum_spanning_tree(matrix, overwrite=True).data.astype(np.int64) - 1
+    falls = weights[1:] > weights[:-1] if maximum else weights[1:] < weights[:-1]
+    if not falls.any():
+        ends = (columns.astype(np.int32), starts.astype(np.int32))
+        return _joining_ranks(n, *ends, np.arange(0.5, m))
+    order = _total_order(weights, maximum=maximum)
+    chosen: Array = order[_joining_ranks(n + m, *_subdivided(n, starts, columns, order))]
+    chosen.sort()
+    return chosen
+
+
+def _total_order(weights: Array, *, maximum: bool) -> Array:
+    """Return the edges by (weight, edge), or by (weight descending, edge), the best one first.
+
+    NumPy's comparison defines the order: -0.0 equals 0.0, and infinities are the extremes. NumPy
+    sorts in a seventh of the time if it may mix equal weights; their runs are put right afterwards.
+    """
+    order = np.argsort(weights)
+    if maximum:
+        order = order[::-1]
+    risen = weights[order]
+    is_new = risen[1:] != risen[:-1]
+    if is_new.all():
+        return order
+    words = np.zeros(order.size, np.uint64)  # the run above, the edge below
+    np.cumsum(is_new, out=words[1:])
+    words <<= _LOW_WORD
+    words |= order.astype(np.uint64)
+    words.sort()
+    return words.astype(np.uint32).astype(np.int64)
+
+
+def _subdivided(n: int, starts: Array, columns: Array, order: Array) -> tuple[Array, Array, Array]:
+    """Return columns, starts and data of a CSR whose entries rise, so that no sort moves them.
+
+    Each edge gets a vertex in its middle, n + rank. Entries of the first n rows lead to these and
+    come first: they join nothing else. Row n + rank then has the edge's other end.
+    """
+    m = order.size
+    halves = np.empty(2 * m, np.int32)
+    halves[order] = np.arange(n, n + m, dtype=np.int32)
+    halves[m:] = columns[order]
+    rows = np.arange(m - n, 2 * m + 1, dtype=np.int32)
+    rows[: n + 1] = starts
+    return halves, rows, np.arange(0.5 - m, m)
+
+
+def _joining_ranks(n: int, columns: Array, starts: Array, data: Array) -> Array:
+    """Return the ranks, from 0, of the entries that SciPy takes; their data are rank + 0.5.
+
+    No datum is 0, which SciPy would drop. Entries below 0 are not counted.
+    """
+    joined = sparse.csr_array((data, columns, starts), shape=(n, n))
+    found = minimum_spanning_tree(joined, overwrite=True).data
+    ranks: Array = found[found > 0].astype(np.int64)
+    return ranks

@@ -20,7 +20,7 @@ from clmst.core.graph import Graph
 from clmst.core.networkx_edges import list_slots, stores_its_edges
 from clmst.interop.networkx_graph import ConvertedGraph, convert_from_nx, convert_to_nx
 from clmst.interop.networkx_weights import WeightedEdges
-from clmst.runtime.discovery import get_device
+from clmst.runtime.discovery import default_device, get_device
 
 __all__ = [
     "can_run",
@@ -89,8 +89,12 @@ def should_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool
         value = next(iter(G.edges(data=weight, default=1)), (0, 0, 1))[-1]
         if not isinstance(value, int | float | np.bool_ | np.number):
             return f"weights of class {type(value).__name__} are compared one by one in Python"
+    device = _device(kwargs.get("device"))
     try:
-        get_device(_device(kwargs.get("device")))
+        if name in _POSITIONS and device is None:
+            default_device()  # the host has trees without one
+        else:
+            get_device(device)
     except ClmstError as error:
         return str(error)
     return True

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 import threading
+import warnings
 from dataclasses import dataclass, field
 from typing import Any
 
+from clmst.core.callers import callers_level
 from clmst.core.errors import (
+    DeviceWarning,
     InvalidArgumentError,
     OutOfDeviceMemoryError,
     UnsupportedDeviceError,
@@ -72,8 +75,10 @@ class Listing:
 
 def opencl_devices() -> list[Any]:
     """Return every ``pyopencl.Device`` of every platform, in the loader's order."""
-    import pyopencl as cl
-
+    try:
+        import pyopencl as cl
+    except ImportError:
+        return []
     forking.opening()
     with _enumeration_lock, embedded.offered_to_loader():
         try:
@@ -87,6 +92,15 @@ def opencl_devices() -> list[Any]:
         except cl.Error:  # a platform without devices says so by an error
             continue
     return found
+
+
+def has_pyopencl() -> bool:
+    """Return whether PyOpenCL can be imported."""
+    try:
+        import pyopencl  # noqa: F401
+    except ImportError:
+        return False
+    return True
 
 
 def enumerate_devices() -> list[Device]:
@@ -170,6 +184,39 @@ def get_device(device: Any = None) -> Device:
     return _from_queue(device)
 
 
+# The sets of features forced off for which there is no device, of which a warning has said so.
+_hosts: set[tuple[str, ...]] = set()
+
+
+def is_named() -> bool:
+    """Return whether ``CLMST_DEVICE`` names a device."""
+    return bool(os.environ.get(DEVICE_VARIABLE))
+
+
+def default_device() -> Device | None:
+    """Return the device that is used where none is named; None if the host has to do without one.
+
+    A warning says so, once a process. Where ``CLMST_DEVICE`` names a device, its absence is an
+    error, as of :func:`get_device`.
+    """
+    without = _forced_off()
+    if without in _hosts:
+        forking.check()
+        return None
+    try:
+        return get_device()
+    except UnsupportedDeviceError as error:
+        if is_named():
+            raise
+        _hosts.add(without)
+        warnings.warn(
+            f"{error}. Until then the host solves, by one thread: the same forests, more slowly",
+            DeviceWarning,
+            stacklevel=callers_level(),
+        )
+        return None
+
+
 # Devices that were refused for every algorithm, and why; names resolve to others from then on.
 _passed_over: list[tuple[Device, str]] = []
 
@@ -209,6 +256,8 @@ def _failure_now(device: Device) -> str | None:
 
 
 def _from_queue(queue: Queue) -> Device:
+    if not has_pyopencl():
+        raise UnsupportedDeviceError(_lacking())
     import pyopencl as cl
 
     if not isinstance(queue, cl.CommandQueue):
@@ -226,10 +275,17 @@ def _from_queue(queue: Queue) -> Device:
     return device
 
 
+def _lacking() -> str:
+    """Return what a machine without any device lacks."""
+    if has_pyopencl():
+        return f"no OpenCL device was found; {_WHAT_TO_INSTALL}"
+    return f"PyOpenCL is not installed; pip install pyopencl, and {_WHAT_TO_INSTALL}"
+
+
 def _first_usable(name: str | None) -> Device:
     every = enumerate_devices()
     if not every:
-        raise UnsupportedDeviceError(f"no OpenCL device was found; {_WHAT_TO_INSTALL}")
+        raise UnsupportedDeviceError(_lacking())
     meant = matching(every, name)
     if not meant:
         known = "; ".join(d.description for d in every)

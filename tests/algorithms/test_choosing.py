@@ -16,6 +16,8 @@ from clmst.core.errors import InvalidArgumentError
 from clmst.runtime.device import Device
 from tests.forests import assert_same_forest
 
+pytestmark = pytest.mark.usefixtures("in_steps")
+
 OPTIONS = {
     "ecl": clmst.EclOptions(),
     "boruvka": clmst.BoruvkaOptions(),

@@ -24,6 +24,8 @@ from clmst.runtime.trust import KernelFamily
 from tests.caches import use_own_cache
 from tests.forests import assert_same_forest
 
+pytestmark = pytest.mark.usefixtures("in_steps")
+
 
 class Wrong:
     """Families that are refused, whatever their kernels do; others pass at once."""
@@ -180,8 +182,13 @@ def test_device_that_nothing_passes_on_is_passed_over(
     assert "no algorithm passed" in str(listed[0].reason)
     every.pop()
     discovery._resolved.clear()
+    monkeypatch.setattr(discovery, "_hosts", set())
+    with pytest.warns(clmst.DeviceWarning, match=r"no usable .*no algorithm passed.*host solves"):
+        forest = clmst.minimum_spanning_forest(ring())
+    assert_same_forest(forest, clmst.kruskal(ring()))
+    assert forest.stats["device"] == "host"
     with pytest.raises(UnsupportedDeviceError, match=r"no usable .*no algorithm passed"):
-        clmst.minimum_spanning_forest(ring())
+        clmst.minimum_spanning_forest(ring(), algorithm="auto", device="cpu")
 
 
 def test_complete_graphs(wrong: Wrong, fresh: Device) -> None:

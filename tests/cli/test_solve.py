@@ -82,6 +82,7 @@ def test_json_has_the_totals(run: Run, sample: Path) -> None:
     assert {key: summary[key] for key in expected} == expected
 
 
+@pytest.mark.usefixtures("in_steps")
 def test_algorithm_is_the_one_that_solved(run: Run, sample: Path) -> None:
     """Whoever compares times must know what "auto" was."""
     summary = summary_of(run, sample)

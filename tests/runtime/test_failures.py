@@ -78,6 +78,7 @@ def test_a_second_interrupt_while_a_device_is_settled(fresh: Device) -> None:
     assert at > _BEGUN + 5
 
 
+@pytest.mark.usefixtures("in_steps")
 def test_a_lost_device_gets_another_context(fresh: Device, monkeypatch: pytest.MonkeyPatch) -> None:
     """The same object solves again; what was in its memory is told to be lost."""
     stored = clmst.to_device(graph(), fresh)
@@ -107,6 +108,7 @@ def test_a_lost_device_gets_another_context(fresh: Device, monkeypatch: pytest.M
         same(another.solve(weights(1)), forest(1))
 
 
+@pytest.mark.usefixtures("in_steps")
 def test_a_queue_of_the_callers_stays_theirs(
     any_device: Device, monkeypatch: pytest.MonkeyPatch
 ) -> None:

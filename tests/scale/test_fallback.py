@@ -67,6 +67,7 @@ def test_what_needs_the_device_says_so(tiny: Device) -> None:
             clmst.minimum_spanning_forest(graph, device=tiny, **given)
 
 
+@pytest.mark.usefixtures("in_steps")
 def test_a_small_graph_fails_for_another_reason(
     tiny: Device, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,11 +1,11 @@
-// The forest of a small matrix by a single work-item, in one launch: the check of a caller's CSR,
+// The forest of a small matrix by a single work-item, in one launch: the list of a caller's CSR,
 // Boruvka's algorithm on its edges, and the list of the forest's edges.
 //
 // Source: O. Boruvka, "O jistem problemu minimalnim", Prace Moravske prirodovedecke spolecnosti 3
 // (1926). Each round every component takes its lightest edge, and the components that edges join
 // become one; edges within a component are dropped. A few thousand edges fit the caches of a core,
 // and a second launch would take longer than a round.
-#include "device/weight_key.cl"
+#include "algorithms/small_matrix/edge_list.cl"
 #include "device/work_group.cl"
 
 // Words of the result: how it ended, edges of the forest, rounds. Then comes the list of edges: their
@@ -16,7 +16,7 @@
 #define RESULT_WORDS 3
 
 #define STATUS_SOLVED 1u
-#define STATUS_NOT_CANONICAL 2u  // the host has to rearrange the matrix, or to name its fault
+#define STATUS_UNSOUND 2u  // the host has to name the fault, or to rearrange the matrix
 
 // No edge, or no component.
 #define SMALL_NONE UINT_MAX
@@ -25,66 +25,11 @@
 #define WORDS_A_SLOT 9
 #define WORDS_A_VERTEX 5
 
-// An edge list: components of both ends, keys, and the number of each edge among all edges.
-typedef struct {
-  global uint *us, *vs, *ids;
-  global weight_t *keys;
-  uint count;
-} edges_t;
-
 // What rounds know of the components: the lightest edge, its key, the parent, a root's number.
 typedef struct {
   global uint *best, *parents, *labels;
   global weight_t *lightest;
 } components_t;
-
-// List the slots above the diagonal, and check all of them; return whether the matrix is canonical.
-//
-// Slots below the diagonal come in the order of their columns' slots above it: a cursor a row finds
-// their mirror slots.
-//
-// Out      slots, edges: of all edges, in canonical order.
-// Temp     cursors[n].
-// Scope    one work-item.
-static inline bool wi_list_edges(const global uint *indptr, const global uint *indices,
-                                 const global weight_t *weights, uint n, uint n_slots,
-                                 global uint *slots, edges_t *edges, global uint *cursors) {
-  uint count = 0, below = 0, end = indptr[0];
-  bool sound = end == 0;
-  for (uint row = 0; row < n && sound; ++row) {
-    uint slot = end, next = 0;  // the least column that may come
-    end = indptr[row + 1];
-    sound = slot <= end && end <= n_slots;
-    if (!sound) break;
-    for (; slot < end && indices[slot] < row; ++slot) {
-      const uint column = indices[slot], mirror = cursors[column]++;
-      const weight_t key = weight_key(weights[slot]);
-      sound &= (column >= next) & (mirror < indptr[column + 1]);
-      if (!sound) return false;
-      sound = indices[mirror] == row && weight_key(weights[mirror]) == key;
-      next = column + 1;
-      ++below;
-    }
-    if (slot < end && indices[slot] == row) sound &= !weight_is_nan(weights[slot++]);
-    cursors[row] = slot;
-    next = row + 1;
-    for (; slot < end; ++slot) {
-      const uint column = indices[slot];
-      const weight_t weight = weights[slot];
-      sound &= (column >= next) & (column < n) & !weight_is_nan(weight);
-      next = column + 1;
-      slots[count] = slot;
-      edges->us[count] = row;
-      edges->vs[count] = column;
-      edges->ids[count] = count;
-      edges->keys[count++] = weight_key(weight);
-    }
-  }
-  edges->count = count;
-  if (!sound || end != n_slots) return false;
-  for (uint row = 0; row < n && below > 0; ++row) sound &= cursors[row] == indptr[row + 1];
-  return sound;
-}
 
 // Let an edge be the lightest of a component if it is. Of equal edges the first one stays.
 static inline void wi_offer(components_t parts, uint part, uint edge, weight_t key) {
@@ -169,6 +114,41 @@ static inline void wi_contract(components_t parts, edges_t edges, edges_t *to) {
   to->count = kept;
 }
 
+// Return whether no edge of a list is lighter than the one before it.
+//
+// Scope    one work-item.
+static inline bool wi_keys_rise(edges_t edges) {
+  uint edge = 1;
+  while (edge < edges.count && edges.keys[edge - 1] <= edges.keys[edge]) ++edge;
+  return edge >= edges.count;
+}
+
+// Find the root of a vertex; ways are halved.
+static inline uint wi_root(global uint *parents, uint vertex) {
+  while (parents[vertex] != vertex) {
+    parents[vertex] = parents[parents[vertex]];
+    vertex = parents[vertex];
+  }
+  return vertex;
+}
+
+// Join the ends of edges whose keys rise, in their order, up to one tree: Kruskal's algorithm.
+//
+// Out      chosen: 1 for the edges of the forest.
+// Scope    one work-item.
+static inline void wi_join_in_order(global uint *parents, edges_t edges, uint n,
+                                    global uchar *chosen) {
+  for (uint vertex = 0; vertex < n; ++vertex) parents[vertex] = vertex;
+  uint missing = n - 1;
+  for (uint edge = 0; edge < edges.count && missing > 0; ++edge) {
+    const uint u = wi_root(parents, edges.us[edge]), v = wi_root(parents, edges.vs[edge]);
+    if (u == v) continue;
+    parents[max(u, v)] = min(u, v);
+    chosen[edge] = 1;
+    --missing;
+  }
+}
+
 // Copy the lower words of numbers of 64 bits; return whether the upper ones are all 0.
 //
 // Scope    one work-item.
@@ -184,17 +164,20 @@ static inline bool wi_narrow(const global uint *pairs, uint count, global uint *
 // Solve a small matrix.
 //
 // In       indptr[n + 1], indices[n_slots]: of one word each, or of two, the lower one first, if
-//          `wide`; weights[n_slots]. Nothing is known of their values.
+//          `wide`; weights[n_slots]. Nothing is known of their values. `by_slot`: whether equal
+//          weights are in the order of their slots, and not of their ends.
 // Out      result[RESULT_WORDS + 3 * (n - 1)]: see above.
 // Temp     keys[2 * n_slots + n], and behind them WORDS_A_SLOT * n_slots + WORDS_A_VERTEX * n + 2
 //          words.
 // Launch   one work-item. O(n_slots log n).
 // Needs    n > 0, n_slots > 0; keys begin at a multiple of 8 bytes.
-// Ensures  STATUS_SOLVED, and the forest's edges in canonical order, if the matrix is well formed,
-//          its rows rise, and it is symmetric or upper triangular; else STATUS_NOT_CANONICAL.
+// Ensures  STATUS_SOLVED, and the forest's edges in canonical order, or in that of slots, if the
+//          matrix is that of a graph; else STATUS_UNSOUND. So, too, without `by_slot`, for a
+//          maximum forest of a matrix that is not canonical.
 kernel void small_matrix_solve(const global uint *indptr, const global uint *indices,
                                const global weight_t *weights, global uint *result,
-                               global weight_t *keys, uint n, uint n_slots, uint wide) {
+                               global weight_t *keys, uint n, uint n_slots, uint wide,
+                               uint by_slot) {
   if (get_global_id(0) > 0) return;
   const size_t m = n_slots, key_bytes = (2 * m + n) * sizeof(weight_t);
   global uint *words = (global uint *)keys + (key_bytes + 3) / 4;
@@ -205,19 +188,32 @@ kernel void small_matrix_solve(const global uint *indptr, const global uint *ind
   edges_t fewer = {words + 3 * m, words + 4 * m, words + 5 * m, keys + m, 0};
   const components_t parts = {of_vertices, of_vertices + n, of_vertices + 2 * (size_t)n,
                               keys + 2 * m};
-  result[RESULT_STATUS] = STATUS_NOT_CANONICAL;
+  result[RESULT_STATUS] = STATUS_UNSOUND;
   if (wide) {
     if (!wi_narrow(indptr, n + 1, starts) || !wi_narrow(indices, n_slots, columns)) return;
     indptr = starts;
     indices = columns;
   }
-  if (!wi_list_edges(indptr, indices, weights, n, n_slots, slots, &all,
-                     of_vertices + 3 * (size_t)n))
-    return;
+  global uint *greater = of_vertices + 3 * (size_t)n;
+  if (!wi_list_edges(indptr, indices, weights, n, n_slots, slots, &all, greater)) {
+    if (!wi_count_ends(indptr, indices, weights, n, n_slots, of_vertices, greater)) return;
+    // Which of parallel entries are edges of a maximum forest depends on the form of the matrix.
+    if (WEIGHT_DESCENDING && !by_slot) return;
+    if (by_slot) wi_list_slots(indptr, indices, weights, n, slots, &all);
+    else
+      wi_list_pairs(indptr, indices, weights, n, slots, &all, words, words + 3 * m, of_vertices,
+                    greater);
+  }
   for (uint edge = 0; edge < all.count; ++edge) chosen[edge] = 0;
   edges_t edges = all;
   uint rounds = 0, components = n;
-  for (; edges.count > 0; edges = fewer, ++rounds) {  // components halve at least
+  if (wi_keys_rise(all)) {
+    wi_join_in_order(parts.parents, all, n, chosen);
+    edges.count = 0;
+    rounds = 1;
+  }
+  for (uint part = 0; part < n; ++part) parts.lightest[part] = 0;  // read before the first offer
+  for (; edges.count > 0; edges = fewer, ++rounds) {               // components halve at least
     wi_choose_edges(parts, edges, components);
     wi_hook(parts, edges, components, chosen);
     components = wi_number_trees(parts, components);

@@ -1,13 +1,15 @@
-"""The forest of a small SciPy matrix by one launch of one work-item; host side of the kernel.
+"""The forest of a small matrix by one launch of one work-item; host side of the kernel.
 
 A solve step by step has ten launches and some forty arrays; for a hundred vertices the host is busy
 ten times as long with these as the device is with edges. Here the kernel checks the matrix, solves
 it by Borůvka's algorithm and lists the edges. It is the same forest, as the order of edges is
-total. Whatever does not fit (a matrix of another form, or one with a fault) goes the usual way.
+total. A device that takes copies of arrays leaves the smallest ones to the host
+(``core/csr_forest.py``).
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -15,60 +17,135 @@ import numpy as np
 from scipy import sparse
 
 from clmst.algorithms.small_matrix.family import SMALL_MATRIX, SmallMatrixCase
+from clmst.core import csr_forest, from_scipy
 from clmst.core.arguments import unchecked
 from clmst.core.forest import Forest
-from clmst.core.weight_keys import weight_kind_or_none
+from clmst.core.graph import Graph
+from clmst.core.graph_checks import check_shape
+from clmst.core.kruskal import kruskal
+from clmst.core.weight_keys import Array, weight_kind_or_none
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import weight_defines
 from clmst.runtime.device_memory import in_place, result_in_place
-from clmst.runtime.discovery import get_device
 from clmst.runtime.failures import Guard
 from clmst.runtime.launcher import Launcher
 
 SOURCE = "algorithms/small_matrix/small_matrix.cl"
 
 # Slots up to which one work-item is quicker than the steps of all compute units. On two cores, for
-# symmetric matrices, in ms of both: 0.44 and 2.0 for 20,006 slots, 1.6 and 3.5 for 59,934, 3.2 and
-# 4.3 for 120,338.
-MOST_SLOTS = 1 << 16
+# random doubles, in ms of both: 0.37 and 1.7 for 31,992 slots of a symmetric matrix, 1.0 and 3.0
+# for 79,990, 2.4 and 6.8 for 159,858; two weights a pair: 0.92 and 2.3, 3.4 and 11.8, 9.8 and 5.5.
+MOST_SLOTS = 1 << 17
+# The same for matrices that the host would have to sort first: 7.6 and 18 for 200,000 directed
+# slots of nearest neighbours, 6.1 and 23 for 299,942 of a triangulation, 28 and 54 for 600,000.
+MOST_SLOTS_IN_ANY_ORDER = 1 << 19
+# Slots up to which the host is quicker than a GPU. One of those cores takes 0.15 ms for 3,994 slots
+# of a symmetric matrix and 0.41 for 15,848; an H100 takes 0.56 ms for 100 and 1.03 for 16,000.
+MOST_SLOTS_ON_HOST = 1 << 14
 
 # Of the kernel.
 _SOLVED = 1
 _RESULT_WORDS = 3
 _WORDS_A_SLOT, _WORDS_A_VERTEX = 9, 5
 
-_INDICES = (np.dtype(np.int32), np.dtype(np.int64))
-_CLASSES = (sparse.csr_array, sparse.csr_matrix)
-_WORDS = {8: np.uint8, 16: np.uint16, 32: np.uint32, 64: np.uint64}
 
-
-def solve(matrix: Any, device: Any, *, maximum: bool) -> Forest | None:
-    """Return the forest of a small matrix, or None if it is to go the usual way.
+def solve(graph: Any, device: Device, *, maximum: bool, or_host: bool) -> Forest | None:
+    """Return the forest of a small graph, or None if it is to go the usual way.
 
     Parameters
     ----------
-    matrix : object
-        A SciPy matrix or array in CSR form with `MOST_SLOTS` slots at most, and rows that rise
-        strictly; equal to its transpose, or with nothing below the diagonal. None for all else.
-    device : object
-        As of :func:`clmst.get_device`. None for one that does not work in the host's memory, or not
-        by single work-items.
+    graph : object
+        A SciPy matrix or array in CSR form, or a :class:`clmst.Graph`. None for all else.
+    device : Device
+        If it works in the host's memory, and by single work-items, it solves what has `MOST_SLOTS`
+        slots at most, or `MOST_SLOTS_IN_ANY_ORDER`.
     maximum : bool
-        Whether the maximum spanning forest is wanted.
+        Whether the maximum spanning forest is wanted; None for it if a matrix is not canonical.
+    or_host : bool
+        Whether the host may solve what has `MOST_SLOTS_ON_HOST` slots at most, where the device
+        does not.
 
     Notes
     -----
     O(n_slots log n) by one work-item; at most 52 bytes a slot and 28 a vertex.
     """
-    if type(matrix) not in _CLASSES or not _is_small(matrix):
+    given = _arrays_of(graph)
+    if given is None:
         return None
-    device = get_device(device)
-    if not works_on(device):
+    if works_on(device):
+        case = _case_of(given.data.dtype, maximum)
+        if device.trust.refusal(SMALL_MATRIX, case) is None:
+            # Slots of a graph are in canonical order, and parallel ones are edges by themselves.
+            return solved(given, device, case, by_slot=type(graph) is Graph, graph=graph)
+    if not or_host or given.data.size > MOST_SLOTS_ON_HOST:
         return None
-    case = _case_of(matrix.data.dtype, maximum)
-    if case is None or device.trust.refusal(SMALL_MATRIX, case) is not None:
+    if type(graph) is Graph:
+        return kruskal(graph, maximum=maximum)
+    return csr_forest.forest_of_matrix(graph, maximum=maximum)
+
+
+def in_csr_form(graph: Any) -> Any:
+    """Return a small COO or CSC matrix in CSR form, as clmst takes it; all else as it is.
+
+    Raises
+    ------
+    InvalidGraphError
+        Its arrays contradict one another.
+    """
+    is_sparse: bool = sparse.issparse(graph)
+    if not is_sparse or graph.format not in {"coo", "csc"} or np.size(graph.data) > MOST_SLOTS:
+        return graph
+    from_scipy.check_matrix(graph)
+    check_shape(graph.shape)
+    from_scipy.check_arrays(graph)
+    indptr, indices, data, shape = from_scipy.csr_parts(graph)
+    return sparse.csr_array((data, indices, indptr), shape=shape)
+
+
+def entries(matrix: Any, device: Device | None) -> Array | None:
+    """Return the entries of a small matrix that are its minimum spanning forest, rising, or None.
+
+    Among equal weights the first entry wins, whatever its ends, as in SciPy's function. None where
+    the matrix is not small, or something is wrong with it.
+    """
+    given = _arrays_of(matrix)
+    if given is None:
         return None
-    return solved(matrix, device, case)
+    if device is not None and works_on(device):
+        case = _case_of(given.data.dtype, False)
+        if device.trust.refusal(SMALL_MATRIX, case) is None:
+            found = solved(given, device, case, by_slot=True)
+            return None if found is None else found.edge_ids
+    if given.data.size > MOST_SLOTS_ON_HOST:
+        return None
+    return csr_forest.entries_of_matrix(matrix)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SmallArrays:
+    """The arrays of a CSR that a kernel can go through, by the names that SciPy gives them."""
+
+    indptr: Array
+    indices: Array
+    data: Array
+
+
+def _arrays_of(graph: Any) -> SmallArrays | None:
+    """Return the arrays of a small matrix or graph that fit one another; None for all else."""
+    if csr_forest.is_plain(graph):
+        indptr, indices, data = graph.indptr, graph.indices, graph.data
+    elif type(graph) is Graph and 0 < graph.n_input <= MOST_SLOTS:
+        indptr, indices, data = graph.indptr, graph.indices, graph.weights
+    else:
+        return None
+    size = max(indices.size, indptr.size - 1)
+    if size > MOST_SLOTS and (
+        size > MOST_SLOTS_IN_ANY_ORDER or type(graph) is Graph or csr_forest.seems_canonical(graph)
+    ):
+        return None
+    if not indices.size:
+        return None
+    return SmallArrays(indptr=indptr, indices=indices, data=data)
 
 
 def works_on(device: Device) -> bool:
@@ -76,10 +153,28 @@ def works_on(device: Device) -> bool:
     return SMALL_MATRIX.suits(device)
 
 
-def solved(matrix: Any, device: Device, case: SmallMatrixCase) -> Forest | None:
-    """Return the forest of a matrix whose arrays fit one another; None if it is not canonical.
+def solved(
+    matrix: Any,
+    device: Device,
+    case: SmallMatrixCase,
+    *,
+    by_slot: bool = False,
+    graph: Any = None,
+) -> Forest | None:
+    """Return the forest of a matrix whose arrays fit one another; None if they are no graph's.
 
     None where kernels get copies of arrays, too: there the kernel would get null pointers.
+
+    Parameters
+    ----------
+    matrix : object
+        Has `indptr`, `indices` and `data`.
+    device : Device
+    case : SmallMatrixCase
+    by_slot : bool
+        Whether ties go to the first slot, and not to the first edge in canonical order.
+    graph : Graph, optional
+        What has edge ids and labels of its own for these arrays.
     """
     if not works_on(device):
         return None
@@ -95,7 +190,7 @@ def solved(matrix: Any, device: Device, case: SmallMatrixCase) -> Forest | None:
         event = launch(
             device.program(SOURCE, **_defines(case)), "small_matrix_solve", 1,
             *(in_place(device, array) for array in (indptr, indices, data)), found, scratch,
-            np.uint32(n), np.uint32(m), np.uint32(indices.itemsize == 8),
+            np.uint32(n), np.uint32(m), np.uint32(indices.itemsize == 8), np.uint32(by_slot),
         )  # fmt: skip
         if written is None:
             launch.read(found, result)
@@ -113,38 +208,21 @@ def solved(matrix: Any, device: Device, case: SmallMatrixCase) -> Forest | None:
         "shape": "serial",
         "rounds": rounds,
     }
+    ids, labels = slots, None
+    if type(graph) is Graph:
+        ids = slots if graph.edge_ids is None else graph.edge_ids.take(slots)
+        labels = graph.vertex_labels
     return unchecked(
         Forest, n_vertices=n, _edges=ends.reshape(k, 2), weights=data.take(slots),
-        edge_ids=slots, maximum=case.maximum, stats=stats, vertex_labels=None,
+        edge_ids=ids, maximum=case.maximum, stats=stats, vertex_labels=labels,
     )  # fmt: skip
 
 
-def _is_small(matrix: Any) -> bool:
-    """Return whether a CSR matrix has few slots, and arrays that a kernel can go through."""
-    indptr, indices, data = matrix.indptr, matrix.indices, matrix.data
-    if not type(indptr) is type(indices) is type(data) is np.ndarray:
-        return False
-    n, n_columns = matrix.shape
-    return (
-        0 < indices.size <= MOST_SLOTS
-        and n == n_columns
-        and n <= MOST_SLOTS
-        and indptr.dtype == indices.dtype
-        and indices.dtype in _INDICES
-        and indptr.shape == (n + 1,)
-        and indices.shape == data.shape == (indices.size,)
-        and indptr.flags.c_contiguous
-        and indices.flags.c_contiguous
-        and data.flags.c_contiguous
-    )
-
-
 @cache
-def _case_of(dtype: np.dtype[Any], maximum: bool) -> SmallMatrixCase | None:
-    """Return what decides which kernel solves a matrix of this dtype; None if none does."""
+def _case_of(dtype: np.dtype[Any], maximum: bool) -> SmallMatrixCase:
+    """Return what decides which kernel solves a matrix of this supported dtype."""
     kind = weight_kind_or_none(dtype)
-    if kind is None or not dtype.isnative:
-        return None
+    assert kind is not None, "matrices and graphs of other weights are refused before"
     return SmallMatrixCase(8 * dtype.itemsize, kind, maximum)
 
 

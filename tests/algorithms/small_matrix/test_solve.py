@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import sparse
+from scipy.sparse import csgraph as scipys
 
 import clmst
 from benchmarks.variants import as_variant
 from clmst import Device, Forest, Graph, InvalidGraphError, families
 from clmst.algorithms.small_matrix import solve as small_matrix
 from clmst.algorithms.small_matrix.family import SMALL_MATRIX, SmallMatrixCase
+from clmst.core import csr_forest
 from tests.capabilities import with_capabilities
 from tests.forests import assert_same_forest
 from tests.strategies import WEIGHT_DTYPES
@@ -174,14 +176,22 @@ def test_matrices_that_go_the_usual_way(
     other_order.data = A.data.astype(A.data.dtype.newbyteorder())
     strided = A.copy()
     strided.data = np.repeat(A.data, 2)[::2]
-    for given in (A.tocoo(), A.tocsc(), Graph.from_scipy(A), other_order, strided):
+    for given in (A.tolil(), A.todok(), other_order, strided):
         forest = clmst.minimum_spanning_forest(given, device=any_device)
         assert not is_at_once(forest)
         assert_same_forest(forest, clmst.kruskal(Graph.from_scipy(A)))
     monkeypatch.setattr(small_matrix, "MOST_SLOTS", A.nnz - 1)
+    for given in (A, Graph.from_scipy(A)):
+        assert not is_at_once(clmst.minimum_spanning_forest(given, device=any_device))
+    directed(A)
+    assert_solved(A, any_device)  # larger ones, if the host would have to sort them
+    monkeypatch.setattr(small_matrix, "MOST_SLOTS_IN_ANY_ORDER", A.nnz - 1)
     assert not is_at_once(clmst.minimum_spanning_forest(A, device=any_device))
     empty = sparse.csr_array((5, 5))
     assert clmst.minimum_spanning_forest(empty, device=any_device).n_edges == 0
+
+
+# ------------------------------------------------------------- matrices of any form, and graphs
 
 
 def one_more(A: Any) -> None:
@@ -203,14 +213,49 @@ def repeat(A: Any) -> None:
     A.indices[A.indptr[row] + 1] = A.indices[A.indptr[row]]
 
 
-@pytest.mark.parametrize("spoil", [one_more, lower, swap, repeat])
-def test_what_the_host_rearranges(any_device: Device, spoil: Callable[[Any], None]) -> None:
-    A = matrix(symmetric=True)
-    spoil(A)
-    A.has_sorted_indices = A.has_canonical_format = False
-    forest = clmst.minimum_spanning_forest(A, device=any_device)
-    assert not is_at_once(forest)
-    assert_same_forest(forest, clmst.kruskal(Graph.from_scipy(A)))
+def shuffled(A: Any) -> None:
+    A.indices[:] = np.random.default_rng(5).permutation(A.indices)
+
+
+def directed(A: Any) -> None:
+    A.data[:] = np.random.default_rng(6).integers(0, 4, A.nnz)
+
+
+FORMS = [one_more, lower, swap, repeat, shuffled, directed]
+
+
+@pytest.mark.parametrize("spoil", FORMS)
+def test_what_is_not_canonical_is_sorted(serial: Device, spoil: Callable[[Any], None]) -> None:
+    """The lesser weight of a pair counts, of equal ones the first entry's; ties go to pairs."""
+    for seed in range(6):
+        A = matrix(symmetric=True, seed=seed)
+        spoil(A)
+        A.has_sorted_indices = A.has_canonical_format = False
+        assert_solved(A, serial)
+        maximum = clmst.maximum_spanning_forest(A, device=serial)
+        assert_same_forest(maximum, clmst.kruskal(Graph.from_scipy(A), maximum=True))
+
+
+@pytest.mark.parametrize("form", ["upper", "both", "any"])
+def test_entries_that_are_there_twice(any_device: Device, form: str) -> None:
+    """In sorted rows above the diagonal, or below as well, they are parallel edges of a maximum."""
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        u, v = np.sort(rng.integers(0, 6, (2, 14)), axis=0)
+        w = rng.integers(1, 6, 14)
+        if form == "both":
+            u, v, w = np.append(u, v), np.append(v, u), np.append(w, w)
+        order = np.arange(u.size) if form == "any" else np.lexsort((v, u))
+        order = order[np.argsort(u[order], kind="stable")]
+        starts = np.searchsorted(u[order], np.arange(7))
+        A = sparse.csr_array((w[order], v[order], starts), shape=(6, 6))
+        for maximum in (False, True):
+            solve = clmst.maximum_spanning_forest if maximum else clmst.minimum_spanning_forest
+            known = clmst.kruskal(Graph.from_scipy(A), maximum=maximum)
+            assert_same_forest(solve(A, device=any_device), known)
+            on_host = csr_forest.forest_of_matrix(A, maximum=maximum)
+            if on_host is not None:
+                assert_same_forest(on_host, known)
 
 
 def test_triangles_below_and_both_mixed(any_device: Device) -> None:
@@ -222,9 +267,66 @@ def test_triangles_below_and_both_mixed(any_device: Device) -> None:
     mixed.indptr[last + 1 :] -= 1
     mixed.indices, mixed.data = mixed.indices[:-1], mixed.data[:-1]
     for A in (below, mixed):
-        forest = clmst.minimum_spanning_forest(A, device=any_device)
-        assert not is_at_once(forest)
-        assert_same_forest(forest, clmst.kruskal(Graph.from_scipy(A)))
+        assert_solved(A, any_device)
+
+
+@pytest.mark.parametrize("spoil", FORMS)
+def test_entries_that_scipys_function_takes(
+    any_device: Device, spoil: Callable[[Any], None]
+) -> None:
+    """Every entry is an edge, and of equal weights the first entry wins, whatever its ends."""
+    if not small_matrix.works_on(any_device):
+        pytest.skip("the device goes the usual way")
+    for seed in range(6):
+        A = matrix(symmetric=True, seed=seed)
+        spoil(A)
+        ranks = np.lexsort((np.arange(A.nnz), A.data)).argsort()
+        by_rank = sparse.csr_array((ranks + 1.0, A.indices, A.indptr), shape=A.shape)
+        expected = np.sort(scipys.minimum_spanning_tree(by_rank).data) - 1
+        found = small_matrix.entries(A, any_device)
+        assert found is not None
+        assert (np.diff(found) > 0).all()
+        assert np.sort(ranks[found]).tolist() == expected.tolist()
+
+
+def test_weights_that_rise_are_joined_in_their_order(any_device: Device) -> None:
+    """A tree is complete before all edges have been seen, or never."""
+    for n in (2, 40, 400):
+        A = matrix(n, symmetric=False)
+        for data in (np.ones(A.nnz), np.arange(A.nnz) // 3.0):
+            A.data = data
+            assert assert_solved(A, any_device).stats["rounds"] == 1
+
+
+def test_other_formats(any_device: Device) -> None:
+    """Edge ids are entries of the matrix in CSR form."""
+    for seed in range(4):
+        A = matrix(symmetric=True, seed=seed)
+        directed(A)
+        for given in (A.tocoo(), A.tocsc(), sparse.coo_matrix(A)):
+            assert_solved(given, any_device)
+        spoilt = A.tocoo()
+        spoilt.row[7] = 60
+        with pytest.raises(InvalidGraphError, match="must be below 60"):
+            clmst.minimum_spanning_forest(spoilt, device=any_device)
+
+
+def test_graphs(any_device: Device) -> None:
+    """With the caller's positions and names, and of parallel edges the lightest."""
+    rng = np.random.default_rng(2)
+    u, v, w = rng.integers(0, 30, (3, 200))
+    for graph in (
+        Graph.from_edges(u, v, w),
+        Graph.from_edges(u, v, w).symmetrised(),
+        Graph.from_scipy(matrix()),
+        Graph.from_edges(u, v, w).replace(vertex_labels=[f"v{k}" for k in range(30)]),
+    ):
+        for maximum in (False, True):
+            solve = clmst.maximum_spanning_forest if maximum else clmst.minimum_spanning_forest
+            forest = solve(graph, device=any_device)
+            assert is_at_once(forest) == small_matrix.works_on(any_device)
+            assert_same_forest(forest, clmst.kruskal(graph, maximum=maximum))
+            assert forest.vertex_labels == graph.vertex_labels
 
 
 FAULTS: dict[str, Callable[[Any], None]] = {
@@ -264,4 +366,8 @@ def test_an_untrusted_device_goes_the_usual_way(
 ) -> None:
     refused = type("Refused", (), {"refusal": lambda *_: "computes wrongly"})()
     monkeypatch.setattr(Device, "trust", refused)
-    assert small_matrix.solve(matrix(), any_device, maximum=False) is None
+    solve = small_matrix.solve
+    assert solve(matrix(), any_device, maximum=False, or_host=False) is None
+    on_host = solve(matrix(), any_device, maximum=False, or_host=True)
+    assert on_host is not None
+    assert on_host.stats["device"] == "host"

@@ -1,0 +1,176 @@
+// The edges of a caller's CSR as a list, and the checks of its arrays; for one work-item.
+//
+// A symmetric or upper triangular matrix with rising rows lists its edges in canonical order as it
+// is. For any other one, two counting sorts bring the slots into that order. Where ties go to slots,
+// every slot is an edge.
+#ifndef CLMST_ALGORITHMS_SMALL_MATRIX_EDGE_LIST
+#define CLMST_ALGORITHMS_SMALL_MATRIX_EDGE_LIST
+
+#include "device/weight_key.cl"
+
+// No vertex.
+#define NO_VERTEX UINT_MAX
+
+// An edge list: components of both ends, keys, and the number of each edge among all edges.
+typedef struct {
+  global uint *us, *vs, *ids;
+  global weight_t *keys;
+  uint count;
+} edges_t;
+
+// List the slots above the diagonal, and check all of them; return whether the matrix is canonical.
+//
+// Slots below the diagonal come in the order of their columns' slots above it: a cursor a row finds
+// their mirror slots.
+//
+// Out      slots, edges: of all edges, in canonical order.
+// Temp     cursors[n].
+// Scope    one work-item.
+static inline bool wi_list_edges(const global uint *indptr, const global uint *indices,
+                                 const global weight_t *weights, uint n, uint n_slots,
+                                 global uint *slots, edges_t *edges, global uint *cursors) {
+  uint count = 0, below = 0, end = indptr[0];
+  bool sound = end == 0;
+  for (uint row = 0; row < n && sound; ++row) {
+    uint slot = end, next = 0;  // the least column that may come
+    end = indptr[row + 1];
+    sound = slot <= end && end <= n_slots;
+    if (!sound) break;
+    for (; slot < end && indices[slot] < row; ++slot) {
+      const uint column = indices[slot], mirror = cursors[column]++;
+      const weight_t key = weight_key(weights[slot]);
+      sound &= (column >= next) & (mirror < indptr[column + 1]);
+      if (!sound) return false;
+      sound = indices[mirror] == row && weight_key(weights[mirror]) == key;
+      next = column + 1;
+      ++below;
+    }
+    if (slot < end && indices[slot] == row) sound &= !weight_is_nan(weights[slot++]);
+    cursors[row] = slot;
+    next = row + 1;
+    for (; slot < end; ++slot) {
+      const uint column = indices[slot];
+      const weight_t weight = weights[slot];
+      sound &= (column >= next) & (column < n) & !weight_is_nan(weight);
+      next = column + 1;
+      slots[count] = slot;
+      edges->us[count] = row;
+      edges->vs[count] = column;
+      edges->ids[count] = count;
+      edges->keys[count++] = weight_key(weight);
+    }
+  }
+  edges->count = count;
+  if (!sound || end != n_slots) return false;
+  for (uint row = 0; row < n && below > 0; ++row) sound &= cursors[row] == indptr[row + 1];
+  return sound;
+}
+
+// Check all slots; return whether they are those of a graph.
+//
+// Out      lesser[n], greater[n]: how many slots that are no loops have each vertex as such an end.
+// Scope    one work-item.
+static inline bool wi_count_ends(const global uint *indptr, const global uint *indices,
+                                 const global weight_t *weights, uint n, uint n_slots,
+                                 global uint *lesser, global uint *greater) {
+  for (uint vertex = 0; vertex < n; ++vertex) lesser[vertex] = greater[vertex] = 0;
+  uint end = indptr[0];
+  bool sound = end == 0;
+  for (uint row = 0; row < n; ++row) {
+    uint slot = end;
+    end = indptr[row + 1];
+    if (!sound || slot > end || end > n_slots) return false;
+    for (; slot < end; ++slot) {
+      const uint column = indices[slot];
+      if (column >= n) return false;
+      sound &= !weight_is_nan(weights[slot]);
+      lesser[min(row, column)] += column != row;
+      greater[max(row, column)] += column != row;
+    }
+  }
+  return sound && end == n_slots;
+}
+
+// Turn counts into places: the first one of each.
+//
+// Scope    one work-item.
+static inline void wi_places_of_counts(global uint *counts, uint n) {
+  uint place = 0;
+  for (uint k = 0; k < n; ++k) {
+    const uint count = counts[k];
+    counts[k] = place;
+    place += count;
+  }
+}
+
+// List every slot of checked arrays that is no loop, in the order of slots.
+//
+// Out      slots, edges.
+// Scope    one work-item.
+static inline void wi_list_slots(const global uint *indptr, const global uint *indices,
+                                 const global weight_t *weights, uint n, global uint *slots,
+                                 edges_t *edges) {
+  uint count = 0;
+  for (uint row = 0; row < n; ++row) {
+    for (uint slot = indptr[row]; slot < indptr[row + 1]; ++slot) {
+      slots[count] = slot;
+      edges->us[count] = row;
+      edges->vs[count] = indices[slot];
+      edges->ids[count] = count;
+      edges->keys[count] = weight_key(weights[slot]);
+      count += indices[slot] != row;
+    }
+  }
+  edges->count = count;
+}
+
+// List the edges of checked arrays in canonical order: by the lesser end, the greater end, the slot.
+// Of slots with the same ends the lightest one stays, the first of several.
+//
+// Out      slots, edges.
+// Temp     lesser[n], greater[n]: as wi_count_ends left them. by_greater[2 * n_slots]: the lesser end
+//          and the slot, by the greater end; may be the memory of `edges`. by_lesser[2 * n_slots]: the
+//          greater end and the slot, by the lesser end.
+// Scope    one work-item. O(n + n_slots): a counting sort by the greater end, then one by the lesser.
+static inline void wi_list_pairs(const global uint *indptr, const global uint *indices,
+                                 const global weight_t *weights, uint n, global uint *slots,
+                                 edges_t *edges, global uint *by_greater, global uint *by_lesser,
+                                 global uint *lesser, global uint *greater) {
+  wi_places_of_counts(lesser, n);
+  wi_places_of_counts(greater, n);
+  for (uint row = 0; row < n; ++row) {
+    for (uint slot = indptr[row]; slot < indptr[row + 1]; ++slot) {
+      const uint column = indices[slot];
+      if (column == row) continue;
+      const uint place = greater[max(row, column)]++;
+      vstore2((uint2)(min(row, column), slot), place, by_greater);
+    }
+  }
+  uint place = 0;  // counts were turned into the places behind the last one of each
+  for (uint v = 0; v < n; ++v) {
+    for (; place < greater[v]; ++place) {
+      const uint2 end = vload2(place, by_greater);
+      vstore2((uint2)(v, end.y), lesser[end.x]++, by_lesser);
+    }
+  }
+  uint count = 0;
+  place = 0;
+  for (uint u = 0; u < n; ++u) {
+    for (uint last = NO_VERTEX; place < lesser[u]; ++place) {
+      const uint2 end = vload2(place, by_lesser);
+      const weight_t key = weight_key(weights[end.y]);
+      if (end.x == last) {
+        if (key >= edges->keys[count - 1]) continue;
+        --count;
+      }
+      last = edges->vs[count] = end.x;
+      edges->us[count] = u;
+      edges->ids[count] = count;
+      edges->keys[count] = key;
+      slots[count++] = end.y;
+    }
+  }
+  edges->count = count;
+}
+
+#endif

@@ -1,0 +1,35 @@
+"""Forests without a device, of whatever a caller brings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from clmst.core.coercion import as_graph, as_listed
+from clmst.core.csr_forest import forest_of_matrix, is_plain
+from clmst.core.forest import Forest
+from clmst.core.graph import Graph
+from clmst.core.kruskal import kruskal
+from clmst.runtime.discovery import get_device
+from clmst.scale.fallback import proved
+
+# The edges of a complete graph that the host lists: 60 bytes each.
+_MOST_LISTED = 1 << 26
+
+
+def solve_on_host(graph: Any, *, maximum: bool, verify: bool, symmetrize: bool) -> Forest:
+    """Return the forest of a graph that lies on the host; as of `minimum_spanning_forest`.
+
+    Raises
+    ------
+    UnsupportedDeviceError
+        It is a complete graph of more edges than the host lists.
+    """
+    forest = forest_of_matrix(graph, maximum=maximum) if is_plain(graph) else None
+    if forest is None:
+        graph = as_graph(graph, symmetrize=symmetrize)
+        if not isinstance(graph, Graph):
+            if graph.n_vertices**2 > 2 * _MOST_LISTED:
+                get_device()  # which says what to install
+            graph = graph.to_graph()
+        forest = kruskal(graph, maximum=maximum)
+    return proved(as_listed(graph), forest) if verify else forest

@@ -1,0 +1,174 @@
+"""Machines without OpenCL, or without a device: the host answers. In new processes, as a user's."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+# Whoever imports PyOpenCL learns that it is not there.
+WITHOUT_PYOPENCL = "import sys; sys.modules['pyopencl'] = None\n"
+START = """
+import json, warnings
+import numpy as np
+from scipy import sparse
+import clmst
+said = []
+warnings.showwarning = lambda message, kind, *_: said.append([kind.__name__, str(message)])
+warnings.simplefilter("always")
+def error_of(call):
+    try:
+        call()
+    except Exception as error:
+        return type(error).__name__, str(error)
+"""
+SOLVES = """
+rng = np.random.default_rng(0)
+u, v, w = rng.integers(0, 40, (3, 300))
+A = sparse.coo_array((w.astype(float), (u, v)), shape=(40, 40)).tocsr()
+graph = clmst.Graph.from_edges(u, v, w - 20)
+wide = clmst.Graph.from_edges(u, v, w + 2**60)
+points = clmst.Points(rng.random((30, 3)))
+right = []
+for given in (A, A.tocoo(), sparse.csr_matrix(A + A.T), graph, wide, points, [[0, 1], [1, 0]]):
+    for maximum in (False, True):
+        solve = clmst.maximum_spanning_forest if maximum else clmst.minimum_spanning_forest
+        for verify in (False, True):
+            forest = solve(given, verify=verify)
+            right.append(forest == clmst.kruskal(given, maximum=maximum))
+            right.append(forest.verify(given).ok and forest.stats["device"] == "host")
+            right.append(("proof" in forest.stats) == verify)
+from scipy.sparse import csgraph
+tree = clmst.csgraph.minimum_spanning_tree(A)
+names = ("data", "indices", "indptr")
+right.append(clmst.csgraph.minimum_spanning_tree(A.tocoo()).nnz == tree.nnz)
+positive = sparse.csr_array((A.data + 1, A.indices, A.indptr), shape=A.shape)
+tree = clmst.csgraph.minimum_spanning_tree(positive)
+theirs = csgraph.minimum_spanning_tree(positive)
+right += [np.array_equal(getattr(tree, name), getattr(theirs, name)) for name in names]
+print(json.dumps({"right": right, "said": said}))
+"""
+NAMED = """
+graph = clmst.Graph.from_edges([0, 1, 2], [1, 2, 0], [3, 4, 5])
+solve = clmst.minimum_spanning_forest
+print(json.dumps([error_of(call) for call in (
+    lambda: solve(graph, device="gpu"),
+    lambda: solve(graph, device=7),
+    lambda: solve(graph, algorithm="ecl"),
+    lambda: solve(graph, options=clmst.EclOptions()),
+    lambda: solve(graph, keep_on_device=True),
+    lambda: solve(graph, profile=True),
+    lambda: solve(graph, devices="auto"),
+    lambda: solve(clmst.Points(np.zeros((20_000, 2)))),
+    lambda: clmst.to_device(graph),
+    lambda: clmst.core_numbers(graph),
+)] + [said]))
+"""
+FAULTS = """
+print(json.dumps([error_of(call) for call in (
+    lambda: clmst.minimum_spanning_forest(sparse.csr_array([[0, np.nan], [1, 0]])),
+    lambda: clmst.minimum_spanning_forest("graph.egr"),
+    lambda: clmst.csgraph.minimum_spanning_tree(np.ones((2, 3))),
+)]))
+"""
+NETWORKX = """
+import networkx as nx
+G = nx.gnm_random_graph(60, 3000 if LARGE else 200, seed=1)
+for k, (_, _, data) in enumerate(G.edges(data=True)):
+    data["weight"] = k * 7 % 11
+ours, theirs = (nx.minimum_spanning_tree(G, backend=name) for name in ("clmst", "networkx"))
+from clmst.interop import networkx_backend as backend
+print(json.dumps({
+    "same": list(ours.edges(data=True)) == list(theirs.edges(data=True)),
+    "should": [backend.should_run(name, (nx.path_graph(3000),), {}) for name in NAMES],
+    "said": said,
+}))
+"""
+
+
+@pytest.fixture(params=["no PyOpenCL", "no driver"])
+def lacking(request: pytest.FixtureRequest) -> str:
+    what: str = request.param
+    return what
+
+
+def run(program: str, lacking: str, folder: Path, **named: str) -> Any:
+    """Return what a program prints where something is lacking."""
+    environment = {**os.environ, "CLMST_CACHE": str(folder / "cache"), **named}
+    if "CLMST_DEVICE" not in named:
+        environment.pop("CLMST_DEVICE", None)
+    if lacking == "no driver":
+        (folder / "vendors").mkdir()
+        environment["OCL_ICD_VENDORS"] = str(folder / "vendors")
+    start = WITHOUT_PYOPENCL if lacking == "no PyOpenCL" else ""
+    done = subprocess.run(
+        [sys.executable, "-c", start + START + program],
+        env=environment, capture_output=True, text=True, check=False, timeout=300,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def words_of(lacking: str) -> str:
+    return (
+        "PyOpenCL is not installed; pip install pyopencl, and install a GPU driver"
+        if lacking == "no PyOpenCL"
+        else "no OpenCL device was found; install a GPU driver"
+    )
+
+
+def test_the_host_answers_with_one_warning(lacking: str, tmp_path: Path) -> None:
+    """The same forests, of all that a caller may bring; and one line that says what to install."""
+    found = run(SOLVES, lacking, tmp_path)
+    assert all(found["right"])
+    ((kind, message),) = found["said"]
+    assert kind == "DeviceWarning"
+    assert message.startswith(words_of(lacking))
+    assert "the host solves" in message
+
+
+def test_who_asks_for_a_device_is_told(lacking: str, tmp_path: Path) -> None:
+    *errors, said = run(NAMED, lacking, tmp_path)
+    for kind, message in errors:
+        assert kind == "UnsupportedDeviceError" or (message, lacking) == (
+            "device is a int; it must be None, a name, a clmst.Device or a pyopencl.CommandQueue",
+            "no driver",
+        )
+        assert kind != "UnsupportedDeviceError" or message.startswith(words_of(lacking))
+    assert said in ([], [["DeviceWarning", said[0][1]]])  # of the points, which are too many
+
+
+def test_a_device_that_the_environment_names_is_asked_for(lacking: str, tmp_path: Path) -> None:
+    kind, message = run(
+        "print(json.dumps(error_of(lambda: clmst.minimum_spanning_forest([[0, 1], [1, 0]]))))",
+        lacking, tmp_path, CLMST_DEVICE="gpu",
+    )  # fmt: skip
+    assert kind == "UnsupportedDeviceError"
+    assert message.startswith(words_of(lacking))
+
+
+def test_faults_are_errors_as_ever(lacking: str, tmp_path: Path) -> None:
+    found = run(FAULTS, lacking, tmp_path)
+    assert [kind for kind, _ in found] == ["InvalidGraphError"] * 3
+    assert "NaN" in found[0][1]
+
+
+def test_devices_are_none(lacking: str, tmp_path: Path) -> None:
+    assert run("print(json.dumps(clmst.devices()))", lacking, tmp_path) == []
+
+
+def test_networkx_backend(lacking: str, tmp_path: Path) -> None:
+    """NetworkX may choose it for trees; for core numbers, which need a device, it may not."""
+    pytest.importorskip("networkx")
+    program = NETWORKX.replace("NAMES", "('minimum_spanning_tree', 'core_number')")
+    found = run(program.replace("LARGE", "True"), lacking, tmp_path)
+    assert found["same"]
+    for_trees, for_cores = found["should"]
+    assert for_trees is True
+    assert for_cores.startswith(words_of(lacking))
+    assert len(found["said"]) == 1
