@@ -132,16 +132,10 @@ def minimum_spanning_forest(
     """
     return _solve(
         graph if weight is WEIGHT else with_weight(graph, weight),
-        algorithm=algorithm,
-        device=device,
-        devices=devices,
-        options=options,
-        keep_on_device=keep_on_device,
-        profile=profile,
-        verify=verify,
-        symmetrize=symmetrize,
+        algorithm=algorithm, device=device, devices=devices, options=options,
+        keep_on_device=keep_on_device, profile=profile, verify=verify, symmetrize=symmetrize,
         maximum=False,
-    )
+    )  # fmt: skip
 
 
 @overload
@@ -176,16 +170,10 @@ def maximum_spanning_forest(
     """
     return _solve(
         graph if weight is WEIGHT else with_weight(graph, weight),
-        algorithm=algorithm,
-        device=device,
-        devices=devices,
-        options=options,
-        keep_on_device=keep_on_device,
-        profile=profile,
-        verify=verify,
-        symmetrize=symmetrize,
+        algorithm=algorithm, device=device, devices=devices, options=options,
+        keep_on_device=keep_on_device, profile=profile, verify=verify, symmetrize=symmetrize,
         maximum=True,
-    )
+    )  # fmt: skip
 
 
 @overload

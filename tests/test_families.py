@@ -85,8 +85,8 @@ MUTATIONS = [
     Mutation(
         "dendrogram",
         "algorithms/dendrogram/serial.cl",
-        "= min(a, b);",
-        "= max(a, b);",
+        "= min(one.node, other.node);",
+        "= max(one.node, other.node);",
     ),
     Mutation(
         "csr-check",

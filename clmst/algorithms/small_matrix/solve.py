@@ -16,9 +16,11 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from clmst.algorithms.canonical_csr import arrange
 from clmst.algorithms.small_matrix.family import SMALL_MATRIX, SmallMatrixCase
 from clmst.core import csr_forest, from_scipy
 from clmst.core.arguments import unchecked
+from clmst.core.deferred_graph import DeferredGraph
 from clmst.core.forest import Forest
 from clmst.core.graph import Graph
 from clmst.core.graph_checks import check_shape
@@ -76,10 +78,10 @@ def solve(graph: Any, device: Device, *, maximum: bool, or_host: bool) -> Forest
         case = _case_of(given.data.dtype, maximum)
         if device.trust.refusal(SMALL_MATRIX, case) is None:
             # Slots of a graph are in canonical order, and parallel ones are edges by themselves.
-            return solved(given, device, case, by_slot=type(graph) is Graph, graph=graph)
+            return solved(given, device, case, by_slot=isinstance(graph, Graph), graph=graph)
     if not or_host or given.data.size > MOST_SLOTS_ON_HOST:
         return None
-    if type(graph) is Graph:
+    if isinstance(graph, Graph):
         return kruskal(graph, maximum=maximum)
     return csr_forest.forest_of_matrix(graph, maximum=maximum)
 
@@ -134,18 +136,26 @@ def _arrays_of(graph: Any) -> SmallArrays | None:
     """Return the arrays of a small matrix or graph that fit one another; None for all else."""
     if csr_forest.is_plain(graph):
         indptr, indices, data = graph.indptr, graph.indices, graph.data
-    elif type(graph) is Graph and 0 < graph.n_input <= MOST_SLOTS:
+    elif isinstance(graph, Graph) and 0 < graph.n_input <= MOST_SLOTS and not _is_long_list(graph):
         indptr, indices, data = graph.indptr, graph.indices, graph.weights
     else:
         return None
     size = max(indices.size, indptr.size - 1)
     if size > MOST_SLOTS and (
-        size > MOST_SLOTS_IN_ANY_ORDER or type(graph) is Graph or csr_forest.seems_canonical(graph)
+        size > MOST_SLOTS_IN_ANY_ORDER
+        or isinstance(graph, Graph)
+        or csr_forest.seems_canonical(graph)
     ):
         return None
     if not indices.size:
         return None
     return SmallArrays(indptr=indptr, indices=indices, data=data)
+
+
+def _is_long_list(graph: Graph) -> bool:
+    """Return whether a graph is a list of edges that a device brings into order sooner."""
+    is_list = isinstance(graph, DeferredGraph) and graph.edge_list is not None
+    return is_list and graph.n_input >= arrange.FROM_EDGES
 
 
 def works_on(device: Device) -> bool:
@@ -209,7 +219,7 @@ def solved(
         "rounds": rounds,
     }
     ids, labels = slots, None
-    if type(graph) is Graph:
+    if isinstance(graph, Graph):
         ids = slots if graph.edge_ids is None else graph.edge_ids.take(slots)
         labels = graph.vertex_labels
     return unchecked(

@@ -17,7 +17,8 @@ from tests.strategies import WEIGHT_DTYPES
 
 
 @pytest.fixture(autouse=True)
-def _by_one_work_item(any_device: Device) -> None:
+def _by_one_work_item(any_device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(equal_weights, "FEWEST_SLOTS", 0)
     if not EQUAL_WEIGHTS.suits(any_device):
         pytest.skip("the device goes the usual way")
 
