@@ -615,6 +615,8 @@ def small_matrix_wrongs(device: Device) -> Iterator[str]:
             found = small_matrix.solved(matrix, device, case)
             slots = small_matrix.solved(matrix, device, case, by_slot=True)
             known = csr_forest.forest_of_matrix(matrix, maximum=maximum)
+            if maximum and known is None and name == "symmetric":  # which the host does not take
+                known = clmst.kruskal(Graph.from_scipy(matrix), maximum=True)
             entries = csr_forest.entries_of_matrix(matrix, maximum=maximum)
             ids = None if slots is None else slots.edge_ids.tolist()
             if found != known or ids != (None if entries is None else entries.tolist()):

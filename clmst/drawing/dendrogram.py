@@ -111,7 +111,7 @@ def checked_labels(labels: Any, n: int) -> Array:
             f"labels are {shown(labels)} of shape {array.shape}; there must be one integer for "
             f"each of {n} points"
         )
-    if int(array.max(initial=-1)) < n:
+    if array.size == 0 or int(array.max()) < n:
         return array.astype(np.int64)
     occurring, numbers = np.unique(array, return_inverse=True)
     return np.asarray(numbers - int((occurring < 0).sum()), np.int64)

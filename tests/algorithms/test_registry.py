@@ -105,6 +105,7 @@ def ties(n: int = 80, m: int = 300) -> Graph:
     return Graph.from_edges(u, v, rng.integers(0, 9, m).astype(np.float32), n_vertices=n)
 
 
+@pytest.mark.usefixtures("in_steps")
 @every_record
 def test_each_can_be_taken_out(
     record: AlgorithmRecord, any_device: Device, monkeypatch: pytest.MonkeyPatch

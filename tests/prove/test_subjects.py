@@ -239,7 +239,7 @@ WRONG = [
     ),
     Wrong(
         "dendrograms", "", "algorithms/dendrogram/serial.cl",
-        "= min(a, b);", "= max(a, b);",
+        "= min(one.node, other.node);", "= max(one.node, other.node);",
     ),
     Wrong(
         "points", "", "algorithms/bvh_boruvka/walk.cl",

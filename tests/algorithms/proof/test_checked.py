@@ -175,6 +175,7 @@ def test_complete_graphs() -> None:
         assert reported["where"] == "device"
 
 
+@pytest.mark.usefixtures("in_steps")
 def test_weights_come_from_the_host(monkeypatch: pytest.MonkeyPatch) -> None:
     """What a kernel gathers behind the proof is not proved, so it is not used."""
 
