@@ -134,8 +134,9 @@ def _forest(
     hooked = np.empty(plan.n, np.uint64)
     launch.read(plan.edges.memory, hooked)
     ordered = np.sort(hooked)[:k]  # by the host: no time beside all pairs, and no kernels to build
-    bits, pairs_of_ends = np.uint64(plan.vertex_bits), np.empty((k, 2), np.uint32)
-    pairs_of_ends[:, 0], pairs_of_ends[:, 1] = ordered >> bits, ordered & ((1 << bits) - 1)
+    bits, pairs_of_ends = plan.vertex_bits, np.empty((k, 2), np.uint32)
+    is_end = np.uint64((1 << bits) - 1)
+    pairs_of_ends[:, 0], pairs_of_ends[:, 1] = ordered >> np.uint64(bits), ordered & is_end
     ends = DeviceArray.from_host(pairs_of_ends.ravel(), matrix.device)
     weights = weigh(ends) if k else None
     launch.queue.finish()
