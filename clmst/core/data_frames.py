@@ -237,7 +237,15 @@ def frame_of(forest: Forest, columns: Any, edge_id: Hashable) -> Any:
     edges = forest.checked_edges()
     ends = [named(forest.vertex_labels, end) for end in edges.T]
     found = (*ends, forest.weights, forest.edge_ids)
-    return pandas.DataFrame(dict(zip(names, found, strict=True)))
+    try:
+        return pandas.DataFrame(dict(zip(names, found, strict=True)))
+    except MemoryError:
+        raise
+    except Exception as error:  # of a name that some versions of pandas look into
+        listed = ", ".join(map(shown, names))
+        raise InvalidArgumentError(
+            f"the columns are {listed}; pandas refuses them ({type(error).__name__})"
+        ) from error
 
 
 def rows_at(table: Any, positions: Array) -> Any:
