@@ -40,7 +40,7 @@ _SAMPLE = 64
 # work-items are alone and elsewhere; it has so many columns, and a row for every few of them; and
 # so many columns, on average, may seem as near to a row as its nearest one.
 _LEAST_WORK_ALONE, _LEAST_WORK = 1 << 27, 1 << 32
-_SAMPLED_COLUMNS, _COLUMNS_A_ROW, _MOST_AS_NEAR = 512, 8, 2.0
+_SAMPLED_COLUMNS, _COLUMNS_A_ROW, _MOST_AS_NEAR = 128, 8, 2.0
 _PRODUCTS = "FILTER_PRODUCTS"
 HAVE_SQUARES = ("euclidean", "cosine", "rounded-euclidean")
 
@@ -182,7 +182,9 @@ class PackedPoints:
         absolute = 6 * (self.d + 4) * 2.0**-24 * float(words[1:].view(np.float32)[0]) ** 2
         columns = (_spread(rows, _SAMPLED_COLUMNS) - center) * scale
         some = columns[::_COLUMNS_A_ROW]
-        squares = (columns**2).sum(1) + (some**2).sum(1)[:, None] - 2 * some @ columns.T
+        # No product of matrices: threads of a BLAS would spin beside the device's for milliseconds.
+        between = np.einsum("ik,jk->ij", some, columns)
+        squares = (columns**2).sum(1) + (some**2).sum(1)[:, None] - 2 * between
         squares[np.arange(len(some)), np.arange(len(some)) * _COLUMNS_A_ROW] = np.inf
         as_near = squares <= squares.min(1)[:, None] + 3 * absolute
         return bool(as_near.sum(1).mean() <= _MOST_AS_NEAR)

@@ -153,7 +153,7 @@ def test_filter_is_chosen_by_a_sample(any_device: Device) -> None:
     """Products separate points that are spread, but not clusters far from the center, or few."""
     rng = np.random.default_rng(20)
     spread = rng.normal(size=(1100, 128))
-    tight = np.repeat(1e3 * rng.normal(size=(110, 128)), 10, axis=0) + 1e-3 * spread
+    tight = np.repeat(1e3 * rng.normal(size=(11, 128)), 100, axis=0) + 1e-3 * spread
     for expected, given in (("products", spread), ("differences", tight)):
         trees = {
             by: clmst.minimum_spanning_forest(
