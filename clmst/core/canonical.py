@@ -47,13 +47,3 @@ def canonicalise(indptr: Array, indices: Array, weights: Array) -> Canonical:
         is_symmetric=False,
         positions=pattern.positions,
     )
-
-
-def seems_quick(indptr: Array, indices: Array) -> bool:
-    """Whether a checked CSR seems to need no sort. O(n + n_slots).
-
-    Its rows are sorted, and nothing is below the diagonal, or columns are as long as rows.
-    """
-    return csr.rows_are_sorted(indptr, indices) and (
-        csr.is_upper(indptr, indices) or csr.has_symmetric_degrees(indptr, indices)
-    )

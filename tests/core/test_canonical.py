@@ -51,15 +51,6 @@ def test_two_weights_of_a_pair_are_merged(dtype: str, loops: bool) -> None:
         assert merged.indices.tolist() == [key[1] for key in sorted(expected)]
 
 
-def test_what_seems_to_need_no_sort() -> None:
-    matrix = pattern(50, 200, 0)
-    assert canonical.seems_quick(*parts_of(matrix)[:2])
-    assert canonical.seems_quick(*parts_of(sparse.csr_array(sparse.triu(matrix, 1)))[:2])
-    assert not canonical.seems_quick(*parts_of(sparse.csr_array(sparse.tril(matrix, -1)))[:2])
-    unsorted = np.array([0, 2, 3, 4], np.uint32), np.array([2, 1, 0, 0], np.uint32)
-    assert not canonical.seems_quick(*unsorted)
-
-
 def test_an_empty_matrix() -> None:
     empty = sparse.csr_array((3, 3))
     made = canonical.canonicalise(*parts_of(empty))
