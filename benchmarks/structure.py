@@ -15,6 +15,7 @@ import argparse
 import ast
 import io
 import json
+import os
 import subprocess
 import sys
 import tokenize
@@ -200,10 +201,15 @@ print(json.dumps(visits))
 """
 
 
-def solve_path(root: Path, n: int, algorithm: str, shape: str = "") -> dict[str, Any]:
+def solve_path(
+    root: Path, n: int, algorithm: str, shape: str = "", *, device: str | None = None
+) -> dict[str, Any]:
     """Return the files that a solve goes through, in order, and the doors between them."""
     command = [sys.executable, "-c", _TRACED, str(n), algorithm, shape]
-    done = subprocess.run(command, cwd=root, check=True, capture_output=True, text=True)
+    environment = os.environ if device is None else {**os.environ, "CLMST_DEVICE": device}
+    done = subprocess.run(
+        command, cwd=root, check=True, capture_output=True, text=True, env=environment
+    )
     visits = [(one, other) for one, other in json.loads(done.stdout)]
     order = list(dict.fromkeys(module for _, module in visits))
     place = {module: k for k, module in enumerate(order)}

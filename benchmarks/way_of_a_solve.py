@@ -10,7 +10,6 @@ here. Parts lie in the order of layers, so that an arrow upwards would be a call
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections import Counter
 from collections.abc import Sequence
@@ -110,9 +109,7 @@ def calls(path: dict[str, Any]) -> Counter[tuple[int, int]]:
 
 def traced(device: str | None = "cpu") -> dict[str, Any]:
     """Return the traced solve, on a device whose name is given."""
-    if device is not None:
-        os.environ["CLMST_DEVICE"] = device
-    return structure.solve_path(structure.HERE, *structure.PATHS["filter-boruvka"])
+    return structure.solve_path(structure.HERE, *structure.PATHS["filter-boruvka"], device=device)
 
 
 # ------------------------------------------------------------------------------ drawing

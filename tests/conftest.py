@@ -51,6 +51,16 @@ register_profiles()
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 
+@pytest.fixture(autouse=True)
+def same_environment() -> Iterator[None]:
+    """Fail a test that leaves another environment to those after it."""
+    before = {**os.environ}
+    yield
+    changed = set(before.items()) ^ set(os.environ.items())
+    left = {name for name, _ in changed} - {"PYTEST_CURRENT_TEST"}
+    assert not left, f"environment variables that the test has changed: {sorted(left)}"
+
+
 @pytest.fixture
 def in_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let small graphs go the way of large ones, which does not end after one launch."""

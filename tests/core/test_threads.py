@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import faulthandler
+import gc
 import os
 import subprocess
 import sys
@@ -99,10 +100,12 @@ def test_an_interrupt_at_every_instant(name: str) -> None:
             busy[0] = 0
             try:
                 try:
+                    gc.disable()
                     sys.setprofile(steps)
                     run()
                 finally:
                     sys.setprofile(None)
+                    gc.enable()
             except KeyboardInterrupt:
                 is_interrupted = True
                 assert busy[0] <= 1  # the caller's own was broken off

@@ -8,6 +8,7 @@ first two of these, so it can interrupt at a chosen one. The clock reaches all o
 from __future__ import annotations
 
 import ctypes
+import gc
 import random
 import signal
 import sys
@@ -23,7 +24,10 @@ _AGAIN = 2e-3  # seconds within which a second interrupt comes
 
 @dataclass
 class Steps:
-    """Counts the steps of the thread that it profiles, and interrupts at one of them."""
+    """Counts the steps of the thread that it profiles, and interrupts at one of them.
+
+    Switch the garbage collector off meanwhile: an interrupt in a finalizer is lost.
+    """
 
     at: int | None = None
     count: int = 0
@@ -43,11 +47,13 @@ class Steps:
 def steps_of(call: Callable[[], None]) -> int:
     """Return how many steps a call takes."""
     steps = Steps()
+    gc.disable()
     sys.setprofile(steps)
     try:
         call()
     finally:
         sys.setprofile(None)
+        gc.enable()
     return steps.count
 
 
@@ -138,7 +144,11 @@ def _alarm(after: float) -> None:
 
 
 def _profiled(call: Callable[[], None], steps: Steps) -> Interrupted:
-    found = _broken_off(call, lambda: sys.setprofile(steps))
+    gc.disable()
+    try:
+        found = _broken_off(call, lambda: sys.setprofile(steps))
+    finally:
+        gc.enable()
     return Interrupted(
         was_raised=found.was_raised, was_lost=steps.has_raised and not found.was_raised
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Callable
 from itertools import count
@@ -62,10 +63,12 @@ def test_a_second_interrupt_while_a_device_is_settled(fresh: Device) -> None:
             with fresh.lock, failures.Guard(fresh):
                 clmst.primitives.sort(values)
                 markers.append(cl.enqueue_marker(fresh.queue))
+                gc.disable()  # an interrupt in a finalizer is lost
                 sys.setprofile(steps)
                 raise first
         finally:
             sys.setprofile(None)
+            gc.enable()
 
     for at in count(_BEGUN):
         steps = Steps(at=at)
