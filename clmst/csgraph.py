@@ -14,6 +14,7 @@ from scipy import sparse
 from scipy.sparse import csgraph as scipys
 
 from clmst.algorithms.csr_validation.check import put_matrix
+from clmst.algorithms.equal_weights import solve as equal_weights
 from clmst.algorithms.small_matrix import solve as small_matrix
 from clmst.api import minimum_spanning_forest
 from clmst.core import csr_forest
@@ -88,11 +89,6 @@ def minimum_spanning_tree(csgraph: Any, overwrite: bool = False) -> Any:
     return _tree(wanted, _solve(matrix), matrix.shape)
 
 
-def _is_equal(data: Array) -> bool:
-    """Return whether all weights are equal, of which there are some."""
-    return np.size(data) > 0 and data[0] == data[-1] and bool((data == data[0]).all())
-
-
 def _doubles_hold(data: Array) -> bool:
     """Return whether integers are so small that float64 holds them all; True for others."""
     if data.dtype.kind not in "iu" or data.dtype.itemsize < 8 or not data.size:
@@ -140,14 +136,16 @@ def _put(matrix: Any, device: Device) -> DeviceGraph | None:
 
 def _slots_at_once(matrix: Any, device: Device | None) -> Array | None:
     """Return the entries of the tree if it is found without a graph, else None."""
-    slots = small_matrix.entries(matrix, device)
+    slots = None if device is None else equal_weights.entries(matrix, device)
+    if slots is None:
+        slots = small_matrix.entries(matrix, device)
     if slots is not None or not csr_forest.is_plain(matrix):
         return slots
     n_entries = matrix.data.size
     if (
         device is None
         or (n_entries < FEW_ENTRIES_IN_ANY_ORDER and not csr_forest.seems_canonical(matrix))
-        or (n_entries < FEW_EQUAL_ENTRIES and _is_equal(matrix.data))
+        or (n_entries < FEW_EQUAL_ENTRIES and equal_weights.is_equal(matrix.data))
     ):
         return csr_forest.entries_of_matrix(matrix)
     return None

@@ -103,8 +103,8 @@ MUTATIONS = [
     Mutation(
         "equal-weights",
         "algorithms/equal_weights/equal_weights.cl",
-        "if (is_first || v < best.y)",
-        "if (is_first || v > best.y)",
+        "entries[place - 1] > entry",
+        "entries[place - 1] < entry",
     ),
     Mutation(
         "small-matrix",

@@ -2,13 +2,16 @@
 //
 // Source: J. B. Kruskal, "On the shortest spanning subtree of a graph", Proc. AMS 7 (1956). Edges of
 // equal weight come in canonical order: those of vertex 0 to greater vertices, then those of vertex
-// 1, and so on. So nothing is sorted by weights. Nor are the edges of a vertex u sorted: all of them
-// end in one component, and of those to one other component the edge to the least vertex joins it.
+// 1, and so on. So nothing is sorted by weights. If rows are sorted, and no entry below the diagonal
+// lacks its mirror, that is the order of the entries. Otherwise an entry (i, j) below the diagonal is
+// an edge of j, so all entries are first listed by their lesser ends. Of the edges of a vertex, only
+// those that lead to other components are sorted.
 //
-//     u = 2 has edges to 7, 3, 9, 5            components before: {2} {3, 9} {5} {7}
-//     the edge to 3 joins {3, 9}, not that to 9; the forest's edges are those to 3, 5 and 7
+//     u = 2 has edges to 7, 3, 9, 5            components before: {2, 7} {3, 9} {5}
+//     sorted: 3, 5, 9                          the forest's edges are those to 3 and 5
 //
-// An entry (i, j) below the diagonal is an edge of j, so all are first listed by their lesser ends.
+// The root of a component is its least vertex. The largest component often has vertex 0, and paths
+// to its root stay short.
 #include "device/work_group.cl"
 
 // Words of the result: how it ended, and the edges of the forest. Then come their slots, in n - 1
@@ -20,22 +23,35 @@
 #define STATUS_SOLVED 1u
 #define STATUS_UNSUITED 2u  // the matrix has a fault, or the edges of a vertex are far from sorted
 
-// Words a slot and words a vertex that a solve takes, and one beside.
+// Words a slot and words a vertex that a solve takes.
 #define WORDS_A_SLOT 2
-#define WORDS_A_VERTEX 7
+#define WORDS_A_VERTEX 2
 
 // Steps a vertex or slot, on average, that the insertion of edges into sorted ones may take.
 #define MOST_STEPS 16
 
-// Sets of vertices, and what is known of the set of each root: the vertex whose edges met it last,
-// and the end and the slot of the best of these edges.
+// The arrays of a CSR, of 64 bits if is_wide.
 typedef struct {
-  global uint *parents;
-  global uint4 *best;
-} sets_t;
+  const global uint *indptr, *indices;
+  uint n, m, is_wide;
+} matrix_t;
+
+// The forest so far.
+typedef struct {
+  global uint *parents, *slots, *pairs;
+  uint edges;
+} forest_t;
 
 static inline uint index_at(const global uint *numbers, size_t i, uint is_wide) {
   return is_wide ? (uint)min(((const global ulong *)numbers)[i], (ulong)UINT_MAX) : numbers[i];
+}
+
+static inline uint start_of(const matrix_t *matrix, uint row) {
+  return index_at(matrix->indptr, row, matrix->is_wide);
+}
+
+static inline uint column_of(const matrix_t *matrix, uint slot) {
+  return index_at(matrix->indices, slot, matrix->is_wide);
 }
 
 static inline uint wi_find(global uint *parents, uint v) {
@@ -47,23 +63,89 @@ static inline uint wi_find(global uint *parents, uint v) {
   }
 }
 
-// Check the matrix, and list its entries by their lesser ends.
+// Return whether rows begin and end inside the arrays.
+static inline bool wi_has_sound_rows(const matrix_t *matrix) {
+  uint end = start_of(matrix, 0), is_faulty = end != 0;
+  for (uint row = 0; row < matrix->n; ++row) {
+    const uint start = end;
+    end = start_of(matrix, row + 1);
+    is_faulty |= end < start;
+  }
+  return !is_faulty && end == matrix->m;
+}
+
+static inline bool wi_has_sound_columns(const matrix_t *matrix) {
+  uint is_faulty = 0;
+  for (uint slot = 0; slot < matrix->m; ++slot) is_faulty |= column_of(matrix, slot) >= matrix->n;
+  return !is_faulty;
+}
+
+// Return whether entries are in canonical order: columns are sound and rise, and the mirror of an
+// entry below the diagonal is there.
+//
+// Temp     cursors[n]: in each row so far, the first slot above the diagonal without its mirror.
+// Scope    one work-item. O(n + m).
+static inline bool wi_is_canonical(const matrix_t *matrix, global uint *cursors) {
+  uint end = 0;
+  for (uint row = 0; row < matrix->n; ++row) {
+    uint slot = end;
+    end = start_of(matrix, row + 1);
+    for (uint k = slot; k < end; ++k)
+      if (column_of(matrix, k) >= (k + 1 < end ? column_of(matrix, k + 1) : matrix->n))
+        return false;
+    for (; slot < end && column_of(matrix, slot) < row; ++slot) {
+      const uint column = column_of(matrix, slot), column_end = start_of(matrix, column + 1);
+      uint at = cursors[column];
+      while (at < column_end && column_of(matrix, at) < row) ++at;
+      if (at == column_end || column_of(matrix, at) != row) return false;
+      cursors[column] = at + 1;
+    }
+    cursors[row] = slot;
+  }
+  return true;
+}
+
+// Join the component of root `root` to another one, by an edge; return the root of both.
+static inline uint wi_join(forest_t *forest, uint root, uint other, uint u, uint v, uint slot) {
+  forest->slots[forest->edges] = slot;
+  forest->pairs[2 * forest->edges] = min(u, v);
+  forest->pairs[2 * forest->edges + 1] = max(u, v);
+  ++forest->edges;
+  forest->parents[max(root, other)] = min(root, other);
+  return min(root, other);
+}
+
+// Find the forest that takes the first entries.
+//
+// Scope    one work-item. O((n + m) log n).
+static inline void wi_solve_by_entry(const matrix_t *matrix, forest_t *forest) {
+  uint end = 0;
+  for (uint row = 0; row < matrix->n && forest->edges + 1 < matrix->n; ++row) {
+    uint slot = end, root = wi_find(forest->parents, row);
+    end = start_of(matrix, row + 1);
+    for (; slot < end; ++slot) {
+      const uint column = column_of(matrix, slot), other = wi_find(forest->parents, column);
+      if (other != root) root = wi_join(forest, root, other, row, column, slot);
+    }
+  }
+}
+
+// List entries by their lesser ends; return whether all columns are sound.
 //
 // Nothing here branches on an entry, of which half would be guessed wrongly.
 //
-// Out      ends[n]: of the lists; entries[m]: greater ends and slots, rising by slots in a list.
+// Out      ends[n]: of the lists; entries[m]: greater ends above slots, rising by slots in a list.
 // Scope    one work-item. O(n + m).
-static inline bool wi_list_entries(const global uint *indptr, const global uint *indices, uint n,
-                                   uint m, uint is_wide, global uint *ends, global uint2 *entries) {
+static inline bool wi_list_entries(const matrix_t *matrix, global uint *ends,
+                                   global ulong *entries) {
+  const uint n = matrix->n;
   for (uint v = 0; v < n; ++v) ends[v] = 0;
-  if (index_at(indptr, 0, is_wide) != 0 || index_at(indptr, n, is_wide) != m) return false;
   uint end = 0, is_faulty = 0;
   for (uint row = 0; row < n; ++row) {
     uint slot = end;
-    end = index_at(indptr, row + 1, is_wide);
-    if (end < slot || end > m) return false;
+    end = start_of(matrix, row + 1);
     for (; slot < end; ++slot) {
-      const uint column = index_at(indices, slot, is_wide);
+      const uint column = column_of(matrix, slot);
       is_faulty |= column >= n;
       ++ends[min(row, column)];
     }
@@ -77,45 +159,43 @@ static inline bool wi_list_entries(const global uint *indptr, const global uint 
   end = 0;
   for (uint row = 0; row < n; ++row) {
     uint slot = end;
-    end = index_at(indptr, row + 1, is_wide);
+    end = start_of(matrix, row + 1);
     for (; slot < end; ++slot) {
-      const uint column = index_at(indices, slot, is_wide), at = ends[min(row, column)]++;
-      entries[at] = (uint2)(max(row, column), slot);
+      const uint column = column_of(matrix, slot);
+      entries[ends[min(row, column)]++] = (ulong)max(row, column) << 32 | slot;
     }
   }
   return !is_faulty;
 }
 
-// Note an edge of vertex u if it is the best one to its component; return how many are met.
+// Find the forest of listed entries; return whether that took no more steps than it may.
 //
-// Of entries with the same ends the first one stays.
-//
-// In-out   met: the roots of the other components that u has edges to.
-// Scope    one work-item.
-static inline uint wi_meet(sets_t sets, uint u, uint root, uint v, uint slot, global uint *met,
-                           uint count) {
-  const uint other = wi_find(sets.parents, v);
-  if (other == root) return count;
-  const uint4 best = sets.best[other];
-  const bool is_first = best.x != u;
-  if (is_first) met[count++] = other;
-  if (is_first || v < best.y) sets.best[other] = (uint4)(u, v, slot, 0);
-  return count;
-}
-
-// Sort the roots that were met by the vertices of their edges; return the steps that it took.
-//
-// Scope    one work-item.
-static inline uint wi_sort_met(sets_t sets, global uint *met, uint count, uint most) {
-  uint steps = 0;
-  for (uint i = 1; i < count && steps < most; ++i) {
-    const uint root = met[i], v = sets.best[root].y;
-    uint at = i;
-    for (; at > 0 && sets.best[met[at - 1]].y > v && steps < most; --at, ++steps)
-      met[at] = met[at - 1];
-    met[at] = root;
+// In-out   entries[m]: those of a vertex that lead to other components move to its list's begin.
+// Scope    one work-item. O((n + m) log n).
+static inline bool wi_solve_by_lists(const matrix_t *matrix, const global uint *ends,
+                                     global ulong *entries, forest_t *forest) {
+  const uint n = matrix->n;
+  ulong left = (ulong)MOST_STEPS * ((ulong)n + matrix->m);
+  uint at = 0;
+  for (uint u = 0; u < n && forest->edges + 1 < n; ++u) {
+    const uint first = at;
+    uint root = wi_find(forest->parents, u), last = first;
+    for (; at < ends[u]; ++at) {
+      const ulong entry = entries[at];
+      if (wi_find(forest->parents, (uint)(entry >> 32)) == root) continue;
+      uint place = last++;
+      for (; place > first && entries[place - 1] > entry; --place, --left) {
+        if (left == 0) return false;
+        entries[place] = entries[place - 1];
+      }
+      entries[place] = entry;
+    }
+    for (uint i = first; i < last; ++i) {
+      const uint v = (uint)(entries[i] >> 32), other = wi_find(forest->parents, v);
+      if (other != root) root = wi_join(forest, root, other, u, v, (uint)entries[i]);
+    }
   }
-  return steps;
+  return true;
 }
 
 // Find the forest.
@@ -125,43 +205,25 @@ static inline uint wi_sort_met(sets_t sets, global uint *met, uint count, uint m
 // Temp     scratch[WORDS_A_SLOT * m + WORDS_A_VERTEX * n].
 // Launch   one work-item. O((n + m) log n).
 // Needs    n > 0; m < 2**32.
-// Ensures  the result is STATUS_SOLVED, and has the forest's edges in canonical order; or it is
-//          STATUS_UNSUITED.
+// Ensures  the result is STATUS_SOLVED, and has the forest's edges in the order of the entries if
+//          by_entry, else in canonical order; or it is STATUS_UNSUITED.
 kernel void equal_weights_solve(const global uint *indptr, const global uint *indices,
                                 global uint *result, global uint *scratch, uint n, uint m,
-                                uint is_wide) {
-  global uint4 *best = (global uint4 *)scratch;
-  global uint2 *entries = (global uint2 *)(best + n);
-  global uint *parents = (global uint *)(entries + m), *ends = parents + n, *met = ends + n;
-  const sets_t sets = {parents, best};
-  global uint *ids = result + RESULT_WORDS, *pairs = ids + n - 1;
+                                uint is_wide, uint by_entry) {
+  const matrix_t matrix = {indptr, indices, n, m, is_wide};
+  global ulong *entries = (global ulong *)scratch;
+  global uint *parents = (global uint *)(entries + m), *ends = parents + n;
+  forest_t forest = {parents, result + RESULT_WORDS, result + RESULT_WORDS + n - 1, 0};
   result[RESULT_STATUS] = STATUS_UNSUITED;
-  if (get_global_id(0) > 0 || !wi_list_entries(indptr, indices, n, m, is_wide, ends, entries))
-    return;
-  for (uint v = 0; v < n; ++v) {
-    sets.parents[v] = v;
-    sets.best[v] = (uint4)UINT_MAX;
+  if (get_global_id(0) > 0 || !wi_has_sound_rows(&matrix)) return;
+  if (by_entry && !wi_has_sound_columns(&matrix)) return;
+  for (uint v = 0; v < n; ++v) parents[v] = v;
+  if (by_entry || wi_is_canonical(&matrix, ends)) {
+    wi_solve_by_entry(&matrix, &forest);
+  } else {
+    if (!wi_list_entries(&matrix, ends, entries)) return;
+    if (!wi_solve_by_lists(&matrix, ends, entries, &forest)) return;
   }
-  uint k = 0, at = 0;
-  ulong left = (ulong)MOST_STEPS * ((ulong)n + m);
-  for (uint u = 0; u < n && k + 1 < n; ++u) {
-    const uint root = wi_find(sets.parents, u);
-    uint count = 0;
-    for (; at < ends[u]; ++at)
-      count = wi_meet(sets, u, root, entries[at].x, entries[at].y, met, count);
-    const uint most = (uint)min(left, (ulong)UINT_MAX);
-    const uint steps = wi_sort_met(sets, met, count, most);
-    left -= steps;
-    if (steps >= most) return;
-    for (uint i = 0; i < count; ++i) {
-      const uint other = met[i];
-      ids[k] = sets.best[other].z;
-      pairs[2 * k] = u;
-      pairs[2 * k + 1] = sets.best[other].y;
-      sets.parents[other] = root;
-      ++k;
-    }
-  }
-  result[RESULT_EDGES] = k;
+  result[RESULT_EDGES] = forest.edges;
   result[RESULT_STATUS] = STATUS_SOLVED;
 }

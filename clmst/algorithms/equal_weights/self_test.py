@@ -7,7 +7,7 @@ import numpy as np
 from clmst.algorithms.equal_weights.solve import solved
 from clmst.core.graph import Graph
 from clmst.core.known_graphs import known_graph
-from clmst.core.kruskal import kruskal
+from clmst.core.kruskal import forest_positions, kruskal
 from clmst.runtime.device import Device
 
 
@@ -22,12 +22,16 @@ def equal_weights_failure(device: Device) -> str | None:
             indices = graph.n_vertices - 1 - graph.indices[::-1].astype(np.int64)
             ones = np.ones(indices.size, np.uint8)
             expected = kruskal(Graph.from_csr(indptr, indices, ones))
+            by_entry = forest_positions(graph.n_vertices, indptr, indices, ones)
             for dtype in (np.int32, np.int64):
                 found = solved(indptr.astype(dtype), indices.astype(dtype), device)
                 if found is None:
                     return "a sound matrix was found faulty"
                 if not np.array_equal(found[0], expected.edge_ids):
                     return f"edges came out wrong for the known graph {size!r}"
+                first = solved(indptr.astype(dtype), indices.astype(dtype), device, by_entry=True)
+                if first is None or not np.array_equal(first[0], by_entry):
+                    return f"first entries came out wrong for the known graph {size!r}"
             faulty = indices.copy()
             faulty[indices.size // 2] = graph.n_vertices
             if solved(indptr, faulty, device) is not None:

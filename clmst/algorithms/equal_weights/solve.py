@@ -30,7 +30,7 @@ FEWEST_SLOTS, MOST_SLOTS = 1 << 14, 1 << 24
 # Of the kernel.
 _SOLVED = 1
 _RESULT_WORDS = 2
-_WORDS_A_SLOT, _WORDS_A_VERTEX = 2, 7
+_WORDS_A_SLOT, _WORDS_A_VERTEX = 2, 2
 
 _CLASSES = (sparse.csr_array, sparse.csr_matrix)
 _INDICES = (np.dtype(np.int32), np.dtype(np.int64))
@@ -52,16 +52,9 @@ def solve(matrix: Any, device: Any, *, maximum: bool) -> Forest | None:
 
     Notes
     -----
-    O((n + n_slots) log n) by one work-item; 8 bytes a slot and 28 a vertex.
+    O((n + n_slots) log n) by one work-item; 8 bytes a slot and 8 a vertex.
     """
-    if type(matrix) not in _CLASSES or not _is_suited(matrix):
-        return None
-    device = get_device(device)
-    if not EQUAL_WEIGHTS.suits(device):
-        return None
-    if not device.trust.given and device.trust.refusal(EQUAL_WEIGHTS) is not None:
-        return None
-    found = solved(matrix.indptr, matrix.indices, device)
+    found = _found(matrix, device, by_entry=False)
     if found is None:
         return None
     slots, ends = found
@@ -72,7 +65,26 @@ def solve(matrix: Any, device: Any, *, maximum: bool) -> Forest | None:
     )  # fmt: skip
 
 
-def solved(indptr: Array, indices: Array, device: Device) -> tuple[Array, Array] | None:
+def entries(matrix: Any, device: Device) -> Array | None:
+    """Return the first entries of a matrix that are a forest, rising; or None, as of `solve`."""
+    found = _found(matrix, device, by_entry=True)
+    return None if found is None else found[0]
+
+
+def _found(matrix: Any, device: Any, *, by_entry: bool) -> tuple[Array, Array] | None:
+    if type(matrix) not in _CLASSES or not _is_suited(matrix):
+        return None
+    device = get_device(device)
+    if not EQUAL_WEIGHTS.suits(device):
+        return None
+    if not device.trust.given and device.trust.refusal(EQUAL_WEIGHTS) is not None:
+        return None
+    return solved(matrix.indptr, matrix.indices, device, by_entry=by_entry)
+
+
+def solved(
+    indptr: Array, indices: Array, device: Device, *, by_entry: bool = False
+) -> tuple[Array, Array] | None:
     """Return slots and ends of the forest's edges; None for a matrix that has a fault."""
     n, m = indptr.size - 1, indices.size
     result = np.empty(_RESULT_WORDS + 3 * (n - 1), np.uint32)
@@ -82,7 +94,7 @@ def solved(indptr: Array, indices: Array, device: Device) -> tuple[Array, Array]
         launch(
             device.program(SOURCE), "equal_weights_solve", 1, in_place(device, indptr),
             in_place(device, indices), result_in_place(device, result), scratch, np.uint32(n),
-            np.uint32(m), np.uint32(indices.itemsize == 8),
+            np.uint32(m), np.uint32(indices.itemsize == 8), np.uint32(by_entry),
         ).wait()  # fmt: skip
     status, k = result[:_RESULT_WORDS].tolist()
     if status != _SOLVED:
@@ -109,6 +121,10 @@ def _is_suited(matrix: Any) -> bool:
         and indices.flags.c_contiguous
         and weight_kind_or_none(data.dtype) is not None
         and data.dtype.isnative
-        and bool(data[0] == data[-1])
-        and bool((data == data[0]).all())  # of NaN it is not
+        and is_equal(data)
     )
+
+
+def is_equal(weights: Array) -> bool:
+    """Return whether all weights are equal; there are some. NaN is not equal to itself."""
+    return bool(weights[0] == weights[-1]) and bool((weights == weights[0]).all())

@@ -12,6 +12,7 @@ import clmst
 from clmst import Device, Graph, InvalidGraphError
 from clmst.algorithms.equal_weights import solve as equal_weights
 from clmst.algorithms.equal_weights.family import EQUAL_WEIGHTS
+from clmst.core.kruskal import forest_positions
 from tests.forests import assert_same_forest
 from tests.strategies import WEIGHT_DTYPES
 
@@ -37,6 +38,8 @@ def assert_right(A: Any, device: Device) -> None:
     assert found is not None
     assert_same_forest(found, expected)
     assert_same_forest(clmst.minimum_spanning_forest(A, device=device), expected)
+    first = forest_positions(A.shape[0], A.indptr, A.indices, A.data)
+    np.testing.assert_array_equal(equal_weights.entries(A, device), first)
     greatest = clmst.maximum_spanning_forest(A, device=device)
     assert_same_forest(greatest, clmst.kruskal(Graph.from_scipy(A), maximum=True))
     assert greatest.stats["algorithm"] == "kruskal"
@@ -51,6 +54,21 @@ def test_any_entries(any_device: Device, index: Any) -> None:
         m = int(rng.integers(1, 4 * n + 1))
         indptr = np.searchsorted(np.sort(rng.integers(0, n, m)), np.arange(n + 1))
         assert_right(of(indptr, rng.integers(0, n, m), n, index=index), any_device)
+
+
+@pytest.mark.parametrize("index", [np.int32, np.int64])
+def test_rows_that_rise(any_device: Device, index: Any) -> None:
+    """With both entries of an edge, that above the diagonal, or some of either."""
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        n = int(rng.integers(2, 40))
+        dense = np.triu(rng.random((n, n)) < 3 / n, k=seed % 2)
+        dense[0, n - 1] = True
+        below = dense.T & (rng.random((n, n)) < seed % 3 / 2)
+        if seed % 5 == 0:
+            below[n - 1, 0], dense[0, n - 1] = True, False
+        A = sparse.csr_array(dense | below)
+        assert_right(of(A.indptr, A.indices, n, index=index), any_device)
 
 
 @pytest.mark.parametrize("dtype", [t for t in WEIGHT_DTYPES if t != np.float16], ids=str)
