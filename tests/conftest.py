@@ -15,6 +15,7 @@ from types import ModuleType
 import pytest
 from hypothesis import settings
 
+from clmst.algorithms.equal_weights import solve as equal_weights
 from clmst.algorithms.small_matrix import solve as small_matrix
 from clmst.runtime import binary_cache
 from clmst.runtime.device import Device
@@ -57,7 +58,7 @@ def same_environment() -> Iterator[None]:
     before = {**os.environ}
     yield
     changed = set(before.items()) ^ set(os.environ.items())
-    left = {name for name, _ in changed} - {"PYTEST_CURRENT_TEST"}
+    left = {name for name, _ in changed} - {"PYTEST_CURRENT_TEST", "PYOPENCL_HOME"}
     assert not left, f"environment variables that the test has changed: {sorted(left)}"
 
 
@@ -66,6 +67,7 @@ def in_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let small graphs go the way of large ones, which does not end after one launch."""
     for most in ("MOST_SLOTS", "MOST_SLOTS_IN_ANY_ORDER"):
         monkeypatch.setattr(small_matrix, most, 0)
+    monkeypatch.setattr(equal_weights, "MOST_SLOTS", 0)
 
 
 @pytest.fixture(scope="session")

@@ -23,9 +23,8 @@ from clmst.runtime.launcher import Launcher
 
 SOURCE = "algorithms/equal_weights/equal_weights.cl"
 
-# Entries below which the launch for small matrices takes as long, and beyond which all cores are
-# quicker, with an order to be made.
-FEWEST_SLOTS, MOST_SLOTS = 1 << 14, 1 << 24
+# Entries beyond which all cores are quicker, with an order to be made.
+MOST_SLOTS = 1 << 24
 
 # Of the kernel.
 _SOLVED = 1
@@ -42,7 +41,7 @@ def solve(matrix: Any, device: Any, *, maximum: bool) -> Forest | None:
     Parameters
     ----------
     matrix : object
-        A SciPy matrix or array in CSR form whose weights are all equal, and not few; None for all
+        A SciPy matrix or array in CSR form whose weights are all equal; None for all
         else.
     device : object
         As of :func:`clmst.get_device`. None for one that does not work in the host's memory, or not
@@ -111,8 +110,7 @@ def _is_suited(matrix: Any) -> bool:
         return False
     n, n_columns = matrix.shape
     return (
-        FEWEST_SLOTS <= data.size <= MOST_SLOTS
-        and data.size > 0
+        0 < data.size <= MOST_SLOTS
         and 0 < n == n_columns <= MOST_SLOTS
         and indptr.dtype == indices.dtype in _INDICES
         and indptr.shape == (n + 1,)

@@ -14,6 +14,7 @@ from scipy.sparse import csgraph as scipys
 import clmst
 from benchmarks.variants import as_variant
 from clmst import Device, Forest, Graph, InvalidGraphError, families
+from clmst.algorithms.equal_weights import solve as equal_weights
 from clmst.algorithms.small_matrix import solve as small_matrix
 from clmst.algorithms.small_matrix.family import SMALL_MATRIX, SmallMatrixCase
 from clmst.core import csr_forest
@@ -54,6 +55,11 @@ def assert_solved(A: Any, device: Device, *, maximum: bool = False) -> Forest:
     for name in ("edges", "weights", "edge_ids"):
         assert getattr(forest, name).dtype == getattr(usual, name).dtype
     return forest
+
+
+@pytest.fixture(autouse=True)
+def _equal_weights_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(equal_weights, "MOST_SLOTS", 0)
 
 
 @pytest.fixture
