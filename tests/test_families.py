@@ -103,8 +103,8 @@ MUTATIONS = [
     Mutation(
         "equal-weights",
         "algorithms/equal_weights/equal_weights.cl",
-        "entries[place - 1] > entry",
-        "entries[place - 1] < entry",
+        "rank += entries[k] < entries[i]",
+        "rank += entries[k] > entries[i]",
     ),
     Mutation(
         "small-matrix",

@@ -30,6 +30,9 @@
 // Steps a vertex or slot, on average, that the insertion of edges into sorted ones may take.
 #define MOST_STEPS 16
 
+// Edges of a vertex that are sorted by comparing each with each.
+#define FEW 16
+
 // The arrays of a CSR, of 64 bits if is_wide.
 typedef struct {
   const global uint *indptr, *indices;
@@ -168,6 +171,33 @@ static inline bool wi_list_entries(const matrix_t *matrix, global uint *ends,
   return !is_faulty;
 }
 
+// Sort distinct entries, of which there are at most FEW, without a branch on them.
+//
+// Scope    one work-item. O(count^2).
+static inline void wi_sort_few(global ulong *entries, uint count) {
+  ulong sorted[FEW];
+  for (uint i = 0; i < count; ++i) {
+    uint rank = 0;
+    for (uint k = 0; k < count; ++k) rank += entries[k] < entries[i];
+    sorted[rank] = entries[i];
+  }
+  for (uint i = 0; i < count; ++i) entries[i] = sorted[i];
+}
+
+// Sort entries by insertion; return the steps that are left.
+//
+// Scope    one work-item. O(count + the steps taken).
+static inline ulong wi_sort_many(global ulong *entries, uint count, ulong left) {
+  for (uint i = 1; i < count; ++i) {
+    const ulong entry = entries[i];
+    uint place = i;
+    for (; place > 0 && left > 0 && entries[place - 1] > entry; --place, --left)
+      entries[place] = entries[place - 1];
+    entries[place] = entry;
+  }
+  return left;
+}
+
 // Find the forest of listed entries; return whether that took no more steps than it may.
 //
 // In-out   entries[m]: those of a vertex that lead to other components move to its list's begin.
@@ -177,25 +207,22 @@ static inline bool wi_solve_by_lists(const matrix_t *matrix, const global uint *
   const uint n = matrix->n;
   ulong left = (ulong)MOST_STEPS * ((ulong)n + matrix->m);
   uint at = 0;
-  for (uint u = 0; u < n && forest->edges + 1 < n; ++u) {
-    const uint first = at;
-    uint root = wi_find(forest->parents, u), last = first;
+  for (uint u = 0; u < n && forest->edges + 1 < n && left > 0; ++u) {
+    global ulong *best = entries + at;
+    uint root = wi_find(forest->parents, u), count = 0;
     for (; at < ends[u]; ++at) {
       const ulong entry = entries[at];
-      if (wi_find(forest->parents, (uint)(entry >> 32)) == root) continue;
-      uint place = last++;
-      for (; place > first && entries[place - 1] > entry; --place, --left) {
-        if (left == 0) return false;
-        entries[place] = entries[place - 1];
-      }
-      entries[place] = entry;
+      best[count] = entry;
+      count += wi_find(forest->parents, (uint)(entry >> 32)) != root;
     }
-    for (uint i = first; i < last; ++i) {
-      const uint v = (uint)(entries[i] >> 32), other = wi_find(forest->parents, v);
-      if (other != root) root = wi_join(forest, root, other, u, v, (uint)entries[i]);
+    if (count <= FEW) wi_sort_few(best, count);
+    else left = wi_sort_many(best, count, left);
+    for (uint i = 0; i < count; ++i) {
+      const uint v = (uint)(best[i] >> 32), other = wi_find(forest->parents, v);
+      if (other != root) root = wi_join(forest, root, other, u, v, (uint)best[i]);
     }
   }
-  return true;
+  return left > 0;
 }
 
 // Find the forest.

@@ -95,6 +95,8 @@ def test_a_long_row_that_falls(any_device: Device) -> None:
     forest = clmst.minimum_spanning_forest(matrix, device=any_device)
     assert_same_forest(forest, clmst.kruskal(Graph.from_scipy(matrix)))
     assert_right(of([0, *[n - 1] * n], np.arange(1, n), n), any_device)
+    mixed = np.random.default_rng(1).permutation(np.arange(1, 64))
+    assert_right(of([0, *[63] * 64], mixed, 64), any_device)
 
 
 def test_what_goes_the_usual_way(any_device: Device) -> None:
