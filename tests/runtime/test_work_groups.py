@@ -14,7 +14,6 @@ import pytest
 import clmst
 from benchmarks.variants import as_variant
 from clmst import Device, DeviceArray, UnsupportedDeviceError, primitives
-from clmst.algorithms.catalogue import specialisations
 from clmst.algorithms.registry import ALGORITHMS
 from clmst.peeling import core_numbers
 from clmst.primitives import self_test
@@ -24,6 +23,7 @@ from clmst.runtime.launcher import Launcher
 from clmst.runtime.program import Program, build
 from clmst.runtime.specialisation import Specialisation
 from tests.primitives.shapes import SHAPES
+from tests.programs import programs
 from tests.runtime.test_policy import CAPABILITIES
 from tests.variants import unoptimised
 
@@ -173,7 +173,7 @@ def test_declaration(declared: int, shaped: Device) -> None:
 def test_every_kernel_can_declare_it() -> None:
     """The file that does so comes before the first kernel of each source."""
     gpu = CAPABILITIES["gpu"]
-    texts = {one.source: one.text for one in specialisations(gpu, policy.choose(gpu))}
+    texts = {one.source: one.text for one in programs(gpu, policy.choose(gpu))}
     assert len(texts) > 30
     for name, text in texts.items():
         before, _, _ = text.partition("\nkernel void")
