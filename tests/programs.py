@@ -129,7 +129,7 @@ def _tiles(what: str) -> Rule:
     return rule
 
 
-def _ecl(defines: Callable[[EclOptions, Policy], Macros], *, by_data: bool) -> Rule:
+def _ecl(defines: Callable[[EclOptions, Policy], dict[str, int | bool]], *, by_data: bool) -> Rule:
     """Return the rule of a file of ecl: all weights, and the ablation on 32-bit ones."""
 
     def rule(_: Capabilities, tuning: Policy) -> Iterator[Macros]:
@@ -139,7 +139,7 @@ def _ecl(defines: Callable[[EclOptions, Policy], Macros], *, by_data: bool) -> R
             *((weight_defines(32, "unsigned", maximum=False), o) for _, o in usual.ablation()[1:]),
         ):
             if options.data_driven == by_data:
-                yield weights | defines(options, tuning)
+                yield {**weights, **defines(options, tuning)}
 
     return rule
 

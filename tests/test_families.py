@@ -16,13 +16,13 @@ from typing import NamedTuple
 import pytest
 
 from clmst import Device
-from clmst.algorithms.families import Case
 from clmst.families import BY_NAME, FAMILIES
 from clmst.runtime import source
+from clmst.runtime.kernel_family import Case
 from tests.caches import use_own_cache
 from tests.variants import variants
 
-FLOAT, WIDE = Case(32, "float", symmetric=True), Case(64, "float", maximum=True)
+FLOAT, WIDE = Case(32, "float", False, True), Case(64, "float", True, False)
 
 
 class Mutation(NamedTuple):

@@ -33,7 +33,7 @@ from clmst.core import errors
 
 if TYPE_CHECKING:
     from clmst.runtime.device import Device
-    from clmst.runtime.trust import KernelFamily
+    from clmst.runtime.kernel_family import KernelFamily
 
 LIMIT_SECONDS = 300.0  # of a test, with the child's start
 MARK: Final = b"clmst self-test: "  # what begins a line that is not the driver's

@@ -24,8 +24,9 @@ from clmst.runtime import failures
 from clmst.runtime.child import LIMIT_SECONDS, MARK
 from clmst.runtime.child_request import ChildRequest, DeviceSpec
 from clmst.runtime.device import Device
+from clmst.runtime.kernel_family import KernelFamily
 from clmst.runtime.trial import TRIAL
-from clmst.runtime.trust import BUILD, KernelFamily
+from clmst.runtime.trust import BUILD
 
 _IDLE_SECONDS = 5.0
 _LONGEST = 600  # characters of a reason: POSIX writes 512 bytes to a pipe at once, Linux 4096

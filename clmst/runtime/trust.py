@@ -12,7 +12,7 @@ one of which a process has ended in the middle of a test.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Hashable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -26,6 +26,7 @@ from clmst.core.errors import (
     UnsupportedDeviceError,
 )
 from clmst.runtime import failures
+from clmst.runtime.kernel_family import ONLY, KernelFamily
 from clmst.runtime.long_work import timed
 from clmst.runtime.proven import is_proven
 from clmst.runtime.refusal import refusal
@@ -35,9 +36,6 @@ if TYPE_CHECKING:
     from clmst.runtime.device import Device
     from clmst.runtime.specialisation import Specialisation
 
-# The case of a family that has only one.
-ONLY: Hashable = ""
-
 # Where no child process can be started, so many processes may end in the middle of a test before
 # it is no longer tried: one may have been ended from outside.
 _MOST_ENDED = 2
@@ -46,10 +44,6 @@ _ENDED = "processes ended in the middle of its self-test, and none can be starte
 
 # Why a family is refused that a device never uses; no such verdict is kept.
 _UNSUITED = "its kernels are not for such a device"
-
-
-def _every_device(_: Device) -> bool:
-    return True
 
 
 class NoFamilyLeftError(UnsupportedDeviceError):
@@ -69,33 +63,6 @@ class NoFamilyLeftError(UnsupportedDeviceError):
         """Pickle as the error that it is to users: a device does not leave its process."""
         attributes = {name: value for name, value in vars(self).items() if name != "device"}
         return UnsupportedDeviceError, self.args, attributes
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KernelFamily:
-    """Kernels that compute a result together, and their self-test.
-
-    Attributes
-    ----------
-    name : str
-        As :class:`~clmst.runtime.verdicts.Verdict` has it.
-    what : str
-        What these kernels compute, for tables.
-    test : callable
-        Solves known problems on a device in a case; returns None if every answer was right, else
-        one line that says what was wrong.
-    cases : tuple
-        The usual cases, which `clmst devices --test` runs.
-    suits : callable
-        Whether a device can run these kernels at all, of any kind and way of taking host arrays.
-        Where it cannot, nothing uses the family, and nothing tests it.
-    """
-
-    name: str
-    what: str
-    test: Callable[[Device, Any], str | None]
-    cases: tuple[Hashable, ...] = (ONLY,)
-    suits: Callable[[Device], bool] = _every_device
 
 
 def _built(device: Device, case: Any) -> None:
@@ -282,7 +249,7 @@ class Trust:
         A first loss of the device says nothing about the kernels.
         """
         try:
-            return family.test(self._device, case), True
+            return family.failure(self._device, case), True
         except (InvalidArgumentError, OutOfDeviceMemoryError):
             raise  # says nothing about the kernels
         except Exception as error:
