@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
 from itertools import starmap
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -20,6 +20,15 @@ if TYPE_CHECKING:
 
 # The case of a family that has only one.
 ONLY: Hashable = ""
+
+
+class SelfTestResult(NamedTuple):
+    """The result of a self-test: the reason of a refusal, whether it is final, the seconds."""
+
+    reason: str | None
+    lasts: bool
+    seconds: float = 0.0
+
 
 # What a self-test computed: its name, what the device found, and what is right.
 Answer: TypeAlias = tuple[str, Any, Any]

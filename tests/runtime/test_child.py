@@ -17,7 +17,7 @@ from clmst import Device, EclOptions
 from clmst.algorithms.families import family_of, with_options
 from clmst.families import BY_NAME
 from clmst.runtime import child, trust
-from clmst.runtime.child_request import ChildRequest, DeviceSpec
+from clmst.runtime.child_main import ChildRequest, DeviceSpec
 from clmst.runtime.kernel_family import Case, KernelFamily
 from clmst.runtime.proven import PROVEN, is_proven
 from clmst.runtime.trial import TRIAL
