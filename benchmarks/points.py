@@ -38,7 +38,7 @@ from clmst import Device, Points
 from clmst.algorithms.bvh_boruvka import choice
 from clmst.algorithms.bvh_boruvka import solve as bvh_boruvka
 from clmst.algorithms.dendrogram.merge import has_few, merge_on_device
-from clmst.algorithms.dendrogram.self_test import merge_by_host
+from clmst.algorithms.self_test import merge_by_host
 from clmst.algorithms.shared.device_forest import DeviceForest
 from clmst.bench.harness import CLOCKS, Contestant, Harness, Times, WrongResultError
 from clmst.core.weight_keys import Array

@@ -77,7 +77,7 @@ def core_numbers(
     stored = on_device(graph, device)
     assert isinstance(stored, DeviceGraph)
     device = stored.device
-    families.require_core_numbers(device)
+    device.trust.require(families.CORE_NUMBERS)
     from clmst.algorithms.k_core import core_numbers as k_core
 
     with device.lock, Guard(device, caches=stored.caches):

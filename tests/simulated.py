@@ -42,13 +42,12 @@ from clmst.algorithms.bvh_boruvka.moved import MovingPoints
 from clmst.algorithms.canonical_csr import arrange
 from clmst.algorithms.csr_validation import check as csr_validation
 from clmst.algorithms.dendrogram.merge import merge
-from clmst.algorithms.dendrogram.self_test import merge_by_host
 from clmst.algorithms.dense import plan as dense_plan
 from clmst.algorithms.dense.options import Reread
 from clmst.algorithms.edge_parallel.options import UnionFind
 from clmst.algorithms.edge_stream.passes import bytes_of_row, bytes_of_vertex
 from clmst.algorithms.equal_weights import solve as equal_weights
-from clmst.algorithms.equal_weights.family import EQUAL_WEIGHTS
+from clmst.algorithms.families import EQUAL_WEIGHTS
 from clmst.algorithms.filter_boruvka import cpu as filter_boruvka_cpu
 from clmst.algorithms.filter_boruvka import gpu as filter_boruvka
 from clmst.algorithms.filter_boruvka import plan as filter_boruvka_plan
@@ -59,8 +58,8 @@ from clmst.algorithms.proof import self_test as proof_self_test
 from clmst.algorithms.reweighting import sensitivity, warm_start
 from clmst.algorithms.reweighting.series import contract_series
 from clmst.algorithms.reweighting.union import Lists
+from clmst.algorithms.self_test import merge_by_host
 from clmst.algorithms.small_matrix import solve as small_matrix
-from clmst.algorithms.small_matrix.family import SmallMatrixCase
 from clmst.core import csr_forest, partition
 from clmst.core.weight_keys import Array
 from clmst.repeated import staged
@@ -68,6 +67,7 @@ from clmst.repeated.devices.multi_device import MultiDevice
 from clmst.repeated.points import solver_of_candidates
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.device_matrix import DeviceMatrix
+from clmst.runtime.kernel_family import Case, difference
 from clmst.runtime.launcher import Launcher
 from clmst.scale import reductions
 from clmst.scale.capacity import bytes_a_vertex_and_edge
@@ -491,20 +491,21 @@ def proof_wrongs(device: Device, shape: str) -> Iterator[str]:
         u, v, w, _ = graph.edges()
         listed = Graph.from_edges(u, v, w, n_vertices=graph.n_vertices)
         right = graph.edge_slots[clmst.kruskal(listed).edge_ids]
-        reason = proof_self_test.failure(DeviceGraph.upload(graph, device), right, maximum=False)
-        if reason is not None:
-            yield f"proof of {name}: {reason}"
+        resident = DeviceGraph.upload(graph, device)
+        for claim in proof_self_test.of_graph(resident, right, maximum=False):
+            if difference(*claim):
+                yield f"proof of {name}: {claim[0]}"
     ranks = np.triu(rng.integers(0, 9, (16, 16)), 1)
     complete: list[DenseGraph | Points] = [DenseGraph((ranks + ranks.T).astype("i4"))]
     if device.capabilities.doubles:
         apart = rng.random((16, 2)) + 50 * (np.arange(16) // 8)[:, np.newaxis]
         complete.append(Points(apart))
     for matrix in complete:
-        resident = DeviceMatrix.upload(matrix, device)
+        points = DeviceMatrix.upload(matrix, device)
         ends = clmst.kruskal(matrix.to_graph()).edges
-        reason = proof_self_test.complete_failure(resident, ends, maximum=False)
-        if reason is not None:
-            yield f"proof of a {type(matrix).__name__}: {reason}"
+        for claim in proof_self_test.of_matrix(points, ends, maximum=False):
+            if difference(*claim):
+                yield f"proof of a {type(matrix).__name__}: {claim[0]}"
 
 
 def receive_whole(lists: Lists, number: int, slots: Array, words: Array, queue: Any) -> None:
@@ -611,7 +612,7 @@ def small_matrix_wrongs(device: Device) -> Iterator[str]:
         getattr(faulty, name)[place] = value
     for name, matrix in forms.items():
         for maximum in (False, True):
-            case = SmallMatrixCase(64, "float", maximum)
+            case = Case(64, "float", maximum)
             found = small_matrix.solved(matrix, device, case)
             slots = small_matrix.solved(matrix, device, case, by_slot=True)
             known = csr_forest.forest_of_matrix(matrix, maximum=maximum)

@@ -17,8 +17,8 @@ from typing import NamedTuple
 import pytest
 
 import clmst
-from clmst.algorithms.catalogue import specialisations
 from clmst.runtime import policy, source
+from tests.programs import programs
 from tests.runtime.test_policy import CAPABILITIES
 
 PACKAGE = Path(clmst.__file__).parent
@@ -239,7 +239,7 @@ def test_heavy_packages_stay_where_they_belong() -> None:
 
 
 def test_one_module_builds_programs() -> None:
-    """Else a program could escape the specialisations, and the tests that build them all."""
+    """Else a program could escape the table of tests/programs.py, and the tests that build all."""
     builders = [
         f"{name_of(path)}:{node.lineno}"
         for path in MODULES
@@ -372,8 +372,10 @@ GROUPS = {"reweighting", "shared"}
 # Macros that files of cl/ define for those that they include.
 INTERNAL = {"SHORT_ROW", "SEGMENTED", "LOOK_T", "SEARCH_BOX"}
 # Macros that no policy or option sets: one value is right for all devices, or what a device takes
-# of a built kernel decides.
+# of a built kernel decides, or only tests set another one.
 FIXED = {
+    "LOOK_PATIENCE",
+    "STARVED",
     "DECLARED_WORK_GROUP",
     "RESIDENT_PATIENCE",
     "FEW_CROWD",
@@ -551,7 +553,7 @@ def test_every_macro_has_a_commented_default() -> None:
         one
         for kind in CAPABILITIES.values()
         for groups in (0, 1)
-        for one in specialisations(
+        for one in programs(
             kind, replace(policy.choose(kind), resident_groups_per_compute_unit=groups)
         )
     }

@@ -1,101 +1,134 @@
-"""The families of kernels of algorithms, and the cases of their self-tests (``runtime/trust.py``).
+"""The families of kernels of algorithms, and what is asked of a device's trust before a solve.
 
-The tests themselves (:mod:`clmst.algorithms.self_test`) are loaded when one has to run: they take
-what most solves do not need.
+Self-tests are loaded when one has to run (``runtime/kernel_family.py``). What a case of a family
+sets is what decides which of its kernels run.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Hashable
+from dataclasses import replace
 from functools import cache
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from clmst.algorithms.dense.options import DenseOptions
 from clmst.algorithms.registry import ALGORITHMS
-from clmst.core.weight_keys import WeightKind
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.device_matrix import DeviceMatrix, dimension_class
-from clmst.runtime.trust import KernelFamily
+from clmst.runtime.kernel_family import ONLY, Case, KernelFamily, case_of
 
 if TYPE_CHECKING:
     from clmst.core.points import Metric
 
-
-@dataclass(frozen=True, slots=True)
-class Case:
-    """What decides which kernels of an algorithm run.
-
-    Attributes
-    ----------
-    bits, kind : int, str
-        Words of weights.
-    maximum : bool
-    symmetric : bool
-        Whether both directions of edges are stored.
-    variant : str
-        Which of its kernels, where graphs have different ones; see ``AlgorithmRecord.variant_of``.
-    option_text : str
-        The algorithm's own options, written out; empty for the usual ones.
-    options : object
-        These options, or those of the variant.
-    """
-
-    bits: int = 32
-    kind: WeightKind = "unsigned"
-    maximum: bool = False
-    symmetric: bool = False
-    variant: str = ""
-    option_text: str = ""
-    options: object = field(default=None, compare=False)
-
-    def __str__(self) -> str:
-        direction = "maximum" if self.maximum else "minimum"
-        layout = "both directions" if self.symmetric else "each edge once"
-        text = f"{self.bits}-bit {self.kind} weights, {direction}, {layout}"
-        return ", ".join(filter(None, (text, self.variant, self.option_text)))
-
-
 # The cases that stand for all others before a graph is known: widths, directions, kinds of word.
 USUAL = (
-    Case(),
-    Case(32, "float", symmetric=True),
-    Case(64, "float", maximum=True),
-    Case(64, "signed", symmetric=True),
+    Case(32, "unsigned", maximum=False, symmetric=False),
+    Case(32, "float", maximum=False, symmetric=True),
+    Case(64, "float", maximum=True, symmetric=False),
+    Case(64, "signed", maximum=False, symmetric=True),
 )
+DIRECTED = (Case(32, "unsigned", maximum=False), Case(64, "float", maximum=True))
+KEYS = (Case(32, "unsigned"), Case(64, "float"))
+WORDS = (Case(32, None), Case(64, None))
+FEW_VERTICES, MANY_VERTICES = "few vertices", "many vertices"
+
+
+def _takes_arrays(*ways: str) -> Callable[[Device], bool]:
+    """Return whether one work-item is a work-group, and reads the host's arrays in place."""
+    return lambda device: (
+        device.policy.work_group_size == 1 and device.capabilities.host_arrays in ways
+    )
+
+
+def _points(*, metric: Metric = "euclidean", **facts: Any) -> Case:
+    return Case(64, "float", maximum=False, metric=metric, **facts)
+
+
+def _family(name: str, test: str, what: str, *cases: Hashable, **more: Any) -> KernelFamily:
+    return KernelFamily(
+        name=name, what=what, test=f"clmst.algorithms.{test}", cases=cases or (ONLY,), **more
+    )
+
+
+COMPLETE = _family(
+    "dense-complete", "points_self_test:complete",
+    "spanning trees of complete graphs: matrices and points", *DIRECTED,
+)  # fmt: skip
+TILES = _family(
+    "dense-tiles", "points_self_test:tiles",
+    "trees and core distances of points by tiles of pairs; where it is refused, by rows",
+    _points(), _points(metric="manhattan", core=True), _points(neighbours=1),
+    _points(core=True, products=True), _points(neighbours=1, products=True),
+)  # fmt: skip
+POINTS = _family(
+    "bvh-boruvka", "points_self_test:hierarchies",
+    "spanning trees and core distances of points; where it is refused, dense or the host",
+    _points(dimension_class=2), _points(dimension_class=3),
+)  # fmt: skip
+CORE_NUMBERS = _family("core-numbers", "self_test:core_numbers", "core numbers of vertices")
+DENDROGRAM = _family(
+    "dendrogram", "self_test:dendrograms", "dendrograms of forests", FEW_VERTICES, MANY_VERTICES
+)
+CSR_VALIDATION = _family(
+    "csr-check", "matrix_self_test:validation",
+    "the check of a large SciPy matrix; where it is refused, the host checks", *KEYS,
+)  # fmt: skip
+CANONICAL_CSR = _family(
+    "canonical-csr", "matrix_self_test:canonical_order",
+    "edges of arrays and matrices in canonical order; where it is refused, by the host", *KEYS,
+)  # fmt: skip
+SMALL_MATRIX = _family(
+    "small-matrix", "matrix_self_test:small",
+    "small SciPy matrices on CPUs; where it is refused, they go the usual way", *DIRECTED,
+    suits=_takes_arrays("shared", "wrapped"),
+)  # fmt: skip
+EQUAL_WEIGHTS = _family(
+    "equal-weights", "matrix_self_test:equal_weights",
+    "SciPy matrices of equal weights on CPUs; where it is refused, they go the usual way",
+    suits=_takes_arrays("shared"),
+)  # fmt: skip
+PROOF = _family(
+    "proof", "proof.self_test:known_graphs",
+    "proofs of forests; where it is refused, the host proves", *USUAL,
+)  # fmt: skip
+COMPLETE_PROOF = _family(
+    "proof-complete", "proof.self_test:complete_graphs",
+    "proofs of spanning trees of complete graphs; else the host proves", *DIRECTED,
+)  # fmt: skip
+EDGE_STREAM = _family(
+    "edge-stream", "edge_stream.self_test:reductions",
+    "streams of edges that the device generates or filters", *DIRECTED,
+)  # fmt: skip
+EDGE_PASSES = _family(
+    "edge-passes", "edge_stream.self_test:passes", "forests by passes over a stream of edges",
+    *DIRECTED,
+)  # fmt: skip
+PARTS = _family(
+    "parts", "parts.self_test:parts", "parts of a graph on several devices", *WORDS
+)  # fmt: skip
 
 
 @cache
 def family_of(algorithm: str) -> KernelFamily:
     """Return the family of an algorithm's kernels, those that gather its result included."""
 
-    def test(device: Device, case: Case) -> str | None:
+    def test(device: Device, case: Case) -> Any:
         from clmst.algorithms import self_test
 
-        return self_test.algorithm_failure(algorithm, device, case)
+        return self_test.forests(algorithm, device, case)
 
     what = f"minimum and maximum spanning forests by {algorithm!r}"
     return KernelFamily(name=algorithm, what=what, test=test, cases=USUAL)
 
 
-def case_of(graph: DeviceGraph, by: str, *, maximum: bool, options: object = None) -> Case:
-    """Return what decides which kernels solve a graph by an algorithm; "": by any."""
-    encoding, text = graph.encoded.encoding, option_text(options)
-    find = ALGORITHMS[by].variant_of if by and not text else None
-    words = 8 * encoding.word.itemsize, encoding.kind, maximum, graph.graph.is_symmetric
-    case = _usual_case(*words, find(graph) if find else None)
-    return replace(case, option_text=text, options=options) if text else case
-
-
-@cache
-def _usual_case(
-    bits: int, kind: WeightKind, maximum: bool, symmetric: bool, variant: tuple[str, object] | None
-) -> Case:
-    """Return the case of a graph that is solved by the usual options: made once, found fast."""
-    name, options = variant or ("", None)
-    return Case(bits, kind, maximum, symmetric, name, options=options)
+FAMILIES = (
+    *map(family_of, sorted(ALGORITHMS)), COMPLETE, TILES, POINTS, CORE_NUMBERS, DENDROGRAM,
+    CSR_VALIDATION, CANONICAL_CSR, SMALL_MATRIX, EQUAL_WEIGHTS, PROOF, COMPLETE_PROOF, EDGE_STREAM,
+    EDGE_PASSES, PARTS,
+)  # fmt: skip
 
 
 def option_text(options: object) -> str:
@@ -103,186 +136,55 @@ def option_text(options: object) -> str:
     return "" if options is None or options == type(options)() else repr(options)
 
 
-def _test(home: str, name: str) -> Callable[[Device, Any], str | None]:
-    """Return a self-test of the folder `home`; the module is loaded when it runs."""
-
-    def test(device: Device, case: Any) -> str | None:
-        module = import_module(f"clmst.algorithms.{home}self_test")
-        reason: str | None = getattr(module, name)(device, case)
-        return reason
-
-    return test
+def with_options(case: Case, options: object) -> Case:
+    """Return a case with an algorithm's options; itself if they are the usual ones."""
+    text = option_text(options)
+    return replace(case, option_text=text, options=options) if text else case
 
 
-CORE_NUMBERS = KernelFamily(
-    name="core-numbers", what="core numbers of vertices", test=_test("", "core_numbers_failure")
-)
+def _graph_case(graph: DeviceGraph, by: str, *, maximum: bool, options: object = None) -> Case:
+    """Return the case of a solve by an algorithm; "": by any."""
+    facts: dict[str, Any] = {"maximum": maximum, "symmetric": graph.graph.is_symmetric}
+    find = ALGORITHMS[by].variant_of if by and not option_text(options) else None
+    if find and (variant := find(graph)):
+        facts["variant"], facts["options"] = variant
+    return with_options(case_of(graph.encoded.encoding.stored, **facts), options)
 
 
-FEW_VERTICES, MANY_VERTICES = "few vertices", "many vertices"
-DENDROGRAM = KernelFamily(
-    name="dendrogram",
-    what="dendrograms of forests",
-    test=_test("dendrogram.", "dendrogram_failure"),
-    cases=(FEW_VERTICES, MANY_VERTICES),
-)
+def words_case(word: np.dtype[Any]) -> Case:
+    """Return the case of kernels that only move words of weights."""
+    return Case(8 * word.itemsize, None)
 
 
-@dataclass(frozen=True, slots=True)
-class CsrValidationCase:
-    """What decides which kernels check a matrix.
-
-    Attributes
-    ----------
-    bits, kind : int, str
-        Words of weights.
-    """
-
-    bits: int = 32
-    kind: WeightKind = "unsigned"
-
-    def __str__(self) -> str:
-        return f"{self.bits}-bit {self.kind} weights"
-
-
-CSR_VALIDATION = KernelFamily(
-    name="csr-check",
-    what="the check of a large SciPy matrix; where it is refused, the host checks",
-    test=_test("", "csr_validation_failure"),
-    cases=(CsrValidationCase(), CsrValidationCase(64, "float")),
-)
-
-
-@dataclass(frozen=True, slots=True)
-class CompleteCase:
-    """What decides which kernels of `dense`, or of hierarchies, run on a complete graph.
-
-    Attributes
-    ----------
-    bits, kind : int, str
-        Words of weights.
-    metric : str
-        Of points; empty for a matrix.
-    dimension_class : int
-        Of points, as kernels are built for them: 2, 3, or 0 for all others.
-    core : bool
-        Whether points have core distances.
-    neighbours : int
-        Of lists of near points, where these are asked for: as kernels are built for them.
-    products : bool
-        Whether tiles have squares of distances by products.
-    maximum : bool
-    option_text, options
-        As of :class:`Case`.
-    """
-
-    bits: int = 32
-    kind: WeightKind = "unsigned"
-    metric: Metric | Literal[""] = ""
-    dimension_class: int = 0
-    core: bool = False
-    neighbours: int = 0
-    products: bool = False
-    maximum: bool = False
-    option_text: str = ""
-    options: object = field(default=None, compare=False)
-
-    def __str__(self) -> str:
-        what = f"{self.bits}-bit {self.kind} weights"
-        if self.metric:
-            what = f"points, {self.metric}, {self.dimension_class or 'more'} dimensions"
-            what += ", core distances" if self.core else ""
-            what += f", {self.neighbours} neighbours" if self.neighbours else ""
-            what += ", by products" if self.products else ""
-        text = f"{what}, {'maximum' if self.maximum else 'minimum'}"
-        return f"{text}, {self.option_text}" if self.option_text else text
-
-
-def complete_case_of(
-    matrix: DeviceMatrix, *, maximum: bool, options: object = None
-) -> CompleteCase:
-    """Return what decides which kernels solve a complete graph."""
+def matrix_case(matrix: DeviceMatrix, **facts: Any) -> Case:
+    """Return the case of a solve of a complete graph."""
     from clmst.core.points import Points
 
-    points = matrix.graph if isinstance(matrix.graph, Points) else None
-    return CompleteCase(
-        bits=matrix.bits,
-        kind=matrix.kind,
-        metric="" if points is None else points.compared_as,
-        dimension_class=dimension_class(matrix.dimensions),
-        core=points is not None and points.core_distances is not None,
-        maximum=maximum,
-        option_text=option_text(options),
-        options=options,
-    )
-
-
-COMPLETE = KernelFamily(
-    name="dense-complete",
-    what="spanning trees of complete graphs: matrices and points",
-    test=_test("", "complete_failure"),
-    cases=(CompleteCase(), CompleteCase(64, "float", maximum=True)),
-)
-
-
-TILES = KernelFamily(
-    name="dense-tiles",
-    what="trees and core distances of points by tiles of pairs; where it is refused, by rows",
-    test=_test("", "tiles_failure"),
-    cases=(
-        CompleteCase(64, "float", "euclidean"),
-        CompleteCase(64, "float", "manhattan", core=True),
-        CompleteCase(64, "float", "euclidean", neighbours=1),
-        CompleteCase(64, "float", "euclidean", core=True, products=True),
-        CompleteCase(64, "float", "euclidean", neighbours=1, products=True),
-    ),
-)
-
-
-POINTS = KernelFamily(
-    name="bvh-boruvka",
-    what="spanning trees and core distances of points; where it is refused, dense or the host",
-    test=_test("", "points_failure"),
-    cases=(CompleteCase(64, "float", "euclidean", 2), CompleteCase(64, "float", "euclidean", 3)),
-)
-
-
-PROOF = KernelFamily(
-    name="proof",
-    what="proofs of forests; where it is refused, the host proves",
-    test=_test("proof.", "proof_failure"),
-    cases=USUAL,
-)
-COMPLETE_PROOF = KernelFamily(
-    name="proof-complete",
-    what="proofs of spanning trees of complete graphs; else the host proves",
-    test=_test("proof.", "complete_proof_failure"),
-    cases=COMPLETE.cases,
-)
+    facts.setdefault("maximum", False)
+    if isinstance(points := matrix.graph, Points):
+        facts["metric"] = points.compared_as
+        facts["core"] = points.core_distances is not None
+        facts.setdefault("dimension_class", dimension_class(matrix.dimensions))
+    return Case(matrix.bits, matrix.kind, **facts)
 
 
 def require(algorithm: str, graph: DeviceGraph, *, maximum: bool, options: object) -> None:
     """Raise :class:`UnsupportedDeviceError` unless a graph's device passes the self-test."""
-    trust = graph.device.trust
-    if not trust.given:
-        case = case_of(graph, algorithm, maximum=maximum, options=options)
-        trust.require(family_of(algorithm), case)
+    case = _graph_case(graph, algorithm, maximum=maximum, options=options)
+    graph.device.trust.require(family_of(algorithm), case)
 
 
 def refusal(algorithm: str, graph: DeviceGraph, *, maximum: bool) -> str | None:
     """Return why a graph's device is not trusted with an algorithm; None if it is."""
-    trust = graph.device.trust
-    if trust.given:
-        return None
-    return trust.refusal(family_of(algorithm), case_of(graph, algorithm, maximum=maximum))
+    case = _graph_case(graph, algorithm, maximum=maximum)
+    return graph.device.trust.refusal(family_of(algorithm), case)
 
 
 def require_complete(matrix: DeviceMatrix, *, maximum: bool, options: object) -> None:
     """Raise :class:`UnsupportedDeviceError` unless its device may solve a complete graph."""
-    trust = matrix.device.trust
-    if not trust.given and (options is None or isinstance(options, DenseOptions)):
-        case = complete_case_of(matrix, maximum=maximum, options=options)
-        trust.require(COMPLETE, case)
+    if options is None or isinstance(options, DenseOptions):
+        case = with_options(matrix_case(matrix, maximum=maximum), options)
+        matrix.device.trust.require(COMPLETE, case)
 
 
 def points_refusal(matrix: DeviceMatrix, neighbours: int = 0) -> str | None:
@@ -290,9 +192,7 @@ def points_refusal(matrix: DeviceMatrix, neighbours: int = 0) -> str | None:
 
     For trees or, with `neighbours`, for lists of near points that kernels are built for.
     """
-    trust = matrix.device.trust
-    case = replace(complete_case_of(matrix, maximum=False), neighbours=neighbours)
-    return None if trust.given else trust.refusal(POINTS, case)
+    return matrix.device.trust.refusal(POINTS, matrix_case(matrix, neighbours=neighbours))
 
 
 def tiles_refusal(
@@ -302,31 +202,13 @@ def tiles_refusal(
 
     With `neighbours`, with the distances to near points instead.
     """
-    trust = matrix.device.trust
-    if trust.given:
-        return None
-    case = complete_case_of(matrix, maximum=False)  # kernels are the same in all dimensions
-    case = replace(case, dimension_class=0, neighbours=int(neighbours), products=products)
-    return trust.refusal(TILES, case)
+    facts = {"neighbours": int(neighbours), "products": products}
+    case = matrix_case(matrix, dimension_class=0, **facts)  # kernels are the same in all dimensions
+    return matrix.device.trust.refusal(TILES, case)
 
 
 def proof_refusal(graph: DeviceGraph | DeviceMatrix, *, maximum: bool) -> str | None:
     """Return why a graph's device is not trusted with proofs of its forests; None if it is."""
-    trust = graph.device.trust
-    if trust.given:
-        return None
     if isinstance(graph, DeviceMatrix):
-        return trust.refusal(COMPLETE_PROOF, complete_case_of(graph, maximum=maximum))
-    return trust.refusal(PROOF, case_of(graph, "", maximum=maximum))
-
-
-def require_core_numbers(device: Device) -> None:
-    """Raise :class:`UnsupportedDeviceError` unless a device passes that of core numbers."""
-    if not device.trust.given:
-        device.trust.require(CORE_NUMBERS)
-
-
-def require_dendrogram(device: Device, *, few: bool) -> None:
-    """Raise unless a device passes that of dendrograms, of `few` or of many vertices."""
-    if not device.trust.given:
-        device.trust.require(DENDROGRAM, FEW_VERTICES if few else MANY_VERTICES)
+        return graph.device.trust.refusal(COMPLETE_PROOF, matrix_case(graph, maximum=maximum))
+    return graph.device.trust.refusal(PROOF, _graph_case(graph, "", maximum=maximum))

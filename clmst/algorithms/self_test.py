@@ -1,263 +1,94 @@
-"""What a device must show before it is trusted with the kernels of an algorithm."""
+"""What a device must show before it is trusted with an algorithm, core numbers or dendrograms."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from clmst.algorithms.bvh_boruvka import neighbours
-from clmst.algorithms.bvh_boruvka import solve as bvh_boruvka
-from clmst.algorithms.bvh_boruvka.hierarchy import hierarchy_of
-from clmst.algorithms.csr_validation import check as csr_validation
-from clmst.algorithms.dense import nearest
-from clmst.algorithms.dense import solve as dense
-from clmst.algorithms.dense.options import DenseOptions, Filter
-from clmst.algorithms.dense.tiles import PackedPoints
-from clmst.algorithms.families import Case, CompleteCase, CsrValidationCase
-from clmst.algorithms.k_core import core_numbers as k_core
+from clmst.algorithms.families import FEW_VERTICES
 from clmst.algorithms.registry import ALGORITHMS
 from clmst.algorithms.shared.solution import forest_of
-from clmst.algorithms.small_matrix import solve as small_matrix
-from clmst.algorithms.small_matrix.family import SmallMatrixCase
-from clmst.core import csr_forest
-from clmst.core.dense_graph import DenseGraph
-from clmst.core.forest import Forest
-from clmst.core.graph import Graph
-from clmst.core.known_graphs import KnownGraph, Size, dtype_of, known_graph, weights_of
-from clmst.core.kruskal import kruskal
-from clmst.core.points import Points
+from clmst.core.known_graphs import Size, known_graph
+from clmst.core.weight_keys import Array
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
-from clmst.runtime.device_matrix import DeviceMatrix
+from clmst.runtime.kernel_family import Answer, Case
 from clmst.runtime.launcher import Launcher
+
+if TYPE_CHECKING:
+    from clmst.algorithms.dendrogram.merge import Merges
 
 SIZES: tuple[Size, ...] = ("tiny", "small", "large")
 
 
-def algorithm_failure(algorithm: str, device: Device, case: Case) -> str | None:
-    """Return what an algorithm gets wrong of the known graphs, or None."""
-    for size in _sizes(algorithm, device, case):
-        reason = _forest_failure(algorithm, known_graph(size), device, case)
-        if reason is not None:
-            return reason
-    return None
+def forests(algorithm: str, device: Device, case: Case) -> Iterator[Answer]:
+    """Yield the forests of known graphs by an algorithm; other options may be slow on a large one.
 
-
-def _sizes(algorithm: str, device: Device, case: Case) -> Iterator[Size]:
-    """Yield the sizes of graphs that are solved; other options may be slow on a large one."""
-    yield "tiny"
-    yield "small"
+    Edges are compared in order: a forest's are in that of the graph.
+    """
     where = ALGORITHMS[algorithm].large_self_test
     takes_large = where == "always" or (where == "cpu" and device.capabilities.kind == "cpu")
-    if not case.option_text and takes_large:
-        yield "large"
+    for size in SIZES[: 3 if takes_large and not case.option_text else 2]:
+        known, launch = known_graph(size), Launcher(device, device.queue)
+        maximum = bool(case.maximum)
+        graph = known.weighted(case.dtype, symmetric=bool(case.symmetric))
+        resident = DeviceGraph.upload(graph, device)
+        solve = ALGORITHMS[algorithm].solve
+        solution = solve(resident, launch, maximum=maximum, options=case.options)
+        forest = forest_of(solution, launch, algorithm=algorithm, maximum=maximum).to_host()
+        expected = known.forest(maximum=maximum)
+        yield f"edges of the known graph {size!r}", forest.edge_ids, expected.edge_ids
+        yield f"ends of edges of the known graph {size!r}", forest.edges, expected.edges
 
 
-def _forest_failure(algorithm: str, known: KnownGraph, device: Device, case: Case) -> str | None:
-    graph = known.weighted(dtype_of(case.bits, case.kind), symmetric=case.symmetric)
-    resident = DeviceGraph.upload(graph, device)
-    launch = Launcher(device, device.queue)
-    solve = ALGORITHMS[algorithm].solve
-    solution = solve(resident, launch, maximum=case.maximum, options=case.options)
-    forest = forest_of(solution, launch, algorithm=algorithm, maximum=case.maximum).to_host()
-    return difference(forest, known.forest(maximum=case.maximum), known)
+def core_numbers(device: Device, _: object) -> Iterator[Answer]:
+    """Yield the core numbers of known graphs."""
+    from clmst.algorithms.k_core import core_numbers as k_core
 
-
-def difference(forest: Forest, expected: Forest, known: KnownGraph) -> str | None:
-    """Return in one line how a forest differs from the one expected, edge for edge."""
-    if forest.n_edges != expected.n_edges:
-        return (
-            f"a forest of {forest.n_edges} edges came out for the known graph {known.name!r}, "
-            f"which has {expected.n_edges}"
-        )
-    same = np.array_equal(forest.edge_ids, expected.edge_ids)
-    if same and np.array_equal(forest.edges, expected.edges):
-        return None
-    wrong = np.setdiff1d(forest.edge_ids, expected.edge_ids).size
-    return (
-        f"{wrong} of {expected.n_edges} edges came out wrong for the known graph {known.name!r}"
-        if wrong
-        else f"the edges of the known graph {known.name!r} came out in another order"
-    )
-
-
-# ------------------------------------------------------------------- core numbers, CSR check
-
-
-def core_numbers_failure(device: Device, case: object) -> str | None:
-    """Return what a device gets wrong of the known graphs' core numbers, or None."""
     for size in SIZES:
         known = known_graph(size)
         for symmetric in (False, True):
             graph = known.weighted(np.dtype(np.uint8), symmetric=symmetric)
             resident = DeviceGraph.upload(graph, device)
-            cores = k_core.core_numbers(resident, Launcher(device, device.queue)).numbers.to_host()
-            wrong = int((cores != known.core_numbers).sum())
-            if wrong:
-                return f"{wrong} core numbers came out wrong for the known graph {size!r}"
-    return None
+            cores = k_core.core_numbers(resident, Launcher(device, device.queue)).numbers
+            yield f"core numbers of the known graph {size!r}", cores, known.core_numbers
 
 
-def csr_validation_failure(device: Device, case: CsrValidationCase) -> str | None:
-    """Return whether a sound matrix was not taken as it is, or a fault not seen, or None."""
-    known = known_graph("large")
-    dtype = dtype_of(case.bits, case.kind)
-    for symmetric in (False, True):
-        graph = known.simple(dtype, symmetric=symmetric)
-        found = csr_validation.check(DeviceGraph.upload(graph, device))
-        if found is None or found.graph.is_symmetric != symmetric:
-            return "a sound matrix was found faulty"
-    for name, faulty in _faulty(graph):
-        if csr_validation.check(DeviceGraph.upload(faulty, device)) is not None:
-            return f"a matrix with {name} was found sound"
-    return None
+def dendrograms(device: Device, case: object) -> Iterator[Answer]:
+    """Yield the orders and merges of known graphs' forests."""
+    from clmst.algorithms.dendrogram.merge import merge, rising_order
+
+    few = case == FEW_VERTICES
+    for size in SIZES[:2]:
+        forest, of = known_graph(size).forest(maximum=False), f"of the known graph {size!r}"
+        order = np.argsort(forest.weights, kind="stable")
+        by_device_from = len(order) + 1 if few else 1
+        found_order = rising_order(forest.weights, device, by_device_from=by_device_from)
+        yield f"places of sorted edges {of}", found_order, order
+        for given in (order, order[::-1]):
+            expected = merge_by_host(forest.n_vertices, forest.edges, given)
+            found = merge(forest.n_vertices, forest.edges, given, device, few=few)
+            yield f"children in the dendrogram {of}", found.children, expected.children
+            yield f"sizes in the dendrogram {of}", found.sizes, expected.sizes
 
 
-def small_matrix_failure(device: Device, case: SmallMatrixCase) -> str | None:
-    """Return whether a forest of a small matrix is wrong, or a fault was not seen, or None."""
-    for size in ("tiny", "small"):
-        for symmetric in (False, True):
-            graph = known_graph(size).simple(dtype_of(case.bits, case.kind), symmetric=symmetric)
-            found = small_matrix.solved(_Matrix(graph), device, case)
-            if found is None:
-                return "a sound matrix was found faulty"
-            expected = kruskal(graph, maximum=case.maximum)
-            if not np.array_equal(found.edges, expected.edges):
-                return f"edges came out wrong for the known graph {size!r}"
-    for name, other in _faulty(graph):
-        matrix = _Matrix(other)
-        known = csr_forest.forest_of_matrix(matrix, maximum=case.maximum)
-        found = small_matrix.solved(matrix, device, case)
-        if (found is None) != (known is None):
-            return f"a matrix with {name} was found {'sound' if known is None else 'faulty'}"
-        if known is not None and not (found == known and _has_slots(matrix, device, case)):
-            return f"edges came out wrong for a matrix with {name}"
-    return None
+def merge_by_host(n: int, edges: Array, order: Array) -> Merges:
+    """Return what :func:`merge` must return, by disjoint sets in Python. O(n log n)."""
+    from clmst.algorithms.dendrogram.merge import Merges
 
+    parent, sizes = list(range(n + len(order))), [1] * n
+    children = np.zeros((len(order), 2), np.uint32)
 
-def _has_slots(matrix: _Matrix, device: Device, case: SmallMatrixCase) -> bool:
-    """Return whether the slots of a forest whose ties go to slots are right."""
-    known = csr_forest.entries_of_matrix(matrix, maximum=case.maximum)
-    found = small_matrix.solved(matrix, device, case, by_slot=True)
-    if found is None or known is None:
-        return False
-    return np.array_equal(found.edge_ids, known)
+    def top(node: int) -> int:
+        while parent[node] != node:
+            parent[node] = node = parent[parent[node]]
+        return node
 
-
-class _Matrix:
-    """The arrays of a graph as those of a SciPy matrix, whatever their values."""
-
-    def __init__(self, graph: Graph) -> None:
-        self.indptr, self.indices = graph.indptr.view(np.int32), graph.indices.view(np.int32)
-        self.data = graph.weights
-        self.shape = (graph.n_vertices, graph.n_vertices)
-
-
-def _faulty(graph: Graph) -> Iterator[tuple[str, Graph]]:
-    """Yield copies of a symmetric matrix with one fault each."""
-    for slot in (0, graph.n_slots - 1):
-        weights = graph.weights.copy()
-        weights[slot] = weights.max() if weights[slot] != weights.max() else weights.min()
-        yield "another weight in one direction", graph.replace_unchecked(weights=weights)
-    columns = graph.indices.copy()
-    columns[graph.n_slots // 2] = graph.n_vertices
-    yield "a column outside", graph.replace_unchecked(indices=columns)
-    starts = graph.indptr.copy()
-    starts[graph.n_vertices // 3] += 1
-    yield "a slot in another row", graph.replace_unchecked(indptr=starts)
-
-
-# ---------------------------------------------------------------------------- complete graphs
-
-
-def complete_failure(device: Device, case: CompleteCase) -> str | None:
-    """Return what a device gets wrong of known complete graphs, or None."""
-    for n in (9, 600):
-        graph = complete_graph(n, case)
-        expected = kruskal(graph.to_graph(), maximum=case.maximum)
-        matrix = DeviceMatrix.upload(graph, device)
-        launch = Launcher(device, device.queue)
-        found = dense.solve_matrix(matrix, launch, maximum=case.maximum, options=case.options)
-        if not np.array_equal(found.to_host().edges, expected.edges):
-            return f"edges came out wrong for the known complete graph of {n} vertices"
-    return None
-
-
-def points_failure(device: Device, case: CompleteCase) -> str | None:
-    """Return what a device gets wrong by hierarchies of known points, or None.
-
-    Either of their trees or of the distances to near points: what a call takes.
-    """
-    for n in (9, 600):
-        points = complete_graph(n, case)
-        assert isinstance(points, Points)
-        matrix, launch = DeviceMatrix.upload(points, device), Launcher(device, device.queue)
-        if case.neighbours:
-            numbers = np.arange(n)
-            distances = np.sort(points.weights_of(numbers[:, None], numbers), axis=1)
-            for k in range(min(case.neighbours, n - 1), case.neighbours // 2, -5):
-                if neighbours.capacity_for(k) != case.neighbours:
-                    break
-                kth = neighbours.distances(hierarchy_of(matrix, launch), k, launch).to_host()
-                if not np.array_equal(kth, distances[:, k]):
-                    return f"distances to the {k} nearest of {n} known points came out wrong"
-            continue
-        found = bvh_boruvka.solve(matrix, launch)
-        tree = kruskal(points.to_graph())
-        host = found.to_host()
-        if not np.array_equal(host.edges, tree.edges):
-            return f"edges came out wrong for {n} known points"
-        if host.weights.tobytes() != tree.weights.tobytes():
-            return f"weights came out wrong for {n} known points"
-        half = Forest(
-            n_vertices=n, edges=tree.edges[::2], weights=tree.weights[::2],
-            edge_ids=tree.edge_ids[::2],
-        )  # fmt: skip
-        joining = bvh_boruvka.joining_edges(matrix, half.labels, launch)
-        if not np.array_equal(joining, tree.edges[1::2]):
-            return f"edges between components came out wrong for {n} known points"
-    return None
-
-
-def tiles_failure(device: Device, case: CompleteCase) -> str | None:
-    """Return what a device gets wrong by tiles of pairs of known points, or None."""
-    launch = Launcher(device, device.queue)
-    by: Filter = "products" if case.products else "differences"
-    for n, dimensions in ((9, 5), (300, 17)):
-        points = complete_graph(n, case, dimensions)
-        assert isinstance(points, Points)
-        matrix = DeviceMatrix.upload(points, device)
-        if case.neighbours:
-            numbers, k = np.arange(n), min(n - 1, 20)
-            packed = PackedPoints.upload(matrix, launch, by=by)
-            kth = nearest.distances(packed, k, launch).to_host()
-            distances = np.sort(points.weights_of(numbers[:, None], numbers), axis=1)
-            if not np.array_equal(kth, distances[:, k]):
-                return f"distances to the {k} nearest of {n} known points came out wrong"
-            continue
-        options = DenseOptions(filter=by)
-        found = dense.solve_by_tiles(matrix, launch, options=options).to_host()
-        tree = kruskal(points.to_graph())
-        if not np.array_equal(found.edges, tree.edges):
-            return f"edges came out wrong for {n} known points"
-        if found.weights.tobytes() != tree.weights.tobytes():
-            return f"weights came out wrong for {n} known points"
-    return None
-
-
-def complete_graph(n: int, case: CompleteCase, dimensions: int = 0) -> DenseGraph | Points:
-    """Return a complete graph with equal weights among others."""
-    rng = np.random.default_rng(n)
-    if case.metric:
-        at_most = 80 if case.metric == "great-circle" else 50  # degrees, and few distances
-        coordinates = rng.integers(1, at_most, (n, dimensions or _dimensions(n, case)))
-        core = rng.integers(0, 4, n) if case.core else None
-        return Points(coordinates, metric=case.metric, core_distances=core)
-    ranks = np.triu(rng.integers(0, 128, (n, n)), 1)
-    return DenseGraph(weights_of(ranks + ranks.T, dtype_of(case.bits, case.kind)))
-
-
-def _dimensions(n: int, case: CompleteCase) -> int:
-    """Return the dimensions of known points: of a class of many, different ones."""
-    return 2 if case.metric == "great-circle" else case.dimension_class or 4 + n % 5
+    for position, edge in enumerate(order.tolist()):
+        pair = sorted(top(end) for end in edges[edge].tolist())
+        children[position] = pair
+        parent[pair[0]] = parent[pair[1]] = n + position
+        sizes.append(sizes[pair[0]] + sizes[pair[1]])
+    return Merges(children=children, sizes=np.array(sizes[n:], np.uint32))

@@ -17,7 +17,7 @@ import numpy as np
 from clmst.core.forest import Forest
 from clmst.core.graph import Graph
 from clmst.core.kruskal import kruskal
-from clmst.core.weight_keys import Array, WeightKind
+from clmst.core.weight_keys import Array
 
 Size = Literal["tiny", "small", "heavy", "large"]
 
@@ -97,12 +97,6 @@ class KnownGraph:
     @cached_property
     def _greatest(self) -> Forest:
         return kruskal(self.ranks, maximum=True)
-
-
-def dtype_of(bits: int, kind: WeightKind) -> np.dtype[Any]:
-    """Return the dtype whose weights have key words of a width and kind."""
-    letter = {"unsigned": "u", "signed": "i", "float": "f"}[kind]
-    return np.dtype(f"{letter}{bits // 8}")
 
 
 def weights_of(ranks: Array, dtype: np.dtype[Any]) -> Array:

@@ -114,7 +114,8 @@ def _merge(forest: Forest, edges: Array, device: Any) -> tuple[Array, Merges]:
         found = get_device(device)
         try:
             few = has_few(forest.n_vertices, found)
-            families.require_dendrogram(found, few=few)
+            case = families.FEW_VERTICES if few else families.MANY_VERTICES
+            found.trust.require(families.DENDROGRAM, case)
             with found.lock, Guard(found):
                 joined = np.arange(forest.weights.size, len(edges))
                 order = np.concatenate([rising_order(forest.weights, found), joined])

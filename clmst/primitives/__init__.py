@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from clmst.primitives.compact import compact, partition, positions, unique_by_key
 from clmst.primitives.element import pair_of
-from clmst.primitives.families import FAMILY_NAMES, gated
+from clmst.primitives.families import FAMILY_OF, gated
 from clmst.primitives.histogram import histogram
 from clmst.primitives.map import Map, map
 from clmst.primitives.monoid import Monoid
@@ -52,5 +52,5 @@ def __dir__() -> list[str]:
 
 
 if not TYPE_CHECKING:  # it would lose their types
-    for _name in FAMILY_NAMES:
+    for _name in FAMILY_OF:
         globals()[_name] = gated(globals()[_name])

@@ -5,37 +5,17 @@ All are stable, and leave the count on the device.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import product
-
-import numpy as np
-
 from clmst.core.errors import InvalidArgumentError
-from clmst.primitives.chain import SATED
 from clmst.primitives.predicate import Predicate
-from clmst.primitives.record import NO_WORDS, RecordWords
 from clmst.primitives.selection import (
-    CHAIN_SOURCE,
-    SOURCE,
     Keep,
     Selection,
     Write,
-    chain_defines,
-    selection_defines,
 )
 from clmst.primitives.shares import Strategy
 from clmst.runtime.array import DeviceArray
-from clmst.runtime.capabilities import Capabilities
 from clmst.runtime.failures import guarded
 from clmst.runtime.launcher import Launcher
-from clmst.runtime.policy import Policy
-from clmst.runtime.specialisation import Prelude
-
-# A representative of all predicates.
-_BELOW = Predicate(
-    dtype=np.dtype("u4"), expression="x < limit || chosen[i] != 0", scalars={"limit": "u4"},
-    arrays={"chosen": "u1"}, name="below a limit",
-)  # fmt: skip
 
 
 @guarded
@@ -247,34 +227,3 @@ def _rule(flags: DeviceArray | None, predicate: Predicate | None) -> Keep:
     if flags is not None and predicate is not None:
         raise InvalidArgumentError("both flags and a predicate are given; one of them selects")
     return Keep.FLAGGED if predicate is None else Keep.HOLDING
-
-
-def representatives(
-    capabilities: Capabilities, tuning: Policy
-) -> Iterator[tuple[str, Prelude | None, dict[str, int]]]:
-    """Yield source, prelude and macros of representatives of all selections on a device."""
-    sizes = (
-        *((RecordWords(w), RecordWords(v)) for w, v in ((1, 0), (1, 1), (2, 4), (3, 16), (16, 3))),
-        (RecordWords(1, 1), RecordWords(1, 2)),
-        (RecordWords(3, 2), NO_WORDS),
-    )
-    bytes_per_item = tuning.compact_bytes_per_item
-    for keep, write, (record, value) in product(Keep, Write, sizes):
-        if write == Write.POSITIONS and (keep != Keep.FLAGGED or (record, value) != sizes[0]):
-            continue  # of flags only, and without values
-        if write == Write.ALL and keep == Keep.HEADS:
-            continue  # not used
-        if keep == Keep.HOLDING and record != RecordWords(1):
-            continue  # the predicate takes one word
-        defines = selection_defines(
-            keep,
-            write,
-            record=record,
-            value=value,
-            bytes_per_item=bytes_per_item,
-        )
-        prelude = _BELOW.prelude if keep == Keep.HOLDING else None
-        yield SOURCE, prelude, defines
-        chain = chain_defines(capabilities, tuning)
-        if write != Write.ALL and chain["WG_SIZE"] > 1 and record.count < 3:
-            yield CHAIN_SOURCE, prelude, {**defines, **chain, **SATED.defines}

@@ -10,65 +10,46 @@ from functools import wraps
 from typing import Any
 
 from clmst.runtime.array import DeviceArray
-from clmst.runtime.device import Device
-from clmst.runtime.trust import KernelFamily
+from clmst.runtime.kernel_family import KernelFamily
 
-# The family of each public function.
-FAMILY_NAMES = {
-    "exclusive_scan": "scan",
-    "inclusive_scan": "scan",
-    "reduce": "scan",
-    "segmented_scan": "scan",
-    "head_flags": "segments",
-    "end_flags": "segments",
-    "segmented_reduce": "segments",
-    "split": "split",
-    "sort": "split",
-    "sort_by_key": "split",
-    "argsort": "split",
-    "compact": "compact",
-    "partition": "compact",
-    "positions": "compact",
-    "unique_by_key": "compact",
-    "gather": "permute",
-    "scatter": "permute",
-    "map": "map",
-    "histogram": "map",
+# What the kernels of a family are, and the public functions that launch them.
+_TABLE = {
+    "scan": (
+        "scans and reductions, segmented or not",
+        "exclusive_scan inclusive_scan reduce segmented_scan",
+    ),
+    "segments": (
+        "flags of segments, reductions by segment",
+        "head_flags end_flags segmented_reduce",
+    ),
+    "split": ("stable splits and sorts", "split sort sort_by_key argsort"),
+    "compact": (
+        "selections: compact, partition, positions, unique_by_key",
+        "compact partition positions unique_by_key",
+    ),
+    "permute": ("gather and scatter", "gather scatter"),
+    "map": ("maps and histograms", "map histogram"),
 }
-
-
-def _family(name: str, what: str) -> KernelFamily:
-    def test(device: Device, case: object) -> str | None:
-        from clmst.primitives import self_test
-
-        return self_test.failure(name, device)
-
-    return KernelFamily(name=name, what=what, test=test)
-
-
-FAMILIES: dict[str, KernelFamily] = {
-    one.name: one
-    for one in (
-        _family("scan", "scans and reductions, segmented or not"),
-        _family("segments", "flags of segments, reductions by segment"),
-        _family("split", "stable splits and sorts"),
-        _family("compact", "selections: compact, partition, positions, unique_by_key"),
-        _family("permute", "gather and scatter"),
-        _family("map", "maps and histograms"),
-    )
+FAMILIES = tuple(
+    KernelFamily(name=name, what=what, test=f"clmst.primitives.self_test:{name}_answers")
+    for name, (what, _) in _TABLE.items()
+)
+FAMILY_OF = {
+    function: family
+    for family, (_, functions) in zip(FAMILIES, _TABLE.values(), strict=True)
+    for function in functions.split()
 }
 
 
 def gated(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return a primitive that raises unless its arrays' device passed the family's self-test."""
-    family_name = FAMILY_NAMES[function.__name__]
+    family = FAMILY_OF[function.__name__]
 
     @wraps(function)
     def primitive(*arguments: Any, **named: Any) -> Any:
         for one in (*arguments, *named.values()):
             if isinstance(one, DeviceArray):
-                if not one.device.trust.given:
-                    one.device.trust.require(FAMILIES[family_name])
+                one.device.trust.require(family)
                 break
         return function(*arguments, **named)
 

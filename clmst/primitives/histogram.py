@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from clmst.core.arguments import check_integer, check_kind
@@ -15,7 +13,6 @@ from clmst.primitives.shares import Strategy, check_strategy, shape_defines
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.failures import guarded
 from clmst.runtime.launcher import Launcher
-from clmst.runtime.specialisation import Prelude
 
 SOURCE = "primitives/histogram.cl"
 
@@ -96,15 +93,6 @@ def histogram(
             *function.kernel_arguments,
         )  # fmt: skip
     return out[:n_bins]
-
-
-def representatives() -> Iterator[tuple[str, Prelude, dict[str, int]]]:
-    """Yield source, prelude and macros of a representative of all histograms."""
-    even = Map(
-        dtype=np.dtype("f4"), result=_BIN, expression="(uint)((x - least) * scale)",
-        scalars={"least": "f4", "scale": "f4"},
-    )  # fmt: skip
-    yield SOURCE, even.prelude, {"LOCAL_BINS": LOCAL_BINS}
 
 
 def _identity(values: DeviceArray) -> Map:

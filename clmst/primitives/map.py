@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +16,6 @@ from clmst.primitives.shares import Strategy, check_strategy, shape_defines
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.failures import guarded
 from clmst.runtime.launcher import Launcher
-from clmst.runtime.specialisation import Prelude
 
 SOURCE = "primitives/map.cl"
 
@@ -135,13 +133,3 @@ def map(
             values.memory, out.memory, np.uint32(values.size), *function.kernel_arguments,
         )  # fmt: skip
     return out[: values.size]
-
-
-def representatives() -> Iterator[tuple[str, Prelude, dict[str, int]]]:
-    """Yield source, prelude and macros of representatives of all maps."""
-    yield SOURCE, Map(dtype=np.dtype("u1"), result=np.dtype("u2"), expression="x + i").prelude, {}
-    blend = Map(
-        dtype=np.dtype("f4"), expression="x * share + other[i]", scalars={"share": "f4"},
-        arrays={"other": "f4"},
-    )  # fmt: skip
-    yield SOURCE, blend.prelude, {}

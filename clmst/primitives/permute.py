@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from clmst.core.errors import InvalidArgumentError
@@ -111,17 +109,6 @@ def number(launch: Launcher, out: DeviceArray) -> None:
     """Enqueue the kernel that writes 0, 1, 2, ... to an array of uint32."""
     program = launch.device.program(SOURCE, **RecordWords(1).defines("RECORD"))
     launch.for_each(program, "permute_number", out.size, out, out.size)
-
-
-def representatives() -> Iterator[tuple[str, dict[str, int]]]:
-    """Yield source and macros of representatives of gather and scatter."""
-    for words in (
-        *map(RecordWords, (1, 2, 3, 4, 16)),
-        RecordWords(1, 1),
-        RecordWords(3, 1),
-        RecordWords(1, 2),
-    ):
-        yield SOURCE, words.defines("RECORD")
 
 
 def _check(values: DeviceArray, indices: DeviceArray) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
+from functools import wraps
 
 import numpy as np
 
@@ -17,15 +18,29 @@ from clmst.primitives.sort import argsort, sort, sort_by_key
 from clmst.primitives.split import split
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
+from clmst.runtime.kernel_family import Answer
 
 # One element, less than a tile, and tiles of every work-group with a rest.
 _LENGTHS = (1, 100, (1 << 17) + 77)
 
-# A name, the result, and the expected result.
-Answers = Iterator[tuple[str, DeviceArray, Array]]
+Answers = Iterator[Answer]
 
 
-def _scan(device: Device, n: int) -> Answers:
+def _of_each_length(test: Callable[[Device, int], Answers]) -> Callable[[Device, object], Answers]:
+    """Return a test in the form that families have."""
+
+    @wraps(test)
+    def answers(device: Device, _: object) -> Answers:
+        for n in _LENGTHS:
+            for name, found, expected in test(device, n):
+                yield f"elements of {name} of {n}", found, expected
+
+    return answers
+
+
+@_of_each_length
+def scan_answers(device: Device, n: int) -> Answers:
+    """Yield scans and reductions: sums that wrap."""
     rng = np.random.default_rng(n)
     host = rng.integers(0, 1 << 32, n, dtype=np.uint32)  # sums wrap
     values = DeviceArray.from_host(host, device)
@@ -40,7 +55,9 @@ def _scan(device: Device, n: int) -> Answers:
     yield "segmented_scan", segmented, _sums_of_segments(host, heads)
 
 
-def _segments(device: Device, n: int) -> Answers:
+@_of_each_length
+def segments_answers(device: Device, n: int) -> Answers:
+    """Yield flags and sums of segments."""
     rng = np.random.default_rng(n)
     heads = _heads(rng, n)
     starts = np.flatnonzero(heads)
@@ -52,7 +69,9 @@ def _segments(device: Device, n: int) -> Answers:
     yield "segmented_reduce", sums, np.add.reduceat(host, starts, dtype=np.uint32)
 
 
-def _split(device: Device, n: int) -> Answers:
+@_of_each_length
+def split_answers(device: Device, n: int) -> Answers:
+    """Yield sorts of numbers, and a split by some bits."""
     rng = np.random.default_rng(n)
     for dtype in (np.uint32, np.float64):
         keys = rng.integers(-500, 500, n).astype(np.float64)
@@ -71,7 +90,9 @@ def _split(device: Device, n: int) -> Answers:
     yield "split", moved, words[by_digit]
 
 
-def _compact(device: Device, n: int) -> Answers:
+@_of_each_length
+def compact_answers(device: Device, n: int) -> Answers:
+    """Yield selections of records, and their counts."""
     rng = np.random.default_rng(n)
     words, flags = rng.integers(0, 50, n, dtype=np.uint32), rng.integers(0, 2, n, dtype=np.uint8)
     records, kept = DeviceArray.from_host(words, device), DeviceArray.from_host(flags, device)
@@ -87,7 +108,9 @@ def _compact(device: Device, n: int) -> Answers:
     yield "unique_by_key", firsts[: int(count.to_host()[0])], words[heads == 1]
 
 
-def _permute(device: Device, n: int) -> Answers:
+@_of_each_length
+def permute_answers(device: Device, n: int) -> Answers:
+    """Yield gathers and scatters by a permutation."""
     rng = np.random.default_rng(n)
     order = rng.permutation(n).astype(np.uint32)
     indices = DeviceArray.from_host(order, device)
@@ -99,7 +122,9 @@ def _permute(device: Device, n: int) -> Answers:
         yield "scatter", scatter(values, indices, out), host[np.argsort(order)]
 
 
-def _map(device: Device, n: int) -> Answers:
+@_of_each_length
+def map_answers(device: Device, n: int) -> Answers:
+    """Yield a map with arguments, and histograms of both sizes."""
     rng = np.random.default_rng(n)
     host, other = rng.integers(0, 1 << 16, (2, n), dtype=np.uint16)
     values, others = DeviceArray.from_host(host, device), DeviceArray.from_host(other, device)
@@ -127,23 +152,3 @@ def _sums_of_segments(values: Array, heads: Array) -> Array:
     before = (sums - values)[heads == 1]
     found: Array = sums - before[np.cumsum(heads, dtype=np.int64) - 1]
     return found
-
-
-_ANSWERS: Mapping[str, Callable[[Device, int], Answers]] = {
-    "scan": _scan,
-    "segments": _segments,
-    "split": _split,
-    "compact": _compact,
-    "permute": _permute,
-    "map": _map,
-}
-
-
-def failure(family: str, device: Device) -> str | None:
-    """Return the first wrong result of a family of primitives on a device, or None."""
-    for n in _LENGTHS:
-        for primitive, found, expected in _ANSWERS[family](device, n):
-            host = found.to_host()
-            if host.shape != expected.shape or not np.array_equal(host, expected):
-                return f"{primitive} of {n} elements came out wrong"
-    return None

@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import product
 from typing import overload
 
-from clmst.primitives import radix_chain
-from clmst.primitives.chain import SATED
 from clmst.primitives.checks import check_array
 from clmst.primitives.radix import (
-    KEY_KINDS,
-    SOURCE,
     Key,
-    Shape,
     check_field,
     plan_moves,
 )
@@ -21,10 +14,8 @@ from clmst.primitives.record import record_words
 from clmst.primitives.shares import Strategy, check_strategy
 from clmst.primitives.widen import order
 from clmst.runtime.array import DeviceArray
-from clmst.runtime.capabilities import Capabilities
 from clmst.runtime.failures import guarded
 from clmst.runtime.launcher import Launcher
-from clmst.runtime.policy import Policy
 
 
 @overload
@@ -122,24 +113,3 @@ def split(
     moved, moved_values = plan_moves(records, out, values, values_out, ("records", "out"))
     order(Key(start_bit=start_bit, bits=key_bits), moved, moved_values, strategy, launch)
     return moved.result if moved_values is None else (moved.result, moved_values.result)
-
-
-def specialisations_of_split(
-    capabilities: Capabilities, tuning: Policy
-) -> Iterator[tuple[str, dict[str, int | bool]]]:
-    """Yield source and macros of representatives of split and sort on a device."""
-    sizes = [*product((1, 2, 3, 4), (0, 1, 2)), (5, 3), (8, 0), (16, 0), (1, 16)]
-    numbers = [
-        Key(start_bit=0, bits=32, kind=kind, descending=descending)
-        for kind, descending in product(KEY_KINDS, (False, True))
-    ]
-    for words, value_words in sizes:
-        shape = Shape.choose(capabilities, tuning, max(words, value_words))
-        is_sorted = words <= 2 and value_words <= 1
-        for key in numbers if is_sorted else numbers[:1]:
-            yield SOURCE, shape.defines(key, words, value_words)
-            is_chained = not shape.is_serial and words <= radix_chain.MOST_WORDS
-            if is_chained and (key == numbers[0] or words == 2):
-                sizes_of = words, value_words
-                defines = radix_chain.chain_defines(shape, key, sizes_of, tuning)
-                yield radix_chain.SOURCE, {**defines, **SATED.defines}

@@ -6,7 +6,6 @@ pass, and short again after the last one.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -63,9 +62,3 @@ def _shorten(launch: Launcher, wide: DeviceArray, out: DeviceArray, inverted: in
     """Write to `out` what :func:`_widened` was given."""
     program = launch.device.program(SOURCE, RECORD_BYTES=out.dtype.itemsize)
     launch.for_each(program, "widen_shorten", wide.size, wide, out, wide.size, inverted)
-
-
-def representatives() -> Iterator[tuple[str, dict[str, int]]]:
-    """Yield source and macros of representatives of all sizes."""
-    for size in (1, 2, 3, 6, 15):
-        yield SOURCE, {"RECORD_BYTES": size}

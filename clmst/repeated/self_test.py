@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -10,24 +11,24 @@ from typing import Any
 import numpy as np
 
 from clmst.algorithms.bvh_boruvka.moved import MovingPoints
-from clmst.algorithms.families import CompleteCase
 from clmst.algorithms.filter_boruvka.options import FilterBoruvkaOptions
+from clmst.algorithms.points_self_test import complete_graph
 from clmst.algorithms.reweighting.series import SeriesContraction
 from clmst.algorithms.reweighting.warm_start import WarmStart
-from clmst.algorithms.self_test import complete_graph, difference
+from clmst.algorithms.self_test import SIZES
 from clmst.core import topology
-from clmst.core.known_graphs import KnownGraph, dtype_of, known_graph, weights_of
+from clmst.core.known_graphs import KnownGraph, known_graph, weights_of
 from clmst.core.kruskal import kruskal
 from clmst.core.points import Points
 from clmst.core.weight_keys import Array
 from clmst.repeated.devices.multi_device import MultiDevice
 from clmst.repeated.devices.strategies import Choice
-from clmst.repeated.families import RoundCase, UnionCase
 from clmst.repeated.points import solver_of_candidates
 from clmst.repeated.session import Session
 from clmst.repeated.single_device import SingleDevice
 from clmst.runtime.device import Device
 from clmst.runtime.device_matrix import DeviceMatrix
+from clmst.runtime.kernel_family import Answer, Case
 from clmst.runtime.launcher import Launcher
 
 _CHANGED = 300  # edges of an update
@@ -37,7 +38,7 @@ _SEED = 9
 class _Series:
     """Rounds of a known graph, each compared with the oracle's forest."""
 
-    def __init__(self, known: KnownGraph, case: RoundCase, session: Session) -> None:
+    def __init__(self, known: KnownGraph, case: Case, session: Session) -> None:
         self.known, self.case, self.session = known, case, session
         self._ids = known.ranks.edge_ids
 
@@ -47,93 +48,80 @@ class _Series:
         weights[slice(None) if self._ids is None else self._ids] = by_slot
         return weights
 
-    def solve(self, by_slot: Array) -> str | None:
+    def solve(self, by_slot: Array) -> Iterator[Answer]:
         """Solve under weights by slot."""
         found = self.session.solve(self.by_edge(by_slot), profile=False, keep_on_device=True)
-        return self._compare(found, by_slot)
+        yield from self._compared(found, by_slot)
 
-    def update(self, by_slot: Array, changed: Array) -> str | None:
+    def update(self, by_slot: Array, changed: Array) -> Iterator[Answer]:
         """Change the weights of some slots to those given."""
         ids = changed if self._ids is None else self._ids[changed]
         found = self.session.update(ids, by_slot[changed], profile=False, keep_on_device=True)
-        return self._compare(found, by_slot)
+        yield from self._compared(found, by_slot)
 
-    def _compare(self, found: Any, by_slot: Array) -> str | None:
+    def _compared(self, found: Any, by_slot: Array) -> Iterator[Answer]:
         graph = self.known.ranks.replace_unchecked(weights=by_slot)
-        expected = kruskal(graph, maximum=self.case.maximum)
-        return difference(found.to_host(), expected, self.known)
+        expected, host = kruskal(graph, maximum=bool(self.case.maximum)), found.to_host()
+        yield f"edges of a round of {self.known.name!r}", host.edge_ids, expected.edge_ids
+        yield f"ends of edges of a round of {self.known.name!r}", host.edges, expected.edges
 
 
-def _weights(known: KnownGraph, case: RoundCase) -> Array:
-    return weights_of(known.ranks.weights, dtype_of(case.bits, case.kind))
+def _weights(known: KnownGraph, case: Case) -> Array:
+    return weights_of(known.ranks.weights, case.dtype)
 
 
 def _session(
-    known: KnownGraph, device: Device, case: RoundCase, *, warm_start: bool, always: bool = False
+    known: KnownGraph, device: Device, case: Case, *, warm_start: bool, always: bool = False
 ) -> Session:
     """Return a session of one device, whose warm starts take any graph.
 
     `always`: use series contraction, even if it is slow.
     """
-    edges = topology.edges_once(known.ranks)
+    edges, maximum = topology.edges_once(known.ranks), bool(case.maximum)
     executor = SingleDevice(
-        edges,
-        device,
-        algorithm=case.algorithm or "auto",
-        options=case.options,
-        maximum=case.maximum,
+        edges, device, algorithm=case.algorithm or "auto", options=case.options, maximum=maximum,
         warm_start=False,
-    )
+    )  # fmt: skip
     if warm_start:
-        executor.warm = WarmStart(maximum=case.maximum, always=True)
+        executor.warm = WarmStart(maximum=maximum, always=True)
     if always:
-        executor.series = SeriesContraction(maximum=case.maximum, always=True)
-    return Session(edges, executor, maximum=case.maximum)
+        executor.series = SeriesContraction(maximum=maximum, always=True)
+    return Session(edges, executor, maximum=maximum)
 
 
-def rounds_failure(device: Device, case: RoundCase) -> str | None:
+def rounds(device: Device, case: Case) -> Iterator[Answer]:
     """Solve, change some weights, solve again."""
     is_slow = case.algorithm in ("prim", "dense") or bool(case.option_text)
-    for size in ("small",) if is_slow else ("small", "large"):
-        known = known_graph(size)
-        session = _session(known, device, case, warm_start=False)
-        series, weights = _Series(known, case, session), _weights(known, case)
-        reason = series.solve(weights)
-        if reason is None:
-            rng = np.random.default_rng(_SEED)
+    for size in SIZES[1:2] if is_slow else SIZES[1:]:
+        known, rng = known_graph(size), np.random.default_rng(_SEED)
+        with closing(_session(known, device, case, warm_start=False)) as session:
+            run, weights = _Series(known, case, session), _weights(known, case)
+            yield from run.solve(weights)
             changed = rng.choice(weights.size, _CHANGED, replace=False)
             weights = weights.copy()
             weights[changed] = rng.permutation(weights[changed])
-            reason = series.update(weights, changed)
-        session.close()
-        if reason is not None:
-            return reason
-    return None
+            yield from run.update(weights, changed)
 
 
-def series_failure(device: Device, case: RoundCase) -> str | None:
+def series(device: Device, case: Case) -> Iterator[Answer]:
     """Solve with series contraction, even if it does not pay."""
     known = known_graph("large")
     gpu = FilterBoruvkaOptions(shape="gpu")
     by_filter = replace(case, algorithm="filter-boruvka", options=gpu)
     session = _session(known, device, by_filter, warm_start=False, always=True)
-    return _Series(known, case, session).solve(_weights(known, case))
+    yield from _Series(known, case, session).solve(_weights(known, case))
 
 
-def warm_start_failure(device: Device, case: RoundCase) -> str | None:
+def warm_starts(device: Device, case: Case) -> Iterator[Answer]:
     """Solve with weights that hardly change: the third round is a warm start."""
     known, rng = known_graph("large"), np.random.default_rng(_SEED)
-    session = _session(known, device, case, warm_start=True)
-    series = _Series(known, case, session)
-    for weights in drifting(known.ranks.n_slots, dtype_of(case.bits, case.kind), rng):
-        reason = series.solve(weights)
-        if reason is not None:
-            return reason
-    session.close()
-    return None
+    with closing(_session(known, device, case, warm_start=True)) as session:
+        run = _Series(known, case, session)
+        for weights in drifting(known.ranks.n_slots, case.dtype, rng):
+            yield from run.solve(weights)
 
 
-def moved_failure(device: Device, case: CompleteCase) -> str | None:
+def moved_points(device: Device, case: Case) -> Iterator[Answer]:
     """Solve known points where some have moved further than others: by lists, and by candidates."""
     n = 600
     known = complete_graph(n, case)
@@ -147,9 +135,8 @@ def moved_failure(device: Device, case: CompleteCase) -> str | None:
             steps = rng.random((n, 1)) * rng.random(known.coordinates.shape)
             points = Points(known.coordinates + share * steps, known.metric)
             found = moving.solve(DeviceMatrix.upload(points, device), launch).to_host()
-            if not np.array_equal(found.edges, kruskal(points.to_graph()).edges):
-                return f"edges came out wrong for known points that moved by {share}"
-    return None
+            expected = kruskal(points.to_graph()).edges
+            yield f"edges of known points that moved by {share}", found.edges, expected
 
 
 def drifting(n: int, dtype: np.dtype[Any], rng: np.random.Generator) -> Iterator[Array]:
@@ -166,14 +153,11 @@ def drifting(n: int, dtype: np.dtype[Any], rng: np.random.Generator) -> Iterator
             yield octave + (fractions * (octave * 0.99)).astype(dtype)
 
 
-def union_failure(device: Device, case: UnionCase) -> str | None:
+def union(device: Device, case: Case) -> Iterator[Answer]:
     """Let two device objects with separate contexts solve half of the weights each."""
-    known, rounds = known_graph("small"), RoundCase(bits=case.bits)
+    known = known_graph("small")
     twins = [device.twin() for _ in range(2)]
     choice = Choice(topology.edges_once(known.ranks), twins, algorithm="auto", options=None)
     executor = MultiDevice(choice.plan("split"), maximum=False)
-    session = Session(executor.plan.edges, executor, maximum=False)
-    try:
-        return _Series(known, rounds, session).solve(_weights(known, rounds))
-    finally:
-        session.close()
+    with closing(Session(executor.plan.edges, executor, maximum=False)) as session:
+        yield from _Series(known, case, session).solve(_weights(known, case))

@@ -197,7 +197,9 @@ class SingleDevice(OneDevice):
         """Solve as a warm start, or from scratch."""
         of_round = {"maximum": self.maximum, "own_weights": True}
         run = None if self.warm is None else self.warm.begin(graph, launch)
-        if run is not None and not families.has_warm_starts(graph, maximum=self.maximum):
+        if run is not None and not families.is_trusted(
+            families.WARM_START, graph, maximum=self.maximum
+        ):
             run = self.warm = None
         if run is not None and self.warm is not None:
             forest = forest_of(run.solution, launch, algorithm="filter-boruvka", **of_round)
@@ -210,7 +212,9 @@ class SingleDevice(OneDevice):
         solution = None
         if self.series.serves(name, self._options, self.device):
             solution = self.series.solve(graph, launch)
-            if solution is not None and not families.has_series(graph, maximum=self.maximum):
+            if solution is not None and not families.is_trusted(
+                families.SERIES, graph, maximum=self.maximum
+            ):
                 solution = None
         if solution is None:
             solution = solve(graph, launch, maximum=self.maximum, options=self._options)

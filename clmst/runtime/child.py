@@ -27,13 +27,14 @@ from collections.abc import Hashable
 from contextlib import suppress
 from pathlib import Path
 from queue import Empty, SimpleQueue
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 from clmst.core import errors
+from clmst.runtime.kernel_family import SelfTestResult
 
 if TYPE_CHECKING:
     from clmst.runtime.device import Device
-    from clmst.runtime.trust import KernelFamily
+    from clmst.runtime.kernel_family import KernelFamily
 
 LIMIT_SECONDS = 300.0  # of a test, with the child's start
 MARK: Final = b"clmst self-test: "  # what begins a line that is not the driver's
@@ -52,14 +53,6 @@ _CRASHES = ("SIGSEGV", "SIGABRT", "SIGBUS", "SIGILL", "SIGFPE", "SIGSYS", "SIGTR
 _RAISED = ("InvalidArgumentError", "OutOfDeviceMemoryError", "MemoryError")
 
 Facts = dict[str, Any]  # what came of a request: its `state`, and what belongs to that
-
-
-class ChildOutcome(NamedTuple):
-    """The result of a self-test: the reason of a refusal, whether it is final, the seconds."""
-
-    reason: str | None
-    lasts: bool
-    seconds: float = 0.0
 
 
 class ChildProcess:
@@ -170,7 +163,7 @@ class Child:
         self._lock = threading.Lock()
         self._process: ChildProcess | None = None
         self._can_start = True
-        self._late = dict[bytes, ChildOutcome]()  # requests that no child has answered in time
+        self._late = dict[bytes, SelfTestResult]()  # requests that no child has answered in time
         atexit.register(self.end)
 
     def end(self) -> None:
@@ -178,7 +171,7 @@ class Child:
         if self._process is not None:
             self._process.end()
 
-    def tested(self, request: bytes) -> ChildOutcome | None:
+    def tested(self, request: bytes) -> SelfTestResult | None:
         """Run a self-test; see :func:`tested`."""
         with self._lock:  # one test at a time
             if request in self._late:
@@ -221,7 +214,7 @@ class Child:
 _child = Child()
 
 
-def tested(device: Device, family: KernelFamily, case: Hashable) -> ChildOutcome | None:
+def tested(device: Device, family: KernelFamily, case: Hashable) -> SelfTestResult | None:
     """Run a self-test in the child of this process.
 
     Returns None if the test did not run: no child can be started, or it does not find the family or
@@ -232,7 +225,7 @@ def tested(device: Device, family: KernelFamily, case: Hashable) -> ChildOutcome
     InvalidArgumentError, OutOfDeviceMemoryError, MemoryError
         As the test did, which says nothing about the kernels.
     """
-    from clmst.runtime.child_request import ChildRequest, DeviceSpec
+    from clmst.runtime.child_main import ChildRequest, DeviceSpec
 
     try:
         request = ChildRequest(spec=DeviceSpec.of(device), family=family.name, case=case).line()
@@ -259,23 +252,23 @@ def _facts(line: bytes) -> Facts | None:
     return facts
 
 
-def _outcome(facts: Facts) -> ChildOutcome:
+def _outcome(facts: Facts) -> SelfTestResult:
     """Return what the end of a request means for the kernels."""
     if facts["state"] == "tested":
-        return ChildOutcome(facts["reason"], facts["lasts"], facts["seconds"])
+        return SelfTestResult(*facts["outcome"])
     if facts["state"] == "late":
         reason = f"its self-test has not ended after {LIMIT_SECONDS:g} s"
-        return ChildOutcome(reason, lasts=False, seconds=LIMIT_SECONDS)
+        return SelfTestResult(reason, lasts=False, seconds=LIMIT_SECONDS)
     if facts["state"] == "ended":
         return _outcome_of_end(facts["status"], facts["words"])
     if facts["kind"] == "MemoryError":
         raise MemoryError(facts["reason"])
     if facts["kind"] in _RAISED:
         raise getattr(errors, facts["kind"])(facts["reason"])
-    return ChildOutcome(f"does not run: {facts['reason']}", lasts=False)  # the device was lost
+    return SelfTestResult(f"does not run: {facts['reason']}", lasts=False)  # the device was lost
 
 
-def _outcome_of_end(status: int, words: str) -> ChildOutcome:
+def _outcome_of_end(status: int, words: str) -> SelfTestResult:
     """Return what it means that a child ended in a test; `words` are the last it wrote."""
     how = f"status {status}"
     if status < 0:
@@ -284,9 +277,9 @@ def _outcome_of_end(status: int, words: str) -> ChildOutcome:
             how = signal.Signals(-status).name
         if how not in _CRASHES:
             reason = f"the process of its self-test was ended from outside, twice ({how})"
-            return ChildOutcome(reason, lasts=False)
+            return SelfTestResult(reason, lasts=False)
     last = f": {words}" if words else ""
-    return ChildOutcome(f"its self-test ends the process ({how}){last}", lasts=True)
+    return SelfTestResult(f"its self-test ends the process ({how}){last}", lasts=True)
 
 
 def _printable(words: bytes) -> str:

@@ -1,4 +1,4 @@
-"""What a child process does that runs self-tests; its parent's side is ``child.py``.
+"""What a child process does that runs self-tests, and how it is asked (``child.py``).
 
 It reads a request a line, and answers by two lines with a mark: that the test begins, and what came
 of it. What a driver prints goes the same way without the mark. The process ends with its parent, or
@@ -7,28 +7,123 @@ if it was asked for nothing for a while.
 
 from __future__ import annotations
 
+import base64
 import faulthandler
 import importlib
 import json
 import os
+import pickle
 import signal
 import sys
 import threading
-import time
 from contextlib import suppress
+from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 from typing import Any
 
 from clmst.core.errors import ClmstError
-from clmst.runtime import failures
+from clmst.runtime import discovery, failures
+from clmst.runtime.capabilities import Capabilities
 from clmst.runtime.child import LIMIT_SECONDS, MARK
-from clmst.runtime.child_request import ChildRequest, DeviceSpec
 from clmst.runtime.device import Device
+from clmst.runtime.kernel_family import KernelFamily
+from clmst.runtime.policy import Policy
 from clmst.runtime.trial import TRIAL
-from clmst.runtime.trust import BUILD, KernelFamily
+from clmst.runtime.trust import BUILD
 
 _IDLE_SECONDS = 5.0
 _LONGEST = 600  # characters of a reason: POSIX writes 512 bytes to a pipe at once, Linux 4096
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeviceSpec:
+    """What a device is found by in another process, and how it is used.
+
+    Attributes
+    ----------
+    identity : tuple of str
+        Names and versions of device and platform.
+    number : int
+        Its number among the devices of which all of that is the same.
+    without, capabilities, policy
+        As of :class:`~clmst.runtime.device.Device`.
+    optimised : bool
+        Whether its compiler may optimise.
+    """
+
+    identity: tuple[str, ...]
+    number: int
+    without: tuple[str, ...]
+    capabilities: Capabilities
+    policy: Policy
+    optimised: bool
+
+    @classmethod
+    def of(cls, device: Device) -> DeviceSpec:
+        """Describe a device; a part of one, which no platform lists, as the first of its name."""
+        identity = _identity(device.cl_device)
+        alike = [one for one in discovery.opencl_devices() if _identity(one) == identity]
+        return cls(
+            identity=identity,
+            number=alike.index(device.cl_device) if device.cl_device in alike else 0,
+            without=device.without,
+            capabilities=device.capabilities,
+            policy=device.policy,
+            optimised=device.is_optimised,
+        )
+
+    def found(self) -> Device:
+        """Return the device: not tried, and trusted, since a test may use other families.
+
+        Raises
+        ------
+        LookupError
+            It is not there.
+        """
+        alike = [one for one in discovery.opencl_devices() if _identity(one) == self.identity]
+        if self.number >= len(alike):
+            raise LookupError(f"there is no device {self.identity[0]!r}")
+        device = Device(
+            alike[self.number], without=self.without, tuning=self.policy, _trusted=True,
+            _optimised=self.optimised,
+        )  # fmt: skip
+        device.capabilities = self.capabilities
+        vars(device)["trial_failure"] = None
+        return device
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChildRequest:
+    """A self-test in another process.
+
+    Attributes
+    ----------
+    spec : DeviceSpec
+    family : str
+        Its name: functions do not go to another process.
+    case : object
+    """
+
+    spec: DeviceSpec
+    family: str
+    case: Any
+
+    def line(self) -> bytes:
+        """Return the request in one line."""
+        return base64.b64encode(pickle.dumps(self)) + b"\n"
+
+    @staticmethod
+    def of(line: bytes) -> ChildRequest:
+        """Read a line that this process's own parent has sent."""
+        request = pickle.loads(base64.b64decode(line))
+        assert isinstance(request, ChildRequest)
+        return request
+
+
+def _identity(cl_device: Any) -> tuple[str, ...]:
+    platform = cl_device.platform
+    named = cl_device.name, cl_device.version, cl_device.driver_version
+    return tuple(str(one).strip() for one in (*named, platform.name, platform.version))
 
 
 class ChildServer:
@@ -56,9 +151,8 @@ class ChildServer:
             _say(state="unable", reason=_in_words(error))
             return
         faulthandler.dump_traceback_later(2 * LIMIT_SECONDS, exit=True)  # if the parent is gone
-        began = time.perf_counter()
         try:
-            reason, lasts = device.trust.run(family, request.case)
+            outcome = device.trust.run(family, request.case)
         except Exception as error:
             settled = failures.explained(device, error, is_lost=True)
             _say(state="raised", kind=type(settled).__name__, reason=_in_words(settled))
@@ -66,8 +160,8 @@ class ChildServer:
         with suppress(Exception):
             device.release_memory()
         faulthandler.cancel_dump_traceback_later()
-        seconds = round(time.perf_counter() - began, 4)
-        _say(state="tested", reason=reason and reason[:_LONGEST], lasts=lasts, seconds=seconds)
+        reason = outcome.reason and outcome.reason[:_LONGEST]
+        _say(state="tested", outcome=outcome._replace(reason=reason))
 
     def _family(self, name: str) -> KernelFamily:
         for one in (TRIAL, BUILD):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -290,17 +290,3 @@ def _check_doubles(device: Device) -> None:
             f"{device.description} has no arithmetic on doubles, which distances of points take; "
             "there solve clmst.DenseGraph(matrix of the distances), or points.to_graph()"
         )
-
-
-def doubles_defines() -> Iterable[tuple[dict[str, int], int, WeightKind]]:
-    """Yield macros, and the bits and kind of weights, of points: what offline builds build.
-
-    Each metric in 3 dimensions, with core distances where it takes them; and each way in which
-    coordinates are read.
-    """
-    others: list[tuple[str, int, int]] = [("euclidean", d, 0) for d in (2, 3, 0)]
-    for name, (_, _, kind) in METRICS.items():
-        others.append((name, 3, int(kind == "float")))
-    for name, dimensions, core in (*others, ("rounded-euclidean", 2, 0)):
-        metric, bits, kind = METRICS[name]
-        yield {"METRIC": metric, "DIMENSION_CLASS": dimensions, "CORE_DISTANCES": core}, bits, kind

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from clmst.core.errors import DeviceError, KernelBuildError, OutOfDeviceMemoryError
+from clmst.runtime.kernel_family import KernelFamily
 from clmst.runtime.launcher import Launcher
-from clmst.runtime.trust import KernelFamily
 
 if TYPE_CHECKING:
     from clmst.runtime.device import Device

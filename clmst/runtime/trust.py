@@ -12,7 +12,7 @@ one of which a process has ended in the middle of a test.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Hashable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -26,17 +26,14 @@ from clmst.core.errors import (
     UnsupportedDeviceError,
 )
 from clmst.runtime import failures
+from clmst.runtime.kernel_family import ONLY, KernelFamily, SelfTestResult
 from clmst.runtime.long_work import timed
 from clmst.runtime.proven import is_proven
-from clmst.runtime.refusal import refusal
 from clmst.runtime.verdicts import Verdict, VerdictStore
 
 if TYPE_CHECKING:
     from clmst.runtime.device import Device
     from clmst.runtime.specialisation import Specialisation
-
-# The case of a family that has only one.
-ONLY: Hashable = ""
 
 # Where no child process can be started, so many processes may end in the middle of a test before
 # it is no longer tried: one may have been ended from outside.
@@ -46,10 +43,6 @@ _ENDED = "processes ended in the middle of its self-test, and none can be starte
 
 # Why a family is refused that a device never uses; no such verdict is kept.
 _UNSUITED = "its kernels are not for such a device"
-
-
-def _every_device(_: Device) -> bool:
-    return True
 
 
 class NoFamilyLeftError(UnsupportedDeviceError):
@@ -69,33 +62,6 @@ class NoFamilyLeftError(UnsupportedDeviceError):
         """Pickle as the error that it is to users: a device does not leave its process."""
         attributes = {name: value for name, value in vars(self).items() if name != "device"}
         return UnsupportedDeviceError, self.args, attributes
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KernelFamily:
-    """Kernels that compute a result together, and their self-test.
-
-    Attributes
-    ----------
-    name : str
-        As :class:`~clmst.runtime.verdicts.Verdict` has it.
-    what : str
-        What these kernels compute, for tables.
-    test : callable
-        Solves known problems on a device in a case; returns None if every answer was right, else
-        one line that says what was wrong.
-    cases : tuple
-        The usual cases, which `clmst devices --test` runs.
-    suits : callable
-        Whether a device can run these kernels at all, of any kind and way of taking host arrays.
-        Where it cannot, nothing uses the family, and nothing tests it.
-    """
-
-    name: str
-    what: str
-    test: Callable[[Device, Any], str | None]
-    cases: tuple[Hashable, ...] = (ONLY,)
-    suits: Callable[[Device], bool] = _every_device
 
 
 def _built(device: Device, case: Any) -> None:
@@ -258,31 +224,32 @@ class Trust:
         work = timed("compiling and testing kernels", name, self._device.name)
         with work, self.store.testing(name, case_name) as marker, self._testing():
             marker.stays = marker.left > 0
-            found: tuple[str | None, bool, float] | None = None
+            outcome: SelfTestResult | None = None
             if apart or marker.left or not self.is_proven:
                 from clmst.runtime import child
 
-                found = child.tested(self._device, family, case)
-            if found is None and marker.left >= _MOST_ENDED:
-                found = _ENDED, False, 0.0
-            if found is None:
-                marker.stays, began = False, time.perf_counter()
-                reason, lasts = self.run(family, case)
-                found = reason, lasts, round(time.perf_counter() - began, 4)
-            reason, lasts, seconds = found
-            marker.stays &= not lasts
-        verdict = Verdict(family=name, case=case_name, reason=reason, seconds=seconds)
-        if lasts:
+                outcome = child.tested(self._device, family, case)
+            if outcome is None and marker.left >= _MOST_ENDED:
+                outcome = SelfTestResult(_ENDED, lasts=False)
+            if outcome is None:
+                marker.stays = False
+                outcome = self.run(family, case)
+            marker.stays &= not outcome.lasts
+        verdict = Verdict(
+            family=name, case=case_name, reason=outcome.reason, seconds=outcome.seconds
+        )
+        if outcome.lasts:
             self.store.keep(verdict)
         return verdict
 
-    def run(self, family: KernelFamily, case: Hashable) -> tuple[str | None, bool]:
-        """Run a test in this process; return why it failed, if so, and whether that is final.
+    def run(self, family: KernelFamily, case: Hashable) -> SelfTestResult:
+        """Run a test in this process.
 
         A first loss of the device says nothing about the kernels.
         """
+        began, lasts = time.perf_counter(), True
         try:
-            return family.test(self._device, case), True
+            reason = family.failure(self._device, case)
         except (InvalidArgumentError, OutOfDeviceMemoryError):
             raise  # says nothing about the kernels
         except Exception as error:
@@ -291,13 +258,15 @@ class Trust:
             if was_lost and key not in self._record.lost:
                 self._record.lost.add(key)
                 raise
-            reason = refusal(error)
+            reason = failures.refusal(error)
             if reason is not None:  # rounds without an end are the kernels' fault
-                return reason, isinstance(error, DeviceError) and error.__cause__ is None
-            if isinstance(error, MemoryError):
+                lasts = isinstance(error, DeviceError) and error.__cause__ is None
+            elif isinstance(error, MemoryError):
                 raise
-            words = (str(error).splitlines() or [""])[0]
-            return f"fails on a known problem: {type(error).__name__}: {words}", True
+            else:
+                words = (str(error).splitlines() or [""])[0]
+                reason = f"fails on a known problem: {type(error).__name__}: {words}"
+        return SelfTestResult(reason, lasts, round(time.perf_counter() - began, 4))
 
     @contextmanager
     def _testing(self) -> Iterator[None]:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from clmst.algorithms.parts import family
+from clmst.algorithms.families import PARTS, words_case
 from clmst.algorithms.parts.union import begin_rows
 from clmst.core.arguments import check_bool, items_of, shown, unchecked
 from clmst.core.coercion import as_graph
@@ -190,7 +190,7 @@ def divided(
     upper, slots = _upper(graph)
     encoded = encode(upper.weights)
     for device in devices:
-        family.require(device, encoded.encoding.word)
+        device.trust.require(PARTS, words_case(encoded.encoding.word))
     every = [Costs.of(device) for device in devices]
     ends = ends_of_parts(every) if stays else list(accumulate(shares_of(every)))[:-1]
     bounds = _row_bounds(upper.indptr, ends)

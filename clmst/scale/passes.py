@@ -12,10 +12,11 @@ import numpy as np
 
 from clmst.algorithms.edge_stream import passes
 from clmst.algorithms.edge_stream.canonical_order import in_canonical_order
-from clmst.algorithms.edge_stream.family import EDGE_PASSES, require
 from clmst.algorithms.edge_stream.passes import EdgePasses
+from clmst.algorithms.families import EDGE_PASSES
 from clmst.core.errors import OutOfDeviceMemoryError
 from clmst.runtime.failures import Guard
+from clmst.runtime.kernel_family import case_of
 from clmst.scale.checkpoint import Position
 from clmst.scale.edge_part import EdgePart, joined
 from clmst.scale.stream_sink import StreamSink, bytes_of_row, most_rows
@@ -55,7 +56,7 @@ class Passes(StreamSink):
     ) -> None:  # fmt: skip
         super().__init__(**given)
         rows = self._rows_of_chunk(dtype, is_generated=is_generated)
-        require(self._device, dtype, maximum=self._maximum, family=EDGE_PASSES)
+        self._device.trust.require(EDGE_PASSES, case_of(dtype, maximum=self._maximum))
         with self._device.lock, Guard(self._device):
             self._passes = EdgePasses(
                 n_vertices=self._n_vertices, dtype=dtype, launch=self._launch, rows=rows,

@@ -7,13 +7,14 @@ from functools import partial
 from typing import Any
 
 from clmst import algorithms
-from clmst.algorithms.edge_stream.family import require
 from clmst.algorithms.edge_stream.reducer import EdgeReducer
+from clmst.algorithms.families import EDGE_STREAM
 from clmst.algorithms.shared.device_forest import DeviceForest
 from clmst.algorithms.shared.solution import forest_of
 from clmst.core.errors import OutOfDeviceMemoryError, UnsupportedDeviceError
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.failures import Guard
+from clmst.runtime.kernel_family import case_of
 from clmst.runtime.launcher import Launcher
 from clmst.scale.capacity import (
     LEAST_SHARE,
@@ -138,7 +139,8 @@ class Reductions(StreamSink):
             The device fails the self-test of streams, or has no such weights.
         """
         rows, capacity = self._rows_and_capacity(piece)
-        require(self._device, piece.dtype, maximum=self._maximum)
+        case = case_of(piece.dtype, maximum=self._maximum)
+        self._device.trust.require(EDGE_STREAM, case)
         solve = partial(
             _solve_within, limit=self._limit, launch=self._launch, maximum=self._maximum
         )

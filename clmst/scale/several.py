@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from clmst import algorithms
-from clmst.algorithms.parts import family
+from clmst.algorithms.families import PARTS, words_case
 from clmst.algorithms.parts.union import PartForest, part_forest, united
 from clmst.algorithms.shared.device_forest import DeviceForest, gather_words
 from clmst.algorithms.shared.solution import forest_of_slots
@@ -115,7 +115,7 @@ class SolveOfParts:
         part, device = division.part(number), division.devices[number]
         end_rows = (*division.first_rows[1:], division.n_vertices)
         with device.lock, Guard(device, caches=part.caches):
-            family.require(device, part.encoded.encoding.word)
+            device.trust.require(PARTS, words_case(part.encoded.encoding.word))
             return self._solved(
                 part, number, division.first_rows[number], end_rows[number], name=self._algorithm,
                 options=self._options,

@@ -19,13 +19,13 @@ TRIED = re.compile(r"^## Try it\n\n```python\n(.*?)^```$", re.MULTILINE | re.DOT
 FOUND = """
 import clmst, numpy as np
 from click.testing import CliRunner
-from clmst.algorithms import catalogue
 from clmst.cli.solve import solve
 from clmst.families import BY_NAME, tested
+from tests.programs import programs
 
 device = clmst.get_device()
 assert all(verdict.passed for verdict in tested(device, BY_NAME["toy"]))
-sources = {one.source for one in catalogue.specialisations(device.capabilities, device.policy)}
+sources = {one.source for one in programs(device.capabilities, device.policy)}
 assert "algorithms/toy/toy.cl" in sources
 assert "toy" in CliRunner().invoke(solve, ["--help"]).output
 options = clmst.algorithms.ALGORITHMS["toy"].options_class()
@@ -51,7 +51,7 @@ def copy(tmp_path: Path) -> Path:
             shutil.copytree(ROOT / folder, tmp_path / folder, ignore=ignored)
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
     files = FILE.findall(PAGE.read_text(encoding="utf-8"))
-    assert len(files) == 8
+    assert len(files) == 7
     for name, text in files:
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)

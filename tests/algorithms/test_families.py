@@ -13,14 +13,13 @@ from scipy import sparse
 import clmst
 from benchmarks.variants import GPU_SHAPE
 from clmst import Device, Graph, RepeatedSolver, UnsupportedDeviceError
-from clmst.algorithms import ALGORITHMS, families
+from clmst.algorithms import ALGORITHMS
 from clmst.algorithms.choosing import in_order
 from clmst.algorithms.csr_validation import check as csr_validation
 from clmst.primitives import families as of_primitives
-from clmst.repeated import families as of_rounds
 from clmst.runtime import discovery
 from clmst.runtime.device_graph import DeviceGraph
-from clmst.runtime.trust import KernelFamily
+from clmst.runtime.kernel_family import KernelFamily
 from tests.caches import use_own_cache
 from tests.forests import assert_same_forest
 
@@ -33,24 +32,12 @@ class Wrong:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.names: set[str] = set()
         self.tested: list[str] = []
-        for module in (families, csr_validation, of_rounds):
-            for name, one in vars(module).copy().items():
-                if isinstance(one, KernelFamily):
-                    monkeypatch.setattr(module, name, self._instead(one))
-        monkeypatch.setattr(
-            families,
-            "family_of",
-            lambda name: self._instead(KernelFamily(name=name, what="", test=lambda *_: None)),
-        )
-        replaced = {name: self._instead(one) for name, one in of_primitives.FAMILIES.items()}
-        monkeypatch.setattr(of_primitives, "FAMILIES", replaced)
 
-    def _instead(self, family: KernelFamily) -> KernelFamily:
-        def test(device: Device, case: object) -> str | None:
+        def failure(family: KernelFamily, device: Device, case: object) -> str | None:
             self.tested.append(family.name)
             return "3 edges came out wrong" if family.name in self.names else None
 
-        return replace(family, test=test)
+        monkeypatch.setattr(KernelFamily, "failure", failure)
 
 
 @pytest.fixture
@@ -229,11 +216,8 @@ def test_primitives(wrong: Wrong, fresh: Device) -> None:
 
 def test_every_primitive_has_a_gate() -> None:
     """A new one would answer on devices that have not passed its self-test."""
-    from clmst.primitives.families import FAMILY_NAMES
-
     classes = {"Map", "Monoid", "Predicate", "pair_of"}  # which answer nothing
-    assert set(clmst.primitives.__all__) - classes == set(FAMILY_NAMES)
-    assert set(FAMILY_NAMES.values()) == set(of_primitives.FAMILIES)
+    assert set(clmst.primitives.__all__) - classes == set(of_primitives.FAMILY_OF)
 
 
 def test_repeated_solver(wrong: Wrong, fresh: Device) -> None:

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 import clmst
-from clmst.core.known_graphs import Size, dtype_of, known_graph, weights_of
+from clmst.core.known_graphs import Size, known_graph, weights_of
 from clmst.core.weight_keys import WeightKind, encode, order_keys
+from clmst.runtime.kernel_family import Case
 
 WORDS = [
     (bits, kind)
@@ -22,7 +23,7 @@ WORDS = [
 def test_weights_order_as_ranks(bits: int, kind: WeightKind) -> None:
     """In words of that width, which the device gets; neighbours differ in the last bits."""
     ranks = np.repeat(np.arange(128, dtype=np.uint8), 2)
-    weights = weights_of(ranks, dtype_of(bits, kind))
+    weights = weights_of(ranks, Case(bits, kind).dtype)
     encoded = encode(weights)
     assert (8 * encoded.bits.dtype.itemsize, encoded.kind) == (bits, kind)
     keys = order_keys(weights)
@@ -43,7 +44,7 @@ def test_one_forest_serves_every_dtype(
     bits: int, kind: WeightKind, symmetric: bool, maximum: bool
 ) -> None:
     known = known_graph("small")
-    graph = known.weighted(dtype_of(bits, kind), symmetric=symmetric)
+    graph = known.weighted(Case(bits, kind).dtype, symmetric=symmetric)
     assert graph.is_symmetric == symmetric
     forest = clmst.kruskal(graph, maximum=maximum)
     assert np.array_equal(forest.edge_ids, known.forest(maximum=maximum).edge_ids)

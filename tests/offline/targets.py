@@ -8,10 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from clmst.algorithms import catalogue
 from clmst.runtime import policy
 from clmst.runtime.capabilities import Capabilities, LanesKind
 from clmst.runtime.specialisation import Specialisation
+from tests.programs import programs
 
 Compiler: TypeAlias = Literal["clang", "ocloc"]
 
@@ -50,10 +50,9 @@ class Target:
         Without 64-bit atomics, those only that look at them: the others are what the same device
         with them gets.
         """
-        found = catalogue.specialisations(self.capabilities, policy.choose(self.capabilities))
         return tuple(
             one
-            for one in dict.fromkeys(found)
+            for one in programs(self.capabilities, policy.choose(self.capabilities))
             if self.capabilities.int64_atomics or "ATOMIC64" in dict(one.defines)
         )
 

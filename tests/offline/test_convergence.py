@@ -12,13 +12,13 @@ from functools import cache
 
 import pytest
 
-from clmst.algorithms import catalogue
 from clmst.runtime import policy
 from clmst.runtime.capabilities import Capabilities
 from clmst.runtime.specialisation import Specialisation
 from tests.offline import convergence
 from tests.offline.convergence import Fault, Scope, faults
 from tests.offline.targets import TARGETS
+from tests.programs import programs
 
 pytestmark = pytest.mark.external
 
@@ -46,7 +46,7 @@ def _specialisations(lanes: str) -> dict[str, list[Specialisation]]:
     capabilities = _DEVICES[lanes]
     tuning = replace(policy.choose(capabilities), resident_groups_per_compute_unit=1)
     found: dict[tuple[object, ...], Specialisation] = {}
-    every = catalogue.specialisations(capabilities, tuning)
+    every = programs(capabilities, tuning)
     for one in sorted(every, key=lambda one: dict(one.defines).get("WEIGHT_BITS", 0)):
         macros = tuple(macro for macro in one.defines if not macro[0].startswith(_OF_DATA))
         found[one.source, macros] = one

@@ -12,14 +12,13 @@ from hypothesis import strategies as st
 
 from clmst import Device, InvalidArgumentError
 from clmst.primitives import radix, radix_chain
-from clmst.primitives.radix import SOURCE, Key, Shape
-from clmst.primitives.split import specialisations_of_split, split
+from clmst.primitives.radix import Key, Shape
+from clmst.primitives.split import split
 from clmst.runtime import policy
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.capabilities import LanesKind
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.profile import Profile
-from clmst.runtime.specialisation import specialise
 from tests.primitives.shapes import SHAPES
 from tests.primitives.split_cases import (
     Array,
@@ -246,18 +245,6 @@ def test_shape_fits_the_device() -> None:
             assert 4 * words * shape.tile <= 2**14
             assert 2 * 2**shape.radix_bits * shape.work_group_size <= 2**13
     assert Shape.choose(gpu, tuning, 1, "sequential").work_group_size == 1
-
-
-def test_specialisations_are_those_that_are_used(device: Device) -> None:
-    """Else the tests that compile them all would compile something else."""
-    tuning, capabilities = device.policy, device.capabilities
-    found = list(specialisations_of_split(capabilities, tuning))
-    labels = [
-        specialise(source, capabilities, tuning, **defines).label for source, defines in found
-    ]
-    assert len(set(labels)) == len(labels)
-    used = Shape.choose(capabilities, tuning, 2).defines(Key(start_bit=0, bits=7), 2, 1)
-    assert (SOURCE, used) in found
 
 
 # ------------------------------------------------------------------------------ errors

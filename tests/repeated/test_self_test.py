@@ -7,18 +7,19 @@ import pytest
 
 from clmst import Device
 from clmst.algorithms.reweighting import warm_start
-from clmst.core.known_graphs import dtype_of, known_graph
+from clmst.core.known_graphs import known_graph
 from clmst.repeated import self_test
-from clmst.repeated.families import RoundCase
+from clmst.repeated.families import SERIES
+from clmst.runtime.kernel_family import Case
 
 
 @pytest.mark.parametrize(
     "case",
-    [RoundCase(), RoundCase(bits=64, kind="float", maximum=True), RoundCase(bits=32, kind="float")],
+    [Case(), Case(64, "float", maximum=True), Case(32, "float")],
     ids=str,
 )
 def test_warm_starts_are_reached(
-    any_device: Device, case: RoundCase, monkeypatch: pytest.MonkeyPatch
+    any_device: Device, case: Case, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A round begins with what is settled, and in the last of all weights stray.
 
@@ -29,7 +30,7 @@ def test_warm_starts_are_reached(
     trusted = Device(any_device.cl_device, _trusted=True)
     session = self_test._session(known, trusted, case, warm_start=True)
     series = self_test._Series(known, case, session)
-    rng, dtype = np.random.default_rng(1), dtype_of(case.bits, case.kind)
+    rng, dtype = np.random.default_rng(1), case.dtype
     warm = []
     for weights in self_test.drifting(known.ranks.n_slots, dtype, rng):
         found = session.solve(series.by_edge(weights), profile=False, keep_on_device=True)
@@ -39,4 +40,4 @@ def test_warm_starts_are_reached(
 
 def test_series_contraction_is_reached(any_device: Device) -> None:
     trusted = Device(any_device.cl_device, _trusted=True)
-    assert self_test.series_failure(trusted, RoundCase()) is None
+    assert SERIES.failure(trusted, Case()) is None

@@ -14,13 +14,13 @@ import pytest
 
 from benchmarks.variants import GPU_SHAPE
 from clmst import Device, EclOptions
-from clmst.algorithms.families import Case, family_of, option_text
+from clmst.algorithms.families import family_of, with_options
 from clmst.families import BY_NAME
 from clmst.runtime import child, trust
-from clmst.runtime.child_request import ChildRequest, DeviceSpec
+from clmst.runtime.child_main import ChildRequest, DeviceSpec
+from clmst.runtime.kernel_family import Case, KernelFamily
 from clmst.runtime.proven import PROVEN, is_proven
 from clmst.runtime.trial import TRIAL
-from clmst.runtime.trust import KernelFamily
 from tests.caches import use_own_cache
 
 
@@ -87,7 +87,7 @@ def test_device_is_found_again(new: Device) -> None:
 def test_one_child_runs_all_tests(new: Device) -> None:
     """Of a trial, of families in usual cases, and of one with options of its own."""
     options = EclOptions(filter=False)
-    case = Case(option_text=option_text(options), options=options)
+    case = with_options(Case(), options)
     assert child.tested(new, TRIAL, "") is not None
     process = child._child._process
     for family, tried in ((BY_NAME["permute"], ""), (family_of("ecl"), case)):

@@ -13,8 +13,8 @@ import pytest
 from clmst import Device
 from clmst.cli.terminal import Progress
 from clmst.runtime import binary_cache, long_work, program
+from clmst.runtime.kernel_family import KernelFamily
 from clmst.runtime.specialisation import specialise
-from clmst.runtime.trust import KernelFamily
 from tests.caches import use_own_cache
 
 

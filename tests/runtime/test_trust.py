@@ -20,7 +20,7 @@ from benchmarks.variants import GPU_SHAPE
 from clmst import Device, InvalidArgumentError, KernelBuildError, UnsupportedDeviceError
 from clmst.core.errors import OutOfDeviceMemoryError
 from clmst.runtime import child, source, trust, verdicts
-from clmst.runtime.trust import KernelFamily
+from clmst.runtime.kernel_family import KernelFamily, SelfTestResult
 from clmst.runtime.verdicts import Verdict, VerdictStore
 from tests.caches import use_own_cache
 
@@ -341,9 +341,9 @@ def test_proven_driver_is_tested_in_the_process(
     """And one that is not, in a child, which answers as the process does."""
     asked: list[str] = []
 
-    def tested(device: Device, family: KernelFamily, case: Hashable) -> child.ChildOutcome:
+    def tested(device: Device, family: KernelFamily, case: Hashable) -> SelfTestResult:
         asked.append(family.name)
-        return child.ChildOutcome("2 sums came out wrong", lasts=True)
+        return SelfTestResult("2 sums came out wrong", lasts=True)
 
     monkeypatch.setattr(child, "tested", tested)
     counted = Counted()

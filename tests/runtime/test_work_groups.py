@@ -14,16 +14,16 @@ import pytest
 import clmst
 from benchmarks.variants import as_variant
 from clmst import Device, DeviceArray, UnsupportedDeviceError, primitives
-from clmst.algorithms.catalogue import specialisations
 from clmst.algorithms.registry import ALGORITHMS
 from clmst.peeling import core_numbers
-from clmst.primitives import self_test
 from clmst.primitives.families import FAMILIES
 from clmst.runtime import policy
+from clmst.runtime.kernel_family import ONLY, KernelFamily
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.program import Program, build
 from clmst.runtime.specialisation import Specialisation
 from tests.primitives.shapes import SHAPES
+from tests.programs import programs
 from tests.runtime.test_policy import CAPABILITIES
 from tests.variants import unoptimised
 
@@ -67,12 +67,12 @@ def at_most(size: int) -> Limit:
 
 
 @each_gpu_shape
-@pytest.mark.parametrize("family", FAMILIES)
-def test_primitives(family: str, variant: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
+def test_primitives(family: KernelFamily, variant: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Shares, tiles and spines follow from the work-group that was built, not from the policy."""
     device = variant.device.twin()
     with limited(monkeypatch, at_most(LEAST + 1)) as sizes:
-        assert self_test.failure(family, device) is None
+        assert family.failure(device, ONLY) is None
     assert sizes
     assert set(sizes) == {LEAST}
 
@@ -173,7 +173,7 @@ def test_declaration(declared: int, shaped: Device) -> None:
 def test_every_kernel_can_declare_it() -> None:
     """The file that does so comes before the first kernel of each source."""
     gpu = CAPABILITIES["gpu"]
-    texts = {one.source: one.text for one in specialisations(gpu, policy.choose(gpu))}
+    texts = {one.source: one.text for one in programs(gpu, policy.choose(gpu))}
     assert len(texts) > 30
     for name, text in texts.items():
         before, _, _ = text.partition("\nkernel void")

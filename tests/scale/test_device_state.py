@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import clmst
-from clmst.algorithms.edge_stream.family import EDGE_STREAM
 from clmst.algorithms.edge_stream.reducer import EdgeReducer
+from clmst.algorithms.families import EDGE_STREAM
 from clmst.core.errors import (
     InvalidGraphError,
     OutOfDeviceMemoryError,
@@ -20,8 +20,9 @@ from clmst.core.errors import (
 from clmst.core.weight_keys import Array
 from clmst.runtime import uploads
 from clmst.runtime.device import Device
+from clmst.runtime.kernel_family import KernelFamily
 from clmst.runtime.pinned import is_pinned
-from clmst.runtime.trust import KernelFamily, Trust
+from clmst.runtime.trust import Trust
 from clmst.scale import driver, reductions, stream_sink
 from clmst.scale.checkpoint import Checkpoint
 from clmst.scale.rows import StreamPiece

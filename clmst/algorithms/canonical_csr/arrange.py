@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from clmst.algorithms.canonical_csr.family import is_trusted
+from clmst.algorithms.families import CANONICAL_CSR
 from clmst.algorithms.shared.solution import new_flags
 from clmst.core.edge_list import EdgeList
 from clmst.core.weight_keys import Array, Encoding
@@ -26,6 +26,7 @@ from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph, weight_defines
 from clmst.runtime.failures import Guard
 from clmst.runtime.handles import Memory
+from clmst.runtime.kernel_family import case_of
 from clmst.runtime.launcher import Launcher
 
 SOURCE = "algorithms/canonical_csr/canonical_csr.cl"
@@ -241,6 +242,11 @@ class Arrangement:
         self._launch.read(self._verdict.memory, words)
         found: list[int] = words.tolist()
         return found
+
+
+def is_trusted(device: Device, encoding: Encoding) -> bool:
+    """Return whether a device has shown that it sorts edges; else the host does."""
+    return device.trust.refusal(CANONICAL_CSR, case_of(encoding.stored)) is None
 
 
 def uploaded(device: Device, *arrays: Array) -> list[DeviceArray]:

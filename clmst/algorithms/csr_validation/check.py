@@ -15,7 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from clmst.algorithms.canonical_csr.arrange import put_slots
-from clmst.algorithms.families import CSR_VALIDATION, CsrValidationCase
+from clmst.algorithms.families import CSR_VALIDATION
 from clmst.core import from_scipy
 from clmst.core.csr import as_uint32, extremes
 from clmst.core.graph import Graph
@@ -24,6 +24,7 @@ from clmst.core.weight_keys import Array, EncodedWeights, Encoding, as_weights
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.failures import Guard
+from clmst.runtime.kernel_family import case_of
 from clmst.runtime.launcher import Launcher
 
 SOURCE = "algorithms/csr_validation/csr_validation.cl"
@@ -127,8 +128,7 @@ def with_symmetry(resident: DeviceGraph, *, symmetric: bool) -> DeviceGraph:
 
 def is_trusted(device: Device, encoding: Encoding) -> bool:
     """Return whether the device has shown that it finds faults; else the host looks for them."""
-    case = CsrValidationCase(bits=8 * encoding.word.itemsize, kind=encoding.kind)
-    return device.trust.refusal(CSR_VALIDATION, case) is None
+    return device.trust.refusal(CSR_VALIDATION, case_of(encoding.stored)) is None
 
 
 def _as_it_is(matrix: Any) -> Graph | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -259,13 +258,3 @@ class GeneratedEdges(Parametric):
             f"the weight of the generated edge {chunk.first_id + at} is NaN; weights must be "
             "ordered, and infinities are the only special values allowed"
         )
-
-
-def representatives() -> Iterator[tuple[Prelude, dict[str, int]]]:
-    """Yield prelude and macros of representatives of all generated edges."""
-    for dtype, weight in (("u4", "id * factor"), ("f4", "(float)id"), ("i8", "-(long)id")):
-        edges = GeneratedEdges(
-            n_vertices=10, n_edges=10, u="id", v="(id + hop[id]) % 10", weight=weight,
-            weight_dtype=np.dtype(dtype), scalars={"factor": "u4"}, arrays={"hop": "u4"},
-        )  # fmt: skip
-        yield edges.prelude, edges.defines

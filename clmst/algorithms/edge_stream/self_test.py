@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
@@ -13,16 +14,16 @@ from clmst.algorithms.edge_stream.edges import EdgeChunk
 from clmst.algorithms.edge_stream.generated import GeneratedEdges
 from clmst.algorithms.edge_stream.passes import EdgePasses
 from clmst.algorithms.edge_stream.reducer import Columns, EdgeReducer
-from clmst.algorithms.families import Case
 from clmst.algorithms.shared.device_forest import DeviceForest
 from clmst.algorithms.shared.solution import forest_of
 from clmst.core.graph import Graph
-from clmst.core.known_graphs import Size, dtype_of, known_graph, weights_of
+from clmst.core.known_graphs import Size, known_graph, weights_of
 from clmst.core.kruskal import kruskal
 from clmst.core.weight_keys import Array
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
+from clmst.runtime.kernel_family import Answer, Case
 from clmst.runtime.launcher import Launcher
 
 # Known graphs, and the edges of a chunk.
@@ -30,14 +31,13 @@ _SIZES: tuple[tuple[Size, int], ...] = (("tiny", 7), ("small", 500), ("heavy", 1
 _MOST_PASSES = 32  # each halves the components of a graph of at most 2**32 vertices
 
 
-def edge_stream_failure(device: Device, case: Case) -> str | None:
-    """Return what a device gets wrong of the known graphs' edges in many chunks, or None.
+def reductions(device: Device, case: Case) -> Iterator[Answer]:
+    """Yield forests of known graphs whose edges come in many chunks.
 
     The device generates the edges; weights as words, which need no arithmetic of their kind. Of
     one graph the chunks come in reverse order: its parallel edges are not in the order of ids.
     """
-    launch, maximum = Launcher(device, device.queue), case.maximum
-    dtype = dtype_of(case.bits, case.kind)
+    launch, maximum, dtype = Launcher(device, device.queue), bool(case.maximum), case.dtype
 
     def solve(graph: DeviceGraph) -> DeviceForest:
         name, found = choose("auto", device, graph, options=None, maximum=maximum)
@@ -57,9 +57,8 @@ def edge_stream_failure(device: Device, case: Case) -> str | None:
             edges.generate(chunk, launch)
             reducer.take(chunk)
         reducer.reduce(is_last=True)
-        if not np.array_equal(reducer.columns()[3], _expected_ids(size, maximum=maximum)):
-            return f"edges came out wrong for a stream of the known graph {size!r}"
-    return None
+        expected = _expected_ids(size, maximum=maximum)
+        yield f"edges of a stream of the known graph {size!r}", reducer.columns()[3], expected
 
 
 def _generated(size: Size, dtype: np.dtype[Any], device: Device) -> GeneratedEdges:
@@ -78,9 +77,9 @@ def _generated(size: Size, dtype: np.dtype[Any], device: Device) -> GeneratedEdg
     return edges(**{name: DeviceArray.from_host(a, device) for name, a in arrays.items()})
 
 
-def edge_passes_failure(device: Device, case: Case) -> str | None:
-    """Return what passes get wrong of the known graphs' edges in many chunks, or None."""
-    launch, dtype = Launcher(device, device.queue), dtype_of(case.bits, case.kind)
+def passes(device: Device, case: Case) -> Iterator[Answer]:
+    """Yield forests of known graphs by passes over chunks of their edges."""
+    launch, maximum, dtype = Launcher(device, device.queue), bool(case.maximum), case.dtype
     for size, rows in _SIZES:
         u, v, ranks = _shuffled(size)
         columns = u.astype(np.uint32), v.astype(np.uint32), weights_of(ranks, dtype)
@@ -91,26 +90,25 @@ def edge_passes_failure(device: Device, case: Case) -> str | None:
                 [DeviceArray.from_host(c[begin : begin + rows], device) for c in columns]
             ]
         ]
-        passes = EdgePasses(
+        run = EdgePasses(
             n_vertices=known_graph(size).ranks.n_vertices, dtype=dtype, launch=launch, rows=rows,
-            maximum=case.maximum,
+            maximum=maximum,
         )  # fmt: skip
         found: list[Columns] = []
         for _ in range(_MOST_PASSES):
             for chunk in chunks:
-                passes.take(chunk)
-            found += passes.end_pass()
-            if passes.is_done:
+                run.take(chunk)
+            found += run.end_pass()
+            if run.is_done:
                 break
         ids = np.zeros(0, np.int64)
         if found:
             u, v, weights, ids = (np.concatenate(one) for one in zip(*found, strict=True))
             *_, ids = in_canonical_order(
-                (u, v, weights, ids), n_vertices=passes.n_vertices, launch=launch
+                (u, v, weights, ids), n_vertices=run.n_vertices, launch=launch
             )
-        if not np.array_equal(ids, _expected_ids(size, maximum=case.maximum)):
-            return f"edges came out wrong for passes over the known graph {size!r}"
-    return None
+        expected = _expected_ids(size, maximum=maximum)
+        yield f"edges of passes over the known graph {size!r}", ids, expected
 
 
 @cache

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from clmst.algorithms.equal_weights.family import EQUAL_WEIGHTS
+from clmst.algorithms.families import EQUAL_WEIGHTS
 from clmst.core.arguments import unchecked
 from clmst.core.forest import Forest
 from clmst.core.weight_keys import Array, weight_kind_or_none
@@ -76,7 +76,7 @@ def _found(matrix: Any, device: Any, *, by_entry: bool) -> tuple[Array, Array] |
     device = get_device(device)
     if not EQUAL_WEIGHTS.suits(device):
         return None
-    if not device.trust.given and device.trust.refusal(EQUAL_WEIGHTS) is not None:
+    if device.trust.refusal(EQUAL_WEIGHTS) is not None:
         return None
     return solved(matrix.indptr, matrix.indices, device, by_entry=by_entry)
 

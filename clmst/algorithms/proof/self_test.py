@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from clmst.algorithms.families import Case, CompleteCase
+from clmst.algorithms.points_self_test import VERTICES, complete_graph
 from clmst.algorithms.proof.prove import prove
-from clmst.algorithms.self_test import SIZES, complete_graph
+from clmst.algorithms.self_test import SIZES
 from clmst.algorithms.shared.device_forest import DeviceForest
-from clmst.core.known_graphs import dtype_of, known_graph
+from clmst.core.known_graphs import known_graph
 from clmst.core.kruskal import kruskal
 from clmst.core.path_maxima import Hierarchy
 from clmst.core.weight_keys import Array
@@ -18,6 +18,7 @@ from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.device_matrix import DeviceMatrix
+from clmst.runtime.kernel_family import Answer, Case
 from clmst.runtime.launcher import Launcher
 
 
@@ -32,8 +33,10 @@ def complete_claim_of(matrix: DeviceMatrix, ends: Array, *, maximum: bool) -> De
     return _claim(matrix, ends, None, maximum=maximum)
 
 
-def failure(graph: DeviceGraph, right: Array, *, maximum: bool, exchanges: int = 3) -> str | None:
-    """Return what a device proves wrongly of a graph, given the slots of its forest; or None."""
+def of_graph(
+    graph: DeviceGraph, right: Array, *, maximum: bool, exchanges: int = 3
+) -> Iterator[Answer]:
+    """Yield claims on a graph, given the slots of its forest: as what they were proved, and are."""
     host = graph.graph
     others = np.setdiff1d(host.edge_slots, right)
 
@@ -41,15 +44,13 @@ def failure(graph: DeviceGraph, right: Array, *, maximum: bool, exchanges: int =
         return np.column_stack((host.rows[slots], host.indices[slots]))
 
     for name, slots in _claims(right, others, ends_of, host.n_vertices, exchanges):
-        if _is_proved(claim_of(graph, slots, maximum=maximum)) != (slots is right):
-            return f"{name} was taken for {'wrong' if slots is right else 'right'}"
-    return None
+        yield name, _is_proved(claim_of(graph, slots, maximum=maximum)), slots is right
 
 
-def complete_failure(
+def of_matrix(
     matrix: DeviceMatrix, right: Array, *, maximum: bool, exchanges: int = 3
-) -> str | None:
-    """Return what a device proves wrongly of a complete graph, given its forest; or None."""
+) -> Iterator[Answer]:
+    """Yield claims on a complete graph, given its forest: as what they were proved, and are."""
     n = matrix.n_vertices
 
     def ends_of(pairs: Array) -> Array:
@@ -60,9 +61,7 @@ def complete_failure(
     others = np.setdiff1d(u * n + v, numbers)
     for name, pairs in _claims(numbers, others, ends_of, n, exchanges):
         claim = complete_claim_of(matrix, ends_of(pairs), maximum=maximum)
-        if _is_proved(claim) != (pairs is numbers):
-            return f"{name} was taken for {'wrong' if pairs is numbers else 'right'}"
-    return None
+        yield name, _is_proved(claim), pairs is numbers
 
 
 def _claims(
@@ -110,31 +109,22 @@ def _is_proved(claim: DeviceForest) -> bool:
     return prove(claim, Launcher(device, device.queue)).ok
 
 
-# ------------------------------------------------------------------- known graphs
-
-
-def proof_failure(device: Device, case: Case) -> str | None:
-    """Return what a device proves wrongly of known graphs, or None."""
+def known_graphs(device: Device, case: Case) -> Iterator[Answer]:
+    """Yield what is proved of known graphs."""
     for size in SIZES:
-        known = known_graph(size)
-        graph = known.weighted(dtype_of(case.bits, case.kind), symmetric=case.symmetric)
+        known, maximum = known_graph(size), bool(case.maximum)
+        graph = known.weighted(case.dtype, symmetric=bool(case.symmetric))
         ids, edges = graph.edge_ids, graph.edge_slots
-        chosen = known.forest(maximum=case.maximum).edge_ids
+        chosen = known.forest(maximum=maximum).edge_ids
         right = edges[np.isin(edges if ids is None else ids[edges], chosen)]
-        resident = DeviceGraph.upload(graph, device)
-        reason = failure(resident, right, maximum=case.maximum)
-        if reason is not None:
-            return f"{reason}, of the known graph {known.name!r}"
-    return None
+        for claim in of_graph(DeviceGraph.upload(graph, device), right, maximum=maximum):
+            yield f"the proof of {claim[0]} of the known graph {size!r}", *claim[1:]
 
 
-def complete_proof_failure(device: Device, case: CompleteCase) -> str | None:
-    """Return what a device proves wrongly of known complete graphs, or None."""
-    for n in (9, 600):
-        graph = complete_graph(n, case)
-        right = kruskal(graph.to_graph(), maximum=case.maximum).edges
-        matrix = DeviceMatrix.upload(graph, device)
-        reason = complete_failure(matrix, right, maximum=case.maximum)
-        if reason is not None:
-            return f"{reason}, of the known complete graph of {n} vertices"
-    return None
+def complete_graphs(device: Device, case: Case) -> Iterator[Answer]:
+    """Yield what is proved of known complete graphs."""
+    for n in VERTICES:
+        graph, maximum = complete_graph(n, case), bool(case.maximum)
+        right = kruskal(graph.to_graph(), maximum=maximum).edges
+        for claim in of_matrix(DeviceMatrix.upload(graph, device), right, maximum=maximum):
+            yield f"the proof of {claim[0]} of {n} known vertices", *claim[1:]

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 if TYPE_CHECKING:  # records are read for the command's help, which loads no OpenCL
     from clmst.algorithms.shared.solution import Solution
-    from clmst.runtime.capabilities import Capabilities
     from clmst.runtime.device import Device
     from clmst.runtime.device_graph import DeviceGraph
     from clmst.runtime.launcher import Launcher
     from clmst.runtime.policy import Policy
-    from clmst.runtime.specialisation import Specialisation
 
 
 class Solve(Protocol):
@@ -27,9 +25,6 @@ class Solve(Protocol):
         """Enqueue the solve; the flags of the solution are complete when its queue has finished."""
 
 
-Specialisations: TypeAlias = "Callable[[Capabilities, Policy], Iterator[Specialisation]]"
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlgorithmRecord:
     """An algorithm: its name, where its parts are, what it is for, and what limits it.
@@ -39,8 +34,8 @@ class AlgorithmRecord:
     name : str
         What callers give as ``algorithm``.
     folder : str
-        Its package, which has ``solve.py`` with a function ``solve``, ``options.py`` with the class
-        of its options, and ``kernels.py`` with a function ``specialisations``.
+        Its package, which has ``solve.py`` with a function ``solve``, and ``options.py`` with the
+        class of its options.
     options : str
         The name of the class of its options.
     purpose : str
@@ -97,12 +92,6 @@ class AlgorithmRecord:
     def options_class(self) -> type[Any]:
         """The class of its options."""
         found: type[Any] = getattr(import_module(f"{self.folder}.options"), self.options)
-        return found
-
-    @property
-    def specialisations(self) -> Specialisations:
-        """What yields every specialisation of its kernels that a device can get."""
-        found: Specialisations = import_module(f"{self.folder}.kernels").specialisations
         return found
 
     def is_chosen_by(self, options: object) -> bool:

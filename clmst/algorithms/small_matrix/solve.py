@@ -17,7 +17,7 @@ import numpy as np
 from scipy import sparse
 
 from clmst.algorithms.canonical_csr import arrange
-from clmst.algorithms.small_matrix.family import SMALL_MATRIX, SmallMatrixCase
+from clmst.algorithms.families import SMALL_MATRIX
 from clmst.core import csr_forest, from_scipy
 from clmst.core.arguments import unchecked
 from clmst.core.deferred_graph import DeferredGraph
@@ -25,11 +25,12 @@ from clmst.core.forest import Forest
 from clmst.core.graph import Graph
 from clmst.core.graph_checks import check_shape
 from clmst.core.kruskal import kruskal
-from clmst.core.weight_keys import Array, weight_kind_or_none
+from clmst.core.weight_keys import Array
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import weight_defines
 from clmst.runtime.device_memory import in_place, result_in_place
 from clmst.runtime.failures import Guard
+from clmst.runtime.kernel_family import Case, case_of
 from clmst.runtime.launcher import Launcher
 
 SOURCE = "algorithms/small_matrix/small_matrix.cl"
@@ -75,7 +76,7 @@ def solve(graph: Any, device: Device, *, maximum: bool, or_host: bool) -> Forest
     if given is None:
         return None
     if works_on(device):
-        case = _case_of(given.data.dtype, maximum)
+        case = case_of(given.data.dtype, maximum=maximum)
         if device.trust.refusal(SMALL_MATRIX, case) is None:
             # Slots of a graph are in canonical order, and parallel ones are edges by themselves.
             return solved(given, device, case, by_slot=isinstance(graph, Graph), graph=graph)
@@ -114,7 +115,7 @@ def entries(matrix: Any, device: Device | None) -> Array | None:
     if given is None:
         return None
     if device is not None and works_on(device):
-        case = _case_of(given.data.dtype, False)
+        case = case_of(given.data.dtype, maximum=False)
         if device.trust.refusal(SMALL_MATRIX, case) is None:
             found = solved(given, device, case, by_slot=True)
             return None if found is None else found.edge_ids
@@ -166,7 +167,7 @@ def works_on(device: Device) -> bool:
 def solved(
     matrix: Any,
     device: Device,
-    case: SmallMatrixCase,
+    case: Case,
     *,
     by_slot: bool = False,
     graph: Any = None,
@@ -180,7 +181,7 @@ def solved(
     matrix : object
         Has `indptr`, `indices` and `data`.
     device : Device
-    case : SmallMatrixCase
+    case : Case
     by_slot : bool
         Whether ties go to the first slot, and not to the first edge in canonical order.
     graph : Graph, optional
@@ -224,18 +225,11 @@ def solved(
         labels = graph.vertex_labels
     return unchecked(
         Forest, n_vertices=n, _edges=ends.reshape(k, 2), weights=data.take(slots),
-        edge_ids=ids, maximum=case.maximum, stats=stats, vertex_labels=labels,
+        edge_ids=ids, maximum=bool(case.maximum), stats=stats, vertex_labels=labels,
     )  # fmt: skip
 
 
 @cache
-def _case_of(dtype: np.dtype[Any], maximum: bool) -> SmallMatrixCase:
-    """Return what decides which kernel solves a matrix of this supported dtype."""
-    kind = weight_kind_or_none(dtype)
-    assert kind is not None, "matrices and graphs of other weights are refused before"
-    return SmallMatrixCase(8 * dtype.itemsize, kind, maximum)
-
-
-@cache
-def _defines(case: SmallMatrixCase) -> dict[str, int]:
-    return weight_defines(case.bits, case.kind, maximum=case.maximum)
+def _defines(case: Case) -> dict[str, int]:
+    assert case.kind is not None
+    return weight_defines(case.bits, case.kind, maximum=bool(case.maximum))

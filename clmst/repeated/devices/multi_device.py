@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from clmst import algorithms
+from clmst.algorithms.families import words_case
 from clmst.algorithms.proof.checked import checked_on_host
 from clmst.algorithms.reweighting.union import Union
 from clmst.algorithms.shared.device_forest import DeviceForest
@@ -16,12 +17,12 @@ from clmst.algorithms.shared.solution import forest_of
 from clmst.core.graph import Graph
 from clmst.core.threads import TaskThread, all_of, interrupts_first
 from clmst.core.weight_keys import Array, Encoding
-from clmst.repeated import families
 from clmst.repeated.changes import Changes
 from clmst.repeated.devices.failure import DeviceFailure, failures_of
 from clmst.repeated.devices.plan import DevicePlan
 from clmst.repeated.devices.stats import LastPass, round_stats
 from clmst.repeated.devices.worker import Work, Worker
+from clmst.repeated.families import UNION
 from clmst.repeated.staged import Needs, StagedWeights, closed_error, nan_error, stage
 from clmst.runtime.device import Device
 from clmst.runtime.failures import has_finished
@@ -200,7 +201,7 @@ class MultiDevice:
         entered = time.perf_counter()
         with failures_of(device), device.lock:
             try:
-                families.require_union(device, 8 * encoding.word.itemsize)
+                device.trust.require(UNION, words_case(encoding.word))
                 graph = self._union.merge(lengths, encoding, launch)
                 name, solve = algorithms.choose(
                     task.algorithm, device, graph, options=task.options, maximum=self.maximum

@@ -9,7 +9,7 @@ import clmst
 from benchmarks.variants import GPU_SHAPE
 from clmst import Device, InvalidForestError
 from clmst.algorithms.dendrogram.merge import merge, rising_order
-from clmst.algorithms.dendrogram.self_test import merge_by_host
+from clmst.algorithms.self_test import merge_by_host
 
 
 def tree(n: int, seed: int, kind: str) -> np.ndarray:

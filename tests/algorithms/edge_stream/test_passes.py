@@ -12,12 +12,12 @@ from hypothesis import given
 
 from clmst.algorithms.edge_stream.edges import EdgeChunk, FaultyEdgeError
 from clmst.algorithms.edge_stream.passes import EdgePasses
-from clmst.algorithms.edge_stream.self_test import edge_passes_failure
-from clmst.algorithms.families import Case
+from clmst.algorithms.families import EDGE_PASSES
 from clmst.core.errors import DeviceError
 from clmst.core.weight_keys import as_weights
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
+from clmst.runtime.kernel_family import Case
 from clmst.runtime.launcher import Launcher
 from tests.algorithms.edge_stream.test_edges import chunk_of
 from tests.repeated.rounds import every_device
@@ -110,7 +110,7 @@ def test_any_edges_in_any_chunks(variant: Device, data: st.DataObject) -> None:
 
 @pytest.mark.parametrize("case", [Case(), Case(64, "float", maximum=True), Case(16, "float")])
 def test_self_test(any_device: Device, case: Case) -> None:
-    assert edge_passes_failure(any_device, case) is None
+    assert EDGE_PASSES.failure(any_device, case) is None
 
 
 def test_faults_are_found(any_device: Device) -> None:

@@ -9,14 +9,13 @@ import pytest
 
 import clmst
 from clmst.algorithms.edge_stream.edges import EdgeChunk
-from clmst.algorithms.edge_stream.family import EDGE_STREAM
 from clmst.algorithms.edge_stream.reducer import EdgeReducer
-from clmst.algorithms.edge_stream.self_test import edge_stream_failure
-from clmst.algorithms.families import Case
+from clmst.algorithms.families import EDGE_STREAM
 from clmst.algorithms.shared.device_forest import DeviceForest
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
+from clmst.runtime.kernel_family import Case
 from clmst.runtime.launcher import Launcher
 from tests.capabilities import with_capabilities
 
@@ -121,7 +120,7 @@ def test_edges_that_others_left_may_have_greater_ids(any_device: Device, has_for
     "case", [Case(), Case(64, "float", maximum=True), Case(16, "signed"), Case(16, "float")]
 )
 def test_self_test(any_device: Device, case: Case) -> None:
-    assert edge_stream_failure(any_device, case) is None
+    assert EDGE_STREAM.failure(any_device, case) is None
 
 
 def test_doubles_need_no_arithmetic(any_device: Device) -> None:

@@ -11,7 +11,7 @@ from scipy import sparse
 import clmst
 from clmst import Device, Graph, InvalidGraphError
 from clmst.algorithms.equal_weights import solve as equal_weights
-from clmst.algorithms.equal_weights.family import EQUAL_WEIGHTS
+from clmst.algorithms.families import EQUAL_WEIGHTS
 from clmst.core.kruskal import forest_positions
 from tests.forests import assert_same_forest
 from tests.strategies import WEIGHT_DTYPES

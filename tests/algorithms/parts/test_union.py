@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import clmst
-from clmst.algorithms.parts import self_test
-from clmst.algorithms.parts.family import PartsCase
+from clmst.algorithms.families import PARTS
 from clmst.algorithms.parts.union import PartForest, begin_rows, united
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
+from clmst.runtime.kernel_family import Case
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.relay import locks_in_order
 from tests.repeated.device_sets import every_device_set
@@ -61,4 +61,4 @@ def test_rows_of_a_part(any_device: Device) -> None:
 
 @pytest.mark.parametrize("bits", [32, 64])
 def test_self_test_passes(any_device: Device, bits: int) -> None:
-    assert self_test.parts_failure(any_device, PartsCase(bits)) is None
+    assert PARTS.failure(any_device, Case(bits, None)) is None

@@ -13,7 +13,7 @@ from clmst.algorithms import families
 from clmst.algorithms.proof import prove as proof
 from clmst.algorithms.proof import self_test as proof_self_test
 from clmst.core.known_graphs import known_graph
-from clmst.runtime.trust import KernelFamily
+from clmst.runtime.kernel_family import KernelFamily
 
 FAMILIES = (families.PROOF, families.COMPLETE_PROOF)
 
@@ -21,7 +21,7 @@ FAMILIES = (families.PROOF, families.COMPLETE_PROOF)
 @pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
 def test_the_best_device_passes(family: KernelFamily, any_device: Device) -> None:
     for case in family.cases[:2]:
-        assert family.test(any_device, case) is None
+        assert family.failure(any_device, case) is None
 
 
 @pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
@@ -30,9 +30,10 @@ def test_what_always_says_the_same_fails(
     family: KernelFamily, answer: bool, any_device: Device, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(proof_self_test, "prove", lambda *_: proof.Proof(ok=answer))
-    reason = family.test(any_device, family.cases[0])
+    reason = family.failure(any_device, family.cases[0])
     assert reason is not None
-    assert "taken for right" in reason if answer else "the forest was taken for wrong" in reason
+    first = "a forest without its first edge" if answer else "the forest"
+    assert reason.startswith(f"the proof of {first} of ")
 
 
 def test_each_wrong_claim_must_be_refused(
@@ -53,9 +54,9 @@ def test_each_wrong_claim_must_be_refused(
             return proof.Proof(ok=next(calls) in (0, place + 1))
 
         monkeypatch.setattr(proof_self_test, "prove", lets_pass)
-        assert proof_self_test.failure(graph, right, maximum=False) == (
-            f"a forest {wrong[place]} was taken for right"
-        )
+        claims = proof_self_test.of_graph(graph, right, maximum=False)
+        found = next(name for name, found, expected in claims if found != expected)
+        assert found == f"a forest {wrong[place]}"
 
 
 def test_a_device_that_has_not_earned_it_leaves_it_to_the_host(

@@ -15,9 +15,10 @@ import clmst
 from benchmarks.variants import as_variant
 from clmst import Device, Forest, Graph, InvalidGraphError, families
 from clmst.algorithms.equal_weights import solve as equal_weights
+from clmst.algorithms.families import SMALL_MATRIX
 from clmst.algorithms.small_matrix import solve as small_matrix
-from clmst.algorithms.small_matrix.family import SMALL_MATRIX, SmallMatrixCase
 from clmst.core import csr_forest
+from clmst.runtime.kernel_family import Case
 from tests.capabilities import with_capabilities
 from tests.forests import assert_same_forest
 from tests.strategies import WEIGHT_DTYPES
@@ -102,9 +103,9 @@ def test_device_that_goes_the_usual_way(any_device: Device, copies: str) -> None
     device = copied if copies == "its arrays are copied" else as_variant(any_device, "gpu-shape")
     device.trust.given = False
     assert list(families.tested(device, SMALL_MATRIX)) == []
-    assert "not for such a device" in str(device.trust.refusal(SMALL_MATRIX, SmallMatrixCase()))
+    assert "not for such a device" in str(device.trust.refusal(SMALL_MATRIX, Case()))
     A = matrix(dtype=np.uint32)
-    assert small_matrix.solved(A, device, SmallMatrixCase()) is None
+    assert small_matrix.solved(A, device, Case()) is None
     device.trust.given = True
     usual = clmst.minimum_spanning_forest(A, device=device)
     assert not is_at_once(usual)

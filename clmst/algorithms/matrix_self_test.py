@@ -1,0 +1,160 @@
+"""What a device must show before it is trusted with the arrays of matrices and lists of edges."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+
+import numpy as np
+
+from clmst.algorithms.canonical_csr.arrange import Arrangement, ranks_of, uploaded
+from clmst.algorithms.csr_validation import check as csr_validation
+from clmst.core import csr_forest
+from clmst.core.canonical import canonicalise
+from clmst.core.edge_list import EdgeList
+from clmst.core.graph import Graph
+from clmst.core.known_graphs import Size, known_graph, weights_of
+from clmst.core.kruskal import forest_positions, kruskal
+from clmst.core.weight_keys import EncodedWeights, Encoding
+from clmst.core.weight_order import stable_order
+from clmst.runtime.device import Device
+from clmst.runtime.device_graph import DeviceGraph
+from clmst.runtime.kernel_family import Answer, Case
+
+# Graphs, and bits for a key and a position: of the first they do not suffice.
+_ORDERED: tuple[tuple[Size, int], ...] = (("tiny", 0), ("heavy", 64))
+_SMALL: tuple[Size, ...] = ("tiny", "small")
+_NAMES = ("indptr", "indices", "weights", "edge_ids")
+
+
+def validation(device: Device, case: Case) -> Iterator[Answer]:
+    """Yield whether matrices are found sound: one that is, and faulty ones."""
+    for symmetric in (False, True):
+        graph = known_graph("large").simple(case.dtype, symmetric=symmetric)
+        found = csr_validation.check(DeviceGraph.upload(graph, device))
+        way = None if found is None else found.graph.is_symmetric
+        yield "the check of a sound matrix", way == symmetric, True
+    for name, faulty in _faulty(graph):
+        found = csr_validation.check(DeviceGraph.upload(faulty, device))
+        yield f"the check of a matrix with {name}", found is None, True
+
+
+def small(device: Device, case: Case) -> Iterator[Answer]:
+    """Yield forests of small matrices, and whether faults are seen."""
+    from clmst.algorithms.small_matrix.solve import solved
+
+    maximum = bool(case.maximum)
+    for size in _SMALL:
+        for symmetric in (False, True):
+            graph = known_graph(size).simple(case.dtype, symmetric=symmetric)
+            forest = solved(_Matrix(graph), device, case)
+            edges = () if forest is None else forest.edges
+            yield f"edges of {size!r}", edges, kruskal(graph, maximum=maximum).edges
+    for name, other in _faulty(graph):
+        matrix = _Matrix(other)
+        known = csr_forest.forest_of_matrix(matrix, maximum=maximum)
+        yield f"a matrix with {name}", solved(matrix, device, case) == known, True
+        if known is not None:
+            slots = csr_forest.entries_of_matrix(matrix, maximum=maximum)
+            by_slot = solved(matrix, device, case, by_slot=True)
+            found = None if by_slot is None else by_slot.edge_ids
+            yield f"slots of a matrix with {name}", () if found is None else found, slots
+
+
+def equal_weights(device: Device, _: object) -> Iterator[Answer]:
+    """Yield forests of matrices of equal weights, and whether a fault is seen."""
+    from clmst.algorithms.equal_weights.solve import solved
+
+    for size in _SMALL:
+        for symmetric in (False, True):
+            graph = known_graph(size).simple(np.dtype(np.uint8), symmetric=symmetric)
+            # The vertices numbered from the other end: rows fall, and entries change sides.
+            lengths = np.diff(graph.indptr.astype(np.int64))[::-1]
+            indptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
+            indices = graph.n_vertices - 1 - graph.indices[::-1].astype(np.int64)
+            ones = np.ones(indices.size, np.uint8)
+            expected = kruskal(Graph.from_csr(indptr, indices, ones)).edge_ids
+            first = forest_positions(graph.n_vertices, indptr, indices, ones)
+            for dtype, by_entry in product((np.int32, np.int64), (False, True)):
+                arrays = (indptr.astype(dtype), indices.astype(dtype))
+                found = solved(*arrays, device, by_entry=by_entry)
+                slots = () if found is None else found[0]
+                yield f"edges of {size!r}", slots, first if by_entry else expected
+            faulty = indices.copy()
+            faulty[indices.size // 2] = graph.n_vertices
+            found = solved(indptr, faulty, device)
+            yield "the check of a matrix with a column outside", found is None, True
+
+
+class _Matrix:
+    """The arrays of a graph as those of a SciPy matrix, whatever their values."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.indptr, self.indices = graph.indptr.view(np.int32), graph.indices.view(np.int32)
+        self.data = graph.weights
+        self.shape = (graph.n_vertices, graph.n_vertices)
+
+
+def _faulty(graph: Graph) -> Iterator[tuple[str, Graph]]:
+    """Yield copies of a symmetric matrix with one fault each."""
+    for slot in (0, graph.n_slots - 1):
+        weights = graph.weights.copy()
+        weights[slot] = weights.max() if weights[slot] != weights.max() else weights.min()
+        yield "another weight in one direction", graph.replace_unchecked(weights=weights)
+    columns = graph.indices.copy()
+    columns[graph.n_slots // 2] = graph.n_vertices
+    yield "a column outside", graph.replace_unchecked(indices=columns)
+    starts = graph.indptr.copy()
+    starts[graph.n_vertices // 3] += 1
+    yield "a slot in another row", graph.replace_unchecked(indptr=starts)
+
+
+def canonical_order(device: Device, case: Case) -> Iterator[Answer]:
+    """Yield the arrays of known graphs whose edges come in another order, or as a matrix."""
+    encoding = Encoding(dtype=case.dtype, stored=case.dtype)
+    for size, word_bits in _ORDERED:
+        u, v, ranks, _ = known_graph(size).ranks.edges()
+        order = np.random.default_rng(u.size).permutation(u.size)
+        u, v, weights = u[order], v[order], weights_of(ranks[order], case.dtype)
+        u[::7] = v[::7]  # loops
+        n = known_graph(size).ranks.n_vertices
+        for merged in (False, True):
+            edges = EdgeList(u=u, v=v, weights=weights, n_vertices=n, merge_parallel=merged)
+            on_device = uploaded(device, u.astype(np.int64), v.astype(np.int64), weights)
+            work = Arrangement(n, on_device[2], device, encoding, word_bits=word_bits)
+            work.pair_edges(*on_device[:2])
+            found = work.graph(lightest=merged, n_input=edges.size)
+            yield from _arrays(f"edges of {size!r}", found, *map(edges.canonical.get, _NAMES))
+        yield from _canonical_slots(edges, device, encoding, word_bits)
+        if case.dtype != np.float16:
+            expected = np.empty(weights.size, np.uint32)
+            expected[stable_order(weights)] = np.arange(weights.size)
+            yield f"ranks of weights of {size!r}", ranks_of(*uploaded(device, weights)), expected
+
+
+def _canonical_slots(
+    edges: EdgeList, device: Device, encoding: Encoding, word_bits: int
+) -> Iterator[Answer]:
+    """Yield the arrays of a matrix with falling columns, brought into order."""
+    order = np.lexsort((edges.v, edges.u)[::-1])[::-1]
+    order = order[np.argsort(edges.v[order], kind="stable")]
+    indptr = np.searchsorted(edges.v[order], np.arange(edges.n_vertices + 1)).astype(np.uint32)
+    indices, weights = edges.u[order].astype(np.uint32), edges.weights[order]
+    matrix = Graph.unchecked(
+        indptr=indptr, indices=indices, weights=weights, is_symmetric=True, edge_ids=None,
+        n_input=indices.size,
+    )  # fmt: skip
+    words = EncodedWeights(bits=weights.view(encoding.word), encoding=encoding)
+    given = uploaded(device, weights)[0]
+    work = Arrangement(edges.n_vertices, given, device, encoding, word_bits=word_bits)
+    work.pair_slots(DeviceGraph.of_keys(matrix, words, device, wait=True))
+    found = work.graph(lightest=True, n_input=indices.size)
+    right = canonicalise(indptr, indices, weights)
+    yield from _arrays("slots", found, right.indptr, right.indices, right.weights, right.positions)
+
+
+def _arrays(what: str, found: DeviceGraph | None, *expected: object) -> Iterator[Answer]:
+    yield f"{what}: the list itself", found is not None, True
+    assert found is not None
+    for name, right in zip(_NAMES, expected, strict=True):
+        yield f"{name} of {what}", getattr(found.graph, name), right

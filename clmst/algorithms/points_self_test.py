@@ -1,0 +1,113 @@
+"""What a device must show before it is trusted with complete graphs: matrices and points."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from clmst.algorithms.bvh_boruvka import neighbours
+from clmst.algorithms.bvh_boruvka import solve as bvh_boruvka
+from clmst.algorithms.bvh_boruvka.hierarchy import hierarchy_of
+from clmst.algorithms.dense import nearest
+from clmst.algorithms.dense import solve as dense
+from clmst.algorithms.dense.options import DenseOptions, Filter
+from clmst.algorithms.dense.tiles import PackedPoints
+from clmst.algorithms.shared.device_forest import DeviceForest
+from clmst.core.dense_graph import DenseGraph
+from clmst.core.forest import Forest
+from clmst.core.known_graphs import weights_of
+from clmst.core.kruskal import kruskal
+from clmst.core.points import Points
+from clmst.core.weight_keys import Array
+from clmst.runtime.device import Device
+from clmst.runtime.device_matrix import DeviceMatrix
+from clmst.runtime.kernel_family import Answer, Case
+from clmst.runtime.launcher import Launcher
+
+VERTICES = (9, 600)
+
+
+def complete(device: Device, case: Case) -> Iterator[Answer]:
+    """Yield the trees of known complete graphs."""
+    for n in VERTICES:
+        graph, maximum = complete_graph(n, case), bool(case.maximum)
+        matrix, launch = DeviceMatrix.upload(graph, device), Launcher(device, device.queue)
+        found = dense.solve_matrix(matrix, launch, maximum=maximum, options=case.options)
+        expected = kruskal(graph.to_graph(), maximum=maximum)
+        yield f"edges of {n} known vertices", found.to_host().edges, expected.edges
+
+
+def hierarchies(device: Device, case: Case) -> Iterator[Answer]:
+    """Yield either trees of known points or distances to near ones: what a call takes."""
+    for n in VERTICES:
+        points = _known_points(n, case)
+        matrix, launch = DeviceMatrix.upload(points, device), Launcher(device, device.queue)
+        if case.neighbours:
+            for k in range(min(case.neighbours, n - 1), case.neighbours // 2, -5):
+                if neighbours.capacity_for(k) != case.neighbours:
+                    break
+                kth = neighbours.distances(hierarchy_of(matrix, launch), k, launch)
+                yield f"distances to the {k} nearest of {n} known points", kth, _kth(points, k)
+            continue
+        yield from _tree(points, bvh_boruvka.solve(matrix, launch))
+        tree = kruskal(points.to_graph())
+        half = Forest(
+            n_vertices=n, edges=tree.edges[::2], weights=tree.weights[::2],
+            edge_ids=tree.edge_ids[::2],
+        )  # fmt: skip
+        joining = bvh_boruvka.joining_edges(matrix, half.labels, launch)
+        yield f"edges between components of {n} known points", joining, tree.edges[1::2]
+
+
+def tiles(device: Device, case: Case) -> Iterator[Answer]:
+    """Yield trees of known points, or distances to near ones, by tiles of pairs."""
+    launch = Launcher(device, device.queue)
+    by: Filter = "products" if case.products else "differences"
+    for n, dimensions in ((9, 5), (300, 17)):
+        points = _known_points(n, case, dimensions)
+        matrix = DeviceMatrix.upload(points, device)
+        if case.neighbours:
+            k = min(n - 1, 20)
+            packed = PackedPoints.upload(matrix, launch, by=by)
+            kth = nearest.distances(packed, k, launch)
+            yield f"distances to the {k} nearest of {n} known points", kth, _kth(points, k)
+            continue
+        options = DenseOptions(filter=by)
+        yield from _tree(points, dense.solve_by_tiles(matrix, launch, options=options))
+
+
+def _tree(points: Points, found: DeviceForest) -> Iterator[Answer]:
+    """Yield the edges of a tree of points and their weights, bit for bit."""
+    host, tree = found.to_host(), kruskal(points.to_graph())
+    word = f"u{tree.weights.itemsize}"
+    yield f"edges of {points.n_vertices} known points", host.edges, tree.edges
+    name = f"weights of {points.n_vertices} known points"
+    yield name, host.weights.view(word), tree.weights.view(word)
+
+
+def _kth(points: Points, k: int) -> Array:
+    """Return the distance of each point to the k-th nearest."""
+    numbers = np.arange(points.n_vertices)
+    return np.sort(points.weights_of(numbers[:, None], numbers), axis=1)[:, k]
+
+
+def _known_points(n: int, case: Case, dimensions: int = 0) -> Points:
+    points = complete_graph(n, case, dimensions)
+    assert isinstance(points, Points)
+    return points
+
+
+def complete_graph(n: int, case: Case, dimensions: int = 0) -> DenseGraph | Points:
+    """Return a complete graph with equal weights among others."""
+    rng = np.random.default_rng(n)
+    if case.metric:
+        on_sphere = case.metric == "great-circle"
+        # Of a class of many dimensions, different ones.
+        dimensions = 2 if on_sphere else dimensions or case.dimension_class or 4 + n % 5
+        at_most = 80 if on_sphere else 50  # degrees, and few distances
+        coordinates = rng.integers(1, at_most, (n, dimensions))
+        core = rng.integers(0, 4, n) if case.core else None
+        return Points(coordinates, metric=case.metric, core_distances=core)
+    ranks = np.triu(rng.integers(0, 128, (n, n)), 1)
+    return DenseGraph(weights_of(ranks + ranks.T, case.dtype))

@@ -1,0 +1,373 @@
+"""Every program that a device can get: each file of ``cl/`` with each set of its macros.
+
+A file whose text has keys of weights is built for all weights in both directions, any other file
+once; what differs from that is in the tables here. The primitives take operators of the user's, for
+which representatives stand.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache
+from itertools import product
+from typing import TypeAlias, get_args
+
+import numpy as np
+
+from clmst.algorithms.bvh_boruvka import choice
+from clmst.algorithms.dense.plan import key_defines
+from clmst.algorithms.dense.tiles import HAVE_SQUARES, tile_defines
+from clmst.algorithms.ecl.options import (
+    EclOptions,
+    populate_defines,
+    round_defines,
+    topology_defines,
+)
+from clmst.algorithms.edge_parallel.options import EdgeParallelOptions, UnionFind
+from clmst.algorithms.edge_parallel.solve import defines as sets_defines
+from clmst.algorithms.edge_stream.generated import GeneratedEdges
+from clmst.algorithms.filter_boruvka import cpu, plan
+from clmst.algorithms.pma.solve import defines as pma_defines
+from clmst.algorithms.pma.solve import lanes_for
+from clmst.algorithms.shared import contraction
+from clmst.core.weight_keys import WeightKind
+from clmst.primitives import chain, radix_chain, selection
+from clmst.primitives.histogram import LOCAL_BINS
+from clmst.primitives.map import Map
+from clmst.primitives.monoid import Monoid
+from clmst.primitives.predicate import Predicate
+from clmst.primitives.radix import KEY_KINDS, Key, Shape
+from clmst.primitives.record import NO_WORDS, RecordWords
+from clmst.primitives.selection import Keep, Write
+from clmst.primitives.sweeps import Segments, sweep_defines
+from clmst.runtime import source
+from clmst.runtime.capabilities import Capabilities
+from clmst.runtime.device_graph import weight_defines
+from clmst.runtime.device_matrix import METRICS
+from clmst.runtime.policy import Policy
+from clmst.runtime.specialisation import Prelude, Specialisation, specialise
+
+Macros: TypeAlias = Mapping[str, int | bool]
+Built: TypeAlias = "Macros | tuple[Prelude, Macros]"
+Rule: TypeAlias = Callable[[Capabilities, Policy], Iterable[Built]]
+
+# Widths and kinds that encoded weights come in (clmst.core.weight_keys.encode).
+WEIGHTS: tuple[tuple[int, WeightKind], ...] = (
+    *((bits, "unsigned") for bits in (8, 16, 32, 64)),
+    *((bits, "signed") for bits in (8, 16, 32, 64)),
+    *((bits, "float") for bits in (16, 32, 64)),
+)
+LEAST = [weight_defines(bits, kind, maximum=False) for bits, kind in WEIGHTS]
+EVERY = [weight_defines(*one, maximum=maximum) for one in WEIGHTS for maximum in (False, True)]
+
+
+def programs(capabilities: Capabilities, tuning: Policy) -> Iterator[Specialisation]:
+    """Yield every program for a device, each once."""
+    yield from dict.fromkeys(
+        specialise(name, capabilities, tuning, one[0], **one[1])
+        if isinstance(one, tuple)
+        else specialise(name, capabilities, tuning, **one)
+        for name in files()
+        for one in RULES.get(name, _by_text(name))(capabilities, tuning)
+    )
+
+
+@cache
+def files() -> tuple[str, ...]:
+    """Return the files that programs are made of: those that no other one includes."""
+    texts = {
+        str(path.relative_to(source.root())): path.read_text(encoding="utf-8")
+        for path in source.root().rglob("*.cl")
+    }
+    parts = {name for text in texts.values() for name in re.findall(r'#include "(.+)"', text)}
+    return tuple(sorted(texts.keys() - parts))
+
+
+def _by_text(name: str) -> Rule:
+    has_keys = "WEIGHT_KIND" in source.compose(name)
+    return lambda *_: EVERY if has_keys else [{}]
+
+
+# ------------------------------------------------------------------------- algorithms
+
+
+def _points(capabilities: Capabilities, *directions: bool) -> Iterator[dict[str, int]]:
+    """Yield the macros of points: each metric in 3 dimensions, and each way of coordinates."""
+    others: list[tuple[str, int, int]] = [("euclidean", d, 0) for d in (2, 3, 0)]
+    others += [(name, 3, int(kind == "float")) for name, (_, _, kind) in METRICS.items()]
+    for name, dimensions, core in (*others, ("rounded-euclidean", 2, 0)):
+        metric, bits, kind = METRICS[name]
+        cells = {"METRIC": metric, "DIMENSION_CLASS": dimensions, "CORE_DISTANCES": core}
+        for maximum in directions if capabilities.doubles else ():
+            yield cells | weight_defines(bits, kind, maximum=maximum)
+
+
+def _in_boxes(capabilities: Capabilities, *, core: bool = True) -> Iterator[dict[str, int]]:
+    """Yield the macros of points whose metric bounds boxes."""
+    bounding = {METRICS[name][0] for name in choice.METRICS}
+    for one in _points(capabilities, False):
+        if one["METRIC"] in bounding and (core or not one["CORE_DISTANCES"]):
+            yield {"COMPLETE": 1} | one
+
+
+def _tiles(what: str) -> Rule:
+    """Return the rule of kernels of tiles; on a sphere points have few dimensions."""
+
+    def rule(capabilities: Capabilities, tuning: Policy) -> Iterator[Macros]:
+        for metric, core in product(METRICS, (False, True)):
+            is_float = METRICS[metric][2] == "float"
+            if metric == "great-circle" or (core and (what != "lightest" or not is_float)):
+                continue
+            if not capabilities.doubles or (what == "nearest" and not is_float):
+                continue
+            defines = tile_defines(metric, capabilities, tuning, core=core)
+            yield defines
+            if what != "pack" and metric in HAVE_SQUARES:
+                yield defines | {"FILTER_PRODUCTS": 1}
+
+    return rule
+
+
+def _ecl(defines: Callable[[EclOptions, Policy], dict[str, int | bool]], *, by_data: bool) -> Rule:
+    """Return the rule of a file of ecl: all weights, and the ablation on 32-bit ones."""
+
+    def rule(_: Capabilities, tuning: Policy) -> Iterator[Macros]:
+        usual = EclOptions()
+        for weights, options in (
+            *product(EVERY, [usual]),
+            *((weight_defines(32, "unsigned", maximum=False), o) for _, o in usual.ablation()[1:]),
+        ):
+            if options.data_driven == by_data:
+                yield {**weights, **defines(options, tuning)}
+
+    return rule
+
+
+def _union_find(capabilities: Capabilities, _: Policy) -> Iterator[Macros]:
+    """Yield all weights by the usual sets, and the other sets on one of each width of words."""
+    few = [weight_defines(bits, "unsigned", maximum=False) for bits in (32, 64)]
+    for sets in get_args(UnionFind):
+        for weights in EVERY if sets == EdgeParallelOptions().union_find else few:
+            yield weights | sets_defines(sets, capabilities.kind)
+
+
+def _resident(name: str) -> Rule:
+    """Return the rule of launches whose work-groups wait for one another, where these are used."""
+
+    def rule(_: Capabilities, tuning: Policy) -> Iterator[Macros]:
+        if tuning.resident_groups_per_compute_unit == 0:
+            return
+        for weights, symmetric in product(EVERY, (False, True)):
+            if name == "finish":
+                yield weights | plan.finish_defines(tuning, symmetric=symmetric)
+                continue
+            for one in (False, True):
+                yield weights | plan.resident_defines(tuning, symmetric=symmetric, one_window=one)
+
+    return rule
+
+
+def _each(*rows: Macros) -> Rule:
+    return lambda *_: rows
+
+
+def _where(suits: Callable[[Policy], bool], *rows: Macros) -> Rule:
+    return lambda _, tuning: rows if suits(tuning) else ()
+
+
+def _is_alone(tuning: Policy) -> bool:
+    return tuning.work_group_size == 1
+
+
+def _has_groups(tuning: Policy) -> bool:
+    return tuning.work_group_size > 1
+
+
+_WIDTHS = _each(*({"WEIGHT_BITS": bits} for bits in (8, 16, 32, 64)))
+_GENERATED = tuple(
+    GeneratedEdges(
+        n_vertices=10, n_edges=10, u="id", v="(id + hop[id]) % 10", weight=weight,
+        weight_dtype=np.dtype(dtype), scalars={"factor": "u4"}, arrays={"hop": "u4"},
+    )
+    for dtype, weight in (("u4", "id * factor"), ("f4", "(float)id"), ("i8", "-(long)id"))
+)  # fmt: skip
+
+_ALGORITHMS: dict[str, Rule] = {
+    "bvh_boruvka/build": lambda c, _: ({"DIMENSION_CLASS": d} for d in (2, 3, 0) if c.doubles),
+    "bvh_boruvka/bvh_boruvka": lambda c, _: _in_boxes(c),
+    "bvh_boruvka/candidates": lambda c, _: _in_boxes(c, core=False),
+    "bvh_boruvka/moved": lambda c, _: _in_boxes(c, core=False),
+    "bvh_boruvka/neighbours": lambda c, _: (
+        one | {"NEIGHBOURS": capacity} for one in _in_boxes(c) for capacity in (8, 32)
+    ),
+    "canonical_csr/canonical_csr": _each(*LEAST),
+    "csr_validation/csr_validation": _each(*LEAST),
+    "dendrogram/chains": _where(_has_groups, {}),
+    "dendrogram/contract": _where(_has_groups, {}),
+    "dense/dense": lambda c, _: (
+        *({"COMPLETE": 1} | one for one in (*EVERY, *_points(c, False, True))),
+        *(key_defines(wide=wide) for wide in (False, True)),
+    ),
+    "dense/lightest": _tiles("lightest"),
+    "dense/nearest": _tiles("nearest"),
+    "dense/pack": _tiles("pack"),
+    "ecl/ecl": _ecl(round_defines, by_data=True),
+    "ecl/populate": _ecl(populate_defines, by_data=True),
+    "ecl/topology": _ecl(lambda options, _: topology_defines(options), by_data=False),
+    "edge_parallel/edge_parallel": _union_find,
+    "edge_stream/generate": lambda *_: ((one.prelude, one.defines) for one in _GENERATED),
+    "equal_weights/equal_weights": _where(_is_alone, {}),
+    "filter_boruvka/cpu": _each(*map(cpu.defines, EVERY)),
+    "filter_boruvka/cpu_first": _each(*map(cpu.defines, EVERY)),
+    "filter_boruvka/filter_boruvka": lambda _, tuning: (
+        weights | plan.defines(tuning, symmetric=symmetric)
+        for weights, symmetric in product(EVERY, (False, True))
+    ),
+    "filter_boruvka/finish": _resident("finish"),
+    "filter_boruvka/resident": _resident("resident"),
+    "k_core/peel": _where(_has_groups, {}),
+    "k_core/serial": _where(_is_alone, {}),
+    "parts/parts": _WIDTHS,
+    "pma/pma": lambda c, tuning: (
+        pma_defines(lanes=lanes, rows_rise=rise)
+        for lanes, rise in product({1, lanes_for(c, tuning)}, (False, True))
+    ),
+    "prim/mirror": _WIDTHS,
+    "proof/matrix": lambda c, _: (*EVERY, *_points(c, False, True)),
+    "reweighting/repeated": _each(*LEAST),
+    "reweighting/sensitivity_classify": _each({}),
+    "reweighting/series": _each({}),
+    "reweighting/union": _WIDTHS,
+    "shared/contraction": _each(*(one | contraction.DEFINES for one in LEAST)),
+    "shared/forest": _WIDTHS,
+    "small_matrix/small_matrix": _where(_is_alone, *EVERY),
+}
+
+# ------------------------------------------------------------------------- primitives
+
+# Neither commutative nor a scalar.
+_MATRIX_PRODUCT = Monoid(
+    dtype=np.dtype([(name, np.uint32) for name in ("a", "b", "c", "d")]),
+    combine="(uint4)(a.x * b.x + a.y * b.z, a.x * b.y + a.y * b.w,"
+    " a.z * b.x + a.w * b.z, a.z * b.y + a.w * b.w)",
+    identity="(uint4)(1, 0, 0, 1)",
+    name="matrix product",
+)
+_BELOW = Predicate(
+    dtype=np.dtype("u4"), expression="x < limit || chosen[i] != 0", scalars={"limit": "u4"},
+    arrays={"chosen": "u1"}, name="below a limit",
+)  # fmt: skip
+_MAPS = (
+    Map(dtype=np.dtype("u1"), result=np.dtype("u2"), expression="x + i"),
+    Map(
+        dtype=np.dtype("f4"), expression="x * share + other[i]", scalars={"share": "f4"},
+        arrays={"other": "f4"},
+    ),
+)  # fmt: skip
+_EVEN = Map(
+    dtype=np.dtype("f4"), result=np.dtype("u4"), expression="(uint)((x - least) * scale)",
+    scalars={"least": "f4", "scale": "f4"},
+)  # fmt: skip
+_SCALARS = (np.uint32, np.int32, np.float32, np.uint64, np.int64, np.uint8, np.int16, np.float64)
+_SUM = Monoid.sum(np.uint32)
+
+
+def _scans(capabilities: Capabilities) -> Iterator[tuple[int, Monoid, Segments, bool]]:
+    """Yield monoids and forms of segments; exclusive and inclusive scans alternate."""
+    monoids = [Monoid.sum(one) for one in _SCALARS[: None if capabilities.doubles else -1]]
+    monoids += [Monoid.minimum(np.uint64), Monoid.minimum_by_key(np.float32), _MATRIX_PRODUCT]
+    for (k, monoid), ways in product(enumerate(monoids), Segments):
+        if ways != Segments.PACKED or monoid.dtype.kind == "u":
+            yield k, monoid, ways, (k + ways) % 2 == 0
+
+
+def _scan(capabilities: Capabilities, tuning: Policy) -> Iterator[Built]:
+    for _, monoid, ways, exclusive in _scans(capabilities):
+        yield monoid.prelude, sweep_defines(tuning, segments=ways, exclusive=exclusive)
+
+
+def _scan_chain(capabilities: Capabilities, tuning: Policy) -> Iterator[Built]:
+    for k, monoid, ways, exclusive in _scans(capabilities):
+        one = chain.scan_defines(
+            capabilities, tuning, item_bytes=monoid.dtype.itemsize, segments=ways,
+            exclusive=exclusive,
+        )  # fmt: skip
+        if one["WG_SIZE"] > 1 and monoid.exact and k % 3 == 0:
+            yield monoid.prelude, one
+
+
+def _propagate(_: Capabilities, tuning: Policy) -> Iterator[Built]:
+    for monoid in (_SUM, _MATRIX_PRODUCT):
+        yield monoid.prelude, sweep_defines(tuning, segments=Segments.NONE, exclusive=True)
+
+
+def _selections(*, chained: bool) -> Rule:
+    sizes = (
+        *((RecordWords(w), RecordWords(v)) for w, v in ((1, 0), (1, 1), (2, 4), (3, 16), (16, 3))),
+        (RecordWords(1, 1), RecordWords(1, 2)),
+        (RecordWords(3, 2), NO_WORDS),
+    )
+
+    def rule(capabilities: Capabilities, tuning: Policy) -> Iterator[Built]:
+        more = selection.chain_defines(capabilities, tuning)
+        for keep, write, (record, value) in product(Keep, Write, sizes):
+            if write == Write.POSITIONS and (keep != Keep.FLAGGED or (record, value) != sizes[0]):
+                continue  # of flags only, and without values
+            if write == Write.ALL and (keep == Keep.HEADS or chained):
+                continue  # not used
+            if keep == Keep.HOLDING and record != RecordWords(1):
+                continue  # the predicate takes one word
+            if chained and (more["WG_SIZE"] == 1 or record.count > 2):
+                continue
+            defines = selection.selection_defines(
+                keep, write, record=record, value=value,
+                bytes_per_item=tuning.compact_bytes_per_item,
+            )  # fmt: skip
+            defines |= more if chained else {}
+            yield (_BELOW.prelude, defines) if keep == Keep.HOLDING else defines
+
+    return rule
+
+
+def _splits(*, chained: bool) -> Rule:
+    sizes = [*product((1, 2, 3, 4), (0, 1, 2)), (5, 3), (8, 0), (16, 0), (1, 16)]
+    numbers = [
+        Key(start_bit=0, bits=32, kind=kind, descending=descending)
+        for kind, descending in product(KEY_KINDS, (False, True))
+    ]
+
+    def rule(capabilities: Capabilities, tuning: Policy) -> Iterator[Built]:
+        for words, value_words in sizes:
+            shape = Shape.choose(capabilities, tuning, max(words, value_words))
+            for key in numbers if words <= 2 and value_words <= 1 else numbers[:1]:
+                if not chained:
+                    yield shape.defines(key, words, value_words)
+                    continue
+                if shape.is_serial or words > radix_chain.MOST_WORDS:
+                    continue
+                if key == numbers[0] or words == 2:
+                    yield radix_chain.chain_defines(shape, key, (words, value_words), tuning)
+
+    return rule
+
+
+_RECORDS = (
+    *map(RecordWords, (1, 2, 3, 4, 16)), RecordWords(1, 1), RecordWords(3, 1), RecordWords(1, 2),
+)  # fmt: skip
+_PRIMITIVES: dict[str, Rule] = {
+    "compact": _selections(chained=False),
+    "compact_chain": _selections(chained=True),
+    "histogram": lambda *_: [(_EVEN.prelude, {"LOCAL_BINS": LOCAL_BINS})],
+    "map": lambda *_: [(one.prelude, {}) for one in _MAPS],
+    "permute": _each(*(one.defines("RECORD") for one in _RECORDS)),
+    "scan": _scan,
+    "scan_chain": _scan_chain,
+    "scan_propagate": _propagate,
+    "segments": lambda *_: [(one.prelude, {}) for one in (_SUM, _MATRIX_PRODUCT)],
+    "split": _splits(chained=False),
+    "split_chain": _splits(chained=True),
+    "widen": _each(*({"RECORD_BYTES": size} for size in (1, 2, 3, 6, 15))),
+}
+RULES = {f"algorithms/{name}.cl": rule for name, rule in _ALGORITHMS.items()}
+RULES |= {f"primitives/{name}.cl": rule for name, rule in _PRIMITIVES.items()}
