@@ -1,14 +1,28 @@
-"""The check that contestants give the same forest: the first one's, or a known one."""
+"""The right forest of a graph, and whether the forest of a contestant is it.
+
+The total weight of a surrogate graph is recorded; a forest of that weight counts as right. For
+other graphs, Kruskal's algorithm on the host gives the right forest. If that would take minutes,
+two algorithms that share no kernels must agree on every edge.
+"""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
 
 from clmst.algorithms.shared.device_forest import DeviceForest
+from clmst.api import minimum_spanning_forest
+from clmst.core.errors import InvalidForestError
 from clmst.core.forest import Forest
+from clmst.core.graph import Graph
+from clmst.core.kruskal import kruskal
 from clmst.core.weight_keys import Array
+from clmst.runtime.device_graph import DeviceGraph
 
 
 class Agreement:
@@ -48,3 +62,114 @@ def _difference(found: Array, right: Array) -> str:
         return f"{len(found)} edges, not {len(right)}"
     at = np.flatnonzero((found != right).reshape(len(right), -1).any(axis=1))
     return f"edge {at[0]} is {found[at[0]]}, not {right[at[0]]}" if at.size else ""
+
+
+KRUSKAL_SLOTS = 1 << 25
+_RELATIVE = 1e-9
+# Neither shares a kernel with the other.
+_WITNESSES = ("ecl", "boruvka")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reference:
+    """The right forest.
+
+    Attributes
+    ----------
+    slots : ndarray, shape (k,)
+        Of its edges, rising.
+    n_slots : int
+        Of the graph.
+    total_weight : int or float
+    how : str
+        How it is known to be right.
+    """
+
+    slots: Array
+    n_slots: int
+    total_weight: int | float
+    how: str
+
+    @cached_property
+    def flags(self) -> Array:
+        """1 at the slot of each edge, 0 elsewhere; uint8, shape (n_slots,)."""
+        flags = np.zeros(self.n_slots, np.uint8)
+        flags[self.slots] = 1
+        return flags
+
+    def difference_of_flags(self, flags: Array) -> str:
+        """Return "" if these flags mark the right forest, else what differs. O(n_slots)."""
+        same = np.array_equal(flags, self.flags)  # much quicker than looking for the slots
+        return "" if same else self.difference(np.flatnonzero(flags)) or "a flag is neither 0 nor 1"
+
+    def difference(self, slots: Array) -> str:
+        """Return "" if these are the slots of the right forest, else what differs."""
+        if slots.size != self.slots.size:
+            return f"{slots.size} edges, not {self.slots.size}"
+        at = np.flatnonzero(slots.astype(np.int64) != self.slots)
+        if at.size:
+            return f"edge {at[0]} is slot {slots[at[0]]}, not {self.slots[at[0]]}"
+        return ""
+
+
+def establish(
+    graph: Graph, resident: DeviceGraph, recorded: int | float | None, *, largest: int | None = None
+) -> Reference:
+    """Find the right forest of a graph whose edge ids are its slots.
+
+    Parameters
+    ----------
+    graph : Graph
+    resident : DeviceGraph
+        The same on a device.
+    recorded : int or float or None
+        The total weight, where it is recorded.
+    largest : int, optional
+        The most slots for the host's Kruskal; by default :data:`KRUSKAL_SLOTS`.
+
+    Raises
+    ------
+    InvalidForestError
+        No algorithm finds a forest of the recorded weight, or they disagree.
+    """
+
+    def solved(name: str) -> Forest:
+        return minimum_spanning_forest(resident, algorithm=name)
+
+    if recorded is not None:
+        return _of_recorded_weight(solved, graph.n_slots, recorded)
+    if graph.n_slots <= (KRUSKAL_SLOTS if largest is None else largest):
+        return _reference(kruskal(graph), graph.n_slots, "Kruskal's algorithm on the host")
+    one, other = map(solved, _WITNESSES)
+    how = f"{_WITNESSES[0]} and {_WITNESSES[1]} agree on every edge"
+    reference = _reference(one, graph.n_slots, how)
+    if difference := reference.difference(other.edge_ids):
+        raise InvalidForestError(
+            f"{_WITNESSES[1]} and {_WITNESSES[0]} disagree ({difference}), so it is unknown "
+            "which forest is right: a bug in clmst"
+        )
+    return reference
+
+
+def _of_recorded_weight(
+    solved: Callable[[str], Forest], n_slots: int, recorded: int | float
+) -> Reference:
+    found: dict[str, int | float] = {}
+    for name in _WITNESSES:
+        forest = solved(name)
+        found[name] = forest.total_weight
+        if _same(found[name], recorded):
+            return _reference(forest, n_slots, "the recorded weight")
+    weights = ", ".join(f"{weight} by {name}" for name, weight in found.items())
+    raise InvalidForestError(f"the forest weighs {weights}; recorded is {recorded}")
+
+
+def _reference(forest: Forest, n_slots: int, how: str) -> Reference:
+    slots = forest.edge_ids.astype(np.int64)
+    return Reference(slots=slots, n_slots=n_slots, total_weight=forest.total_weight, how=how)
+
+
+def _same(found: int | float, right: int | float) -> bool:
+    if isinstance(found, int) and isinstance(right, int):
+        return found == right
+    return math.isclose(found, right, rel_tol=_RELATIVE)

@@ -13,11 +13,11 @@ from pathlib import Path
 from secrets import token_hex
 from typing import Any
 
+from clmst.bench.agreement import Reference
 from clmst.bench.contestants import SolveContestant, SolveOutcome
 from clmst.bench.harness import Harness, Times
 from clmst.bench.measurement import Measurement, Scope, Status, first_line
 from clmst.bench.peers import Peer, PeerOutcome
-from clmst.bench.reference import Reference
 from clmst.core.errors import ClmstError
 from clmst.runtime.device import Device
 

@@ -11,9 +11,9 @@ from scipy import sparse
 
 from clmst import algorithms
 from clmst.api import minimum_spanning_forest
+from clmst.bench.agreement import Reference
 from clmst.bench.harness import Contestant
 from clmst.bench.measurement import Scope
-from clmst.bench.reference import Reference
 from clmst.core.graph import Graph
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.launcher import Launcher

@@ -9,6 +9,7 @@ from typing import Any
 from clmst.algorithms import ALGORITHMS
 from clmst.algorithms.ecl.options import EclOptions
 from clmst.bench import inputs, machine
+from clmst.bench.agreement import Reference, establish
 from clmst.bench.benchmark import Benchmark, PeerGroup, release
 from clmst.bench.contestants import (
     SolveContestant,
@@ -19,7 +20,6 @@ from clmst.bench.contestants import (
 )
 from clmst.bench.inputs import Input
 from clmst.bench.measurement import Key, Measurement, Scope, first_line
-from clmst.bench.reference import Reference, establish
 from clmst.bench.results import Results
 from clmst.bench.settings import Settings
 from clmst.core.errors import InvalidArgumentError

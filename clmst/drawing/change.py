@@ -12,9 +12,9 @@ from clmst.core.coercion import as_listed
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.forest import Forest
 from clmst.core.weight_keys import Array
-from clmst.drawing.branches import branch_sizes
 from clmst.drawing.page import Page
 from clmst.drawing.picture import (
+    branch_sizes,
     checked_path,
     checked_title,
     counted,

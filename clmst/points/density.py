@@ -19,8 +19,8 @@ from clmst.core.forest import Forest
 from clmst.core.graph import Graph
 from clmst.core.points import Points, are_finite
 from clmst.core.weight_keys import Array
+from clmst.points.core_distances import reachability_graph
 from clmst.points.inputs import as_rows, graph_of
-from clmst.points.reachability import reachability_graph
 
 if TYPE_CHECKING:
     from clmst.points.hdbscan import HDBSCAN

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from clmst.primitives.element import WORD_BYTES
 from clmst.primitives.monoid import Monoid
-from clmst.primitives.record import WORD_BYTES
 from clmst.primitives.shares import Shares, tile_and_lane_groups
 from clmst.primitives.sweeps import Segments, sweep_defines
 from clmst.runtime.array import DeviceArray

@@ -12,8 +12,8 @@ import numpy as np
 
 from clmst.core.errors import InvalidArgumentError
 from clmst.primitives.chain import SATED
-from clmst.primitives.predicate import Predicate
-from clmst.primitives.record import NO_WORDS, RecordWords
+from clmst.primitives.element import NO_WORDS, RecordWords
+from clmst.primitives.function import Predicate
 from clmst.primitives.selection import (
     CHAIN_SOURCE,
     SOURCE,

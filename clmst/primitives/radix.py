@@ -24,7 +24,7 @@ from clmst.primitives.checks import (
     check_length,
     launcher_for,
 )
-from clmst.primitives.record import WORD_BYTES, record_words
+from clmst.primitives.element import WORD_BYTES, record_words
 from clmst.primitives.shares import Shares
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.capabilities import Capabilities

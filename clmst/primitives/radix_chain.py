@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clmst.primitives.chain import LOOK_WORDS, SATED, Hunger, chains_by_itself
-from clmst.primitives.record import WORD_BYTES
+from clmst.primitives.element import WORD_BYTES
 from clmst.runtime.device import Device
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.policy import Policy

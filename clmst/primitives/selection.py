@@ -17,8 +17,8 @@ from clmst.primitives.chain import (
     cleared_states,
 )
 from clmst.primitives.checks import check_apart, check_array, check_length, launcher_for, output_for
-from clmst.primitives.predicate import Predicate
-from clmst.primitives.record import NO_WORDS, WORD_BYTES, RecordWords, record_words, words_of
+from clmst.primitives.element import NO_WORDS, WORD_BYTES, RecordWords, record_words, words_of
+from clmst.primitives.function import Predicate
 from clmst.primitives.shares import Shares, check_strategy, shape_defines
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.capabilities import Capabilities

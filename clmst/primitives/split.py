@@ -9,6 +9,7 @@ from typing import overload
 from clmst.primitives import radix_chain
 from clmst.primitives.chain import SATED
 from clmst.primitives.checks import check_array
+from clmst.primitives.element import record_words
 from clmst.primitives.radix import (
     KEY_KINDS,
     SOURCE,
@@ -17,7 +18,6 @@ from clmst.primitives.radix import (
     check_field,
     plan_moves,
 )
-from clmst.primitives.record import record_words
 from clmst.primitives.shares import Strategy, check_strategy
 from clmst.primitives.widen import order
 from clmst.runtime.array import DeviceArray

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from clmst import Device, EclOptions, kruskal, to_device
+from clmst.bench.agreement import Reference, establish
 from clmst.bench.benchmark import REHEARSALS, WARM_UPS, PeerGroup
 from clmst.bench.contestants import (
     SolveContestant,
@@ -23,7 +24,6 @@ from clmst.bench.contestants import (
 )
 from clmst.bench.measurement import Measurement
 from clmst.bench.peers import Peer
-from clmst.bench.reference import Reference, establish
 from clmst.core.errors import OutOfDeviceMemoryError
 from clmst.core.weight_keys import Array
 from tests.bench.samples import benchmark_of, file_of, graph_of

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from clmst.bench.peers import Peer, duplicates, judge
-from clmst.bench.process import ask
+from clmst.bench.peers import Peer, ask, duplicates, judge
 
 RIGHT = "# a remark\nsolve_ms 1.5\n\nsolve_ms 2.5\nweight 10\n"
 

@@ -9,7 +9,7 @@ import pytest
 
 from clmst import Device, kruskal, to_device
 from clmst.algorithms.boruvka.solve import solve as solve_boruvka
-from clmst.bench.reference import establish
+from clmst.bench.agreement import establish
 from clmst.core.errors import InvalidForestError
 from tests.bench.samples import graph_of
 

@@ -9,7 +9,7 @@ import pytest
 
 from clmst import Device, InvalidArgumentError, KernelBuildError
 from clmst.primitives.compact import compact, positions
-from clmst.primitives.predicate import Predicate
+from clmst.primitives.function import Predicate
 from clmst.primitives.selection import divide
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.launcher import Launcher
