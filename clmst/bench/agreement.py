@@ -72,23 +72,12 @@ _WITNESSES = ("ecl", "boruvka")
 
 @dataclass(frozen=True, kw_only=True)
 class Reference:
-    """The right forest.
+    """The right forest."""
 
-    Attributes
-    ----------
-    slots : ndarray, shape (k,)
-        Of its edges, rising.
-    n_slots : int
-        Of the graph.
-    total_weight : int or float
-    how : str
-        How it is known to be right.
-    """
-
-    slots: Array
+    slots: Array  # shape (k,): of its edges, rising
     n_slots: int
     total_weight: int | float
-    how: str
+    how: str  # how it is known to be right
 
     @cached_property
     def flags(self) -> Array:

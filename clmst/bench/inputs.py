@@ -37,27 +37,13 @@ _USABLE = 0.8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Input:
-    """A graph that can be loaded or generated.
+    """A graph that can be loaded or generated."""
 
-    Attributes
-    ----------
-    name : str
-        In results.
-    load : callable
-        Returns it.
-    ecl_file : callable
-        Returns the path of an ECL file of it, for peers.
-    total_weight : int or float, optional
-        Of its forest, where that is recorded.
-    facts : dict
-        What else is known of it.
-    """
-
-    name: str
+    name: str  # in results
     load: Callable[[], Graph]
-    ecl_file: Callable[[], Path]
-    total_weight: int | float | None = None
-    facts: dict[str, Any] = field(default_factory=dict)
+    ecl_file: Callable[[], Path]  # returns the path of an ECL file of it, for peers
+    total_weight: int | float | None = None  # of its forest, where that is recorded
+    facts: dict[str, Any] = field(default_factory=dict)  # what else is known of it
 
 
 def choose(names: Iterable[str], device: Device, cache: Path) -> tuple[list[Input], list[str]]:

@@ -37,36 +37,21 @@ OWN_PEERS = ("scipy", "networkx")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PeerOutcome:
-    """The result of a peer on a graph.
-
-    Attributes
-    ----------
-    status : {"ok", "wrong", "failed", "timeout"}
-    remark : str
-        Why it is not "ok".
-    solve, transfers : tuple of float
-        Seconds of every repetition.
-    """
+    """The result of a peer on a graph."""
 
     status: Status
-    remark: str = ""
+    remark: str = ""  # why it is not "ok"
+    # solve, transfers: Seconds of every repetition.
     solve: tuple[float, ...] = ()
     transfers: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Peer:
-    """A program that takes part in the protocol.
-
-    Attributes
-    ----------
-    name : str
-    command : tuple of str
-        Its words; see the module.
-    """
+    """A program that takes part in the protocol."""
 
     name: str
-    command: tuple[str, ...]
+    command: tuple[str, ...]  # its words; see the module
 
     @classmethod
     def parse(cls, text: str) -> Peer:
@@ -154,24 +139,12 @@ def duplicates(peers: Sequence[Peer]) -> list[str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """The result of a program.
+    """The result of a program."""
 
-    Attributes
-    ----------
-    output : str
-        What it wrote to its standard output.
-    status : int or None
-        Its exit status; None if it could not be run, or was ended.
-    trouble : {"", "timeout", "failed"}
-        Empty if it ended normally.
-    remark : str
-        The reason if it did not; one line.
-    """
-
-    output: str = ""
-    status: int | None = None
-    trouble: str = ""
-    remark: str = ""
+    output: str = ""  # what it wrote to its standard output
+    status: int | None = None  # its exit status; None if it could not be run, or was ended
+    trouble: str = ""  # empty if it ended normally
+    remark: str = ""  # the reason if it did not; one line
 
 
 def ask(command: Sequence[str], *, time_limit: float) -> Answer:

@@ -25,24 +25,15 @@ _GRAPH_IDENTITY = ("n_vertices", "n_slots", "total_weight")
 
 @dataclass(slots=True, kw_only=True)
 class Results:
-    """What was measured, on any number of machines.
+    """What was measured, on any number of machines."""
 
-    Attributes
-    ----------
-    machines : dict
-        Facts by identity, as of :mod:`clmst.bench.machine`, with the commands of all runs.
-    graphs : dict
-        Facts by name: sizes, total weight, how that is known.
-    measurements : dict
-        By key, in the order they were made.
-    path : Path or None
-        The file that is rewritten after every change.
-    """
-
+    # Facts by identity, as of :mod:`clmst.bench.machine`, with the commands of all runs.
     machines: dict[str, dict[str, Any]] = field(default_factory=dict)
+    # Facts by name: sizes, total weight, how that is known.
     graphs: dict[str, dict[str, Any]] = field(default_factory=dict)
+    # By key, in the order they were made.
     measurements: dict[Key, Measurement] = field(default_factory=dict)
-    path: Path | None = None
+    path: Path | None = None  # the file that is rewritten after every change
 
     # ----------------------------------------------------------------- writing
 

@@ -15,23 +15,13 @@ from clmst.bench.tables import Table
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spread:
-    """One graph under many seeds.
-
-    Attributes
-    ----------
-    graph : str
-    samples : int
-        Size of the sample.
-    rates : list of float
-        Slots a second, the median of each seed.
-    distances : list of float
-        By how much the number of light edges exceeds its target, as a share of the target, for
-        each seed with which the filter was at work.
-    """
+    """One graph under many seeds."""
 
     graph: str
-    samples: int
-    rates: list[float]
+    samples: int  # size of the sample
+    rates: list[float]  # slots a second, the median of each seed
+    # By how much the number of light edges exceeds its target, as a share of the target, for each
+    # seed with which the filter was at work.
     distances: list[float]
 
 

@@ -51,22 +51,13 @@ class _Loaded:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Suite:
-    """A run of the suite on one device.
-
-    Attributes
-    ----------
-    device : Device
-    settings : Settings
-    results : Results
-        Where measurements go; what they hold already with times is not measured again.
-    tell : callable
-        Called with a line on each step.
-    """
+    """A run of the suite on one device."""
 
     device: Device
     settings: Settings
+    # Where measurements go; what they hold already with times is not measured again.
     results: Results
-    tell: Tell
+    tell: Tell  # called with a line on each step
 
     @property
     def machine(self) -> str:

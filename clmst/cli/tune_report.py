@@ -58,24 +58,13 @@ def _entry_of(
 
 @dataclass(slots=True, kw_only=True)
 class CostsReport:
-    """What solves and transfers cost, and where that went.
-
-    Attributes
-    ----------
-    device : Device
-    graphs : tuple of str
-    repetitions : int
-    values : mapping of str to int or float
-        Fields of a policy.
-    path : Path or None
-        The table that it was written to; None if it was not.
-    """
+    """What solves and transfers cost, and where that went."""
 
     device: Device
     graphs: tuple[str, ...]
     repetitions: int
-    values: Mapping[str, Any]
-    path: Path | None = None
+    values: Mapping[str, Any]  # fields of a policy
+    path: Path | None = None  # the table that it was written to; None if it was not
 
     def write(self, path: Path | None) -> None:
         """Put the values into a table, if one is meant."""
@@ -112,25 +101,14 @@ class CostsReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """A search, and where its result went.
-
-    Attributes
-    ----------
-    device : Device
-    algorithm : str
-    graphs : tuple of str
-    repetitions : int
-    outcome : SearchOutcome
-    path : Path or None
-        The table that it was written to; None if it was not.
-    """
+    """A search, and where its result went."""
 
     device: Device
     algorithm: str
     graphs: tuple[str, ...]
     repetitions: int
     outcome: SearchOutcome
-    path: Path | None
+    path: Path | None  # the table that it was written to; None if it was not
 
     def entry(self) -> UserEntry:
         """Return what goes to a table."""

@@ -49,23 +49,12 @@ _STONE = ("#cfcabd", "#b3ada0", "#8b8a86", "#565b60")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
-    """A figure with one drawing.
-
-    Attributes
-    ----------
-    figure : matplotlib.figure.Figure
-    axes : matplotlib.axes.Axes
-        Covers the drawing; its unit is that of the points.
-    inches_per_unit : float
-        Scale of the drawing.
-    n_vertices : int
-        Lines get thinner as there are more.
-    """
+    """A figure with one drawing."""
 
     figure: Any
-    axes: Any
-    inches_per_unit: float
-    n_vertices: int
+    axes: Any  # covers the drawing; its unit is that of the points
+    inches_per_unit: float  # scale of the drawing
+    n_vertices: int  # lines get thinner as there are more
 
     @classmethod
     def around(cls, points: Points, n_vertices: int | None = None) -> Page:

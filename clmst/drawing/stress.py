@@ -140,18 +140,10 @@ def _evenly_spread(points: Points) -> npt.NDArray[np.int64]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cells:
-    """Each vertex belongs to its nearest landmark.
+    """Each vertex belongs to its nearest landmark."""
 
-    Attributes
-    ----------
-    owner : ndarray of int64, shape (n,)
-        Position in the list of landmarks.
-    graph : scipy.sparse CSR array, shape (k, k)
-        Shortest paths between landmarks of cells that touch.
-    """
-
-    owner: npt.NDArray[np.int64]
-    graph: Any
+    owner: npt.NDArray[np.int64]  # shape (n,): position in the list of landmarks
+    graph: Any  # shape (k, k): shortest paths between landmarks of cells that touch
 
     @classmethod
     def around(cls, landmarks: Array, lengths: Any) -> Cells:

@@ -19,26 +19,15 @@ from clmst.interop.networkx_weights import WeightedEdges
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ConvertedGraph:
-    """An undirected NetworkX graph as arrays, which NetworkX caches.
-
-    Attributes
-    ----------
-    kind : type
-        The class of the graph.
-    attributes : dict
-        Of the graph.
-    nodes : dict
-        The attributes of each node: the graph's own dictionaries.
-    edges : ListedEdges
-        It refers to the graph's own rows, so that it holds until the graph's structure changes;
-        NetworkX then drops it from its cache.
-    """
+    """An undirected NetworkX graph as arrays, which NetworkX caches."""
 
     __networkx_backend__ = "clmst"
 
-    kind: type
+    kind: type  # the class of the graph
     attributes: dict[Any, Any]
-    nodes: dict[Hashable, dict[Any, Any]]
+    nodes: dict[Hashable, dict[Any, Any]]  # the graph's own dictionaries
+    # It refers to the graph's own rows, so that it holds until the graph's structure changes;
+    # NetworkX then drops it from its cache.
     edges: ListedEdges
     _weighted: dict[Any, WeightedEdges] = field(default_factory=dict)
 

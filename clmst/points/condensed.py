@@ -32,28 +32,14 @@ class CondensedTree:
 
     Cluster 0 has all points. A cluster has a greater number than the one that it comes from. Times
     are densities, lambda = 1 / height.
-
-    Attributes
-    ----------
-    n_points : int
-    point_cluster : ndarray of int64, shape (n,)
-        The last cluster that each point is in.
-    point_lambda : ndarray of float64, shape (n,)
-        When the point leaves it.
-    parent : ndarray of int64, shape (k,)
-        The cluster that each cluster comes from; -1 of the first.
-    birth : ndarray of float64, shape (k,)
-        When it leaves that one; 0 of the first.
-    size : ndarray of int64, shape (k,)
-        Points at its birth.
     """
 
     n_points: int
-    point_cluster: Nodes
-    point_lambda: Floats
-    parent: Nodes
-    birth: Floats
-    size: Nodes
+    point_cluster: Nodes  # shape (n,): the last cluster that each point is in
+    point_lambda: Floats  # shape (n,): when the point leaves it
+    parent: Nodes  # shape (k,): the cluster that each cluster comes from; -1 of the first
+    birth: Floats  # shape (k,): when it leaves that one; 0 of the first
+    size: Nodes  # shape (k,): points at its birth
 
     @property
     def n_clusters(self) -> int:
@@ -183,24 +169,12 @@ NOISE = -1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterChoice:
-    """How clusters are chosen; the parameters of HDBSCAN.
+    """How clusters are chosen; the parameters of HDBSCAN."""
 
-    Attributes
-    ----------
-    method : {"eom", "leaf"}
-        The most stable clusters (excess of mass), or those without clusters in them.
-    epsilon : float
-        Clusters born below this height are replaced by those that they come from.
-    max_size : int or None
-        Most points of a cluster; for "eom".
-    allow_single : bool
-        Whether all points may be one cluster.
-    """
-
-    method: str
-    epsilon: float
-    max_size: int | None
-    allow_single: bool
+    method: str  # the most stable clusters (excess of mass), or those without clusters in them
+    epsilon: float  # clusters born below this height are replaced by those that they come from
+    max_size: int | None  # most points of a cluster; for "eom"
+    allow_single: bool  # whether all points may be one cluster
 
     def choose(self, tree: CondensedTree) -> Chosen:
         """Return which clusters are chosen; none is in another one."""

@@ -28,24 +28,12 @@ _MOST_VERTICES = 1 << 31  # vertices and merges together have numbers of 32 bits
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Dendrogram:
-    """The merges that join all vertices, in their order; merge i makes node n + i.
+    """The merges that join all vertices, in their order; merge i makes node n + i."""
 
-    Attributes
-    ----------
-    n_points : int
-        Vertices: nodes 0 .. n - 1.
-    children : ndarray of uint32, shape (n - 1, 2)
-        The two nodes that each merge joins, the lesser first.
-    heights : ndarray of float64, shape (n - 1,)
-        The weight of the edge of each merge.
-    sizes : ndarray of uint32, shape (n - 1,)
-        Vertices below each merge.
-    """
-
-    n_points: int
-    children: npt.NDArray[np.uint32]
-    heights: npt.NDArray[np.float64]
-    sizes: npt.NDArray[np.uint32]
+    n_points: int  # vertices: nodes 0 .. n - 1
+    children: npt.NDArray[np.uint32]  # shape (n - 1, 2): what each merge joins, the lesser first
+    heights: npt.NDArray[np.float64]  # shape (n - 1,): the weight of the edge of each merge
+    sizes: npt.NDArray[np.uint32]  # shape (n - 1,): vertices below each merge
 
     def linkage(self) -> npt.NDArray[np.float64]:
         """Return SciPy's linkage matrix, shape (n - 1, 4)."""

@@ -28,18 +28,11 @@ _MOST_BYTES = 16
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hunger:
-    """How tests keep work-groups from publishing: macros of ``cl/device/tile_state.cl``.
+    """How tests keep work-groups from publishing: macros of ``cl/device/tile_state.cl``."""
 
-    Attributes
-    ----------
-    starved : int
-        Work-groups publish nothing of tiles whose numbers are multiples of this. 0: of none.
-    patience : int
-        Looks for a state before its tile's total is computed in its place.
-    """
-
+    # Work-groups publish nothing of tiles whose numbers are multiples of this. 0: of none.
     starved: int = 0
-    patience: int = 64
+    patience: int = 64  # looks for a state before its tile's total is computed in its place
 
     @property
     def defines(self) -> dict[str, int]:
@@ -100,17 +93,7 @@ def scan_defines(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChainedScan:
-    """A scan in one pass, of arguments that are checked.
-
-    Attributes
-    ----------
-    values : DeviceArray
-    flags : DeviceArray or None
-    monoid : Monoid
-    segments : Segments
-    exclusive : bool
-    hunger : Hunger
-    """
+    """A scan in one pass, of arguments that are checked."""
 
     values: DeviceArray
     flags: DeviceArray | None = None

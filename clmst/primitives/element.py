@@ -98,18 +98,10 @@ _MOST_SHORT_BYTES = 16  # of records of words of 1 or 2 bytes
 
 @dataclass(frozen=True, slots=True)
 class RecordWords:
-    """What a record is for kernels: so many words, each of so many bytes.
+    """What a record is for kernels: so many words, each of so many bytes."""
 
-    Attributes
-    ----------
-    count : int
-        1 to 16; 0 for a value that is not there.
-    unit : int
-        4; or 2 or 1, if the record has no multiple of 4 bytes.
-    """
-
-    count: int
-    unit: int = WORD_BYTES
+    count: int  # 1 to 16; 0 for a value that is not there
+    unit: int = WORD_BYTES  # 4; or 2 or 1, if the record has no multiple of 4 bytes
 
     def defines(self, role: str) -> dict[str, int]:
         """Return the macros of a role: RECORD or VALUE."""

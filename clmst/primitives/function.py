@@ -26,22 +26,15 @@ ELEMENT, INDEX = "x", "i"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parametric:
-    """What has arguments that come when it is used; the base of all that callers write.
+    """What has arguments that come when it is used; the base of all that callers write."""
 
-    Attributes
-    ----------
-    scalars : mapping of str to dtype
-        The names of arguments that are numbers, and their dtypes.
-    arrays : mapping of str to dtype
-        The names of arguments that are arrays, and the dtypes of their elements. The expression
-        reads ``name[index]``. An index at or beyond the array's length reads other memory or
-        crashes; the caller must guarantee that there is none.
-    given : mapping of str to object
-        The arguments, once they are given; else empty.
-    """
-
+    # The names of arguments that are numbers, and their dtypes.
     scalars: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    # The names of arguments that are arrays, and the dtypes of their elements. The expression reads
+    # ``name[index]``. An index at or beyond the array's length reads other memory or crashes; the
+    # caller must guarantee that there is none.
     arrays: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    # The arguments; empty until a call gives them.
     given: Mapping[str, Any] = field(init=False, repr=False, compare=False, default_factory=dict)
 
     @property
@@ -109,28 +102,15 @@ class Parametric:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Function(Parametric):
-    """A pure function of an element and its index; the base of `Predicate` and `Map`.
+    """A pure function of an element and its index; the base of `Predicate` and `Map`."""
 
-    Attributes
-    ----------
-    scalars, arrays, given
-        As of :class:`Parametric`.
-    dtype : numpy.dtype
-        Of the elements.
-    expression : str
-        Expression in the element `x`, its index `i` (a ``uint``), and the names of the arguments.
-    preamble : str
-        Functions that the expression calls, each made of declarations, assignments and a return.
-    name : str
-        Its name in errors and compilers' messages.
-    prelude : Prelude
-        The text that precedes a kernel file: the macros of ``cl/device/function.cl``.
-    """
-
-    dtype: np.dtype[Any]
+    dtype: np.dtype[Any]  # of the elements
+    # Expression in the element `x`, its index `i` (a ``uint``), and the names of the arguments.
     expression: str
+    # Functions that the expression calls, each made of declarations, assignments and a return.
     preamble: str = ""
-    name: str = "function"
+    name: str = "function"  # its name in errors and compilers' messages
+    # The text that precedes a kernel file: the macros of ``cl/device/function.cl``.
     prelude: Prelude = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:

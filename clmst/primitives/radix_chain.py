@@ -46,23 +46,12 @@ def chain_defines(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChainedSort:
-    """A sort in one sweep a digit.
-
-    Attributes
-    ----------
-    shape : Shape
-    key : Key
-    words : tuple of int
-        Words of a record and of a value.
-    length : int
-        Records: 1 to 2**30 - 1.
-    hunger : Hunger
-    """
+    """A sort in one sweep a digit."""
 
     shape: Shape
     key: Key
-    words: tuple[int, int]
-    length: int
+    words: tuple[int, int]  # words of a record and of a value
+    length: int  # records: 1 to 2**30 - 1
     hunger: Hunger = SATED
 
     def enqueue(self, launch: Launcher, moves: list[tuple[Any, ...]]) -> None:

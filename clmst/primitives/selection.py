@@ -100,24 +100,12 @@ def chain_defines(capabilities: Capabilities, tuning: Policy) -> dict[str, int]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """A selection; complete and checked once made by :meth:`of`.
-
-    Attributes
-    ----------
-    keep, write : Keep, Write
-    source : DeviceArray
-        The array with one entry for each record: the records, or the flags if only positions are
-        selected.
-    records, flags, values, values_out : DeviceArray or None
-        As the kernels take them.
-    predicate : Predicate or None
-    out, count : DeviceArray
-    bound : int
-        The most elements of `out` and `values_out` that may be written.
-    """
+    """A selection; complete and checked once made by :meth:`of`."""
 
     keep: Keep
     write: Write
+    # The array with one entry for each record: the records, or the flags if only positions are
+    # selected.
     source: DeviceArray
     records: DeviceArray | None
     flags: DeviceArray | None
@@ -126,7 +114,7 @@ class Selection:
     out: DeviceArray
     values_out: DeviceArray | None
     count: DeviceArray
-    bound: int
+    bound: int  # the most elements of `out` and `values_out` that may be written
 
     @classmethod
     def of(
