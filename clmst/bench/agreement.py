@@ -24,19 +24,17 @@ from clmst.core.kruskal import kruskal
 from clmst.core.weight_keys import Array
 from clmst.runtime.device_graph import DeviceGraph
 
+KRUSKAL_SLOTS = 1 << 25
+_RELATIVE = 1e-9
+# Neither shares a kernel with the other.
+_WITNESSES = ("ecl", "boruvka")
+
 
 class Agreement:
-    """A forest that contestants must give, edge by edge.
+    """A forest that contestants must give, edge by edge; by default that of the first call.
 
-    Parameters
-    ----------
-    whose : str
-        Whose forest is the right one, for messages.
-    forest : Forest, optional
-        The right forest; by default that of the first call.
-    by : {"edge_ids", "edges"}
-        What is compared. Ids distinguish parallel edges; endpoints also agree between contestants
-        that get the graph in different forms.
+    `whose` names its owner in messages. Edge ids distinguish parallel edges; endpoints (`by` is
+    "edges") also agree between contestants that get the graph in different forms.
     """
 
     def __init__(
@@ -57,17 +55,11 @@ class Agreement:
         return f"a forest other than that of {self.whose}: {differs}" if differs else ""
 
 
-def _difference(found: Array, right: Array) -> str:
+def _difference(found: Array, right: Array, what: str = "") -> str:
     if len(found) != len(right):
         return f"{len(found)} edges, not {len(right)}"
     at = np.flatnonzero((found != right).reshape(len(right), -1).any(axis=1))
-    return f"edge {at[0]} is {found[at[0]]}, not {right[at[0]]}" if at.size else ""
-
-
-KRUSKAL_SLOTS = 1 << 25
-_RELATIVE = 1e-9
-# Neither shares a kernel with the other.
-_WITNESSES = ("ecl", "boruvka")
+    return f"edge {at[0]} is {what}{found[at[0]]}, not {right[at[0]]}" if at.size else ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,33 +85,17 @@ class Reference:
 
     def difference(self, slots: Array) -> str:
         """Return "" if these are the slots of the right forest, else what differs."""
-        if slots.size != self.slots.size:
-            return f"{slots.size} edges, not {self.slots.size}"
-        at = np.flatnonzero(slots.astype(np.int64) != self.slots)
-        if at.size:
-            return f"edge {at[0]} is slot {slots[at[0]]}, not {self.slots[at[0]]}"
-        return ""
+        return _difference(slots.astype(np.int64), self.slots, "slot ")
 
 
 def establish(
     graph: Graph, resident: DeviceGraph, recorded: int | float | None, *, largest: int | None = None
 ) -> Reference:
-    """Find the right forest of a graph whose edge ids are its slots.
+    """Find the right forest of a graph whose edge ids are its slots, and which is on a device, too.
 
-    Parameters
-    ----------
-    graph : Graph
-    resident : DeviceGraph
-        The same on a device.
-    recorded : int or float or None
-        The total weight, where it is recorded.
-    largest : int, optional
-        The most slots for the host's Kruskal; by default :data:`KRUSKAL_SLOTS`.
-
-    Raises
-    ------
-    InvalidForestError
-        No algorithm finds a forest of the recorded weight, or they disagree.
+    `recorded` is its total weight, where that is known; `largest` the most slots for the host's
+    Kruskal. Raises InvalidForestError if no algorithm finds a forest of the recorded weight, or two
+    disagree.
     """
 
     def solved(name: str) -> Forest:

@@ -100,10 +100,7 @@ class Harness:
     def run(self, contestants: Sequence[Contestant[T]]) -> list[Times[T]]:
         """Verify and warm up all contestants, then time them by turns.
 
-        Raises
-        ------
-        WrongResultError
-            A result is wrong, unless the harness goes on.
+        Raises WrongResultError if a result is wrong, unless the harness goes on.
         """
         every = [self.admit(one) for one in contestants]
         for turn in range(self.repetitions):

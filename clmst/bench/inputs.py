@@ -50,18 +50,7 @@ def choose(names: Iterable[str], device: Device, cache: Path) -> tuple[list[Inpu
     """Return the inputs that names of surrogate graphs, groups and files mean, each once.
 
     Without names: on a CPU the group "small", on other devices all surrogate graphs that fit the
-    memory of device and host.
-
-    Returns
-    -------
-    list of Input
-    list of str
-        The surrogate graphs that were left out because they do not fit.
-
-    Raises
-    ------
-    InvalidArgumentError
-        Nothing has a name; the message lists what there is.
+    memory of device and host; the names of those that do not fit are returned, too.
     """
     left_out: list[str] = []
     names = list(names)
@@ -86,13 +75,7 @@ def is_small(one: SurrogateGraph) -> bool:
 
 
 def random_graph(n: int, degree: int, cache: Path) -> Input:
-    """Return the input of a uniform random graph of so many vertices and such an average degree.
-
-    Raises
-    ------
-    InvalidArgumentError
-        There is no such graph, or it would be too large.
-    """
+    """Return the input of a uniform random graph of n vertices and an average degree."""
     made = _of_surrogate(surrogates.random(n, degree), cache)
     return replace(made, facts={**made.facts, "n": n, "degree": degree})
 

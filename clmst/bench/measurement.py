@@ -63,13 +63,7 @@ class Measurement:
 
     @classmethod
     def from_json(cls, value: Any) -> Measurement:
-        """Take a measurement from JSON.
-
-        Raises
-        ------
-        FileFormatError
-            It is none.
-        """
+        """Read a measurement from JSON; raise FileFormatError if it is none."""
         names = cls.__dataclass_fields__
         try:
             value = {"benchmark": value.get("contest", "")} | value  # its name in older files

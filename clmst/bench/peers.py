@@ -148,17 +148,10 @@ class Answer:
 
 
 def ask(command: Sequence[str], *, time_limit: float) -> Answer:
-    """Run a program to its end.
+    """Run a program to its end, or for so many seconds; no shell is involved.
 
     Failures are results, too. A late program is killed with its process group, and so is one that
     runs when the user interrupts.
-
-    Parameters
-    ----------
-    command : sequence of str
-        The program and its arguments; no shell is involved.
-    time_limit : float
-        Seconds.
     """
     pipe = subprocess.PIPE
     try:
@@ -189,13 +182,7 @@ def ask(command: Sequence[str], *, time_limit: float) -> Answer:
 
 
 def named_command(text: str) -> tuple[str, tuple[str, ...]]:
-    """Read ``NAME=COMMAND``, the command in words as a shell would split it.
-
-    Raises
-    ------
-    ValueError
-        It is none.
-    """
+    """Read ``NAME=COMMAND``, the command in words as a shell would split it."""
     name, separator, command = text.partition("=")
     words = tuple(shlex.split(command))
     if not (separator and name.strip() and words):

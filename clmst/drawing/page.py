@@ -12,7 +12,7 @@ import numpy as np
 from clmst.core.atomic_file import replacing
 from clmst.core.optional import optional_import
 from clmst.core.weight_keys import Array
-from clmst.drawing.stress import Points
+from clmst.drawing.layout import Points
 
 _WIDTH = 10.0  # of the sheet, inches
 _HEIGHTS = (2.0, 12.0)  # of the drawing, inches
@@ -284,12 +284,7 @@ class Page:
 
 
 def shades(rank: Array, hue: Array, ramps: Sequence[Sequence[str]] = RAMPS) -> Array:
-    """Return a colour for each rank from 0 (twig) to 1 (trunk) and number of a ramp.
-
-    Returns
-    -------
-    ndarray of float64, shape (k, 3)
-    """
+    """Return a colour for each rank from 0 (twig) to 1 (trunk) and number of a ramp: (k, 3)."""
     stops = np.array([[_rgb(stop) for stop in ramp] for ramp in ramps])
     at = np.clip(rank, 0, 1) * (stops.shape[1] - 1)
     left = np.minimum(at.astype(np.int64), stops.shape[1] - 2)

@@ -15,9 +15,8 @@ from clmst.core.forest import Forest
 from clmst.core.graph import Graph
 from clmst.core.rooted import RootedForest
 from clmst.core.weight_keys import Array
-from clmst.drawing.layout import layout
+from clmst.drawing.layout import Points, layout
 from clmst.drawing.page import Page
-from clmst.drawing.stress import Points
 
 SUFFIXES = (".png", ".svg", ".pdf")
 
@@ -205,19 +204,7 @@ def _trees_by_size(forest: Forest) -> tuple[Array, Array]:
 def branch_sizes(forest: Forest) -> npt.NDArray[np.int64]:
     """Return, for each edge, the vertices on the smaller side of the tree when it is cut.
 
-    Parameters
-    ----------
-    forest : Forest
-
-    Returns
-    -------
-    ndarray of int64, shape (n_edges,)
-        At least 1, at most half of the vertices of the edge's tree.
-
-    Notes
-    -----
-    O(n log n): a breadth-first search from the roots, then sums from the leaves up. The result does
-    not depend on the roots.
+    O(n log n): a breadth-first search from the roots, then sums from the leaves up.
     """
     if forest.n_edges == 0:
         return np.zeros(0, np.int64)
