@@ -138,11 +138,7 @@ def copies_of(data: list[dict[Any, Any]], positions: Array) -> Array:
     """Return copies of some dictionaries, each of them once, in the order of `positions`.
 
     They are copied in the order of the list, in which neighbours are more often near each other.
-
-    Raises
-    ------
-    TypeError
-        One is no dictionary.
+    Raises TypeError if one is no dictionary.
     """
     wanted = np.zeros(len(data), np.bool_)
     wanted[positions] = True
@@ -158,14 +154,7 @@ def copies_of(data: list[dict[Any, Any]], positions: Array) -> Array:
 def linked_rows(labels: list[Hashable], u: Array, v: Array, data: Array) -> list[dict[Any, Any]]:
     """Return the neighbours of each vertex with the attributes of edges, in the edges' order.
 
-    Parameters
-    ----------
-    labels : list
-        The nodes; vertex k is ``labels[k]``.
-    u, v : ndarray of int, shape (m,)
-        Endpoints of the edges.
-    data : ndarray of object, shape (m,)
-        The attributes of the edges; both endpoints get the same object.
+    Both endpoints of an edge get the same object of `data`.
     """
     rows: list[dict[Any, Any]] = [{} for _ in labels]
     all_rows = np.fromiter(rows, object, len(rows))

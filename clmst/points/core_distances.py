@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,8 @@ from clmst.runtime.discovery import get_device
 from clmst.runtime.failures import Guard
 from clmst.runtime.launcher import Launcher
 
-_PAIRS_AT_ONCE = 1 << 22
+_CELLS_AT_ONCE = 1 << 22
+_WITH_CORE = ("euclidean", "manhattan", "chebyshev", "cosine")  # the metrics of Points that can
 
 
 def core_distances(points: Any, min_samples: int, *, device: Any = None) -> npt.NDArray[np.float64]:
@@ -105,42 +107,35 @@ def core_distances(points: Any, min_samples: int, *, device: Any = None) -> npt.
 
 def _by_the_host(points: Points, min_samples: int) -> npt.NDArray[np.float64]:
     """Return the same by comparing all pairs."""
-    n = points.n_vertices
-    core, everyone = np.empty(n), np.arange(n)
-    rows = max(_PAIRS_AT_ONCE // n, 1)
-    for first in range(0, n, rows):
-        some = everyone[first : first + rows]
-        lengths = points.weights_of(some[:, None], everyone)
-        lengths[
-            np.arange(some.size), some
-        ] = -1  # first, though a cosine distance may exceed others
-        core[some] = np.partition(lengths, min_samples - 1, axis=1)[:, min_samples - 1]
-    return core
-
-
-_CELLS_AT_ONCE = 1 << 22
+    everyone = np.arange(points.n_vertices)
+    # Each point is its own first, though a cosine distance may be a little less than 0.
+    return _by_rows(
+        points.n_vertices, lambda at: points.weights_of(at[:, None], everyone), -1, min_samples
+    )
 
 
 def core_of_matrix(weights: Array, min_samples: int) -> npt.NDArray[np.float64]:
     """Return the core distance of each row of a matrix of distances, whose diagonal counts as 0."""
-    n = weights.shape[0]
-    core = np.empty(n)
-    n_rows = max(_CELLS_AT_ONCE // max(n, 1), 1)
+    return _by_rows(weights.shape[0], lambda at: weights[at], 0, min_samples)
+
+
+def _by_rows(
+    n: int, rows_of: Callable[[Array], Array], own: int, min_samples: int
+) -> npt.NDArray[np.float64]:
+    """Return the core distances of rows, some at a time; `own` replaces the diagonal."""
+    core, n_rows = np.empty(n), max(_CELLS_AT_ONCE // max(n, 1), 1)
     for first in range(0, n, n_rows):
-        rows = weights[first : first + n_rows].copy()
-        at = np.arange(len(rows))
-        rows[at, first + at] = 0
-        core[first : first + n_rows] = np.partition(rows, min_samples - 1)[:, min_samples - 1]
+        at = np.arange(first, min(first + n_rows, n))
+        rows = rows_of(at)
+        rows[np.arange(at.size), at] = own
+        core[at] = np.partition(rows, min_samples - 1)[:, min_samples - 1]
     return core
 
 
 def core_of_edges(graph: Graph, min_samples: int) -> npt.NDArray[np.float64]:
     """Return the core distance of each vertex of a graph that stores both directions.
 
-    Raises
-    ------
-    InvalidGraphError
-        A vertex has too few neighbours.
+    Raises InvalidGraphError if a vertex has too few neighbours.
     """
     n, core = graph.n_vertices, np.zeros(graph.n_vertices)
     indptr, weights = _without_loops(graph)
@@ -177,21 +172,12 @@ def _without_loops(graph: Graph) -> tuple[Array, Array]:
     return np.concatenate([[0], np.cumsum(counts)]), graph.weights[is_edge]
 
 
-_WITH_CORE = ("euclidean", "manhattan", "chebyshev", "cosine")  # the metrics of Points that can
-
-
 def reachability_graph(graph: Any, min_samples: int, device: Any, *, alpha: float = 1.0) -> Any:
     """Return a graph with mutual reachability for its weights, times `alpha` for points.
 
     The weight of (u, v) is the greatest of the distance and the core distances of both: how far
-    their `min_samples`-th nearest point is, they themselves being their first.
-
-    Raises
-    ------
-    InvalidArgumentError
-        `min_samples` is greater than the number of points.
-    InvalidGraphError
-        A point of a sparse graph has fewer neighbours.
+    their `min_samples`-th nearest point is, they themselves being their first. Raises if there are
+    fewer points, or a point of a sparse graph has fewer neighbours.
     """
     if min_samples > graph.n_vertices:
         raise InvalidArgumentError(

@@ -16,6 +16,7 @@ from clmst.algorithms.dendrogram.merge import Merges, has_few, merge, rising_ord
 from clmst.core.arguments import as_array, shown
 from clmst.core.errors import InvalidArgumentError, InvalidForestError
 from clmst.core.weight_keys import Array
+from clmst.core.weight_order import stable_order
 from clmst.runtime.discovery import get_device, pass_over
 from clmst.runtime.failures import Guard
 from clmst.runtime.trust import NoFamilyLeftError
@@ -47,20 +48,8 @@ class Dendrogram:
 def dendrogram_of(forest: Forest, *, join_components: bool, device: Any) -> Dendrogram:
     """Return the dendrogram of a minimum spanning forest, found on a device.
 
-    Parameters
-    ----------
-    forest : Forest
-    join_components : bool
-        Whether several components are joined in the end, each to the first one, at infinity.
-    device : None, str, Device or pyopencl.CommandQueue
-
-    Raises
-    ------
-    InvalidForestError
-        A maximum spanning forest, several components that are not to be joined, or arrays that
-        contradict one another.
-    InvalidArgumentError
-        More than 2**31 vertices.
+    With `join_components` several components are joined in the end, each to the first one, at
+    infinity.
     """
     edges, n = forest.checked_edges(), forest.n_vertices
     if forest.maximum:
@@ -88,15 +77,6 @@ def dendrogram_of(forest: Forest, *, join_components: bool, device: Any) -> Dend
     )
 
 
-def rising(forest: Forest) -> Array:
-    """Return the edges of a forest in its order, the first to be taken first. O(n log n)."""
-    weights = forest.weights
-    if forest.maximum:  # the greatest first, but equal ones still by position
-        order: Array = np.argsort(weights[::-1], kind="stable")[::-1]
-        return weights.size - 1 - order
-    return np.argsort(weights, kind="stable")
-
-
 def _merge(forest: Forest, edges: Array, device: Any) -> tuple[Array, Merges]:
     """Sort and merge on the device that is meant, or on the next one if it fails its self-test.
 
@@ -122,18 +102,13 @@ _FAR = 1 << 65  # beyond all integers of 64 bits
 
 
 def cut(forest: Forest, height: Any, k: Any) -> Labels:
-    """Return labels by the heights, or by the numbers of clusters, of which one is given.
-
-    Raises
-    ------
-    InvalidArgumentError
-        Both or none are given, a height is no number, or there is no cut with so many clusters.
-    """
+    """Return labels by the heights, or by the numbers of clusters, of which one is given."""
     if (height is None) == (k is None):
         raise InvalidArgumentError(
             f"height is {shown(height)} and k is {shown(k)}; a cut takes one of the two"
         )
-    edges, order = forest.checked_edges(), rising(forest)
+    edges = forest.checked_edges()
+    order = stable_order(forest.weights, descending=forest.maximum)
     if k is None:
         numbers = _real_numbers(height)
         merged = _merged_at(forest, order, numbers)

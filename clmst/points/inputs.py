@@ -39,15 +39,7 @@ def forest_of(X: Any, metric: Any, metric_params: Any, device: Any) -> Forest:
 
 
 def graph_of(X: Any, metric: Any, metric_params: Any = None) -> Any:
-    """Return the graph of distances: of points by a metric, of a matrix, or a caller's own.
-
-    Raises
-    ------
-    InvalidGraphError
-        Malformed input, no points, or a distance below 0.
-    InvalidArgumentError
-        An unknown metric.
-    """
+    """Return the graph of distances: of points by a metric, of a matrix, or a caller's own."""
     graph = _given(X, check_metric(metric), metric_params)
     if graph.n_vertices == 0:
         raise InvalidGraphError("there are no points; a clustering takes one at least")
@@ -69,13 +61,7 @@ def _given(X: Any, metric: Any, metric_params: Any) -> Any:
 
 
 def restricted(graph: Any, connectivity: Any) -> Graph:
-    """Return the pairs of a complete graph that a matrix names in either direction.
-
-    Raises
-    ------
-    InvalidArgumentError
-        `graph` has edges of its own, or the matrix has another number of points.
-    """
+    """Return the pairs of a complete graph that a matrix names in either direction."""
     if isinstance(graph, Graph):
         raise InvalidArgumentError(
             "connectivity is given, and X is a graph, which has edges of its own; connectivity is "

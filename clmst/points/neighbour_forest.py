@@ -113,13 +113,7 @@ def neighbour_forest(
 def forest_by_connectivity(
     X: Any, connectivity: Any, metric: Any, metric_params: Any, device: Any
 ) -> Forest:
-    """Return the forest of the pairs that a matrix names, made connected; for scikit-learn's way.
-
-    Raises
-    ------
-    ClmstError
-        As of :func:`graph_of` and :func:`restricted`.
-    """
+    """Return the forest of the pairs that a matrix names, made connected, as scikit-learn does."""
     points = graph_of(X, metric, metric_params)
     named = connectivity(X) if callable(connectivity) else connectivity
     return _connected(restricted(points, named), points, device)
@@ -188,16 +182,7 @@ _FORMS = (
 
 
 def neighbour_graph(neighbours: Any, points: Points | DenseGraph) -> Graph:
-    """Return a graph of near points of a library; of a pair listed twice the lesser weight.
-
-    Raises
-    ------
-    InvalidGraphError
-        The number of points is another one, there is no such neighbour, or a distance is negative
-        or NaN.
-    InvalidArgumentError
-        It is none of the forms that are taken.
-    """
+    """Return a graph of near points of a library; of a pair listed twice the lesser weight."""
     n = points.n_vertices
     if isinstance(neighbours, tuple) and len(neighbours) == 2:
         graph = _of_pair(*neighbours, n)
