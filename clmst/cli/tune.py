@@ -124,6 +124,7 @@ def tune(
     """
     from clmst import algorithms
     from clmst.runtime import tuning_file
+    from clmst.runtime.discovery import get_device
     from clmst.tune import graphs, search
 
     algorithm, _ = algorithms.named(algorithm, None)  # a name that nothing has is refused first
@@ -133,7 +134,8 @@ def tune(
         tuning_file.check_writable(path)
     shows = not (quiet or as_json)
     job = _TuneJob(algorithm=algorithm, stages=Stages(quiet=not shows), shows=shows)
-    device = job.open(device_name)
+    with job.stages.stage("open_device", "opening the device"):
+        device = get_device(device_name)
     if is_for_costs:
         costs = job.measure(device, given or graphs.standard(device.capabilities), repetitions)
         costs.write(path)
@@ -188,12 +190,6 @@ class _TuneJob:
     algorithm: str
     stages: Stages
     shows: bool
-
-    def open(self, name: str | None) -> Device:
-        from clmst.runtime.discovery import get_device
-
-        with self.stages.stage("open_device", "opening the device"):
-            return get_device(name)
 
     def measure(self, device: Device, sources: list[GraphSource], repetitions: int) -> CostsReport:
         """Measure what solves and transfers cost."""
