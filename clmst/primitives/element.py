@@ -1,4 +1,7 @@
-"""Element types: the OpenCL C type of a NumPy dtype."""
+"""Elements, which kernels compute with, and records, which they move word by word.
+
+The OpenCL C type of a NumPy dtype; host side of ``cl/device/record.cl``.
+"""
 
 from __future__ import annotations
 
@@ -55,12 +58,8 @@ def element_type(dtype: np.dtype[Any]) -> str:
 
     Scalars are (u)int8, (u)int16, (u)int32, (u)int64, float32 and float64. A structured dtype of 2,
     4, 8 or 16 such fields is a vector of them; fields of one width but different kinds make a
-    vector of unsigned integers, which an operator reads with ``as_float`` and the like.
-
-    Raises
-    ------
-    InvalidArgumentError
-        Kernels have no such type.
+    vector of unsigned integers, which an operator reads with ``as_float`` and the like. Raises
+    InvalidArgumentError for any other dtype.
     """
     within: Any = dtype.fields or {}
     placed = [within[name][:2] for name in dtype.names or ()] or [(dtype, 0)]
@@ -120,20 +119,7 @@ NO_WORDS = RecordWords(0)
 
 
 def record_words(name: str, dtype: np.dtype[Any]) -> RecordWords:
-    """Return the words of a record of this dtype.
-
-    Parameters
-    ----------
-    name : str
-        The array's name in messages.
-    dtype : numpy.dtype
-        Any of 1 to 16 bytes, or of a multiple of 4 bytes, 64 at most.
-
-    Raises
-    ------
-    InvalidArgumentError
-        Kernels do not move such records.
-    """
+    """Return the words of a record, or raise unless kernels move records of this dtype."""
     size = dtype.itemsize
     most = MAX_BYTES if size % WORD_BYTES == 0 else _MOST_SHORT_BYTES
     if not 1 <= size <= most:

@@ -66,11 +66,8 @@ class Parametric:
     def __call__(self, **arguments: Any) -> Self:
         """Return the same with its arguments, one for each name; nothing is compiled anew.
 
-        Raises
-        ------
-        InvalidArgumentError
-            A name is missing or unknown, a number does not fit its dtype, or an array is no
-            :class:`clmst.DeviceArray` of its dtype.
+        Raises InvalidArgumentError if a name is missing or unknown, a number does not fit its
+        dtype, or an array is no :class:`clmst.DeviceArray` of its dtype.
         """
         self._check_names(arguments)
         given = {name: _as_scalar(name, arguments[name], d) for name, d in self.scalars.items()}

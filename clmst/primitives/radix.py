@@ -198,11 +198,7 @@ def plan_moves(
 ) -> tuple[Move, Move | None]:
     """Return the moves of records and values, into new arrays by default, after all checks.
 
-    Parameters
-    ----------
-    records, out, values, values_out : DeviceArray, optional
-    names : tuple of str
-        The names of `records` and `out` in messages.
+    `names` are those of `records` and `out` in messages.
     """
     name, out_name = names
     _check_target(name, records, out_name, out)

@@ -7,7 +7,7 @@ from enum import IntEnum
 
 import numpy as np
 
-from clmst.core.arguments import check_integer
+from clmst.core.arguments import check_integer, check_kind
 from clmst.core.errors import InvalidArgumentError
 from clmst.primitives.chain import (
     SATED,
@@ -182,18 +182,8 @@ class Selection:
         values, written = _memory(self.values), (self.out.memory, _memory(self.values_out))
         count, bound = self.count.memory, np.uint32(self.bound)
         if shares.alone:
-            launch(
-                program,
-                "compact_select_one_group",
-                1,
-                *read,
-                values,
-                *written,
-                count,
-                *extent,
-                bound,
-                *given,
-            )
+            arguments = (*read, values, *written, count, *extent, bound, *given)
+            launch(program, "compact_select_one_group", 1, *arguments)
             return
         counts = device.allocate(4 * (groups + 1 + groups * shares.lane_groups))
         launch(program, "compact_count_ranges", groups, *read, counts, *extent, *given)
@@ -261,20 +251,7 @@ class Selection:
 def positions_of(
     flags: DeviceArray, *, at_most: int, launch: Launcher
 ) -> tuple[DeviceArray, DeviceArray]:
-    """Find set flags as :func:`clmst.primitives.positions` does, without checks.
-
-    Parameters
-    ----------
-    flags : DeviceArray of uint8, shape (n,)
-    at_most : int
-        An upper bound on the set flags, at most n.
-    launch : Launcher
-
-    Returns
-    -------
-    slots : DeviceArray of uint32, shape (at_most,)
-    count : DeviceArray of uint32, shape (1,)
-    """
+    """Find set flags as :func:`clmst.primitives.positions` does, without checks."""
     slots = DeviceArray.unchecked(at_most, np.dtype(np.uint32), flags.device)
     count = DeviceArray.unchecked(1, np.dtype(np.uint32), flags.device)
     Selection(
@@ -301,10 +278,8 @@ def _checked_source(
     if flags is not None:
         check_array("flags", flags, np.uint8, like=records)
         check_length("flags", flags, records.size)
-    if predicate is not None and not isinstance(predicate, Predicate):
-        raise InvalidArgumentError(
-            f"predicate is a {type(predicate).__name__}; it must be a Predicate"
-        )
+    if predicate is not None:
+        check_kind("predicate", predicate, Predicate)
     return records
 
 

@@ -288,7 +288,10 @@ def with_what_is_wrong(device: Device) -> dict[str, tuple[dict[str, Any], str]]:
         "negative promise": ({"at_most": -1}, "at_most is -1"),
         "no strategy": ({"strategy": "quick"}, "no strategy is called 'quick'"),
         "host array": ({"records": np.zeros(100, np.uint32)}, "records is a ndarray"),
-        "predicate of text": ({"flags": None, "predicate": "x > 3"}, "predicate is a str"),
+        "predicate of text": (
+            {"flags": None, "predicate": "x > 3"},
+            "predicate is 'x > 3'; it must",
+        ),
         "predicate of another dtype": (
             {"flags": None, "predicate": Predicate(dtype=np.dtype("f4"), expression="x > 3")},
             "the predicate is of float32, the elements are of uint32",
