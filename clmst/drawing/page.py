@@ -204,12 +204,7 @@ class Page:
         """Explain width and shade at the top right corner, if there are twigs and trunks."""
         if most < 2:
             return
-        height = self.figure.get_size_inches()[1]
-        left, bottom = 1 - (_EDGE + _KEY) / _WIDTH, 1 - 0.6 / height
-        key = self.figure.add_axes((left, bottom, _KEY / _WIDTH, 0.2 / height))
-        key.set_axis_off()
-        key.set_xlim(0, 1)
-        key.set_ylim(-1, 1)
+        key = self._inset(0.4, 0.2, (-1, 1))
         at = np.linspace(0, 1, 65)
         stops = np.stack([at, np.zeros_like(at)], axis=1)
         rank = (at[1:] + at[:-1]) / 2
@@ -222,13 +217,7 @@ class Page:
 
     def draw_legend(self, entries: Sequence[tuple[str, str | None]]) -> None:
         """Explain colours at the top right corner, one below the other; None is stone."""
-        height = self.figure.get_size_inches()[1]
-        tall = _LEGEND_LINE * len(entries)
-        left, bottom = 1 - (_EDGE + _KEY) / _WIDTH, 1 - (0.3 + tall) / height
-        legend = self.figure.add_axes((left, bottom, _KEY / _WIDTH, tall / height))
-        legend.set_axis_off()
-        legend.set_xlim(0, 1)
-        legend.set_ylim(-len(entries) + 0.5, 0.5)
+        legend = self._inset(0.3, _LEGEND_LINE * len(entries), (-len(entries) + 0.5, 0.5))
         for line, (text, colour) in enumerate(entries):
             stroke = np.array([[[0.0, -line], [0.12, -line]]])
             if colour is None:
@@ -247,6 +236,16 @@ class Page:
         """Write the sheet in the format that the suffix names."""
         with replacing(path) as stream:
             self.figure.savefig(stream, format=path.suffix[1:], dpi=_DPI, facecolor=_PAPER)
+
+    def _inset(self, below: float, tall: float, limits: tuple[float, float]) -> Any:
+        """Return axes at the top right corner, so many inches below the edge and so high."""
+        height = self.figure.get_size_inches()[1]
+        left, bottom = 1 - (_EDGE + _KEY) / _WIDTH, 1 - (below + tall) / height
+        inset = self.figure.add_axes((left, bottom, _KEY / _WIDTH, tall / height))
+        inset.set_axis_off()
+        inset.set_xlim(0, 1)
+        inset.set_ylim(*limits)
+        return inset
 
     def _widths(self, rank: Array) -> Array:
         return self.thin + (self.thick - self.thin) * rank**2.2
