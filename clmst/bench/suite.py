@@ -37,6 +37,8 @@ DEGREE_VERTICES_ELSEWHERE = 2**20
 # Samples that set the threshold of the filter: ours, and the paper's.
 PAPER_SAMPLES = 20
 
+_STUDIES = ("scaling", "degree")  # which take random graphs; others take those that are chosen
+
 Tell = Callable[[str], None]
 
 
@@ -67,24 +69,17 @@ class Suite:
     def run(self, chosen: Sequence[Input]) -> None:
         """Do all experiments; every graph is loaded once for those that take it."""
         # Made first: numbers that mean no graph are refused before anything is measured.
-        studies = {
-            one: self._random_graphs(one)
-            for one in ("scaling", "degree")
-            if one in self.settings.experiments
-        }
-        of_graphs = [
-            one for one in ("times", "ablation", "seeds") if one in self.settings.experiments
+        wanted = self.settings.experiments
+        work: list[tuple[list[str], Sequence[Input]]] = [
+            ([one for one in wanted if one not in _STUDIES], chosen),
+            *(([one], self._random_graphs(one)) for one in _STUDIES if one in wanted),
         ]
-        if of_graphs:
-            self._refuse_to_mix(of_graphs, chosen)
-        for experiment, graphs in studies.items():
-            self._refuse_to_mix([experiment], graphs)
+        for experiments, graphs in work:
+            self._refuse_to_mix(experiments, graphs)
         self.results.add_machine(self.machine, machine.facts(self.device))
-        for each in chosen if of_graphs else ():
-            self._measure(each, of_graphs)
-        for experiment, graphs in studies.items():
+        for experiments, graphs in work:
             for each in graphs:
-                self._measure(each, [experiment])
+                self._measure(each, experiments)
 
     # ----------------------------------------------------- what was measured before
 

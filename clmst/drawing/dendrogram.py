@@ -15,6 +15,7 @@ from clmst.drawing.page import Page
 from clmst.drawing.picture import checked_path, checked_title, counted
 
 WIDTH, HEIGHT = 9.3, 5.0  # of the drawing, inches
+_FIELDS = ("parent", "child", "value", "cluster_size")  # of a condensed tree
 _MANY = 200_000  # points beyond which a picture has more lines than anyone can see
 
 
@@ -49,10 +50,13 @@ def draw_dendrogram(
     n = len(matrix) + 1
     of_point = checked_labels(labels, n)
     x, heights = _places(matrix)
-    tops = _scaled(heights)
+    is_finite, top = np.isfinite(heights), greatest(heights)
+    highest = HEIGHT if is_finite.all() else 0.9 * HEIGHT  # infinite heights are above all others
+    tops = np.where(is_finite, heights / top * highest, HEIGHT)
     of_node = _cluster_of_nodes(matrix, of_point)
     page = Page.around(np.array([[0.0, 0.0], [WIDTH, HEIGHT]]), n)
-    _draw_scale(page, heights)
+    for level in round_levels(top):
+        page.draw_level(level / top * highest, f"{level:g}")
     children = matrix[:, :2].astype(np.int64)
     node = np.arange(n, 2 * n - 1)
     left, right = x[children[:, 0]], x[children[:, 1]]
@@ -119,32 +123,15 @@ def checked_labels(labels: Any, n: int) -> Array:
 
 def _places(matrix: Array) -> tuple[Array, Array]:
     """Return the abscissa and the height of each node; the points are in the order of the tree."""
-    n = len(matrix) + 1
-    rows = [(int(a), int(b)) for a, b in matrix[:, :2].tolist()]
-    sizes, first, x = [1] * n, [0] * (2 * n - 1), [0.0] * (2 * n - 1)
-    for a, b in rows:
-        sizes.append(sizes[a] + sizes[b])
-    for i in range(n - 2, -1, -1):
-        a, b = rows[i]
-        first[a] = first[n + i]
-        first[b] = first[n + i] + sizes[a]
-    step = WIDTH / max(n - 1, 1)
-    for point in range(n):
-        x[point] = first[point] * step
-    for i, (a, b) in enumerate(rows):
-        x[n + i] = (x[a] + x[b]) / 2
+    n, x = len(matrix) + 1, [0.0]
+    if n > 1:  # SciPy wants heights and sizes that are plausible, and uses neither here
+        from scipy.cluster.hierarchy import leaves_list
+
+        merges = np.column_stack([matrix[:, :2], np.arange(n - 1.0), np.full(n - 1, 2.0)])
+        x = (np.argsort(leaves_list(merges)) * WIDTH / (n - 1)).tolist()
+    for a, b in matrix[:, :2].astype(np.int64).tolist():
+        x.append((x[a] + x[b]) / 2)
     return np.array(x), np.concatenate([np.zeros(n), matrix[:, 2]])
-
-
-def _scaled(heights: Array) -> Array:
-    """Return heights in inches; infinite ones above the greatest."""
-    inches = heights / greatest(heights) * _highest(heights)
-    return np.asarray(np.where(np.isfinite(heights), inches, HEIGHT))
-
-
-def _highest(heights: Array) -> float:
-    """Return where the greatest finite height is drawn, in inches."""
-    return HEIGHT if np.isfinite(heights).all() else 0.9 * HEIGHT
 
 
 def greatest(heights: Array) -> float:
@@ -165,16 +152,6 @@ def _cluster_of_nodes(matrix: Array, of_point: Array) -> Array:
     for a, b in matrix[:, :2].astype(np.int64).tolist():
         nodes.append(nodes[a] if nodes[a] == nodes[b] else -1)
     return np.array(nodes, np.int64)
-
-
-def _draw_scale(page: Page, heights: Array) -> None:
-    """Write some heights at the left edge, with faint lines."""
-    top = greatest(heights)
-    for level in round_levels(top):
-        page.draw_level(level / top * _highest(heights), f"{level:g}")
-
-
-_FIELDS = ("parent", "child", "value", "cluster_size")
 
 
 def draw_condensed_tree(
