@@ -7,8 +7,8 @@ from itertools import product
 
 import numpy as np
 
-from clmst.primitives.chain import SATED, scan_defines
 from clmst.primitives.chain import SOURCE as CHAIN_SOURCE
+from clmst.primitives.chain import scan_defines
 from clmst.primitives.compact import representatives as selections
 from clmst.primitives.histogram import representatives as histograms
 from clmst.primitives.map import representatives as maps
@@ -66,8 +66,7 @@ def _scans(capabilities: Capabilities, tuning: Policy) -> Iterator[Specialisatio
                 exclusive=(k + ways) % 2 == 0,
             )
             if chain["WG_SIZE"] > 1 and monoid.exact and k % 3 == 0:
-                more = {**chain, **SATED.defines}
-                yield specialise(CHAIN_SOURCE, capabilities, tuning, monoid.prelude, **more)
+                yield specialise(CHAIN_SOURCE, capabilities, tuning, monoid.prelude, **chain)
     for monoid in (monoids[0], _MATRIX_PRODUCT):
         defines = sweep_defines(tuning, segments=Segments.NONE, exclusive=True)
         yield specialise(PROPAGATE_SOURCE, capabilities, tuning, monoid.prelude, **defines)

@@ -11,7 +11,6 @@ from itertools import product
 import numpy as np
 
 from clmst.core.errors import InvalidArgumentError
-from clmst.primitives.chain import SATED
 from clmst.primitives.element import NO_WORDS, RecordWords
 from clmst.primitives.function import Predicate
 from clmst.primitives.selection import (
@@ -277,4 +276,4 @@ def representatives(
         yield SOURCE, prelude, defines
         chain = chain_defines(capabilities, tuning)
         if write != Write.ALL and chain["WG_SIZE"] > 1 and record.count < 3:
-            yield CHAIN_SOURCE, prelude, {**defines, **chain, **SATED.defines}
+            yield CHAIN_SOURCE, prelude, {**defines, **chain}

@@ -15,7 +15,6 @@ import numpy as np
 from clmst.core.arguments import check_integer
 from clmst.core.errors import InvalidArgumentError
 from clmst.primitives import radix_chain
-from clmst.primitives.chain import SATED, Hunger
 from clmst.primitives.checks import (
     check_apart,
     check_array,
@@ -238,13 +237,8 @@ def order(
     values: Move | None,
     strategy: str,
     launch: Launcher | None,
-    *,
-    hunger: Hunger | None = None,
 ) -> None:
-    """Enqueue the launches that bring records and their values into the order of the key.
-
-    With `hunger`, tests have it done in one sweep a digit.
-    """
+    """Enqueue the launches that bring records and their values into the order of the key."""
     length, device = records.source.size, records.source.device
     launch = launcher_for(records.source, launch)
     if length == 0:
@@ -258,11 +252,9 @@ def order(
     steps = _steps(launch, defines, records, n_digits)
     values_steps = _steps(launch, defines, values, n_digits)
     moves = [(*step, *other) for step, other in zip(steps, values_steps, strict=True)]
-    if hunger is not None or radix_chain.suits(shape, device, length, records.words):
-        radix_chain.ChainedSort(
-            shape=shape, key=key, words=(records.words, value_words), length=length,
-            hunger=hunger or SATED,
-        ).enqueue(launch, moves)  # fmt: skip
+    if radix_chain.suits(shape, device, length, records.words):
+        words = records.words, value_words
+        radix_chain.enqueue(launch, moves, shape=shape, key=key, words=words, length=length)
     else:
         program = device.program(SOURCE, **defines)
         _enqueue_passes(launch, shape.of(program), key, length, moves, program=program)

@@ -9,13 +9,7 @@ import numpy as np
 
 from clmst.core.arguments import check_integer, check_kind
 from clmst.core.errors import InvalidArgumentError
-from clmst.primitives.chain import (
-    SATED,
-    Hunger,
-    chain_work_group,
-    chains_by_itself,
-    cleared_states,
-)
+from clmst.primitives.chain import chain_work_group, chains_by_itself, cleared_states
 from clmst.primitives.checks import check_apart, check_array, check_length, launcher_for, output_for
 from clmst.primitives.element import NO_WORDS, WORD_BYTES, RecordWords, record_words, words_of
 from clmst.primitives.function import Predicate
@@ -93,7 +87,7 @@ def selection_defines(
 
 
 def chain_defines(capabilities: Capabilities, tuning: Policy) -> dict[str, int]:
-    """Return the macros of ``compact_chain.cl`` beside those of all selections and of hunger."""
+    """Return the macros of ``compact_chain.cl`` beside those of all selections."""
     work_group = chain_work_group(capabilities, tuning)
     return {"WG_SIZE": work_group, "SECTION_PARTS": _SECTION_PARTS}
 
@@ -139,7 +133,9 @@ class Selection:
             record_words("values", values.dtype)
         elif values_out is not None:
             raise InvalidArgumentError("there is a values_out but no values; give both or neither")
-        bound = _checked_bound(source.size, at_most)
+        bound = source.size
+        if at_most is not None:
+            bound = min(bound, check_integer("at_most", at_most, low=0))
         dtype = source.dtype if records is not None else np.dtype(np.uint32)
         out = output_for("out", out, dtype, bound, like=source)
         if values is not None:
@@ -193,9 +189,9 @@ class Selection:
             bound, *given,
         )  # fmt: skip
 
-    def launch_chain(self, launch: Launcher, hunger: Hunger = SATED) -> None:
+    def launch_chain(self, launch: Launcher) -> None:
         """Enqueue the launch of one pass; not for Write.ALL, and only where there are records."""
-        program = self._chain_program(hunger)
+        program = self._chain_program
         n_tiles = -(-self.source.size // self._tile_of(program))
         launch(
             program, "compact_chain_select", n_tiles, _memory(self.records), _memory(self.flags),
@@ -213,7 +209,7 @@ class Selection:
     @property
     def chain_tile(self) -> int:
         """Records of a work-group's tile in one pass."""
-        return self._tile_of(self._chain_program(SATED))
+        return self._tile_of(self._chain_program)
 
     def _tile_of(self, chain: Program) -> int:
         tuning, rows = self.source.device.policy, _ROWS
@@ -229,10 +225,10 @@ class Selection:
         value = NO_WORDS if self.values is None else words_of(self.values.dtype.itemsize)
         return words_of(self.out.dtype.itemsize), value
 
-    def _chain_program(self, hunger: Hunger) -> Program:
+    @property
+    def _chain_program(self) -> Program:
         device = self.source.device
-        defines = chain_defines(device.capabilities, device.policy)
-        return self._program(CHAIN_SOURCE, {**defines, **hunger.defines})
+        return self._program(CHAIN_SOURCE, chain_defines(device.capabilities, device.policy))
 
     def _program(self, source: str, more: dict[str, int]) -> Program:
         """Return the program of a source, with more macros than those of all selections."""
@@ -281,13 +277,6 @@ def _checked_source(
     if predicate is not None:
         check_kind("predicate", predicate, Predicate)
     return records
-
-
-def _checked_bound(length: int, at_most: int | None) -> int:
-    """Return the most elements that may be written."""
-    if at_most is None:
-        return length
-    return min(length, check_integer("at_most", at_most, low=0))
 
 
 def _memory(array: DeviceArray | None) -> Memory | None:

@@ -7,7 +7,6 @@ from itertools import product
 from typing import overload
 
 from clmst.primitives import radix_chain
-from clmst.primitives.chain import SATED
 from clmst.primitives.checks import check_array
 from clmst.primitives.element import record_words
 from clmst.primitives.radix import (
@@ -142,4 +141,4 @@ def specialisations_of_split(
             if is_chained and (key == numbers[0] or words == 2):
                 sizes_of = words, value_words
                 defines = radix_chain.chain_defines(shape, key, sizes_of, tuning)
-                yield radix_chain.SOURCE, {**defines, **SATED.defines}
+                yield radix_chain.SOURCE, defines

@@ -6,25 +6,48 @@ Every device is told to take one pass, also those that would not by themselves.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 
 from clmst import Device
-from clmst.primitives.chain import ChainedScan, Hunger
+from clmst.primitives import radix_chain
+from clmst.primitives.chain import ChainedScan
 from clmst.primitives.radix import Key, Move, order
 from clmst.primitives.selection import Keep, Selection, Write
 from clmst.primitives.sweeps import Segments
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.launcher import Launcher
+from clmst.runtime.program import Program
+from clmst.runtime.specialisation import Prelude
 from tests.primitives import selections
 from tests.primitives.operators import AFFINE, MATRICES, SUM, Operator, reduced, scanned
 from tests.primitives.split_cases import draw_keys, number_order, same_bits, shape_of
 
-# Every third tile starves, the first one too; all do.
-HUNGRY = Hunger(starved=3, patience=2)
-STARVING = Hunger(starved=1, patience=1)
+# Macros of cl/device/tile_state.cl: every third tile publishes nothing, the first one too; all do;
+# none does.
+HUNGRY = {"STARVED": 3, "LOOK_PATIENCE": 2}
+STARVING = {"STARVED": 1, "LOOK_PATIENCE": 1}
+SATED: dict[str, int] = {}
+
+
+@contextmanager
+def starved(device: Device, hunger: dict[str, int]) -> Iterator[None]:
+    """Build the programs of chains with these macros, too; fail if there are none."""
+    program, chains = device.program, set()
+
+    def with_hunger(source: str, prelude: Prelude | None = None, /, **defines: int) -> Program:
+        if not source.endswith("_chain.cl"):
+            return program(source, prelude, **defines)
+        chains.add(source)
+        return program(source, prelude, **defines, **hunger)
+
+    with patch.object(device, "program", with_hunger):
+        yield
+    assert chains
 
 
 def in_shape(device: Device) -> bool:
@@ -40,7 +63,7 @@ def scan_is_right(
     more: int = 0,
     segments: Segments = Segments.NONE,
     exclusive: bool = True,
-    hunger: Hunger = HUNGRY,
+    hunger: dict[str, int] = HUNGRY,
 ) -> bool:
     """Scan as many elements as so many tiles have, and more, with or without segments."""
     if not in_shape(device):
@@ -63,8 +86,9 @@ def scan_is_right(
     elif heads is not None:
         values &= np.uint32(2**31 - 1)
         given = DeviceArray.from_host(values | heads.astype(np.uint32) << np.uint32(31), device)
-    chained = ChainedScan(values=given, flags=flags, hunger=hunger, **options)
-    chained.enqueue(Launcher(device, device.queue), out, total)
+    with starved(device, hunger):
+        chained = ChainedScan(values=given, flags=flags, **options)
+        chained.enqueue(Launcher(device, device.queue), out, total)
     expected = scanned(operator, values, heads, exclusive=exclusive)
     return same_bits(out.to_host(), expected) and (
         segments != Segments.NONE or same_bits(total.to_host(), reduced(operator, values))
@@ -79,7 +103,6 @@ def selection_is_right(
     more: int = 0,
     write: Write = Write.KEPT,
     value_words: int = 0,
-    hunger: Hunger = HUNGRY,
 ) -> bool:
     """Select half of as many records as so many tiles have, and more."""
     if not in_shape(device):
@@ -98,7 +121,8 @@ def selection_is_right(
         predicate=selections.predicate(records.dtype) if keep == Keep.HOLDING else None,
         values=None if values is None else DeviceArray.from_host(values, device),
     )
-    selection.launch_chain(Launcher(device, device.queue), hunger)
+    with starved(device, HUNGRY):
+        selection.launch_chain(Launcher(device, device.queue))
     masks = (flags != 0, selections.holds(records), selections.heads(records))
     kept = np.flatnonzero(masks[keep]).astype(np.uint32)
     expected = kept if write == Write.POSITIONS else records[kept]
@@ -128,7 +152,6 @@ def sort_is_right(
     start_bit: int = 0,
     key_bits: int | None = None,
     in_place: bool = False,
-    hunger: Hunger = HUNGRY,
 ) -> bool:
     """Sort as many numbers as so many tiles have, and more, together with their positions."""
     if not in_shape(device):
@@ -146,7 +169,8 @@ def sort_is_right(
         for one in (given, values)
     ]
     key = Key(start_bit=start_bit, bits=bits, kind=keys.dtype.kind)  # type: ignore[arg-type]
-    order(key, moves[0], moves[1], "parallel", None, hunger=hunger)
+    with starved(device, HUNGRY), patch.object(radix_chain, "suits", return_value=True):
+        order(key, moves[0], moves[1], "parallel", None)
     return same_bits(moves[0].result.to_host(), keys[expected]) and same_bits(
         moves[1].result.to_host(), expected.astype(np.uint32)
     )

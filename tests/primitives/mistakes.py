@@ -32,7 +32,7 @@ def assert_refused(
     before = [one.to_host().tobytes() for one in arrays]
     for message, wrong in mistakes:
         with pytest.raises(InvalidArgumentError) as caught:
-            call(**(right | {"launch": launch} | wrong))
+            call(**{**right, "launch": launch, **wrong})
         assert message in str(caught.value)
         assert launch.launches == 0, message
         assert [one.to_host().tobytes() for one in arrays] == before, message

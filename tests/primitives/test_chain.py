@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from clmst import Device
-from clmst.primitives.chain import SATED, ChainedScan, chains_by_itself
+from clmst.primitives.chain import ChainedScan, chains_by_itself
 from clmst.primitives.compact import compact, partition
 from clmst.primitives.function import Predicate
 from clmst.primitives.monoid import Monoid
@@ -20,6 +20,7 @@ from clmst.runtime.array import DeviceArray
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.profile import Profile
 from tests.primitives.chain_cases import (
+    SATED,
     STARVING,
     in_shape,
     scan_is_right,
