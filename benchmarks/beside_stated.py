@@ -24,10 +24,10 @@ from rich.table import Table
 import clmst
 from benchmarks.options import Experiment, device_option, json_option, repetitions_option
 from benchmarks.reweighted import load
+from clmst.bench.agreement import Reference
 from clmst.bench.contestants import finding_forest, solving
 from clmst.bench.harness import Contestant, Harness
 from clmst.bench.record import recorded
-from clmst.bench.reference import Reference
 from clmst.bench.tables import digits
 from clmst.core.errors import InvalidArgumentError
 

@@ -23,9 +23,8 @@ import clmst
 from clmst.bench.harness import wall_and_processor_seconds
 from clmst.cluster import HDBSCAN
 from clmst.core.weight_keys import Array
-from clmst.points.condensed import condense
+from clmst.points.condensed import ClusterChoice, condense, label_points
 from clmst.points.dendrogram import dendrogram_of
-from clmst.points.selection import ClusterChoice, label_points
 
 Call = Callable[[], Any]
 

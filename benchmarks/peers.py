@@ -16,7 +16,7 @@ import math
 from dataclasses import dataclass
 
 from benchmarks.case import Outcome
-from clmst.bench.process import ask, named_command, seconds_in
+from clmst.bench.peers import ask, named_command, seconds_in
 
 NOT_OFFERED = 64
 

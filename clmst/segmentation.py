@@ -14,6 +14,7 @@ from clmst.core.errors import InvalidArgumentError
 from clmst.core.forest import Forest
 from clmst.core.graph import Graph
 from clmst.core.weight_keys import Array
+from clmst.core.weight_order import stable_order
 
 __all__ = ["seeded_segmentation"]
 
@@ -67,7 +68,9 @@ def seeded_segmentation(graph: Any, seeds: Any, *, device: Any = None) -> Array:
     vertices = np.arange(n)
     vertices[planted] = planted[0]
     u, v = vertices[edges.T]
-    joined = Graph.from_edges(u, v, _ranks(forest), n_vertices=n)
+    ranks = np.empty(forest.n_edges, np.uint32)
+    ranks[stable_order(forest.weights, descending=forest.maximum)] = np.arange(forest.n_edges)
+    joined = Graph.from_edges(u, v, ranks, n_vertices=n)
     u, v = edges[minimum_spanning_forest(joined, device=device).edge_ids].T
     links = sparse.coo_array((np.ones(u.size, np.bool_), (u, v)), shape=(n, n))
     n_trees, tree = connected_components(links, directed=False)
@@ -84,19 +87,6 @@ def _check_no_image(graph: Any, seeds: Any) -> None:
             f"graph is an array of the shape of the seeds, {shape}, so it is an image; "
             "Graph.from_image(image) makes a graph of it"
         )
-
-
-def _ranks(forest: Forest) -> Array:
-    """Return the place of each edge in the forest's order: by weight, then by position."""
-    weights = forest.weights
-    if forest.maximum:  # the greatest first, but equal ones still by position
-        order = np.argsort(weights[::-1], kind="stable")[::-1]
-        order = weights.size - 1 - order
-    else:
-        order = np.argsort(weights, kind="stable")
-    ranks = np.empty(weights.size, np.uint32)
-    ranks[order] = np.arange(weights.size, dtype=np.uint32)
-    return ranks
 
 
 def _checked_seeds(seeds: Any, n_vertices: int) -> Array:

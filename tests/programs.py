@@ -33,12 +33,12 @@ from clmst.algorithms.pma.solve import lanes_for
 from clmst.algorithms.shared import contraction
 from clmst.core.weight_keys import WeightKind
 from clmst.primitives import chain, radix_chain, selection
+from clmst.primitives.element import NO_WORDS, RecordWords
+from clmst.primitives.function import Predicate
 from clmst.primitives.histogram import LOCAL_BINS
 from clmst.primitives.map import Map
 from clmst.primitives.monoid import Monoid
-from clmst.primitives.predicate import Predicate
 from clmst.primitives.radix import KEY_KINDS, Key, Shape
-from clmst.primitives.record import NO_WORDS, RecordWords
 from clmst.primitives.selection import Keep, Write
 from clmst.primitives.sweeps import Segments, sweep_defines
 from clmst.runtime import source

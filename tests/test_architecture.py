@@ -87,7 +87,7 @@ EXCEPTIONS = {
     ("core/graph.py", "clmst.drawing.thumbnail"),
     ("core/forest.py", "clmst.drawing.thumbnail"),
     ("core/cluster_methods.py", "clmst.points.dendrogram"),
-    ("core/cluster_methods.py", "clmst.points.cuts"),
+    ("core/cluster_methods.py", "clmst.points.dendrogram"),
     ("runtime/device_graph.py", "clmst.algorithms.csr_validation.device_arrays"),
     ("runtime/tuning.py", "clmst"),
 }

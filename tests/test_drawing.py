@@ -22,10 +22,9 @@ from clmst.core.graph import Graph
 from clmst.core.kruskal import kruskal
 from clmst.core.weight_keys import Array
 from clmst.drawing import change, draw_change, draw_forest, layout, page
-from clmst.drawing.branches import branch_sizes
 from clmst.drawing.dendrogram import round_levels
 from clmst.drawing.layout import edge_lengths
-from clmst.drawing.picture import caption, what_is_shown
+from clmst.drawing.picture import branch_sizes, caption, what_is_shown
 from tests.strategies import graphs
 
 PAPER = np.array([251, 250, 246]) / 255

@@ -24,9 +24,8 @@ from scipy.sparse.csgraph import connected_components
 import clmst
 from clmst.algorithms.small_matrix import solve as small_matrix
 from clmst.cluster import HDBSCAN
-from clmst.points.condensed import condense
+from clmst.points.condensed import ClusterChoice, condense, label_points
 from clmst.points.dendrogram import dendrogram_of
-from clmst.points.selection import ClusterChoice, label_points
 from clmst.runtime.device import Device
 from tests.matrices import matrix_of_density
 

@@ -68,7 +68,7 @@ def satisfying(space: Workspace, size: int) -> Case:
 
     def by_clmst() -> Work:
         from clmst.primitives.compact import compact
-        from clmst.primitives.predicate import Predicate
+        from clmst.primitives.function import Predicate
 
         above = Predicate(dtype=x.dtype, expression=f"x > {_MIDDLE}u")
         return _kept(lambda: compact(values, predicate=above, out=out))
@@ -108,7 +108,7 @@ def partitioned(space: Workspace, size: int) -> Case:
 
     def by_clmst() -> Work:
         from clmst.primitives.compact import partition
-        from clmst.primitives.predicate import Predicate
+        from clmst.primitives.function import Predicate
 
         predicate = Predicate(dtype=x.dtype, expression=f"x > {_MIDDLE}u")
         return _kept(lambda: partition(values, predicate=predicate, out=out), whole=True)

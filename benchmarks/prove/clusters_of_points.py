@@ -10,9 +10,8 @@ import clmst
 from benchmarks.prove.plain import Merged, merges
 from clmst import Device, Points
 from clmst.core.weight_keys import Array
-from clmst.points.condensed import condense
+from clmst.points.condensed import ClusterChoice, condense, label_points
 from clmst.points.dendrogram import Dendrogram
-from clmst.points.selection import ClusterChoice, label_points
 
 
 def difference(

@@ -3,20 +3,19 @@
 ================  =================================================================
 `settings`        what a run is asked to do
 `inputs`          graphs by name or file, generated on demand and cached
-`reference`       the right forest of a graph, and how it is known to be right
 `harness`         verification, warm-up, turns and times: what all timing stands on
-`agreement`       that contestants give one forest
+`agreement`       the right forest of a graph, and whether a contestant's is it
 `record`          what an experiment leaves behind, as JSON
 `contestants`     ways of solving: an algorithm, its options, and what its time covers
-`peers`           outside programs, by a protocol of lines
+`peers`           outside programs, by a protocol of lines and within a time limit
 `benchmark`       contestants and peers on one graph
 `suite`           the experiments over all graphs
 `measurement`     what came of one contestant on one graph
 `results`         all measurements, as JSON that is replaced whole; merging
-`tables`          tables of times, throughput, ablation, seeds and scaling
+`tables`          tables of times, throughput, memory and scaling
+`report`          all tables, and those of `ecl`: ablation and seeds
 `figures`         the same as pictures, on a `canvas`
 `machine`         what a reader must know of the machine
-`process`         other programs, run with a time limit
 ================  =================================================================
 """
 

@@ -1,28 +1,40 @@
-"""The check that contestants give the same forest: the first one's, or a known one."""
+"""The right forest of a graph, and whether the forest of a contestant is it.
+
+The total weight of a surrogate graph is recorded; a forest of that weight counts as right. For
+other graphs, Kruskal's algorithm on the host gives the right forest. If that would take minutes,
+two algorithms that share no kernels must agree on every edge.
+"""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
 
 from clmst.algorithms.shared.device_forest import DeviceForest
+from clmst.api import minimum_spanning_forest
+from clmst.core.errors import InvalidForestError
 from clmst.core.forest import Forest
+from clmst.core.graph import Graph
+from clmst.core.kruskal import kruskal
 from clmst.core.weight_keys import Array
+from clmst.runtime.device_graph import DeviceGraph
+
+KRUSKAL_SLOTS = 1 << 25
+_RELATIVE = 1e-9
+# Neither shares a kernel with the other.
+_WITNESSES = ("ecl", "boruvka")
 
 
 class Agreement:
-    """A forest that contestants must give, edge by edge.
+    """A forest that contestants must give, edge by edge; by default that of the first call.
 
-    Parameters
-    ----------
-    whose : str
-        Whose forest is the right one, for messages.
-    forest : Forest, optional
-        The right forest; by default that of the first call.
-    by : {"edge_ids", "edges"}
-        What is compared. Ids distinguish parallel edges; endpoints also agree between contestants
-        that get the graph in different forms.
+    `whose` names its owner in messages. Edge ids distinguish parallel edges; endpoints (`by` is
+    "edges") also agree between contestants that get the graph in different forms.
     """
 
     def __init__(
@@ -43,8 +55,86 @@ class Agreement:
         return f"a forest other than that of {self.whose}: {differs}" if differs else ""
 
 
-def _difference(found: Array, right: Array) -> str:
+def _difference(found: Array, right: Array, what: str = "") -> str:
     if len(found) != len(right):
         return f"{len(found)} edges, not {len(right)}"
     at = np.flatnonzero((found != right).reshape(len(right), -1).any(axis=1))
-    return f"edge {at[0]} is {found[at[0]]}, not {right[at[0]]}" if at.size else ""
+    return f"edge {at[0]} is {what}{found[at[0]]}, not {right[at[0]]}" if at.size else ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reference:
+    """The right forest."""
+
+    slots: Array  # shape (k,): of its edges, rising
+    n_slots: int
+    total_weight: int | float
+    how: str  # how it is known to be right
+
+    @cached_property
+    def flags(self) -> Array:
+        """1 at the slot of each edge, 0 elsewhere; uint8, shape (n_slots,)."""
+        flags = np.zeros(self.n_slots, np.uint8)
+        flags[self.slots] = 1
+        return flags
+
+    def difference_of_flags(self, flags: Array) -> str:
+        """Return "" if these flags mark the right forest, else what differs. O(n_slots)."""
+        same = np.array_equal(flags, self.flags)  # much quicker than looking for the slots
+        return "" if same else self.difference(np.flatnonzero(flags)) or "a flag is neither 0 nor 1"
+
+    def difference(self, slots: Array) -> str:
+        """Return "" if these are the slots of the right forest, else what differs."""
+        return _difference(slots.astype(np.int64), self.slots, "slot ")
+
+
+def establish(
+    graph: Graph, resident: DeviceGraph, recorded: int | float | None, *, largest: int | None = None
+) -> Reference:
+    """Find the right forest of a graph whose edge ids are its slots, and which is on a device, too.
+
+    `recorded` is its total weight, where that is known; `largest` the most slots for the host's
+    Kruskal. Raises InvalidForestError if no algorithm finds a forest of the recorded weight, or two
+    disagree.
+    """
+
+    def solved(name: str) -> Forest:
+        return minimum_spanning_forest(resident, algorithm=name)
+
+    if recorded is not None:
+        return _of_recorded_weight(solved, graph.n_slots, recorded)
+    if graph.n_slots <= (KRUSKAL_SLOTS if largest is None else largest):
+        return _reference(kruskal(graph), graph.n_slots, "Kruskal's algorithm on the host")
+    one, other = map(solved, _WITNESSES)
+    how = f"{_WITNESSES[0]} and {_WITNESSES[1]} agree on every edge"
+    reference = _reference(one, graph.n_slots, how)
+    if difference := reference.difference(other.edge_ids):
+        raise InvalidForestError(
+            f"{_WITNESSES[1]} and {_WITNESSES[0]} disagree ({difference}), so it is unknown "
+            "which forest is right: a bug in clmst"
+        )
+    return reference
+
+
+def _of_recorded_weight(
+    solved: Callable[[str], Forest], n_slots: int, recorded: int | float
+) -> Reference:
+    found: dict[str, int | float] = {}
+    for name in _WITNESSES:
+        forest = solved(name)
+        found[name] = forest.total_weight
+        if _same(found[name], recorded):
+            return _reference(forest, n_slots, "the recorded weight")
+    weights = ", ".join(f"{weight} by {name}" for name, weight in found.items())
+    raise InvalidForestError(f"the forest weighs {weights}; recorded is {recorded}")
+
+
+def _reference(forest: Forest, n_slots: int, how: str) -> Reference:
+    slots = forest.edge_ids.astype(np.int64)
+    return Reference(slots=slots, n_slots=n_slots, total_weight=forest.total_weight, how=how)
+
+
+def _same(found: int | float, right: int | float) -> bool:
+    if isinstance(found, int) and isinstance(right, int):
+        return found == right
+    return math.isclose(found, right, rel_tol=_RELATIVE)

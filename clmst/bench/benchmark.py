@@ -13,11 +13,11 @@ from pathlib import Path
 from secrets import token_hex
 from typing import Any
 
+from clmst.bench.agreement import Reference
 from clmst.bench.contestants import SolveContestant, SolveOutcome
 from clmst.bench.harness import Harness, Times
 from clmst.bench.measurement import Measurement, Scope, Status, first_line
 from clmst.bench.peers import Peer, PeerOutcome
-from clmst.bench.reference import Reference
 from clmst.core.errors import ClmstError
 from clmst.runtime.device import Device
 
@@ -30,20 +30,11 @@ REHEARSALS = 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PeerGroup:
-    """Outside peers, and their inputs.
-
-    Attributes
-    ----------
-    peers : tuple of Peer
-    ecl_file : callable
-        Returns the path of the graph as an ECL file.
-    seconds : float
-        The time limit of a peer.
-    """
+    """Outside peers, and their inputs."""
 
     peers: tuple[Peer, ...]
-    ecl_file: Callable[[], Path]
-    seconds: float
+    ecl_file: Callable[[], Path]  # returns the path of the graph as an ECL file
+    seconds: float  # the time limit of a peer
 
 
 def _new_identity() -> str:
@@ -53,29 +44,17 @@ def _new_identity() -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Benchmark:
-    """Where and how often contestants are timed on one graph.
-
-    Attributes
-    ----------
-    device : Device
-    machine : str
-        Its identity in results.
-    experiment, graph : str
-        What measurements are of.
-    repetitions : int
-    keep : callable, optional
-        Called with the measurement of a peer at once, so that a driver that crashes this process
-        does not lose the minutes of a slow peer.
-    identity : str
-        The `benchmark` of its measurements, unique.
-    """
+    """Where and how often contestants are timed on one graph."""
 
     device: Device
-    machine: str
+    machine: str  # its identity in results
     experiment: str
     graph: str
     repetitions: int
+    # Called with the measurement of a peer at once, so that a driver that crashes this process does
+    # not lose the minutes of a slow peer.
     keep: Callable[[list[Measurement]], None] | None = None
+    # The `benchmark` of its measurements.
     identity: str = field(default_factory=_new_identity)
 
     @property

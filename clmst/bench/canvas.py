@@ -47,17 +47,8 @@ def panels(
 ) -> Iterator[Sequence[Any]]:
     """Make a row of axes below a title, and save them in `path` once they are drawn.
 
-    Parameters
-    ----------
-    path : Path
-        Its suffix says the format; its folder is made.
-    columns : int
-    size : tuple of float
-        Inches.
-    title : str
-        What the whole picture shows, and where it was measured. It gets as many lines as it needs.
-    share_y : bool
-        Give all of them the same vertical axis.
+    The suffix of the path says the format; the size is in inches; the title gets as many lines as
+    it needs.
     """
     matplotlib = optional_import("matplotlib", extra="plot")
     make_figure = optional_import("matplotlib.figure", extra="plot").Figure

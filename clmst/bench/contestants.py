@@ -11,9 +11,9 @@ from scipy import sparse
 
 from clmst import algorithms
 from clmst.api import minimum_spanning_forest
+from clmst.bench.agreement import Reference
 from clmst.bench.harness import Contestant
 from clmst.bench.measurement import Scope
-from clmst.bench.reference import Reference
 from clmst.core.graph import Graph
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.launcher import Launcher
@@ -24,37 +24,19 @@ _KEPT = ("rounds", "launches", "device_bytes")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SolveOutcome:
-    """The result of a call.
+    """The result of a call."""
 
-    Attributes
-    ----------
-    difference : callable
-        Takes the right forest and returns "" if this is it, else what differs; not part of the
-        time.
-    stats : mapping
-        Of the solve.
-    """
-
+    # Takes the right forest and returns "" if this is it, else what differs; not part of the time.
     difference: Callable[[Reference], str]
     stats: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SolveContestant(Contestant[SolveOutcome]):
-    """One way of solving one graph.
-
-    Attributes
-    ----------
-    name, call, difference, before, wait
-        As of a :class:`~clmst.bench.harness.Contestant`. When a call returns, the device has
-        finished.
-    scope : {"solve", "forest", "transfers"}
-    parameters : mapping
-        What a reader must know of it.
-    """
+    """One way of solving one graph."""
 
     scope: Scope
-    parameters: Mapping[str, Any]
+    parameters: Mapping[str, Any]  # what a reader must know of it
 
     def details(self, outcome: SolveOutcome) -> dict[str, Any]:
         """Return parameters and the stats of an outcome that are kept, in the types of JSON."""

@@ -7,8 +7,6 @@ from pathlib import Path
 from statistics import geometric_mean
 from typing import Any, TypeAlias
 
-from clmst.bench import seeds
-from clmst.bench.ablation import STEPS
 from clmst.bench.canvas import (
     GRID,
     STYLES,
@@ -20,6 +18,7 @@ from clmst.bench.canvas import (
 )
 from clmst.bench.grid import Grid
 from clmst.bench.measurement import SCOPE_TITLES
+from clmst.bench.report import STEPS, spreads
 from clmst.bench.results import Results
 from clmst.core.optional import optional_import
 
@@ -74,38 +73,37 @@ def ablation(results: Results, folder: Path) -> Iterator[Path]:
 
 def seed_spread(results: Results, folder: Path) -> Iterator[Path]:
     """Draw boxes of throughput over seeds (SC '23, Figure 6)."""
-    for number, machine in enumerate(results.machines):
-        boxes = list(seeds.spreads(results, machine))
-        if boxes:
-            path = folder / f"seeds{_suffix(results, number)}.png"
-            values = {(one.graph, one.samples): [r * 1e-6 for r in one.rates] for one in boxes}
-            title = f"{results.name_of(machine)}: ecl, throughput over seeds of its sample"
-            size = _size(len({one.graph for one in boxes}), 2)
-            with panels(path, 1, size, title=title) as (axes,):
-                _boxes(axes, values)
-                axes.set_ylabel("millions of slots a second")
-                axes.set_ylim(bottom=0)
-                legend_below(axes)
-            yield path
+    return _of_seeds(results, folder / "seeds", "throughput over seeds of its sample")
 
 
 def thresholds(results: Results, folder: Path) -> Iterator[Path]:
     """Draw how far the filter's thresholds are from their target (SC '23, Figure 7)."""
+    return _of_seeds(results, folder / "thresholds", "how far filters are from their target")
+
+
+def _of_seeds(results: Results, path: Path, what: str) -> Iterator[Path]:
+    """Draw boxes of throughput or of thresholds, for each graph and size of sample."""
     for number, machine in enumerate(results.machines):
-        boxes = [one for one in seeds.spreads(results, machine) if one.distances]
-        if boxes:
-            path = folder / f"thresholds{_suffix(results, number)}.png"
-            values = {
-                (one.graph, one.samples): [100 * far for far in one.distances] for one in boxes
-            }
-            title = f"{results.name_of(machine)}: ecl, how far filters are from their target"
-            size = _size(len({one.graph for one in boxes}), 2)
-            with panels(path, 1, size, title=title) as (axes,):
+        values = {}
+        for one in spreads(results, machine):
+            of_rates = [1e-6 * rate for rate in one.rates]
+            of_targets = [100 * distance for distance in one.distances]
+            values[one.graph, one.samples] = of_rates if path.name == "seeds" else of_targets
+        values = {of: numbers for of, numbers in values.items() if numbers}
+        if values:
+            size = _size(len({graph for graph, _ in values}), 2)
+            title = f"{results.name_of(machine)}: ecl, {what}"
+            file = path.with_name(f"{path.name}{_suffix(results, number)}.png")
+            with panels(file, 1, size, title=title) as (axes,):
                 _boxes(axes, values)
-                axes.axhline(0, color="#555555", linewidth=1)
-                axes.set_ylabel("light edges above the target, %")
+                if path.name == "seeds":
+                    axes.set_ylabel("millions of slots a second")
+                    axes.set_ylim(bottom=0)
+                else:
+                    axes.axhline(0, color="#555555", linewidth=1)
+                    axes.set_ylabel("light edges above the target, %")
                 legend_below(axes)
-            yield path
+            yield file
 
 
 def scaling(results: Results, folder: Path) -> Iterator[Path]:

@@ -14,20 +14,12 @@ MEAN = "geometric mean"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
-    """A contestant on a machine.
-
-    Attributes
-    ----------
-    machine, contestant : str
-    ours : bool
-    label : str
-        Its label, with the machine if there are several.
-    """
+    """A contestant on a machine."""
 
     machine: str
     contestant: str
     ours: bool
-    label: str
+    label: str  # its label, with the machine if there are several
 
     @classmethod
     def of(cls, results: Results, one: Measurement, *, is_alone: bool) -> Column:
@@ -51,23 +43,12 @@ def _of_the_same_turns(measurements: Sequence[Measurement]) -> list[Measurement]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grid:
-    """Measurements of an experiment.
-
-    Attributes
-    ----------
-    results : Results
-    graphs : list of str
-        Graphs with a time, the smallest first.
-    columns : list of Column
-        clmst's own first, in the order they were measured.
-    cells : dict
-        What was timed, by graph and column.
-    """
+    """Measurements of an experiment."""
 
     results: Results
-    graphs: list[str]
-    columns: list[Column]
-    cells: dict[tuple[str, Column], Measurement]
+    graphs: list[str]  # graphs with a time, the smallest first
+    columns: list[Column]  # clmst's own first, in the order they were measured
+    cells: dict[tuple[str, Column], Measurement]  # what was timed, by graph and column
 
     @classmethod
     def of(

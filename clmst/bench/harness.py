@@ -37,50 +37,27 @@ class WrongResultError(ClmstError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contestant(Generic[T]):
-    """One way of doing the work of a benchmark.
-
-    Attributes
-    ----------
-    name : str
-    call : callable
-        Does the work once.
-    difference : callable, optional
-        Takes what a call returned, and returns "" if that is right, else what is wrong. Not timed.
-    before : callable, optional
-        Is called right before each timed call, and not timed.
-    wait : callable, optional
-        Waits for what a call has enqueued, if the call itself does not. Timed.
-    """
+    """One way of doing the work of a benchmark."""
 
     name: str
     call: Callable[[], T]
+    # Returns "" if the result of a call is right, else what is wrong. Not timed.
     difference: Callable[[T], str] | None = None
+    # Called right before each timed call; not timed.
     before: Callable[[], object] | None = None
+    # Waits for what a call has enqueued, if the call itself does not. Timed.
     wait: Callable[[], object] | None = None
 
 
 @dataclass(slots=True, kw_only=True)
 class Times(Generic[T]):
-    """What has come of a contestant so far.
-
-    Attributes
-    ----------
-    contestant : Contestant
-    status : {"ok", "wrong", "failed"}
-        Only what is "ok" is timed.
-    remark : str
-        What was wrong, or why it failed.
-    seconds : list of float
-        Of a call, one entry a repetition.
-    calls : int
-        Calls that are timed together; an entry is their mean.
-    """
+    """What has come of a contestant so far."""
 
     contestant: Contestant[T]
-    status: Status = "ok"
-    remark: str = ""
-    seconds: list[float] = field(default_factory=list)
-    calls: int = 1
+    status: Status = "ok"  # only what is "ok" is timed
+    remark: str = ""  # what was wrong, or why it failed
+    seconds: list[float] = field(default_factory=list)  # of a call, one entry a repetition
+    calls: int = 1  # calls that are timed together; an entry is their mean
 
     @property
     def name(self) -> str:
@@ -104,48 +81,26 @@ class Times(Generic[T]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Harness:
-    """How contestants are verified, warmed up and timed.
-
-    Attributes
-    ----------
-    repetitions : int
-        Turns.
-    warm_ups : int
-        Calls after the verified one that are not timed.
-    rehearsals : int
-        Calls right before each timed one that are not timed.
-    verification : {"first", "ends", "every"}
-        Which results are verified: that of the first call, that of the last repetition too, or all.
-    order : {"same", "alternate", "random"}
-        Of a turn: as given, reversed in every second turn, or shuffled.
-    clock : callable
-        Returns seconds.
-    settle : callable, optional
-        Waits until the device is idle. Called before each timed call; not timed.
-    goes_on : bool
-        Whether a contestant that is wrong or fails stands in the results and does not stop the
-        others. If not, the error is raised.
-    recover : callable, optional
-        Is called after a contestant has failed.
-    """
+    """How contestants are verified, warmed up and timed."""
 
     repetitions: int
-    warm_ups: int = 0
-    rehearsals: int = 0
+    warm_ups: int = 0  # calls after the verified one that are not timed
+    rehearsals: int = 0  # calls right before each timed one that are not timed
+    # Which results are verified: that of the first call, that of the last repetition too, or all.
     verification: Verification = "first"
-    order: Order = "same"
+    order: Order = "same"  # of a turn: as given, reversed in every second turn, or shuffled
     clock: Callable[[], float] = perf_counter
+    # Waits until the device is idle. Called before each timed call; not timed.
     settle: Callable[[], object] | None = None
+    # Whether a contestant that is wrong or fails stands in the results and does not stop the
+    # others. If not, the error is raised.
     goes_on: bool = False
-    recover: Callable[[], object] | None = None
+    recover: Callable[[], object] | None = None  # called after a contestant has failed
 
     def run(self, contestants: Sequence[Contestant[T]]) -> list[Times[T]]:
         """Verify and warm up all contestants, then time them by turns.
 
-        Raises
-        ------
-        WrongResultError
-            A result is wrong, unless the harness goes on.
+        Raises WrongResultError if a result is wrong, unless the harness goes on.
         """
         every = [self.admit(one) for one in contestants]
         for turn in range(self.repetitions):

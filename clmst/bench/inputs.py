@@ -37,45 +37,20 @@ _USABLE = 0.8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Input:
-    """A graph that can be loaded or generated.
+    """A graph that can be loaded or generated."""
 
-    Attributes
-    ----------
-    name : str
-        In results.
-    load : callable
-        Returns it.
-    ecl_file : callable
-        Returns the path of an ECL file of it, for peers.
-    total_weight : int or float, optional
-        Of its forest, where that is recorded.
-    facts : dict
-        What else is known of it.
-    """
-
-    name: str
+    name: str  # in results
     load: Callable[[], Graph]
-    ecl_file: Callable[[], Path]
-    total_weight: int | float | None = None
-    facts: dict[str, Any] = field(default_factory=dict)
+    ecl_file: Callable[[], Path]  # returns the path of an ECL file of it, for peers
+    total_weight: int | float | None = None  # of its forest, where that is recorded
+    facts: dict[str, Any] = field(default_factory=dict)  # what else is known of it
 
 
 def choose(names: Iterable[str], device: Device, cache: Path) -> tuple[list[Input], list[str]]:
     """Return the inputs that names of surrogate graphs, groups and files mean, each once.
 
     Without names: on a CPU the group "small", on other devices all surrogate graphs that fit the
-    memory of device and host.
-
-    Returns
-    -------
-    list of Input
-    list of str
-        The surrogate graphs that were left out because they do not fit.
-
-    Raises
-    ------
-    InvalidArgumentError
-        Nothing has a name; the message lists what there is.
+    memory of device and host; the names of those that do not fit are returned, too.
     """
     left_out: list[str] = []
     names = list(names)
@@ -100,13 +75,7 @@ def is_small(one: SurrogateGraph) -> bool:
 
 
 def random_graph(n: int, degree: int, cache: Path) -> Input:
-    """Return the input of a uniform random graph of so many vertices and such an average degree.
-
-    Raises
-    ------
-    InvalidArgumentError
-        There is no such graph, or it would be too large.
-    """
+    """Return the input of a uniform random graph of n vertices and an average degree."""
     made = _of_surrogate(surrogates.random(n, degree), cache)
     return replace(made, facts={**made.facts, "n": n, "degree": degree})
 

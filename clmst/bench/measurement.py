@@ -24,43 +24,21 @@ Key: TypeAlias = tuple[str, str, str, str, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measurement:
-    """What came of one contestant on one graph.
+    """What came of one contestant on one graph."""
 
-    Attributes
-    ----------
-    machine : str
-        Its identity.
-    experiment : str
-    graph : str
-        Its name.
-    contestant : str
-    scope : {"solve", "forest", "transfers"}
-        What the time covers.
-    status : {"ok", "wrong", "failed", "timeout"}
-        Only what is "ok" has times.
-    remark : str
-        The error, or the reason of the failure.
-    seconds : tuple of float
-        Of every repetition.
-    ours : bool
-        Whether it is clmst's.
-    details : mapping
-        The stats of the solve, and the parameters of the experiment.
-    benchmark : str
-        The identity of the benchmark that it was timed in: only times of one benchmark are
-        comparable. Empty in old files.
-    """
-
-    machine: str
+    machine: str  # its identity
     experiment: str
-    graph: str
+    graph: str  # its name
     contestant: str
-    scope: Scope
-    status: Status
-    remark: str = ""
-    seconds: tuple[float, ...] = ()
-    ours: bool = True
+    scope: Scope  # what the time covers
+    status: Status  # only what is "ok" has times
+    remark: str = ""  # the error, or the reason of the failure
+    seconds: tuple[float, ...] = ()  # of every repetition
+    ours: bool = True  # whether it is clmst's
+    # The stats of the solve, and the parameters of the experiment.
     details: Mapping[str, Any] = field(default_factory=dict)
+    # The identity of the benchmark that it was timed in: only times of one benchmark are
+    # comparable. Empty in old files.
     benchmark: str = ""
 
     @property
@@ -85,13 +63,7 @@ class Measurement:
 
     @classmethod
     def from_json(cls, value: Any) -> Measurement:
-        """Take a measurement from JSON.
-
-        Raises
-        ------
-        FileFormatError
-            It is none.
-        """
+        """Read a measurement from JSON; raise FileFormatError if it is none."""
         names = cls.__dataclass_fields__
         try:
             value = {"benchmark": value.get("contest", "")} | value  # its name in older files

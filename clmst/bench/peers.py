@@ -17,6 +17,10 @@ reported and has no times.
 from __future__ import annotations
 
 import math
+import os
+import shlex
+import signal
+import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,7 +28,6 @@ from decimal import Decimal
 from pathlib import Path
 
 from clmst.bench.measurement import Status
-from clmst.bench.process import ask, named_command, seconds_in
 from clmst.core.errors import InvalidArgumentError
 
 _RELATIVE = 1e-9
@@ -34,36 +37,21 @@ OWN_PEERS = ("scipy", "networkx")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PeerOutcome:
-    """The result of a peer on a graph.
-
-    Attributes
-    ----------
-    status : {"ok", "wrong", "failed", "timeout"}
-    remark : str
-        Why it is not "ok".
-    solve, transfers : tuple of float
-        Seconds of every repetition.
-    """
+    """The result of a peer on a graph."""
 
     status: Status
-    remark: str = ""
+    remark: str = ""  # why it is not "ok"
+    # solve, transfers: Seconds of every repetition.
     solve: tuple[float, ...] = ()
     transfers: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Peer:
-    """A program that takes part in the protocol.
-
-    Attributes
-    ----------
-    name : str
-    command : tuple of str
-        Its words; see the module.
-    """
+    """A program that takes part in the protocol."""
 
     name: str
-    command: tuple[str, ...]
+    command: tuple[str, ...]  # its words; see the module
 
     @classmethod
     def parse(cls, text: str) -> Peer:
@@ -147,3 +135,72 @@ def duplicates(peers: Sequence[Peer]) -> list[str]:
     """Return the names that several peers have."""
     names = [peer.name for peer in peers]
     return sorted({name for name in names if names.count(name) > 1})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """The result of a program."""
+
+    output: str = ""  # what it wrote to its standard output
+    status: int | None = None  # its exit status; None if it could not be run, or was ended
+    trouble: str = ""  # empty if it ended normally
+    remark: str = ""  # the reason if it did not; one line
+
+
+def ask(command: Sequence[str], *, time_limit: float) -> Answer:
+    """Run a program to its end, or for so many seconds; no shell is involved.
+
+    Failures are results, too. A late program is killed with its process group, and so is one that
+    runs when the user interrupts.
+    """
+    pipe = subprocess.PIPE
+    try:
+        with subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=pipe, stderr=pipe, text=True,
+            errors="replace", start_new_session=True,
+        ) as process:  # fmt: skip
+            try:
+                output, complaint = process.communicate(timeout=time_limit)
+            except BaseException:
+                if sys.platform == "win32":  # which has no groups of processes
+                    process.kill()
+                else:
+                    os.killpg(process.pid, signal.SIGKILL)
+                raise
+    except subprocess.TimeoutExpired:
+        return Answer(trouble="timeout", remark=f"ended after {time_limit:g} s without an answer")
+    except (OSError, ValueError) as error:  # a NUL in an argument is a ValueError
+        return Answer(trouble="failed", remark=f"cannot be run: {error}")
+    if process.returncode == 0:
+        return Answer(output=output, status=0)
+    return Answer(
+        output=output,
+        status=process.returncode,
+        trouble="failed",
+        remark=_end_of(process.returncode, complaint),
+    )
+
+
+def named_command(text: str) -> tuple[str, tuple[str, ...]]:
+    """Read ``NAME=COMMAND``, the command in words as a shell would split it."""
+    name, separator, command = text.partition("=")
+    words = tuple(shlex.split(command))
+    if not (separator and name.strip() and words):
+        raise InvalidArgumentError(f"{text!r} is no NAME=COMMAND")
+    return name.strip(), words
+
+
+def seconds_in(milliseconds: str) -> float:
+    """Return so many milliseconds in seconds; NaN if the text is no finite number."""
+    try:
+        value = float(milliseconds) * 1e-3
+    except ValueError:
+        return math.nan
+    return value if math.isfinite(value) else math.nan
+
+
+def _end_of(status: int, complaint: str) -> str:
+    last = (complaint.strip() or "no message").splitlines()[-1]
+    if status < 0:
+        return f"ended by signal {-status}: {last}"
+    return f"exit status {status}: {last}"

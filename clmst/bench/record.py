@@ -18,14 +18,7 @@ T = TypeVar("T")
 def write_record(device: Device, points: Sequence[Any], file: Path | None, **more: Any) -> None:
     """Write device, driver, host and points into a JSON file, if one is wanted; make its folder.
 
-    Parameters
-    ----------
-    device : Device
-    points : sequence
-        Dataclasses, or mappings of the types of JSON.
-    file : Path or None
-    **more
-        Further facts.
+    Points are dataclasses, or mappings of the types of JSON; `more` are further facts.
     """
     if file is not None:
         values = [point if isinstance(point, dict) else asdict(point) for point in points]
@@ -41,16 +34,9 @@ def recorded(
     on_point: Callable[[T], object] | None = None,
     **more: Any,
 ) -> list[T]:
-    """Return all points; the record is written anew as soon as another one is there.
+    """Return all points; the record is written anew as soon as another one is measured.
 
-    Parameters
-    ----------
-    device, file, **more
-        As of :func:`write_record`.
-    points : iterable
-        Measures while it is gone through.
-    on_point : callable, optional
-        Called with each point, to show it.
+    `on_point` is called with each point, to show it; the rest as of :func:`write_record`.
     """
     found: list[T] = []
     for point in points:

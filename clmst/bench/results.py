@@ -25,24 +25,15 @@ _GRAPH_IDENTITY = ("n_vertices", "n_slots", "total_weight")
 
 @dataclass(slots=True, kw_only=True)
 class Results:
-    """What was measured, on any number of machines.
+    """What was measured, on any number of machines."""
 
-    Attributes
-    ----------
-    machines : dict
-        Facts by identity, as of :mod:`clmst.bench.machine`, with the commands of all runs.
-    graphs : dict
-        Facts by name: sizes, total weight, how that is known.
-    measurements : dict
-        By key, in the order they were made.
-    path : Path or None
-        The file that is rewritten after every change.
-    """
-
+    # Facts by identity, as of :mod:`clmst.bench.machine`, with the commands of all runs.
     machines: dict[str, dict[str, Any]] = field(default_factory=dict)
+    # Facts by name: sizes, total weight, how that is known.
     graphs: dict[str, dict[str, Any]] = field(default_factory=dict)
+    # By key, in the order they were made.
     measurements: dict[Key, Measurement] = field(default_factory=dict)
-    path: Path | None = None
+    path: Path | None = None  # the file that is rewritten after every change
 
     # ----------------------------------------------------------------- writing
 
@@ -52,13 +43,7 @@ class Results:
         self.save()
 
     def add_graph(self, name: str, facts: dict[str, Any]) -> None:
-        """Set the facts of a graph.
-
-        Raises
-        ------
-        InvalidArgumentError
-            Another graph of that name was measured.
-        """
+        """Set the facts of a graph; raise if another graph of that name was measured."""
         if name in self.graphs:
             _check_same_graph(name, self.graphs[name], facts, "the results and this run")
         self.graphs[name] = facts
@@ -100,15 +85,7 @@ class Results:
 
     @classmethod
     def load(cls, path: Path) -> Results:
-        """Read a file of results.
-
-        Raises
-        ------
-        InvalidArgumentError
-            There is no such file.
-        FileFormatError
-            It is no file of results, or of another version.
-        """
+        """Read a file of results."""
         with files.reading(path) as source:
             try:
                 value = json.loads(source.stream.read())
@@ -180,17 +157,10 @@ def write_json(path: Path, value: dict[str, Any]) -> None:
 
 
 def merged(parts: Mapping[str, Results]) -> Results:
-    """Merge results.
+    """Merge results, which are named by their files.
 
-    Parameters
-    ----------
-    parts : mapping of str to Results
-        By the names of their files.
-
-    Raises
-    ------
-    InvalidArgumentError
-        Two of them have different graphs of one name, or the same measurement of one machine.
+    Raises InvalidArgumentError if two of them have different graphs of one name, or the same
+    measurement of one machine.
     """
     whole = Results()
     owners: dict[Key, str] = {}

@@ -22,44 +22,21 @@ DEGREES = (2, 4, 8, 16, 32, 64, 128)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """What is measured, and how often.
+    """What is measured, and how often."""
 
-    Attributes
-    ----------
-    algorithms : tuple of str
-        Names as of :func:`clmst.algorithms.choose`; ratios refer to the first.
-    repetitions : int
-        Timed calls of each contestant, after warm-up.
-    experiments : tuple of str
-        Of :data:`EXPERIMENTS`.
-    peers : tuple of Peer
-    peer_seconds : float
-        After which a peer is ended.
-    transfers : bool
-        Time solves from the host to the host as well.
-    cache : Path
-        Where generated graphs are kept.
-    seeds : int
-        How many seeds the experiment "seeds" tries: 0, 1, ...
-    vertices : tuple of int
-        Sizes of the random graphs of "scaling"; chosen by the kind of device if empty.
-    degrees : tuple of int
-        Average degrees of the random graphs of "degree".
-    degree_vertices : int
-        Their number of vertices; chosen by the kind of device if 0.
-    """
-
+    # Names as of :func:`clmst.algorithms.choose`; ratios refer to the first.
     algorithms: tuple[str, ...] = ALGORITHMS
-    repetitions: int = LEAST_REPETITIONS
-    experiments: tuple[str, ...] = ("times",)
+    repetitions: int = LEAST_REPETITIONS  # timed calls of each contestant, after warm-up
+    experiments: tuple[str, ...] = ("times",)  # of EXPERIMENTS
     peers: tuple[Peer, ...] = ()
-    peer_seconds: float = PEER_SECONDS
-    transfers: bool = True
-    cache: Path
-    seeds: int = SEEDS
+    peer_seconds: float = PEER_SECONDS  # after which a peer is ended
+    transfers: bool = True  # time solves from the host to the host as well
+    cache: Path  # where generated graphs are kept
+    seeds: int = SEEDS  # the experiment "seeds" tries so many: 0, 1, ...
+    # Sizes of the random graphs of "scaling"; chosen by the kind of device if empty.
     vertices: tuple[int, ...] = ()
-    degrees: tuple[int, ...] = DEGREES
-    degree_vertices: int = 0
+    degrees: tuple[int, ...] = DEGREES  # average degrees of the random graphs of "degree"
+    degree_vertices: int = 0  # their number of vertices; chosen by the kind of device if 0
 
 
 def default_cache() -> Path:

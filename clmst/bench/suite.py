@@ -9,6 +9,7 @@ from typing import Any
 from clmst.algorithms import ALGORITHMS
 from clmst.algorithms.ecl.options import EclOptions
 from clmst.bench import inputs, machine
+from clmst.bench.agreement import Reference, establish
 from clmst.bench.benchmark import Benchmark, PeerGroup, release
 from clmst.bench.contestants import (
     SolveContestant,
@@ -19,7 +20,6 @@ from clmst.bench.contestants import (
 )
 from clmst.bench.inputs import Input
 from clmst.bench.measurement import Key, Measurement, Scope, first_line
-from clmst.bench.reference import Reference, establish
 from clmst.bench.results import Results
 from clmst.bench.settings import Settings
 from clmst.core.errors import InvalidArgumentError
@@ -37,6 +37,8 @@ DEGREE_VERTICES_ELSEWHERE = 2**20
 # Samples that set the threshold of the filter: ours, and the paper's.
 PAPER_SAMPLES = 20
 
+_STUDIES = ("scaling", "degree")  # which take random graphs; others take those that are chosen
+
 Tell = Callable[[str], None]
 
 
@@ -51,22 +53,13 @@ class _Loaded:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Suite:
-    """A run of the suite on one device.
-
-    Attributes
-    ----------
-    device : Device
-    settings : Settings
-    results : Results
-        Where measurements go; what they hold already with times is not measured again.
-    tell : callable
-        Called with a line on each step.
-    """
+    """A run of the suite on one device."""
 
     device: Device
     settings: Settings
+    # Where measurements go; what they hold already with times is not measured again.
     results: Results
-    tell: Tell
+    tell: Tell  # called with a line on each step
 
     @property
     def machine(self) -> str:
@@ -76,24 +69,17 @@ class Suite:
     def run(self, chosen: Sequence[Input]) -> None:
         """Do all experiments; every graph is loaded once for those that take it."""
         # Made first: numbers that mean no graph are refused before anything is measured.
-        studies = {
-            one: self._random_graphs(one)
-            for one in ("scaling", "degree")
-            if one in self.settings.experiments
-        }
-        of_graphs = [
-            one for one in ("times", "ablation", "seeds") if one in self.settings.experiments
+        wanted = self.settings.experiments
+        work: list[tuple[list[str], Sequence[Input]]] = [
+            ([one for one in wanted if one not in _STUDIES], chosen),
+            *(([one], self._random_graphs(one)) for one in _STUDIES if one in wanted),
         ]
-        if of_graphs:
-            self._refuse_to_mix(of_graphs, chosen)
-        for experiment, graphs in studies.items():
-            self._refuse_to_mix([experiment], graphs)
+        for experiments, graphs in work:
+            self._refuse_to_mix(experiments, graphs)
         self.results.add_machine(self.machine, machine.facts(self.device))
-        for each in chosen if of_graphs else ():
-            self._measure(each, of_graphs)
-        for experiment, graphs in studies.items():
+        for experiments, graphs in work:
             for each in graphs:
-                self._measure(each, [experiment])
+                self._measure(each, experiments)
 
     # ----------------------------------------------------- what was measured before
 

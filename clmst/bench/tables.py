@@ -14,24 +14,13 @@ from clmst.bench.results import Results
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """A table of texts.
-
-    Attributes
-    ----------
-    title : str
-    headings : tuple of str
-    rows : sequence of tuple of str
-    n_names : int
-        How many leading columns are names, flush left; the others are numbers.
-    notes : tuple of str
-        Sentences below it.
-    """
+    """A table of texts."""
 
     title: str
     headings: tuple[str, ...]
     rows: Sequence[tuple[str, ...]]
-    n_names: int = 1
-    notes: tuple[str, ...] = ()
+    n_names: int = 1  # how many leading columns are names, flush left; the others are numbers
+    notes: tuple[str, ...] = ()  # sentences below it
 
     def as_markdown(self) -> str:
         """Return the table as Markdown."""

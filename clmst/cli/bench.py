@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -20,13 +20,12 @@ from clmst.bench.settings import (
 )
 from clmst.cli import completion
 from clmst.cli.bench_options import EPILOG, Numbers, PeerCommand, Words
-from clmst.cli.bench_tables import list_of_graphs, show
 from clmst.cli.failure import CommandFailure
-from clmst.cli.terminal import device_option, quiet_option
+from clmst.cli.terminal import device_option, print_tables, quiet_option
 
 if TYPE_CHECKING:
-    from clmst.bench.peers import Peer
     from clmst.bench.results import Results
+    from clmst.bench.tables import Table
 
 
 @click.command(epilog=EPILOG)
@@ -43,7 +42,7 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--algorithm",
-    "algorithm_names",
+    "algorithms",
     metavar="NAME",
     shell_complete=completion.algorithms,
     multiple=True,
@@ -53,6 +52,7 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--repeat",
+    "repetitions",
     metavar="N",
     type=click.IntRange(min=1),
     default=LEAST_REPETITIONS,
@@ -75,6 +75,7 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--peer-timeout",
+    "peer_seconds",
     metavar="SECONDS",
     type=click.FloatRange(min=0, min_open=True),
     default=PEER_SECONDS,
@@ -105,6 +106,7 @@ if TYPE_CHECKING:
 @click.option(
     "--cache",
     type=click.Path(file_okay=False, path_type=Path),
+    default=default_cache,
     help="Where generated graphs are kept; a folder of the user's when left out.",
 )
 @click.option(
@@ -127,6 +129,7 @@ if TYPE_CHECKING:
     "--degree-vertices",
     metavar="N",
     type=click.IntRange(min=1),
+    callback=lambda _context, _option, number: number or 0,
     help="Number of vertices of the graphs that degree takes.",
 )
 @quiet_option
@@ -135,24 +138,14 @@ def bench(
     graphs: tuple[str, ...],
     listed: bool,
     device_name: str | None,
-    experiments: tuple[str, ...],
-    algorithm_names: tuple[str, ...],
-    repeat: int,
     quick: bool,
-    transfers: bool,
-    peers: tuple[Peer, ...],
-    peer_timeout: float,
     json_file: Path | None,
     resume: bool,
     markdown: bool,
     folder: Path | None,
     merge: bool,
-    cache: Path | None,
-    seeds: int,
-    vertices: tuple[int, ...],
-    degrees: tuple[int, ...],
-    degree_vertices: int | None,
     quiet: bool,
+    **measured: Any,  # fields of Settings
 ) -> None:
     """Time clmst on the graphs of the papers, or on any GRAPH.
 
@@ -164,33 +157,47 @@ def bench(
     is 1 if clmst itself was wrong or failed anywhere.
     """
     if listed:
-        show([list_of_graphs()], markdown=markdown)
+        print_tables([_named_graphs()], markdown=markdown)
         return
-    algorithm_names = _refuse_early(algorithm_names, folder)
+    measured["algorithms"] = _refuse_early(measured["algorithms"], folder)
     if merge:
         _refuse_to_measure(graphs, json_file, resume=resume)
         results, machine = _merged(graphs), None
     else:
-        _refuse_contradictions(repeat, peers, json_file, quick=quick, resume=resume)
-        settings = Settings(
-            algorithms=algorithm_names,
-            repetitions=repeat,
-            experiments=experiments,
-            peers=peers,
-            peer_seconds=peer_timeout,
-            transfers=transfers,
-            cache=cache or default_cache(),
-            seeds=seeds,
-            vertices=vertices,
-            degrees=degrees,
-            degree_vertices=degree_vertices or 0,
-        )
+        settings = Settings(**measured)
+        _refuse_contradictions(settings, json_file, quick=quick, resume=resume)
         results, machine = _measure(
             graphs, device_name, settings, json_file, resume=resume, quiet=quiet
         )
     _report(results, json_file if merge else None, folder, markdown=markdown, quiet=quiet)
     if machine is not None:
         _raise_for_failures(results, machine)
+
+
+def _named_graphs() -> Table:
+    """Return the table of all named graphs."""
+    from clmst.bench.inputs import is_small
+    from clmst.bench.tables import Table
+    from clmst.generators.surrogates import SURROGATES
+
+    rows = [
+        (
+            one.name,
+            one.stands_for,
+            one.description,
+            "small" if is_small(one) else "large",
+            f"{one.n_vertices:,}",
+            f"{one.n_slots:,}",
+        )
+        for one in SURROGATES.values()
+    ]
+    return Table(
+        title="Named graphs",
+        headings=("graph", "stands for", "description", "group", "vertices", "slots"),
+        rows=rows,
+        n_names=4,
+        notes=("There are also random-2e20-d8, random-1000-d4, rmat-2e20-d16 and their like.",),
+    )
 
 
 def _refuse_early(algorithm_names: tuple[str, ...], folder: Path | None) -> tuple[str, ...]:
@@ -214,22 +221,18 @@ def _refuse_to_measure(graphs: tuple[str, ...], json_file: Path | None, *, resum
 
 
 def _refuse_contradictions(
-    repeat: int,
-    peers: tuple[Peer, ...],
-    json_file: Path | None,
-    *,
-    quick: bool,
-    resume: bool,
+    settings: Settings, json_file: Path | None, *, quick: bool, resume: bool
 ) -> None:
     from clmst.bench.peers import duplicates
 
-    if repeat < LEAST_REPETITIONS and not quick:
+    if settings.repetitions < LEAST_REPETITIONS and not quick:
         raise click.UsageError(
-            f"--repeat {repeat} is fewer than {LEAST_REPETITIONS}; with --quick it may be"
+            f"--repeat {settings.repetitions} is fewer than {LEAST_REPETITIONS}; with --quick it "
+            "may be"
         )
-    if twice := duplicates(peers):
+    if twice := duplicates(settings.peers):
         raise click.UsageError(f"several peers are called {twice[0]}; names must differ")
-    for peer in peers:
+    for peer in settings.peers:
         if peer.name.startswith("clmst"):
             raise click.UsageError(f"a peer is called {peer.name!r}; such names are clmst's own")
     if resume and json_file is None:
@@ -291,7 +294,7 @@ def _report(
     elif not quiet:
         for machine in results.machines:
             click.echo(machine)
-        show(report.all_tables(results), markdown=False)
+        print_tables(report.all_tables(results))
     for path in report.draw_all(results, folder) if folder is not None else ():
         if not quiet:
             click.echo(f"drew {path}", err=True)

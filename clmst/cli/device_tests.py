@@ -18,24 +18,14 @@ from clmst.runtime.verdicts import Verdict
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceTestOutcome:
-    """What came of testing a family on a device.
-
-    Attributes
-    ----------
-    family : str
-    cases : int
-        How many were tested: all of the usual ones, or up to the first that failed; none if its
-        kernels are not for such a device.
-    reason : str or None
-        Why the device was refused; None if it passed.
-    seconds : float
-        What the tests took, kernel builds included.
-    """
+    """What came of testing a family on a device."""
 
     family: str
+    # How many were tested: all of the usual ones, or up to the first that failed; none if its
+    # kernels are not for such a device.
     cases: int
-    reason: str | None
-    seconds: float
+    reason: str | None  # why the device was refused; None if it passed
+    seconds: float  # what the tests took, kernel builds included
 
 
 def outcomes(device: Device) -> Iterator[DeviceTestOutcome]:

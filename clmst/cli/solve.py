@@ -119,12 +119,15 @@ def solve(
     is stdin, whose format --format names. An unknown algorithm, device or format is answered with a
     list of those there are.
     """
+    from clmst import algorithms
+
     if as_json and STREAM in outputs:
         raise click.UsageError("--json and --output - both want stdout; give one of them")
     job = _SolveJob(stages=Stages(quiet=quiet))
-    algorithm, options = _named(algorithm)
+    algorithm, options = algorithms.named(algorithm, None)  # a former name stands for options
     _refuse_early(outputs, output_format, plot)
-    whole = {"profile": profile, "repeat": repeat, "algorithm": algorithm, "options": options}
+    named: dict[str, Any] = {"algorithm": algorithm, "options": options}
+    whole = named | {"profile": profile, "repeat": repeat}
     if parts is not None:
         parts.refuse(**whole | {"algorithm": algorithm != "auto"})
         if parts.takes(file):
@@ -141,8 +144,8 @@ def solve(
         if parts is not None:
             forest = parts.solve_graph(_listed(graph), device, job.stages, **ways)
         elif others:
-            named = {"algorithm": algorithm, "options": options}
-            forest = job.solve_by_several([device, *others], graph, **named, **ways)
+            several = f"{1 + len(others)} devices"
+            forest = job.solve(graph, several, devices=[device, *others], **named, **ways)
         else:
             forest, again = job.solve_on(device, graph, **whole, **ways)
     for path in outputs:
@@ -160,13 +163,6 @@ def solve(
         print_json(summary.as_json())
     elif not quiet:
         summary.print(console(stderr=STREAM in outputs))
-
-
-def _named(algorithm: str) -> tuple[str, Any]:
-    """Return the name of an algorithm, and the options that a former name stands for."""
-    from clmst import algorithms
-
-    return algorithms.named(algorithm, None)
 
 
 def _refuse_early(outputs: tuple[Path, ...], output_format: str | None, plot: Path | None) -> None:
@@ -255,7 +251,7 @@ class _SolveJob:
         try:
             on_device = self.convert(graph, device)
             ways = {"maximum": maximum, **how}
-            forest = self.solve(on_device, profile=profile, verified=verified, **ways)
+            forest = self.solve(on_device, device.name, profile=profile, verified=verified, **ways)
             return forest, self.repeat(on_device, repeat, **ways)
         except OutOfDeviceMemoryError as error:
             from clmst.scale import fallback
@@ -271,15 +267,6 @@ class _SolveJob:
             )
         return forest, ()
 
-    def solve_by_several(
-        self, devices: list[Device], graph: AnyGraph, *, maximum: bool, verified: bool, **how: Any
-    ) -> Forest:
-        """Solve a graph of the host by several devices, the upload included."""
-        with self.stages.stage("solve", f"solving on {len(devices)} devices"):
-            forest: Forest = _solver(maximum)(graph, devices=devices, verify=verified, **how)
-        self._count_proof(forest, verified=verified)
-        return forest
-
     def convert(self, graph: AnyGraph, device: Device) -> OnDevice:
         from clmst import api
 
@@ -287,20 +274,15 @@ class _SolveJob:
             on_device: OnDevice = api.to_device(graph, device)
             return on_device
 
-    def solve(
-        self, graph: OnDevice, *, maximum: bool, profile: bool, verified: bool, **ways: Any
-    ) -> Forest:
-        with self.stages.stage("solve", f"solving on {graph.device.name}"):
-            forest: Forest = _solver(maximum)(graph, profile=profile, verify=verified, **ways)
-        self._count_proof(forest, verified=verified)
-        return forest
-
-    def _count_proof(self, forest: Forest, *, verified: bool) -> None:
-        """Let the proof be a part of its own."""
-        if verified:
+    def solve(self, graph: Any, where: str, *, maximum: bool, verified: bool, **how: Any) -> Forest:
+        """Solve; where a graph of the host goes to several devices, the upload is included."""
+        with self.stages.stage("solve", f"solving on {where}"):
+            forest: Forest = _solver(maximum)(graph, verify=verified, **how)
+        if verified:  # the proof is a stage of its own
             seconds = forest.stats["proof"]["ms"] / 1e3
             self.stages.seconds["solve"] -= seconds
             self.stages.seconds["verify"] = seconds
+        return forest
 
     def repeat(
         self, graph: OnDevice, times: int, *, maximum: bool, **ways: Any

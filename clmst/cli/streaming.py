@@ -33,20 +33,11 @@ class StreamedFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamRequest:
-    """What the options of a stream ask for.
+    """What the options of a stream ask for."""
 
-    Attributes
-    ----------
-    memory_limit : int or None
-        In bytes.
-    checkpoint : Path or None
-    vertices : int or None
-        The number of vertices, which a file that is read in parts does not tell.
-    """
-
-    memory_limit: int | None
+    memory_limit: int | None  # in bytes
     checkpoint: Path | None
-    vertices: int | None
+    vertices: int | None  # the number of vertices, which a file that is read in parts does not tell
 
     def takes(self, file: Path) -> bool:
         """Return whether a file is read in parts; others are read whole and solved in parts."""

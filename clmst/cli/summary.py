@@ -23,24 +23,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
-    """One solve, from the file to the result.
+    """One solve, from the file to the result."""
 
-    Attributes
-    ----------
-    file : str
-        As the user named it.
-    graph : Graph, DenseGraph, Points or StreamedFile
-    forest : Forest
-    seconds : mapping of str to float
-        What each stage took.
-    again : tuple of float
-        What each further solve took, in seconds; graph and forest stayed on the device.
-    """
-
-    file: str
+    file: str  # as the user named it
     graph: Graph | DenseGraph | Points | StreamedFile
     forest: Forest
-    seconds: Mapping[str, float]
+    seconds: Mapping[str, float]  # what each stage took
+    # What each further solve took, in seconds; graph and forest stayed on the device.
     again: tuple[float, ...] = ()
 
     def as_json(self) -> dict[str, Any]:

@@ -7,7 +7,7 @@ import math
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
+
+    from clmst.bench.tables import Table as TextTable
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -62,11 +64,7 @@ def console(*, stderr: bool = False) -> Console:
 def new_table(*headings: str, numbers: tuple[str, ...] = ()) -> Table:
     """Return an empty table; without headings it has two columns, of names and values.
 
-    Parameters
-    ----------
-    *headings : str
-    numbers : tuple of str
-        Headings of columns of numbers, which are flush right.
+    `numbers` are the headings of columns of numbers, which are flush right.
     """
     from rich import box
     from rich.table import Table
@@ -79,6 +77,22 @@ def new_table(*headings: str, numbers: tuple[str, ...] = ()) -> Table:
         table.add_column(style="bold", no_wrap=True)
         table.add_column(overflow="fold")
     return table
+
+
+def print_tables(tables: Sequence[TextTable], *, markdown: bool = False) -> None:
+    """Print tables of texts, for people or as Markdown."""
+    screen = console()
+    for table in tables:
+        if markdown:
+            click.echo(table.as_markdown())
+            continue
+        drawn = new_table(*table.headings, numbers=table.headings[table.n_names :])
+        for row in table.rows:
+            drawn.add_row(*row)
+        screen.print(f"\n{table.title}", style="bold")
+        screen.print(drawn)
+        for note in table.notes:
+            screen.print(note, style="dim")
 
 
 def print_json(value: Any) -> None:
@@ -114,21 +128,11 @@ def percentage(fraction: float | None) -> str:
 class Stages:
     """The stages of a command, each timed; one that lasts shows a spinner.
 
-    The spinner is on stderr, and only if that is a terminal.
-
-    Parameters
-    ----------
-    quiet : bool
-        Never show anything.
-
-    Attributes
-    ----------
-    seconds : dict of str to float
-        What each stage took, in the order they ran.
+    The spinner is on stderr, and only if that is a terminal; never if `quiet`.
     """
 
     def __init__(self, *, quiet: bool) -> None:
-        self.seconds: dict[str, float] = {}
+        self.seconds: dict[str, float] = {}  # what each stage took, in the order they ran
         self._shows = not quiet and sys.stderr.isatty()
 
     @contextmanager

@@ -22,7 +22,7 @@ from clmst.cli.terminal import (
     print_json,
     quiet_option,
 )
-from clmst.cli.tune_report import CostsReport, Report, parameters_table
+from clmst.cli.tune_report import CostsReport, SearchReport, parameters_table
 
 if TYPE_CHECKING:
     from clmst.core.graph import Graph
@@ -124,7 +124,8 @@ def tune(
     """
     from clmst import algorithms
     from clmst.runtime import tuning_file
-    from clmst.tune import graphs, search
+    from clmst.runtime.discovery import get_device
+    from clmst.tune import costs, graphs, search
 
     algorithm, _ = algorithms.named(algorithm, None)  # a name that nothing has is refused first
     given = graphs.named(graph_names)
@@ -133,14 +134,21 @@ def tune(
         tuning_file.check_writable(path)
     shows = not (quiet or as_json)
     job = _TuneJob(algorithm=algorithm, stages=Stages(quiet=not shows), shows=shows)
-    device = job.open(device_name)
+    with job.stages.stage("open_device", "opening the device"):
+        device = get_device(device_name)
+    sources = given or graphs.standard(device.capabilities)
     if is_for_costs:
-        costs = job.measure(device, given or graphs.standard(device.capabilities), repetitions)
-        costs.write(path)
+        with job.stages.stage("measure", f"measuring costs on {device.name}"):
+            values = costs.measure(device, sources, repetitions)
+        found = CostsReport(
+            device=device, graphs=_names_of(sources), repetitions=repetitions, path=path,
+            values=values,
+        )  # fmt: skip
+        found.write()
         if as_json:
-            print_json(costs.as_json())
+            print_json(found.as_json())
         elif not quiet:
-            console().print(costs.table())
+            console().print(found.table())
         return
     name, _ = algorithms.choose(algorithm, device)
     wanted = [part.strip() for part in parameters.split(",") if part.strip()]
@@ -148,25 +156,27 @@ def tune(
     if lists:
         console().print(parameters_table(varied, device.policy))
         return
-    sources = given or graphs.standard(device.capabilities)
     benchmark = job.prepare(device, sources, repetitions)
     varied = search.chosen_parameters(wanted, benchmark.algorithms, device.policy)
     outcome = job.search(benchmark, device, varied, margin=margin / 100, budget=budget)
-    report = Report(
+    report = SearchReport(
         device=device,
         algorithm=", ".join(benchmark.algorithms),
-        graphs=tuple(source.name for source in sources),
+        graphs=_names_of(sources),
         repetitions=repetitions,
         outcome=outcome,
         path=path if outcome.has_gained else None,
     )
-    if report.path is not None:
-        tuning_file.write(report.entry(), report.path)
+    report.write()
     if as_json:
         print_json(report.as_json())
     elif not quiet:
         report.print(console())
     _end(outcome)
+
+
+def _names_of(sources: list[GraphSource]) -> tuple[str, ...]:
+    return tuple(source.name for source in sources)
 
 
 def _end(outcome: SearchOutcome) -> None:
@@ -188,21 +198,6 @@ class _TuneJob:
     algorithm: str
     stages: Stages
     shows: bool
-
-    def open(self, name: str | None) -> Device:
-        from clmst.runtime.discovery import get_device
-
-        with self.stages.stage("open_device", "opening the device"):
-            return get_device(name)
-
-    def measure(self, device: Device, sources: list[GraphSource], repetitions: int) -> CostsReport:
-        """Measure what solves and transfers cost."""
-        from clmst.tune import costs
-
-        with self.stages.stage("measure", f"measuring costs on {device.name}"):
-            values = costs.measure(device, sources, repetitions)
-        names = tuple(source.name for source in sources)
-        return CostsReport(device=device, graphs=names, repetitions=repetitions, values=values)
 
     def prepare(
         self, device: Device, sources: list[GraphSource], repetitions: int

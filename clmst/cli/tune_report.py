@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     from clmst.runtime.device import Device
     from clmst.runtime.policy import Policy
-    from clmst.runtime.tuning_file import UserEntry
     from clmst.runtime.tuning_parameters import TuningParameter
     from clmst.tune.search import SearchOutcome
 
@@ -38,65 +37,59 @@ def parameters_table(parameters: Iterable[TuningParameter], policy: Policy) -> T
     return table
 
 
-def _entry_of(
-    device: Device, measured: str, values: Mapping[str, Any], figures: Mapping[str, Any]
-) -> UserEntry:
-    """Return what goes to a table of a device."""
-    from clmst.runtime.tuning_file import UserEntry
-
-    units = device.capabilities.compute_units
-    return UserEntry(
-        device=device.name,
-        platform=device.platform,
-        driver=device.driver,
-        clmst=__version__,
-        measured=f"{date.today().isoformat()}, {units} compute units: {measured}",
-        values=values,
-        figures=figures,
-    )
-
-
-@dataclass(slots=True, kw_only=True)
-class CostsReport:
-    """What solves and transfers cost, and where that went.
-
-    Attributes
-    ----------
-    device : Device
-    graphs : tuple of str
-    repetitions : int
-    values : mapping of str to int or float
-        Fields of a policy.
-    path : Path or None
-        The table that it was written to; None if it was not.
-    """
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TuningReport:
+    """What was measured on a device, and the table that it goes to, if to one."""
 
     device: Device
     graphs: tuple[str, ...]
     repetitions: int
-    values: Mapping[str, Any]
-    path: Path | None = None
+    path: Path | None
 
-    def write(self, path: Path | None) -> None:
-        """Put the values into a table, if one is meant."""
+    def _write(self, measured: str, values: Mapping[str, Any], figures: Mapping[str, Any]) -> None:
+        """Put values into the table, if there is one."""
         from clmst.runtime import tuning_file
 
-        if path is not None:
-            measured = f"costs on {'; '.join(self.graphs)}; medians of {self.repetitions}"
-            tuning_file.write(_entry_of(self.device, measured, self.values, {}), path)
-            self.path = path
+        if self.path is None:
+            return
+        units = self.device.capabilities.compute_units
+        entry = tuning_file.UserEntry(
+            device=self.device.name,
+            platform=self.device.platform,
+            driver=self.device.driver,
+            clmst=__version__,
+            measured=f"{date.today().isoformat()}, {units} compute units: {measured}",
+            values=values,
+            figures=figures,
+        )
+        tuning_file.write(entry, self.path)
 
-    def as_json(self) -> dict[str, Any]:
-        """Return the report in the types of JSON."""
+    def _as_json(self, **more: Any) -> dict[str, Any]:
         return {
             "device": self.device.description,
             "driver": self.device.driver,
             "graphs": list(self.graphs),
             "repetitions": self.repetitions,
-            "values": dict(self.values),
-            "before": {name: getattr(self.device.policy, name) for name in self.values},
+            **more,
             "written": None if self.path is None else str(self.path),
         }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CostsReport(TuningReport):
+    """What solves and transfers cost."""
+
+    values: Mapping[str, Any]  # fields of a policy
+
+    def write(self) -> None:
+        """Put the values into the table, if there is one."""
+        measured = f"costs on {'; '.join(self.graphs)}; medians of {self.repetitions}"
+        self._write(measured, self.values, {})
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the report in the types of JSON."""
+        before = {name: getattr(self.device.policy, name) for name in self.values}
+        return self._as_json(values=dict(self.values), before=before)
 
     def table(self) -> Table:
         """Return the values beside those before."""
@@ -111,32 +104,16 @@ class CostsReport:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Report:
-    """A search, and where its result went.
+class SearchReport(TuningReport):
+    """A search of the quickest values."""
 
-    Attributes
-    ----------
-    device : Device
-    algorithm : str
-    graphs : tuple of str
-    repetitions : int
-    outcome : SearchOutcome
-    path : Path or None
-        The table that it was written to; None if it was not.
-    """
-
-    device: Device
     algorithm: str
-    graphs: tuple[str, ...]
-    repetitions: int
     outcome: SearchOutcome
-    path: Path | None
 
-    def entry(self) -> UserEntry:
-        """Return what goes to a table."""
+    def write(self) -> None:
+        """Put the values into the table, if there is one."""
         gain = f"{self.outcome.gain:.3f} of the time with the values before"
-        return _entry_of(
-            self.device,
+        self._write(
             f"{self.algorithm} on {'; '.join(self.graphs)}; medians of {self.repetitions}, "
             f"geometric mean; {gain}; figures beyond {self.outcome.margin:.3f} of 1 count",
             self.outcome.values,
@@ -145,22 +122,13 @@ class Report:
 
     def as_json(self) -> dict[str, Any]:
         """Return the report in the types of JSON."""
-        outcome = self.outcome
-        return {
-            "device": self.device.description,
-            "driver": self.device.driver,
-            "algorithm": self.algorithm,
-            "graphs": list(self.graphs),
-            "repetitions": self.repetitions,
-            "margin": outcome.margin,
-            "ending": outcome.ending,
-            "gain": outcome.gain,
-            "undone": outcome.undone,
-            "values": outcome.values,
-            "figures": outcome.figures,
-            "steps": [asdict(step) for step in outcome.steps],
-            "written": None if self.path is None else str(self.path),
-        }
+        found = self.outcome
+        names = ("margin", "ending", "gain", "undone", "values", "figures")
+        return self._as_json(
+            algorithm=self.algorithm,
+            **{name: getattr(found, name) for name in names},
+            steps=[asdict(step) for step in found.steps],
+        )
 
     def print(self, console: Console) -> None:
         """Print what was tried, and what was chosen."""

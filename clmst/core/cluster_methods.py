@@ -106,7 +106,7 @@ class ClusterMethods:
                [0, 0, 1, 2],
                [0, 0, 0, 0]], dtype=int32)
         """
-        from clmst.points.cuts import cut
+        from clmst.points.dendrogram import cut
 
         return cut(cast("Forest", self), height, k)
 

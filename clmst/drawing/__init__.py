@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from clmst.drawing.change import draw_change
 from clmst.drawing.clusters import draw_clusters
-from clmst.drawing.condensed_tree import draw_condensed_tree
-from clmst.drawing.dendrogram import draw_dendrogram
+from clmst.drawing.dendrogram import draw_condensed_tree, draw_dendrogram
 from clmst.drawing.layout import layout
 from clmst.drawing.picture import draw_forest
 

@@ -12,9 +12,10 @@ from clmst.core.coercion import as_listed
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.forest import Forest
 from clmst.core.weight_keys import Array
-from clmst.drawing.branches import branch_sizes
+from clmst.drawing.layout import Points
 from clmst.drawing.page import Page
 from clmst.drawing.picture import (
+    branch_sizes,
     checked_path,
     checked_title,
     counted,
@@ -24,7 +25,6 @@ from clmst.drawing.picture import (
     positions,
     what_is_shown,
 )
-from clmst.drawing.stress import Points
 
 # Distinct for every kind of colour vision (Okabe, Ito 2008), the first one a little darker.
 LEAVES, ENTERS = "#c8500a", "#0072b2"

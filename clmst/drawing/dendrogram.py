@@ -1,4 +1,4 @@
-"""The picture of a dendrogram: which clusters merge, and at which heights."""
+"""Pictures of dendrograms and of condensed trees."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from clmst.drawing.page import Page
 from clmst.drawing.picture import checked_path, checked_title, counted
 
 WIDTH, HEIGHT = 9.3, 5.0  # of the drawing, inches
+_FIELDS = ("parent", "child", "value", "cluster_size")  # of a condensed tree
 _MANY = 200_000  # points beyond which a picture has more lines than anyone can see
 
 
@@ -49,10 +50,13 @@ def draw_dendrogram(
     n = len(matrix) + 1
     of_point = checked_labels(labels, n)
     x, heights = _places(matrix)
-    tops = _scaled(heights)
+    is_finite, top = np.isfinite(heights), greatest(heights)
+    highest = HEIGHT if is_finite.all() else 0.9 * HEIGHT  # infinite heights are above all others
+    tops = np.where(is_finite, heights / top * highest, HEIGHT)
     of_node = _cluster_of_nodes(matrix, of_point)
     page = Page.around(np.array([[0.0, 0.0], [WIDTH, HEIGHT]]), n)
-    _draw_scale(page, heights)
+    for level in round_levels(top):
+        page.draw_level(level / top * highest, f"{level:g}")
     children = matrix[:, :2].astype(np.int64)
     node = np.arange(n, 2 * n - 1)
     left, right = x[children[:, 0]], x[children[:, 1]]
@@ -119,32 +123,15 @@ def checked_labels(labels: Any, n: int) -> Array:
 
 def _places(matrix: Array) -> tuple[Array, Array]:
     """Return the abscissa and the height of each node; the points are in the order of the tree."""
-    n = len(matrix) + 1
-    rows = [(int(a), int(b)) for a, b in matrix[:, :2].tolist()]
-    sizes, first, x = [1] * n, [0] * (2 * n - 1), [0.0] * (2 * n - 1)
-    for a, b in rows:
-        sizes.append(sizes[a] + sizes[b])
-    for i in range(n - 2, -1, -1):
-        a, b = rows[i]
-        first[a] = first[n + i]
-        first[b] = first[n + i] + sizes[a]
-    step = WIDTH / max(n - 1, 1)
-    for point in range(n):
-        x[point] = first[point] * step
-    for i, (a, b) in enumerate(rows):
-        x[n + i] = (x[a] + x[b]) / 2
+    n, x = len(matrix) + 1, [0.0]
+    if n > 1:  # SciPy wants heights and sizes that are plausible, and uses neither here
+        from scipy.cluster.hierarchy import leaves_list
+
+        merges = np.column_stack([matrix[:, :2], np.arange(n - 1.0), np.full(n - 1, 2.0)])
+        x = (np.argsort(leaves_list(merges)) * WIDTH / (n - 1)).tolist()
+    for a, b in matrix[:, :2].astype(np.int64).tolist():
+        x.append((x[a] + x[b]) / 2)
     return np.array(x), np.concatenate([np.zeros(n), matrix[:, 2]])
-
-
-def _scaled(heights: Array) -> Array:
-    """Return heights in inches; infinite ones above the greatest."""
-    inches = heights / greatest(heights) * _highest(heights)
-    return np.asarray(np.where(np.isfinite(heights), inches, HEIGHT))
-
-
-def _highest(heights: Array) -> float:
-    """Return where the greatest finite height is drawn, in inches."""
-    return HEIGHT if np.isfinite(heights).all() else 0.9 * HEIGHT
 
 
 def greatest(heights: Array) -> float:
@@ -167,8 +154,102 @@ def _cluster_of_nodes(matrix: Array, of_point: Array) -> Array:
     return np.array(nodes, np.int64)
 
 
-def _draw_scale(page: Page, heights: Array) -> None:
-    """Write some heights at the left edge, with faint lines."""
-    top = greatest(heights)
+def draw_condensed_tree(
+    tree: Any, path: str | Path, *, selected: Any = (), title: str | None = None
+) -> None:
+    """Draw a condensed tree: a column a cluster, as wide as it has points, down to greater density.
+
+    Parameters
+    ----------
+    tree : structured array
+        ``condensed_tree_`` of :class:`clmst.cluster.HDBSCAN`.
+    path : str or Path
+        Where to write; the suffix, .png, .svg or .pdf, chooses the format.
+    selected : array of int, optional
+        Clusters to be drawn in hues: ``selected_clusters_``.
+    title : str, optional
+
+    Raises
+    ------
+    InvalidArgumentError
+        This is no condensed tree, or the suffix is unknown.
+    MissingDependencyError
+        Matplotlib is not installed.
+    """
+    path, title = checked_path(path), checked_title(title)
+    rows = _checked(tree)
+    chosen = _checked_selection(selected)
+    root = int(rows["parent"].min())
+    n_points, count = root, int(max(rows["parent"].max(), rows["child"].max())) - root + 1
+    parent, birth, size = np.zeros(count, np.int64), np.zeros(count), np.full(count, n_points)
+    is_cluster = rows["child"] >= root
+    own = rows["child"][is_cluster] - root
+    parent[own] = rows["parent"][is_cluster] - root
+    birth[own], size[own] = rows["value"][is_cluster], rows["cluster_size"][is_cluster]
+    left = _left_edges(parent, size)
+    top = greatest(rows["value"])
+    page = Page.around(np.array([[0.0, 0.0], [WIDTH, HEIGHT]]), n_points)
     for level in round_levels(top):
-        page.draw_level(level / top * _highest(heights), f"{level:g}")
+        page.draw_level((1 - level / top) * HEIGHT, f"{level:g}")
+    order = np.argsort(rows["parent"], kind="stable")
+    starts = np.searchsorted(rows["parent"][order], root + np.arange(count + 1))
+    for cluster in range(count):
+        leaves = rows[order[starts[cluster] : starts[cluster + 1]]]
+        outline = _outline(leaves, birth[cluster], int(size[cluster]), top)
+        middle = (left[cluster] + size[cluster] / 2) / n_points * WIDTH
+        half = outline[:, 1] / n_points * WIDTH / 2
+        hue = chosen.index(root + cluster) if root + cluster in chosen else None
+        page.draw_column(middle, half, HEIGHT * (1 - outline[:, 0] / top), hue)
+    caption = f"{counted(n_points, 'point', 'points')} · "
+    caption += f"{counted(count, 'cluster', 'clusters')}, {len(chosen):,} selected"
+    page.write(title or "Condensed tree", caption, "downwards: density, 1 / height")
+    page.save(path)
+
+
+def _checked(tree: Any) -> Array:
+    """Return the rows of a condensed tree, or raise."""
+    rows = as_array("tree", tree)
+    if rows.dtype.names != _FIELDS or rows.ndim != 1 or not rows.size:
+        raise InvalidArgumentError(
+            f"tree has dtype {rows.dtype} and shape {rows.shape}; it must be the condensed tree of "
+            f"a fitted HDBSCAN, with the fields {', '.join(_FIELDS)}"
+        )
+    root = int(rows["parent"].min())
+    below = rows["child"][rows["child"] >= root]
+    if root < 1 or (rows["parent"][rows["child"] >= root] >= below).any():
+        raise InvalidArgumentError(
+            "a cluster of the tree comes from a later one; a cluster's number is greater than that "
+            "of the one that it comes from"
+        )
+    return rows
+
+
+def _checked_selection(selected: Any) -> list[int]:
+    """Return the numbers of clusters, or raise unless they are integers."""
+    array = as_array("selected", selected)
+    if array.size and (array.dtype.kind not in "iu" or array.ndim != 1):
+        raise InvalidArgumentError(
+            f"selected is {shown(selected)}; it must be an array of integers: selected_clusters_"
+        )
+    numbers: list[int] = array.astype(np.int64).tolist() if array.size else []
+    return numbers
+
+
+def _left_edges(parent: Array, size: Array) -> Array:
+    """Return the points left of each cluster; clusters from one lie in its middle."""
+    inside = np.bincount(parent[1:], weights=size[1:], minlength=parent.size)
+    left, used = np.zeros(parent.size), (size - inside) / 2
+    for cluster in range(1, parent.size):
+        left[cluster] = left[parent[cluster]] + used[parent[cluster]]
+        used[parent[cluster]] += size[cluster]
+    return left
+
+
+def _outline(leaves: Array, birth: float, size: int, top: float) -> Array:
+    """Return densities and how many points a cluster has from each on, shape (k, 2)."""
+    risen = leaves[np.argsort(leaves["value"], kind="stable")]
+    times = np.minimum(risen["value"], top)
+    left = size - np.cumsum(risen["cluster_size"])
+    before = np.concatenate([[size], left[:-1]])
+    steps = np.stack([np.stack([times, before], 1), np.stack([times, left], 1)], 1).reshape(-1, 2)
+    return np.concatenate([[[min(birth, top), size]], np.maximum(steps, 0)])

@@ -1,19 +1,36 @@
-"""Where to draw the vertices of a graph that does not say: trees apart, large ones first."""
+"""Where to draw the vertices of a graph that does not say: trees apart, large ones first.
+
+Distances in the plane follow the shortest paths of a component. Up to some thousand vertices every
+pair counts. Larger components are laid out in three steps: pivot MDS gives a first map; some
+hundred landmarks, spread evenly over it, are placed by the stress of all their pairs; the rest
+follows its landmarks and is then relaxed along the edges.
+"""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse.csgraph import connected_components
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components, dijkstra
+from scipy.sparse.linalg import cg
 
 from clmst.core.coercion import as_listed
 from clmst.core.weight_keys import Array
-from clmst.drawing.stress import Points, place, shortest_parallels
 
+Points = npt.NDArray[np.float64]
+
+_PIVOTS = 30
+_LANDMARKS = 1200  # at most: their stress costs the square of their number a round
+_STRESS_ROUNDS = 40
+_FOLLOW_STEPS = 50  # of conjugate gradients: enough to reach across the cell of a landmark
+_RELAX_ROUNDS = 5
+_RELAX_STEPS = 10
+_GRIP = 10.0  # how firmly landmarks stay while the rest relaxes, over the pull of their edges
+_GOLDEN_ANGLE = 2.399963229728653  # successive multiples of it spread evenly round a circle
 _WIDEST_RANGE = 1e6  # of lengths: beyond it the short ones would not show
 _MARGIN = 0.06  # round a component, over the side of its square
 _SHEET = 1.25  # width over height of a sheet of several components
@@ -40,12 +57,14 @@ def layout(graph: Any, *, symmetrize: bool = False) -> Points:
 
     Notes
     -----
-    See :func:`clmst.drawing.stress.place` for how a component is laid out, and what it costs.
+    Sources: pivot MDS, Brandes and Pich (2007); stress majorisation, Gansner, Koren and North
+    (2005); the split into landmarks and edges after Ortmann, Klimenta and Brandes, "A sparse
+    stress model" (2017). O(m log n) for each of 30 pivots, and O(landmarks**2) a round.
     """
     graph = as_listed(graph, symmetrize=symmetrize)
     n = graph.n_vertices
     u, v, weights, _ = graph.edges()
-    lengths = shortest_parallels(u, v, edge_lengths(weights), n)
+    lengths = _shortest_parallels(u, v, edge_lengths(weights), n)
     _, labels = connected_components(lengths, directed=False)
     sizes = np.bincount(labels) if n else np.zeros(0, np.int64)
     members = np.argsort(labels, kind="stable").astype(np.int32)
@@ -54,10 +73,9 @@ def layout(graph: Any, *, symmetrize: bool = False) -> Points:
     local = np.zeros((n, 2))
     for component in np.flatnonzero(sizes > 1):
         part = slice(ends[component] - sizes[component], ends[component])
-        local[part] = _on_square(place(lengths[part, part]), int(sizes[component]))
-    corners = pack(_boxes(local, labels[members], sizes))
+        local[part] = _on_square(_place(lengths[part, part]), int(sizes[component]))
     points = np.empty((n, 2))
-    points[members] = local + corners[labels[members]]
+    points[members] = local + _pack(local, labels[members], sizes)[labels[members]]
     return points
 
 
@@ -79,38 +97,24 @@ def _on_square(points: Points, n: int) -> Points:
     return (points - low) * (math.sqrt(n) / extent) if extent else points - low
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Boxes:
-    """The space that components take, by component; each array has shape (n_components,)."""
-
-    width: Array
-    height: Array
-    margin: Array
-
-
-def _boxes(local: Points, labels: Array, sizes: Array) -> Boxes:
-    """Measure components whose lower left corners are at the origin."""
-    extent = np.zeros((sizes.size, 2))
-    np.maximum.at(extent, labels, local)
-    margin = _MARGIN * np.sqrt(sizes) + 0.4
-    return Boxes(width=extent[:, 0] + margin, height=extent[:, 1] + margin, margin=margin)
-
-
-def pack(boxes: Boxes) -> Points:
-    """Pack boxes in rows, high ones first; return their lower left corners, shape (k, 2)."""
-    area = float(boxes.width @ boxes.height)
-    widest = float(boxes.width.max(initial=0.0))
+def _pack(local: Points, labels: Array, sizes: Array) -> Points:
+    """Pack components in rows, high ones first; return where their own origins go, shape (k, 2)."""
+    boxes = np.zeros((sizes.size, 2))
+    np.maximum.at(boxes, labels, local)
+    margin = (_MARGIN * np.sqrt(sizes) + 0.4)[:, None]
+    boxes += margin
+    area, widest = float(boxes.prod(axis=1).sum()), float(boxes[:, 0].max(initial=0.0))
     sheets = {max(widest, stretch * math.sqrt(area)) for stretch in _STRETCHES}
     tries = (_rows_of(boxes, sheet) for sheet in sorted(sheets))
     # The best sheet is the one that a page of the wanted shape shows largest.
     corners, _ = min(tries, key=lambda packed: max(packed[1][0] / _SHEET, packed[1][1]))
-    return corners + boxes.margin[:, None] / 2
+    return corners + margin / 2
 
 
-def _rows_of(boxes: Boxes, sheet: float) -> tuple[Points, tuple[float, float]]:
+def _rows_of(boxes: Points, sheet: float) -> tuple[Points, tuple[float, float]]:
     """Fill rows up to the width of a sheet; return the corners, and the width and height used."""
-    order = np.argsort(-boxes.height, kind="stable").tolist()
-    widths, heights = boxes.width.tolist(), boxes.height.tolist()
+    widths, heights = boxes.T.tolist()
+    order = np.argsort(-boxes[:, 1], kind="stable").tolist()
     corners = [(0.0, 0.0)] * len(order)
     x = y = right = row_height = 0.0
     for box in order:
@@ -121,3 +125,163 @@ def _rows_of(boxes: Boxes, sheet: float) -> tuple[Points, tuple[float, float]]:
         x += widths[box]
         right = max(right, x)
     return np.reshape(corners, (-1, 2)), (right, row_height - y)
+
+
+# --------------------------------------------------------------------- a component
+
+
+def _place(lengths: Any) -> Points:
+    """Lay out a connected graph, the longer axis horizontal, from a symmetric CSR of lengths."""
+    n = lengths.shape[0]
+    if n <= _LANDMARKS:
+        distances = dijkstra(lengths)
+        first_map = _pivot_mds(_far_apart(distances.__getitem__, n))
+        return _upright(_least_stress(distances, first_map))
+    rows = _far_apart(lambda v: dijkstra(lengths, indices=np.array([v]))[0], n)
+    first_map = _pivot_mds(rows)
+    landmarks = _evenly_spread(first_map)
+    owner, between = _cells(landmarks, lengths)
+    placed = _least_stress(dijkstra(between), first_map[landmarks])
+    return _upright(_follow(lengths, first_map, landmarks, placed, owner))
+
+
+def _upright(points: Points) -> Points:
+    """Centre points; turn the longer principal axis horizontal, the longer tails right and up."""
+    points = points - points.mean(axis=0)
+    _, axes = np.linalg.eigh(points.T @ points)
+    turned: Points = points @ axes[:, ::-1]
+    return turned * np.where((turned**3).sum(axis=0) < 0, -1.0, 1.0)
+
+
+# --------------------------------------------------------------------- the map
+
+
+def _far_apart(distances_from: Callable[[int], Array], n: int) -> Array:
+    """Return the distances from pivots, each as far as possible from those before: (k, n)."""
+    rows = [distances_from(0)]
+    nearest = rows[0]
+    while len(rows) < min(_PIVOTS, n):
+        rows.append(distances_from(int(np.argmax(nearest))))
+        nearest = np.minimum(nearest, rows[-1])
+    return np.stack(rows)
+
+
+def _pivot_mds(rows: Array) -> Points:
+    """Return the plane that fits the distances from k pivots best; `rows` has shape (k, n)."""
+    squares = rows * rows
+    squares -= squares.mean(axis=0)
+    squares -= squares.mean(axis=1, keepdims=True)
+    _, vectors = np.linalg.eigh(squares @ squares.T)
+    points: Points = (vectors[:, :-3:-1].T @ squares).T
+    if points.shape[1] < 2:
+        points = np.pad(points, ((0, 0), (0, 2 - points.shape[1])))
+    reach = np.sqrt(((points - points[np.argmin(rows[0])]) ** 2).sum(axis=1))
+    scale = float(rows[0] @ reach) / max(float(reach @ reach), np.finfo(float).tiny)
+    # Vertices that all pivots see alike would stay on one spot for ever: none of the steps that
+    # follow can tell in which direction to part them.
+    turn = _GOLDEN_ANGLE * np.arange(len(points))
+    blur = 0.01 * float(rows[0].max())
+    return scale * points + blur * np.stack([np.cos(turn), np.sin(turn)], axis=1)
+
+
+def _least_stress(distances: Array, points: Points) -> Points:
+    """Move points until their distances follow those given, the short ones most faithfully."""
+    n = len(points)
+    if n < 3:
+        return points
+    off_diagonal = ~np.eye(n, dtype=bool)
+    weights = np.zeros((n, n))
+    np.divide(1.0, distances * distances, out=weights, where=off_diagonal)
+    laplacian = np.diag(weights.sum(axis=1)) - weights
+    inverse = np.linalg.inv(laplacian + 1.0 / n) - 1.0 / n
+    weights *= distances
+    for _ in range(_STRESS_ROUNDS):
+        squares = (points * points).sum(axis=1)
+        apart = np.sqrt(np.maximum(squares[:, None] + squares - 2.0 * (points @ points.T), 1e-12))
+        pull = weights / apart
+        points = inverse @ (pull.sum(axis=1)[:, None] * points - pull @ points)
+    return points
+
+
+# ------------------------------------------------------------------- landmarks
+
+
+def _evenly_spread(points: Points) -> npt.NDArray[np.int64]:
+    """Choose a vertex near the middle of each cell of the finest grid that is not too fine."""
+    low = points.min(axis=0)
+    extent = float((points.max(axis=0) - low).max())
+    for across in (96, 84, 74, 66, 58, 51, 45, 40, 36, 33):
+        at = (points - low) * (across / extent)
+        cell = np.floor(at).astype(np.int64)
+        number = cell[:, 0] * (across + 1) + cell[:, 1]
+        if np.unique(number).size <= _LANDMARKS:
+            break
+    off_middle = ((at - cell - 0.5) ** 2).sum(axis=1)
+    order = np.lexsort((off_middle, number))
+    return np.sort(order[np.flatnonzero(np.diff(number[order], prepend=-1))])
+
+
+def _cells(landmarks: Array, lengths: Any) -> tuple[npt.NDArray[np.int64], Any]:
+    """Give each vertex to its nearest landmark.
+
+    Returns the position of that landmark for each vertex, and the graph of the shortest paths
+    between landmarks of cells that touch; by one run of Dijkstra's algorithm from all landmarks.
+    """
+    reach, _, nearest = dijkstra(
+        lengths, indices=landmarks, min_only=True, return_predecessors=True
+    )
+    owner = np.searchsorted(landmarks, nearest)
+    edges = sparse.triu(lengths).tocoo()
+    touching = owner[edges.row] != owner[edges.col]
+    u, v = edges.row[touching], edges.col[touching]
+    through = reach[u] + edges.data[touching] + reach[v]
+    a, b = np.minimum(owner[u], owner[v]), np.maximum(owner[u], owner[v])
+    return owner, _shortest_parallels(a, b, through, len(landmarks))
+
+
+def _shortest_parallels(u: Array, v: Array, lengths: Array, n: int) -> Any:
+    """Return a symmetric CSR array with the shortest of each set of parallel edges, u < v."""
+    order = np.lexsort((lengths, v, u))
+    _, first = np.unique(u[order].astype(np.int64) * n + v[order], return_index=True)
+    chosen = order[first]
+    u, v = u[chosen].astype(np.int32), v[chosen].astype(np.int32)  # as older csgraph takes them
+    both = np.concatenate([u, v]), np.concatenate([v, u])
+    return sparse.coo_array((np.tile(lengths[chosen], 2), both), shape=(n, n)).tocsr()
+
+
+def _follow(
+    lengths: Any, first_map: Points, landmarks: Array, placed: Points, owner: Array
+) -> Points:
+    """Take all vertices from the first map to where their landmarks went, then relax the edges."""
+    n = lengths.shape[0]
+    edges = sparse.triu(lengths).tocoo()
+    u, v = edges.row, edges.col
+    springs = lengths.copy()
+    springs.data = 1.0 / springs.data
+    stiffness = np.asarray(springs.sum(axis=1)).ravel()
+    grip = np.zeros(n)
+    grip[landmarks] = _GRIP * stiffness[landmarks]
+    system = (sparse.diags_array(stiffness + grip) - springs).tocsr()
+    moved = placed - first_map[landmarks]
+    points = np.empty((2, n))
+    for axis in range(2):  # one row an axis: columns of two would be slow to add and multiply
+        pull = np.zeros(n)
+        pull[landmarks] = grip[landmarks] * moved[:, axis]
+        shift = _solve(system, pull, moved[owner, axis], _FOLLOW_STEPS)
+        points[axis] = first_map[:, axis] + shift
+    pull = np.zeros((2, n))
+    pull[:, landmarks] = grip[landmarks] * placed.T
+    for _ in range(_RELAX_ROUNDS):
+        span = points[:, u] - points[:, v]
+        span /= np.sqrt((span * span).sum(axis=0)) + 1e-12  # spring times length is 1: unit pushes
+        for axis in range(2):
+            push = np.bincount(u, span[axis], n) - np.bincount(v, span[axis], n)
+            points[axis] = _solve(system, pull[axis] + push, points[axis], _RELAX_STEPS)
+    return np.ascontiguousarray(points.T)
+
+
+def _solve(system: Any, right: Array, start: Array, steps: int) -> Array:
+    """Take some steps of conjugate gradients, scaled by the diagonal, from a good start."""
+    scale = sparse.diags_array(1.0 / system.diagonal())
+    solution: Array = cg(system, right, start, rtol=1e-6, maxiter=steps, M=scale)[0]
+    return solution

@@ -12,7 +12,7 @@ import numpy as np
 from clmst.core.atomic_file import replacing
 from clmst.core.optional import optional_import
 from clmst.core.weight_keys import Array
-from clmst.drawing.stress import Points
+from clmst.drawing.layout import Points
 
 _WIDTH = 10.0  # of the sheet, inches
 _HEIGHTS = (2.0, 12.0)  # of the drawing, inches
@@ -49,23 +49,12 @@ _STONE = ("#cfcabd", "#b3ada0", "#8b8a86", "#565b60")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
-    """A figure with one drawing.
-
-    Attributes
-    ----------
-    figure : matplotlib.figure.Figure
-    axes : matplotlib.axes.Axes
-        Covers the drawing; its unit is that of the points.
-    inches_per_unit : float
-        Scale of the drawing.
-    n_vertices : int
-        Lines get thinner as there are more.
-    """
+    """A figure with one drawing."""
 
     figure: Any
-    axes: Any
-    inches_per_unit: float
-    n_vertices: int
+    axes: Any  # covers the drawing; its unit is that of the points
+    inches_per_unit: float  # scale of the drawing
+    n_vertices: int  # lines get thinner as there are more
 
     @classmethod
     def around(cls, points: Points, n_vertices: int | None = None) -> Page:
@@ -215,12 +204,7 @@ class Page:
         """Explain width and shade at the top right corner, if there are twigs and trunks."""
         if most < 2:
             return
-        height = self.figure.get_size_inches()[1]
-        left, bottom = 1 - (_EDGE + _KEY) / _WIDTH, 1 - 0.6 / height
-        key = self.figure.add_axes((left, bottom, _KEY / _WIDTH, 0.2 / height))
-        key.set_axis_off()
-        key.set_xlim(0, 1)
-        key.set_ylim(-1, 1)
+        key = self._inset(0.4, 0.2, (-1, 1))
         at = np.linspace(0, 1, 65)
         stops = np.stack([at, np.zeros_like(at)], axis=1)
         rank = (at[1:] + at[:-1]) / 2
@@ -233,13 +217,7 @@ class Page:
 
     def draw_legend(self, entries: Sequence[tuple[str, str | None]]) -> None:
         """Explain colours at the top right corner, one below the other; None is stone."""
-        height = self.figure.get_size_inches()[1]
-        tall = _LEGEND_LINE * len(entries)
-        left, bottom = 1 - (_EDGE + _KEY) / _WIDTH, 1 - (0.3 + tall) / height
-        legend = self.figure.add_axes((left, bottom, _KEY / _WIDTH, tall / height))
-        legend.set_axis_off()
-        legend.set_xlim(0, 1)
-        legend.set_ylim(-len(entries) + 0.5, 0.5)
+        legend = self._inset(0.3, _LEGEND_LINE * len(entries), (-len(entries) + 0.5, 0.5))
         for line, (text, colour) in enumerate(entries):
             stroke = np.array([[[0.0, -line], [0.12, -line]]])
             if colour is None:
@@ -258,6 +236,16 @@ class Page:
         """Write the sheet in the format that the suffix names."""
         with replacing(path) as stream:
             self.figure.savefig(stream, format=path.suffix[1:], dpi=_DPI, facecolor=_PAPER)
+
+    def _inset(self, below: float, tall: float, limits: tuple[float, float]) -> Any:
+        """Return axes at the top right corner, so many inches below the edge and so high."""
+        height = self.figure.get_size_inches()[1]
+        left, bottom = 1 - (_EDGE + _KEY) / _WIDTH, 1 - (below + tall) / height
+        inset = self.figure.add_axes((left, bottom, _KEY / _WIDTH, tall / height))
+        inset.set_axis_off()
+        inset.set_xlim(0, 1)
+        inset.set_ylim(*limits)
+        return inset
 
     def _widths(self, rank: Array) -> Array:
         return self.thin + (self.thick - self.thin) * rank**2.2
@@ -295,12 +283,7 @@ class Page:
 
 
 def shades(rank: Array, hue: Array, ramps: Sequence[Sequence[str]] = RAMPS) -> Array:
-    """Return a colour for each rank from 0 (twig) to 1 (trunk) and number of a ramp.
-
-    Returns
-    -------
-    ndarray of float64, shape (k, 3)
-    """
+    """Return a colour for each rank from 0 (twig) to 1 (trunk) and number of a ramp: (k, 3)."""
     stops = np.array([[_rgb(stop) for stop in ramp] for ramp in ramps])
     at = np.clip(rank, 0, 1) * (stops.shape[1] - 1)
     left = np.minimum(at.astype(np.int64), stops.shape[1] - 2)

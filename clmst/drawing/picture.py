@@ -1,4 +1,4 @@
-"""The picture of a spanning forest over its graph: what is drawn and what is said."""
+"""The picture of a spanning forest over its graph: edges, names and captions."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from clmst.core.arguments import check_integer, check_kind, check_path, check_text
 from clmst.core.coercion import as_listed
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.forest import Forest
 from clmst.core.graph import Graph
+from clmst.core.rooted import RootedForest
 from clmst.core.weight_keys import Array
-from clmst.drawing.branches import branch_sizes
-from clmst.drawing.layout import layout
+from clmst.drawing.layout import Points, layout
 from clmst.drawing.page import Page
-from clmst.drawing.stress import Points
 
 SUFFIXES = (".png", ".svg", ".pdf")
 
@@ -199,3 +199,21 @@ def _trees_by_size(forest: Forest) -> tuple[Array, Array]:
     rank = np.empty_like(order)
     rank[order] = np.arange(order.size)
     return rank[forest.labels], sizes[order]
+
+
+def branch_sizes(forest: Forest) -> npt.NDArray[np.int64]:
+    """Return, for each edge, the vertices on the smaller side of the tree when it is cut.
+
+    O(n log n): a breadth-first search from the roots, then sums from the leaves up.
+    """
+    if forest.n_edges == 0:
+        return np.zeros(0, np.int64)
+    u, v = forest.edges.T
+    labels = forest.labels
+    rooted = RootedForest.of(forest.n_vertices, forest.edges, labels)
+    parent = rooted.parents.tolist()
+    below = [1] * (forest.n_vertices + 1)  # the last one is above the roots, whose parent is -1
+    for vertex in np.argsort(-rooted.ranks[:-1]).tolist():  # leaves of the search first
+        below[parent[vertex]] += below[vertex]
+    hanging = np.asarray(below)[np.where(rooted.parents[v] == u, v, u)]
+    return np.asarray(np.minimum(hanging, np.bincount(labels)[labels[u]] - hanging))

@@ -16,10 +16,9 @@ from clmst.core.arguments import shown
 from clmst.core.forest import Forest
 from clmst.core.graph import Graph
 from clmst.core.weight_keys import Array
-from clmst.drawing.branches import branch_sizes
-from clmst.drawing.layout import layout
+from clmst.drawing.layout import Points, layout
 from clmst.drawing.page import RAMPS
-from clmst.drawing.stress import Points
+from clmst.drawing.picture import branch_sizes
 
 _LAID_OUT = 128  # vertices up to which a layout takes no more than 0.2 s
 _DRAWN = 2000  # edges of a graph with coordinates, of which more look the same

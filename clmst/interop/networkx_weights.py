@@ -24,19 +24,11 @@ from clmst.core.weight_order import stable_order
 
 @dataclass(frozen=True, kw_only=True)
 class WeightedEdges:
-    """Edges with one attribute as their weight.
-
-    Attributes
-    ----------
-    edges : ListedEdges
-    values : list
-        The weight of each edge, as the graph has it; empty if `array` has them.
-    array : ndarray or None
-        The weights, exactly; None for numbers that no dtype holds, which Python compares.
-    """
+    """Edges with one attribute as their weight."""
 
     edges: ListedEdges
-    values: list[Any]
+    values: list[Any]  # the weight of each edge, as the graph has it; empty if `array` has them
+    # The weights, exactly; None for numbers that no dtype holds, which Python compares.
     array: Array | None
     _graphs: dict[bool, _RankedGraph] = field(default_factory=dict)
 

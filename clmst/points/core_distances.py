@@ -1,12 +1,14 @@
-"""Core distances: how far each point's nearest neighbours are."""
+"""Core distances of points and of stored distances, and the mutual reachability of HDBSCAN."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
+from scipy.spatial.distance import squareform
 
 from clmst.algorithms import families
 from clmst.algorithms.bvh_boruvka import choice
@@ -16,16 +18,18 @@ from clmst.algorithms.dense import nearest
 from clmst.algorithms.dense.tiles import PackedPoints
 from clmst.core.arguments import check_integer
 from clmst.core.dense_graph import DenseGraph
+from clmst.core.errors import InvalidArgumentError, InvalidGraphError
 from clmst.core.graph import Graph
 from clmst.core.points import Points
-from clmst.points.distance_matrices import checked_graph, of_sparse
-from clmst.points.stored_core_distances import core_of_edges, core_of_matrix
+from clmst.core.weight_keys import Array
+from clmst.points.inputs import checked_graph, of_sparse
 from clmst.runtime.device_matrix import DeviceMatrix
 from clmst.runtime.discovery import get_device
 from clmst.runtime.failures import Guard
 from clmst.runtime.launcher import Launcher
 
-_PAIRS_AT_ONCE = 1 << 22
+_CELLS_AT_ONCE = 1 << 22
+_WITH_CORE = ("euclidean", "manhattan", "chebyshev", "cosine")  # the metrics of Points that can
 
 
 def core_distances(points: Any, min_samples: int, *, device: Any = None) -> npt.NDArray[np.float64]:
@@ -103,14 +107,111 @@ def core_distances(points: Any, min_samples: int, *, device: Any = None) -> npt.
 
 def _by_the_host(points: Points, min_samples: int) -> npt.NDArray[np.float64]:
     """Return the same by comparing all pairs."""
-    n = points.n_vertices
-    core, everyone = np.empty(n), np.arange(n)
-    rows = max(_PAIRS_AT_ONCE // n, 1)
-    for first in range(0, n, rows):
-        some = everyone[first : first + rows]
-        lengths = points.weights_of(some[:, None], everyone)
-        lengths[
-            np.arange(some.size), some
-        ] = -1  # first, though a cosine distance may exceed others
-        core[some] = np.partition(lengths, min_samples - 1, axis=1)[:, min_samples - 1]
+    everyone = np.arange(points.n_vertices)
+    # Each point is its own first, though a cosine distance may be a little less than 0.
+    return _by_rows(
+        points.n_vertices, lambda at: points.weights_of(at[:, None], everyone), -1, min_samples
+    )
+
+
+def core_of_matrix(weights: Array, min_samples: int) -> npt.NDArray[np.float64]:
+    """Return the core distance of each row of a matrix of distances, whose diagonal counts as 0."""
+    return _by_rows(weights.shape[0], lambda at: weights[at], 0, min_samples)
+
+
+def _by_rows(
+    n: int, rows_of: Callable[[Array], Array], own: int, min_samples: int
+) -> npt.NDArray[np.float64]:
+    """Return the core distances of rows, some at a time; `own` replaces the diagonal."""
+    core, n_rows = np.empty(n), max(_CELLS_AT_ONCE // max(n, 1), 1)
+    for first in range(0, n, n_rows):
+        at = np.arange(first, min(first + n_rows, n))
+        rows = rows_of(at)
+        rows[np.arange(at.size), at] = own
+        core[at] = np.partition(rows, min_samples - 1)[:, min_samples - 1]
     return core
+
+
+def core_of_edges(graph: Graph, min_samples: int) -> npt.NDArray[np.float64]:
+    """Return the core distance of each vertex of a graph that stores both directions.
+
+    Raises InvalidGraphError if a vertex has too few neighbours.
+    """
+    n, core = graph.n_vertices, np.zeros(graph.n_vertices)
+    indptr, weights = _without_loops(graph)
+    starts, counts = indptr[:-1].astype(np.int64), np.diff(indptr)
+    if min_samples == 1:
+        return core
+    few = np.flatnonzero(counts < min_samples - 1)
+    if few.size:
+        raise InvalidGraphError(
+            f"point {few[0]} has {counts[few[0]]} stored distances, and min_samples is "
+            f"{min_samples}; every point must have {min_samples - 1} or more, as it counts itself"
+        )
+    first = 0
+    while first < n:  # whole rows of so many slots at a time
+        last = int(np.searchsorted(indptr, starts[first] + _CELLS_AT_ONCE, side="right")) - 1
+        last = min(max(last, first + 1), n)
+        begin, end = int(indptr[first]), int(indptr[last])
+        some = weights[begin:end]
+        rows = np.repeat(np.arange(last - first), counts[first:last])
+        risen = some[np.lexsort((some, rows))]
+        core[first:last] = risen[starts[first:last] - begin + min_samples - 2]
+        first = last
+    return core
+
+
+def _without_loops(graph: Graph) -> tuple[Array, Array]:
+    """Return row offsets and weights of a graph, without its loops."""
+    n, counts = graph.n_vertices, np.diff(graph.indptr)
+    rows = np.repeat(np.arange(n), counts)
+    is_edge = rows != graph.indices
+    if is_edge.all():
+        return graph.indptr, graph.weights
+    counts = np.bincount(rows[is_edge], minlength=n)
+    return np.concatenate([[0], np.cumsum(counts)]), graph.weights[is_edge]
+
+
+def reachability_graph(graph: Any, min_samples: int, device: Any, *, alpha: float = 1.0) -> Any:
+    """Return a graph with mutual reachability for its weights, times `alpha` for points.
+
+    The weight of (u, v) is the greatest of the distance and the core distances of both: how far
+    their `min_samples`-th nearest point is, they themselves being their first. Raises if there are
+    fewer points, or a point of a sparse graph has fewer neighbours.
+    """
+    if min_samples > graph.n_vertices:
+        raise InvalidArgumentError(
+            f"min_samples ({min_samples}) must be at most the number of points, and X has "
+            f"{graph.n_vertices} sample{'s' * (graph.n_vertices != 1)}; it is min_cluster_size "
+            "unless it is given"
+        )
+    if isinstance(graph, Points):
+        if graph.metric not in _WITH_CORE:
+            u, v = np.triu_indices(graph.n_vertices, 1)
+            return _of_matrix(squareform(graph.weights_of(u, v)), min_samples)
+        core = core_distances(graph, min_samples, device=device) * alpha
+        return graph.with_core_distances(core)
+    if isinstance(graph, DenseGraph):
+        return _of_matrix(graph.weights, min_samples)
+    return _of_edges(graph, min_samples)
+
+
+def _of_matrix(weights: Array, min_samples: int) -> DenseGraph:
+    """Return the graph of a matrix of distances, whose diagonal counts as 0."""
+    mutual = weights.astype(np.result_type(weights, np.float32))
+    np.fill_diagonal(mutual, 0)
+    core = core_of_matrix(mutual, min_samples).astype(mutual.dtype)
+    np.maximum(mutual, core, out=mutual)
+    np.maximum(mutual, core[:, None], out=mutual)
+    return DenseGraph(mutual)
+
+
+def _of_edges(graph: Graph, min_samples: int) -> Graph:
+    """Return a graph with the same edges. Memory: a few words an edge."""
+    both = graph.symmetrised()
+    core = core_of_edges(both, min_samples)
+    rows = np.repeat(np.arange(graph.n_vertices), np.diff(graph.indptr))
+    mutual = graph.weights.astype(np.float64)
+    np.maximum(mutual, core[rows], out=mutual)
+    np.maximum(mutual, core[graph.indices], out=mutual)
+    return graph.replace_unchecked(weights=mutual)

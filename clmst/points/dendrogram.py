@@ -1,17 +1,22 @@
-"""Dendrograms of forests: the merges of clusters in the forest's order of edges."""
+"""Dendrograms of forests, and cuts: clusters at a height, or a number of them."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
 
 from clmst.algorithms import families
 from clmst.algorithms.dendrogram.merge import Merges, has_few, merge, rising_order
+from clmst.core.arguments import as_array, shown
 from clmst.core.errors import InvalidArgumentError, InvalidForestError
 from clmst.core.weight_keys import Array
+from clmst.core.weight_order import stable_order
 from clmst.runtime.discovery import get_device, pass_over
 from clmst.runtime.failures import Guard
 from clmst.runtime.trust import NoFamilyLeftError
@@ -24,24 +29,12 @@ _MOST_VERTICES = 1 << 31  # vertices and merges together have numbers of 32 bits
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Dendrogram:
-    """The merges that join all vertices, in their order; merge i makes node n + i.
+    """The merges that join all vertices, in their order; merge i makes node n + i."""
 
-    Attributes
-    ----------
-    n_points : int
-        Vertices: nodes 0 .. n - 1.
-    children : ndarray of uint32, shape (n - 1, 2)
-        The two nodes that each merge joins, the lesser first.
-    heights : ndarray of float64, shape (n - 1,)
-        The weight of the edge of each merge.
-    sizes : ndarray of uint32, shape (n - 1,)
-        Vertices below each merge.
-    """
-
-    n_points: int
-    children: npt.NDArray[np.uint32]
-    heights: npt.NDArray[np.float64]
-    sizes: npt.NDArray[np.uint32]
+    n_points: int  # vertices: nodes 0 .. n - 1
+    children: npt.NDArray[np.uint32]  # shape (n - 1, 2): what each merge joins, the lesser first
+    heights: npt.NDArray[np.float64]  # shape (n - 1,): the weight of the edge of each merge
+    sizes: npt.NDArray[np.uint32]  # shape (n - 1,): vertices below each merge
 
     def linkage(self) -> npt.NDArray[np.float64]:
         """Return SciPy's linkage matrix, shape (n - 1, 4)."""
@@ -55,20 +48,8 @@ class Dendrogram:
 def dendrogram_of(forest: Forest, *, join_components: bool, device: Any) -> Dendrogram:
     """Return the dendrogram of a minimum spanning forest, found on a device.
 
-    Parameters
-    ----------
-    forest : Forest
-    join_components : bool
-        Whether several components are joined in the end, each to the first one, at infinity.
-    device : None, str, Device or pyopencl.CommandQueue
-
-    Raises
-    ------
-    InvalidForestError
-        A maximum spanning forest, several components that are not to be joined, or arrays that
-        contradict one another.
-    InvalidArgumentError
-        More than 2**31 vertices.
+    With `join_components` several components are joined in the end, each to the first one, at
+    infinity.
     """
     edges, n = forest.checked_edges(), forest.n_vertices
     if forest.maximum:
@@ -96,15 +77,6 @@ def dendrogram_of(forest: Forest, *, join_components: bool, device: Any) -> Dend
     )
 
 
-def rising(forest: Forest) -> Array:
-    """Return the edges of a forest in its order, the first to be taken first. O(n log n)."""
-    weights = forest.weights
-    if forest.maximum:  # the greatest first, but equal ones still by position
-        order: Array = np.argsort(weights[::-1], kind="stable")[::-1]
-        return weights.size - 1 - order
-    return np.argsort(weights, kind="stable")
-
-
 def _merge(forest: Forest, edges: Array, device: Any) -> tuple[Array, Merges]:
     """Sort and merge on the device that is meant, or on the next one if it fails its self-test.
 
@@ -123,3 +95,101 @@ def _merge(forest: Forest, edges: Array, device: Any) -> tuple[Array, Merges]:
         except NoFamilyLeftError as error:
             if not pass_over(device, error):
                 raise
+
+
+Labels = npt.NDArray[np.int32]
+
+_FAR = 1 << 65  # beyond all integers of 64 bits
+
+
+def cut(forest: Forest, height: Any, k: Any) -> Labels:
+    """Return labels by the heights, or by the numbers of clusters, of which one is given."""
+    if (height is None) == (k is None):
+        raise InvalidArgumentError(
+            f"height is {shown(height)} and k is {shown(k)}; a cut takes one of the two"
+        )
+    edges = forest.checked_edges()
+    order = stable_order(forest.weights, descending=forest.maximum)
+    if k is None:
+        numbers = _real_numbers(height)
+        merged = _merged_at(forest, order, numbers)
+    else:
+        numbers = _counts(k, forest)
+        merged = forest.n_vertices - numbers
+    labels = _labels(forest.n_vertices, edges[order], merged.reshape(-1))
+    return labels.reshape(*numbers.shape, forest.n_vertices)
+
+
+def _merged_at(forest: Forest, order: Array, heights: Array) -> Array:
+    """Return how many of the ordered edges are merged at each height."""
+    weights, none = forest.weights[order], np.zeros(heights.shape, np.bool_)
+    if weights.dtype.kind in "iu" and heights.dtype != weights.dtype:
+        heights, none = _whole_numbers(heights, weights.dtype, up=forest.maximum)
+    if forest.maximum:
+        merged = weights.size - np.searchsorted(weights[::-1], heights, side="left")
+    else:
+        merged = np.searchsorted(weights, heights, side="right")
+    return np.where(none, 0, merged)
+
+
+def _whole_numbers(heights: Array, dtype: np.dtype[Any], *, up: bool) -> tuple[Array, Array]:
+    """Return heights as integers of the weights' dtype, and which of them no weight reaches.
+
+    NumPy would compare integers of 64 bits with others as floats, which are not exact.
+    """
+    low, high = int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
+    rounded = math.ceil if up else math.floor
+    whole = [rounded(min(max(h, -_FAR), _FAR)) for h in heights.reshape(-1).tolist()]
+    within = np.array([min(max(h, low), high) for h in whole], dtype)
+    none = np.array([h > high if up else h < low for h in whole], np.bool_)
+    return within.reshape(heights.shape), none.reshape(heights.shape)
+
+
+def _labels(n: int, edges: Array, merged: Array) -> Labels:
+    """Return a row of labels for each number of merged edges.
+
+    A row begins with the clusters of the next lesser one: only the edges between the two are
+    merged. Numbers by least vertex stay so, as clusters are numbered by their least cluster.
+    """
+    labels = np.empty((merged.size, n), np.int32)
+    row, count, before = np.arange(n, dtype=np.int32), n, 0
+    for position in np.argsort(merged, kind="stable").tolist():
+        upto = int(merged[position])
+        if upto > before:
+            u, v = row[edges[before:upto]].T
+            ones = np.ones(u.size, np.bool_)
+            graph = sparse.coo_array((ones, (u, v)), shape=(count, count))
+            count, joined = connected_components(graph, directed=False)
+            row, before = joined.astype(np.int32, copy=False)[row], upto
+        labels[position] = row
+    return labels
+
+
+def _real_numbers(height: Any) -> Array:
+    """Return heights as they are given, or raise unless they are ordered numbers."""
+    heights = as_array("height", height)
+    if heights.dtype.kind not in "biuf" or heights.ndim > 1:
+        raise InvalidArgumentError(
+            f"height is {shown(height)}; it must be a real number, or an array of one dimension"
+        )
+    wrong = np.flatnonzero(np.isnan(heights))
+    if wrong.size:
+        raise InvalidArgumentError(f"height {wrong[0]} is NaN; heights must be ordered")
+    return heights
+
+
+def _counts(k: Any, forest: Forest) -> Array:
+    """Return numbers of clusters, or raise unless there are such cuts."""
+    counts = as_array("k", k)
+    if counts.dtype.kind not in "iu" or counts.ndim > 1:
+        raise InvalidArgumentError(
+            f"k is {shown(k)}; it must be an integer, or an array of integers of one dimension"
+        )
+    low, high = forest.n_components, forest.n_vertices
+    wrong = counts[(counts < low) | (counts > high)]
+    if wrong.size:
+        raise InvalidArgumentError(
+            f"k is {wrong.flat[0]}; a forest of {high} vertices in {low} trees has from {low} to "
+            f"{high} clusters"
+        )
+    return counts.astype(np.int64)

@@ -19,8 +19,8 @@ from clmst.core.forest import Forest
 from clmst.core.graph import Graph
 from clmst.core.points import Points, are_finite
 from clmst.core.weight_keys import Array
+from clmst.points.core_distances import reachability_graph
 from clmst.points.inputs import as_rows, graph_of
-from clmst.points.reachability import reachability_graph
 
 if TYPE_CHECKING:
     from clmst.points.hdbscan import HDBSCAN
@@ -28,27 +28,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Distances:
-    """The distances of points, rows that are not finite left out.
+    """The distances of points, rows that are not finite left out."""
 
-    Attributes
-    ----------
-    graph : Points, DenseGraph or Graph
-        Of the finite rows.
-    n_rows : int
-        All rows.
-    finite : ndarray of int, shape (n,)
-        The rows of the graph's vertices.
-    missing : ndarray of int
-        Rows with a NaN.
-    n_features : int or None
-        Coordinates of a row; None if distances were given.
-    """
-
-    graph: Any
-    n_rows: int
-    finite: npt.NDArray[np.int64]
-    missing: npt.NDArray[np.int64]
-    n_features: int | None
+    graph: Any  # of the finite rows
+    n_rows: int  # all rows
+    finite: npt.NDArray[np.int64]  # shape (n,): the rows of the graph's vertices
+    missing: npt.NDArray[np.int64]  # rows with a NaN
+    n_features: int | None  # coordinates of a row; None if distances were given
     rows: Array | None
 
     def rows_of_finite(self) -> Array:

@@ -1,4 +1,4 @@
-"""HDBSCAN with the parameters and attributes of scikit-learn's."""
+"""HDBSCAN: the estimator, the ranges of its parameters, and the centres of its clusters."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
+from scipy.spatial.distance import cdist
 
-from clmst.core.arguments import check_integer, shown
+from clmst.core.arguments import check_bool, check_choice, check_dict, check_integer, shown
 from clmst.core.errors import InvalidArgumentError
+from clmst.core.points import Points
 from clmst.core.weight_keys import Array
-from clmst.points.condensed import condense
+from clmst.points.condensed import NOISE, ClusterChoice, condense, label_points
 from clmst.points.dendrogram import dendrogram_of
 from clmst.points.density import Distances, distances_of, spanning_forest
 from clmst.points.estimator import ClusterEstimator, note_features
-from clmst.points.hdbscan_parameters import check_parameters
-from clmst.points.medoids import centroids_of, medoids_of
-from clmst.points.selection import NOISE, ClusterChoice, label_points
+from clmst.points.inputs import check_metric, scipys_name, scipys_parameters, usual_name
 from clmst.points.single_linkage import warn_of_components
 
 INFINITE, MISSING = -2, -3  # labels of points that have an infinite coordinate, or NaN
@@ -213,3 +213,94 @@ def _spread(given: Distances, labels: Array) -> npt.NDArray[np.int64]:
     every[given.finite] = labels
     every[given.missing] = MISSING
     return every
+
+
+# The metrics of scikit-learn's trees, which callers know by the names of the algorithms.
+_KD_TREE = {
+    "chebyshev", "cityblock", "euclidean", "infinity", "l1", "l2", "manhattan", "minkowski", "p",
+}  # fmt: skip
+_BALL_TREE = _KD_TREE | {
+    "braycurtis", "canberra", "dice", "hamming", "haversine", "jaccard", "mahalanobis",
+    "rogerstanimoto", "russellrao", "seuclidean", "sokalmichener", "sokalsneath",
+}  # fmt: skip
+
+
+def check_parameters(model: HDBSCAN) -> None:
+    """Raise unless each parameter is in its range."""
+    check_metric(model.metric)
+    check_integer("min_cluster_size", model.min_cluster_size, low=2)
+    for name in ("min_samples", "max_cluster_size"):
+        if getattr(model, name) is not None:
+            check_integer(name, getattr(model, name), low=1)
+    check_integer("leaf_size", model.leaf_size, low=1)
+    if model.n_jobs is not None:
+        check_integer("n_jobs", model.n_jobs)
+    for name in ("alpha", "cluster_selection_epsilon"):
+        value = getattr(model, name)
+        is_real = isinstance(value, Real) and not isinstance(value, bool)
+        if not is_real or not 0 <= value < float("inf") or (name == "alpha" and value == 0):
+            least = "more than 0" if name == "alpha" else "0 or more"
+            raise InvalidArgumentError(f"{name} is {shown(value)}; it must be a number, {least}")
+    check_choice("cluster_selection_method", model.cluster_selection_method, ("eom", "leaf"))
+    check_choice("algorithm", model.algorithm, ("auto", "brute", "kd_tree", "ball_tree"))
+    check_bool("allow_single_cluster", model.allow_single_cluster)
+    check_bool("copy", model.copy)
+    if model.store_centers is not None:
+        check_choice("store_centers", model.store_centers, ("centroid", "medoid", "both"))
+    if model.metric_params is not None:
+        check_dict("metric_params", model.metric_params)
+    for algorithm, metrics in (("kd_tree", _KD_TREE), ("ball_tree", _BALL_TREE)):
+        is_named = isinstance(model.metric, str) and model.metric in metrics
+        if model.algorithm == algorithm and not is_named:
+            raise InvalidArgumentError(
+                f"{shown(model.metric)} is not a valid metric for algorithm={algorithm!r}; 'auto' "
+                "takes every metric"
+            )
+
+
+_CELLS_AT_ONCE = 1 << 22
+
+
+def centroids_of(rows: Array, labels: Array, strengths: Array) -> Array:
+    """Return the mean of each cluster's rows, weighted by strength, shape (n_clusters, d)."""
+    count, is_in = int(labels.max(initial=-1)) + 1, labels >= 0
+    of, weights = labels[is_in], strengths[is_in]
+    total = np.bincount(of, weights=weights, minlength=count)
+    sums = [np.bincount(of, weights=weights * x, minlength=count) for x in rows[is_in].T]
+    means: Array = np.stack(sums, axis=1) / total[:, None]
+    return means
+
+
+def medoids_of(
+    rows: Array, labels: Array, strengths: Array, metric: Any, metric_params: Any
+) -> Array:
+    """Return the row of each cluster with the least sum of distances, weighted by strength.
+
+    O(m**2) time for a cluster of m points, in O(m) memory.
+    """
+    order = np.argsort(labels, kind="stable")
+    count = int(labels.max(initial=-1)) + 1
+    starts = np.searchsorted(labels[order], np.arange(count + 1))
+    medoids = np.empty((count, rows.shape[1]))
+    for cluster in range(count):
+        members = order[starts[cluster] : starts[cluster + 1]]
+        own, weights = rows[members], strengths[members]
+        sums = np.empty(members.size)
+        step = max(_CELLS_AT_ONCE // members.size, 1)
+        for first in range(0, members.size, step):
+            some = slice(first, first + step)
+            sums[some] = _distances(own[some], own, metric, metric_params) @ weights
+        medoids[cluster] = own[int(sums.argmin())]
+    return medoids
+
+
+def _distances(some: Array, every: Array, metric: Any, metric_params: Any) -> Array:
+    """Return all distances between two sets of rows."""
+    name = usual_name(metric)
+    if name in ("haversine", "great-circle", "rounded-euclidean"):
+        both = Points(np.concatenate([some, every]), name)
+        u = np.arange(len(some))[:, None]
+        return both.weights_of(u, len(some) + np.arange(len(every)))
+    parameters = scipys_parameters(metric_params)
+    distances: Array = cdist(some, every, scipys_name(metric), **parameters)
+    return distances

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 from clmst.primitives.compact import compact, partition, positions, unique_by_key
 from clmst.primitives.element import pair_of
 from clmst.primitives.families import FAMILY_OF, gated
+from clmst.primitives.function import Predicate
 from clmst.primitives.histogram import histogram
 from clmst.primitives.map import Map, map
 from clmst.primitives.monoid import Monoid
 from clmst.primitives.permute import gather, scatter
-from clmst.primitives.predicate import Predicate
 from clmst.primitives.scan import exclusive_scan, inclusive_scan, reduce, segmented_scan
 from clmst.primitives.segments import end_flags, head_flags, segmented_reduce
 from clmst.primitives.sort import argsort, sort, sort_by_key

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from clmst.primitives.element import WORD_BYTES
 from clmst.primitives.monoid import Monoid
-from clmst.primitives.record import WORD_BYTES
 from clmst.primitives.shares import Shares, tile_and_lane_groups
 from clmst.primitives.sweeps import Segments, sweep_defines
 from clmst.runtime.array import DeviceArray
@@ -75,16 +75,7 @@ def scan_defines(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChainedScan:
-    """A scan in one pass, of arguments that are checked.
-
-    Attributes
-    ----------
-    values : DeviceArray
-    flags : DeviceArray or None
-    monoid : Monoid
-    segments : Segments
-    exclusive : bool
-    """
+    """A scan in one pass, of arguments that are checked."""
 
     values: DeviceArray
     flags: DeviceArray | None = None
@@ -133,8 +124,7 @@ class ChainedScan:
 
     @property
     def _program(self) -> Program:
-        device, defines = self.values.device, self._defines
-        return device.program(SOURCE, self.monoid.prelude, **defines)
+        return self.values.device.program(SOURCE, self.monoid.prelude, **self._defines)
 
     @property
     def _defines(self) -> dict[str, int | bool]:

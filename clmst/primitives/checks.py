@@ -18,18 +18,7 @@ MAX_LENGTH = 2**32 - 1
 def check_array(
     name: str, array: Any, dtype: npt.DTypeLike | None = None, *, like: DeviceArray | None = None
 ) -> None:
-    """Raise unless `array` is a :class:`DeviceArray` of this dtype, on the device of `like`.
-
-    Parameters
-    ----------
-    name : str
-        Its name in messages.
-    array : object
-    dtype : data-type, optional
-        By default any.
-    like : DeviceArray, optional
-        An array that it must share the device with.
-    """
+    """Raise unless `array` is a :class:`DeviceArray` of this dtype, on the device of `like`."""
     if not isinstance(array, DeviceArray):
         raise InvalidArgumentError(
             f"{name} is a {type(array).__name__}; primitives work on device arrays: make one with "

@@ -6,7 +6,7 @@ All are stable, and leave the count on the device.
 from __future__ import annotations
 
 from clmst.core.errors import InvalidArgumentError
-from clmst.primitives.predicate import Predicate
+from clmst.primitives.function import Predicate
 from clmst.primitives.selection import (
     Keep,
     Selection,

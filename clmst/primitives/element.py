@@ -1,7 +1,11 @@
-"""Element types: the OpenCL C type of a NumPy dtype."""
+"""Elements, which kernels compute with, and records, which they move word by word.
+
+The OpenCL C type of a NumPy dtype; host side of ``cl/device/record.cl``.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -54,12 +58,8 @@ def element_type(dtype: np.dtype[Any]) -> str:
 
     Scalars are (u)int8, (u)int16, (u)int32, (u)int64, float32 and float64. A structured dtype of 2,
     4, 8 or 16 such fields is a vector of them; fields of one width but different kinds make a
-    vector of unsigned integers, which an operator reads with ``as_float`` and the like.
-
-    Raises
-    ------
-    InvalidArgumentError
-        Kernels have no such type.
+    vector of unsigned integers, which an operator reads with ``as_float`` and the like. Raises
+    InvalidArgumentError for any other dtype.
     """
     within: Any = dtype.fields or {}
     placed = [within[name][:2] for name in dtype.names or ()] or [(dtype, 0)]
@@ -89,3 +89,49 @@ def check_supported(dtype: np.dtype[Any], device: Device) -> None:
         raise UnsupportedDeviceError(
             f"{device.description} has no arithmetic on doubles, which elements of {dtype} need"
         )
+
+
+WORD_BYTES = 4
+_MOST_SHORT_BYTES = 16  # of records of words of 1 or 2 bytes
+
+
+@dataclass(frozen=True, slots=True)
+class RecordWords:
+    """What a record is for kernels: so many words, each of so many bytes."""
+
+    count: int  # 1 to 16; 0 for a value that is not there
+    unit: int = WORD_BYTES  # 4; or 2 or 1, if the record has no multiple of 4 bytes
+
+    def defines(self, role: str) -> dict[str, int]:
+        """Return the macros of a role: RECORD or VALUE."""
+        narrow = {} if self.unit == WORD_BYTES else {f"{role}_UNIT": self.unit}
+        return {f"{role}_WORDS": self.count, **narrow}
+
+    @property
+    def chunks(self) -> int:
+        """Pieces that kernels move a record in."""
+        if self.unit < WORD_BYTES:
+            return self.count
+        return self.count // next(chunk for chunk in (4, 2, 1) if self.count % chunk == 0)
+
+
+NO_WORDS = RecordWords(0)
+
+
+def record_words(name: str, dtype: np.dtype[Any]) -> RecordWords:
+    """Return the words of a record, or raise unless kernels move records of this dtype."""
+    size = dtype.itemsize
+    most = MAX_BYTES if size % WORD_BYTES == 0 else _MOST_SHORT_BYTES
+    if not 1 <= size <= most:
+        raise InvalidArgumentError(
+            f"{name} has elements of {dtype}, {size} bytes each; they must have 1 to "
+            f"{_MOST_SHORT_BYTES} bytes, or a multiple of {WORD_BYTES} up to {MAX_BYTES}"
+        )
+    return words_of(size)
+
+
+@cache
+def words_of(size: int) -> RecordWords:
+    """Return the words of a record of so many bytes, which are legal."""
+    unit = next(unit for unit in (WORD_BYTES, 2, 1) if size % unit == 0)
+    return RecordWords(size // unit, unit)

@@ -21,10 +21,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from clmst.core.arguments import check_text, shown
 from clmst.core.errors import InvalidArgumentError
-from clmst.primitives.vocabulary import BUILT_IN, CONSTANTS, RESERVED, is_type
 
 MAX_LENGTH = 10_000  # characters
 MAX_DEPTH = 64  # brackets within brackets
@@ -45,9 +45,43 @@ _OWN_NAME = re.compile(r"[a-z][a-z0-9_]{0,62}", re.ASCII)
 _BINARY = re.compile(r"[-+*/%&|^<>]|<<|>>|<=|>=|==|!=|&&|\|\|")
 _UNARY = frozenset("+-!~")
 
+# The words that operators may use: types, constants and built-in functions.
+_TYPE = r"(?:bool|u?(?:char|short|int|long)|float|double)(?:2|3|4|8|16)?"
+_TYPES = re.compile(_TYPE, re.ASCII)
+_CONSTANTS = re.compile(
+    r"true|false|CHAR_BIT|SCHAR_M(?:AX|IN)|SHRT_M(?:AX|IN)|INT_M(?:AX|IN)|LONG_M(?:AX|IN)|"
+    r"U(?:CHAR|SHRT|INT|LONG)_MAX|INFINITY|NAN|MAXFLOAT|(?:FLT|DBL)_(?:MAX|MIN|EPSILON)|"
+    r"M_PI|M_PI_F|M_E|M_E_F",
+    re.ASCII,
+)
 
-@dataclass(frozen=True, slots=True)
-class _Token:
+# Pure functions of their arguments, none of which takes a pointer.
+_BUILT_IN = re.compile(
+    r"abs|abs_diff|add_sat|hadd|rhadd|clamp|clz|mad_hi|mad_sat|mad24|max|min|mul24|mul_hi|"
+    r"popcount|rotate|sub_sat|upsample|acos|acosh|acospi|asin|asinh|asinpi|atan|atan2|atan2pi|"
+    r"atanh|atanpi|cbrt|ceil|copysign|cos|cosh|cospi|erf|erfc|exp|exp10|exp2|expm1|fabs|fdim|"
+    r"floor|fma|fmax|fmin|fmod|hypot|ilogb|ldexp|log|log10|log1p|log2|logb|mad|maxmag|minmag|"
+    r"nextafter|pow|pown|powr|remainder|rint|rootn|round|rsqrt|sin|sinh|sinpi|sqrt|tan|tanh|tanpi|"
+    r"trunc|degrees|mix|radians|sign|smoothstep|step|cross|distance|dot|length|normalize|all|any|"
+    r"bitselect|isequal|isfinite|isgreater|isgreaterequal|isinf|isless|islessequal|islessgreater|"
+    r"isnan|isnormal|isnotequal|isordered|isunordered|select|signbit|shuffle|shuffle2"
+    rf"|as_{_TYPE}|convert_{_TYPE}(?:_sat)?(?:_rt[ezpn])?",
+    re.ASCII,
+)
+
+# Names that functions and variables must not have: keywords and reserved words of OpenCL C.
+_RESERVED = re.compile(
+    r"auto|break|case|complex|const|constant|continue|default|do|else|enum|extern|for|global|goto|"
+    r"half|if|image1d_t|image2d_t|image3d_t|imaginary|inline|int8_t|intptr_t|kernel|local|main|"
+    r"private|ptrdiff_t|quad|read_only|read_write|register|restrict|return|sampler_t|signed|"
+    r"size_t|sizeof|static|struct|switch|typedef|typeof|uintptr_t|uniform|union|unsigned|void|"
+    r"volatile|while|write_only|event_t|vec_step|printf|barrier|mem_fence|prefetch|defined|asm|"
+    r"true|false",
+    re.ASCII,
+)
+
+
+class _Token(NamedTuple):
     kind: str
     text: str
     at: int
@@ -109,7 +143,7 @@ class _Reader:
         while True:
             if self.next.kind == "operator" and self.next.text in _UNARY:
                 self.take()
-            elif self.next.text == "(" and is_type(self.tokens[self.position + 1].text):
+            elif self.next.text == "(" and _is_type(self.tokens[self.position + 1].text):
                 self.position += 2
                 self.expect(")")
             else:
@@ -118,28 +152,28 @@ class _Reader:
         if token.kind == "name":
             self.named(token)
         elif token.text == "(":
-            self.expression()
-            while self.accept(","):  # of a vector; in brackets, the last one is the value
-                self.expression()
-            self.expect(")")
+            self.expressions()  # of a vector; in brackets, the last one is the value
         elif token.kind != "number":
             raise self.error(token, "a number, a name or a bracket must stand there")
         self.members()
 
+    def expressions(self) -> None:
+        self.expression()
+        while self.accept(","):
+            self.expression()
+        self.expect(")")
+
     def named(self, token: _Token) -> None:
         name = token.text
         if self.accept("("):
-            if name not in self.functions and not BUILT_IN.fullmatch(name):
+            if name not in self.functions and not _BUILT_IN.fullmatch(name):
                 raise self.error(token, "it is no function that an operator may call")
-            self.expression()
-            while self.accept(","):
-                self.expression()
-            self.expect(")")
+            self.expressions()
         elif name in self.arrays:
             self.expect("[")
             self.expression()
             self.expect("]")
-        elif name not in self.names and not CONSTANTS.fullmatch(name):
+        elif name not in self.names and not _CONSTANTS.fullmatch(name):
             known = ", ".join(sorted({*self.names, *self.arrays}))
             raise self.error(token, f"the names there are {known}")
 
@@ -158,11 +192,9 @@ class _Reader:
         name = self.own_name()
         self.expect("(")
         self.names = set()
-        while True:
+        while not self.names or self.accept(","):
             self.type()
             self.names.add(self.own_name())
-            if not self.accept(","):
-                break
         self.expect(")")
         self.expect("{")
         while not self.accept("return"):
@@ -173,7 +205,7 @@ class _Reader:
         self.functions.add(name)
 
     def statement(self) -> None:
-        if is_type(self.next.text):
+        if _is_type(self.next.text):
             self.take()
             name = self.own_name()
             if self.accept("="):
@@ -190,7 +222,7 @@ class _Reader:
 
     def type(self) -> None:
         token = self.take()
-        if not is_type(token.text):
+        if not _is_type(token.text):
             raise self.error(token, "a type must stand there: a scalar or vector of OpenCL C")
 
     def own_name(self) -> str:
@@ -202,8 +234,12 @@ class _Reader:
         return token.text
 
 
+def _is_type(word: str) -> bool:
+    return _TYPES.fullmatch(word) is not None
+
+
 def _is_own_name(text: str) -> bool:
-    taken = RESERVED.fullmatch(text) or is_type(text) or BUILT_IN.fullmatch(text)
+    taken = _RESERVED.fullmatch(text) or _is_type(text) or _BUILT_IN.fullmatch(text)
     return not taken and _OWN_NAME.fullmatch(text) is not None
 
 
@@ -233,13 +269,7 @@ def _tokens(what: str, text: str, *, lines: bool) -> list[_Token]:
 
 
 def check_functions(what: str, text: object) -> tuple[str, frozenset[str]]:
-    """Return a text and the names of its functions; raise unless it has only functions.
-
-    Raises
-    ------
-    InvalidArgumentError
-        The text is not what the grammar of this module says; tells which token is not.
-    """
+    """Return a text and the names of its functions; raise unless it has only functions."""
     text = check_text(what, text)
     reader = _Reader(what, text, _tokens(what, text, lines=True), set())
     while reader.next.kind != "end":
@@ -257,22 +287,7 @@ def check_expression(
 ) -> str:
     """Return a text; raise unless it is one expression of `names` on one line.
 
-    Parameters
-    ----------
-    what : str
-        Its name in messages.
-    text : str
-    names : set of str
-        The legal variables.
-    functions : frozenset of str
-        The functions that it may call, in addition to the built-in ones.
-    arrays : frozenset of str
-        The arrays whose elements it may read.
-
-    Raises
-    ------
-    InvalidArgumentError
-        The text is not what the grammar of this module says; tells which token is not.
+    It may call `functions`, in addition to the built-in ones, and read elements of `arrays`.
     """
     text = check_text(what, text)
     tokens = _tokens(what, text, lines=False)

@@ -26,22 +26,15 @@ ELEMENT, INDEX = "x", "i"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parametric:
-    """What has arguments that come when it is used; the base of all that callers write.
+    """What has arguments that come when it is used; the base of all that callers write."""
 
-    Attributes
-    ----------
-    scalars : mapping of str to dtype
-        The names of arguments that are numbers, and their dtypes.
-    arrays : mapping of str to dtype
-        The names of arguments that are arrays, and the dtypes of their elements. The expression
-        reads ``name[index]``. An index at or beyond the array's length reads other memory or
-        crashes; the caller must guarantee that there is none.
-    given : mapping of str to object
-        The arguments, once they are given; else empty.
-    """
-
+    # The names of arguments that are numbers, and their dtypes.
     scalars: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    # The names of arguments that are arrays, and the dtypes of their elements. The expression reads
+    # ``name[index]``. An index at or beyond the array's length reads other memory or crashes; the
+    # caller must guarantee that there is none.
     arrays: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    # The arguments; empty until a call gives them.
     given: Mapping[str, Any] = field(init=False, repr=False, compare=False, default_factory=dict)
 
     @property
@@ -73,11 +66,8 @@ class Parametric:
     def __call__(self, **arguments: Any) -> Self:
         """Return the same with its arguments, one for each name; nothing is compiled anew.
 
-        Raises
-        ------
-        InvalidArgumentError
-            A name is missing or unknown, a number does not fit its dtype, or an array is no
-            :class:`clmst.DeviceArray` of its dtype.
+        Raises InvalidArgumentError if a name is missing or unknown, a number does not fit its
+        dtype, or an array is no :class:`clmst.DeviceArray` of its dtype.
         """
         self._check_names(arguments)
         given = {name: _as_scalar(name, arguments[name], d) for name, d in self.scalars.items()}
@@ -109,28 +99,15 @@ class Parametric:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Function(Parametric):
-    """A pure function of an element and its index; the base of `Predicate` and `Map`.
+    """A pure function of an element and its index; the base of `Predicate` and `Map`."""
 
-    Attributes
-    ----------
-    scalars, arrays, given
-        As of :class:`Parametric`.
-    dtype : numpy.dtype
-        Of the elements.
-    expression : str
-        Expression in the element `x`, its index `i` (a ``uint``), and the names of the arguments.
-    preamble : str
-        Functions that the expression calls, each made of declarations, assignments and a return.
-    name : str
-        Its name in errors and compilers' messages.
-    prelude : Prelude
-        The text that precedes a kernel file: the macros of ``cl/device/function.cl``.
-    """
-
-    dtype: np.dtype[Any]
+    dtype: np.dtype[Any]  # of the elements
+    # Expression in the element `x`, its index `i` (a ``uint``), and the names of the arguments.
     expression: str
+    # Functions that the expression calls, each made of declarations, assignments and a return.
     preamble: str = ""
-    name: str = "function"
+    name: str = "function"  # its name in errors and compilers' messages
+    # The text that precedes a kernel file: the macros of ``cl/device/function.cl``.
     prelude: Prelude = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -224,3 +201,55 @@ def _fits(array: Any, number: Any) -> bool:
 
 def _listed(names: Any) -> str:
     return ", ".join(sorted(names)) or "none"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Predicate(Function):
+    """A property of a record, in OpenCL C.
+
+    Attributes
+    ----------
+    dtype : numpy.dtype
+        Of the records: (u)int8, 16, 32, 64, float32, float64; or a structured dtype of 2, 4, 8 or
+        16 such fields of one width, which OpenCL C sees as a vector (``uint2`` with ``.x``,
+        ``.y``).
+    expression : str
+        Expression in the record `x`, its index `i` (a ``uint``) and the arguments by their names;
+        not 0 if the property holds. It must be a pure function of these.
+    preamble : str
+        Functions that the expression calls, each made of declarations, assignments and a return.
+    name : str
+        Its name in errors and compilers' messages.
+    scalars, arrays : mapping of str to dtype
+        The names of arguments that come at run time, with their dtypes: numbers, and arrays of
+        which the expression reads ``name[index]``. The caller must guarantee that each index is
+        below the array's length. A call, ``predicate(limit=3)``, gives the arguments. It returns a
+        new predicate; nothing is compiled again.
+
+    Raises
+    ------
+    InvalidArgumentError
+        Kernels have no such records; or a text breaks the grammar of
+        :mod:`clmst.primitives.expression`.
+
+    Examples
+    --------
+    Edges that are no loops:
+
+    >>> edge = np.dtype([("u", "u4"), ("v", "u4")])
+    >>> Predicate(dtype=edge, expression="x.x != x.y", name="no loop").name
+    'no loop'
+
+    Numbers below a limit that is known when the primitive is called:
+
+    >>> below = Predicate(dtype="u4", expression="x < limit", scalars={"limit": "u4"})
+    >>> below(limit=3).given
+    {'limit': np.uint32(3)}
+    """
+
+    name: str = "predicate"
+
+    @property
+    def value_type(self) -> str:
+        """The OpenCL C type of its value."""
+        return "bool"

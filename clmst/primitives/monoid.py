@@ -16,35 +16,23 @@ from clmst.primitives.element import element_type, pair_of
 from clmst.primitives.expression import check_expression, check_functions, check_title
 from clmst.runtime.specialisation import Prelude
 
-_GREATEST = {
-    "uchar": "UCHAR_MAX",
-    "char": "SCHAR_MAX",
-    "ushort": "USHRT_MAX",
-    "short": "SHRT_MAX",
-    "uint": "UINT_MAX",
-    "int": "INT_MAX",
-    "float": "INFINITY",
-    "ulong": "ULONG_MAX",
-    "long": "LONG_MAX",
-    "double": "INFINITY",
+# The least and the greatest value of each scalar type.
+_EXTREMES = {
+    "uchar": ("0", "UCHAR_MAX"),
+    "char": ("SCHAR_MIN", "SCHAR_MAX"),
+    "ushort": ("0", "USHRT_MAX"),
+    "short": ("SHRT_MIN", "SHRT_MAX"),
+    "uint": ("0", "UINT_MAX"),
+    "int": ("INT_MIN", "INT_MAX"),
+    "float": ("-INFINITY", "INFINITY"),
+    "ulong": ("0", "ULONG_MAX"),
+    "long": ("LONG_MIN", "LONG_MAX"),
+    "double": ("-INFINITY", "INFINITY"),
 }
 # What tells that an operator on integers computes with other numbers.
 _FLOATING = re.compile(
     r"float|double|as_|FLT_|DBL_|INFINITY|NAN|MAXFLOAT|M_PI|M_E|\d\.|(?<!\w)\.\d|\b\d+[eE]"
 )
-
-_LEAST = {
-    "uchar": "0",
-    "char": "SCHAR_MIN",
-    "ushort": "0",
-    "short": "SHRT_MIN",
-    "uint": "0",
-    "int": "INT_MIN",
-    "float": "-INFINITY",
-    "ulong": "0",
-    "long": "LONG_MIN",
-    "double": "-INFINITY",
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,16 +163,19 @@ class Monoid:
     @classmethod
     def minimum(cls, dtype: npt.DTypeLike) -> Monoid:
         """Minimum; a NaN counts as absent."""
-        scalar = _scalar(dtype)
-        combine = "fmin(a, b)" if scalar in ("float", "double") else "min(a, b)"
-        return cls._commutative(dtype, "minimum", combine, _GREATEST[scalar], exact=True)
+        return cls._extreme(dtype, "minimum", 1)
 
     @classmethod
     def maximum(cls, dtype: npt.DTypeLike) -> Monoid:
         """Maximum; a NaN counts as absent."""
+        return cls._extreme(dtype, "maximum", 0)
+
+    @classmethod
+    def _extreme(cls, dtype: npt.DTypeLike, name: str, identity: int) -> Monoid:
         scalar = _scalar(dtype)
-        combine = "fmax(a, b)" if scalar in ("float", "double") else "max(a, b)"
-        return cls._commutative(dtype, "maximum", combine, _LEAST[scalar], exact=True)
+        function = ("f" if scalar in ("float", "double") else "") + name[:3]
+        combine = f"{function}(a, b)"
+        return cls._commutative(dtype, name, combine, _EXTREMES[scalar][identity], exact=True)
 
     @classmethod
     def bitwise_and(cls, dtype: npt.DTypeLike) -> Monoid:
@@ -224,10 +215,9 @@ class Monoid:
         vector = f"{_scalar(word)}2"
         left, right = f"{read}((a).x)", f"{read}((b).x)"
         is_less = f"{right} < {left} || ({right} == {left} && (b).y < (a).y)"
-        unsigned_greatest = _GREATEST[_scalar(word)]
-        greatest = (
-            f"as_{_scalar(word)}(({scalar}){_GREATEST[scalar]})" if read else unsigned_greatest
-        )
+        greatest = unsigned_greatest = _EXTREMES[_scalar(word)][1]
+        if read:
+            greatest = f"as_{_scalar(word)}(({scalar}){_EXTREMES[scalar][1]})"
         return cls(
             dtype=pair_of(key, word),
             combine=f"({is_less}) ? (b) : (a)",
@@ -262,7 +252,7 @@ def _commutative(
 def _scalar(dtype: npt.DTypeLike) -> str:
     dtype = check_dtype("dtype", dtype)
     name = element_type(dtype)
-    if name not in _GREATEST:
+    if name not in _EXTREMES:
         raise InvalidArgumentError(f"elements are {dtype}; this monoid takes scalars")
     return name
 

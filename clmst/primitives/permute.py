@@ -13,7 +13,7 @@ from clmst.primitives.checks import (
     launcher_for,
     output_for,
 )
-from clmst.primitives.record import RecordWords, record_words
+from clmst.primitives.element import RecordWords, record_words
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.failures import guarded
 from clmst.runtime.launcher import Launcher

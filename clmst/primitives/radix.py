@@ -23,7 +23,7 @@ from clmst.primitives.checks import (
     check_length,
     launcher_for,
 )
-from clmst.primitives.record import WORD_BYTES, record_words
+from clmst.primitives.element import WORD_BYTES, record_words
 from clmst.primitives.shares import Shares
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.capabilities import Capabilities
@@ -53,22 +53,14 @@ _SERIAL_TILE = 16384
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Key:
-    """The key that records are ordered by.
+    """The key that records are ordered by."""
 
-    Attributes
-    ----------
-    start_bit, bits : int
-        A field of the record's bits, or of the number's order-preserving bits.
-    kind : {"u", "i", "f"}
-        The dtype kind of a record of 4 or 8 bytes that is a number; "u" for other records.
-    descending : bool
-        Whether the greatest key comes first.
-    """
-
+    # A field of the record's bits, or of the number's order-preserving bits.
     start_bit: int
     bits: int
+    # The dtype kind of a record of 4 or 8 bytes that is a number; "u" for other records.
     kind: KeyKind = "u"
-    descending: bool = False
+    descending: bool = False  # whether the greatest key comes first
 
     def digits(self, radix_bits: int) -> list[tuple[int, int]]:
         """Return the digits, the lowest first, as (shift, bits): the fewest, of equal width."""
@@ -102,22 +94,15 @@ class Move:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:
-    """The parameters of kernels and launches for a device and a size of elements.
+    """The parameters of kernels and launches for a device and a size of elements."""
 
-    Attributes
-    ----------
-    work_group_size, radix_bits, rank_by, tile_items, staged
-        The macros WG_SIZE, RADIX_BITS, RANK_BY, TILE_ITEMS and STAGED of the kernels.
-    max_groups : int
-        The most work-groups that records are divided among.
-    """
-
+    # The macros of the kernels, of the same names; the first is WG_SIZE.
     work_group_size: int
     radix_bits: int
     rank_by: int
     tile_items: int
     staged: bool
-    max_groups: int
+    max_groups: int  # the most work-groups that records are divided among
 
     @classmethod
     def choose(
@@ -212,11 +197,7 @@ def plan_moves(
 ) -> tuple[Move, Move | None]:
     """Return the moves of records and values, into new arrays by default, after all checks.
 
-    Parameters
-    ----------
-    records, out, values, values_out : DeviceArray, optional
-    names : tuple of str
-        The names of `records` and `out` in messages.
+    `names` are those of `records` and `out` in messages.
     """
     name, out_name = names
     _check_target(name, records, out_name, out)
@@ -272,9 +253,8 @@ def order(
     values_steps = _steps(launch, defines, values, n_digits)
     moves = [(*step, *other) for step, other in zip(steps, values_steps, strict=True)]
     if radix_chain.suits(shape, device, length, records.words):
-        radix_chain.ChainedSort(
-            shape=shape, key=key, words=(records.words, value_words), length=length
-        ).enqueue(launch, moves)  # fmt: skip
+        words = records.words, value_words
+        radix_chain.enqueue(launch, moves, shape=shape, key=key, words=words, length=length)
     else:
         program = device.program(SOURCE, **defines)
         _enqueue_passes(launch, shape.of(program), key, length, moves, program=program)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from clmst.primitives.chain import LOOK_WORDS, chains_by_itself
-from clmst.primitives.record import WORD_BYTES
+from clmst.primitives.element import WORD_BYTES
 from clmst.runtime.device import Device
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.policy import Policy
@@ -38,55 +37,44 @@ def suits(shape: Shape, device: Device, length: int, record_words: int = 1) -> b
 def chain_defines(
     shape: Shape, key: Key, words: tuple[int, int], tuning: Policy
 ) -> dict[str, int | bool]:
-    """Return the macros of ``split_chain.cl`` beside those of the device."""
+    """Return the macros of ``split_chain.cl``."""
     defines = shape.defines(key, *words)
     del defines["STAGED"]  # of single work-items
     return {**defines, "MAX_REGISTERS": tuning.chain_registers}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChainedSort:
-    """A sort in one sweep a digit.
+def enqueue(
+    launch: Launcher,
+    moves: list[tuple[Any, ...]],
+    *,
+    shape: Shape,
+    key: Key,
+    words: tuple[int, int],
+    length: int,
+) -> None:
+    """Enqueue a count of all digits, and a sweep for each.
 
-    Attributes
-    ----------
-    shape : Shape
-    key : Key
-    words : tuple of int
-        Words of a record and of a value.
-    length : int
-        Records: 1 to 2**30 - 1.
+    `moves` are (records, records written, values, values written) of each pass, `words` those of a
+    record and of a value, `length` the records: 1 to 2**30 - 1.
     """
-
-    shape: Shape
-    key: Key
-    words: tuple[int, int]
-    length: int
-
-    def enqueue(self, launch: Launcher, moves: list[tuple[Any, ...]]) -> None:
-        """Enqueue a count of all digits, and a sweep for each.
-
-        `moves` are (records, records written, values, values written) of each pass.
-        """
-        device, key = launch.device, self.key
-        defines = chain_defines(self.shape, key, self.words, device.policy)
-        program = device.program(SOURCE, **defines)
-        shape = self.shape.of(program)
-        n_tiles, n_digits, length = -(-self.length // shape.tile), len(moves), self.length
-        stride = LOOK_WORDS + -(-(n_tiles + 1 << shape.radix_bits) // LOOK_WORDS) * LOOK_WORDS
-        states = device.allocate(WORD_BYTES * stride * n_digits)
-        launch.fill(states, 0, stride * n_digits)
-        groups = min(n_tiles, device.capabilities.compute_units * _COUNTING_GROUPS)
-        for first in range(0, n_digits, _DIGITS_AT_ONCE):
-            launch(
-                program, "split_chain_count", groups, moves[0][0], states, np.uint32(length),
-                np.uint64(stride), np.uint32(key.start_bit), np.uint32(key.bits),
-                np.uint32(n_digits), np.uint32(first),
-            )  # fmt: skip
-        launch(program, "split_chain_start", n_digits, states, np.uint64(stride))
-        digits = key.digits(shape.radix_bits)
-        for k, (move, (shift, bits)) in enumerate(zip(moves, digits, strict=True)):
-            launch(
-                program, "split_chain_scatter", n_tiles, *move, states, np.uint32(length),
-                np.uint64(k * stride), np.uint32(shift), np.uint32((1 << bits) - 1),
-            )  # fmt: skip
+    device = launch.device
+    program = device.program(SOURCE, **chain_defines(shape, key, words, device.policy))
+    shape = shape.of(program)
+    n_tiles, n_digits = -(-length // shape.tile), len(moves)
+    stride = LOOK_WORDS + -(-(n_tiles + 1 << shape.radix_bits) // LOOK_WORDS) * LOOK_WORDS
+    states = device.allocate(WORD_BYTES * stride * n_digits)
+    launch.fill(states, 0, stride * n_digits)
+    groups = min(n_tiles, device.capabilities.compute_units * _COUNTING_GROUPS)
+    for first in range(0, n_digits, _DIGITS_AT_ONCE):
+        launch(
+            program, "split_chain_count", groups, moves[0][0], states, np.uint32(length),
+            np.uint64(stride), np.uint32(key.start_bit), np.uint32(key.bits),
+            np.uint32(n_digits), np.uint32(first),
+        )  # fmt: skip
+    launch(program, "split_chain_start", n_digits, states, np.uint64(stride))
+    digits = key.digits(shape.radix_bits)
+    for k, (move, (shift, bits)) in enumerate(zip(moves, digits, strict=True)):
+        launch(
+            program, "split_chain_scatter", n_tiles, *move, states, np.uint32(length),
+            np.uint64(k * stride), np.uint32(shift), np.uint32((1 << bits) - 1),
+        )  # fmt: skip

@@ -7,16 +7,12 @@ from enum import IntEnum
 
 import numpy as np
 
-from clmst.core.arguments import check_integer
+from clmst.core.arguments import check_integer, check_kind
 from clmst.core.errors import InvalidArgumentError
-from clmst.primitives.chain import (
-    chain_work_group,
-    chains_by_itself,
-    cleared_states,
-)
+from clmst.primitives.chain import chain_work_group, chains_by_itself, cleared_states
 from clmst.primitives.checks import check_apart, check_array, check_length, launcher_for, output_for
-from clmst.primitives.predicate import Predicate
-from clmst.primitives.record import NO_WORDS, WORD_BYTES, RecordWords, record_words, words_of
+from clmst.primitives.element import NO_WORDS, WORD_BYTES, RecordWords, record_words, words_of
+from clmst.primitives.function import Predicate
 from clmst.primitives.shares import Shares, check_strategy, shape_defines
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.capabilities import Capabilities
@@ -98,24 +94,12 @@ def chain_defines(capabilities: Capabilities, tuning: Policy) -> dict[str, int]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """A selection; complete and checked once made by :meth:`of`.
-
-    Attributes
-    ----------
-    keep, write : Keep, Write
-    source : DeviceArray
-        The array with one entry for each record: the records, or the flags if only positions are
-        selected.
-    records, flags, values, values_out : DeviceArray or None
-        As the kernels take them.
-    predicate : Predicate or None
-    out, count : DeviceArray
-    bound : int
-        The most elements of `out` and `values_out` that may be written.
-    """
+    """A selection; complete and checked once made by :meth:`of`."""
 
     keep: Keep
     write: Write
+    # The array with one entry for each record: the records, or the flags if only positions are
+    # selected.
     source: DeviceArray
     records: DeviceArray | None
     flags: DeviceArray | None
@@ -124,7 +108,7 @@ class Selection:
     out: DeviceArray
     values_out: DeviceArray | None
     count: DeviceArray
-    bound: int
+    bound: int  # the most elements of `out` and `values_out` that may be written
 
     @classmethod
     def of(
@@ -149,7 +133,9 @@ class Selection:
             record_words("values", values.dtype)
         elif values_out is not None:
             raise InvalidArgumentError("there is a values_out but no values; give both or neither")
-        bound = _checked_bound(source.size, at_most)
+        bound = source.size
+        if at_most is not None:
+            bound = min(bound, check_integer("at_most", at_most, low=0))
         dtype = source.dtype if records is not None else np.dtype(np.uint32)
         out = output_for("out", out, dtype, bound, like=source)
         if values is not None:
@@ -192,18 +178,8 @@ class Selection:
         values, written = _memory(self.values), (self.out.memory, _memory(self.values_out))
         count, bound = self.count.memory, np.uint32(self.bound)
         if shares.alone:
-            launch(
-                program,
-                "compact_select_one_group",
-                1,
-                *read,
-                values,
-                *written,
-                count,
-                *extent,
-                bound,
-                *given,
-            )
+            arguments = (*read, values, *written, count, *extent, bound, *given)
+            launch(program, "compact_select_one_group", 1, *arguments)
             return
         counts = device.allocate(4 * (groups + 1 + groups * shares.lane_groups))
         launch(program, "compact_count_ranges", groups, *read, counts, *extent, *given)
@@ -271,20 +247,7 @@ class Selection:
 def positions_of(
     flags: DeviceArray, *, at_most: int, launch: Launcher
 ) -> tuple[DeviceArray, DeviceArray]:
-    """Find set flags as :func:`clmst.primitives.positions` does, without checks.
-
-    Parameters
-    ----------
-    flags : DeviceArray of uint8, shape (n,)
-    at_most : int
-        An upper bound on the set flags, at most n.
-    launch : Launcher
-
-    Returns
-    -------
-    slots : DeviceArray of uint32, shape (at_most,)
-    count : DeviceArray of uint32, shape (1,)
-    """
+    """Find set flags as :func:`clmst.primitives.positions` does, without checks."""
     slots = DeviceArray.unchecked(at_most, np.dtype(np.uint32), flags.device)
     count = DeviceArray.unchecked(1, np.dtype(np.uint32), flags.device)
     Selection(
@@ -311,18 +274,9 @@ def _checked_source(
     if flags is not None:
         check_array("flags", flags, np.uint8, like=records)
         check_length("flags", flags, records.size)
-    if predicate is not None and not isinstance(predicate, Predicate):
-        raise InvalidArgumentError(
-            f"predicate is a {type(predicate).__name__}; it must be a Predicate"
-        )
+    if predicate is not None:
+        check_kind("predicate", predicate, Predicate)
     return records
-
-
-def _checked_bound(length: int, at_most: int | None) -> int:
-    """Return the most elements that may be written."""
-    if at_most is None:
-        return length
-    return min(length, check_integer("at_most", at_most, low=0))
 
 
 def _memory(array: DeviceArray | None) -> Memory | None:

@@ -50,24 +50,12 @@ def tile_and_lane_groups(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shares:
-    """A division of an array into shares, one for each lane group.
+    """A division of an array into shares, one for each lane group."""
 
-    Attributes
-    ----------
-    groups : int
-        Work-groups.
-    lane_groups : int
-        Lane groups in a work-group.
-    share : int
-        Elements of a lane group, a multiple of the tile.
-    alone : bool
-        Whether one lane group has the whole array, so that no carry is needed.
-    """
-
-    groups: int
-    lane_groups: int
-    share: int
-    alone: bool
+    groups: int  # work-groups
+    lane_groups: int  # of a work-group
+    share: int  # elements of a lane group, a multiple of the tile
+    alone: bool  # whether one lane group has the whole array, so that no carry is needed
 
     @classmethod
     def divide(

@@ -91,16 +91,7 @@ def sweep_defines(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sweeps:
-    """Upsweep, spine and downsweep over an array, in a queue.
-
-    Attributes
-    ----------
-    launch : Launcher
-    program : Program
-    values : DeviceArray
-    flags : device buffer of uint8, or None
-    shares : Shares
-    """
+    """Upsweep, spine and downsweep over an array, in a queue."""
 
     launch: Launcher
     program: Program

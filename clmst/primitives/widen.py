@@ -12,8 +12,8 @@ import numpy as np
 
 from clmst.primitives import radix
 from clmst.primitives.checks import launcher_for
+from clmst.primitives.element import WORD_BYTES
 from clmst.primitives.radix import Key, Move
-from clmst.primitives.record import WORD_BYTES
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.launcher import Launcher
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from clmst.bench.ablation import STEPS
 from clmst.bench.benchmark import Benchmark
 from clmst.bench.inputs import Input
 from clmst.bench.measurement import Measurement
+from clmst.bench.report import STEPS
 from clmst.bench.results import Results
 from clmst.core.graph import Graph
 from clmst.generators import random

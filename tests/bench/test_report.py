@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from clmst.bench import ablation, seeds, tables
+from clmst.bench import report, tables
 from clmst.bench.grid import MEAN
 from clmst.bench.report import all_tables, as_markdown, draw_all
 from clmst.bench.results import Results, merged
@@ -87,7 +87,7 @@ def test_memory() -> None:
 
 
 def test_ablation_beside_the_paper() -> None:
-    table = ablation.table(results_of(), "a")
+    table = report.ablation(results_of(), "a")
     assert row(table, "small")["No Atomic Guards"] == "1.500"
     for name, expected in {
         "effect": ["", *["+50%"] * 8],
@@ -108,13 +108,13 @@ def test_connected_graphs_have_means_of_their_own() -> None:
     times = tables.times(results, "solve", "a")
     assert (row(times, MEAN)["rival ms"], row(times, connected)["rival ms"]) == ("4.000", "2.000")
     assert row(tables.throughput(results, "a"), connected)["rival slots"] == "0.500"
-    steps = ablation.table(results, "a")
+    steps = report.ablation(results, "a")
     assert row(steps, connected)["Thread-Based"] == "2.250"
     assert row(steps, "effect, connected")["Thread-Based"] == "+50%"
 
 
 def test_seeds() -> None:
-    table = seeds.table(results_of(), "a")
+    table = report.seeds(results_of(), "a")
     large = row(table, "large")
     assert large["seeds"] == "4"
     assert (large["least"], large["most/least"]) == ("6", "4.00")

@@ -191,17 +191,6 @@ def test_weight_that_is_not_the_recorded(
     assert len(results.failures) == len(results.measurements) > 0
 
 
-def test_peer_that_fails_stops_no_other(
-    any_device: Device, settings: Settings, graphs: list[Input]
-) -> None:
-    peers = (Peer(name="broken", command=("false",)),)
-    results, _ = run(any_device, replace(settings, peers=peers), graphs)
-    assert [(one.contestant, one.graph) for one in results.failures] == [
-        ("broken", "one"), ("broken", "two"),
-    ]  # fmt: skip
-    assert not any(one.ours for one in results.failures)
-
-
 def test_impossible_study_is_refused_before_anything_runs(
     any_device: Device, settings: Settings, graphs: list[Input]
 ) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -38,20 +37,6 @@ def test_help(run: Run) -> None:
     assert_well(result)
     for words in ("--resume", "--merge", "solve_ms X", "transfer_ms X", "weight W", "{file}"):
         assert words in result.stdout
-
-
-def test_help_imports_nothing_heavy() -> None:
-    script = (
-        "import sys\n"
-        "from clmst.cli import main\n"
-        "main(['bench', '--help'], standalone_mode=False)\n"
-        "heavy = {'numpy', 'scipy', 'pyopencl', 'matplotlib', 'rich'} & set(sys.modules)\n"
-        "sys.exit(f'imported {heavy}' if heavy else 0)\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=False
-    )
-    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_list(run: Run) -> None:
@@ -201,12 +186,3 @@ def test_options_that_contradict(run: Run, arguments: tuple[str, ...], complaint
 )
 def test_what_there_is_not(run: Run, arguments: tuple[str, ...], complaint: str) -> None:
     assert_fails(run("bench", *arguments, "-q"), complaint)
-
-
-def test_broken_file_does_not_stop_the_others(run: Run, graph: Path, tmp_path: Path) -> None:
-    broken = tmp_path / "broken.egr"
-    broken.write_bytes(b"0123456789")
-    file = tmp_path / "out.json"
-    result = run("bench", broken, graph, *QUICK, "--no-transfers", "--json", file, "-q")
-    assert_fails(result, "broken", "FileFormatError")
-    assert {one["graph"] for one in measurements(file) if one["status"] == "ok"} == {"tiny"}

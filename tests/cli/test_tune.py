@@ -269,21 +269,6 @@ def test_what_is_not_understood(run: Run, arguments: tuple[str, ...]) -> None:
     assert_not_understood(run("tune", *arguments))
 
 
-def test_help_imports_nothing_heavy() -> None:
-    script = (
-        "import sys\n"
-        "from clmst.cli import main\n"
-        "main(['tune', '--help'], standalone_mode=False)\n"
-        "heavy = {'numpy', 'scipy', 'pyopencl', 'rich'} & set(sys.modules)\n"
-        "sys.exit(f'imported {heavy}' if heavy else 0)\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=False
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "--budget SECONDS" in done.stdout
-
-
 def read_terminal(master: int) -> str:
     """Return what is written to a terminal until nobody has it open any more."""
     parts: list[bytes] = []

@@ -9,7 +9,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from clmst.interop.networkx_rows import chosen, copies_of, linked_rows
+from clmst.interop.networkx_graph import chosen, copies_of, linked_rows
 
 
 @pytest.mark.parametrize("m", [0, 1, 512, 513, 1300], ids=lambda m: f"m={m}")

@@ -11,11 +11,11 @@ import numpy.typing as npt
 
 from clmst import Device
 from clmst.primitives.compact import compact
+from clmst.primitives.function import Predicate
 from clmst.primitives.histogram import histogram
 from clmst.primitives.map import Map, map
 from clmst.primitives.monoid import Monoid
 from clmst.primitives.permute import gather
-from clmst.primitives.predicate import Predicate
 from clmst.primitives.scan import inclusive_scan
 from clmst.primitives.segments import segmented_reduce
 from clmst.primitives.sort import argsort, sort

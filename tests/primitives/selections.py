@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from clmst import Device
 from clmst.primitives import selection
-from clmst.primitives.predicate import Predicate
+from clmst.primitives.function import Predicate
 from clmst.runtime.array import DeviceArray
 
 Array = npt.NDArray[Any]

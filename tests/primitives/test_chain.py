@@ -10,8 +10,8 @@ import pytest
 from clmst import Device
 from clmst.primitives.chain import ChainedScan, chains_by_itself
 from clmst.primitives.compact import compact, partition
+from clmst.primitives.function import Predicate
 from clmst.primitives.monoid import Monoid
-from clmst.primitives.predicate import Predicate
 from clmst.primitives.scan import exclusive_scan, segmented_scan
 from clmst.primitives.selection import Keep, Write
 from clmst.primitives.sort import sort

@@ -9,11 +9,12 @@ import pytest
 
 from clmst import Device, InvalidArgumentError, KernelBuildError
 from clmst.primitives.compact import compact, positions
-from clmst.primitives.predicate import Predicate
+from clmst.primitives.function import Predicate
 from clmst.primitives.selection import divide
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.source import compose
+from tests.primitives.mistakes import assert_refused
 from tests.primitives.selections import (
     KINDS,
     PREDICATES,
@@ -249,79 +250,48 @@ def test_launches(plain: Device) -> None:
 # ---------------------------------------------------------------------------- errors
 
 
-def with_what_is_wrong(device: Device) -> dict[str, tuple[dict[str, Any], str]]:
-    """Return arguments that replace good ones, and what the error says."""
+def test_mistakes(any_device: Device) -> None:
     byte, word, odd = np.dtype(np.uint8), np.dtype(np.uint32), np.dtype("V17")
 
     def new(length: int, dtype: np.dtype[Any]) -> DeviceArray:
-        return DeviceArray.empty(length, dtype, device)
+        return DeviceArray.empty(length, dtype, any_device)
 
-    long = DeviceArray.from_host(np.zeros(512, np.uint32), device)
+    long = DeviceArray.from_host(np.zeros(512, np.uint32), any_device)
     above = Predicate(dtype=WORD, expression="x > 3")
-    return {
-        "neither rule": ({"flags": None}, "neither flags nor a predicate"),
-        "both rules": ({"predicate": above}, "both flags and a predicate"),
-        "flags too short": ({"flags": new(99, byte)}, "flags has 99 elements; it must have 100"),
-        "flags of words": ({"flags": new(100, word)}, "flags is of uint32; it must be of uint8"),
-        "records of 17 bytes": ({"records": new(100, odd)}, "records has elements of"),
-        "values of 17 bytes": ({"values": new(100, odd)}, "values has elements of"),
-        "values too short": ({"values": new(99, word)}, "values has 99 elements"),
-        "values_out alone": ({"values_out": new(100, word)}, "values_out but no values"),
-        "out too short": ({"out": new(99, word)}, "out has 99 elements; it must have at least 100"),
-        "values_out too short": (
-            {"values": new(100, word), "values_out": new(9, word)},
-            "values_out has 9 elements",
-        ),
-        "out of another dtype": ({"out": new(100, np.dtype(np.int32))}, "out is of int32"),
-        "no room for the count": ({"count": new(0, word)}, "count has 0 elements"),
-        "count of longs": ({"count": new(1, np.dtype(np.uint64))}, "count is of uint64"),
-        "out over records": ({"records": long[128:228], "out": long}, "out and records overlap"),
-        "out over flags": (
-            {"flags": long.view(np.uint8)[:100], "out": long},
-            "out and flags overlap",
-        ),
-        "out over values_out": (
-            {"values": new(100, word), "out": long, "values_out": long[128:]},
-            "values_out and out overlap",
-        ),
-        "count in out": ({"out": long, "count": long[128:129]}, "count and out overlap"),
-        "negative promise": ({"at_most": -1}, "at_most is -1"),
-        "no strategy": ({"strategy": "quick"}, "no strategy is called 'quick'"),
-        "host array": ({"records": np.zeros(100, np.uint32)}, "records is a ndarray"),
-        "predicate of text": ({"flags": None, "predicate": "x > 3"}, "predicate is a str"),
-        "predicate of another dtype": (
-            {"flags": None, "predicate": Predicate(dtype=np.dtype("f4"), expression="x > 3")},
+    of_floats = Predicate(dtype=np.dtype("f4"), expression="x > 3")
+    pair = {"values": new(100, word), "values_out": new(9, word)}
+    mistakes: list[tuple[str, dict[str, Any]]] = [
+        ("neither flags nor a predicate", {"flags": None}),
+        ("both flags and a predicate", {"predicate": above}),
+        ("flags has 99 elements; it must have 100", {"flags": new(99, byte)}),
+        ("flags is of uint32; it must be of uint8", {"flags": new(100, word)}),
+        ("records has elements of", {"records": new(100, odd)}),
+        ("values has elements of", {"values": new(100, odd)}),
+        ("values has 99 elements", {"values": new(99, word)}),
+        ("values_out but no values", {"values_out": new(100, word)}),
+        ("out has 99 elements; it must have at least 100", {"out": new(99, word)}),
+        ("values_out has 9 elements", pair),
+        ("out is of int32", {"out": new(100, np.dtype(np.int32))}),
+        ("count has 0 elements", {"count": new(0, word)}),
+        ("count is of uint64", {"count": new(1, np.dtype(np.uint64))}),
+        ("out and records overlap", {"records": long[128:228], "out": long}),
+        ("out and flags overlap", {"flags": long.view(np.uint8)[:100], "out": long}),
+        ("values_out and out overlap", pair | {"out": long, "values_out": long[128:]}),
+        ("count and out overlap", {"out": long, "count": long[128:129]}),
+        ("at_most is -1", {"at_most": -1}),
+        ("no strategy is called 'quick'", {"strategy": "quick"}),
+        ("records is a ndarray", {"records": np.zeros(100, np.uint32)}),
+        ("predicate is 'x > 3'; it must be a Predicate", {"flags": None, "predicate": "x > 3"}),
+        (
             "the predicate is of float32, the elements are of uint32",
+            {"flags": None, "predicate": of_floats},
         ),
-    }
-
-
-WRONG = (
-    "neither rule", "both rules", "flags too short", "flags of words", "records of 17 bytes",
-    "values of 17 bytes", "values too short", "values_out alone", "out too short",
-    "values_out too short", "out of another dtype", "no room for the count", "count of longs",
-    "out over records", "out over flags", "out over values_out", "count in out",
-    "negative promise", "no strategy", "host array", "predicate of text",
-    "predicate of another dtype",
-)  # fmt: skip
-
-
-def test_every_mistake_is_tried(any_device: Device) -> None:
-    assert tuple(with_what_is_wrong(any_device)) == WRONG
-
-
-@pytest.mark.parametrize("mistake", WRONG)
-def test_mistakes_are_reported_before_anything_is_done(any_device: Device, mistake: str) -> None:
-    changed, message = with_what_is_wrong(any_device)[mistake]
+    ]
     records, chosen, out = put(
         any_device, np.arange(100, dtype=np.uint32), np.ones(100, np.uint8), np.zeros(100, WORD)
     )
-    launch = Launcher(any_device, any_device.queue)
-    given: dict[str, Any] = {"records": records, "flags": chosen, "out": out, "launch": launch}
-    with pytest.raises(InvalidArgumentError, match=message):
-        compact(**(given | changed))
-    assert launch.launches == 0
-    assert not out.to_host().any()
+    right = {"records": records, "flags": chosen, "out": out}
+    assert_refused(compact, right, mistakes, records, chosen, out, long)
 
 
 def test_arrays_of_another_context(any_device: Device) -> None:

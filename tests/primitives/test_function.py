@@ -9,8 +9,8 @@ import pytest
 
 from clmst import Device, InvalidArgumentError
 from clmst.primitives.compact import compact, partition
+from clmst.primitives.function import Predicate
 from clmst.primitives.map import Map, map
-from clmst.primitives.predicate import Predicate
 from clmst.runtime.array import DeviceArray
 from tests.primitives.shapes import each_shape
 

@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from clmst import Device, InvalidArgumentError, KernelBuildError, UnsupportedDeviceError
+from clmst import Device, KernelBuildError, UnsupportedDeviceError
 from clmst.primitives.monoid import Monoid
 from clmst.primitives.scan import reduce
 from clmst.primitives.shares import STRATEGIES
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.specialisation import Prelude
+from tests.primitives.mistakes import APART, NO_ARRAY, assert_refused
 from tests.primitives.operators import (
     AFFINE,
     SUM,
@@ -136,53 +137,36 @@ def test_two_launches_whatever_the_length(device: Device) -> None:
 VALUES = np.arange(1000, dtype=np.uint32)
 
 
-@pytest.fixture
-def given(any_device: Device) -> DeviceArray:
-    return DeviceArray.from_host(VALUES, any_device)
-
-
-def refused(values: Any, **options: Any) -> str:
-    with pytest.raises(InvalidArgumentError) as caught:
-        reduce(values, **options)
-    return str(caught.value)
-
-
-def test_values_are_no_device_array() -> None:
-    assert refused(VALUES).startswith("values is a ndarray; primitives work on device arrays")
-
-
-def test_output_overlaps_values(given: DeviceArray) -> None:
+def test_mistakes(any_device: Device) -> None:
     """In place is not meant: other work-groups still read what would be overwritten."""
-    for out in (given, given[:1], given[896:]):
-        assert refused(given, out=out) == (
-            "out and values overlap; what is written must lie apart from what is read"
-        )
-    assert_equal(given.to_host(), VALUES)
-
-
-def test_output_of_the_wrong_kind(given: DeviceArray) -> None:
-    device = Device(given.device.cl_device)
-    wrong = {
-        "out is of float32; it must be of uint32": DeviceArray.empty(1, "f4", given.device),
-        "out has 0 elements; it must have at least 1": DeviceArray.empty(0, "u4", given.device),
-        f"out is on {device!r}, another array on {given.device!r}; all must be in one context": (
-            DeviceArray.empty(1, "u4", device)
+    given = DeviceArray.from_host(VALUES, any_device)
+    other = Device(any_device.cl_device)
+    overlap = f"out and values {APART}"
+    mistakes: list[tuple[str, dict[str, Any]]] = [
+        (f"values is a ndarray; {NO_ARRAY}", {"values": VALUES}),
+        *((overlap, {"out": out}) for out in (given, given[:1], given[896:])),
+        (
+            "out is of float32; it must be of uint32",
+            {"out": DeviceArray.empty(1, "f4", any_device)},
         ),
-    }
-    for message, out in wrong.items():
-        assert refused(given, out=out) == message
-
-
-def test_unknown_strategy(given: DeviceArray) -> None:
-    assert refused(given, strategy="tree") == (
-        "no strategy is called 'tree'; there are 'parallel', 'sequential'"
-    )
-
-
-def test_monoid_of_another_dtype(given: DeviceArray) -> None:
-    assert refused(given, monoid=Monoid.sum("u8")) == (
-        "the monoid is of uint64, values are of uint32; they must agree"
-    )
+        (
+            "out has 0 elements; it must have at least 1",
+            {"out": DeviceArray.empty(0, "u4", any_device)},
+        ),
+        (
+            f"out is on {other!r}, another array on {any_device!r}; all must be in one context",
+            {"out": DeviceArray.empty(1, "u4", other)},
+        ),
+        (
+            "no strategy is called 'tree'; there are 'parallel', 'sequential'",
+            {"strategy": "tree"},
+        ),
+        (
+            "the monoid is of uint64, values are of uint32; they must agree",
+            {"monoid": Monoid.sum("u8")},
+        ),
+    ]
+    assert_refused(reduce, {"values": given}, mistakes, given)
 
 
 def test_device_without_doubles(any_device: Device) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from clmst import Device, InvalidArgumentError
+from clmst import Device
 from clmst.primitives.chain import chains_by_itself
 from clmst.primitives.monoid import Monoid
 from clmst.primitives.scan import (
@@ -22,6 +22,7 @@ from clmst.primitives.shares import Shares, tile_and_lane_groups
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.profile import Profile
+from tests.primitives.mistakes import APART, IN_PLACE, NO_ARRAY, assert_refused
 from tests.primitives.operators import (
     AFFINE,
     FIRST,
@@ -320,105 +321,52 @@ def test_several_threads_on_one_device(device: Device) -> None:
 VALUES = np.arange(1000, dtype=np.uint32)
 
 
-@pytest.fixture
-def given(any_device: Device) -> DeviceArray:
-    return DeviceArray.from_host(VALUES, any_device)
-
-
-def refused(values: Any, **options: Any) -> str:
-    """Return what both scans say of wrong arguments."""
-    messages = set()
-    for function in (exclusive_scan, inclusive_scan):
-        with pytest.raises(InvalidArgumentError) as caught:
-            function(values, **options)
-        messages.add(str(caught.value))
-    (message,) = messages
-    return message
-
-
-@pytest.mark.parametrize("values", [VALUES, [1, 2], None, b"1234"], ids=lambda v: type(v).__name__)
-def test_values_are_no_device_array(values: Any) -> None:
-    assert refused(values) == (
-        f"values is a {type(values).__name__}; primitives work on device arrays: make one with "
-        "clmst.DeviceArray.from_host or from_pyopencl"
-    )
-
-
-@pytest.mark.parametrize("name", ["out", "total"])
-def test_results_are_no_device_array(given: DeviceArray, name: str) -> None:
-    message = refused(given, **{name: VALUES})
-    assert message.startswith(f"{name} is a ndarray; primitives work on device arrays")
-
-
-@pytest.mark.parametrize("name", ["out", "total"])
-def test_results_of_another_dtype(given: DeviceArray, name: str) -> None:
-    other = DeviceArray.from_host(VALUES.astype(np.int32), given.device)
-    assert refused(given, **{name: other}) == f"{name} is of int32; it must be of uint32"
-    assert_equal(other.to_host(), VALUES.astype(np.int32))
-
-
-@pytest.mark.parametrize("name", ["out", "total"])
-def test_results_on_another_device(given: DeviceArray, name: str) -> None:
-    """Even if it is the same chip: buffers belong to a context."""
-    device = Device(given.device.cl_device)
-    other = DeviceArray.from_host(VALUES, device)
-    assert refused(given, **{name: other}) == (
-        f"{name} is on {device!r}, another array on {given.device!r}; all must be in one context"
-    )
-    assert_equal(other.to_host(), VALUES)
-
-
-@pytest.mark.parametrize(("name", "size"), [("out", 999), ("total", 0)])
-def test_results_do_not_fit(given: DeviceArray, name: str, size: int) -> None:
-    other = DeviceArray.from_host(VALUES[:size], given.device)
-    needed = {"out": 1000, "total": 1}[name]
-    assert refused(given, **{name: other}) == (
-        f"{name} has {size} elements; it must have at least {needed}"
-    )
-    assert_equal(other.to_host(), VALUES[:size])
-
-
-@pytest.mark.parametrize(("read", "written"), [((0, 500), (384, 900)), ((384, 700), (0, 400))])
-def test_output_overlaps_input(
-    given: DeviceArray, read: tuple[int, int], written: tuple[int, int]
-) -> None:
-    """Shares would read what others have written, on some devices, sometimes."""
-    message = refused(given[slice(*read)], out=given[slice(*written)])
-    assert message == "out and values overlap without being equal; work in place or apart"
-    assert_equal(given.to_host(), VALUES)
-
-
-def test_total_overlaps(given: DeviceArray) -> None:
-    out = DeviceArray.from_host(VALUES, given.device)
-    rule = "overlap; what is written must lie apart from what is read"
-    assert refused(given, total=given[:1], out=out) == f"total and values {rule}"
-    assert refused(given, total=out[128:129], out=out) == f"total and out {rule}"
-    assert refused(given, total=given[:1], out=given) == f"total and values {rule}"
-    assert_equal(given.to_host(), VALUES)
-    assert_equal(out.to_host(), VALUES)
-
-
-def test_unknown_strategy(given: DeviceArray) -> None:
-    assert refused(given, out=given, strategy="decoupled-look-back") == (
-        "no strategy is called 'decoupled-look-back'; there are 'auto', 'reduce-then-scan', "
-        "'scan-then-propagate', 'sequential'"
-    )
-    assert_equal(given.to_host(), VALUES)
-
-
-def test_monoid_of_another_dtype(given: DeviceArray) -> None:
-    message = refused(given, monoid=Monoid.sum(np.float32), out=given)
-    assert message == "the monoid is of float32, values are of uint32; they must agree"
-    assert_equal(given.to_host(), VALUES)
-
-
-def test_propagation_has_no_total(given: DeviceArray) -> None:
-    total = DeviceArray.empty(1, np.uint32, given.device)
-    message = refused(given, total=total, strategy="scan-then-propagate", out=given)
-    assert message == "scan-then-propagate has no total; it takes no `total`"
-    assert_equal(given.to_host(), VALUES)
-
-
-def test_elements_that_kernels_do_not_have(any_device: Device) -> None:
-    given = DeviceArray.from_host(np.zeros(10, np.float16), any_device)
-    assert refused(given).startswith("elements are float16; they must be (u)int8,")
+@pytest.mark.parametrize("function", [exclusive_scan, inclusive_scan])
+def test_mistakes(any_device: Device, function: Any) -> None:
+    """Among them arrays on another device, even if it is the same chip: another context."""
+    given, out = (DeviceArray.from_host(VALUES, any_device) for _ in range(2))
+    integers = DeviceArray.from_host(VALUES.astype(np.int32), any_device)
+    elsewhere = DeviceArray.from_host(VALUES, Device(any_device.cl_device))
+    part = given[384:900]
+    halves = DeviceArray.from_host(np.zeros(10, np.float16), any_device)
+    for no_array in (VALUES, [1, 2], None, b"1234"):
+        kind = type(no_array).__name__
+        mistake = (f"values is a {kind}; {NO_ARRAY}", {"values": no_array})
+        assert_refused(function, {}, [mistake], given)
+    mistakes: list[tuple[str, dict[str, Any]]] = [
+        *(
+            (message, {name: array})
+            for name in ("out", "total")
+            for message, array in (
+                (f"{name} is a ndarray; {NO_ARRAY}", VALUES),
+                (f"{name} is of int32; it must be of uint32", integers),
+                (
+                    f"{name} is on {elsewhere.device!r}, another array on {any_device!r}; all must "
+                    "be in one context",
+                    elsewhere,
+                ),
+            )
+        ),
+        ("out has 999 elements; it must have at least 1000", {"out": out[:999]}),
+        ("total has 0 elements; it must have at least 1", {"total": out[:0]}),
+        (f"out and values {IN_PLACE}", {"values": given[:500], "out": part}),
+        (f"out and values {IN_PLACE}", {"values": given[384:700], "out": given[:400]}),
+        (f"total and values {APART}", {"total": given[:1], "out": out}),
+        (f"total and out {APART}", {"total": out[128:129], "out": out}),
+        (f"total and values {APART}", {"total": given[:1], "out": given}),
+        (
+            "no strategy is called 'decoupled-look-back'; there are 'auto', 'reduce-then-scan', "
+            "'scan-then-propagate', 'sequential'",
+            {"strategy": "decoupled-look-back"},
+        ),
+        (
+            "the monoid is of float32, values are of uint32; they must agree",
+            {"monoid": Monoid.sum(np.float32)},
+        ),
+        (
+            "scan-then-propagate has no total; it takes no `total`",
+            {"total": out[:1], "out": given, "strategy": "scan-then-propagate"},
+        ),
+        ("elements are float16; they must be (u)int8,", {"values": halves}),
+    ]
+    assert_refused(function, {"values": given}, mistakes, given, out, integers, elsewhere)

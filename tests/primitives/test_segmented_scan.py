@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 from hypothesis import given as for_all
 
-from clmst import Device, InvalidArgumentError
+from clmst import Device
 from clmst.primitives.chain import chains_by_itself
 from clmst.primitives.monoid import Monoid
 from clmst.primitives.scan import exclusive_scan, inclusive_scan, segmented_scan
 from clmst.primitives.shares import STRATEGIES
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.launcher import Launcher
+from tests.primitives.mistakes import APART, IN_PLACE, NO_ARRAY, assert_refused
 from tests.primitives.operators import (
     AFFINE,
     SUM,
@@ -330,91 +331,47 @@ VALUES = np.arange(1000, dtype=np.uint32)
 FLAGS = (VALUES % 7 == 0).astype(np.uint8)
 
 
-@pytest.fixture
-def given(any_device: Device) -> DeviceArray:
-    return DeviceArray.from_host(VALUES, any_device)
-
-
-@pytest.fixture
-def flags(any_device: Device) -> DeviceArray:
-    return DeviceArray.from_host(FLAGS, any_device)
-
-
-def refused(*arguments: Any, **options: Any) -> str:
-    with pytest.raises(InvalidArgumentError) as caught:
-        segmented_scan(*arguments, **options)
-    return str(caught.value)
-
-
-def test_flags_of_another_dtype(given: DeviceArray) -> None:
-    for dtype in (np.int8, np.uint32, bool):
-        other = DeviceArray.from_host(FLAGS.astype(dtype), given.device)
-        message = refused(given, other, out=given)
-        assert message == f"flags is of {np.dtype(dtype)}; it must be of uint8"
-    assert_equal(given.to_host(), VALUES)
-
-
-def test_flags_of_another_length(given: DeviceArray) -> None:
-    for length in (0, 999, 1001):
-        other = DeviceArray.from_host(np.ones(length, np.uint8), given.device)
-        message = refused(given, other, out=given)
-        assert message == f"flags has {length} elements; it must have 1000"
-    assert_equal(given.to_host(), VALUES)
-
-
-def test_flags_are_no_device_array(given: DeviceArray) -> None:
-    assert refused(given, FLAGS).startswith("flags is a ndarray; primitives work on device arrays")
-
-
-def test_flags_on_another_device(given: DeviceArray) -> None:
-    device = Device(given.device.cl_device)
-    message = refused(given, DeviceArray.from_host(FLAGS, device), out=given)
-    assert message == (
-        f"flags is on {device!r}, another array on {given.device!r}; all must be in one context"
-    )
-    assert_equal(given.to_host(), VALUES)
-
-
-def test_output_overlaps_flags(given: DeviceArray) -> None:
-    bytes_ = given.view(np.uint8)
-    values, flags = given[:256], bytes_[1024:1280]
-    assert refused(values, flags, out=given[256:512]) == (
-        "out and flags overlap; what is written must lie apart from what is read"
-    )
-    assert_equal(given.to_host(), VALUES)
-
-
-def test_output_overlaps_values(given: DeviceArray, flags: DeviceArray) -> None:
-    message = refused(given[:500], flags[:500], out=given[128:628])
-    assert message == "out and values overlap without being equal; work in place or apart"
-    assert_equal(given.to_host(), VALUES)
-
-
-def test_output_does_not_fit(given: DeviceArray, flags: DeviceArray) -> None:
-    out = DeviceArray.from_host(VALUES[:999], given.device)
-    assert refused(given, flags, out=out) == ("out has 999 elements; it must have at least 1000")
-    assert_equal(out.to_host(), VALUES[:999])
+def test_mistakes(any_device: Device) -> None:
+    given, flags = (DeviceArray.from_host(array, any_device) for array in (VALUES, FLAGS))
+    elsewhere = DeviceArray.from_host(FLAGS, Device(any_device.cl_device))
+    part = given.view(np.uint8)[1024:1280]
+    mistakes: list[tuple[str, dict[str, Any]]] = [
+        *(
+            (f"flags is of {np.dtype(dtype)}; it must be of uint8", {"flags": other})
+            for dtype in (np.int8, np.uint32, bool)
+            for other in [DeviceArray.from_host(FLAGS.astype(dtype), any_device)]
+        ),
+        *(
+            (f"flags has {n} elements; it must have 1000", {"flags": other})
+            for n in (0, 999, 1001)
+            for other in [DeviceArray.from_host(np.ones(n, np.uint8), any_device)]
+        ),
+        (f"flags is a ndarray; {NO_ARRAY}", {"flags": FLAGS}),
+        (f"flags is on {elsewhere.device!r}, another array on", {"flags": elsewhere}),
+        (f"out and flags {APART}", {"values": given[:256], "flags": part, "out": given[256:512]}),
+        (
+            f"out and values {IN_PLACE}",
+            {"values": given[:500], "flags": flags[:500], "out": given[128:628]},
+        ),
+        ("out has 999 elements; it must have at least 1000", {"out": given[:999]}),
+        (
+            "no strategy is called 'scan-then-propagate'; there are 'parallel', 'sequential'",
+            {"strategy": "scan-then-propagate"},
+        ),
+        (
+            f"the monoid is of {AFFINE.dtype}, values are of uint32; they must agree",
+            {"monoid": AFFINE.monoid},
+        ),
+    ]
+    right = {"values": given, "flags": flags, "out": given}
+    assert_refused(segmented_scan, right, mistakes, given, flags)
 
 
 @pytest.mark.parametrize("dtype", ["i4", "f4", "i8", "f8", Monoid.minimum_by_key("u4").dtype])
 def test_no_flags_with_values_that_cannot_hold_them(any_device: Device, dtype: Any) -> None:
-    values = np.zeros(10, dtype)
-    given = DeviceArray.from_host(values, any_device)
-    assert refused(given, out=given) == (
-        f"there are no flags, and values are of {values.dtype}; flags are packed into the top "
-        "bits of unsigned integers only"
+    given = DeviceArray.from_host(np.zeros(10, dtype), any_device)
+    message = (
+        f"there are no flags, and values are of {given.dtype}; flags are packed into the top bits "
+        "of unsigned integers only"
     )
-    assert_equal(given.to_host(), values)
-
-
-def test_unknown_strategy(given: DeviceArray, flags: DeviceArray) -> None:
-    assert refused(given, flags, out=given, strategy="scan-then-propagate") == (
-        "no strategy is called 'scan-then-propagate'; there are 'parallel', 'sequential'"
-    )
-    assert_equal(given.to_host(), VALUES)
-
-
-def test_monoid_of_another_dtype(given: DeviceArray, flags: DeviceArray) -> None:
-    message = refused(given, flags, monoid=AFFINE.monoid, out=given)
-    assert message == (f"the monoid is of {AFFINE.dtype}, values are of uint32; they must agree")
-    assert_equal(given.to_host(), VALUES)
+    assert_refused(segmented_scan, {"values": given, "out": given}, [(message, {})], given)

@@ -19,6 +19,7 @@ from clmst.runtime.array import DeviceArray
 from clmst.runtime.capabilities import LanesKind
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.profile import Profile
+from tests.primitives.mistakes import assert_refused
 from tests.primitives.shapes import SHAPES
 from tests.primitives.split_cases import (
     Array,
@@ -256,23 +257,16 @@ def array(device: Device, dtype: Any = "u4", length: int = 8) -> DeviceArray:
     )
 
 
-@pytest.mark.parametrize(
-    ("start_bit", "key_bits", "message"),
-    [
-        (0, 0, "key_bits is 0; a key has 1 to 64 bits"),
-        (0, 65, "key_bits is 65; a key has 1 to 64 bits"),
-        (-1, 3, "the key goes from bit -1 to bit 2; records has elements of 32 bits"),
-        (30, 3, "the key goes from bit 30 to bit 33; records has elements of 32 bits"),
-    ],
-)
-def test_field_must_lie_within_the_record(
-    any_device: Device, start_bit: int, key_bits: int, message: str
-) -> None:
+def test_field_must_lie_within_the_record(any_device: Device) -> None:
     records = array(any_device)
-    before = records.to_host()
-    with pytest.raises(InvalidArgumentError, match=message):
-        split(records, start_bit=start_bit, key_bits=key_bits, out=records)
-    assert same_bits(records.to_host(), before)
+    fields = [
+        ("key_bits is 0; a key has 1 to 64 bits", 0, 0),
+        ("key_bits is 65; a key has 1 to 64 bits", 0, 65),
+        ("the key goes from bit -1 to bit 2; records has elements of 32 bits", -1, 3),
+        ("the key goes from bit 30 to bit 33; records has elements of 32 bits", 30, 3),
+    ]
+    mistakes = [(text, {"start_bit": start, "key_bits": bits}) for text, start, bits in fields]
+    assert_refused(split, {"records": records, "out": records}, mistakes, records)
 
 
 def test_arrays_must_fit(any_device: Device) -> None:
@@ -285,12 +279,12 @@ def test_arrays_must_fit(any_device: Device) -> None:
     long = array(any_device, length=2 * step)
     wrong: list[tuple[str, dict[str, Any]]] = [
         ("records is a ndarray; primitives work on device", {"records": good.to_host()}),
-        (r"records has elements of \|V18, 18 bytes each", {"records": array(any_device, "V18")}),
+        ("records has elements of |V18, 18 bytes each", {"records": array(any_device, "V18")}),
         ("out is of uint64; it must be of uint32", {"out": wide}),
         ("out has 7 elements; it must have at least 8", {"out": short}),
         ("out and records overlap without being equal", {"records": left, "out": right}),
         ("values is a list", {"values": [1]}),
-        (r"values has elements of \|V68, 68 bytes each", {"values": array(any_device, "V68")}),
+        ("values has elements of |V68, 68 bytes each", {"values": array(any_device, "V68")}),
         ("values has 7 elements; it must have 8", {"values": short}),
         ("there is a values_out without values", {"values_out": values}),
         ("values_out is of uint64", {"values": values, "values_out": wide}),
@@ -301,14 +295,8 @@ def test_arrays_must_fit(any_device: Device) -> None:
         ("out and values_out overlap", {"values": values, "out": good, "values_out": good}),
         ("no strategy is called 'quick'", {"strategy": "quick"}),
     ]
-    written = (base, good, values, wide, short, long)
-    before = [one.to_host() for one in written]
-    for message, arguments in wrong:
-        options = {"records": good} | arguments
-        with pytest.raises(InvalidArgumentError, match=message):
-            split(options.pop("records"), key_bits=5, **options)
-        after = [one.to_host() for one in written]
-        assert all(map(same_bits, after, before)), message
+    arrays = base, good, values, wide, short, long
+    assert_refused(split, {"records": good, "key_bits": 5}, wrong, *arrays)
 
 
 @pytest.mark.skipif(len({one.device.cl_device for one in SHAPES}) < 2, reason="one device only")

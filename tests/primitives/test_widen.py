@@ -7,7 +7,7 @@ import pytest
 
 from clmst import Device, InvalidArgumentError
 from clmst.primitives.compact import partition, unique_by_key
-from clmst.primitives.predicate import Predicate
+from clmst.primitives.function import Predicate
 from clmst.primitives.scan import exclusive_scan, segmented_scan
 from clmst.primitives.sort import sort, sort_by_key
 from clmst.primitives.split import split

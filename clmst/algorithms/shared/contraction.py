@@ -19,8 +19,8 @@ import numpy.typing as npt
 from clmst.algorithms.shared.progress import check_halved
 from clmst.algorithms.shared.solution import flag_words, new_flags
 from clmst.primitives.compact import compact, positions
+from clmst.primitives.function import Predicate
 from clmst.primitives.monoid import Monoid
-from clmst.primitives.predicate import Predicate
 from clmst.primitives.scan import exclusive_scan, inclusive_scan, segmented_scan
 from clmst.primitives.segments import end_flags
 from clmst.primitives.sort import bits_of, sort_by_key
