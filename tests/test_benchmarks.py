@@ -45,7 +45,6 @@ from benchmarks.primitives import main
 from benchmarks.report import segment_ratio
 from benchmarks.reweighted import Reweighted
 from benchmarks.union_finds import UNION_FINDS
-from benchmarks.variants import GPU_SHAPE
 from benchmarks.workspace import Workspace
 from clmst import Device, algorithms, generate
 from clmst.algorithms.pma.solve import lanes_for
@@ -55,6 +54,7 @@ from clmst.generators import surrogates
 from clmst.repeated.devices.pool import DevicePool
 from clmst.scale import stream_sink
 from tests.repeated.device_sets import device_sets
+from tests.variants import GPU_SHAPE
 
 SIZE = 5000
 

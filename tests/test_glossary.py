@@ -48,7 +48,7 @@ ALLOWED = {
     ("docs/architecture.md", "lone"): "a file that was renamed",
 }
 
-PLACES = ("clmst", "cl", "docs", "benchmarks", "examples")
+PLACES = ("clmst", "cl", "docs", "benchmarks", "examples", "tests/prove", "tests/misuse")
 SUFFIXES = {".py", ".cl", ".md"}
 
 pytestmark = pytest.mark.skipif(not GLOSSARY.exists(), reason="installed without the pages")

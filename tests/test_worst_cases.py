@@ -19,12 +19,12 @@ import pytest
 
 import clmst
 from benchmarks import worst_cases
-from benchmarks.variants import GPU_SHAPE
 from benchmarks.worst_case_graphs import FAMILIES, matrices, random_graph
 from clmst import Device, FilterBoruvkaOptions, Graph
 from clmst.algorithms.prim.trees import STEPS_A_LAUNCH
 from clmst.bench.harness import Harness, WrongResultError
 from clmst.runtime.device_graph import DeviceGraph
+from tests.variants import GPU_SHAPE
 
 EDGES = 1 << 13
 LIMIT = 4.0

@@ -7,10 +7,9 @@ from collections.abc import Iterator
 import pytest
 from scipy.spatial.distance import pdist
 
-from benchmarks import brute_force
-from benchmarks.prove import trees_of_points
 from clmst import Device
 from clmst.bench.harness import WrongResultError
+from tests.prove import brute_force, trees_of_points
 
 
 def in_the_plane(count: int) -> Iterator[int]:

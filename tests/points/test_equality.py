@@ -7,10 +7,10 @@ from typing import Any, get_args
 import numpy as np
 import pytest
 
-from benchmarks import brute_force
 from clmst import Points
 from clmst.algorithms.bvh_boruvka import choice
 from clmst.core.points import Metric
+from tests.prove import brute_force
 from tests.variants import Variant, is_native, unoptimised, variants
 
 NATIVE = [one for one in variants() if is_native(one.device)]

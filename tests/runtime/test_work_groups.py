@@ -12,7 +12,6 @@ import pyopencl as cl
 import pytest
 
 import clmst
-from benchmarks.variants import as_variant
 from clmst import Device, DeviceArray, UnsupportedDeviceError, primitives
 from clmst.algorithms.catalogue import specialisations
 from clmst.algorithms.registry import ALGORITHMS
@@ -25,7 +24,7 @@ from clmst.runtime.program import Program, build
 from clmst.runtime.specialisation import Specialisation
 from tests.primitives.shapes import SHAPES
 from tests.runtime.test_policy import CAPABILITIES
-from tests.variants import unoptimised
+from tests.variants import as_variant, unoptimised
 
 Limit = Callable[[Program, str], int]
 

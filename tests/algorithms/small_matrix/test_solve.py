@@ -12,7 +12,6 @@ from scipy import sparse
 from scipy.sparse import csgraph as scipys
 
 import clmst
-from benchmarks.variants import as_variant
 from clmst import Device, Forest, Graph, InvalidGraphError, families
 from clmst.algorithms.small_matrix import solve as small_matrix
 from clmst.algorithms.small_matrix.family import SMALL_MATRIX, SmallMatrixCase
@@ -20,6 +19,7 @@ from clmst.core import csr_forest
 from tests.capabilities import with_capabilities
 from tests.forests import assert_same_forest
 from tests.strategies import WEIGHT_DTYPES
+from tests.variants import as_variant
 
 # SciPy's matrices have no float16.
 DTYPES = [dtype for dtype in WEIGHT_DTYPES if dtype != np.float16]
