@@ -100,12 +100,11 @@ NOT_IN_CHECK = (
     "tests/tune",
     "tests/cli/test_bench.py",
     "tests/cli/test_tune.py",
-    "tests/interop/test_networkx_suite.py",
-    "tests/points/test_scikit_learn_suite.py",
     "tests/repeated/devices",
     "tests/runtime/test_binary_cache.py",
     "tests/test_benchmarks.py",
     "tests/test_families.py",
+    "tests/test_other_suites.py",
     "tests/test_shared_data.py",
     "tests/test_worst_cases.py",
 )

@@ -1,6 +1,6 @@
 """Time ``clmst.minimum_spanning_forest`` on a CPU beside native programs and libraries, in one run.
 
-    python -m benchmarks.beside_native GRAPH.egr ... --peer PBBS=./pbbs --peer GBBS=./gbbs
+    python -m benchmarks beside_native GRAPH.egr ... --peer PBBS=./pbbs --peer GBBS=./gbbs
 
 clmst gets a ``scipy.sparse.csr_array`` and is timed from call to result, conversion included: once
 with both directions of every edge, once with the upper triangle, which SciPy gets, since it is
@@ -19,7 +19,7 @@ import os
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from statistics import geometric_mean, median
+from statistics import geometric_mean
 from typing import Any
 
 import click
@@ -28,9 +28,9 @@ from scipy import sparse
 from scipy.sparse.csgraph import minimum_spanning_tree
 
 import clmst
-from benchmarks.options import Experiment
+from benchmarks.runner import Row, Rows, Run, case
 from clmst.bench.contestants import as_matrix
-from clmst.bench.harness import CLOCKS, Contestant, Harness, Times, WrongResultError
+from clmst.bench.harness import Contestant, Times, WrongResultError
 from clmst.bench.peers import Peer
 
 # A library takes part up to so many edges: some keep a Python object for each.
@@ -105,101 +105,85 @@ def contestant(name: str, way: Way, expected: float | int) -> Contestant[Any]:
     return Contestant(name=name, call=solve, difference=difference)
 
 
-def timed(  # noqa: PLR0917
-    path: Path,
-    device: clmst.Device,
-    peers: list[Peer],
-    names: tuple[str, ...],
-    passes: int,
-    repetitions: int,
-    clock: str = "wall",
+def timed(
+    run: Run, path: Path, peers: list[Peer], names: tuple[str, ...], passes: int
 ) -> dict[str, list[float]]:
-    """Return the seconds of all solves of all contestants on one graph."""
+    """Return the milliseconds of all solves of all contestants on one graph."""
     symmetric, upper = matrices(path)
-    solve: Any = partial(clmst.minimum_spanning_forest, device=device)
+    solve: Any = partial(clmst.minimum_spanning_forest, device=run.device)
     ways: dict[str, Way] = {
         "clmst": (partial(solve, symmetric), forest_weight),
         "clmst, upper": (partial(solve, upper), forest_weight),
         "SciPy": (partial(minimum_spanning_tree, upper), forest_weight),
         **libraries(upper, names),
     }
-    expected = clmst.minimum_spanning_forest(upper, device=device).total_weight
+    expected = solve(upper).total_weight
     every = [Times(contestant=contestant(name, way, expected)) for name, way in ways.items()]
-    own = Harness(repetitions=repetitions, verification="every", clock=CLOCKS[clock])
+    own = run.harness(verification="every")
     seconds: dict[str, list[float]] = {}
     for _ in range(passes):
         for times in every:
             is_ours = times.name.startswith("clmst")
-            own.warm_up([times], int(is_ours and repetitions > 1))
-            for _ in range(repetitions if is_ours else 1):
+            own.warm_up([times], int(is_ours and run.repetitions > 1))
+            for _ in range(run.repetitions if is_ours else 1):
                 own.time(times)
         for peer in peers:
-            verdict = peer.compete(path, repetitions, expected, time_limit=_TIME_LIMIT)
+            verdict = peer.compete(path, run.repetitions, expected, time_limit=_TIME_LIMIT)
             if verdict.status != "ok":
                 raise WrongResultError(f"{peer.name}: {verdict.remark}")
             seconds.setdefault(peer.name, []).extend(verdict.solve)
-    return seconds | {times.name: times.seconds for times in every}
+    by_peer = {name: [1e3 * each for each in taken] for name, taken in seconds.items()}
+    return {times.name: times.milliseconds for times in every} | by_peer
 
 
-def show(graph: str, times: dict[str, float], peers: list[Peer], columns: list[str]) -> str:
-    """Return a row of the table."""
-    cells = [f"{times[name] * 1e3:.1f}" if name in times else "" for name in columns]
-    best = min((times[peer.name] for peer in peers), default=None)
-    ratios = [f"{best / times[name]:.2f}" if best else "" for name in ("clmst", "clmst, upper")]
-    return "| " + " | ".join([graph, *cells, *ratios]) + " |"
-
-
-@click.command(cls=Experiment, help=__doc__.split("\n")[0])
-@click.argument("graphs", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--peer", "peers", multiple=True, help="NAME=COMMAND; several are allowed.")
-@click.option("--library", "names", multiple=True, help="rustworkx, igraph or NetworKit.")
-@click.option("--device", help="Which device; the best CPU when left out.")
-@click.option("--cores", type=int, help="Cores that this process may use.")
-@click.option("--passes", default=3, show_default=True)
-@click.option("--repetitions", default=5, show_default=True)
-@click.option("--clock", type=click.Choice(sorted(CLOCKS)), default="wall", show_default=True)
-@click.option("--least", is_flag=True, help="Least times instead of medians.")
-def main(  # noqa: PLR0917
-    graphs: tuple[Path, ...],
-    peers: tuple[str, ...],
-    names: tuple[str, ...],
-    device: str | None,
-    cores: int | None,
-    passes: int,
-    repetitions: int,
-    clock: str,
-    least: bool,
-) -> None:
-    """Measure, and print a table."""
-    if cores is not None:
-        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:cores])
-    chosen, parsed = clmst.get_device(device or "cpu"), [Peer.parse(text) for text in peers]
-    columns = ["clmst", "clmst, upper", *(peer.name for peer in parsed), "SciPy"]
-    columns += names
-    heads = ["graph", *(f"{name} ms" for name in columns), "ratio", "ratio, upper"]
-    click.echo(f"{chosen.description}, driver {chosen.driver}, {clock} time\n")
-    click.echo("| " + " | ".join(heads) + " |\n|" + "---|" * len(heads))
-    everything = []
-    one_of = min if least else median
-    for path in graphs:
-        found = timed(path, chosen, parsed, names, passes, repetitions, clock)
-        times = {name: one_of(seconds) for name, seconds in found.items()}
-        everything.append(times)
-        click.echo(show(path.stem, times, parsed, columns))
+def means(run: Run, rows: list[Row], natives: list[str], names: tuple[str, ...]) -> Rows:
+    """Yield geometric means of the ratios of contestants to clmst."""
     for ours in ("clmst", "clmst, upper"):
-        means = []
-        natives = [peer.name for peer in parsed]
+        found = []
         alone = {name: [name] for name in (*natives, "SciPy", *names)}
         for title, group in {"best peer": natives, **alone}.items():
             ratios = [
-                min(times[name] for name in group) / times[ours]
-                for times in everything
-                if group and all(name in times for name in group)
+                min(run.of(row[name]) for name in group) / run.of(row[ours])
+                for row in rows
+                if group and all(row.get(name) for name in group)
             ]
             if ratios:
-                means.append(f"{title} {geometric_mean(ratios):.2f} (least {min(ratios):.2f})")
-        click.echo(f"\nGeometric means over {ours}: {', '.join(means)}.")
+                found.append(f"{title} {geometric_mean(ratios):.2f} (least {min(ratios):.2f})")
+        yield f"Geometric means over {ours}: {', '.join(found)}."
 
 
-if __name__ == "__main__":
-    main()
+def cores_option() -> Any:
+    """Return the option that keeps this process to some cores before a device is opened."""
+
+    def keep(_context: click.Context, _parameter: click.Parameter, cores: int | None) -> None:
+        if cores is not None:
+            os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:cores])
+
+    return click.option("--cores", type=int, callback=keep, expose_value=False, is_eager=True,
+                        help="Cores that this process may use.")  # fmt: skip
+
+
+@case(
+    click.argument("graphs", nargs=-1, required=True, type=click.Path(path_type=Path)),
+    click.option("--peer", "peers", multiple=True, help="NAME=COMMAND; several are allowed."),
+    click.option("--library", "names", multiple=True, help="rustworkx, igraph or NetworKit."),
+    click.option("--passes", default=3, show_default=True),
+    cores_option(),
+    repetitions=5,
+)
+def main(
+    run: Run, graphs: tuple[Path, ...], peers: tuple[str, ...], names: tuple[str, ...], passes: int
+) -> Rows:
+    """Time SciPy matrices beside native programs and libraries; the best CPU by --device cpu."""
+    parsed, rows = [Peer.parse(text) for text in peers], []
+    natives = [peer.name for peer in parsed]
+    for path in graphs:
+        times = timed(run, path, parsed, names, passes)
+        row: Row = {"graph": path.stem}
+        row |= {
+            name: times.get(name, [])
+            for name in ("clmst", "clmst, upper", *natives, "SciPy", *names)
+        }
+        rows.append(row)
+        yield row
+    yield from means(run, rows, natives, names)

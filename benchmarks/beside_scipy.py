@@ -31,7 +31,6 @@ from scipy.sparse.csgraph import minimum_spanning_tree
 
 import clmst
 from benchmarks import usual_matrices as usual
-from benchmarks.ratios import print_table
 from clmst.bench.contestants import as_matrix
 from clmst.bench.harness import CLOCKS, Contestant, Harness
 from clmst.core.csr_forest import forest_of_matrix
@@ -76,6 +75,27 @@ def times(
     ]
     measured = harness.run(contestants)
     return {name: one.median for name, one in zip(ways, measured, strict=True)}
+
+
+def print_table(rows: Iterable[tuple[str, str, Any, tuple[float, float]]]) -> None:
+    """Print each row when it is measured, and the mean ratio of each form at the end.
+
+    Parameters
+    ----------
+    rows : iterable of (graph, form, matrix, seconds of clmst and of SciPy)
+    """
+    print("| graph | matrix | entries | clmst ms | SciPy ms | ratio |\n|---|---|--:|--:|--:|--:|")
+    ratios: dict[str, list[float]] = {}
+    for name, form, matrix, (ours, theirs) in rows:
+        ratios.setdefault(form, []).append(theirs / ours)
+        entries = matrix.size if isinstance(matrix, np.ndarray) else matrix.nnz
+        print(
+            f"| {name} | {form} | {entries:,} | {ours * 1e3:.2f} | {theirs * 1e3:.2f} "
+            f"| {theirs / ours:.2f} |",
+            flush=True,
+        )
+    means = ", ".join(f"{form} {geometric_mean(values):.2f}" for form, values in ratios.items())
+    print(f"\nGeometric means of the ratios: {means}.")
 
 
 def print_ways(

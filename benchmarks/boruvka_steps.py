@@ -1,50 +1,34 @@
 """The time of recursive Borůvka by step, and of finding minima beside the rest.
 
-    python -m benchmarks.boruvka_steps phases GRAPH ... [--device NAME]
-    python -m benchmarks.boruvka_steps sweep [--device NAME] [--plot FILE.png] [--json FILE]
+    python -m benchmarks boruvka_steps phases GRAPH ...
+    python -m benchmarks boruvka_steps sweep [--plot FILE.png]
 
 ``phases`` prints the device time of every named step of Algorithm 1 of Vineet et al. (HPG '09).
 ``sweep`` does Figures 10 to 14 of Sun and Skadron (2013): the same number of edges as a dense and
 as a sparse graph; finding minimum edges by segmented scan against all other steps, and against
-NumPy's sequential minimum of each row. Totals are checked against `ecl`'s before anything is timed.
+NumPy's sequential minimum of each row. Edges are compared with those of `ecl` before anything is
+timed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
 
 import click
 import numpy as np
-from rich.console import Console
-from rich.table import Table
 
 import clmst
-from benchmarks.options import Experiments
+from benchmarks.runner import Cases, Row, Rows, Run, case, sizes_up_to
 from clmst.bench.agreement import Agreement
 from clmst.bench.canvas import GRID, panels
 from clmst.bench.harness import WrongResultError, median_seconds
-from clmst.bench.record import write_record
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.profile import KernelTime
 
 FINDING = ("append", "mark segments", "segmented minimum scan")
 SPARSE_DEGREE = 8
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Point:
-    """Device milliseconds of one graph's solve."""
-
-    kind: str
-    n_vertices: int
-    n_edges: int
-    finding: float
-    rest: float
-    numpy_finding: float
-    total_wall: float
 
 
 def profiled(graph: DeviceGraph, repetitions: int) -> dict[str, KernelTime]:
@@ -73,13 +57,13 @@ def check(graph: DeviceGraph) -> None:
         raise WrongResultError(f"boruvka: {difference}")
 
 
-def solve_ms(graph: DeviceGraph, repetitions: int) -> float:
-    """Return the median milliseconds of a solve, after a warm-up."""
+def solves(run: Run, graph: DeviceGraph) -> dict[str, list[float]]:
+    """Return the milliseconds of solves, from the host's side."""
 
     def solve() -> object:
         return clmst.minimum_spanning_forest(graph, algorithm="boruvka", keep_on_device=True)
 
-    return 1e3 * median_seconds(solve, repetitions)
+    return run.turns({"solve": solve})
 
 
 # ---------------------------------------------------------------------------- graphs
@@ -126,102 +110,74 @@ def sequential_finding(graph: clmst.Graph, repetitions: int) -> float:
     return 1e3 * median_seconds(lambda: np.minimum.reduceat(keys, starts), repetitions)
 
 
-def points(device: clmst.Device, largest: int, repetitions: int) -> Iterator[Point]:
-    """Yield the measurements of both kinds, from 1 M edges to `largest`, doubling."""
-    for kind, make in (("dense", dense), ("sparse", sparse)):
-        n_edges = 1 << 20
-        while n_edges <= largest:
-            host = make(n_edges, np.random.default_rng(n_edges))
-            graph = clmst.to_device(host, device)
-            check(graph)
-            phases = profiled(graph, repetitions)
-            finding = sum(phases[name].milliseconds for name in FINDING)
-            everything = sum(time.milliseconds for time in phases.values())
-            yield Point(
-                kind=kind,
-                n_vertices=host.n_vertices,
-                n_edges=host.n_slots,
-                finding=finding,
-                rest=everything - finding,
-                numpy_finding=sequential_finding(host, 3),
-                total_wall=solve_ms(graph, repetitions),
-            )
-            del graph
-            device.release_memory()
-            n_edges *= 2
-
-
-# --------------------------------------------------------------------------- commands
-
-
-@click.group(cls=Experiments)
-def main() -> None:
-    """Time the steps of recursive Borůvka."""
-
-
-@main.command()
-@click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
-@click.option("--device", default=None, help="As of clmst solve.")
-@click.option("--repetitions", default=7, show_default=True)
-def phases(files: tuple[Path, ...], device: str | None, repetitions: int) -> None:
-    """Print the device time of every step."""
-    console = Console()
-    for file in files:
-        graph = clmst.to_device(clmst.read_graph(file), device)
-        check(graph)
-        times = profiled(graph, repetitions)
-        total = sum(time.milliseconds for time in times.values())
-        wall = solve_ms(graph, repetitions)
-        table = Table("step", "launches", "ms", "share", title=f"{file.name}: {wall:.3f} ms in all")
-        for name, time in times.items():
-            share = f"{time.milliseconds / total:.1%}"
-            table.add_row(name, str(time.launches), f"{time.milliseconds:.3f}", share)
-        table.add_row("all", "", f"{total:.3f}", "")
-        console.print(table)
-
-
-@main.command()
-@click.option("--device", default=None, help="As of clmst solve.")
-@click.option("--largest", default=1 << 26, show_default=True, help="Edges of the last graph.")
-@click.option("--repetitions", default=7, show_default=True)
-@click.option(
-    "--json", "json_file", type=click.Path(path_type=Path), help="Write the figures here."
-)
-@click.option("--plot", type=click.Path(path_type=Path), help="Draw them here.")
-def sweep(
-    device: str | None, largest: int, repetitions: int, json_file: Path | None, plot: Path | None
-) -> None:
-    """Time finding minimum edges against the other steps, dense and sparse."""
-    on = clmst.get_device(device)
-    table = Table("graph", "vertices", "edges", "finding ms", "rest ms", "NumPy ms", "wall ms")
-    measured = []
-    for point in points(on, largest, repetitions):
-        measured.append(point)
-        table.add_row(
-            point.kind, f"{point.n_vertices:,}", f"{point.n_edges:,}", f"{point.finding:.3f}",
-            f"{point.rest:.3f}", f"{point.numpy_finding:.1f}", f"{point.total_wall:.3f}",
-        )  # fmt: skip
-    Console().print(table)
-    write_record(on, measured, json_file)
-    if plot is not None:
-        draw(measured, plot, on.name)
-
-
-def draw(measured: list[Point], file: Path, device: str) -> None:
+def draw(rows: Sequence[Row], file: Path, device: str) -> None:
     """Draw time against edges: finding minima, all other steps, and NumPy's finding."""
     title = f"boruvka: finding minimum edges beside all other steps, {device}"
     with panels(file, 2, (9, 3.8), title=title, share_y=True) as axes:
         for axis, kind in zip(axes, ("dense", "sparse"), strict=True):
-            chosen = [point for point in measured if point.kind == kind]
-            edges = [point.n_edges for point in chosen]
-            axis.loglog(edges, [p.numpy_finding for p in chosen], "^:", label="first minima, NumPy")
-            axis.loglog(edges, [p.rest for p in chosen], "s-", label="all other steps")
-            axis.loglog(edges, [p.finding for p in chosen], "o-", label="minimum edges, all levels")
+            chosen = [row for row in rows if row["graph"] == kind]
+            edges = [row["edges"] for row in chosen]
+            for heading, mark, label in (
+                ("NumPy, first minima", "^:", "first minima, NumPy"),
+                ("other steps", "s-", "all other steps"),
+                ("finding minima", "o-", "minimum edges, all levels"),
+            ):
+                axis.loglog(edges, [row[heading] for row in chosen], mark, label=label)
             axis.set(title=f"{kind} graphs", xlabel="edges")
             axis.grid(**GRID)
         axes[0].set_ylabel("milliseconds")
         axes[0].legend(frameon=False)
 
 
-if __name__ == "__main__":
-    main()
+@click.group(cls=Cases)
+def main() -> None:
+    """Time the steps of recursive Borůvka."""
+
+
+@main.add_command
+@case(
+    click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path)),
+    repetitions=7,
+)
+def phases(run: Run, files: tuple[Path, ...]) -> Rows:
+    """Print the device time of every step."""
+    for file in files:
+        graph = clmst.to_device(clmst.read_graph(file), run.device)
+        check(graph)
+        times = profiled(graph, run.repetitions)
+        total = sum(time.milliseconds for time in times.values())
+        for name, time in times.items():
+            ms, share = time.milliseconds, f"{time.milliseconds / total:.1%}"
+            row = {"graph": file.name, "step": name, "launches": time.launches}
+            yield row | {"device ms": ms, "share": share}
+        wall = run.cell(solves(run, graph)["solve"])
+        yield f"{file.name}: {total:.3f} ms on the device, {wall} in all"
+
+
+@main.add_command
+@case(
+    click.option("--largest", default=1 << 26, show_default=True, help="Edges of the last graph."),
+    repetitions=7,
+    draw=draw,
+)
+def sweep(run: Run, largest: int) -> Rows:
+    """Time finding minima beside all other steps, from 1 M edges up, device ms."""
+    for kind, make in (("dense", dense), ("sparse", sparse)):
+        for n_edges in sizes_up_to(largest, min(largest, 1 << 20)):
+            host = make(n_edges, np.random.default_rng(n_edges))
+            graph = clmst.to_device(host, run.device)
+            check(graph)
+            phases = profiled(graph, run.repetitions)
+            finding = sum(phases[name].milliseconds for name in FINDING)
+            everything = sum(time.milliseconds for time in phases.values())
+            yield {
+                "graph": kind,
+                "vertices": host.n_vertices,
+                "edges": host.n_slots,
+                "finding minima": finding,
+                "other steps": everything - finding,
+                "NumPy, first minima": sequential_finding(host, 3),
+                **solves(run, graph),
+            }
+            del graph
+            run.device.release_memory()

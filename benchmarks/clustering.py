@@ -1,17 +1,15 @@
 """Clusters beside scikit-learn's and SciPy's, in turns: what users wait for.
 
-    python -m benchmarks.clustering linkage --points 20000     # beside SciPy's linkage of distances
-    python -m benchmarks.clustering hdbscan --points 100000    # beside scikit-learn's HDBSCAN
-    python -m benchmarks.clustering tree --points 1000000      # dendrogram, cuts, condensed tree
+    python -m benchmarks clustering linkage --points 20000     # beside SciPy's linkage of distances
+    python -m benchmarks clustering hdbscan --points 100000    # beside scikit-learn's HDBSCAN
+    python -m benchmarks clustering tree --points 1000000      # dendrogram, cuts, condensed tree
 
-Times are of the processor (all threads), in seconds, and of the wall; the median of the rounds.
+Times are of the wall, and of all processors (`--clock cpu`).
 """
 
 from __future__ import annotations
 
-import json
-import statistics
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import click
@@ -20,7 +18,7 @@ from scipy.cluster import hierarchy
 from scipy.spatial.distance import pdist
 
 import clmst
-from clmst.bench.harness import wall_and_processor_seconds
+from benchmarks.runner import Rows, Run, case
 from clmst.cluster import HDBSCAN
 from clmst.core.weight_keys import Array
 from clmst.points.condensed import ClusterChoice, condense, label_points
@@ -92,36 +90,18 @@ def tree_calls(n: int, axes: int) -> dict[str, Call]:
     }
 
 
-def timed(calls: dict[str, Call], rounds: int) -> Iterator[tuple[str, float, float]]:
-    """Yield the median processor and wall time of each call; the calls take turns."""
-    taken: dict[str, list[tuple[float, float]]] = {name: [] for name in calls}
-    for name, call in calls.items():
-        if rounds > 1:
-            call()  # compiled, and in the caches
-        del name
-    for _ in range(rounds):
-        for name, call in calls.items():
-            _, wall, processor = wall_and_processor_seconds(call)
-            taken[name].append((processor, wall))
-    for name, times in taken.items():
-        own, wall = (statistics.median(column) for column in zip(*times, strict=True))
-        yield name, own, wall
+MAKERS = {"linkage": linkage_calls, "hdbscan": hdbscan_calls, "tree": tree_calls}
 
 
-@click.command()
-@click.argument("what", type=click.Choice(["linkage", "hdbscan", "tree"]))
-@click.option("--points", "n", type=int, default=20_000, show_default=True)
-@click.option("--dimensions", "axes", type=int, default=10, show_default=True)
-@click.option("--rounds", type=int, default=3, show_default=True)
-@click.option("--without", multiple=True, help="A contestant that takes too long.")
-def main(what: str, n: int, axes: int, rounds: int, without: tuple[str, ...]) -> None:
-    """Time clusters, and print a row of JSON for each contestant."""
-    makers = {"linkage": linkage_calls, "hdbscan": hdbscan_calls, "tree": tree_calls}
-    calls = {name: call for name, call in makers[what](n, axes).items() if name not in without}
-    for name, own, wall in timed(calls, rounds):
-        row = {"what": what, "n": n, "dimensions": axes, "who": name}
-        print(json.dumps(row | {"processor_s": round(own, 3), "wall_s": round(wall, 3)}))
-
-
-if __name__ == "__main__":
-    main()
+@case(
+    click.argument("what", type=click.Choice(list(MAKERS))),
+    click.option("--points", "n", type=int, default=20_000, show_default=True),
+    click.option("--dimensions", "axes", type=int, default=10, show_default=True),
+    click.option("--without", multiple=True, help="A contestant that takes too long."),
+    repetitions=3,
+)
+def main(run: Run, what: str, n: int, axes: int, without: tuple[str, ...]) -> Rows:
+    """Time clusters and what they are made of."""
+    calls = {name: call for name, call in MAKERS[what](n, axes).items() if name not in without}
+    for name, times in run.turns(calls, warm_ups=0).items():
+        yield {"what": what, "points": n, "dimensions": axes, "who": name, "ms": times}

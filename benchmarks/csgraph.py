@@ -1,35 +1,32 @@
 """Time ``clmst.csgraph.minimum_spanning_tree`` beside SciPy's, on the same matrices, in one run.
 
-    python -m benchmarks.csgraph internet grid20 random-1250-d8 [--clock cpu] [--repetitions 5]
-    python -m benchmarks.csgraph --points 300 1000
+    python -m benchmarks csgraph internet grid20 random-1250-d8
+    python -m benchmarks csgraph --points 300 --points 1000
 
 Graphs are named as for ``clmst bench``; without names they are the six of its group "small". Each
 is timed in five forms: symmetric; its upper triangle, which SciPy solves fastest; that with random
 doubles, which no 32 bits hold; and with two weights for each pair, small integers or random
 doubles. `--points` times the matrices of distances between so many points, as plain arrays. Both
 functions take turns, from matrix to matrix. Their results must be the same, array by array, in
-every turn. `--clock cpu` takes the processor time of all threads, and `--least` the least time of
-all repetitions instead of the median: for a machine that others use. The table goes to standard
-output as Markdown.
+every turn.
 """
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
+import click
 import numpy as np
 from scipy import sparse
 from scipy.sparse import csgraph as scipys
 from scipy.spatial.distance import pdist, squareform
 
 import clmst
-from benchmarks.ratios import print_table
+from benchmarks.runner import Row, Rows, Run, case, graphs_argument, means
 from clmst.bench import inputs
 from clmst.bench.contestants import as_matrix
-from clmst.bench.harness import CLOCKS, Contestant, Harness
 from clmst.core.cache_folder import cache_folder
 
 # Two of something: each pair of vertices has two weights, one in each direction.
@@ -55,68 +52,45 @@ def _with_data(matrix: Any, data: Any) -> Any:
     return sparse.csr_array((data, matrix.indices, matrix.indptr), shape=matrix.shape)
 
 
-def compare(
-    matrix: Any, *, repetitions: int, clock: str, least: bool = False
-) -> tuple[float, float]:
-    """Return the median or least seconds of clmst and of SciPy; raise if a result differs."""
-    expected = scipys.minimum_spanning_tree(matrix)
-
-    def difference(tree: Any) -> str:
-        same = (np.array_equal(getattr(tree, name), getattr(expected, name)) for name in _ARRAYS)
-        return "" if all(same) else "the tree is not SciPy's"
-
-    harness = Harness(
-        repetitions=repetitions,
-        warm_ups=1,
-        order="alternate",
-        verification="every",
-        clock=CLOCKS[clock],
-    )
-    solvers = {
-        "clmst": clmst.csgraph.minimum_spanning_tree,
-        "SciPy": scipys.minimum_spanning_tree,
-    }
-    contestants = [
-        Contestant(name=name, call=partial(solve, matrix), difference=difference)
-        for name, solve in solvers.items()
-    ]
-    ours, theirs = harness.run(contestants)
-    if least:
-        return min(ours.seconds), min(theirs.seconds)
-    return ours.median, theirs.median
-
-
-def _chosen(given: argparse.Namespace, device: clmst.Device) -> Iterator[tuple[str, str, Any]]:
+def chosen(
+    run: Run, graphs: Sequence[str], points: Sequence[int], forms: Sequence[str]
+) -> Iterator[tuple[str, str, Any]]:
     """Yield (graph, form, matrix) of what is asked for."""
-    if given.graphs or not given.points:
-        chosen, _ = inputs.choose(given.graphs, device, cache_folder() / "graphs")
-        for one in chosen:
-            for form, matrix in matrices(one.load(), given.forms):
+    if graphs or not points:
+        named, _ = inputs.choose(list(graphs), run.device, cache_folder() / "graphs")
+        for one in named:
+            for form, matrix in matrices(one.load(), forms):
                 yield one.name, form, matrix
-    for n in given.points:
-        points = np.random.default_rng(0).random((n, 3))
-        yield f"{n} points", "distances", squareform(pdist(points))
+    for n in points:
+        yield f"{n} points", "distances", squareform(pdist(np.random.default_rng(0).random((n, 3))))
 
 
-def main(arguments: list[str] | None = None) -> None:
-    """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("graphs", nargs="*")
-    parser.add_argument("--points", type=int, nargs="*", default=[])
-    parser.add_argument("--repetitions", type=int, default=5)
-    parser.add_argument("--forms", nargs="+", choices=FORMS, default=FORMS)
-    parser.add_argument("--clock", choices=sorted(CLOCKS), default="wall")
-    parser.add_argument("--least", action="store_true")
-    given = parser.parse_args(arguments)
-    device = clmst.get_device()
-    said = "least" if given.least else "medians"
-    print(f"{device.description}, driver {device.driver}, {given.clock} time, {said}\n")
-    how = {"repetitions": given.repetitions, "clock": given.clock, "least": given.least}
-    print_table(
-        (name, form, matrix, compare(matrix, **how))
-        for name, form, matrix in _chosen(given, device)
-    )
+@case(
+    graphs_argument(),
+    click.option("--points", type=int, multiple=True, help="Numbers of points."),
+    click.option("--form", "forms", type=click.Choice(FORMS), multiple=True, default=FORMS),
+    repetitions=5,
+)
+def main(
+    run: Run, graphs: tuple[str, ...], points: tuple[int, ...], forms: tuple[str, ...]
+) -> Rows:
+    """Time clmst.csgraph.minimum_spanning_tree beside SciPy's, on the same matrices."""
+    rows: dict[str, list[Row]] = {}
+    for name, form, matrix in chosen(run, graphs, points, forms):
+        expected: Any = scipys.minimum_spanning_tree(matrix)
 
+        def difference(tree: Any, expected: Any = expected) -> str:
+            same = (np.array_equal(getattr(tree, one), getattr(expected, one)) for one in _ARRAYS)
+            return "" if all(same) else "the tree is not SciPy's"
 
-if __name__ == "__main__":
-    main()
+        ways = {
+            "clmst": partial(clmst.csgraph.minimum_spanning_tree, matrix),
+            "SciPy": partial(scipys.minimum_spanning_tree, matrix),
+        }
+        times = run.turns(ways, difference, order="alternate", verification="every")
+        rows.setdefault(form, []).append(times)
+        entries = matrix.size if isinstance(matrix, np.ndarray) else matrix.nnz
+        ratio = run.ratio(times, "SciPy", "clmst")
+        yield {"graph": name, "matrix": form, "entries": entries, **times, "ratio": ratio}
+    for form, timed in rows.items():
+        yield f"{form}: {means(run, timed, 'SciPy')}"

@@ -1,92 +1,115 @@
-"""`dense` beside `filter-boruvka` and SciPy: complete graphs, and the density at which they cross.
+"""Complete graphs and ever denser ones: `dense` beside `filter-boruvka` and SciPy.
 
-    python -m benchmarks.dense complete [--device NAME] [--largest N] [--json FILE]
-    python -m benchmarks.dense density [--device NAME] [--vertices N] [--json FILE] [--plot FILE]
+    python -m benchmarks dense complete [--largest N]
+    python -m benchmarks dense density [--vertices N] [--plot FILE]
 
 ``complete`` does Table 4 of Ma and Wan: complete graphs of n vertices, n doubling from 512 on.
 ``density`` does their Table 5 and Figure 8: n vertices, each pair an edge with probability p.
 Graphs are random, weights random integers of 30 bits. Everything is on the device before a solve
 begins, which is timed until the endpoints of the forest are there; `dense` with its matrix kept
-from the solve before, and with the matrix built from the rows of the graph. Forests are compared,
-edge by edge, before anything is timed; contestants take turns. SciPy's minimum_spanning_tree of
-the upper triangle is timed once.
+from the solve before, and with the matrix built from the rows of the graph. SciPy's
+minimum_spanning_tree of the upper triangle is timed once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from statistics import median
 
 import click
 import numpy as np
-from rich.console import Console
-from rich.table import Table
 from scipy import sparse
 from scipy.sparse.csgraph import minimum_spanning_tree
 
 import clmst
-from benchmarks.dense_graphs import OfDensity, complete_graphs, density_graphs, matrix_of
-from benchmarks.options import (
-    Experiments,
-    complete_sizes,
-    device_option,
-    json_option,
-    largest_option,
-    repetitions_option,
-    vertices_option,
-)
+from benchmarks.runner import Cases, Row, Rows, Run, Way, case, sizes_up_to
 from clmst.bench.agreement import Agreement
 from clmst.bench.canvas import GRID, legend_below, panels, style
-from clmst.bench.harness import Contestant, Harness, WrongResultError, by_name, seconds_of
-from clmst.bench.record import recorded, write_record
-from clmst.bench.tables import digits, median_and_range
+from clmst.bench.harness import WrongResultError, seconds_of
 from clmst.runtime.device_graph import DeviceGraph
 
-MATRIX, BUILT, EDGES = "dense", "dense, matrix built", "filter-boruvka"
-SCIPY = "SciPy"
-_WIDTH = 150  # letters of a line
+MATRIX, BUILT, EDGES, SCIPY = "dense", "dense, matrix built", "filter-boruvka", "SciPy"
 PROBABILITIES = (0.01, 0.02, 0.05, *(k / 10 for k in range(1, 11)))
+LARGEST = click.option("--largest", type=click.IntRange(512), default=16384, show_default=True)
+VERTICES = click.option("--vertices", type=click.IntRange(16), default=16384, show_default=True)
 
-Solve = Callable[[], clmst.DeviceForest]
-Contestants = Mapping[str, Solve]
-Solvers = Callable[[clmst.Graph, clmst.Device], Contestants]
-# A function of a graph and its forest that solves, checks, and returns milliseconds.
+# Returns the ways to solve a graph on a device.
+Ways = Callable[[clmst.Graph, clmst.Device], Mapping[str, Way]]
+# Solves a graph, checks the result beside the forest, and returns milliseconds.
 Once = Callable[[clmst.Graph, clmst.Forest], float]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Point:
-    """The times of one graph: milliseconds of every repetition, by contestant."""
+def random_rows(n: int, probability: float = 1.0) -> clmst.Graph:
+    """Return a graph of n vertices in which each pair is an edge with a probability; symmetric."""
+    seed = n if probability == 1 else round(1e6 * probability)
+    rng = np.random.default_rng(seed)
+    words = np.frombuffer(rng.bytes(4 * n * n), np.uint32) >> 2
+    weights = words.view(np.int32).reshape(n, n)
+    mirror(weights)
+    chosen = np.ones((n, n), bool)
+    if probability < 1:
+        for row in chosen:
+            np.less(rng.random(n, np.float32), probability, out=row)
+        mirror(chosen)
+    np.fill_diagonal(chosen, False)
+    lengths = np.count_nonzero(chosen, axis=1)
+    indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.uint32)
+    indices = np.concatenate([np.flatnonzero(row).astype(np.uint32) for row in chosen])
+    kept = weights[chosen]
+    return clmst.Graph(
+        indptr=indptr,
+        indices=indices,
+        weights=kept,
+        is_symmetric=True,
+        edge_ids=None,
+        n_input=indices.size,
+    )
 
-    n_vertices: int
-    probability: float
-    n_edges: int
-    milliseconds: Mapping[str, list[float]]
 
-    def median(self, name: str) -> float:
-        """Return the median of a contestant."""
-        return median(self.milliseconds[name])
+def mirror(matrix: np.ndarray) -> None:
+    """Copy what is above the diagonal below it, by blocks that stay in cache."""
+    n, side = len(matrix), 512
+    for low in range(0, n, side):
+        block = matrix[low : low + side, low : low + side]
+        block[...] = np.triu(block) + np.triu(block, 1).T
+        for high in range(low + side, n, side):
+            beyond = matrix[low : low + side, high : high + side]
+            matrix[high : high + side, low : low + side] = beyond.T
 
-    def show(self) -> None:
-        """Print the times."""
-        medians = ", ".join(f"{name} {digits(self.median(name))}" for name in self.milliseconds)
-        sizes = f"n {self.n_vertices:,}, p {self.probability:g}"
-        click.echo(f"{sizes}, ms: {medians}", err=True)
+
+def matrix_of(graph: clmst.Graph) -> np.ndarray:
+    """Return the matrix of a complete graph; its diagonal is zero."""
+    n = graph.n_vertices
+    matrix = np.zeros((n, n), graph.weights.dtype)
+    matrix[~np.eye(n, dtype=bool)] = graph.weights
+    return matrix
+
+
+def edges_once(graph: clmst.Graph) -> clmst.Graph:
+    """Return a symmetric graph with each of its edges stored once."""
+    is_upper = graph.indices > graph.rows
+    lengths = np.bincount(graph.rows[is_upper], minlength=graph.n_vertices)
+    return clmst.Graph(
+        indptr=np.concatenate([[0], np.cumsum(lengths)]).astype(np.uint32),
+        indices=graph.indices[is_upper],
+        weights=graph.weights[is_upper],
+        is_symmetric=False,
+        edge_ids=None,
+        n_input=int(lengths.sum()),
+    )
 
 
 # ----------------------------------------------------------------------- measurement
 
 
-def by_edges(graph: DeviceGraph, algorithm: str, options: object = None) -> Solve:
+def by_edges(graph: DeviceGraph, algorithm: str, options: object = None) -> Way:
     """Return the solve of a graph on the device."""
     return lambda: clmst.minimum_spanning_forest(
         graph, algorithm=algorithm, options=options, keep_on_device=True
     )
 
 
-def by_fresh_matrix(graph: DeviceGraph) -> Solve:
+def by_fresh_matrix(graph: DeviceGraph) -> Way:
     """Return the solve that builds its matrix each time."""
 
     def solve() -> clmst.DeviceForest:
@@ -97,43 +120,25 @@ def by_fresh_matrix(graph: DeviceGraph) -> Solve:
     return solve
 
 
-def take_turns(
-    contestants: Contestants, repetitions: int
-) -> tuple[dict[str, list[float]], clmst.Forest]:
-    """Return milliseconds of each contestant, and the forest that all of them give."""
-    agreement = Agreement(next(iter(contestants)), by="edges")
-    every = [
-        Contestant(name=name, call=solve, difference=agreement.difference)
-        for name, solve in contestants.items()
-    ]
-    times = by_name(Harness(repetitions=repetitions, warm_ups=1).run(every))
-    assert agreement.forest is not None
-    return times, agreement.forest
-
-
-def measure(
-    device: clmst.Device,
-    graphs: Iterable[OfDensity],
-    solvers: Solvers,
-    repetitions: int,
+def solved(
+    run: Run, sizes: Sequence[int], probabilities: Sequence[float], ways_of: Ways,
     once: Mapping[str, Once] | None = None,
-) -> Iterator[Point]:
-    """Yield the times of graphs: of solvers in turns, and of some that are timed once."""
-    for probability, graph in graphs:
-        contestants = solvers(graph, device)
-        times, forest = take_turns(contestants, repetitions)
-        times |= {name: [run(graph, forest)] for name, run in (once or {}).items()}
-        yield Point(
-            n_vertices=graph.n_vertices,
-            probability=probability,
-            n_edges=graph.n_slots // 2,
-            milliseconds=times,
-        )
-        del contestants, forest
-        device.release_memory()
+) -> Iterator[Row]:  # fmt: skip
+    """Yield the times of graphs of some sizes and densities: by turns, and of some ways once."""
+    for n in sizes:
+        for probability in probabilities:
+            graph = random_rows(n, probability)
+            ways, agreement = ways_of(graph, run.device), Agreement("the first", by="edges")
+            times = run.turns(ways, agreement.difference)
+            assert agreement.forest is not None
+            for name, solve in (once or {}).items():
+                times[name] = [solve(graph, agreement.forest)]
+            yield {"n": n, "p": probability, "edges": graph.n_slots // 2, **times}
+            del ways
+            run.device.release_memory()
 
 
-def scipy_milliseconds(graph: clmst.Graph, forest: clmst.Forest) -> float:
+def scipy_ms(graph: clmst.Graph, forest: clmst.Forest) -> float:
     """Return how long SciPy takes for the upper triangle; raise if its tree weighs less or more."""
     upper = sparse.triu(
         sparse.csr_array(
@@ -148,8 +153,8 @@ def scipy_milliseconds(graph: clmst.Graph, forest: clmst.Forest) -> float:
     return 1e3 * seconds
 
 
-def stored_or_listed(graph: clmst.Graph, device: clmst.Device) -> Contestants:
-    """Return the solvers of a complete graph."""
+def stored_or_listed(graph: clmst.Graph, device: clmst.Device) -> Mapping[str, Way]:
+    """Return the ways to solve a complete graph."""
     rows = clmst.to_device(graph, device)
     stored = clmst.to_device(clmst.DenseGraph(matrix_of(graph)), device)
     return {
@@ -158,8 +163,8 @@ def stored_or_listed(graph: clmst.Graph, device: clmst.Device) -> Contestants:
     }
 
 
-def kept_or_built(graph: clmst.Graph, device: clmst.Device) -> Contestants:
-    """Return the solvers of a graph of any density."""
+def kept_or_built(graph: clmst.Graph, device: clmst.Device) -> Mapping[str, Way]:
+    """Return the ways to solve a graph of any density."""
     rows, other = clmst.to_device(graph, device), clmst.to_device(graph, device)
     return {
         MATRIX: by_edges(rows, "dense"),
@@ -168,50 +173,44 @@ def kept_or_built(graph: clmst.Graph, device: clmst.Device) -> Contestants:
     }
 
 
-def crossover(points: list[Point], name: str, beside: str = EDGES) -> float | None:
+def crossover(run: Run, rows: Sequence[Row], name: str, beside: str = EDGES) -> float | None:
     """Return the density from which on a contestant is faster than another.
 
     None if it is not, at the greatest density. Between two measured densities, the logarithm of the
     ratio is taken to be linear; where it is faster at the least already, that one.
     """
-    gains = [np.log(point.median(beside) / point.median(name)) for point in points]
+    gains = [np.log(run.ratio(row, beside, name)) for row in rows]
     slower = [k for k, gain in enumerate(gains) if gain <= 0]
     if not slower:
-        return points[0].probability
+        return float(rows[0]["p"])
     last = slower[-1]
-    if last + 1 == len(points):
+    if last + 1 == len(rows):
         return None
     share = gains[last] / (gains[last] - gains[last + 1])
-    low, high = points[last].probability, points[last + 1].probability
+    low, high = rows[last]["p"], rows[last + 1]["p"]
     return float(low + share * (high - low))
 
 
-# --------------------------------------------------------------------------- telling
+def over_densities(run: Run, n: int, ways: Ways, names: Sequence[str], beside: str) -> Rows:
+    """Yield rows of rising density, and from where on some contestants are faster than another."""
+    rows: list[Row] = []
+    for row in solved(run, [n], PROBABILITIES, ways):
+        rows.append(row)
+        yield row
+    for name in names:
+        at = crossover(run, rows, name, beside)
+        said = "nowhere" if at is None else f"from p = {at:.2g} on"
+        yield f"{name} is faster than {beside} {said}"
 
 
-def table_of(points: list[Point], slower: str = EDGES, faster: str = MATRIX) -> Table:
-    """Return medians and spreads, and how much faster one contestant is than another."""
-    names = [*points[0].milliseconds]
-    table = Table("n", "p", "edges", *names, f"{slower} / {faster}")
-    for point in points:
-        cells = map(median_and_range, point.milliseconds.values())
-        ratio = point.median(slower) / point.median(faster)
-        sizes = f"{point.n_vertices:,}", f"{point.probability:g}", f"{point.n_edges:,}"
-        table.add_row(*sizes, *cells, f"{ratio:.2f}")
-    return table
-
-
-def draw(points: list[Point], file: Path, device: str) -> None:
+def draw(rows: Sequence[Row], file: Path, device: str) -> None:
     """Draw times over densities, as the paper's Figure 8."""
-    title = f"Random graphs of {points[0].n_vertices:,} vertices as matrices, {device}"
+    title = f"Random graphs of {rows[0]['n']:,} vertices as matrices, {device}"
+    names = [name for name, times in rows[0].items() if isinstance(times, list)]
     with panels(file, 1, (7, 4.2), title=title) as (panel,):
-        for number, name in enumerate(points[0].milliseconds):
-            panel.plot(
-                [point.probability for point in points],
-                [point.median(name) for point in points],
-                label=name,
-                **style(number),
-            )
+        for number, name in enumerate(names):
+            medians = [Run.of(Run(devices=()), row[name]) for row in rows]
+            panel.plot([row["p"] for row in rows], medians, label=name, **style(number))
         panel.set_xlabel("probability that a pair is an edge")
         panel.set_ylabel("milliseconds")
         panel.set_ylim(bottom=0)
@@ -219,53 +218,20 @@ def draw(points: list[Point], file: Path, device: str) -> None:
         legend_below(panel)
 
 
-# --------------------------------------------------------------------------- commands
-
-
-@click.group(cls=Experiments)
+@click.group(cls=Cases)
 def main() -> None:
     """Time `dense` beside other algorithms."""
 
 
-@main.command()
-@device_option
-@largest_option
-@repetitions_option
-@json_option
-def complete(device: str | None, largest: int, repetitions: int, json_file: Path | None) -> None:
+@main.add_command
+@case(LARGEST)
+def complete(run: Run, largest: int) -> Rows:
     """Time complete graphs of 512 vertices and more (Table 4)."""
-    on = clmst.get_device(device)
-    graphs = complete_graphs(complete_sizes(largest))
-    once = {SCIPY: scipy_milliseconds}
-    measured = measure(on, graphs, stored_or_listed, repetitions, once)
-    points = recorded(on, measured, json_file, on_point=Point.show)
-    Console(width=_WIDTH).print(table_of(points))
+    return solved(run, sizes_up_to(largest), [1.0], stored_or_listed, {SCIPY: scipy_ms})
 
 
-@main.command()
-@device_option
-@vertices_option
-@repetitions_option
-@json_option
-@click.option("--plot", type=click.Path(path_type=Path), help="Draw them here.")
-def density(
-    device: str | None, vertices: int, repetitions: int, json_file: Path | None, plot: Path | None
-) -> None:
+@main.add_command
+@case(VERTICES, draw=draw)
+def density(run: Run, vertices: int) -> Rows:
     """Time graphs of rising density, and find where they cross (Table 5 and Figure 8)."""
-    on = clmst.get_device(device)
-    graphs = density_graphs(vertices, PROBABILITIES)
-    measured = measure(on, graphs, kept_or_built, repetitions)
-    points = recorded(on, measured, json_file, on_point=Point.show)
-    console = Console(width=_WIDTH)
-    console.print(table_of(points))
-    found = {name: crossover(points, name) for name in (MATRIX, BUILT)}
-    for name, at in found.items():
-        said = "nowhere" if at is None else f"from p = {at:.2g} on"
-        console.print(f"{name} is faster than {EDGES} {said}")
-    write_record(on, points, json_file, crossover=found)
-    if plot is not None:
-        draw(points, plot, on.name)
-
-
-if __name__ == "__main__":
-    main()
+    return over_densities(run, vertices, kept_or_built, (MATRIX, BUILT), EDGES)

@@ -1,6 +1,6 @@
 """Several devices at one solve: `RepeatedSolver` on each alone, and on all by every strategy.
 
-    python -m benchmarks.devices GRAPH... --device nvidia:0 --device nvidia:1 [--json FILE]
+    python -m benchmarks devices GRAPH... --device nvidia:0 --device nvidia:1
 
 GRAPH is a surrogate graph by name, a file, or a family as in random:n=100000,average_degree=64.
 Weights are random floats, others in every round. A round is from an array on the host to a forest
@@ -12,64 +12,24 @@ contestants take turns. A ratio is the best device's time alone over that of sev
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import cycle
 from pathlib import Path
-from statistics import median
 from typing import Any
 
-import click
 import numpy as np
-from rich.console import Console
-from rich.table import Table
 
 import clmst
-from benchmarks.options import Experiment, json_option, repetitions_option
-from clmst.bench import machine
+from benchmarks.runner import Row, Rows, Run, case, graphs_argument, means
 from clmst.bench.agreement import Agreement
-from clmst.bench.harness import Contestant, Harness, Times, WrongResultError, seconds_of
-from clmst.bench.record import recorded
-from clmst.bench.tables import digits
+from clmst.bench.harness import WrongResultError, seconds_of
 from clmst.generators.surrogates import SURROGATES
 from clmst.tune import graphs as sources
 
 ROUNDS = 3
 STRATEGIES = ("split", "cores", "auto")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Point:
-    """The times of one graph.
-
-    Attributes
-    ----------
-    prepare : mapping of str to float
-        Milliseconds, by contestant.
-    milliseconds, prefetched : mapping of str to list of float
-        Of every repetition, by contestant: a single round, and a round of `solve_many`.
-    stats : mapping of str to mapping
-        The ``stats`` of a round.
-    """
-
-    name: str
-    n_vertices: int
-    n_edges: int
-    prepare: Mapping[str, float]
-    milliseconds: Mapping[str, list[float]]
-    prefetched: Mapping[str, list[float]]
-    stats: Mapping[str, Mapping[str, Any]]
-
-    def best_alone(self) -> float:
-        """Return the median of the quickest device by itself."""
-        alone = [times for name, times in self.milliseconds.items() if name not in STRATEGIES]
-        return min(median(times) for times in alone)
-
-    def ratio(self, name: str) -> float:
-        """Return the speedup of a contestant over the best single device."""
-        return self.best_alone() / median(self.milliseconds[name])
+_STEPS = ("began_ms", "upload_ms", "solve_ms", "send_ms", "wait_ms")
 
 
 def load(name: str) -> clmst.Graph:
@@ -80,144 +40,80 @@ def load(name: str) -> clmst.Graph:
     return source.make()
 
 
-def measure(name: str, graph: clmst.Graph, devices: list[clmst.Device], repetitions: int) -> Point:
-    """Return the times of a graph."""
+def prepared(
+    graph: clmst.Graph, devices: Sequence[clmst.Device]
+) -> tuple[dict[str, clmst.RepeatedSolver], dict[str, float]]:
+    """Return a solver of each device and of each strategy, and the milliseconds of preparing."""
     makes: dict[str, dict[str, Any]] = {
         f"{number}: {device.name}": {"devices": device} for number, device in enumerate(devices)
     }
-    makes |= {strategy: {"devices": devices, "strategy": strategy} for strategy in STRATEGIES}
+    makes |= {name: {"devices": [*devices], "strategy": name} for name in STRATEGIES}
     solvers: dict[str, clmst.RepeatedSolver] = {}
-    prepare = {}
-    for contestant, options in makes.items():
+    taken = {}
+    for name, options in makes.items():
         make = partial(clmst.RepeatedSolver, graph, **options)
-        seconds = seconds_of(lambda: solvers.update({contestant: make()}))  # noqa: B023
-        prepare[contestant] = 1e3 * seconds
-    first = next(iter(solvers.values()))
-    rng = np.random.default_rng(0)
-    given = [rng.random(first.n_edges, dtype=np.float32) for _ in range(ROUNDS)]
+        taken[name] = 1e3 * seconds_of(lambda: solvers.update({name: make()}))  # noqa: B023
+    return solvers, taken
+
+
+def check(name: str, solvers: dict[str, clmst.RepeatedSolver], given: list[np.ndarray]) -> None:
+    """Raise unless all solvers find the forest of the first device in every round."""
     for weights in given:
-        agreement = Agreement("the first device", first.solve(weights))
+        agreement = Agreement("the first device")
         for contestant, solver in solvers.items():
             if difference := agreement.difference(solver.solve(weights)):
                 raise WrongResultError(f"{name}: {contestant}: {difference}")
-    every = {
-        contestant: (rounds_of(solver, given), prefetched_rounds(solver, given))
-        for contestant, solver in solvers.items()
-    }
-    harness = Harness(repetitions=repetitions)
-    for turn in range(repetitions):
-        harness.take_turn([one for pair in every.values() for one in pair], turn)
-    times = {contestant: one.milliseconds for contestant, (one, _) in every.items()}
-    prefetched = {
-        contestant: [each / ROUNDS for each in many.milliseconds]
-        for contestant, (_, many) in every.items()
-    }
-    stats = {name: _stats_of(solver.solve(given[0]).stats) for name, solver in solvers.items()}
-    for solver in solvers.values():
-        solver.close()
-    for device in devices:
-        device.release_memory()
-    return Point(
-        name=name,
-        n_vertices=graph.n_vertices,
-        n_edges=first.n_edges,
-        prepare=prepare,
-        milliseconds=times,
-        prefetched=prefetched,
-        stats=stats,
-    )
 
 
-def rounds_of(solver: clmst.RepeatedSolver, given: list[np.ndarray]) -> Times[Any]:
-    """Return the times of single rounds, whose weights come in turn."""
+def ways_of(
+    title: str, solver: clmst.RepeatedSolver, given: list[np.ndarray]
+) -> dict[str, Callable[[], object]]:
+    """Return single rounds, whose weights come in turn, and rounds by `solve_many`."""
     weights = cycle(given)
-    return Times(contestant=Contestant(name="round", call=lambda: solver.solve(next(weights))))
+    return {
+        title: lambda: solver.solve(next(weights)),
+        f"{title}, prefetched": lambda: [*solver.solve_many(given)],
+    }
 
 
-def prefetched_rounds(solver: clmst.RepeatedSolver, given: list[np.ndarray]) -> Times[Any]:
-    """Return the times of rounds by `solve_many`."""
-
-    def solve() -> None:
-        for _ in solver.solve_many(given):
-            pass
-
-    return Times(contestant=Contestant(name="rounds", call=solve))
-
-
-def _stats_of(stats: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the stats of a forest that describe the devices' work."""
-    wanted = ("strategy", "algorithm", "device", "devices", "last_pass")
-    return {name: stats[name] for name in wanted if name in stats}
+def parts_of(graph: str, strategy: str, forest: clmst.Forest) -> Rows:
+    """Yield the devices' work in a round of a strategy."""
+    for part in forest.stats.get("devices", ()):
+        yield {
+            "graph": graph, "strategy": strategy, "device": part["device"],
+            "vertices": part["vertices"], "edges": part["edges"],
+            "algorithms": ", ".join(part["algorithms"]),
+            **{step: float(max(part[step], 0)) for step in _STEPS},
+            "last pass ms": float(forest.stats["last_pass"]["ms"]),
+        }  # fmt: skip
 
 
-def table_of(points: list[Point]) -> Table:
-    """Return medians: of a round, and of one of several; ratios for strategies of several."""
-    names = [*points[0].milliseconds]
-    table = Table("graph", "n", "edges", *(f"{name} ms (prefetched)" for name in names))
-    for point in points:
-        cells = []
-        for name in names:
-            times = f"{digits(median(point.milliseconds[name]))}"
-            times += f" ({digits(median(point.prefetched[name]))})"
-            if name in STRATEGIES:
-                chosen = point.stats[name]["strategy"]
-                times += f", {point.ratio(name):.2f}" + (f", {chosen}" if chosen != name else "")
-            cells.append(times)
-        table.add_row(point.name, f"{point.n_vertices:,}", f"{point.n_edges:,}", *cells)
-    return table
-
-
-def parts_of(points: list[Point]) -> Table:
-    """Return the devices' work in a round of each strategy for several devices."""
-    steps = ("began_ms", "upload_ms", "solve_ms", "send_ms", "wait_ms")
-    table = Table("graph", "strategy", "device", "vertices", "edges", "algorithms", *steps, "last")
-    for point in points:
-        for name in STRATEGIES:
-            stats = point.stats[name]
-            for index, part in enumerate(stats.get("devices", ())):
-                last = stats["last_pass"]
-                table.add_row(
-                    point.name,
-                    name,
-                    part["device"],
-                    f"{part['vertices']:,}",
-                    f"{part['edges']:,}",
-                    ", ".join(part["algorithms"]),
-                    *(digits(max(part[step], 0)) for step in steps),
-                    f"{last['edges']:,} edges, {digits(last['ms'])} ms" if index == 0 else "",
-                )
-    return table
-
-
-def mean_ratio(points: list[Point], name: str) -> float:
-    """Return the geometric mean of a contestant's ratios."""
-    return math.exp(sum(math.log(point.ratio(name)) for point in points) / len(points))
-
-
-@click.command(cls=Experiment)
-@click.argument("graphs", nargs=-1, required=True)
-@click.option(
-    "--device", "names", multiple=True, required=True,
-    help="Two or more, each as of clmst solve, as in nvidia:0 and nvidia:1.",
-)  # fmt: skip
-@repetitions_option
-@json_option
-def main(
-    graphs: tuple[str, ...], names: tuple[str, ...], repetitions: int, json_file: Path | None
-) -> None:
-    """Time rounds on several devices: medians, in brackets those with prefetch."""
-    devices = [clmst.get_device(name) for name in names]
-    if len(devices) < 2:
-        raise click.UsageError("one --device is given; strategies are for two or more")
-    measured = (measure(Path(one).name, load(one), devices, repetitions) for one in graphs)
-    every = [machine.facts(device) for device in devices]
-    points = recorded(devices[0], measured, json_file, devices=every)
-    console = Console(width=200)
-    console.print(table_of(points))
-    console.print(parts_of(points))
-    means = (f"{name} {mean_ratio(points, name):.2f}" for name in STRATEGIES)
-    console.print(f"Speed-up over the best device alone, geometric mean: {', '.join(means)}")
-
-
-if __name__ == "__main__":
-    main()
+@case(graphs_argument(required=True), devices=(2, 64))
+def main(run: Run, graphs: tuple[str, ...]) -> Rows:
+    """Time rounds on several devices, single ones and by `solve_many`."""
+    rows: list[Row] = []
+    works: list[Row | str] = []
+    for argument in graphs:
+        name, graph = Path(argument).name, load(argument)
+        solvers, taken = prepared(graph, run.devices)
+        m, rng = next(iter(solvers.values())).n_edges, np.random.default_rng(0)
+        given = [rng.random(m, dtype=np.float32) for _ in range(ROUNDS)]
+        check(name, solvers, given)
+        ways: dict[str, Callable[[], object]] = {}
+        for title, solver in solvers.items():
+            ways |= ways_of(title, solver, given)
+        times = run.turns(ways, warm_ups=0)
+        for title in solvers:
+            prefetched = f"{title}, prefetched"
+            times[prefetched] = [ms / ROUNDS for ms in times[prefetched]]
+        best = min((times[title] for title in [*solvers][: len(run.devices)]), key=run.of)
+        row = {"graph": name, "n": graph.n_vertices, "edges": m, **times, "_prepare": taken}
+        rows.append({"best alone": best} | {title: times[title] for title in STRATEGIES})
+        chosen = {title: solvers[title].solve(given[0]) for title in STRATEGIES}
+        yield row | {"auto chose": chosen["auto"].stats["strategy"]}
+        for title, forest in chosen.items():
+            works += parts_of(name, title, forest)
+        for solver in solvers.values():
+            solver.close()
+    yield from works
+    yield means(run, rows, "best alone")

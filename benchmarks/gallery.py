@@ -1,6 +1,6 @@
 """The pictures of the gallery, made of generated graphs.
 
-    python -m benchmarks.gallery [--folder docs/images] [--only NAME] [--device NAME]
+    python -m benchmarks gallery [--folder docs/images] [--only NAME] [--device NAME]
 
 The same seeds give the same graphs and forests on every device, so they give the same pictures.
 """
@@ -16,7 +16,7 @@ from PIL import Image
 from scipy.ndimage import gaussian_filter
 
 import clmst
-from benchmarks.options import device_option
+from benchmarks.runner import Reported
 from clmst.bench.canvas import panels
 from clmst.cluster import HDBSCAN
 from clmst.core.weight_keys import Array
@@ -149,28 +149,24 @@ def draw(name: str, path: Path, device: clmst.Device) -> None:
     shrink(path)
 
 
-def shrink(path: Path) -> None:
-    """Bring a picture to the width of a page, and to 128 colours."""
+def shrink(path: Path, width: int = PIXELS, *, colours: int = 128) -> None:
+    """Bring a picture to the width of a page, and to a palette."""
     with Image.open(path) as picture:
-        height = round(picture.height * PIXELS / picture.width)
-        small = picture.convert("RGB").resize((PIXELS, height), Image.Resampling.LANCZOS)
-        small.quantize(128, dither=Image.Dither.NONE).save(path, optimize=True)
+        height = round(picture.height * width / picture.width)
+        small = picture.convert("RGB").resize((width, height), Image.Resampling.LANCZOS)
+        small.quantize(colours, dither=Image.Dither.NONE).save(path, optimize=True)
 
 
-@click.command()
+@click.command(cls=Reported)
 @click.option(
     "--folder", type=click.Path(path_type=Path), default=Path("docs/images"), show_default=True,
     help="Where the pictures go.",
 )  # fmt: skip
 @click.option("--only", type=click.Choice(list(PICTURES)), help="One picture, not all.")
-@device_option
+@click.option("--device", help="As of clmst solve.")
 def main(folder: Path, only: str | None, device: str | None) -> None:
     """Draw the pictures of the gallery."""
     folder.mkdir(parents=True, exist_ok=True)
     for name in [only] if only else PICTURES:
         draw(name, folder / f"{name}.png", clmst.get_device(device))
         print(folder / f"{name}.png")
-
-
-if __name__ == "__main__":
-    main()

@@ -1,24 +1,22 @@
 """Forests of graphs that a device generates, of which only the forest is ever stored.
 
-    python -m benchmarks.generated 64e9 --vertices 28 [--small 4e6] [--repetitions 3]
-        [--device NAME] [--memory-limit BYTES]
+    python -m benchmarks generated 64e9 --vertices 28 [--small 4e6] [--memory-limit BYTES]
 
 Ends and weights of edge number i are bits of hashes of i: a random graph of 2**VERTICES vertices.
 First a small graph by the same expressions is compared with Kruskal's algorithm on the host, edge
 for edge. Then the large one is solved again and again, and once more with its edges in reverse
-order. That forest must have the same ends and weights. A table in Markdown goes to standard output.
+order. That forest must have the same ends and weights.
 """
 
 from __future__ import annotations
 
 import warnings
-from statistics import median
 
 import click
 import numpy as np
 
 import clmst
-from benchmarks.options import Experiment, device_option
+from benchmarks.runner import Rows, Run, case
 from clmst.bench.harness import WrongResultError, wall_and_processor_seconds
 from clmst.core.forest import Forest
 from clmst.runtime.device import Device
@@ -64,44 +62,34 @@ def check_reversed(found: Forest, turned: Forest) -> None:
         raise WrongResultError("another forest of the edges in reverse order")
 
 
-@click.command(cls=Experiment)
-@click.argument("n_edges", type=float)
-@click.option("--vertices", "bits", default=28, show_default=True, help="Their binary logarithm.")
-@click.option("--small", default=4e6, show_default=True, help="Edges of the graph that is checked.")
-@click.option("--repetitions", default=3, show_default=True)
-@click.option("--memory-limit", type=float, default=None)
-@device_option
-def main(  # noqa: PLR0917 - click gives them by name
-    n_edges: float,
-    bits: int,
-    small: float,
-    repetitions: int,
-    memory_limit: float | None,
-    device: str | None,
-) -> None:
+@case(
+    click.argument("n_edges", type=float),
+    click.option("--vertices", "bits", default=28, help="Their binary logarithm."),
+    click.option("--small", default=4e6, help="Edges of the graph that is checked."),
+    click.option("--memory-limit", type=float, default=None),
+    repetitions=3,
+)
+def main(run: Run, *, n_edges: float, bits: int, small: float, memory_limit: float | None) -> Rows:
     """Time a graph of so many generated edges."""
-    found_device = clmst.get_device(device)
     limit = None if memory_limit is None else int(memory_limit)
-    check_small(int(small), max(int(small / 32).bit_length(), 2), found_device)
+    check_small(int(small), max(int(small / 32).bit_length(), 2), run.device)
 
     def solve(*, is_reversed: bool = False) -> Forest:
         edges = random_graph(int(n_edges), bits, is_reversed=is_reversed)
-        return clmst.stream_minimum_spanning_forest(edges, device=found_device, memory_limit=limit)
+        return clmst.stream_minimum_spanning_forest(edges, device=run.device, memory_limit=limit)
 
     found, first, _ = wall_and_processor_seconds(solve)
-    times = [wall_and_processor_seconds(solve)[1] for _ in range(repetitions)]
+    times = run.turns({"s": solve}, warm_ups=0)["s"]
     check_reversed(found, solve(is_reversed=True))
-    seconds = median(times)
-    print(f"{found_device.description}: 2**{bits} vertices, {int(n_edges):,} edges\n")
-    print("| first s | median s | edges a second | passes | reductions | filtered |")
-    print("|---|---|---|---|---|---|")
     stats = found.stats
-    print(
-        f"| {first:.2f} | {seconds:.2f} | {n_edges / seconds:.3g} | {stats['passes']} | "
-        f"{stats['reductions']} | {stats['edges_filtered'] / n_edges:.2%} |"
-    )
-    print(f"\nforest: {found.n_edges:,} edges, weight {found.total_weight:,}")
-
-
-if __name__ == "__main__":
-    main()
+    yield {
+        "vertices": 1 << bits,
+        "edges": int(n_edges),
+        "first s": first,
+        "ms": times,
+        "edges a second": f"{1e3 * n_edges / run.of(times):.3g}",
+        "passes": stats["passes"],
+        "reductions": stats["reductions"],
+        "filtered": f"{stats['edges_filtered'] / n_edges:.2%}",
+    }
+    yield f"forest: {found.n_edges:,} edges, weight {found.total_weight:,}"

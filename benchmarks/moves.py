@@ -1,6 +1,6 @@
-"""Ways from the memory of one device to that of another: ``python -m benchmarks.moves``.
+"""Ways from the memory of one device to that of another.
 
-    python -m benchmarks.moves --device nvidia:0 --device nvidia:1 [--bytes 4e8]
+    python -m benchmarks moves --device nvidia:0 --device nvidia:1 [--bytes 4e8]
 
 Each way is verified byte for byte before it is timed; ways take turns. "blocks" is what clmst does
 (``runtime/relay.py``), here with blocks of several sizes; "array" copies all of it to an ordinary
@@ -11,43 +11,19 @@ first to bring the buffer to the other device.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import click
 import numpy as np
 
 import clmst
-from benchmarks.options import Experiment, json_option, repetitions_option
-from benchmarks.several_gpus import opened
-from clmst.bench.harness import Contestant, Harness, WrongResultError
-from clmst.bench.record import recorded
-from clmst.bench.tables import Table, digits
+from benchmarks.runner import Rows, Run, case
+from benchmarks.several_gpus import together
+from clmst.bench.harness import Contestant, WrongResultError
 from clmst.runtime.relay import DeviceCopy, locks_in_order, move
 from clmst.runtime.transfer import Staging, StagingShape
 
 _BLOCKS = (1 << 20, 4 << 20, 16 << 20)  # bytes
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Point:
-    """The times of one way, in milliseconds."""
-
-    way: str
-    n_bytes: int
-    milliseconds: list[float]
-
-    def cells(self) -> tuple[str, ...]:
-        """Return the row of a table."""
-        low, high = min(self.milliseconds), max(self.milliseconds)
-        middle = float(np.median(self.milliseconds))
-        return self.way, digits(middle), f"{digits(low)}-{digits(high)}", f"{self.rate:.1f}"
-
-    @property
-    def rate(self) -> float:
-        """GB/s."""
-        return self.n_bytes / float(np.median(self.milliseconds)) / 1e6
 
 
 class Pair:
@@ -102,7 +78,7 @@ class Pair:
         return "" if same else "other bytes arrived"
 
 
-def ways(names: Sequence[str], values: np.ndarray[Any, Any]) -> list[Contestant[Any]]:
+def ways(devices: Sequence[clmst.Device], values: np.ndarray[Any, Any]) -> list[Contestant[Any]]:
     """Return all ways."""
     found: list[Contestant[Any]] = []
 
@@ -110,36 +86,31 @@ def ways(names: Sequence[str], values: np.ndarray[Any, Any]) -> list[Contestant[
         found.append(Contestant(name=name, call=call, difference=pair.difference))
 
     for n_bytes in _BLOCKS:
-        devices = [one.twin() for one in opened(names, one_context=False)]
+        twins = [one.twin() for one in devices]
         shape = StagingShape(block_bytes=n_bytes)
-        for device in devices:
+        for device in twins:
             pinned = device.capabilities.host_arrays == "copied"
             device.staging = Staging(device.queue, pinned=pinned, shape=shape)
-        pair = Pair(devices, values)
+        pair = Pair(twins, values)
         add(f"blocks of {n_bytes >> 20} MiB", pair, pair.by_relay)
         if n_bytes == StagingShape().block_bytes:
             add("array", pair, pair.by_array)
-    devices = [clmst.get_device(name) for name in names]
     if devices[0].cl_device.platform != devices[1].cl_device.platform:
         return found  # which no context can have both of
-    pair = Pair(opened(names, one_context=True), values)
+    pair = Pair(together(devices), values)
     add("one context", pair, pair.by_driver)
     add("one context, migrated", pair, pair.by_migration)
     return found
 
 
-@click.command(cls=Experiment)
-@click.option("--device", "names", multiple=True, required=True, help="Two.")
-@click.option("--bytes", "n_bytes", type=float, default=4e8, show_default=True)
-@repetitions_option
-@json_option
-def main(names: tuple[str, ...], n_bytes: float, repetitions: int, json_file: Path | None) -> None:
+@case(
+    click.option("--bytes", "n_bytes", type=float, default=4e8, show_default=True), devices=(2, 2)
+)
+def main(run: Run, n_bytes: float) -> Rows:
     """Time all ways from the first device to the second."""
-    if len(names) != 2:
-        raise click.UsageError(f"{len(names)} devices are named; a move has two")
     values = np.random.default_rng(0).integers(0, 1 << 32, int(n_bytes) // 4, np.uint32)
     contestants, failed = [], []
-    for one in ways(names, values):
+    for one in ways(run.devices, values):
         try:
             one.call()
         except Exception as error:  # a driver may not have a way at all
@@ -148,21 +119,7 @@ def main(names: tuple[str, ...], n_bytes: float, repetitions: int, json_file: Pa
         contestants.append(one)
     if not contestants:
         raise WrongResultError("no way works: " + "; ".join(failed))
-    times = Harness(repetitions=repetitions, warm_ups=1).run(contestants)
-    points = recorded(
-        clmst.get_device(names[0]),
-        [
-            Point(way=one.name, n_bytes=values.nbytes, milliseconds=one.milliseconds)
-            for one in times
-        ],
-        json_file,
-        failed=failed,
-    )
-    headings = ("way", "ms", "spread", "GB/s")
-    title = f"{values.nbytes:,} bytes from {names[0]} to {names[1]}"
-    rows = [one.cells() for one in points]
-    click.echo(Table(title=title, headings=headings, rows=rows, notes=tuple(failed)).as_markdown())
-
-
-if __name__ == "__main__":
-    main()
+    for times in run.harness(warm_ups=1).run(contestants):
+        rate = values.nbytes / run.of(times.milliseconds) / 1e6
+        yield {"way": times.name, "ms": times.milliseconds, "GB/s": rate}
+    yield from failed

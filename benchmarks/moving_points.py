@@ -1,7 +1,7 @@
 """Minimum spanning trees of points that move around fixed places.
 
-    python -m benchmarks.moving_points solver 2e5,2 2e5,3 [--device NAME]
-    python -m benchmarks.moving_points lists 2e5,2 2e5,3
+    python -m benchmarks moving_points solver 2e5,2 2e5,3
+    python -m benchmarks moving_points lists 2e5,2 2e5,3
 
 Sets of points are given as for `benchmarks.points`.
 
@@ -21,20 +21,15 @@ import click
 import numpy as np
 
 import clmst
-from benchmarks.options import Experiments, device_option, repetitions_option
-from benchmarks.points import Sample, endpoints_of, samples_argument
+from benchmarks.points import SAMPLES, Sample, endpoints_of
+from benchmarks.runner import Cases, Row, Rows, Run, case
 from clmst import Device, Points
 from clmst.algorithms.bvh_boruvka import solve as bvh_boruvka
 from clmst.algorithms.bvh_boruvka.moved import MovingPoints
 from clmst.algorithms.shared.device_forest import DeviceForest
-from clmst.bench.harness import CLOCKS, Contestant, Harness
+from clmst.bench.harness import Contestant, by_name
 from clmst.runtime.device_matrix import DeviceMatrix
 from clmst.runtime.launcher import Launcher
-
-
-@click.group(cls=Experiments)
-def main() -> None:
-    """Time spanning trees of points that move."""
 
 
 class Jitter:
@@ -70,7 +65,7 @@ class MovedPoints(Jitter):
         self._stats.append(forest.stats)
         return forest
 
-    def ways(self, rounds: int) -> str:
+    def how(self, rounds: int) -> str:
         """Return how the last rounds were solved, and how often."""
         counts = Counter(stats["moved"]["how"] for stats in self._stats[-rounds:])
         return ", ".join(f"{how} {count}" for how, count in counts.most_common())
@@ -123,11 +118,6 @@ class KeptLists(Jitter):
         return "" if same else "another tree"
 
 
-clock_option = click.option(
-    "--clock", type=click.Choice(list(CLOCKS)), default="wall", show_default=True
-)
-
-
 def shares_option(*shares: float) -> Callable[[Any], Any]:
     """Return the option that says how far points move."""
     return click.option(
@@ -136,87 +126,56 @@ def shares_option(*shares: float) -> Callable[[Any], Any]:
     )  # fmt: skip
 
 
-@main.command()
-@samples_argument
-@device_option
-@repetitions_option
-@clock_option
-@shares_option(0, 0.001, 0.003, 0.01, 0.03, 0.1, 1)
-def solver(
-    samples: tuple[Sample, ...], device: str | None, repetitions: int, clock: str,
-    shares: tuple[float, ...],
-) -> None:  # fmt: skip
+def beside_anew(run: Run, moved: Any, name: str, call: Any, warm_ups: int) -> Row:
+    """Return the times of solves of points that move, beside solves anew."""
+    every = [
+        Contestant(name="anew", call=moved.anew, before=moved.step),
+        Contestant(name=name, call=call, difference=moved.difference, before=moved.step),
+    ]
+    times: Row = by_name(run.harness(warm_ups=warm_ups, verification="ends").run(every))
+    pairs = zip(times["anew"], times[name], strict=True)
+    return times | {"ratio": median(b / a for a, b in pairs)}
+
+
+@click.group(cls=Cases)
+def main() -> None:
+    """Time spanning trees of points that move."""
+
+
+@main.add_command
+@case(SAMPLES, shares_option(0, 0.001, 0.003, 0.01, 0.03, 0.1, 1))
+def solver(run: Run, samples: tuple[Sample, ...], shares: tuple[float, ...]) -> Rows:
     """Time a solver of points that move, beside a solve anew, from arrays to arrays."""
-    found = clmst.get_device(device)
-    click.echo(f"{found.description}, clmst {clmst.__version__}\n")
-    click.echo(
-        "| points | dimensions | kind | movement | anew, ms | solver, ms | ratio | how "
-        "| candidates a point |"
-    )
-    click.echo("|---|---|---|---|---|---|---|---|---|")
     for sample in samples:
         for share in shares:
-            jitter = MovedPoints(sample, share, found)
-            every = [
-                Contestant(name="anew", call=jitter.anew, before=jitter.step),
-                Contestant(
-                    name="solver",
-                    call=jitter.moved,
-                    difference=jitter.difference,
-                    before=jitter.step,
-                ),
-            ]
-            harness = Harness(
-                repetitions=repetitions, warm_ups=8, verification="ends", clock=CLOCKS[clock]
-            )
-            anew, moved = harness.run(every)
-            ratio = median(b / a for a, b in zip(anew.seconds, moved.seconds, strict=True))
-            click.echo(
-                f"| {sample} | {share:g} | {1e3 * anew.median:.1f} | {1e3 * moved.median:.1f} "
-                f"| {ratio:.2f} | {jitter.ways(repetitions)} "
-                f"| {jitter.candidates(repetitions):.1f} |"
+            moved = MovedPoints(sample, share, run.device)
+            times = beside_anew(run, moved, "solver", moved.moved, 8)
+            yield (
+                sample.row
+                | {"movement": share}
+                | times
+                | {
+                    "how": moved.how(run.repetitions),
+                    "candidates a point": moved.candidates(run.repetitions),
+                }
             )
 
 
-@main.command()
-@samples_argument
-@device_option
-@repetitions_option
-@clock_option
-@shares_option(0.01, 0.02, 0.03, 0.04, 0.06, 0.08, 0.1, 0.15, 0.2)
-def lists(
-    samples: tuple[Sample, ...], device: str | None, repetitions: int, clock: str,
-    shares: tuple[float, ...],
-) -> None:  # fmt: skip
+@main.add_command
+@case(SAMPLES, shares_option(0.01, 0.02, 0.03, 0.04, 0.06, 0.08, 0.1, 0.15, 0.2))
+def lists(run: Run, samples: tuple[Sample, ...], shares: tuple[float, ...]) -> Rows:
     """Time solves by lists that are kept, beside solves anew, of points on a device."""
-    found = clmst.get_device(device)
-    click.echo(f"{found.description}, clmst {clmst.__version__}\n")
-    click.echo(
-        "| points | dimensions | kind | movement | anew, ms | lists, ms | ratio | unsure "
-        "| searches a point |"
-    )
-    click.echo("|---|---|---|---|---|---|---|---|---|")
     for sample in samples:
         for share in shares:
-            kept = KeptLists(sample, share, found)
-            every = [
-                Contestant(name="anew", call=kept.anew, before=kept.step),
-                Contestant(
-                    name="lists", call=kept.by_lists, difference=kept.difference, before=kept.step
-                ),
-            ]
-            harness = Harness(
-                repetitions=repetitions, warm_ups=1, verification="ends", clock=CLOCKS[clock]
-            )
-            anew, by_lists = harness.run(every)
+            kept = KeptLists(sample, share, run.device)
+            times = beside_anew(run, kept, "lists", kept.by_lists, 1)
             stats = kept.forest.stats
-            ratio = median(b / a for a, b in zip(anew.seconds, by_lists.seconds, strict=True))
-            click.echo(
-                f"| {sample} | {share:g} | {1e3 * anew.median:.1f} | {1e3 * by_lists.median:.1f} "
-                f"| {ratio:.2f} | {stats['moved']['unsure']:.5f} "
-                f"| {sum(stats['searches']) / sample.n:.4f} |"
+            yield (
+                sample.row
+                | {"movement": share}
+                | times
+                | {
+                    "unsure": f"{stats['moved']['unsure']:.5f}",
+                    "searches a point": f"{sum(stats['searches']) / sample.n:.4f}",
+                }
             )
-
-
-if __name__ == "__main__":
-    main()

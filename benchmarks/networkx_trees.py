@@ -1,13 +1,10 @@
 """NetworkX's own functions beside those of backend="clmst": a first call, and one more.
 
-    python -m benchmarks.networkx_trees [--function core_number] [--edges 100000] [--rounds 7]
-                                        [--clock cpu] [--least]
+    python -m benchmarks networkx_trees [--function core_number] [--edges 100000]
 
 Each row is a random graph with weights that are random floats. The first call converts the graph;
 the next one finds it in NetworkX's cache. All three take turns, and results are compared before
-anything is timed. A time is the median of all rounds; garbage is collected before each. `--clock
-cpu` takes the processor time of all threads, and `--least` the least time instead of the median:
-for a machine that others use.
+anything is timed; garbage is collected before each.
 """
 
 from __future__ import annotations
@@ -22,10 +19,9 @@ from typing import Any
 
 import click
 import networkx as nx
-from rich.console import Console
-from rich.table import Table
 
-from clmst.bench.harness import CLOCKS, Contestant, Harness
+from benchmarks.runner import Rows, Run, case
+from clmst.bench.harness import Contestant, by_name
 
 EDGES_PER_NODE = (50, 10, 2)
 # What is timed, and what tells whether two results are the same.
@@ -68,30 +64,19 @@ def contestants(G: Any, run: Any, same: Callable[[Any, Any], bool]) -> list[Cont
     ]
 
 
-@click.command(help=__doc__)
-@click.option("--function", type=click.Choice(list(FUNCTIONS)), default=next(iter(FUNCTIONS)))
-@click.option("--edges", default=100_000, show_default=True)
-@click.option("--rounds", default=7, show_default=True)
-@click.option("--clock", type=click.Choice(sorted(CLOCKS)), default="wall", show_default=True)
-@click.option("--least", is_flag=True)
-def main(function: str, edges: int, rounds: int, clock: str, least: bool) -> None:
-    """Time both, and print a table."""
+@case(
+    click.option("--function", type=click.Choice(list(FUNCTIONS)), default=next(iter(FUNCTIONS))),
+    click.option("--edges", default=100_000, show_default=True),
+    repetitions=7,
+)
+def main(run: Run, function: str, edges: int) -> Rows:
+    """Time NetworkX and clmst behind it."""
     warnings.filterwarnings("ignore", message="Note: conversions to backend graphs")
-    run, same = getattr(nx, function), FUNCTIONS[function]
-    table = Table("nodes", "edges", "NetworkX, ms", "first call", "times", "again", "times")
+    solve, same = getattr(nx, function), FUNCTIONS[function]
     for density in EDGES_PER_NODE:
         G = random_graph(edges // density, edges)
-        harness = Harness(repetitions=rounds, clock=CLOCKS[clock])
-        every = harness.run(contestants(G, run, same))
-        slow, converted, cached = (
-            1e3 * (min(times.seconds) if least else times.median) for times in every
-        )
-        table.add_row(
-            f"{len(G):,}", f"{edges:,}", f"{slow:.0f}", f"{converted:.1f}",
-            f"{slow / converted:.1f}", f"{cached:.1f}", f"{slow / cached:.1f}",
-        )  # fmt: skip
-    Console().print(table)
-
-
-if __name__ == "__main__":
-    main()
+        times = by_name(run.harness().run(contestants(G, solve, same)))
+        ratios = {
+            f"NetworkX / {way}": run.ratio(times, "NetworkX", way) for way in ("first", "again")
+        }
+        yield {"nodes": len(G), "edges": edges, **times, **ratios}

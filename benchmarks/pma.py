@@ -1,105 +1,151 @@
 """PMA's experiments, redone: its Table 1 and Figures 4, 7 and 8.
 
-    python -m benchmarks.pma [table] [gamma] [parallel] [reduction] [workers] [--device NAME]
+    python -m benchmarks pma table|gamma|parallel|reduction|workers [--share 0.25] [--plot FILE]
 
 ``table`` times the three variants beside `boruvka` and `ecl` on graphs of the paper's kinds, and
 making the first level, ranks of edges and sorted rows, by itself; ``gamma`` times the variants over
 the size of trees (Figures 4(a) and 7); ``parallel`` with and without the removal of parallel edges
 over the average degree (Figure 4(b)); ``reduction`` counts the vertices that the first level unites
-(Figure 8). Without names, these four are run. ``workers`` compares work-items with lane groups over
-the average degree, on devices whose lanes combine.
+(Figure 8). ``workers`` compares work-items with lane groups over the average degree, on devices
+whose lanes combine.
 
 Graphs are generated, at ``--share`` of the paper's size: its real graphs, of their numbers of
-vertices and edges and of a similar kind, are surrogate graphs by name (``--graph road_usa``).
-Contestants take turns on the graph resident on the device, and leave the forest there; none is
-timed before its edges are found equal to those of `ecl`. ``--clock cpu`` takes the processor time
-of all threads instead of wall time: for CPU devices of a machine that others are using.
+vertices and edges and of a similar kind, are surrogate graphs by name (``--graph road_usa``). They
+are resident on the device, and forests stay there; all edges must be those of `ecl`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import Any, TypeAlias
 
 import click
-from rich.console import Console
-from rich.table import Table
 
 import clmst
-from benchmarks.options import Experiment
-from benchmarks.pma_graphs import EXPERIMENTS, OF_THE_PAPER, Make
-from benchmarks.pma_plots import FIRST_LEVEL, draw
-from clmst import DeviceForest, DeviceGraph, PmaOptions
+from benchmarks.runner import Cases, Row, Rows, Run, Way, case
+from clmst import DeviceForest, DeviceGraph, Graph, PmaOptions
 from clmst.algorithms.pma.options import Variant
 from clmst.algorithms.pma.solve import chosen_gamma
 from clmst.algorithms.shared.contraction import Contraction
 from clmst.bench.agreement import Agreement
-from clmst.bench.harness import CLOCKS, Contestant, Harness
-from clmst.bench.record import write_record
+from clmst.bench.canvas import GRID, legend_below, panels, plain_ticks, style
+from clmst.generators import generate
 from clmst.generators.surrogates import SURROGATES
 from clmst.runtime.launcher import Launcher
 
 VARIANTS: tuple[Variant, ...] = ("min", "sort", "hybrid")
 SMALL_GAMMA = 6  # best on random graphs of small degree in the paper
 GAMMAS = (2, 4, 6, 8, 12, 16, 24, 32, 64, 128, 256)
+FIRST_LEVEL = "first level alone"  # what no solver is, in the table
+DEGREES = (4, 8, 16, 32, 64)
+_MILLION = 1_000_000
+_LEAST = 1000  # vertices, however small the share
 
-UNITS = {"wall": "milliseconds", "cpu": "processor milliseconds"}
-
-Solve = Callable[[DeviceGraph], DeviceForest]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Point:
-    """The results of one contestant on one graph.
-
-    Attributes
-    ----------
-    experiment, graph, contestant : str
-    n_vertices, n_edges : int
-    x : float
-        What the experiment varies: gamma, or the average degree; 0 if nothing.
-    values : tuple of float
-        One a repetition: milliseconds, or per cent of the vertices united.
-    default : int
-        The default gamma.
-    """
-
-    experiment: str
-    graph: str
-    contestant: str
-    n_vertices: int
-    n_edges: int
-    x: float = 0.0
-    values: tuple[float, ...]
-    default: int
-
-    @property
-    def median(self) -> float:
-        """The median of the values."""
-        return median(self.values)
+Make: TypeAlias = Callable[[], Graph]
 
 
-# ----------------------------------------------------------------------- contestants
+def road(n: int, degree: float) -> Make:
+    """Return a maker of a road map."""
+    return partial(generate, "road", n=n, average_degree=degree)
 
 
-def by(algorithm: str, options: PmaOptions | None = None) -> Solve:
+def recursive(n: int, edge_factor: int) -> Make:
+    """Return a maker of a recursive matrix of at least so many vertices."""
+    return partial(generate, "rmat", scale=(n - 1).bit_length(), edge_factor=edge_factor)
+
+
+def table_graphs(share: float) -> Mapping[str, Make]:
+    """Return graphs of the kinds of Table 1 by name: of their vertices and edges, about."""
+
+    def of(n: int) -> int:
+        return max(round(n * share), _LEAST)
+
+    attach = partial(generate, "preferential")
+    return {
+        "New York": road(of(264_000), 2.8),
+        "Florida": road(of(1_070_000), 2.5),
+        "California": road(of(1_800_000), 2.5),
+        "USA-West": road(of(6_200_000), 2.4),
+        "USA-Full": road(of(23_900_000), 2.4),
+        "Amazon co-purchasing": partial(attach, n=of(410_000), edges_per_vertex=8),
+        "Google graph": recursive(of(876_000), 6),
+        "Internet topology": recursive(of(1_700_000), 7),
+        "US patents citation": partial(attach, n=of(3_800_000), edges_per_vertex=4),
+        "clusters (SSCA#2)": partial(
+            generate, "cliques", count=max(of(_MILLION) // 17, 2), size=17, chained=True
+        ),
+    }
+
+
+def gamma_graphs(share: float) -> Mapping[str, Make]:
+    """Return the graphs of Figures 4(a) and 7 by name."""
+    n = max(round(_MILLION * share), _LEAST)
+    return {
+        "road map (Florida)": road(n, 2.5),
+        "random, degree 8": partial(generate, "random", n=n, average_degree=8.0),
+        "random, degree 64": partial(generate, "random", n=n // 4, average_degree=64.0),
+        "dense R-MAT": recursive(10_000, max(round(1000 * share), 16)),
+    }
+
+
+def reduction_graphs(share: float) -> Mapping[str, Make]:
+    """Return the graphs of Figure 8 by name."""
+    n = max(round(_MILLION * share), _LEAST)
+    return {
+        "road map (Florida)": road(n, 2.5),
+        "random, degree 60": partial(generate, "random", n=n, average_degree=60.0),
+        "R-MAT, degree 20": recursive(n, 10),
+        "clusters (SSCA#2)": partial(generate, "cliques", count=n // 17, size=17, chained=True),
+    }
+
+
+def degree_graphs(share: float) -> Mapping[str, Make]:
+    """Return random graphs of rising average degree, as of Figure 4(b)."""
+    n = max(round(_MILLION * share), _LEAST)
+    return {
+        f"random, degree {degree}": partial(generate, "random", n=n, average_degree=float(degree))
+        for degree in DEGREES
+    }
+
+
+# ------------------------------------------------------------------------ experiments
+
+
+def by(graph: DeviceGraph, algorithm: str, options: PmaOptions | None = None) -> Way:
     """Return a contestant that leaves its forest on the device."""
-    return lambda graph: clmst.minimum_spanning_forest(
+    return lambda: clmst.minimum_spanning_forest(
         graph, algorithm=algorithm, options=options, keep_on_device=True
     )
 
 
-def named(graph: DeviceGraph, solves: Mapping[str, Solve]) -> list[Contestant[DeviceForest]]:
-    """Return contestants that must find the edges that `ecl` finds."""
-    agreement = Agreement("ecl", by("ecl")(graph).to_host())
-    return [
-        Contestant(name=name, call=partial(solve, graph), difference=agreement.difference)
-        for name, solve in solves.items()
-    ]
+def resident(run: Run, graphs: Mapping[str, Make]) -> Iterator[tuple[DeviceGraph, Row]]:
+    """Yield each graph on the device, and the first cells of its row."""
+    for name, make in graphs.items():
+        host = make().symmetrised()
+        graph = clmst.to_device(host, run.device)
+        default = chosen_gamma(host.n_vertices, host.n_slots, run.device)
+        sizes = {"vertices": host.n_vertices, "edges": host.n_slots // 2}
+        yield graph, {"graph": name, **sizes, "_default": default}
+        del graph
+        run.device.release_memory()
+
+
+def timed(run: Run, graph: DeviceGraph, ways: Mapping[str, Way]) -> dict[str, list[float]]:
+    """Return the milliseconds of ways that find the edges that `ecl` finds."""
+    right = by(graph, "ecl")().to_host()
+    return run.turns(ways, Agreement("ecl", right).difference, warm_ups=0)
+
+
+def over_degrees(
+    run: Run, graphs: Mapping[str, Make], options: Mapping[str, PmaOptions]
+) -> Iterator[Row]:
+    """Yield the times of options over the average degree."""
+    for graph, row in resident(run, graphs):
+        degree = {"degree": 2 * row["edges"] / row["vertices"]}
+        yield row | degree | timed(run, graph, {k: by(graph, "pma", v) for k, v in options.items()})
 
 
 def united(forest: DeviceForest) -> float:
@@ -108,173 +154,178 @@ def united(forest: DeviceForest) -> float:
     return 100 * (1 - (vertices[1] if len(vertices) > 1 else 0) / vertices[0])
 
 
-# ------------------------------------------------------------------------ experiments
+# ---------------------------------------------------------------------------- pictures
 
 
-class Run:
-    """A device, how often everything is done, and by which clock."""
+def names_of(rows: Sequence[Row]) -> list[str]:
+    """Return the contestants of rows."""
+    return [name for name, cell in rows[0].items() if isinstance(cell, list)]
 
-    def __init__(self, device: clmst.Device, repetitions: int, clock: str) -> None:
-        self.device = device
-        self.harness = Harness(repetitions=repetitions, clock=CLOCKS[clock])
 
-    def _timed(
-        self, graph: DeviceGraph, contestants: Mapping[str, Solve]
-    ) -> dict[str, tuple[float, ...]]:
-        """Return the milliseconds of every contestant's calls; they take turns."""
-        found = self.harness.run(named(graph, contestants))
-        return {times.name: tuple(times.milliseconds) for times in found}
+def medians(rows: Sequence[Row], name: str) -> list[float]:
+    """Return the medians of a contestant."""
+    return [median(row[name]) for row in rows]
 
-    def _on_device(self, graphs: Mapping[str, Make]) -> Iterator[tuple[str, DeviceGraph, Point]]:
-        """Yield each graph on the device, and a point of it without values."""
-        for name, make in graphs.items():
-            host = make().symmetrised()
-            graph = clmst.to_device(host, self.device)
-            default = chosen_gamma(host.n_vertices, host.n_slots, self.device)
-            yield name, graph, Point(
-                experiment="", graph=name, contestant="", n_vertices=host.n_vertices,
-                n_edges=host.n_slots // 2, values=(), default=default,
+
+def draw_table(rows: Sequence[Row], path: Path, device: str) -> None:
+    """Draw every contestant's time as a multiple of Borůvka's, a row a graph."""
+    size, title = (9, 1.6 + 0.3 * len(rows)), f"How many times as fast as boruvka, {device}"
+    base, numbers = medians(rows, "boruvka"), range(len(rows))
+    with panels(path, 1, size, title=title) as (panel,):
+        for number, name in enumerate(one for one in names_of(rows) if one != FIRST_LEVEL):
+            ratios = [other / own for other, own in zip(base, medians(rows, name), strict=True)]
+            look = style(number)
+            panel.plot(ratios, numbers, linestyle="", markersize=7, label=name, **look)
+        panel.set_xscale("log")
+        plain_ticks(panel.xaxis, (1, 2, 3, 5))
+        panel.set_xlabel("time of boruvka / time")
+        panel.set_yticks(numbers, [row["graph"] for row in rows])
+        panel.invert_yaxis()
+        panel.grid(**GRID)
+        legend_below(panel, columns=5)
+
+
+def draw_gamma(rows: Sequence[Row], path: Path, device: str) -> None:
+    """Draw times over gamma, a panel a graph; a line stands where gamma is by itself."""
+    graphs = list(dict.fromkeys(row["graph"] for row in rows))
+    size, title = (3.3 * len(graphs), 4.2), f"pma: time over the size of trees, gamma; {device}"
+    with panels(path, len(graphs), size, title=title) as axes:
+        for panel, graph in zip(axes, graphs, strict=True):
+            here = [row for row in rows if row["graph"] == graph]
+            lines(panel, here, "gamma")
+            default = here[0]["_default"]
+            panel.axvline(default, color="#999999", linestyle=":", label="gamma by default")
+            sizes = f"{here[0]['vertices']:,} vertices, {here[0]['edges']:,} edges"
+            panel.set_title(f"{graph}\n{sizes}", fontsize=9)
+            panel.set_xscale("log", base=2)
+            panel.set_xticks([2, 8, 32, 128], ["2", "8", "32", "128"])
+            panel.set_xlabel("gamma")
+            panel.set_ylim(bottom=0)
+        axes[0].set_ylabel("milliseconds")
+        legend_below(axes[0], columns=4)
+
+
+def draw_over_degrees(rows: Sequence[Row], path: Path, device: str, *, legend: str) -> None:
+    """Draw times over the average degree."""
+    title = f"pma: random graphs of {rows[0]['vertices']:,} vertices, {device}"
+    with panels(path, 1, (6.5, 4.2), title=title) as (panel,):
+        lines(panel, rows, "degree")
+        panel.set_xlabel("average degree")
+        panel.set_ylabel("milliseconds")
+        panel.set_ylim(bottom=0)
+        panel.figure.legend(loc="outside lower center", title=legend, ncols=2, frameon=False)
+
+
+def draw_reduction(rows: Sequence[Row], path: Path, device: str) -> None:
+    """Draw the share of vertices that the first level unites, a group of bars a graph."""
+    names, title = names_of(rows), f"Vertices that the first level unites, {device}"
+    width = 0.8 / len(names)
+    with panels(path, 1, (8, 4.2), title=title) as (panel,):
+        for number, name in enumerate(names):
+            left = (number - (len(names) - 1) / 2) * width
+            bars = panel.bar(
+                [place + left for place in range(len(rows))], medians(rows, name),
+                width=0.9 * width, label=name, color=style(number)["color"],
             )  # fmt: skip
-            del graph
-            self.device.release_memory()
+            panel.bar_label(bars, fmt="%.1f", fontsize=7)
+        panel.set_xticks(range(len(rows)), [row["graph"] for row in rows])
+        panel.set_ylabel("vertices united by the first level, %")
+        panel.grid(axis="y", **GRID)
+        legend_below(panel, columns=4)
 
-    def _ranked(self, graph: DeviceGraph) -> tuple[float, ...]:
-        """Return the milliseconds of making the first level, with which each solve begins."""
 
-        def make() -> None:
-            launch = Launcher(self.device, self.device.queue)
+def lines(panel: Any, rows: Sequence[Row], x: str) -> None:
+    """Draw a line of medians for each contestant, within the band from least to most."""
+    xs = [row[x] for row in rows]
+    for number, name in enumerate(names_of(rows)):
+        look = style(number)
+        panel.plot(xs, medians(rows, name), label=name, markersize=5, **look)
+        low, high = [min(row[name]) for row in rows], [max(row[name]) for row in rows]
+        panel.fill_between(xs, low, high, color=look["color"], alpha=0.12, linewidth=0)
+    panel.grid(**GRID)
+
+
+# ---------------------------------------------------------------------------- commands
+
+
+@click.group(cls=Cases)
+def main() -> None:
+    """Redo the experiments of the paper on PMA."""
+
+
+SHARE = click.option(
+    "--share", default=1.0, type=click.FloatRange(0, 1, min_open=True), help="Of sizes."
+)
+
+
+@main.add_command
+@case(
+    SHARE,
+    click.option("--graph", "names", multiple=True, type=click.Choice(tuple(SURROGATES))),
+    draw=draw_table,
+)
+def table(run: Run, share: float, names: tuple[str, ...]) -> Rows:
+    """Time all variants, Borůvka and ECL-MST (Table 1); --graph adds surrogate graphs."""
+    more = {name: SURROGATES[name].load for name in names}
+    for graph, row in resident(run, {**table_graphs(share), **more}):
+        ways = {"boruvka": by(graph, "boruvka"), "ecl": by(graph, "ecl")}
+        ways |= {f"pma {v}": by(graph, "pma", PmaOptions(variant=v)) for v in VARIANTS}
+
+        def make(graph: DeviceGraph = graph) -> None:
+            launch = Launcher(run.device, run.device.queue)
             Contraction(graph, launch, maximum=False).first_level()
 
-        contestant = Contestant(name=FIRST_LEVEL, call=make, wait=self.device.queue.finish)
-        (times,) = self.harness.run([contestant])
-        return tuple(times.milliseconds)
+        alone = run.turns({FIRST_LEVEL: make}, wait=run.device.queue.finish, warm_ups=0)
+        yield row | timed(run, graph, ways) | alone
 
-    def table(self, graphs: Mapping[str, Make]) -> Iterator[Point]:
-        """Table 1: all variants, Borůvka and ECL-MST."""
-        contestants = {"boruvka": by("boruvka"), "ecl": by("ecl")}
-        contestants |= {f"pma {v}": by("pma", PmaOptions(variant=v)) for v in VARIANTS}
-        for _, graph, point in self._on_device(graphs):
-            for name, values in self._timed(graph, contestants).items():
-                yield replace(point, experiment="table", contestant=name, values=values)
-            yield replace(
-                point, experiment="table", contestant=FIRST_LEVEL, values=self._ranked(graph)
-            )
 
-    def gamma(self, graphs: Mapping[str, Make]) -> Iterator[Point]:
-        """Figures 4(a) and 7: all variants over the size of trees."""
-        for _, graph, point in self._on_device(graphs):
-            contestants = {
-                (variant, gamma): by("pma", PmaOptions(variant=variant, gamma=gamma))
-                for gamma in GAMMAS
-                for variant in VARIANTS
-            }
-            titled = {f"pma {v} {gamma}": way for (v, gamma), way in contestants.items()}
-            times = self._timed(graph, titled)
-            for variant, gamma in contestants:
-                yield replace(
-                    point, experiment="gamma", contestant=f"pma {variant}", x=float(gamma),
-                    values=times[f"pma {variant} {gamma}"],
-                )  # fmt: skip
-
-    def parallel(self, graphs: Mapping[str, Make]) -> Iterator[Point]:
-        """Figure 4(b): with and without the removal of parallel edges, for trees of two sizes."""
-        contestants = {
-            f"{what}, {'chosen gamma' if gamma is None else f'gamma {gamma}'}": by(
-                "pma", PmaOptions(variant="hybrid", gamma=gamma, remove_parallel=what == "removed")
-            )
-            for gamma in (SMALL_GAMMA, None)
-            for what in ("removed", "kept")
+@main.add_command
+@case(SHARE, draw=draw_gamma)
+def gamma(run: Run, share: float) -> Rows:
+    """Time all variants over the size of trees (Figures 4(a) and 7)."""
+    for graph, row in resident(run, gamma_graphs(share)):
+        ways = {
+            f"pma {variant} {gamma}": by(graph, "pma", PmaOptions(variant=variant, gamma=gamma))
+            for gamma in GAMMAS
+            for variant in VARIANTS
         }
-        return self._over_degrees("parallel", contestants, graphs)
+        times = timed(run, graph, ways)
+        for gamma in GAMMAS:
+            yield row | {"gamma": gamma} | {f"pma {v}": times[f"pma {v} {gamma}"] for v in VARIANTS}
 
-    def _over_degrees(
-        self, experiment: str, contestants: Mapping[str, Solve], graphs: Mapping[str, Make]
-    ) -> Iterator[Point]:
-        """Time contestants, the average degree for x."""
-        for _, graph, point in self._on_device(graphs):
-            degree = 2 * point.n_edges / point.n_vertices
-            for name, values in self._timed(graph, contestants).items():
-                yield replace(
-                    point, experiment=experiment, contestant=name, x=degree, values=values
-                )
 
-    def workers(self, graphs: Mapping[str, Make]) -> Iterator[Point]:
-        """Ours: the average degree from which lane groups read rows faster."""
-        contestants = {
-            "work-items": by("pma", PmaOptions(workers="items")),
-            "lane groups": by("pma", PmaOptions(workers="lanes")),
+@main.add_command
+@case(SHARE, draw=partial(draw_over_degrees, legend="parallel edges"))
+def parallel(run: Run, share: float) -> Rows:
+    """Time trees of two sizes with and without the removal of parallel edges (Figure 4(b))."""
+    options = {
+        f"{what}, {'chosen gamma' if gamma is None else f'gamma {gamma}'}": PmaOptions(
+            variant="hybrid", gamma=gamma, remove_parallel=what == "removed"
+        )
+        for gamma in (SMALL_GAMMA, None)
+        for what in ("removed", "kept")
+    }
+    return over_degrees(run, degree_graphs(share), options)
+
+
+@main.add_command
+@case(SHARE, draw=partial(draw_over_degrees, legend="trees grown by"))
+def workers(run: Run, share: float) -> Rows:
+    """Find the average degree from which lane groups read rows faster than work-items."""
+    options = {
+        "work-items": PmaOptions(workers="items"), "lane groups": PmaOptions(workers="lanes")
+    }  # fmt: skip
+    return over_degrees(run, degree_graphs(share), options)
+
+
+@main.add_command
+@case(SHARE, draw=draw_reduction)
+def reduction(run: Run, share: float) -> Rows:
+    """Count what the first level unites, in per cent of the vertices (Figure 8)."""
+    for graph, row in resident(run, reduction_graphs(share)):
+        ways = {"boruvka": by(graph, "boruvka")}
+        ways |= {f"pma, gamma {k}": by(graph, "pma", PmaOptions(gamma=k)) for k in (2, 10, 100)}
+        timed(run, graph, ways)
+        yield row | {
+            name: [united(way()) for _ in range(run.repetitions)] for name, way in ways.items()
         }
-        return self._over_degrees("workers", contestants, graphs)
-
-    def reduction(self, graphs: Mapping[str, Make]) -> Iterator[Point]:
-        """Figure 8: what the first level unites."""
-        contestants = {"boruvka": by("boruvka")}
-        contestants |= {
-            f"pma, gamma {gamma}": by("pma", PmaOptions(gamma=gamma)) for gamma in (2, 10, 100)
-        }
-        for _, graph, point in self._on_device(graphs):
-            for one in named(graph, contestants):
-                self.harness.admit(one)
-                values = tuple(united(one.call()) for _ in range(self.harness.repetitions))
-                yield replace(point, experiment="reduction", contestant=one.name, values=values)
-
-
-# ----------------------------------------------------------------------------- command
-
-
-@click.command(cls=Experiment)
-@click.argument("experiments", nargs=-1, type=click.Choice(tuple(EXPERIMENTS)))
-@click.option("--device", default=None, help="As of clmst solve.")
-@click.option("--share", default=1.0, type=click.FloatRange(0, 1, min_open=True), help="Of sizes.")
-@click.option("--graph", "names", multiple=True, type=click.Choice(tuple(SURROGATES)))
-@click.option("--repetitions", default=9, show_default=True, type=click.IntRange(min=1))
-@click.option("--clock", default="wall", show_default=True, type=click.Choice(tuple(CLOCKS)))
-@click.option("--json", "json_file", type=click.Path(path_type=Path), help="Write figures here.")
-@click.option("--plot", type=click.Path(path_type=Path), help="Draw them into this folder.")
-def main(
-    *,
-    experiments: tuple[str, ...],
-    device: str | None,
-    share: float,
-    names: tuple[str, ...],
-    repetitions: int,
-    clock: str,
-    json_file: Path | None,
-    plot: Path | None,
-) -> None:
-    """Redo the experiments of the paper on PMA; --graph adds surrogate graphs to the table."""
-    on = clmst.get_device(device)
-    run = Run(on, repetitions, clock)
-    points: list[Point] = []
-    for experiment in experiments or OF_THE_PAPER:
-        graphs = dict(EXPERIMENTS[experiment](share))
-        if experiment == "table":
-            graphs |= {name: SURROGATES[name].load for name in names}
-        points += getattr(run, experiment)(graphs)
-        show([point for point in points if point.experiment == experiment], UNITS[clock])
-    write_record(on, points, json_file, unit=UNITS[clock])
-    if plot is not None:
-        draw(points, plot, on.description, UNITS[clock])
-
-
-def show(points: list[Point], unit: str) -> None:
-    """Print a row a graph and value of x, and a column a contestant: median (least to most)."""
-    names = list(dict.fromkeys(point.contestant for point in points))
-    rows: dict[Any, dict[str, Point]] = {}
-    for point in points:
-        rows.setdefault((point.graph, point.x), {})[point.contestant] = point
-    unit = "%" if points[0].experiment == "reduction" else unit
-    title = f"{points[0].experiment}, {unit}: median (least to most)"
-    table = Table("graph", "vertices", "edges", "x", *names, title=title)
-    for (graph, x), own in rows.items():
-        first, varied = next(iter(own.values())), f"{x:.0f}" if x else ""
-        cells = [
-            f"{p.median:.1f} ({min(p.values):.1f}-{max(p.values):.1f})"
-            for p in (own[name] for name in names)
-        ]
-        table.add_row(graph, f"{first.n_vertices:,}", f"{first.n_edges:,}", varied, *cells)
-    Console(width=200).print(table)
-
-
-if __name__ == "__main__":
-    main()

@@ -1,9 +1,9 @@
 """Minimum spanning trees of points: on a device, beside native programs, and what "auto" goes by.
 
-    python -m benchmarks.points trees 1e6,2 1e6,3 37e6,3,clusters [--device NAME]
-    python -m benchmarks.points dendrograms 1e6,2 37e6,3
-    python -m benchmarks.points peers 1e6,2 1e6,3
-    python -m benchmarks.points choice 500,2 1000,2 2000,16
+    python -m benchmarks points trees 1e6,2 1e6,3 37e6,3,clusters
+    python -m benchmarks points dendrograms 1e6,2 37e6,3
+    python -m benchmarks points peers 1e6,2 1e6,3
+    python -m benchmarks points choice 500,2 1000,2 2000,16
 
 A set of points is ``NUMBER,DIMENSIONS[,KIND]``; its kind is "uniform", in a cube, or "clusters":
 200 of them, of standard deviations from 1e-5 to 1e-2 of the cube's side, and a tenth of uniform
@@ -26,21 +26,20 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from hashlib import sha256
 from importlib import import_module
-from statistics import median
 from typing import Any
 
 import click
 import numpy as np
 
 import clmst
-from benchmarks.options import Experiments, device_option, repetitions_option
+from benchmarks.runner import Cases, Row, Rows, Run, case
 from clmst import Device, Points
 from clmst.algorithms.bvh_boruvka import choice
 from clmst.algorithms.bvh_boruvka import solve as bvh_boruvka
 from clmst.algorithms.dendrogram.merge import has_few, merge_on_device
 from clmst.algorithms.self_test import merge_by_host
 from clmst.algorithms.shared.device_forest import DeviceForest
-from clmst.bench.harness import CLOCKS, Contestant, Harness, Times, WrongResultError
+from clmst.bench.harness import WrongResultError
 from clmst.core.weight_keys import Array
 from clmst.primitives.sort import argsort
 from clmst.runtime.array import DeviceArray
@@ -80,8 +79,10 @@ class Sample:
             coordinates[self.n // 10 :] = middles[number] + spread
         return coordinates
 
-    def __str__(self) -> str:
-        return f"{self.n:,} | {self.dimensions} | {self.kind}"
+    @property
+    def row(self) -> Row:
+        """The first cells of its row."""
+        return {"points": self.n, "dimensions": self.dimensions, "kind": self.kind}
 
 
 def parsed(_context: click.Context, _parameter: click.Parameter, texts: Any) -> tuple[Sample, ...]:
@@ -93,6 +94,9 @@ def parsed(_context: click.Context, _parameter: click.Parameter, texts: Any) -> 
             f"{' '.join(texts)!r} has what is no set of points; each must be "
             "NUMBER,DIMENSIONS[,KIND]"
         ) from error
+
+
+SAMPLES = click.argument("samples", nargs=-1, required=True, callback=parsed)
 
 
 class Resident:
@@ -122,86 +126,6 @@ def endpoints_of(forest: DeviceForest) -> Array:
     return forest.to_host().edges
 
 
-@click.group(cls=Experiments)
-def main() -> None:
-    """Time spanning trees of points."""
-
-
-samples_argument = click.argument("samples", nargs=-1, required=True, callback=parsed)
-
-
-@main.command()
-@samples_argument
-@device_option
-@repetitions_option
-@click.option("--verify", is_flag=True, help="Prove each tree minimum, over all pairs of points.")
-def trees(samples: tuple[Sample, ...], device: str | None, repetitions: int, verify: bool) -> None:
-    """Time trees of points that are on a device."""
-    found = clmst.get_device(device)
-    click.echo(f"{found.description}, clmst {clmst.__version__}\n")
-    click.echo(
-        "| points | dimensions | kind | ms | spread | rounds | searches a point "
-        "| bytes a point | hash |"
-    )
-    click.echo("|---|---|---|---|---|---|---|---|---|")
-    for sample in samples:
-        resident = Resident(sample, found)
-        harness = Harness(repetitions=repetitions, warm_ups=1)
-        (times,) = harness.run([Contestant(name="tree", call=resident.solve)])
-        found.release_memory()
-        forest = resident.solve()
-        memory = found._pool.managed_bytes / sample.n
-        stats, host = forest.stats, forest.to_host()
-        if verify:
-            assert isinstance(resident.matrix.graph, Points)
-            host.verify(resident.matrix.graph).raise_if_invalid()
-        digest = sha256(host.edges.astype(np.uint32).tobytes()).hexdigest()[:16]
-        low, high = min(times.milliseconds), max(times.milliseconds)
-        searches = sum(stats["searches"]) / sample.n
-        click.echo(
-            f"| {sample} | {1e3 * times.median:.2f} | {low:.2f}-{high:.2f} | {stats['rounds']} "
-            f"| {searches:.3f} | {memory:.0f} | {digest} |"
-        )
-        steps = sorted(resident.phases().items(), key=lambda step: -step[1])
-        least = 0.01 * 1e3 * times.median
-        shown = ", ".join(f"{name} {ms:.2f}" for name, ms in steps if ms > least)
-        click.echo(f"  kernels, ms: {shown}", err=True)
-        found.release_memory()
-
-
-@main.command()
-@samples_argument
-@device_option
-@repetitions_option
-def dendrograms(samples: tuple[Sample, ...], device: str | None, repetitions: int) -> None:
-    """Time dendrograms beside their trees, on a device."""
-    found = clmst.get_device(device)
-    click.echo(f"{found.description}\n")
-    for sample in samples:
-        resident = Resident(sample, found)
-        forest = resident.solve()
-        host = forest.to_host()
-        weights, ends = DeviceArray.from_host(host.weights, found), forest.edges_array()
-
-        def merged(
-            n: int = sample.n, weights: DeviceArray = weights, ends: DeviceArray = ends
-        ) -> tuple[DeviceArray, DeviceArray]:
-            launch = Launcher(found, found.queue)
-            order = argsort(weights, launch=launch)
-            return merge_on_device(n, ends, order, launch, few=has_few(n, found))
-
-        every: list[Contestant[Any]] = [
-            Contestant(name="tree", call=resident.solve, wait=found.queue.finish),
-            Contestant(name="dendrogram", call=merged, wait=found.queue.finish),
-        ]
-        children, sizes = (array.to_host() for array in merged())
-        _check_merges(host, children.reshape(-1, 2), sizes)
-        _show(sample, Harness(repetitions=repetitions, warm_ups=1).run(every))
-        digest = sha256(children.tobytes() + sizes.tobytes()).hexdigest()[:16]
-        click.echo(f"  hash of children and sizes: {digest}")
-        found.release_memory()
-
-
 def _check_merges(forest: clmst.Forest, children: Array, sizes: Array) -> None:
     """Raise unless merges are those of disjoint sets in Python, or of many points could be."""
     n = forest.n_vertices
@@ -228,11 +152,81 @@ def calls_of(sample: Sample) -> Iterator[tuple[str, Callable[[], Any]]]:
     yield "quitefastmst", lambda: np.sort(quitefastmst.mst_euclid(coordinates, 0)[0])
 
 
-@main.command()
-@samples_argument
-@repetitions_option
-@click.option("--clock", type=click.Choice(list(CLOCKS)), default="wall", show_default=True)
-def peers(samples: tuple[Sample, ...], repetitions: int, clock: str) -> None:
+def ratios(run: Run, times: dict[str, list[float]]) -> dict[str, float]:
+    """Return the time of each contestant over that of the first."""
+    first, *others = times
+    return {f"{name} / {first}": run.ratio(times, name, first) for name in others}
+
+
+@click.group(cls=Cases)
+def main() -> None:
+    """Time spanning trees of points."""
+
+
+@main.add_command
+@case(
+    SAMPLES,
+    click.option("--verify", is_flag=True, help="Prove each tree minimum, over all pairs."),
+)
+def trees(run: Run, samples: tuple[Sample, ...], verify: bool) -> Rows:
+    """Time trees of points that are on a device."""
+    for sample in samples:
+        resident = Resident(sample, run.device)
+        times = run.turns({"ms": resident.solve})
+        run.device.release_memory()
+        forest = resident.solve()
+        memory = run.device._pool.managed_bytes / sample.n
+        stats, host = forest.stats, forest.to_host()
+        if verify:
+            assert isinstance(resident.matrix.graph, Points)
+            host.verify(resident.matrix.graph).raise_if_invalid()
+        yield (
+            sample.row
+            | times
+            | {
+                "rounds": stats["rounds"],
+                "searches a point": f"{sum(stats['searches']) / sample.n:.3f}",
+                "bytes a point": round(memory),
+                "hash": sha256(host.edges.astype(np.uint32).tobytes()).hexdigest()[:16],
+            }
+        )
+        steps = sorted(resident.phases().items(), key=lambda step: -step[1])
+        least = 0.01 * run.of(times["ms"])
+        shown = ", ".join(f"{name} {ms:.2f}" for name, ms in steps if ms > least)
+        click.echo(f"  kernels, ms: {shown}", err=True)
+        run.device.release_memory()
+
+
+@main.add_command
+@case(SAMPLES)
+def dendrograms(run: Run, samples: tuple[Sample, ...]) -> Rows:
+    """Time dendrograms beside their trees, on a device."""
+    device = run.device
+    for sample in samples:
+        resident = Resident(sample, device)
+        forest = resident.solve()
+        host = forest.to_host()
+        weights, ends = DeviceArray.from_host(host.weights, device), forest.edges_array()
+
+        def merged(
+            n: int = sample.n, weights: DeviceArray = weights, ends: DeviceArray = ends
+        ) -> tuple[DeviceArray, DeviceArray]:
+            launch = Launcher(device, device.queue)
+            order = argsort(weights, launch=launch)
+            return merge_on_device(n, ends, order, launch, few=has_few(n, device))
+
+        children, sizes = (array.to_host() for array in merged())
+        _check_merges(host, children.reshape(-1, 2), sizes)
+        ways: dict[str, Callable[[], Any]] = {"tree": resident.solve, "dendrogram": merged}
+        times = run.turns(ways, wait=device.queue.finish)
+        digest = sha256(children.tobytes() + sizes.tobytes()).hexdigest()[:16]
+        yield sample.row | times | ratios(run, times) | {"hash": digest}
+        device.release_memory()
+
+
+@main.add_command
+@case(SAMPLES)
+def peers(run: Run, samples: tuple[Sample, ...]) -> Rows:
     """Time trees from arrays to arrays, beside quitefastmst."""
     for sample in samples:
         totals: dict[str, float] = {}
@@ -242,24 +236,16 @@ def peers(samples: tuple[Sample, ...], repetitions: int, clock: str) -> None:
             same = np.isclose(float(np.sum(weights)), total, rtol=1e-12)
             return "" if same else f"the tree weighs {np.sum(weights)}; it must weigh {total}"
 
-        every = [
-            Contestant(name=name, call=call, difference=difference)
-            for name, call in calls_of(sample)
-        ]
-        harness = Harness(repetitions=repetitions, warm_ups=1, clock=CLOCKS[clock])
-        _show(sample, harness.run(every))
+        times = run.turns(dict(calls_of(sample)), difference)
+        yield sample.row | times | ratios(run, times)
 
 
-@main.command(name="choice")
-@samples_argument
-@device_option
-@repetitions_option
-def choose(samples: tuple[Sample, ...], device: str | None, repetitions: int) -> None:
+@main.add_command
+@case(SAMPLES, name="choice")
+def choose(run: Run, samples: tuple[Sample, ...]) -> Rows:
     """Time `bvh-boruvka` beside `dense`, on the device, the hierarchy built anew."""
-    found = clmst.get_device(device)
-    click.echo(f"{found.description}\n")
     for sample in samples:
-        resident = Resident(sample, found)
+        resident = Resident(sample, run.device)
         right = endpoints_of(resident.solve())
 
         def dense(matrix: DeviceMatrix = resident.matrix) -> DeviceForest:
@@ -268,23 +254,6 @@ def choose(samples: tuple[Sample, ...], device: str | None, repetitions: int) ->
         def difference(forest: DeviceForest, right: Array = right) -> str:
             return "" if np.array_equal(endpoints_of(forest), right) else "another tree"
 
-        every = [
-            Contestant(name="bvh-boruvka", call=resident.solve, difference=difference),
-            Contestant(name="dense", call=dense, difference=difference),
-        ]
-        _show(sample, Harness(repetitions=repetitions, warm_ups=1).run(every))
+        times = run.turns({"bvh-boruvka": resident.solve, "dense": dense}, difference)
         taken = "bvh-boruvka" if choice.is_for_tree(resident.matrix) else "dense"
-        click.echo(f"  auto takes {taken}", err=True)
-
-
-def _show(sample: Sample, every: list[Times[Any]]) -> None:
-    """Print the medians of contestants, and the ratio of each to the first."""
-    first = every[0].median
-    cells = " | ".join(
-        f"{one.name} {1e3 * median(one.seconds):.2f} ms ({one.median / first:.2f})" for one in every
-    )
-    click.echo(f"| {sample} | {cells} |")
-
-
-if __name__ == "__main__":
-    main()
+        yield sample.row | times | ratios(run, times) | {"auto": taken}

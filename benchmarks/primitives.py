@@ -1,6 +1,6 @@
 """Time the primitives beside PyOpenCL's, NumPy's and outside peers, each result verified first.
 
-See ``python -m benchmarks.primitives --help``.
+See ``python -m benchmarks primitives --help``.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from benchmarks import peers, plots, report
 from benchmarks.case import Case, CopyLimit, Outcome, run_case
 from benchmarks.cases import ENTRIES, Entry
 from benchmarks.figures import LARGEST_MIB, Point, can_use_pyopencl, measure
-from benchmarks.options import device_option, json_option, repetitions_option
 from benchmarks.workspace import Workspace
 from clmst.bench.canvas import can_draw
 from clmst.bench.measurement import first_line
@@ -121,6 +120,13 @@ def _space(device: str | None) -> Workspace:
         return Workspace(clmst.get_device(device))
 
 
+device_option = click.option("--device", help="As of clmst solve.")
+repetitions_option = click.option(
+    "--repetitions", type=click.IntRange(min=1), default=9, show_default=True
+)
+json_option = click.option(
+    "--json", "json_file", type=click.Path(path_type=Path), help="Write the figures here."
+)
 plot_option = click.option(
     "--plot",
     "folder",
@@ -280,7 +286,3 @@ def _show(space: Workspace, outcomes: Sequence[Outcome], *, markdown: bool) -> N
         screen.print(f"segmented_scan: the slowest segments take {ratio:.3f} x the quickest ones")
     for line in report.not_timed(outcomes):
         screen.print(line)
-
-
-if __name__ == "__main__":
-    main()

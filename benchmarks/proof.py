@@ -1,14 +1,15 @@
-"""What a proof costs beside the solve: ``python -m benchmarks.proof [NAME ...] [--times N]``.
+"""What a proof costs beside the solve.
+
+    python -m benchmarks proof [NAME ...]
 
 A NAME is a surrogate graph (``clmst.generators.surrogates``), "path" (2**21 vertices, weights at
-random) or "doubles" (10 million random edges of 64-bit weights). Both are timed in turns in one
-process: the solve of a graph that is on the device, the solve from the host's graph to the host's
-forest, and the proof. Ratios are medians over turns.
+random) or "doubles" (10 million random edges of 64-bit weights). Timed in turns are the solve of a
+graph that is on the device, the solve from the host's graph to the host's forest, and the proof.
+Ratios are medians over turns.
 """
 
 from __future__ import annotations
 
-import argparse
 from functools import partial
 from statistics import median
 from typing import Any
@@ -16,9 +17,10 @@ from typing import Any
 import numpy as np
 
 import clmst
+from benchmarks.runner import Rows, Run, case, graphs_argument
 from clmst import DeviceForest, Graph
 from clmst.algorithms.proof.prove import prove
-from clmst.bench.harness import Contestant, Harness
+from clmst.bench.harness import Contestant, by_name
 from clmst.generators import surrogates
 from clmst.runtime.launcher import Launcher
 
@@ -39,41 +41,34 @@ def graph_of(name: str) -> Graph:
     return surrogates.find(name).build()
 
 
-def measure(name: str, times: int) -> None:
-    """Time one graph, and print a row of a table in Markdown."""
-    graph, device = graph_of(name), clmst.get_device()
-    resident = clmst.to_device(graph, device)
-    forests: list[DeviceForest] = []  # the last one
+@case(graphs_argument(), repetitions=5)
+def main(run: Run, graphs: tuple[str, ...]) -> Rows:
+    """Time proofs beside solves."""
+    device = run.device
+    for name in graphs or NAMES:
+        graph = graph_of(name)
+        resident = clmst.to_device(graph, device)
+        forests: list[DeviceForest] = []  # the last one
 
-    def solve() -> None:
-        forests[:] = [clmst.minimum_spanning_forest(resident, keep_on_device=True)]
+        def solve(resident: Any = resident, forests: list[DeviceForest] = forests) -> None:
+            forests[:] = [clmst.minimum_spanning_forest(resident, keep_on_device=True)]
 
-    contestants: list[Contestant[Any]] = [
-        Contestant(name="solve", call=solve),
-        Contestant(name="whole", call=partial(clmst.minimum_spanning_forest, graph, device=device)),
-        Contestant(
-            name="proof",
-            call=lambda: prove(forests[0], Launcher(device, device.queue)),
-            difference=lambda verdict: "" if verdict.ok else "the forest is refuted",
-        ),
-    ]
-    found = Harness(repetitions=times, verification="every").run(contestants)
-    on_device, whole, proof = (1e3 * one.median for one in found)
-    ratios = [
-        median(own / other for own, other in zip(found[2].seconds, beside.seconds, strict=True))
-        for beside in found[:2]
-    ]
-    print(
-        f"| {name} | {graph.n_vertices:,} | {graph.n_slots:,} | {on_device:.0f} | {whole:.0f} "
-        f"| {proof:.0f} | {ratios[0]:.2f} | {ratios[1]:.2f} |",
-        flush=True,
-    )
+        def proved(forests: list[DeviceForest] = forests) -> Any:
+            return prove(forests[0], Launcher(device, device.queue))
 
-
-if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("names", nargs="*", default=NAMES)
-    parser.add_argument("--times", type=int, default=5)
-    given = parser.parse_args()
-    for graph_name in given.names:
-        measure(graph_name, given.times)
+        whole = partial(clmst.minimum_spanning_forest, graph, device=device)
+        contestants: list[Contestant[Any]] = [
+            Contestant(name="solve", call=solve),
+            Contestant(name="whole", call=whole),
+            Contestant(
+                name="proof", call=proved,
+                difference=lambda verdict: "" if verdict.ok else "the forest is refuted",
+            ),
+        ]  # fmt: skip
+        times = by_name(run.harness(verification="every").run(contestants))
+        row: dict[str, Any] = {"graph": name, "vertices": graph.n_vertices, "slots": graph.n_slots}
+        row |= times
+        for other in ("solve", "whole"):
+            pairs = zip(times["proof"], times[other], strict=True)
+            row[f"proof / {other}"] = median(own / its for own, its in pairs)
+        yield row

@@ -1,6 +1,6 @@
 """A graph under weights that change: `RepeatedSolver` beside one-shot solves.
 
-    python -m benchmarks.repeated GRAPH... [--device NAME] [--share 0.05] [--json FILE]
+    python -m benchmarks repeated GRAPH... [--share 0.05]
 
 GRAPH is a surrogate graph by name, ``clustered``, or a file. Rounds have random permutations of the
 graph's weights, in turn; those of "near" rounds differ from the graph's own by a random share of
@@ -9,30 +9,75 @@ permuted ones already is timed beside `solve` of an array of them, beside `updat
 them, both without warm starts, and beside `solve` of near ones by a solver that has been at it for
 three rounds. On the device the public call for the graph as it is, with the weights it came with,
 beside `solve` of arrays on the device; forests stay there. Every round's forest is compared with
-the one-shot one's before anything is timed; contestants take turns. Preparing is timed once.
+the one-shot one's before anything is timed. Preparing is timed once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable
 from functools import partial
 from itertools import cycle
 from pathlib import Path
-from statistics import median
+from typing import Any
 
 import click
 import numpy as np
-from rich.console import Console
-from rich.table import Table
 
 import clmst
-from benchmarks.options import Experiment, device_option, json_option, repetitions_option
-from benchmarks.reweighted import Reweighted, load
+from benchmarks.runner import Rows, Run, case, graphs_argument
 from clmst.bench.agreement import Agreement
-from clmst.bench.harness import Contestant, Harness, WrongResultError, by_name, seconds_of
-from clmst.bench.record import recorded
-from clmst.bench.tables import digits
+from clmst.bench.contestants import as_matrix
+from clmst.bench.harness import WrongResultError, seconds_of
+from clmst.core import csr
+from clmst.generators.surrogates import SURROGATES
+
+CLUSTERED = "clustered"
+
+
+def load(name: str) -> clmst.Graph:
+    """Return the graph that a surrogate graph's name, ``clustered``, or a file means; symmetric."""
+    if name in SURROGATES:
+        graph = SURROGATES[name].load()
+    elif name == CLUSTERED:
+        graph = clmst.generate(name)
+    else:
+        graph = clmst.Graph.read(name)
+    return graph.symmetrised()
+
+
+class Reweighted:
+    """A symmetric graph without loops, and matrices of it under other weights.
+
+    Attributes
+    ----------
+    graph : Graph
+    own : ndarray, shape (m,)
+        The weights that it came with, one an edge in canonical order.
+    """
+
+    def __init__(self, graph: clmst.Graph) -> None:
+        self.graph = graph
+        self.own = graph.edges()[2]
+        is_upper = graph.indices > graph.rows
+        edges = np.cumsum(is_upper, dtype=np.uint32) - np.uint32(1)
+        slots = np.arange(graph.n_slots, dtype=np.uint32)
+        # In the transpose, the slot (i, j) holds what the graph has in the slot (j, i).
+        mirrored = csr.transpose(graph.indptr, graph.indices, slots)[2]
+        self._edges = np.where(is_upper, edges, edges[mirrored])  # of each slot
+
+    def matrix(self, weights: np.ndarray) -> Any:
+        """Return the SciPy matrix that has these weights, one an edge in canonical order."""
+        return as_matrix(self.graph.replace(weights=weights[self._edges]))
+
+    def permuted(self, number: int) -> np.ndarray:
+        """Return one of many permutations of the graph's own weights."""
+        return np.random.default_rng(number).permutation(self.own)
+
+    def near(self, share: float, number: int) -> np.ndarray:
+        """Return one of many weights that differ from the own ones by up to a share of them."""
+        by = np.random.default_rng(number).uniform(-share, share, self.own.size)
+        return (self.own * (1 + by)).astype(self.own.dtype)
+
 
 ROUNDS = 3
 NEAR_BY = 0.05
@@ -49,50 +94,72 @@ BESIDE = {
 Round = Callable[[int], object]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Point:
-    """What one graph took: milliseconds of every repetition, by contestant."""
-
-    name: str
-    n_vertices: int
-    n_edges: int
-    prepare: float
-    milliseconds: Mapping[str, list[float]]
-
-    def ratio(self, name: str) -> float:
-        """Return the median of a contestant over that of the one-shot solve beside it."""
-        return median(self.milliseconds[name]) / median(self.milliseconds[BESIDE[name]])
-
-
 def in_turn(solve: Round) -> Callable[[], object]:
     """Return what solves rounds 0, 1, ..., and then the same again."""
     rounds = cycle(range(ROUNDS))
     return lambda: solve(next(rounds))
 
 
-def measure(
-    name: str, graph: clmst.Graph, device: clmst.Device, share: float, repetitions: int
-) -> Point:
-    """Return what a graph takes."""
-    made: list[clmst.RepeatedSolver] = []
-    make = partial(clmst.RepeatedSolver, graph, devices=device, warm_start=False)
-    prepare = 1e3 * seconds_of(lambda: made.append(make()))
-    (solver,) = made
-    reweighted = Reweighted(graph)
-    given = [reweighted.permuted(k) for k in range(ROUNDS)]
-    resident = clmst.to_device(graph, device)
+def check_rounds(name: str, reweighted: Reweighted, solver: Any, every: list[Any]) -> None:
+    """Raise unless a solver finds the one-shot forest of all weights, on the host and the device.
+
+    `every` has pairs of the weights of a round, on the host and on the device.
+    """
+    for weights, there in every:
+        expected = clmst.minimum_spanning_forest(reweighted.matrix(weights), device=there.device)
+        agreement = Agreement("the one-shot solve", expected, by="edges")
+        for given in (weights, there):
+            if difference := agreement.difference(solver.solve(given)):
+                raise WrongResultError(f"{name}: {difference}")
+
+
+@case(
+    graphs_argument(required=True),
+    click.option("--share", type=click.FloatRange(0, 1), default=0.05, help="Of edges changed."),
+)
+def main(run: Run, graphs: tuple[str, ...], share: float) -> Rows:
+    """Time solves of graphs whose weights change; ratios are to the one-shot solve beside them."""
+    device = run.device
+    for name in graphs:
+        reweighted = Reweighted(load(name))
+        made: list[clmst.RepeatedSolver] = []
+        make = partial(clmst.RepeatedSolver, reweighted.graph, devices=device, warm_start=False)
+        prepare = 1e3 * seconds_of(lambda: made.append(make()))  # noqa: B023
+        warm = clmst.RepeatedSolver(reweighted.graph, devices=device)
+        warm.solve(reweighted.own)
+        given = [reweighted.permuted(k) for k in range(ROUNDS)]
+        near = [reweighted.near(NEAR_BY, k) for k in range(ROUNDS)]
+        stored, stored_near = (
+            [clmst.DeviceArray.from_host(weights, device) for weights in every]
+            for every in (given, near)
+        )
+        check_rounds(name, reweighted, made[0], [*zip(given, stored, strict=True)])
+        check_rounds(name, reweighted, warm, [*zip(near, stored_near, strict=True)])
+        ways = _ways(run, reweighted, share, (made[0], given, stored), (warm, near, stored_near))
+        times = run.turns(
+            {title: in_turn(solve) for title, solve in ways.items()},
+            wait=device.queue.finish, warm_ups=0,
+        )  # fmt: skip
+        row = {"graph": Path(name).name, "n": reweighted.graph.n_vertices, "edges": made[0].n_edges}
+        row |= {"prepare": prepare, **times}
+        yield row | {f"{one} / it": 1 / run.ratio(row, BESIDE[one], one) for one in BESIDE}
+        for solver in (*made, warm):
+            solver.close()
+        device.release_memory()
+
+
+def _ways(
+    run: Run, reweighted: Reweighted, share: float, cold: tuple[Any, Any, Any],
+    hot: tuple[Any, Any, Any],
+) -> dict[str, Round]:  # fmt: skip
+    """Return what solves round k in each way, by solvers without and with warm starts."""
+    device, (solver, given, stored), (warm, near, stored_near) = run.device, cold, hot
+    resident = clmst.to_device(reweighted.graph, device)
     matrices = [reweighted.matrix(weights) for weights in given]
-    warm = clmst.RepeatedSolver(graph, devices=device)
-    near = [reweighted.near(NEAR_BY, k) for k in range(ROUNDS)]
-    stored, stored_near = (
-        [clmst.DeviceArray.from_host(weights, device) for weights in every]
-        for every in (given, near)
-    )
     m = solver.n_edges
     some = np.sort(np.random.default_rng(0).choice(m, int(share * m), replace=False))
     changes = [weights[some] for weights in given]
-
-    contestants: dict[str, Round] = {
+    return {
         ONE_SHOT: lambda k: clmst.minimum_spanning_forest(matrices[k], device=device),
         SOLVE: lambda k: solver.solve(given[k]),
         UPDATE: lambda k: solver.update(some, changes[k]),
@@ -101,65 +168,3 @@ def measure(
         ON_DEVICE: lambda k: solver.solve(stored[k], keep_on_device=True),
         NEAR_THERE: lambda k: warm.solve(stored_near[k], keep_on_device=True),
     }
-    warm.solve(reweighted.own)
-    for k in range(ROUNDS):
-        for one, there, by in ((given[k], stored[k], solver), (near[k], stored_near[k], warm)):
-            expected = clmst.minimum_spanning_forest(reweighted.matrix(one), device=device)
-            agreement = Agreement("the one-shot solve", expected, by="edges")
-            for weights in (one, there):
-                if difference := agreement.difference(by.solve(weights)):
-                    raise WrongResultError(f"{name}: {difference}")
-    every = [
-        Contestant(name=title, call=in_turn(solve), wait=device.queue.finish)
-        for title, solve in contestants.items()
-    ]
-    times = by_name(Harness(repetitions=repetitions).run(every))
-    solver.close()
-    warm.close()
-    device.release_memory()
-    return Point(
-        name=name,
-        n_vertices=graph.n_vertices,
-        n_edges=solver.n_edges,
-        prepare=prepare,
-        milliseconds=times,
-    )
-
-
-def table_of(points: list[Point]) -> Table:
-    """Return medians, and what they are of the one-shot solve beside them."""
-    names = [*points[0].milliseconds]
-    table = Table("graph", "n", "edges", "prepare ms", *(f"{name} ms" for name in names))
-    for point in points:
-        cells = []
-        for name in names:
-            times = point.milliseconds[name]
-            ratio = f", {point.ratio(name):.2f}" if name in BESIDE else ""
-            cells.append(f"{digits(median(times))} ({digits(min(times))}{ratio})")
-        sizes = f"{point.n_vertices:,}", f"{point.n_edges:,}", digits(point.prepare)
-        table.add_row(point.name, *sizes, *cells)
-    return table
-
-
-@click.command(cls=Experiment)
-@click.argument("graphs", nargs=-1, required=True)
-@device_option
-@click.option(
-    "--share", type=click.FloatRange(0, 1), default=0.05, show_default=True,
-    help="Of the edges, that an update changes.",
-)  # fmt: skip
-@repetitions_option
-@json_option
-def main(
-    graphs: tuple[str, ...], device: str | None, share: float, repetitions: int,
-    json_file: Path | None,
-) -> None:  # fmt: skip
-    """Time solves of graphs whose weights change: medians, in brackets least and ratio."""
-    on = clmst.get_device(device)
-    measured = (measure(Path(one).name, load(one), on, share, repetitions) for one in graphs)
-    points = recorded(on, measured, json_file)
-    Console(width=190).print(table_of(points))
-
-
-if __name__ == "__main__":
-    main()

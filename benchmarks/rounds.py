@@ -1,7 +1,6 @@
 """Accumulated time of many rounds under new weights: Figure 9 of Ma and Wan.
 
-    python -m benchmarks.rounds [GRAPH] [--rounds 30] [--contestant NAME]... [--device NAME]
-        [--json FILE] [--plot FILE]
+    python -m benchmarks rounds [GRAPH] [--repetitions 30] [--contestant NAME]... [--plot FILE]
 
 GRAPH is ``clustered`` (their workload: 49,152 vertices, 16,384 of them in dense clusters), a
 surrogate graph by name, or a file. Every round has a random permutation of the graph's weights. A
@@ -17,205 +16,122 @@ contestant that the device has no memory for is left out.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import closing
-from dataclasses import dataclass
 from functools import partial
 from itertools import accumulate
 from pathlib import Path
 from statistics import median
-from typing import Any, Protocol
+from typing import Any
 
 import click
 import numpy as np
-from rich.console import Console
-from rich.table import Table
 
 import clmst
-from benchmarks.options import Experiment, device_option, json_option
-from benchmarks.reweighted import CLUSTERED, Reweighted, load
+from benchmarks.repeated import CLUSTERED, Reweighted, load
+from benchmarks.runner import Row, Rows, Run, case
 from clmst.bench.agreement import Agreement
 from clmst.bench.canvas import GRID, panels, style
-from clmst.bench.harness import Contestant, Harness, Times, WrongResultError
-from clmst.bench.record import write_record
-from clmst.bench.tables import digits
+from clmst.bench.harness import Contestant, Times, WrongResultError
 
 ONE_SHOT, REPEATED = "one-shot", "repeated"
 DEFAULT = (ONE_SHOT, f"{ONE_SHOT}:filter-boruvka", f"{ONE_SHOT}:ecl", REPEATED)
 _PREPARED = 5  # times
-_NOTHING = 0.05  # ms: what it takes to prepare nothing
 
-# What a round gives to contestants: the weights by edge, and a matrix that has them.
+# A round's weights by edge, and a matrix that has them.
 Weights = tuple[np.ndarray, Any]
+Solve = Callable[[Weights], clmst.Forest]
 
 
-class Solver(Protocol):
-    """What is prepared for rounds."""
-
-    def solve(self, weights: Weights) -> clmst.Forest:
-        """Return the forest of a round."""
-
-    def close(self) -> None:
-        """Give memory back."""
+def one_shot(matrix: Any, device: clmst.Device, algorithm: str) -> Solve:
+    """Return what solves every round as a graph of its own."""
+    del matrix
+    return lambda weights: clmst.minimum_spanning_forest(
+        weights[1], algorithm=algorithm, device=device
+    )
 
 
-class OneShot:
-    """Every round is a graph of its own."""
-
-    def __init__(self, matrix: Any, device: clmst.Device, algorithm: str) -> None:
-        self.device, self.algorithm = device, algorithm
-
-    def solve(self, weights: Weights) -> clmst.Forest:
-        """Solve the matrix."""
-        return clmst.minimum_spanning_forest(
-            weights[1], algorithm=self.algorithm, device=self.device
-        )
-
-    def close(self) -> None:
-        """Let go of nothing."""
+def repeated(matrix: Any, device: clmst.Device, algorithm: str) -> Solve:
+    """Return what solves rounds of edges that are prepared once."""
+    solver = clmst.RepeatedSolver(matrix, devices=device, algorithm=algorithm)
+    return lambda weights: solver.solve(weights[0])
 
 
-class Repeated:
-    """The edges are prepared once."""
-
-    def __init__(self, matrix: Any, device: clmst.Device, algorithm: str) -> None:
-        self._solver = clmst.RepeatedSolver(matrix, devices=device, algorithm=algorithm)
-
-    def solve(self, weights: Weights) -> clmst.Forest:
-        """Solve the weights by edge."""
-        return self._solver.solve(weights[0])
-
-    def close(self) -> None:
-        """Close the solver."""
-        self._solver.close()
-
-
-KINDS: dict[str, Callable[[Any, clmst.Device, str], Solver]] = {
-    ONE_SHOT: OneShot,
-    REPEATED: Repeated,
+KINDS: dict[str, Callable[[Any, clmst.Device, str], Solve]] = {
+    ONE_SHOT: one_shot,
+    REPEATED: repeated,
 }
 """Contestants by what stands before the colon: each is made of a matrix, to be timed."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Course:
-    """How a contestant got on: milliseconds of each preparing, and of each round."""
-
-    name: str
-    prepare: list[float]
-    rounds: list[float]
-
-    @property
-    def prepares(self) -> bool:
-        """Whether it prepares anything worth the name."""
-        return median(self.prepare) > _NOTHING
-
-    @property
-    def per_round(self) -> float:
-        """Median of a round."""
-        return median(self.rounds)
-
-    @property
-    def accumulated(self) -> list[float]:
-        """Milliseconds after preparing, and after each round."""
-        return list(accumulate(self.rounds, initial=median(self.prepare)))
-
-    def repaid_beside(self, other: Course) -> int | None:
-        """Return the first round after which no more time has passed than for another, or None."""
-        both = zip(self.accumulated, other.accumulated, strict=True)
-        return next((k for k, (own, its) in enumerate(both) if k and own <= its), None)
 
 
 # ----------------------------------------------------------------------- measurement
 
 
-def timed(call: Callable[[Any], Any], argument: Any) -> tuple[Any, float]:
+def timed(run: Run, call: Callable[[Any], Any], argument: Any) -> tuple[Any, float]:
     """Return what a call gives, and its milliseconds."""
     once: Times[Any] = Times(contestant=Contestant(name="", call=partial(call, argument)))
-    seconds, result = Harness(repetitions=1).clocked(once)
+    seconds, result = run.harness().clocked(once)
     return result, 1e3 * seconds
 
 
-def lined_up(name: str, weights: Weights, device: clmst.Device) -> tuple[Course, Solver] | None:
-    """Return a contestant, prepared, with kernels built; None if the device cannot hold it."""
+def prepared(run: Run, name: str, weights: Weights) -> tuple[Solve, list[float]] | None:
+    """Return a contestant with kernels built, and what preparing took; None if it does not fit."""
     kind, _, algorithm = name.partition(":")
 
-    def prepared(matrix: Any) -> Solver:
-        return KINDS[kind](matrix, device, algorithm or "auto")
+    def make(matrix: Any) -> Solve:
+        return KINDS[kind](matrix, run.device, algorithm or "auto")
 
-    course = Course(name=name, prepare=[], rounds=[])
     try:
-        with closing(prepared(weights[1])) as solver:
-            solver.solve(weights)
+        solve = make(weights[1])
+        solve(weights)
     except clmst.OutOfDeviceMemoryError as error:
         click.echo(f"{name} is left out: {error}", err=True)
-        device.release_memory()
+        run.device.release_memory()
         return None
+    times = []
     for _ in range(_PREPARED):
-        solver.close()
-        solver, milliseconds = timed(prepared, weights[1])
-        course.prepare.append(milliseconds)
-    solver.solve(weights)
-    return course, solver
+        del solve
+        solve, milliseconds = timed(run, make, weights[1])
+        times.append(milliseconds)
+    solve(weights)
+    return solve, times
 
 
-def race(
-    reweighted: Reweighted, names: Sequence[str], device: clmst.Device, rounds: int
-) -> list[Course]:
-    """Return how contestants got on, those that the device can hold."""
+def race(run: Run, reweighted: Reweighted, names: Sequence[str]) -> dict[str, Row]:
+    """Return the milliseconds of preparing and of rounds by contestants that fit the device."""
     first = reweighted.own, reweighted.matrix(reweighted.own)
-    runners = [one for name in names if (one := lined_up(name, first, device)) is not None]
+    runners = {name: one for name in names if (one := prepared(run, name, first)) is not None}
     if not runners:
         raise click.ClickException("the device can hold none of the contestants")
-    for number in range(rounds):
+    rounds: dict[str, list[float]] = {name: [] for name in runners}
+    for number in range(run.repetitions):
         by_edge = reweighted.permuted(number)
         weights = by_edge, reweighted.matrix(by_edge)
-        forests = []
-        for course, solver in runners:
-            forest, milliseconds = timed(solver.solve, weights)
-            course.rounds.append(milliseconds)
-            forests.append(forest)
-        agreement = Agreement(runners[0][0].name, forests[0], by="edges")
-        for (course, _), forest in zip(runners, forests, strict=True):
+        agreement = Agreement(next(iter(runners)), by="edges")
+        for name, (solve, _) in runners.items():
+            forest, milliseconds = timed(run, solve, weights)
+            rounds[name].append(milliseconds)
             if difference := agreement.difference(forest):
-                raise WrongResultError(f"round {number}: {course.name}: {difference}")
-    for _, solver in runners:
-        solver.close()
-    device.release_memory()
-    return [course for course, _ in runners]
+                raise WrongResultError(f"round {number}: {name}: {difference}")
+    return {name: {"prepare": runners[name][1], "round": rounds[name]} for name in runners}
 
 
-# --------------------------------------------------------------------------- telling
+def accumulated(row: Row) -> list[float]:
+    """Return milliseconds after preparing, and after each round."""
+    return list(accumulate(row["round"], initial=median(row["prepare"])))
 
 
-def table_of(courses: Sequence[Course]) -> Table:
-    """Return what preparing and rounds took, beside the first contestant."""
-    first = courses[0]
-    table = Table(
-        "contestant", "prepare ms", "round ms", "its spread", f"of {first.name}", "repaid in round",
-        "all rounds s",
-    )  # fmt: skip
-    for course in courses:
-        repaid = course.repaid_beside(first)
-        table.add_row(
-            course.name,
-            digits(median(course.prepare)) if course.prepares else "",
-            digits(course.per_round),
-            f"{digits(min(course.rounds))}-{digits(max(course.rounds))}",
-            f"{course.per_round / first.per_round:.2f}",
-            "" if course is first else "never" if repaid is None else str(repaid),
-            digits(course.accumulated[-1] / 1e3),
-        )
-    return table
+def repaid(row: Row, other: Row) -> int | None:
+    """Return the first round after which no more time has passed than for another, or None."""
+    both = zip(accumulated(row), accumulated(other), strict=True)
+    return next((k for k, (own, its) in enumerate(both) if k and own <= its), None)
 
 
-def draw(courses: Sequence[Course], title: str, file: Path) -> None:
+def draw(rows: Sequence[Row], file: Path, device: str) -> None:
     """Draw accumulated times over rounds, as the paper's Figure 9; the slowest comes first."""
-    ranked = sorted(courses, key=lambda course: course.accumulated[-1], reverse=True)
-    with panels(file, 1, (7, 4.6), title=title) as (panel,):
-        for number, course in zip(reversed(range(len(ranked))), ranked, strict=True):
-            seconds = [milliseconds / 1e3 for milliseconds in course.accumulated]
-            panel.plot(range(len(seconds)), seconds, label=course.name, markersize=4,
-                       **style(number))  # fmt: skip
+    ranked = sorted(rows, key=lambda row: accumulated(row)[-1], reverse=True)
+    with panels(file, 1, (7, 4.6), title=f"{rows[0]['_graph']}, {device}") as (panel,):
+        for number, row in zip(reversed(range(len(ranked))), ranked, strict=True):
+            seconds, look = [ms / 1e3 for ms in accumulated(row)], style(number)
+            panel.plot(range(len(seconds)), seconds, label=row["contestant"], markersize=4, **look)
         panel.set_xlabel("rounds of new weights; at 0, what preparing took")
         panel.set_ylabel("seconds, accumulated")
         panel.set_xlim(left=0)
@@ -237,32 +153,25 @@ def known(context: click.Context, parameter: click.Parameter, names: tuple[str, 
     return list(dict.fromkeys(names or DEFAULT))
 
 
-@click.command(cls=Experiment)
-@click.argument("graph", default=CLUSTERED)
-@device_option
-@click.option("--rounds", type=click.IntRange(min=1), default=30, show_default=True)
-@click.option(
-    "--contestant", "names", multiple=True, callback=known,
-    help=f"Who takes part, the first being what others are compared to: {', '.join(DEFAULT)} "
-    "if none is named.",
+@case(
+    click.argument("graph", default=CLUSTERED),
+    click.option(
+        "--contestant", "names", multiple=True, callback=known,
+        help=f"Who takes part; others are compared with the first. {', '.join(DEFAULT)} if none.",
+    ),
+    repetitions=30,
+    draw=draw,
 )  # fmt: skip
-@json_option
-@click.option("--plot", type=click.Path(path_type=Path), help="Draw them here.")
-def main(  # noqa: PLR0917 -- click passes by keyword
-    graph: str, device: str | None, rounds: int, names: list[str], json_file: Path | None,
-    plot: Path | None,
-) -> None:  # fmt: skip
+def main(run: Run, graph: str, names: list[str]) -> Rows:
     """Time rounds of new weights, accumulated."""
-    on = clmst.get_device(device)
     reweighted = Reweighted(load(graph))
-    courses = race(reweighted, names, on, rounds)
     size = f"{reweighted.graph.n_vertices:,} vertices, {reweighted.own.size:,} edges"
-    title = f"{Path(graph).name}: {size}"
-    Console(width=120).print(title, table_of(courses))
-    write_record(on, courses, json_file, graph=title)
-    if plot is not None:
-        draw(courses, title, plot)
-
-
-if __name__ == "__main__":
-    main()
+    found = race(run, reweighted, names)
+    first = next(iter(found.values()))
+    for name, times in found.items():
+        after = repaid(times, first)
+        row = {"contestant": name, **times}
+        row["of the first"] = run.of(times["round"]) / run.of(first["round"])
+        row["repaid in round"] = "" if times is first else "never" if after is None else str(after)
+        row["all rounds s"] = accumulated(times)[-1] / 1e3
+        yield row | {"_graph": f"{Path(graph).name}: {size}"}

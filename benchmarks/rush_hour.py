@@ -1,6 +1,6 @@
 """What rush hour makes of the minimum spanning tree of a road network, drawn.
 
-    python -m benchmarks.rush_hour [FILE] [--folder docs/images] [--title TITLE] [--device NAME]
+    python -m benchmarks rush_hour [FILE] [--folder docs/images] [--title TITLE] [--device NAME]
 
 Without a file there is a generated network of 20,000 vertices. By night a road's weight is its
 length. At rush hour a car drives from every crossing to the middle of the map on the shortest path;
@@ -16,12 +16,12 @@ from pathlib import Path
 
 import click
 import numpy as np
-from PIL import Image
 from scipy import sparse
 from scipy.sparse.csgraph import dijkstra
 
 import clmst
-from benchmarks.options import device_option
+from benchmarks.gallery import shrink
+from benchmarks.runner import Reported
 from clmst.core.weight_keys import Array
 from clmst.drawing import draw_change, layout
 
@@ -66,17 +66,9 @@ def cars_by_road(roads: clmst.Graph, middle: int) -> Array:
     return np.where(via[v] == u, cars[v], np.where(via[u] == v, cars[u], 0.0))
 
 
-def shrink(file: Path) -> None:
-    """Make a picture as small as a page needs it: fewer pixels, a palette."""
-    with Image.open(file) as image:
-        size = _PIXELS, round(image.height * _PIXELS / image.width)
-        small = image.convert("RGB").resize(size, Image.Resampling.LANCZOS)
-    small.quantize(256, dither=Image.Dither.NONE).save(file, optimize=True)
-
-
-@click.command()
+@click.command(cls=Reported)
 @click.argument("file", required=False, type=click.Path(exists=True, path_type=Path))
-@device_option
+@click.option("--device", help="As of clmst solve.")
 @click.option(
     "--folder", type=click.Path(path_type=Path), default=Path("docs/images"), show_default=True,
     help="Draw here.",
@@ -110,8 +102,4 @@ def main(file: Path | None, device: str | None, folder: Path, title: str) -> Non
         window=(x - across, y - up, x + across, y + up),
     )  # fmt: skip
     for picture in (whole, part):
-        shrink(picture)
-
-
-if __name__ == "__main__":
-    main()
+        shrink(picture, _PIXELS, colours=256)

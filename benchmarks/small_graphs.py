@@ -1,31 +1,25 @@
 """Which algorithm is the quickest on small and on dense graphs: a table of all of them.
 
-    python -m benchmarks.small_graphs [--device NAME] [--repetitions 21] [--algorithm NAME ...]
-        [--rounds K ...] [--from-edges]
+    python -m benchmarks small_graphs [--algorithm NAME ...] [--rounds K ...] [--from-edges]
 
 Random graphs of degree 8 and 64, complete graphs, and components of 64 vertices of degree 8 or so.
 The graph is on the device as symmetric CSR, and the forest stays there; with --from-edges the graph
 stores each edge once, and every solve takes it from the host anew. Algorithms take turns, in
-another order each time; every forest is compared with the oracle's before any time is printed. The
-table goes to standard output as Markdown: median milliseconds, and in brackets the least.
+another order each time; every forest is compared with the oracle's before any time is printed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from statistics import median
 from typing import Any
 
 import click
 import numpy as np
 
 import clmst
-from benchmarks.options import Experiment
-from clmst.bench import machine
+from benchmarks.runner import Rows, Run, case
 from clmst.bench.agreement import Agreement
-from clmst.bench.harness import Contestant, Harness, by_name
-from clmst.runtime.device_graph import DeviceGraph
 
 ALGORITHMS = ("prim", "prim-boruvka", "boruvka", "filter-boruvka", "ecl")
 DEGREE, BLOCK = 8, 64  # BLOCK vertices a component
@@ -63,54 +57,24 @@ def contestants(algorithms: tuple[str, ...], rounds: tuple[int, ...]) -> dict[st
     return chosen
 
 
-def times(
-    graph: clmst.Graph | DeviceGraph,
-    ways: dict[str, dict[str, Any]],
-    expected: clmst.Forest,
-    repetitions: int,
-) -> dict[str, list[float]]:
-    """Return the milliseconds of every solve; raise if a forest is wrong."""
-    solve = partial(clmst.minimum_spanning_forest, graph, keep_on_device=True)
-    agreement = Agreement("the oracle", expected)
-    every = [
-        Contestant(name=title, call=partial(solve, **way), difference=agreement.difference)
-        for title, way in ways.items()
-    ]
-    return by_name(Harness(repetitions=repetitions, order="random").run(every))
-
-
-@click.command(cls=Experiment, help=__doc__)
-@click.option("--device", metavar="NAME")
-@click.option("--repetitions", type=click.IntRange(min=1), default=21, show_default=True)
-@click.option("--algorithm", "algorithms", multiple=True, default=ALGORITHMS, metavar="NAME")
-@click.option("--rounds", multiple=True, type=click.IntRange(min=0), help="Of prim-boruvka.")
-@click.option("--from-edges", is_flag=True, help="From the host, each edge stored once.")
-def main(
-    *,
-    device: str | None,
-    repetitions: int,
-    algorithms: tuple[str, ...],
-    rounds: tuple[int, ...],
-    from_edges: bool,
-) -> None:
-    chosen = clmst.get_device(device)
-    ways = contestants(algorithms, rounds)
-    for way in ways.values():
-        way |= {"device": chosen}
-    click.echo(f"{machine.facts(chosen)}\n")
-    click.echo(f"| graph | n | slots | {' | '.join(ways)} | quickest |")
-    click.echo(f"|{'---|' * (len(ways) + 4)}")
+@case(
+    click.option("--algorithm", "algorithms", multiple=True, default=ALGORITHMS, metavar="NAME"),
+    click.option("--rounds", multiple=True, type=click.IntRange(min=0), help="Of prim-boruvka."),
+    click.option("--from-edges", is_flag=True, help="From the host, each edge stored once."),
+    repetitions=21,
+)
+def main(run: Run, algorithms: tuple[str, ...], rounds: tuple[int, ...], from_edges: bool) -> Rows:
+    """Time all algorithms on small and on dense graphs."""
     for kind, graph in graphs():
-        given = graph if from_edges else clmst.to_device(graph.symmetrised(), chosen)
-        spent = times(given, ways, clmst.kruskal(graph), repetitions)
-        cells = [f"{median(spent[name]):.3g} ({min(spent[name]):.3g})" for name in ways]
-        medians = {name: median(of) for name, of in spent.items()}
-        quickest = min(medians, key=medians.__getitem__)
-        click.echo(
-            f"| {kind} | {graph.n_vertices:,} | {2 * graph.n_edges:,} | {' | '.join(cells)} "
-            f"| `{quickest}` |"
+        given = graph if from_edges else clmst.to_device(graph.symmetrised(), run.device)
+        solve = partial(
+            clmst.minimum_spanning_forest, given, device=run.device, keep_on_device=True
         )
-
-
-if __name__ == "__main__":
-    main()
+        ways = {
+            name: partial(solve, **how) for name, how in contestants(algorithms, rounds).items()
+        }
+        agreement = Agreement("the oracle", clmst.kruskal(graph))
+        times = run.turns(ways, agreement.difference, order="random", warm_ups=0)
+        quickest = min(times, key=lambda name: run.of(times[name]))
+        sizes = {"n": graph.n_vertices, "slots": 2 * graph.n_edges}
+        yield {"graph": kind, **sizes, **times, "quickest": f"`{quickest}`"}

@@ -1,8 +1,7 @@
 """How fast a stream takes edges from the host's memory, and what holds it back.
 
-    python -m benchmarks.stream_rates [--rows 2e8] [--vertices 1e6] [--device NAME]
-        [--folder /dev/shm] [--repetitions 3] [--without-files] [--chunk 16777216]
-        [--block EDGES] [--blocks NUMBER] [--checked 2e6]
+    python -m benchmarks stream_rates [--rows 2e8] [--vertices 1e6] [--folder /dev/shm]
+        [--without-files] [--chunk 16777216] [--block EDGES] [--blocks NUMBER] [--checked 2e6]
 
 Random edges of 12 bytes: two vertex numbers and a weight of 32 bits. Rates are those of the bus (a
 copy from pinned memory to the device), of the stream from pinned memory, from ordinary memory, from
@@ -18,7 +17,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Iterator
-from functools import cached_property
+from functools import cached_property, partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -27,7 +26,7 @@ import click
 import numpy as np
 
 import clmst
-from benchmarks.options import Experiment, device_option
+from benchmarks.runner import Rows, Run, case
 from benchmarks.streaming import check, write_files
 from clmst.bench.harness import seconds_of
 from clmst.core.weight_keys import Array
@@ -161,70 +160,54 @@ def ways_from_files(edges: _Edges, folder: Path, right: clmst.Forest) -> dict[st
     return ways
 
 
-@click.command(cls=Experiment)
-@click.option("--rows", default=2e8, show_default=True)
-@click.option("--vertices", default=1e6, show_default=True)
-@click.option("--folder", "at", default="/dev/shm", show_default=True)
-@click.option("--repetitions", default=3, show_default=True)
-@click.option("--without-files", is_flag=True)
-@click.option("--chunk", default=1 << 24, show_default=True, help="Edges of a chunk.")
-@click.option("--block", type=int, default=None, help="Edges of a block.")
-@click.option("--blocks", default=stream_sink.BLOCKS, show_default=True)
-@click.option("--checked", default=2e6, show_default=True)
-@device_option
-def main(  # noqa: PLR0917 - click gives them by name
-    rows: float,
-    vertices: float,
-    at: str,
-    repetitions: int,
-    without_files: bool,
-    chunk: int,
-    block: int | None,
-    blocks: int,
-    checked: float,
-    device: str | None,
-) -> None:
-    """Time the bus, streams and their steps."""
-    found = clmst.get_device(device)
+@case(
+    click.option("--rows", default=2e8, show_default=True),
+    click.option("--vertices", default=1e6, show_default=True),
+    click.option("--folder", "at", default="/dev/shm", show_default=True),
+    click.option("--without-files", is_flag=True),
+    click.option("--chunk", default=1 << 24, show_default=True, help="Edges of a chunk."),
+    click.option("--block", type=int, default=None, help="Edges of a block."),
+    click.option("--blocks", default=stream_sink.BLOCKS, show_default=True),
+    click.option("--checked", default=2e6, show_default=True),
+    repetitions=3,
+)
+def main(
+    run: Run, *, rows: float, vertices: float, at: str, without_files: bool, chunk: int,
+    block: int | None, blocks: int, checked: float,
+) -> Rows:  # fmt: skip
+    """Time the bus, streams and their steps; rates are of the least times."""
     stream_sink.BLOCKS = blocks
     if block is not None:
-        stream_sink.ROWS[found.capabilities.kind] = block
-    edges = _Edges(found, int(rows), int(vertices), chunk)
+        stream_sink.ROWS[run.device.capabilities.kind] = block
+    edges = _Edges(run.device, int(rows), int(vertices), chunk)
     check_some(edges, int(checked))
     right = edges.stream(edges.chunks(pinned=True))
     check(edges.stream(edges.chunks(pinned=False)), right, "from ordinary memory")
     ways: dict[str, Way] = {
-        "stream from pinned memory": (
-            edges.rows,
-            lambda: edges.stream(edges.chunks(pinned=True)),
-        ),
-        "stream from ordinary memory": (
-            edges.rows,
-            lambda: edges.stream(edges.chunks(pinned=False)),
-        ),
+        f"stream from {kind} memory": (edges.rows, partial(_streamed, edges, kind == "pinned"))
+        for kind in ("pinned", "ordinary")
     }
     with tempfile.TemporaryDirectory(prefix="clmst-rates-", dir=at) as name:
         if not without_files:
             ways |= ways_of_the_host(edges) | ways_from_files(edges, Path(name), right)
-        bus = min(bus_seconds(found, edges.memory) for _ in range(repetitions + 1))
-        seconds = {
-            way: min(seconds_of(call) for _ in range(repetitions))
-            for way, (_, call) in ways.items()
-        }
-    by_device = right.stats["edges_on_device"]
-    print(
-        f"{found.description}: {edges.rows:,} edges, {by_device:,} of them checked and filtered "
-        f"by the device, {edges.n:,} vertices, chunks of {chunk:,}, {right.stats['reductions']} "
-        f"reductions, least of {repetitions}\n"
+        bus = min(bus_seconds(run.device, edges.memory) for _ in range(run.repetitions + 1))
+        times = run.turns({way: call for way, (_, call) in ways.items()}, warm_ups=0)
+    yield (
+        f"{edges.rows:,} edges, {right.stats['edges_on_device']:,} of them checked and filtered by "
+        f"the device, {edges.n:,} vertices, chunks of {chunk:,}, {right.stats['reductions']} "
+        "reductions"
     )
-    print("| what | million edges a second | GB/s | to the bus |\n|---|--:|--:|--:|")
-    per_second = edges.rows / bus
-    rates = {"copy from pinned memory to the device": per_second}
-    rates |= {way: count / seconds[way] for way, (count, _) in ways.items()}
+    rates = {"copy from pinned memory to the device": edges.rows / bus}
+    rates |= {way: 1e3 * count / min(times[way]) for way, (count, _) in ways.items()}
     for way, rate in rates.items():
-        row = f"| {way} | {rate / 1e6:,.1f} | {rate * _EDGE_BYTES / 1e9:.2f} "
-        print(f"{row}| {rate / per_second:.3f} |")
+        yield {
+            "what": way,
+            "million edges a second": rate / 1e6,
+            "GB/s": rate * _EDGE_BYTES / 1e9,
+            "to the bus": rate * bus / edges.rows,
+            "_ms": times.get(way),
+        }
 
 
-if __name__ == "__main__":
-    main()
+def _streamed(edges: _Edges, pinned: bool) -> clmst.Forest:
+    return edges.stream(edges.chunks(pinned=pinned))

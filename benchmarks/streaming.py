@@ -1,15 +1,15 @@
 """What a stream costs beside a solve of the whole graph, and what lost processes cost.
 
-    python -m benchmarks.streaming chunks [--graph patents] [--chunks 8] [--repetitions 3]
-    python -m benchmarks.streaming parquet [--rows 100000000] [--vertices 1000000] [--files 16]
-    python -m benchmarks.streaming limits [--rows 40000000] [--vertices 1000000]
-    python -m benchmarks.streaming kills [--rows 8000000] [--vertices 200000] [--times 10]
+    python -m benchmarks streaming chunks [--graph patents] [--chunks 8]
+    python -m benchmarks streaming parquet [--rows 100000000] [--vertices 1000000] [--files 16]
+    python -m benchmarks streaming limits [--rows 40000000] [--vertices 1000000]
+    python -m benchmarks streaming kills [--rows 8000000] [--vertices 200000] [--times 10]
 
 `chunks` solves edge arrays in random order, as a whole, in chunks and by passes, in turns.
 `parquet` streams Parquet files in this process, and through a Dask cluster of two workers of which
 one is killed at work. `limits` times several numbers of edges a reduction. `kills` streams with a
 checkpoint in a process that is killed at random points, until one ends. Every forest is compared
-before any time is printed. Tables are Markdown on standard output.
+before any time is printed.
 """
 
 from __future__ import annotations
@@ -25,14 +25,13 @@ from collections.abc import Callable
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 import click
 import numpy as np
 
 import clmst
-from benchmarks.options import Experiments
+from benchmarks.runner import Cases, Row, Rows, Run, case
 from clmst.bench.harness import processor_seconds, wall_and_processor_seconds
 from clmst.scale import capacity
 
@@ -67,16 +66,23 @@ def limit_for(n: int, m: int, dtype: Any) -> int:
     return capacity.bytes_of_reduction(clmst.get_device(), n, m, np.dtype(dtype))
 
 
-@click.group(cls=Experiments)
+@click.group(cls=Cases)
 def main() -> None:
     """Time streams."""
 
 
-@main.command()
-@click.option("--graph", "name", default="patents", show_default=True)
-@click.option("--chunks", "n_chunks", default=8, show_default=True)
-@click.option("--repetitions", default=3, show_default=True)
-def chunks(name: str, n_chunks: int, repetitions: int) -> None:
+def pair_of(seconds: Times) -> Row:
+    """Return the cells of elapsed and of processor time."""
+    return {"elapsed s": seconds[0], "processor s": seconds[1]}
+
+
+@main.add_command
+@case(
+    click.option("--graph", "name", default="patents", show_default=True),
+    click.option("--chunks", "n_chunks", default=8, show_default=True),
+    repetitions=3,
+)
+def chunks(run: Run, name: str, n_chunks: int) -> Rows:
     """Solve a surrogate graph as a whole and in chunks."""
     from clmst.generators import surrogates
 
@@ -88,36 +94,31 @@ def chunks(name: str, n_chunks: int, repetitions: int) -> None:
     pieces = list(zip(*columns, strict=True))
     graph = clmst.Graph.from_edges(u, v, w, n)
     limit, least = limit_for(n, n + m // n_chunks, w.dtype), LEAST_BYTES_A_VERTEX * n
-    stream = clmst.stream_minimum_spanning_forest
+    stream = partial(clmst.stream_minimum_spanning_forest, device=run.device)
+    solve = partial(clmst.minimum_spanning_forest, device=run.device)
     ways: dict[str, Callable[[], clmst.Forest]] = {
-        "whole, from edge arrays": lambda: clmst.minimum_spanning_forest(
-            clmst.Graph.from_edges(u, v, w, n)
-        ),
-        "whole, a Graph that is made": lambda: clmst.minimum_spanning_forest(graph),
+        "whole, from edge arrays": lambda: solve(clmst.Graph.from_edges(u, v, w, n)),
+        "whole, a Graph that is made": lambda: solve(graph),
         f"{n_chunks} chunks, no limit": lambda: stream(pieces, n),
         f"{n_chunks} chunks, {limit / 1e6:.0f} MB": lambda: stream(pieces, n, memory_limit=limit),
         f"{n_chunks} chunks, {least / 1e6:.0f} MB": lambda: stream(pieces, n, memory_limit=least),
     }
-    found: dict[str, list[Times]] = {way: [] for way in ways}
-    right, stats = None, {}
     warnings.simplefilter("ignore", clmst.StreamedWarning)
-    for turn in range(repetitions + 1):  # the first warms up
-        for way, call in ways.items():
-            forest, times = timed(call)
-            right = right or forest
-            check(forest, right, way)
-            stats[way] = {"reductions": 1, "passes": 1, **forest.stats}
-            found[way] += [times] if turn else []
-    print(f"{name}: {n:,} vertices, {m:,} edges, {clmst.get_device().description}\n")
-    print("| way | passes | solves | elapsed s | processor s | to the first |")
-    print("|---|---|---|---|---|---|")
-    base = median(cpu for _, cpu in next(iter(found.values())))
-    for way, turns in found.items():
-        wall, cpu = median(t[0] for t in turns), median(t[1] for t in turns)
-        print(
-            f"| {way} | {stats[way]['passes']} | {stats[way]['reductions']} | {wall:.2f} | "
-            f"{cpu:.2f} | {cpu / base:.2f} |"
-        )
+    right: dict[str, Any] = {}
+    for way, call in ways.items():  # which warms up
+        right[way] = call()
+        check(right[way], right["whole, from edge arrays"], way)
+    times = run.turns(ways, warm_ups=0)
+    base = run.of(times["whole, from edge arrays"])
+    for way, ms in times.items():
+        stats = {"passes": 1, "reductions": 1, **right[way].stats}
+        yield {
+            "way": way,
+            "passes": stats["passes"],
+            "solves": stats["reductions"],
+            "ms": ms,
+            "to the first": run.of(ms) / base,
+        }
 
 
 def write_files(folder: Path, rows: int, n: int, files: int) -> None:
@@ -148,24 +149,24 @@ def kill_one_at_work(client: Any, processes: dict[str, int]) -> None:
         os.kill(processes[worker], signal.SIGKILL)
 
 
-@main.command()
-@click.option("--rows", default=100_000_000, show_default=True)
-@click.option("--vertices", "n", default=1_000_000, show_default=True)
-@click.option("--files", default=16, show_default=True)
-@click.option("--repetitions", default=1, show_default=True)
-@click.option("--folder", "at", type=click.Path(path_type=Path), help="Where the files are put.")
-def parquet(rows: int, n: int, files: int, repetitions: int, at: Path | None) -> None:
-    """Stream Parquet files, here and by two workers of which one is killed."""
+@main.add_command
+@case(
+    click.option("--rows", default=100_000_000, show_default=True),
+    click.option("--vertices", "n", default=1_000_000, show_default=True),
+    click.option("--files", default=16, show_default=True),
+    click.option("--folder", "at", type=click.Path(path_type=Path), help="Where the files are."),
+    repetitions=1,
+)
+def parquet(run: Run, rows: int, n: int, files: int, at: Path | None) -> Rows:
+    """Stream Parquet files, here and by two workers of which one is killed; least times."""
     with tempfile.TemporaryDirectory(prefix="clmst-streaming-", dir=at) as name:
         folder = Path(name) / "edges"
         folder.mkdir()
         write_files(folder, rows, n, files)
         warm_up()
         seconds: dict[str, list[Times]] = {}
-        for _ in range(repetitions):
-            right, times = timed(
-                lambda: clmst.stream_minimum_spanning_forest(folder, n, columns=("u", "v", "w"))
-            )
+        for _ in range(run.repetitions):
+            right, times = timed(partial(_streamed, folder, n))
             seconds.setdefault("this process", []).append(times)
             kill_after = None
             for kills in (0, 1):
@@ -173,14 +174,14 @@ def parquet(rows: int, n: int, files: int, repetitions: int, at: Path | None) ->
                 check(forest, right, f"{kills} workers killed")
                 seconds.setdefault(f"two workers, {kills} killed", []).append(times)
                 kill_after = times[0] / 2
-    print(f"{rows:,} rows in {files} files, {n:,} vertices, least of {repetitions}\n")
-    print("| by | elapsed s | processor s | million edges a second | elapsed, to this process |")
-    print("|---|---|---|---|---|")
     here = min(wall for wall, _ in seconds["this process"])
     for by, turns in seconds.items():
-        wall, cpu = (min(column) for column in zip(*turns, strict=True))
-        rate = rows / wall / 1e6
-        print(f"| {by} | {wall:.1f} | {cpu:.1f} | {rate:.1f} | {wall / here:.2f} |")
+        least = min(wall for wall, _ in turns), min(cpu for _, cpu in turns)
+        rates = {
+            "million edges a second": rows / least[0] / 1e6,
+            "to this process": least[0] / here,
+        }
+        yield {"by": by, **pair_of(least), **rates}
 
 
 def _by_workers(folder: Path, n: int, kill_after: float | None) -> tuple[clmst.Forest, Times]:
@@ -212,54 +213,57 @@ def _by_workers(folder: Path, n: int, kill_after: float | None) -> tuple[clmst.F
     return forest, (wall, cpu)
 
 
-@main.command()
-@click.option("--rows", default=40_000_000, show_default=True)
-@click.option("--vertices", "n", default=1_000_000, show_default=True)
-def limits(rows: int, n: int) -> None:
+@main.add_command
+@case(
+    click.option("--rows", default=40_000_000, show_default=True),
+    click.option("--vertices", "n", default=1_000_000, show_default=True),
+    repetitions=1,
+)
+def limits(run: Run, rows: int, n: int) -> Rows:
     """Stream Parquet files with several limits: how many edges a reduction should take."""
-    print("| edges of a reduction, a vertex | reductions | filtered | elapsed s | processor s |")
-    print("|---|---|---|---|---|")
+    del run
     warm_up()
     with tempfile.TemporaryDirectory(prefix="clmst-streaming-") as folder:
         write_files(Path(folder), rows, n, 4)
         right = None
         for factor in (2, 3, 4, 6):
             limit = limit_for(n, factor * n, np.float32)
-            forest, (wall, cpu) = timed(partial(_limited, Path(folder), n, limit))
+            forest, seconds = timed(partial(_streamed, Path(folder), n, memory_limit=limit))
             right = right or forest
             check(forest, right, f"{factor} edges a vertex")
-            done = forest.stats
-            print(f"| {factor} | {done['reductions']} | {done['edges_filtered']:,} ", end="")
-            print(f"| {wall:.1f} | {cpu:.1f} |")
+            done = {"reductions": forest.stats["reductions"]}
+            done["filtered"] = forest.stats["edges_filtered"]
+            yield {"edges of a reduction, a vertex": factor, **done, **pair_of(seconds)}
 
 
-def _limited(folder: Path, n: int, limit: int) -> clmst.Forest:
-    return clmst.stream_minimum_spanning_forest(
-        folder, n, memory_limit=limit, columns=("u", "v", "w")
-    )
+def _streamed(folder: Path, n: int, **options: Any) -> clmst.Forest:
+    return clmst.stream_minimum_spanning_forest(folder, n, columns=("u", "v", "w"), **options)
 
 
-@main.command()
-@click.option("--rows", default=8_000_000, show_default=True)
-@click.option("--vertices", "n", default=200_000, show_default=True)
-@click.option("--times", default=10, show_default=True)
-def kills(rows: int, n: int, times: int) -> None:
+@main.add_command
+@case(
+    click.option("--rows", default=8_000_000, show_default=True),
+    click.option("--vertices", "n", default=200_000, show_default=True),
+    click.option("--times", default=10, show_default=True),
+    repetitions=1,
+)
+def kills(run: Run, rows: int, n: int, times: int) -> Rows:
     """Kill a stream at random times, and let it go on each time."""
+    del run
     random = np.random.default_rng(5)
     with tempfile.TemporaryDirectory(prefix="clmst-streaming-") as at:
         folder, state = Path(at) / "edges", Path(at) / "state"
         folder.mkdir()
         write_files(folder, rows, n, 8)
         limit = limit_for(n, n + rows // 40, np.float32)
-        command = [sys.executable, "-m", "benchmarks.streaming", "resume", str(folder)]
+        command = [sys.executable, "-m", "benchmarks", "streaming", "resume", str(folder)]
         command += ["--vertices", str(n), "--checkpoint", str(state), "--limit", str(limit)]
         targets = random.integers(rows // 10, rows, times).tolist()
         positions = [_killed(command, target) for target in targets]
-        forest = _resume(folder, n, state, limit)
-        right = clmst.stream_minimum_spanning_forest(folder, n, columns=("u", "v", "w"))
-        check(forest, right, "the resumed stream")
-    print(f"killed at {', '.join(f'{p:,}' for p in positions)} of {rows:,} edges")
-    print(f"the last run went on from {forest.stats['resumed_at']:,}; the same forest")
+        forest = _streamed(folder, n, memory_limit=limit, checkpoint=state)
+        check(forest, _streamed(folder, n), "the resumed stream")
+    yield f"killed at {', '.join(f'{p:,}' for p in positions)} of {rows:,} edges"
+    yield f"the last run went on from {forest.stats['resumed_at']:,}; the same forest"
 
 
 def _killed(command: list[str], target: int) -> int:
@@ -275,13 +279,6 @@ def _killed(command: list[str], target: int) -> int:
     return seen
 
 
-def _resume(folder: Path, n: int, state: Path, limit: int, on_progress: Any = None) -> clmst.Forest:
-    return clmst.stream_minimum_spanning_forest(
-        folder, n, memory_limit=limit, checkpoint=state, columns=("u", "v", "w"),
-        on_progress=on_progress,
-    )  # fmt: skip
-
-
 @main.command(hidden=True)
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.option("--vertices", "n", type=int)
@@ -294,8 +291,4 @@ def resume(folder: Path, n: int, state: Path, limit: int) -> None:
         if progress.edges_now:  # not those that the checkpoint has
             print(progress.edges, flush=True)
 
-    _resume(folder, n, state, limit, show)
-
-
-if __name__ == "__main__":
-    main()
+    _streamed(folder, n, memory_limit=limit, checkpoint=state, on_progress=show)

@@ -1,6 +1,6 @@
 """How quickly text files are read, and how much memory that takes.
 
-    python -m benchmarks.text_files --edges 10000000
+    python -m benchmarks text_files --edges 10000000
 
 Each file is read in a process of its own, which has read a small one before: so libraries are
 loaded. Memory is what the process grows by at its peak, as a multiple of the graph's three arrays.
@@ -8,18 +8,18 @@ loaded. Memory is what the process grows by at its peak, as a multiple of the gr
 
 from __future__ import annotations
 
-import argparse
 import json
-import os
 import resource
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
+import click
 import numpy as np
 
 import clmst
+from benchmarks.runner import Cases, Run, show
 from clmst.bench.harness import CLOCKS
 from clmst.io import edge_rows, plain_rows, write_graph
 
@@ -70,33 +70,44 @@ def read(folder: Path, suffix: str, *, own: bool) -> dict[str, float]:
     }
 
 
-def main() -> None:
-    """Write the files, read each in a new process, and print a line of JSON for each."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--edges", type=int, default=10_000_000)
-    parser.add_argument("--write", metavar="FOLDER", help=argparse.SUPPRESS)
-    parser.add_argument("--child", nargs=3, metavar=("FOLDER", "SUFFIX", "PARSER"))
-    options = parser.parse_args()
-    if options.child:
-        folder, suffix, parser_name = options.child
-        print(json.dumps(read(Path(folder), suffix, own=parser_name == "own")))
+def own_process(*words: object) -> str:
+    """Return what a hidden command prints, in a process of its own."""
+    command = [sys.executable, "-m", "benchmarks", "text_files", *map(str, words)]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+@click.group(cls=Cases, invoke_without_command=True)
+@click.option("--edges", default=10_000_000, show_default=True)
+@click.pass_context
+def main(context: click.Context, edges: int) -> None:
+    """Write files, and read each in a new process."""
+    if context.invoked_subcommand is not None:
         return
-    if options.write:
-        write(Path(options.write), "small", _WARM_VERTICES * 5)
-        write(Path(options.write), "large", options.edges)
-        return
-    module = [sys.executable, "-m", "benchmarks.text_files"]
-    with tempfile.TemporaryDirectory(prefix="clmst-text-") as name:
+    with tempfile.TemporaryDirectory(prefix="clmst-text-") as folder:
         # Not in this process: a child's peak begins with what its parent has.
-        subprocess.run([*module, "--edges", str(options.edges), "--write", name], check=True)
-        for suffix in FORMATS:
-            for parser_name in ("pyarrow", "own") if suffix not in (".graph", ".egr") else ("own",):
-                command = [*module, "--child", name, suffix, parser_name]
-                done = subprocess.run(
-                    command, capture_output=True, text=True, check=True, env=os.environ
-                )
-                print(suffix, parser_name, done.stdout.strip(), flush=True)
+        own_process("write", folder, edges)
+        rows = (
+            {"file": suffix, "parser": way, **json.loads(own_process("read", folder, suffix, way))}
+            for suffix in FORMATS
+            for way in (("own",) if suffix in (".graph", ".egr") else ("pyarrow", "own"))
+        )
+        for _ in show(rows, Run(devices=())):
+            pass
 
 
-if __name__ == "__main__":
-    main()
+@main.command("write", hidden=True)
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.argument("edges", type=int)
+def write_files(folder: Path, edges: int) -> None:
+    """Write a small file and a large one of each format."""
+    write(folder, "small", _WARM_VERTICES * 5)
+    write(folder, "large", edges)
+
+
+@main.command("read", hidden=True)
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.argument("suffix")
+@click.argument("parser")
+def read_file(folder: Path, suffix: str, parser: str) -> None:
+    """Read a file, and print what that took."""
+    click.echo(json.dumps(read(folder, suffix, own=parser == "own")))

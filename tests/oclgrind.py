@@ -17,11 +17,11 @@ import numpy as np
 import pyopencl as cl
 import pytest
 
-from benchmarks.variants import GPU_SHAPE
 from clmst import Device
 from clmst.runtime import discovery, policy
 from clmst.runtime.launcher import Launcher
 from tests.runtime.test_policy import CAPABILITIES
+from tests.variants import GPU_SHAPE
 
 LIBRARIES = [
     Path(folder) / "oclgrind" / "liboclgrind-rt-icd.so"

@@ -3,49 +3,48 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from dataclasses import replace
 from functools import partial
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyopencl as cl
 import pytest
-from click import ClickException
+from click import ClickException, Context, Group, option
 from click.testing import CliRunner, Result
 from scipy import sparse
 
 import clmst
 from benchmarks import (
     beside_scipy,
-    beside_stated,
     cores,
     dense,
     devices,
     largest,
-    moves,
     pma,
     repeated,
     rounds,
+    runner,
     rush_hour,
     several_gpus,
     several_graphs,
     small_graphs,
+    stated,
     strategies,
-    stream_rates,
-    streaming,
 )
+from benchmarks.__main__ import CASES
+from benchmarks.__main__ import main as cases
 from benchmarks.case import Case, CopyLimit, Method, Outcome, Work, run_case
 from benchmarks.cases import ENTRIES, Entry
 from benchmarks.peers import Peer
-from benchmarks.pma_graphs import EXPERIMENTS, OF_THE_PAPER
-from benchmarks.pma_plots import FIRST_LEVEL
 from benchmarks.primitives import main
 from benchmarks.report import segment_ratio
-from benchmarks.reweighted import Reweighted
-from benchmarks.union_finds import UNION_FINDS
-from benchmarks.variants import GPU_SHAPE
+from benchmarks.runner import Row, Rows, Run, case, means
 from benchmarks.workspace import Workspace
 from clmst import Device, algorithms, generate
 from clmst.algorithms.pma.solve import lanes_for
@@ -55,8 +54,12 @@ from clmst.generators import surrogates
 from clmst.repeated.devices.pool import DevicePool
 from clmst.scale import stream_sink
 from tests.repeated.device_sets import device_sets
+from tests.variants import GPU_SHAPE
 
 SIZE = 5000
+
+if find_spec("sklearn"):  # which sets variables of the environment when it is first imported
+    import_module("sklearn")
 
 
 @pytest.fixture
@@ -249,79 +252,202 @@ def test_kinds_of_segments_are_compared() -> None:
     assert segment_ratio([timed("one", 2.0), timed("16th", 3.0), timed("all", 2.4)]) == 1.5
 
 
+# ------------------------------------------------------------------ the runner
+
+
+def run_case_of(*arguments: object, points: Path | None = None) -> Result:
+    """Run ``python -m benchmarks`` with few repetitions, and write what it measured."""
+    words = [str(one) for one in arguments]
+    words += ["--repetitions", "2"] if "--repetitions" not in words else []
+    words += ["--json", str(points)] if points is not None else []
+    return CliRunner().invoke(cases, words)
+
+
+def points_of(file: Path, *arguments: object) -> list[dict[str, Any]]:
+    """Return the rows of a run that succeeds."""
+    result = run_case_of(*arguments, points=file)
+    assert result.exit_code == 0, result.output
+    found: list[dict[str, Any]] = json.loads(file.read_text())["points"]
+    return found
+
+
+def times_in(row: dict[str, Any]) -> dict[str, list[float]]:
+    """Return the contestants of a row."""
+    return {name: cell for name, cell in row.items() if isinstance(cell, list)}
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "new" / "points.json"
+
+
+@pytest.fixture
+def graph(tmp_path: Path) -> Path:
+    path = tmp_path / "random.egr"
+    clmst.io.write_graph(generate("random", n=300, average_degree=6, seed=2).symmetrised(), path)
+    return path
+
+
+def test_every_case_has_a_command() -> None:
+    for name in CASES:
+        assert cases.get_command(Context(cases), name) is not None, name
+    found = {path.stem for path in Path(runner.__file__).parent.glob("*.py")}
+    commands = {name for name in found if hasattr(import_module(f"benchmarks.{name}"), "main")}
+    # Those with a command line of their own.
+    alone = {"__main__", "beside_scipy", "structure", "way_of_a_solve"}
+    assert commands - alone == set(CASES)
+    result = CliRunner().invoke(cases, ["--help"])
+    assert all(name in result.output for name in CASES)
+
+
+def test_pages_name_cases_that_exist() -> None:
+    """A page's figure would else stand with a command that nobody can run."""
+    root = Path(runner.__file__).parents[1]
+    if not (root / "docs").exists():
+        pytest.skip("installed without the pages")
+    wrong, found = [], 0
+    for page in [*root.glob("*.md"), *(root / "docs").rglob("*.md"), *root.glob("benchmarks/*.py")]:
+        text = page.read_text(encoding="utf-8")
+        for module, name, inner in re.findall(
+            r"python -m\s+(benchmarks|tests)(?:\s+|\.)(?!CASE)([\w.]*\w)(?: ([\w-]+))?", text
+        ):
+            found += 1
+            command = cases.get_command(Context(cases), name) if module == "benchmarks" else None
+            if isinstance(command, Group) and not command.invoke_without_command:
+                known = command.get_command(Context(command), inner) is not None
+            else:
+                known = command is not None or find_spec(f"{module}.{name}") is not None
+            wrong += [] if known else [f"{page.name}: {module} {name} {inner}"]
+    assert wrong == []
+    assert found > 100
+
+
+def write_down(rows: Any, path: Path, title: str) -> None:
+    path.write_text(f"{title}{rows}")
+
+
+@case(option("--size", default=3), draw=write_down)
+def steps(run: Run, size: int) -> Rows:
+    """Time two ways."""
+    ways: dict[str, Any] = {"sum": lambda: sum(range(size)), "max": lambda: max(range(size))}
+    times = run.turns(ways, lambda found: "" if found == 3 else f"{found} is not 3")
+    yield {"n": 1000 * size, "name": "steps", **times, "ratio": 2.0, "_kept": [1]}
+    yield means(run, [times], "sum")
+
+
+def test_rows_are_shown_and_recorded(file: Path, tmp_path: Path) -> None:
+    """What an underscore begins is for the record; a picture can be drawn again from that."""
+    picture = tmp_path / "picture"
+    wanted = ["--size", "3", "--json", str(file), "--plot", str(picture), "--clock", "cpu"]
+    result = CliRunner().invoke(steps, wanted)
+    assert result.exit_code == 1
+    assert "max: 2 is not 3" in result.output
+    assert not file.exists()
+    result = CliRunner().invoke(alike, ["--json", str(file), "--plot", str(picture)])
+    assert result.exit_code == 0, result.output
+    assert "| n | name | sum | again | ratio |\n|--:|---|--:|--:|--:|\n| 3,000 | steps | " in (
+        result.output
+    )
+    assert "times as fast as sum, geometric means: again " in result.output
+    record = json.loads(file.read_text())
+    assert {"device", "driver", "clock", "devices"} <= record.keys()
+    (point,) = record["points"]
+    assert (len(point["sum"]), point["_kept"]) == (9, [1])
+    drawn = picture.read_text()
+    picture.unlink()
+    again = CliRunner().invoke(alike, ["--from", str(file), "--plot", str(picture), "--least"])
+    assert again.exit_code == 0, again.output
+    assert picture.read_text() == drawn
+    shown = again.output.splitlines()[-1].split(" | ")
+    assert float(shown[2]) == pytest.approx(min(point["sum"]), rel=1e-3)
+
+
+@case(draw=write_down)
+def alike(run: Run) -> Rows:
+    """Time two ways that agree."""
+    ways: dict[str, Any] = {"sum": lambda: sum(range(3)), "again": lambda: 3}
+    times = run.turns(ways, lambda found: "" if found == 3 else "other")
+    yield {"n": 3000, "name": "steps", **times, "ratio": 2.0, "_kept": [1]}
+    yield means(run, [times], "sum")
+
+
+def test_devices_are_as_many_as_a_case_takes() -> None:
+    name = device_sets()["two"][0].platform.split("(")[0]
+    for case_, count in (("devices", 1), ("moves", 3)):
+        chosen = ["--device", name] * count
+        arguments = ["random:n=20,average_degree=4.0"] if case_ == "devices" else []
+        result = run_case_of(case_, *arguments, *chosen)
+        assert result.exit_code == 2
+        assert f"{count} devices are given with --device; it takes 2" in result.output
+
+
+# ------------------------------------------------------------------------- cases
+
+
 @pytest.fixture
 def tiny_experiments(monkeypatch: pytest.MonkeyPatch) -> None:
     """Graphs of PMA's experiments that take no time."""
     tiny = {"path": lambda: generate("path", n=300), "dense": lambda: generate("complete", n=40)}
-    for name in EXPERIMENTS:
-        monkeypatch.setitem(EXPERIMENTS, name, lambda _: tiny)
+    for name in ("table", "gamma", "reduction", "degree"):
+        monkeypatch.setattr(pma, f"{name}_graphs", lambda _: tiny)
     monkeypatch.setattr(pma, "GAMMAS", (2, 5))
 
 
-def run_pma(*arguments: str) -> Result:
-    return CliRunner().invoke(pma.main, list(arguments))
-
-
 @pytest.mark.usefixtures("tiny_experiments")
-def test_experiments_of_pma(tmp_path: Path) -> None:
+def test_experiments_of_pma(file: Path, tmp_path: Path) -> None:
     """Each is measured as often as asked for, written down and drawn."""
-    file = tmp_path / "pma.json"
-    result = run_pma("--repetitions", "2", "--json", str(file), "--plot", str(tmp_path))
-    assert result.exit_code == 0
-    written = json.loads(file.read_text())
-    assert {"device", "driver", "unit", "points"} <= written.keys()
-    points = written["points"]
-    assert {len(point["values"]) for point in points} == {2}
-    assert {point["graph"] for point in points} == {"path", "dense"}
+    variants = ["pma min", "pma sort", "pma hybrid"]
+    parallel = [
+        f"{what}, {gamma}" for gamma in ("gamma 6", "chosen gamma") for what in ("removed", "kept")
+    ]
     contestants = {
-        name: {point["contestant"] for point in points if point["experiment"] == name}
-        for name in OF_THE_PAPER
+        "table": ["boruvka", "ecl", *variants, pma.FIRST_LEVEL],
+        "gamma": variants,
+        "parallel": parallel,
+        "reduction": ["boruvka", *(f"pma, gamma {gamma}" for gamma in (2, 10, 100))],
     }
-    variants = {"pma min", "pma sort", "pma hybrid"}
-    assert contestants["table"] == {"boruvka", "ecl", *variants, FIRST_LEVEL}
-    assert contestants["gamma"] == variants
-    assert contestants["parallel"] == {
-        f"{what}, {gamma}" for what in ("removed", "kept") for gamma in ("gamma 6", "chosen gamma")
-    }
-    assert {point["x"] for point in points if point["experiment"] == "gamma"} == {2.0, 5.0}
-    united = [point["values"] for point in points if point["experiment"] == "reduction"]
-    assert all(50 <= value <= 100 for values in united for value in values)
-    for name in OF_THE_PAPER:
-        assert (tmp_path / f"pma_{name}.png").stat().st_size > 1000
+    for name, expected in contestants.items():
+        picture = tmp_path / f"{name}.png"
+        points = points_of(file, "pma", name, "--plot", picture)
+        assert {point["graph"] for point in points} == {"path", "dense"}
+        assert [*times_in(points[0])] == expected
+        assert {len(times) for point in points for times in times_in(point).values()} == {2}
+        assert picture.stat().st_size > 1000
+        if name == "gamma":
+            assert {point["gamma"] for point in points} == {2, 5}
+        if name == "reduction":
+            united = [each for point in points for of in times_in(point).values() for each in of]
+            assert all(50 <= value <= 100 for value in united)
 
 
 @pytest.mark.usefixtures("tiny_experiments")
 def test_workers_of_pma_are_compared(
-    tmp_path: Path, any_device: Device, monkeypatch: pytest.MonkeyPatch
+    file: Path, tmp_path: Path, any_device: Device, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where lanes combine; elsewhere there is nothing to compare."""
     shaped = any_device.with_policy(GPU_SHAPE)
     monkeypatch.setattr(clmst, "get_device", lambda _: shaped)
     if lanes_for(shaped.capabilities, shaped.policy) == 1:
-        refused = run_pma("workers", "--repetitions", "1")
-        assert (refused.exit_code, "workers is 'lanes'" in refused.stderr) == (1, True)
+        refused = run_case_of("pma", "workers")
+        assert (refused.exit_code, "workers is 'lanes'" in refused.output) == (1, True)
         return
-    file = tmp_path / "pma.json"
-    options = ("--repetitions", "1", "--json", str(file), "--plot", str(tmp_path))
-    assert run_pma("workers", *options).exit_code == 0
-    points = json.loads(file.read_text())["points"]
-    assert {point["contestant"] for point in points} == {"work-items", "lane groups"}
-    assert (tmp_path / "pma_workers.png").stat().st_size > 1000
+    (point, _) = points_of(file, "pma", "workers", "--plot", tmp_path / "workers.png")
+    assert [*times_in(point)] == ["work-items", "lane groups"]
 
 
 @pytest.mark.usefixtures("tiny_experiments")
 def test_wrong_forest_of_pma_is_not_timed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pma, "VARIANTS", ("min",))
     right = pma.by
 
-    def by(algorithm: str, options: Any = None) -> Any:
-        solve = clmst.maximum_spanning_forest if algorithm == "pma" else None
-        return right(algorithm, options) if solve is None else partial(solve, keep_on_device=True)
+    def by(graph: Any, algorithm: str, options: Any = None) -> Any:
+        if algorithm == "pma":
+            return partial(clmst.maximum_spanning_forest, graph, keep_on_device=True)
+        return right(graph, algorithm, options)
 
     monkeypatch.setattr(pma, "by", by)
-    result = run_pma("table", "--repetitions", "1")
+    result = run_case_of("pma", "table")
     assert result.exit_code == 1
-    assert "pma min: a forest other than that of ecl" in result.stderr
+    assert "pma min: a forest other than that of ecl" in result.output
 
 
 @pytest.fixture
@@ -332,128 +458,123 @@ def one_small_graph(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("one_small_graph")
 @pytest.mark.parametrize("scope", [(), ("--from-edges",)], ids=["resident", "from edges"])
-def test_small_graphs_have_a_row_each(scope: tuple[str, ...]) -> None:
-    few = (*scope, "--repetitions", "2", "--algorithm", "prim", "--rounds", "0", "--rounds", "1")
-    result = CliRunner().invoke(small_graphs.main, few, catch_exceptions=False)
-    *_, head, _, row = result.stdout.splitlines()
-    titles = ["prim", "prim-boruvka, 0 rounds", "prim-boruvka, 1 round"]
-    cells = [cell.strip() for cell in head.strip("|").split("|")]
-    assert cells == ["graph", "n", "slots", *titles, "quickest"]
-    kind, n, _, *times, quickest = [cell.strip() for cell in row.strip("|").split("|")]
-    assert (kind, n) == ("random", "50")
-    medians = {title: float(cell.split()[0]) for title, cell in zip(titles, times, strict=True)}
-    assert medians[quickest.strip("`")] == min(medians.values()) > 0
+def test_small_graphs_have_a_row_each(scope: tuple[str, ...], file: Path) -> None:
+    few = (*scope, "--algorithm", "prim", "--rounds", "0", "--rounds", "1")
+    (row,) = points_of(file, "small_graphs", *few)
+    assert [*times_in(row)] == ["prim", "prim-boruvka, 0 rounds", "prim-boruvka, 1 round"]
+    assert (row["graph"], row["n"]) == ("random", 50)
+    medians = {name: np.median(times) for name, times in times_in(row).items()}
+    assert medians[row["quickest"].strip("`")] == min(medians.values()) > 0
 
 
-@pytest.mark.usefixtures("one_small_graph")
-def test_wrong_forest_of_a_small_graph_is_not_timed(monkeypatch: pytest.MonkeyPatch) -> None:
-    solve = algorithms.ALGORITHMS["prim"].solve
+def turn(monkeypatch: pytest.MonkeyPatch, algorithm: str) -> None:
+    """Let an algorithm solve for the other extreme."""
+    solve = algorithms.ALGORITHMS[algorithm].solve
 
     def turned(*args: Any, maximum: bool, **kwargs: Any) -> Any:
         return solve(*args, maximum=not maximum, **kwargs)
 
-    monkeypatch.setattr("clmst.algorithms.prim.solve.solve", turned)
-    result = CliRunner().invoke(small_graphs.main, ["--repetitions", "1"])
+    module = algorithm.replace("-", "_")
+    monkeypatch.setattr(f"clmst.algorithms.{module}.solve.solve", turned)
+
+
+@pytest.mark.usefixtures("one_small_graph")
+@pytest.mark.parametrize(
+    ("algorithm", "arguments", "whose"),
+    [
+        ("prim", ["small_graphs"], "that of the oracle"),
+        ("edge-parallel", ["strategies", "complete", "--largest", "512"], "that of the first"),
+        ("edge-parallel", ["strategies", "families", "--scale", "6"], "that of the first"),
+    ],
+)
+def test_a_wrong_forest_is_not_timed(
+    algorithm: str, arguments: list[str], whose: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    turn(monkeypatch, algorithm)
+    result = run_case_of(*arguments)
     assert result.exit_code == 1
-    assert "prim: a forest other than that of the oracle" in result.output
+    assert f"a forest other than {whose}" in result.output
 
 
-def test_dense_graphs(tmp_path: Path) -> None:
+def test_dense_graphs(file: Path, tmp_path: Path) -> None:
     """Complete and ever denser graphs, forests compared first; where contestants cross."""
-    file, figure = tmp_path / "dense.json", tmp_path / "dense.png"
-    few = ["--repetitions", "2", "--json", str(file)]
-    result = CliRunner().invoke(dense.main, ["complete", "--largest", "1024", *few])
-    assert result.exit_code == 0, result.output
-    points = json.loads(file.read_text())["points"]
-    assert [point["n_vertices"] for point in points] == [512, 1024]
-    assert [point["n_edges"] for point in points] == [130816, 523776]
-    assert {len(times) for times in points[0]["milliseconds"].values()} == {1, 2}  # SciPy's is one
-    arguments = ["density", "--vertices", "200", "--plot", str(figure), *few]
-    result = CliRunner().invoke(dense.main, arguments)
-    assert result.exit_code == 0, result.output
-    record = json.loads(file.read_text())
-    assert [point["probability"] for point in record["points"]] == [*dense.PROBABILITIES]
-    assert record["crossover"].keys() == {dense.MATRIX, dense.BUILT}
-    assert figure.stat().st_size > 1000
+    points = points_of(file, "dense", "complete", "--largest", "1024")
+    assert [point["n"] for point in points] == [512, 1024]
+    assert [point["edges"] for point in points] == [130816, 523776]
+    assert {len(times) for times in times_in(points[0]).values()} == {1, 2}  # SciPy's is one
+    picture = tmp_path / "dense.png"
+    arguments = ["dense", "density", "--vertices", "200", "--plot", picture]
+    assert [point["p"] for point in points_of(file, *arguments)] == [*dense.PROBABILITIES]
+    said = run_case_of(*arguments).output
+    assert f"{dense.MATRIX} is faster than {dense.EDGES} " in said
+    assert f"{dense.BUILT} is faster than {dense.EDGES} " in said
+    assert picture.stat().st_size > 1000
 
 
-def run_strategies(file: Path, *arguments: str) -> list[dict[str, Any]]:
-    """Return the points of a run of two repetitions."""
-    few = ["--repetitions", "2", "--json", str(file)]
-    result = CliRunner().invoke(strategies.main, [*arguments, *few])
-    assert result.exit_code == 0, result.output
-    points: list[dict[str, Any]] = json.loads(file.read_text())["points"]
-    return points
+def test_crossover_of_dense_graphs(any_device: Device) -> None:
+    def row(probability: float, ours: float) -> Row:
+        return {"p": probability, dense.MATRIX: [ours], dense.EDGES: [4.0]}
+
+    run = Run(devices=[any_device])
+    assert dense.crossover(run, [row(0.1, 8), row(0.2, 2)], dense.MATRIX) == pytest.approx(0.15)
+    assert dense.crossover(run, [row(0.1, 8), row(0.2, 9)], dense.MATRIX) is None
+    assert dense.crossover(run, [row(0.1, 2), row(0.2, 1)], dense.MATRIX) == 0.1
 
 
-def test_union_finds_of_strategies(tmp_path: Path, any_device: Device) -> None:
+def test_union_finds_of_strategies(file: Path, any_device: Device) -> None:
     """Each of them on as many compute units as there are, and on half as many."""
-    file = tmp_path / "sets.json"
-    points = run_strategies(file, "sets", "--vertices", "100")
-    units = [point["units"] for point in points]
-    assert units == sorted(set(units))
+    points = points_of(file, "strategies", "sets", "--vertices", "100")
+    units = [*dict.fromkeys(point["units"] for point in points)]
+    assert units == sorted(units)
     assert units[-1] == any_device.capabilities.compute_units
     if cl.device_partition_property.BY_COUNTS in any_device.cl_device.partition_properties:
         assert units[:-1] == [1 << k for k in range(len(units) - 1)]
         assert units[0] == 1
     else:
         assert len(units) == 1
-    for point in points:
-        assert point["n_edges"] == 4950
-        assert [*point["milliseconds"]] == [*point["steps"]] == [*UNION_FINDS]
-        assert {len(times) for times in point["milliseconds"].values()} == {2}
-        assert all(0 < ms < 1e4 for steps in point["steps"].values() for ms in steps.values())
-    (point, *_) = run_strategies(file, "sets", "--vertices", "50", "--union-find", "atomic-full")
-    assert [*point["steps"]] == ["atomic-full"]
+    names = [point["union-find"] for point in points]
+    assert names == [*strategies.UNION_FINDS] * len(units)
+    assert {len(point["total ms"]) for point in points} == {2}
+    assert all(0 < ms < 1e4 for point in points for ms in point["_steps"].values())
 
 
-def test_graphs_of_strategies(tmp_path: Path) -> None:
+def test_graphs_of_strategies(file: Path) -> None:
     """Sparse, complete and ever denser graphs, beside the oracle and clmst's own algorithms."""
-    file = tmp_path / "graphs.json"
-    points = run_strategies(file, "families", "--scale", "7", "--scale", "8")
-    assert [point["n_vertices"] for point in points] == [128] * 3 + [256] * 3
-    assert [point["n_edges"] for point in points[:2]] == [8 * 128, 7 * 16 + 8 * 15]
+    points = points_of(file, "strategies", "families", "--scale", "7", "--scale", "8")
+    assert [point["n"] for point in points] == [128] * 3 + [256] * 3
+    assert [point["edges"] for point in points[:2]] == [8 * 128, 7 * 16 + 8 * 15]
     own, _ = algorithms.choose("auto", clmst.get_device())
-    sparse_graphs = {"atomic-half", "atomic-full", own, strategies.KRUSKAL}
-    assert {frozenset(point["milliseconds"]) for point in points} == {frozenset(sparse_graphs)}
-    points = run_strategies(file, "complete", "--largest", "512")
+    expected = {"atomic-half", "atomic-full", own, strategies.KRUSKAL}
+    assert {frozenset(times_in(point)) for point in points} == {frozenset(expected)}
     dense_graphs = [strategies.MP, strategies.CU, dense.MATRIX, own]
-    assert [[*point["milliseconds"]] for point in points] == [[*dense_graphs, strategies.KRUSKAL]]
-    points = run_strategies(file, "density", "--vertices", "60")
-    assert [point["probability"] for point in points] == [*dense.PROBABILITIES]
-    assert [*points[0]["milliseconds"]] == dense_graphs
+    (point,) = points_of(file, "strategies", "complete", "--largest", "512")
+    assert [*times_in(point)] == [*dense_graphs, strategies.KRUSKAL]
+    points = points_of(file, "strategies", "density", "--vertices", "60")
+    assert [point["p"] for point in points] == [*dense.PROBABILITIES]
+    assert [*times_in(points[0])] == dense_graphs
 
 
-def test_strategy_that_is_wrong_is_not_timed(monkeypatch: pytest.MonkeyPatch) -> None:
-    solve = algorithms.ALGORITHMS["edge-parallel"].solve
-
-    def turned(*args: Any, maximum: bool, **kwargs: Any) -> Any:
-        return solve(*args, maximum=not maximum, **kwargs)
-
-    monkeypatch.setattr("clmst.algorithms.edge_parallel.solve.solve", turned)
-    for command in (("complete", "--largest", "512"), ("families", "--scale", "6")):
-        result = CliRunner().invoke(strategies.main, [*command, "--repetitions", "1"])
-        assert result.exit_code == 1
-        assert "a forest other than that of" in result.output
-
-
-def test_repeated(tmp_path: Path) -> None:
-    """A ratio is of the one-shot solve of the same kind, and every round's forest is compared."""
-    record, graph = tmp_path / "new" / "repeated.json", tmp_path / "random.egr"
-    clmst.io.write_graph(generate("random", n=300, average_degree=6, seed=2).symmetrised(), graph)
-    few = ["--repetitions", "2", "--share", "0.1", "--json", str(record)]
-    result = CliRunner().invoke(repeated.main, [str(graph), *few])
-    assert result.exit_code == 0, result.output
-    (point,) = json.loads(record.read_text())["points"]
-    assert point["n_vertices"] == 300
-    assert {len(times) for times in point["milliseconds"].values()} == {2}
-    assert set(repeated.BESIDE) | set(repeated.BESIDE.values()) == set(point["milliseconds"])
+def test_repeated(file: Path, graph: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A ratio is to the one-shot solve of the same kind, and every round's forest is compared."""
+    (point,) = points_of(file, "repeated", graph, "--share", "0.1")
+    assert point["n"] == 300
+    assert {len(times) for times in times_in(point).values()} == {2}
+    assert set(repeated.BESIDE) | set(repeated.BESIDE.values()) == set(times_in(point))
+    for name, beside in repeated.BESIDE.items():
+        expected = np.median(point[name]) / np.median(point[beside])
+        assert point[f"{name} / it"] == pytest.approx(expected)
+    solve = clmst.RepeatedSolver.solve
+    monkeypatch.setattr(
+        clmst.RepeatedSolver, "solve", lambda self, weights: solve(self, np.ones(900, np.float32))
+    )
+    wrong = run_case_of("repeated", graph)
+    assert "a forest other than that of the one-shot solve" in wrong.output
 
 
 def test_other_weights_for_a_matrix() -> None:
     """Edge k weighs the same in both directions: what was given for the k-th one."""
     graph = generate("random", n=300, average_degree=6, seed=2).symmetrised()
-    reweighted = Reweighted(graph)
+    reweighted = repeated.Reweighted(graph)
     np.testing.assert_array_equal(reweighted.matrix(reweighted.own).data, graph.weights)
     u, v, _, _ = graph.edges()
     weights = np.arange(u.size) + 1
@@ -463,56 +584,54 @@ def test_other_weights_for_a_matrix() -> None:
     assert matrix.nnz == 2 * u.size
 
 
-def test_rounds(tmp_path: Path) -> None:
+def test_rounds(file: Path, graph: Path, tmp_path: Path) -> None:
     """Everyone solves every round; what preparing cost is where the courses begin."""
-    record, figure = tmp_path / "new" / "rounds.json", tmp_path / "new" / "rounds.png"
-    graph = tmp_path / "random.egr"
-    clmst.io.write_graph(generate("random", n=300, average_degree=6, seed=2).symmetrised(), graph)
     names = ["one-shot", "repeated", "repeated:dense", "one-shot:prim"]
     chosen = [word for name in names for word in ("--contestant", name)]
-    reported = ["--json", str(record), "--plot", str(figure)]
-    result = CliRunner().invoke(rounds.main, [str(graph), "--rounds", "4", *chosen, *reported])
-    assert result.exit_code == 0, result.output
-    points = json.loads(record.read_text())["points"]
-    assert [point["name"] for point in points] == names
-    assert {(len(point["prepare"]), len(point["rounds"])) for point in points} == {(5, 4)}
-    assert figure.stat().st_size > 1000
-    result = CliRunner().invoke(rounds.main, [str(graph), "--contestant", "repeated:guess"])
+    picture = tmp_path / "rounds.png"
+    points = points_of(file, "rounds", graph, "--repetitions", 4, *chosen, "--plot", picture)
+    assert [point["contestant"] for point in points] == names
+    assert {(len(point["prepare"]), len(point["round"])) for point in points} == {(5, 4)}
+    assert picture.stat().st_size > 1000
+    result = run_case_of("rounds", graph, "--contestant", "repeated:guess")
     assert result.exit_code == 2
     assert "'repeated:guess' is no contestant" in result.output
 
 
-def test_wrong_forest_of_a_round_ends_the_race(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wrong_forest_of_a_round_ends_the_race(
+    any_device: Device, monkeypatch: pytest.MonkeyPatch
+) -> None:
     wrong = clmst.minimum_spanning_forest(generate("path", n=3))
-    monkeypatch.setattr(rounds.Repeated, "solve", lambda *_: wrong)
-    reweighted = Reweighted(generate("grid", rows=3, columns=4).symmetrised())
+    monkeypatch.setitem(rounds.KINDS, "repeated", lambda *_, **__: lambda _: wrong)
+    reweighted = repeated.Reweighted(generate("grid", rows=3, columns=4).symmetrised())
+    run = Run(devices=[any_device], repetitions=2)
     with pytest.raises(WrongResultError, match="round 0: repeated: a forest other than that of"):
-        rounds.race(reweighted, ["one-shot", "repeated"], clmst.get_device(), 2)
+        rounds.race(run, reweighted, ["one-shot", "repeated"])
 
 
 def test_contestant_that_does_not_fit_is_left_out(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    any_device: Device, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def refuses(*_: Any) -> None:
+    def refuses(*_: Any, **__: Any) -> Any:
         raise clmst.OutOfDeviceMemoryError("it needs 9 GB of 1; take another algorithm")
 
-    monkeypatch.setattr(rounds.OneShot, "solve", refuses)
-    reweighted = Reweighted(generate("grid", rows=3, columns=4).symmetrised())
-    courses = rounds.race(reweighted, ["one-shot:dense", "repeated"], clmst.get_device(), 2)
-    assert [course.name for course in courses] == ["repeated"]
+    monkeypatch.setitem(rounds.KINDS, "one-shot", refuses)
+    reweighted = repeated.Reweighted(generate("grid", rows=3, columns=4).symmetrised())
+    run = Run(devices=[any_device], repetitions=2)
+    assert [*rounds.race(run, reweighted, ["one-shot:dense", "repeated"])] == ["repeated"]
     assert "one-shot:dense is left out: it needs 9 GB of 1" in capsys.readouterr().err
     with pytest.raises(ClickException, match="can hold none of the contestants"):
-        rounds.race(reweighted, ["one-shot"], clmst.get_device(), 2)
+        rounds.race(run, reweighted, ["one-shot"])
 
 
 def test_round_in_which_preparing_is_repaid() -> None:
-    one_shot = rounds.Course(name="a", prepare=[0.0], rounds=[10.0, 10.0, 10.0])
-    repeated = rounds.Course(name="b", prepare=[90.0, 10.0, 12.0], rounds=[4.0, 4.0, 4.0])
-    assert repeated.accumulated == [12.0, 16.0, 20.0, 24.0]
-    assert repeated.repaid_beside(one_shot) == 2
-    assert one_shot.repaid_beside(repeated) == 1
-    slow = rounds.Course(name="c", prepare=[0.0], rounds=[11.0, 11.0, 11.0])
-    assert slow.repaid_beside(one_shot) is None
+    one_shot: Row = {"prepare": [0.0], "round": [10.0, 10.0, 10.0]}
+    solver: Row = {"prepare": [90.0, 10.0, 12.0], "round": [4.0, 4.0, 4.0]}
+    assert rounds.accumulated(solver) == [12.0, 16.0, 20.0, 24.0]
+    assert rounds.repaid(solver, one_shot) == 2
+    assert rounds.repaid(one_shot, solver) == 1
+    slow: Row = {"prepare": [0.0], "round": [11.0, 11.0, 11.0]}
+    assert rounds.repaid(slow, one_shot) is None
 
 
 def test_rush_hour(tmp_path: Path) -> None:
@@ -527,7 +646,7 @@ def test_rush_hour(tmp_path: Path) -> None:
     assert rush_hour.cars_by_road(apart, 1).tolist() == [1, 1, 0]
     graph, folder = tmp_path / "grid.gr", tmp_path / "pictures"
     clmst.write_graph(generate("grid", rows=9, columns=20), graph)
-    result = CliRunner().invoke(rush_hour.main, [str(graph), "--folder", str(folder)])
+    result = CliRunner().invoke(cases, ["rush_hour", str(graph), "--folder", str(folder)])
     assert result.exit_code == 0, result.output
     assert "180 vertices, 331 edges" in result.output
     assert sorted(one.name for one in folder.iterdir()) == [
@@ -535,82 +654,60 @@ def test_rush_hour(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
-def test_devices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_devices(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each device alone and every strategy, forests compared; who did what, when."""
     names = [entry.device for entry in clmst.devices() if entry.usable]
     if len(names) < 2:
         pytest.skip("there are not two usable devices")
-    record = tmp_path / "new" / "devices.json"
-    arguments = ["random:n=2000,average_degree=16.0", "--repetitions", "2", "--json", str(record)]
+    arguments = ["devices", "random:n=2000,average_degree=16.0"]
     arguments += [word for one in names[:2] for word in ("--device", f"{one.platform}")]
-    result = CliRunner().invoke(devices.main, arguments)
-    assert result.exit_code == 0, result.output
-    (point,) = json.loads(record.read_text())["points"]
-    contestants = [f"{k}: {one.name}" for k, one in enumerate(names[:2])]
-    assert list(point["milliseconds"]) == [*contestants, *devices.STRATEGIES]
-    assert {len(times) for times in point["prefetched"].values()} == {2}
-    parts = point["stats"]["split"]["devices"]
-    assert {part["device"] for part in parts} == {one.description for one in names[:2]}
-    assert "geometric mean: split" in result.output
-    one = CliRunner().invoke(devices.main, arguments[:-2])
-    assert "strategies are for two or more" in one.output
+    (point, *parts) = points_of(file, *arguments)
+    contestants = [*(f"{k}: {one.name}" for k, one in enumerate(names[:2])), *devices.STRATEGIES]
+    every = [name for one in contestants for name in (one, f"{one}, prefetched")]
+    assert [*times_in(point)] == every
+    assert {len(times) for times in times_in(point).values()} == {2}
+    split = {part["device"] for part in parts if part["strategy"] == "split"}
+    assert split == {one.description for one in names[:2]}
+    assert "geometric means: split" in run_case_of(*arguments).output
     inner = DevicePool.solve
 
-    def turned(devices: DevicePool, weights: Any, **options: Any) -> Any:
-        return inner(devices, -weights, **options)
+    def turned(pool: DevicePool, weights: Any, **options: Any) -> Any:
+        return inner(pool, -weights, **options)
 
     monkeypatch.setattr(DevicePool, "solve", turned)
-    wrong = CliRunner().invoke(devices.main, arguments)
+    wrong = run_case_of(*arguments)
     assert wrong.exit_code == 1
     assert "split: a forest other than that of the first device" in wrong.output
 
 
-def test_cores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cores(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Complete, random and read graphs, in both ways of storing them; wrong numbers end it."""
-    record, graph = tmp_path / "cores.json", tmp_path / "grid.gr"
+    graph = tmp_path / "grid.gr"
     clmst.write_graph(generate("grid", rows=5, columns=10), graph)
-    few = ["--repetitions", "2", "--json", str(record)]
     wanted = {
         ("complete", "--largest", "1024"): ([512, 1024], 511),
         ("random", "--vertices", "900"): ([900], 5),
         ("files", str(graph)): ([50], 2),
     }
     for arguments, (sizes, least) in wanted.items():
-        result = CliRunner().invoke(cores.main, [*arguments, *few])
-        assert result.exit_code == 0, result.output
-        points = json.loads(record.read_text())["points"]
-        assert [point["n_vertices"] for point in points] == sizes
+        points = points_of(file, "cores", *arguments)
+        assert [point["n"] for point in points] == sizes
         assert points[0]["greatest"] >= least
-        assert len(points[0]["milliseconds"][cores.ONCE]) == 2
-        assert (cores.NETWORKX in points[0]["milliseconds"]) == (arguments[0] == "files")
+        assert len(points[0][cores.ONCE]) == 2
+        assert (cores.NETWORKX in points[0]) == (arguments[0] == "files")
     monkeypatch.setattr(clmst, "core_numbers", lambda *_: np.zeros(512), raising=False)
-    result = CliRunner().invoke(cores.main, ["complete", "--largest", "512"])
+    result = run_case_of("cores", "complete", "--largest", "512")
     assert result.exit_code == 1
     assert "other core numbers than expected" in result.output
 
 
-def test_crossover_of_dense_graphs() -> None:
-    def point(probability: float, ours: float) -> dense.Point:
-        times = {dense.MATRIX: [ours], dense.EDGES: [4.0]}
-        return dense.Point(n_vertices=9, probability=probability, n_edges=9, milliseconds=times)
-
-    assert dense.crossover([point(0.1, 8.0), point(0.2, 2.0)], dense.MATRIX) == pytest.approx(0.15)
-    assert dense.crossover([point(0.1, 8.0), point(0.2, 9.0)], dense.MATRIX) is None
-    assert dense.crossover([point(0.1, 2.0), point(0.2, 1.0)], dense.MATRIX) == 0.1
-
-
-def test_beside_stated_times(any_device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_stated_times(any_device: Device) -> None:
     """The ratio is that of the stated time to the median of the solves, not of the forests."""
     graph = surrogates.find("random-2e10-d8").build()
-    point = beside_stated.measure("grid20", graph, any_device, "float32", 3)
-    assert (point.n_slots, len(point.solve), len(point.forest)) == (graph.n_slots, 3, 3)
-    point = replace(point, solve=[2.0, 4.0, 9.0], forest=[1.0])
-    assert point.ratio == beside_stated.STATED["grid20"] / 4.0
-    monkeypatch.setattr(beside_stated, "measure", lambda *_: point)
-    monkeypatch.setattr(beside_stated, "load", lambda _: graph)
-    result = CliRunner().invoke(beside_stated.main, ["grid20=f", "--device", any_device.name])
-    assert "geometric mean" in result.output
-    unknown = CliRunner().invoke(beside_stated.main, ["lj"])
+    row = stated.measure(Run(devices=[any_device], repetitions=3), "grid20", graph, "float32")
+    assert (row["slots"], len(row["solve"]), len(row["forest"])) == (graph.n_slots, 3, 3)
+    assert row["stated / solve"] == stated.STATED["grid20"] / np.median(row["solve"])
+    unknown = run_case_of("stated", "lj")
     assert unknown.exit_code != 0
     assert "no time is stated for 'lj'" in unknown.output
 
@@ -628,28 +725,15 @@ def test_largest_graph_is_what_it_says(any_device: Device, bits: int, degree: in
     assert len(np.unique(graph.weights)) > 0.49 * graph.n_slots
 
 
-def test_largest_solves_by_two_algorithms(any_device: Device, tmp_path: Path) -> None:
-    file = tmp_path / "largest.json"
-    sizes = ["--bits", "9", "--degree", "6", "--repetitions", "2", "--json", str(file)]
-    command = [*sizes, "--device", any_device.name]
-    graph = largest.made_on(any_device, 9, 6)
-    found = list(largest.measure(graph, ("filter-boruvka", "edge-parallel"), 2))
-    assert [point.n_edges for point in found] == [511, 511]
-    assert all(point.n_bytes > 8 * point.n_slots and point.proof > 0 for point in found)
-    result = CliRunner().invoke(largest.main, command, catch_exceptions=False)
-    assert result.exit_code == 0
-    assert "3,071 slots" in result.output
-    assert [p["algorithm"] for p in json.loads(file.read_text())["points"]] == [
-        "filter-boruvka",
-        "ecl",
-    ]
-
-
-def test_largest_finds_a_wrong_forest(any_device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
-    graph = largest.made_on(any_device, 6, 4)
+def test_largest_solves_by_two_algorithms(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes = ["largest", "--bits", "9", "--degree", "6"]
+    points = points_of(file, *sizes)
+    assert [point["algorithm"] for point in points] == ["filter-boruvka", "ecl"]
+    assert [(point["slots"], point["edges"]) for point in points] == [(3071, 511)] * 2
+    assert all(point["bytes a slot"] > 8 and point["proof ms"] > 0 for point in points)
+    assert "3,071 slots" in run_case_of(*sizes).output
     monkeypatch.setattr(largest, "prove", lambda *_: Proof(ok=False))
-    with pytest.raises(WrongResultError, match="refutes"):
-        largest.solve_by("edge-parallel", graph, 1)
+    assert "the device refutes the forest" in run_case_of(*sizes).output
 
 
 @pytest.mark.parametrize(("bits", "degree"), [(27, 34), (6, 3), (6, 32)])
@@ -658,35 +742,37 @@ def test_largest_refuses_what_cannot_be(any_device: Device, bits: int, degree: i
         largest.made_on(any_device, bits, degree)
 
 
-def test_streams_in_chunks() -> None:
+def test_streams_in_chunks(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every way of a stream has a row, after its forest has been compared."""
-    result = CliRunner().invoke(
-        streaming.main, ["chunks", "--graph", "random-2e10-d8", "--repetitions", "1"]
-    )
-    assert result.exit_code == 0, result.output
-    rows = [line for line in result.output.splitlines() if line.startswith("| ")]
-    assert [row.split(" | ")[0] for row in rows[1:3]] == [
-        "| whole, from edge arrays", "| whole, a Graph that is made",
+    arguments = ["streaming", "chunks", "--graph", "random-2e10-d8", "--repetitions", "1"]
+    points = points_of(file, *arguments)
+    assert [point["way"] for point in points[:2]] == [
+        "whole, from edge arrays", "whole, a Graph that is made",
     ]  # fmt: skip
-    assert len(rows) == 5
+    assert len(points) == 4
+    wrong = clmst.kruskal(clmst.generate("grid", rows=2, columns=2))
+    monkeypatch.setattr(clmst, "stream_minimum_spanning_forest", lambda *_, **__: wrong)
+    result = run_case_of(*arguments)
+    assert result.exit_code == 1
+    assert "another forest; it must be that of the whole graph" in result.output
+    assert "|" not in result.output
 
 
-def test_rates_of_a_stream(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rates_of_a_stream(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The bus, the stream by each way, and its steps; each in a row."""
     monkeypatch.setattr(stream_sink, "BLOCKS", stream_sink.BLOCKS)
     monkeypatch.setattr(stream_sink, "ROWS", dict(stream_sink.ROWS))
-    arguments = ["--rows", "2e4", "--vertices", "1e3", "--repetitions", "1", "--folder", tmp_path]
-    result = CliRunner().invoke(stream_rates.main, [str(one) for one in arguments])
-    assert result.exit_code == 0, result.output
-    rows = [line for line in result.output.splitlines() if line.startswith("| ")]
-    assert rows[1].startswith("| copy from pinned memory to the device | ")
-    assert rows[1].endswith(" | 1.000 |")
-    assert len(rows) >= 8
-    assert not list(tmp_path.iterdir())
-    result = CliRunner().invoke(
-        stream_rates.main,
-        ["--rows", "1.2e6", "--vertices", "1e3", "--repetitions", "1", "--without-files",
-         "--checked", "1e5", "--block", "5000", "--blocks", "3", "--chunk", "100000"],
+    folder = tmp_path / "edges"
+    folder.mkdir()
+    small = ["stream_rates", "--vertices", "1e3", "--repetitions", "1"]
+    points = points_of(file, *small, "--rows", "2e4", "--folder", folder)
+    assert points[0]["what"] == "copy from pinned memory to the device"
+    assert points[0]["to the bus"] == pytest.approx(1)
+    assert len(points) >= 7
+    assert not list(folder.iterdir())
+    result = run_case_of(
+        *small, "--rows", "1.2e6", "--without-files", "--checked", "1e5", "--block", "5000",
+        "--blocks", "3", "--chunk", "100000",
     )  # fmt: skip
     assert result.exit_code == 0, result.output
     assert "1,200,000 edges, 200,000 of them checked and filtered by" in result.output
@@ -694,18 +780,7 @@ def test_rates_of_a_stream(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert "| reading" not in result.output
 
 
-def test_a_wrong_stream_is_not_timed(monkeypatch: pytest.MonkeyPatch) -> None:
-    wrong = clmst.kruskal(clmst.generate("grid", rows=2, columns=2))
-    monkeypatch.setattr(clmst, "stream_minimum_spanning_forest", lambda *_, **__: wrong)
-    result = CliRunner().invoke(
-        streaming.main, ["chunks", "--graph", "random-2e10-d8", "--repetitions", "1"]
-    )
-    assert result.exit_code == 1
-    assert "another forest; it must be that of the whole graph" in result.output
-    assert "|" not in result.output
-
-
-def test_several_gpus_make_their_parts(tmp_path: Path) -> None:
+def test_several_gpus_make_their_parts() -> None:
     """Rows rise strictly, parts are balanced, and all scopes are in the table."""
     devices = device_sets()["two"]
     recipe = several_graphs.Recipe.of(16, 3000)
@@ -716,20 +791,47 @@ def test_several_gpus_make_their_parts(tmp_path: Path) -> None:
     low, high = (part.graph.indices for part in parts.parts)
     np.testing.assert_array_equal(np.concatenate([low, high]), whole.indices)
     assert low.size == pytest.approx(0.45 * recipe.n_edges, rel=0.05)
-    points = list(several_gpus.measure(devices, [16], 3000, 2000, 2))
-    assert [point.scope for point in points] == ["resident", "from the host", "pinned"]
-    assert several_gpus.table_of(points).as_markdown().count("| 16 |") == 3
+    several_gpus.check_small(devices, 16)
+    run, graph = Run(devices=devices, repetitions=2), several_gpus.graph_on_host(recipe, devices[0])
+    resident = several_gpus.resident(run, recipe)
+    assert [*times_in(resident)] == ["one", "one, both ways", "several", "_solves", "_moves"]
+    for scope, ways in (("from the host", 4), ("pinned", 2)):
+        row = several_gpus.from_host(run, graph, recipe, scope)
+        assert (row["scope"], row["degree"], row["edges"]) == (scope, 16, recipe.n_edges)
+        assert {len(row[name]) for name in ("one", "several")} == {2}
+        assert len(times_in(row)) == ways + 2
 
 
-def test_moves_by_every_way(tmp_path: Path) -> None:
+def test_moves_by_every_way(file: Path) -> None:
     """Two device objects of one name share no context, except where that is the way."""
-    file, name = tmp_path / "moves.json", device_sets()["two"][0].platform.split("(")[0]
-    command = ["--bytes", "200000", "--repetitions", "2", "--json", str(file)]
-    result = CliRunner().invoke(moves.main, ["--device", name, "--device", name, *command])
-    assert result.exit_code == 0, result.output
-    found = [point["way"] for point in json.loads(file.read_text())["points"]]
+    name = device_sets()["two"][0].platform.split("(")[0]
+    points = points_of(file, "moves", *["--device", name] * 2, "--bytes", "200000")
+    found = [point["way"] for point in points]
     assert found[:4] == ["blocks of 1 MiB", "blocks of 4 MiB", "array", "blocks of 16 MiB"]
     assert "one context" in found
+
+
+# Cases that no other test runs, on inputs that take no time.
+SMALL = {
+    "boruvka_steps": ["phases", "GRAPH"],
+    "clustering": ["tree", "--points", "300"],
+    "csgraph": ["--points", "100", "--clock", "cpu", "--least"],
+    "data_frames": ["--edges", "2000"],
+    "generated": ["1e5", "--vertices", "12", "--small", "1e4"],
+    "memory": ["rounds", "--vertices", "200", "--rounds", "5"],
+    "moving_points": ["lists", "500,2", "--share", "0.01"],
+    "networkx_trees": ["--edges", "500"],
+    "points": ["dendrograms", "500,2"],
+    "proof": ["random-2e10-d8"],
+    "beside_native": ["GRAPH", "--passes", "1"],
+}
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_case_runs(name: str, file: Path, graph: Path) -> None:
+    arguments = [str(graph) if word == "GRAPH" else word for word in SMALL[name]]
+    points = points_of(file, name, *arguments)
+    assert all(times for point in points for times in times_in(point).values())
 
 
 @pytest.mark.parametrize(

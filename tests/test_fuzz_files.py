@@ -1,4 +1,4 @@
-"""A small part of benchmarks/fuzz_files.py, and that it finds what it looks for."""
+"""A small part of tests/fuzz_files.py, and that it finds what it looks for."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import fuzz_files
 from clmst.core.graph import Graph
 from clmst.io import FORMATS, files
 from clmst.io.compression import CODECS
 from clmst.io.registry import Format
+from tests import fuzz_files
 
 pytest.importorskip("pyarrow")
 

@@ -1,6 +1,6 @@
 """Run a module in a process whose devices compile without optimisation, as tests do.
 
-    python -m tests.unoptimised benchmarks.scikit_learn_suite --verbose
+    python -m tests.unoptimised tests.other_suites scikit-learn --verbose
 
 For tests that run other projects' tests in a process of their own.
 """

@@ -44,7 +44,7 @@ class ProvenDriver:
         )
 
 
-# A driver comes in here after all suites have run on it, and `benchmarks.prove` with 100,000 cases
+# A driver comes in here after all suites have run on it, and `tests.prove` with 100,000 cases
 # or more (docs/reliability.md); only versions that were tried, and their updates.
 PROVEN = (
     ProvenDriver(platform="Intel(R) OpenCL", lowest=(2026, 22), below=(2026, 23)),

@@ -20,7 +20,7 @@ LEAST_SHARE = 16
 """A reduction brings at least a sixteenth as many edges as the forest has."""
 
 # Edges a vertex that a reduction takes at most, whatever the memory: to filter further ones by the
-# forest of these costs less. `python -m benchmarks.streaming limits` times it.
+# forest of these costs less. `python -m benchmarks streaming limits` times it.
 _EDGES_PER_VERTEX = 6
 _ENOUGH = 1 << 20  # edges that are reduced together in any case
 

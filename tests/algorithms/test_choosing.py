@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 import clmst
-from benchmarks.variants import GPU_SHAPE
 from clmst import Graph
 from clmst.algorithms import check_name, choose
 from clmst.algorithms.filter_boruvka import links
 from clmst.core.errors import InvalidArgumentError
 from clmst.runtime.device import Device
 from tests.forests import assert_same_forest
+from tests.variants import GPU_SHAPE
 
 pytestmark = pytest.mark.usefixtures("in_steps")
 

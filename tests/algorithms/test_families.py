@@ -11,7 +11,6 @@ import pytest
 from scipy import sparse
 
 import clmst
-from benchmarks.variants import GPU_SHAPE
 from clmst import Device, Graph, RepeatedSolver, UnsupportedDeviceError
 from clmst.algorithms import ALGORITHMS
 from clmst.algorithms.choosing import in_order
@@ -22,6 +21,7 @@ from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.kernel_family import KernelFamily
 from tests.caches import use_own_cache
 from tests.forests import assert_same_forest
+from tests.variants import GPU_SHAPE
 
 pytestmark = pytest.mark.usefixtures("in_steps")
 

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import clmst
-from benchmarks.misuse.look_alikes import LooksLikeIgraph
 from clmst.core.errors import InvalidArgumentError, InvalidGraphError
 from clmst.core.graph import Graph
 from clmst.runtime.device import Device
+from tests.misuse.look_alikes import LooksLikeIgraph
 
 EDGES = [(0, 1), (0, 2), (1, 2), (1, 2), (2, 3)]
 WEIGHTS = [2.0, 3.0, 4.0, 1.0, 1.0]

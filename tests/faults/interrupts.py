@@ -23,12 +23,12 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from statistics import median
 
-from benchmarks.variants import GPU_SHAPE
 from clmst.runtime.device import Device
 from clmst.runtime.discovery import get_device
 from tests.faults import interrupting
 from tests.faults.subjects import SUBJECTS, Subject, bytes_in_use, subject, weights
 from tests.faults.threaded import THREADED
+from tests.variants import GPU_SHAPE
 
 NAMES = (*SUBJECTS, *THREADED)
 WAYS = ("step", "clock", "twice", "thread")

@@ -14,11 +14,11 @@ from dataclasses import replace
 
 import pyopencl as cl
 
-from benchmarks.variants import GPU_SHAPE
 from clmst.runtime.discovery import get_device
 from tests.faults import trial
 from tests.faults.injection import KINDS
 from tests.faults.subjects import SUBJECTS, subject
+from tests.variants import GPU_SHAPE
 
 
 def main() -> None:

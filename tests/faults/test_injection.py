@@ -11,12 +11,12 @@ from functools import cache
 
 import pytest
 
-from benchmarks.variants import GPU_SHAPE
 from clmst.runtime.device import Device
 from clmst.runtime.discovery import get_device
 from tests.faults import trial
 from tests.faults.injection import KINDS
 from tests.faults.subjects import SOLVES, SUBJECTS, Subject, subject
+from tests.variants import GPU_SHAPE
 
 # Those that between them take every way to the driver, in both shapes of kernels.
 TRIED = [

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 import clmst
-from benchmarks.misuse import sweep
-from benchmarks.misuse.entries import Entry, entries
-from benchmarks.misuse.world import World
 from clmst import drawing, generators, io, primitives
 from clmst.core import arguments
 from clmst.core.errors import ClmstError, InvalidArgumentError, InvalidGraphError
+from tests.misuse import sweep
+from tests.misuse.entries import Entry, entries
+from tests.misuse.world import World
 
 # Each so many-th call; a prime, so that over time every value meets every kind of argument.
 EVERY = 23
@@ -25,7 +25,7 @@ WITHOUT = {"ClmstError", "DeviceWarning", "GraphWarning", "Verification.raise_if
 
 def test_misused_calls_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """None raises a foreign error, and none ends the process; the command makes all calls."""
-    monkeypatch.setattr(sweep, "MODULES", ("tests.unoptimised", "benchmarks.misuse"))
+    monkeypatch.setattr(sweep, "MODULES", ("tests.unoptimised", "tests.misuse"))
     outcomes = sweep.run(every=EVERY)
     assert outcomes.calls > 2500
     assert outcomes.refused > 0.9 * outcomes.calls
@@ -61,7 +61,7 @@ def test_a_fault_would_be_seen(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_every_public_name_is_misused() -> None:
-    """A new entry needs a valid call in benchmarks/misuse/entries.py."""
+    """A new entry needs a valid call in tests/misuse/entries.py."""
     known = {entry.name.partition(",")[0].split(" ")[0] for entry in entries()}
     public = {name for name in clmst.__all__ if not name.startswith("_")}
     public |= {f"generators.{name}" for name in generators.FAMILIES}

@@ -19,12 +19,11 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.variants import as_variant
 from clmst import Device, Points, core_distances, minimum_spanning_forest
 from clmst.cluster import HDBSCAN
 from clmst.core.cache_folder import cache_folder
 from tests.unoptimised import compile_quickly
-from tests.variants import variants
+from tests.variants import as_variant, variants
 
 DOORS: dict[str, Callable[[np.ndarray, Device], object]] = {
     "tree": lambda X, device: minimum_spanning_forest(Points(X), device=device),

@@ -9,12 +9,11 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import pdist
 
-from benchmarks import brute_force
-from benchmarks.prove import trees_of_points
 from clmst import Device, Points
 from clmst.algorithms.bvh_boruvka import choice
 from clmst.bench.harness import WrongResultError
 from clmst.core.points import Metric
+from tests.prove import brute_force, trees_of_points
 from tests.variants import Variant, is_native, unoptimised, variants
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
-from benchmarks.prove import hashes
 from clmst import Device
 from tests.oclgrind import POLICIES, only_device
+from tests.prove import hashes
 
 # One of each width of weights, each in one order: programs take most of the time.
 ORDERS = {

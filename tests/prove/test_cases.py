@@ -8,11 +8,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from benchmarks.prove import cases, oracle, settings, shapes, weights
-from benchmarks.prove.cases import DeviceVariants, Plan
-from benchmarks.prove.draws import Draws
-from benchmarks.prove.tally import FAILURES, Tally
 from clmst import Device
+from tests.prove import cases, oracle, settings, shapes, weights
+from tests.prove.cases import DeviceVariants, Plan
+from tests.prove.draws import Draws
+from tests.prove.tally import FAILURES, Tally
 
 PLAN = Plan(seed=5, block=8)
 

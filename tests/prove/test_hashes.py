@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import clmst
-from benchmarks.prove import hashes
 from clmst import Device, Forest
 from clmst.algorithms import ALGORITHMS
 from tests.oclgrind import simulate
+from tests.prove import hashes
 from tests.test_contract import compiled_for, weights_of
 from tests.variants import Variant, variants_elsewhere
 
@@ -46,7 +46,7 @@ def test_device_gives_the_table(variant: Variant, algorithm: str) -> None:
     """In the weights and orders that the contract suite builds programs for.
 
     In other variants than the first driver's device as it is, one medium input of each shape;
-    ``python -m benchmarks.prove.hashes`` takes all of them in all variants.
+    ``python -m tests.prove.hashes`` takes all of them in all variants.
     """
     device = variant.device
     chosen = set(weights_of(device))

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks.prove import __main__ as command
-from benchmarks.prove import cases, failures, shrink, worker
-from benchmarks.prove.cases import Plan
-from benchmarks.prove.state import State
+from tests.prove import __main__ as command
+from tests.prove import cases, failures, shrink, worker
+from tests.prove.cases import Plan
 from tests.prove.plants.planting import is_struck
+from tests.prove.state import State
 
 SEED = 31  # whose first block is of i4, maximum, and as the device is
 

@@ -12,17 +12,17 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from benchmarks.prove import __main__ as command
-from benchmarks.prove import cases, failures, shrink
-from benchmarks.prove.cases import REST, SUBJECTS, Case, DeviceVariants, Plan
-from benchmarks.prove.draws import Draws
-from benchmarks.prove.plain import core_numbers, labels_at, merges
-from benchmarks.prove.primitives import bench as benches
-from benchmarks.prove.primitives.case import PER_KIND, PrimitiveCase, kinds
-from benchmarks.prove.primitives.kinds import SIZES
-from benchmarks.prove.primitives.operators import NAMES, operator, scanned
-from benchmarks.prove.tally import Tally
 from clmst import Device, Graph, kruskal, primitives
+from tests.prove import __main__ as command
+from tests.prove import cases, failures, shrink
+from tests.prove.cases import REST, SUBJECTS, Case, DeviceVariants, Plan
+from tests.prove.draws import Draws
+from tests.prove.plain import core_numbers, labels_at, merges
+from tests.prove.primitives import bench as benches
+from tests.prove.primitives.case import PER_KIND, PrimitiveCase, kinds
+from tests.prove.primitives.kinds import SIZES
+from tests.prove.primitives.operators import NAMES, operator, scanned
+from tests.prove.tally import Tally
 from tests.test_families import Mutation, cl_tree, mutate
 from tests.variants import unoptimised
 
@@ -133,7 +133,7 @@ def test_plain_answers() -> None:
     assert rows[-1] == [6, 11, np.inf, 7]
 
 
-def test_what_is_written_beside_an_output_is_told(any_device: Device) -> None:
+def test_what_is_written_beside_an_output_is_reported(any_device: Device) -> None:
     bench = benches.Bench(any_device, Draws(8), 100)
     while (target := bench.target(np.uint32, 100)).begin == 0 or target.array.size == 100:
         pass

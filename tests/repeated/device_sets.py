@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks.variants import GPU_SHAPE
 from clmst import Device, Graph
 from tests.repeated.rounds import copying
-from tests.variants import is_native, unoptimised, variants
+from tests.variants import GPU_SHAPE, is_native, unoptimised, variants
 
 Array = Any
 

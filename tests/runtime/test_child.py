@@ -12,7 +12,6 @@ from pathlib import Path
 import pyopencl as cl
 import pytest
 
-from benchmarks.variants import GPU_SHAPE
 from clmst import Device, EclOptions
 from clmst.algorithms.families import family_of, with_options
 from clmst.families import BY_NAME
@@ -22,6 +21,7 @@ from clmst.runtime.kernel_family import Case, KernelFamily
 from clmst.runtime.proven import PROVEN, is_proven
 from clmst.runtime.trial import TRIAL
 from tests.caches import use_own_cache
+from tests.variants import GPU_SHAPE
 
 
 @pytest.fixture

@@ -14,13 +14,13 @@ import pyopencl as cl
 import pytest
 
 import clmst
-from benchmarks.variants import GPU_SHAPE
 from clmst import Device, OutOfDeviceMemoryError, UnsupportedDeviceError
 from clmst.core.errors import KernelBuildError
 from clmst.runtime.capabilities import HostArrays
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.profile import Profile
 from tests.forests import assert_same_forest
+from tests.variants import GPU_SHAPE
 
 
 @pytest.fixture

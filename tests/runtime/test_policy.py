@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks.variants import GPU_SHAPE
 from clmst import Device
 from clmst.runtime import policy
 from clmst.runtime.capabilities import Capabilities
@@ -13,6 +12,7 @@ from clmst.runtime.tuning import Identity, shipped
 from clmst.runtime.tuning_parameters import PARAMETERS
 from clmst.runtime.tuning_rules import conflicts
 from clmst.runtime.tuning_table import SHIPPED
+from tests.variants import GPU_SHAPE
 
 CAPABILITIES = {
     kind: Capabilities(

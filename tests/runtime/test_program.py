@@ -12,13 +12,12 @@ from pathlib import Path
 import pyopencl as cl
 import pytest
 
-from benchmarks.variants import GPU_SHAPE
 from clmst import Device, KernelBuildError
 from clmst.runtime import program, source, specialisation
 from clmst.runtime.capabilities import Capabilities
 from clmst.runtime.specialisation import Prelude, Specialisation, specialise
 from tests.runtime.test_policy import CAPABILITIES
-from tests.variants import variants
+from tests.variants import GPU_SHAPE, variants
 
 SUBGROUPS = replace(CAPABILITIES["gpu"], lanes="khr", lane_width=16)
 WARPS = replace(CAPABILITIES["gpu"], lanes="ptx", int64_atomics=False)

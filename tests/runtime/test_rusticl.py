@@ -70,7 +70,7 @@ def test_refused_with_the_reason() -> None:
 def test_every_answer_is_right_or_refused() -> None:
     """Random graphs of 10 to 100,000 vertices, by "auto" and by each name."""
     graphs = 12
-    command = ("-m", "benchmarks.trusted", "--device", "llvmpipe", "--every-algorithm")
+    command = ("-m", "tests.prove.trusted", "--device", "llvmpipe", "--every-algorithm")
     found = run(*command, "--graphs", str(graphs))
     assert set(found["outcomes"]) == {"auto", *ALGORITHMS}
     for counts in found["outcomes"].values():

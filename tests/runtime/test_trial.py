@@ -8,10 +8,10 @@ from __future__ import annotations
 import pytest
 
 import clmst
-from benchmarks.variants import GPU_SHAPE
 from clmst import Device
 from clmst.runtime import source
 from clmst.runtime.capabilities import detect
+from tests.variants import GPU_SHAPE
 
 # What a driver may get wrong, as changes of what lanes.cl calls.
 WRONG = {

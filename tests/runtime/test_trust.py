@@ -16,13 +16,13 @@ from typing import Any
 
 import pytest
 
-from benchmarks.variants import GPU_SHAPE
 from clmst import Device, InvalidArgumentError, KernelBuildError, UnsupportedDeviceError
 from clmst.core.errors import OutOfDeviceMemoryError
 from clmst.runtime import child, source, trust, verdicts
 from clmst.runtime.kernel_family import KernelFamily, SelfTestResult
 from clmst.runtime.verdicts import Verdict, VerdictStore
 from tests.caches import use_own_cache
+from tests.variants import GPU_SHAPE
 
 
 class Counted:

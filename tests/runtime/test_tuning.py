@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from benchmarks.variants import GPU_SHAPE
 from clmst import Device, __version__
 from clmst.runtime import policy, tuning
 from clmst.runtime.tuning import Identity, TuningWarning, look_up, shipped
@@ -19,6 +18,7 @@ from clmst.runtime.tuning_file import FORMAT, user_path
 from clmst.runtime.tuning_parameters import PARAMETERS
 from clmst.runtime.tuning_table import SHIPPED, Entry
 from tests.runtime.test_policy import CAPABILITIES
+from tests.variants import GPU_SHAPE
 
 GPU = CAPABILITIES["gpu"]
 CARD = Identity(device="Card 7", platform="Cards", vendor="Cards Inc.", driver="1.0")

@@ -12,7 +12,6 @@ import pyopencl as cl
 import pytest
 
 import clmst
-from benchmarks.variants import as_variant
 from clmst import Device, DeviceArray, UnsupportedDeviceError, primitives
 from clmst.algorithms.registry import ALGORITHMS
 from clmst.peeling import core_numbers
@@ -25,7 +24,7 @@ from clmst.runtime.specialisation import Specialisation
 from tests.primitives.shapes import SHAPES
 from tests.programs import programs
 from tests.runtime.test_policy import CAPABILITIES
-from tests.variants import unoptimised
+from tests.variants import as_variant, unoptimised
 
 Limit = Callable[[Program, str], int]
 

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 import clmst
-from benchmarks.variants import GPU_SHAPE
 from clmst import Device, InvalidForestError, KernelBuildError, OutOfDeviceMemoryError, api
 from clmst.algorithms import ALGORITHMS, choose
 from clmst.algorithms.shared.device_forest import DeviceForest
@@ -17,7 +16,7 @@ from clmst.bench.harness import WrongResultError
 from clmst.runtime.failures import refusal
 from clmst.runtime.policy import Policy
 from clmst.tune.policy_benchmark import PolicyBenchmark, RefusedError
-from tests.variants import variants
+from tests.variants import GPU_SHAPE, variants
 
 GRAPHS = {
     "grid": clmst.generate("grid", rows=40, columns=50),

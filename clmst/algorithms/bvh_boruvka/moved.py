@@ -30,7 +30,7 @@ SOURCE = "algorithms/bvh_boruvka/moved.cl"
 # The greatest share of points with an uncertain nearest point for which the lists are kept. More
 # search in later rounds: at this share about as long as lists take to find. On an H200 solves of a
 # million points by lists take 0.86 and 1.00 of the time of others at 0.003 and 0.022 in the plane,
-# 0.78 and 0.94 at 0.011 and 0.039 in 3D (`benchmarks.moving_points lists`). CPUs search less
+# 0.78 and 0.94 at 0.011 and 0.039 in 3D (`benchmarks moving_points lists`). CPUs search less
 # quickly: the second number, where work-items search alone.
 _MOST_UNSURE, _MOST_UNSURE_ALONE = 0.02, 0.004
 # The most solves in a row that try nothing, since no try before them has succeeded.

@@ -1,6 +1,6 @@
 """bvh-boruvka: spanning trees of points; host side of ``cl/algorithms/bvh_boruvka``.
 
-Source: see ``cl/algorithms/bvh_boruvka/bvh_boruvka.cl``; ``docs/architecture.md`` has the steps.
+Source: see ``cl/algorithms/bvh_boruvka/bvh_boruvka.cl``; ``docs/inside_algorithms.md``: the steps.
 """
 
 from __future__ import annotations

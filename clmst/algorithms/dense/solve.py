@@ -1,6 +1,6 @@
 """dense: Borůvka on an adjacency matrix, for complete and nearly complete graphs.
 
-Source: see ``cl/algorithms/dense/dense.cl``; ``docs/architecture.md`` has the steps.
+Source: see ``cl/algorithms/dense/dense.cl``; ``docs/inside_algorithms.md`` has the steps.
 """
 
 from __future__ import annotations

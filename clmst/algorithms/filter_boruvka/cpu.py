@@ -3,7 +3,7 @@
 Each work-item has a segment of the edge list, which it compacts in place, and a range of the
 vertices. Work-items share nothing by atomics but reservations and numbers.
 
-Source: see ``cl/algorithms/filter_boruvka/cpu.cl``; ``docs/architecture.md`` tells the steps.
+Source: see ``cl/algorithms/filter_boruvka/cpu.cl``; ``docs/inside_algorithms.md`` tells the steps.
 """
 
 from __future__ import annotations

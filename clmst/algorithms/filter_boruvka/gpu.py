@@ -1,7 +1,7 @@
 """filter-boruvka in the shape of a GPU: Borůvka's rounds on ever smaller arrays, light edges first.
 
 Source: see ``cl/algorithms/filter_boruvka/filter_boruvka.cl``;
-``docs/architecture.md`` tells the steps.
+``docs/inside_algorithms.md`` tells the steps.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """One solve by filter-boruvka: its launches, their order, and when counts are read.
 
 Source: see ``cl/algorithms/filter_boruvka/filter_boruvka.cl``;
-``docs/architecture.md`` tells the steps.
+``docs/inside_algorithms.md`` tells the steps.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The choice of a strategy: which device solves which part of a graph.
 
 Source of "cores": L. Ma, J. Wan, "Heterogeneous CPU-GPU Orchestration for Repeated Minimum Spanning
-Tree Computation", section 3.2; ``docs/architecture.md`` says what is different here.
+Tree Computation", section 3.2; ``docs/inside_rounds.md`` says what is different here.
 """
 
 from __future__ import annotations

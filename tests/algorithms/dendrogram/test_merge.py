@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import clmst
-from benchmarks.variants import GPU_SHAPE
 from clmst import Device, InvalidForestError
 from clmst.algorithms.dendrogram.merge import merge, rising_order
 from clmst.algorithms.self_test import merge_by_host
+from tests.variants import GPU_SHAPE
 
 
 def tree(n: int, seed: int, kind: str) -> np.ndarray:

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 import clmst
-from benchmarks.variants import GPU_SHAPE
 from clmst import Device, FilterBoruvkaOptions, InvalidArgumentError
 from clmst.core.errors import FormerNameWarning
 from tests.forests import assert_same_forest
+from tests.variants import GPU_SHAPE
 
 GRAPH = clmst.generate("grid", rows=20, columns=20, seed=1)
 EXPECTED = clmst.kruskal(GRAPH)

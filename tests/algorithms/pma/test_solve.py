@@ -9,13 +9,12 @@ import numpy as np
 import pytest
 
 import clmst
-from benchmarks.variants import GPU_SHAPE
 from clmst import BoruvkaOptions, Device, EclOptions, Forest, Graph, PmaOptions
 from clmst.algorithms.pma.options import Variant as PmaVariant
 from clmst.algorithms.pma.solve import chosen_gamma, lanes_for
 from clmst.core.errors import InvalidArgumentError
 from tests.forests import assert_same_forest
-from tests.variants import is_native
+from tests.variants import GPU_SHAPE, is_native
 
 VARIANTS = ("min", "sort", "hybrid")
 

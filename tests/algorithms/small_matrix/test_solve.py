@@ -12,7 +12,6 @@ from scipy import sparse
 from scipy.sparse import csgraph as scipys
 
 import clmst
-from benchmarks.variants import as_variant
 from clmst import Device, Forest, Graph, InvalidGraphError, families
 from clmst.algorithms.equal_weights import solve as equal_weights
 from clmst.algorithms.families import SMALL_MATRIX
@@ -22,6 +21,7 @@ from clmst.runtime.kernel_family import Case
 from tests.capabilities import with_capabilities
 from tests.forests import assert_same_forest
 from tests.strategies import WEIGHT_DTYPES
+from tests.variants import as_variant
 
 # SciPy's matrices have no float16.
 DTYPES = [dtype for dtype in WEIGHT_DTYPES if dtype != np.float16]

@@ -1,0 +1,72 @@
+"""``python -m benchmarks CASE``: each case times something, beside what it is compared with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+
+import click
+
+# Modules with a command `main`, by what they measure.
+CASES: Mapping[str, str] = {
+    "beside_native": "SciPy matrices beside native programs and other libraries",
+    "boruvka_steps": "recursive Borůvka by step",
+    "clustering": "HDBSCAN and linkage beside scikit-learn's and SciPy's",
+    "cores": "core numbers",
+    "csgraph": "clmst.csgraph beside SciPy's function",
+    "data_frames": "graphs of data frames",
+    "dense": "complete and dense graphs",
+    "devices": "repeated solves by several devices",
+    "gallery": "the pictures of the gallery",
+    "generated": "edges that a device generates",
+    "largest": "the largest graph that a device takes",
+    "memory": "resident memory of points, and of rounds",
+    "moves": "ways from one device's memory to another's",
+    "moving_points": "trees of points that move",
+    "networkx_trees": "a backend of NetworkX",
+    "pma": "Partial Prim: the paper's experiments",
+    "points": "trees and dendrograms of points",
+    "primitives": "primitives beside PyOpenCL's, NumPy's and outside peers",
+    "proof": "what a proof costs beside the solve",
+    "repeated": "new weights for the same graph",
+    "rounds": "accumulated time of many rounds",
+    "rush_hour": "a picture of a road network at rush hour",
+    "several_gpus": "one solve by several GPUs",
+    "small_graphs": "algorithms on small and dense graphs",
+    "stated": "solves beside times that others state",
+    "strategies": "the strategies of Ma and Wan",
+    "stream_rates": "how fast a stream takes edges",
+    "streaming": "streams beside solves of the whole graph",
+    "text_files": "readers of text files",
+    "worst_cases": "structured graphs beside random ones",
+}
+
+
+class Runner(click.Group):
+    """All cases; one is imported when it is run."""
+
+    def list_commands(self, context: click.Context) -> list[str]:
+        """Return the names of all cases."""
+        del context
+        return [*CASES]
+
+    def get_command(self, context: click.Context, name: str) -> click.Command | None:
+        """Return the command of a case."""
+        del context
+        known = name.replace("-", "_")
+        if known not in CASES:
+            return None
+        command: click.Command = import_module(f"benchmarks.{known}").main
+        return command
+
+    def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write what each case measures, without importing any."""
+        del context
+        with formatter.section("Cases"):
+            formatter.write_dl([*CASES.items()])
+
+
+main = Runner(name="benchmarks", help=__doc__)
+
+if __name__ == "__main__":
+    main(prog_name="python -m benchmarks")

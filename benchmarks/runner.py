@@ -1,0 +1,240 @@
+"""The runner of all cases: options, devices, turns of contestants, the table and the record.
+
+A case is a generator of rows. :func:`case` makes a command of it, with the options that all have:
+
+``--device NAME``      as of ``clmst solve``; several times where the case takes several
+``--repetitions K``    turns, of which the table has the median, the least and the greatest
+``--clock cpu``        processor time of all threads: for CPU devices of a machine that others use
+``--least``            the least of the times, not the median
+``--json FILE``        every value of every repetition, and the machine; written anew at each row
+``--plot FILE``        a picture, where the case draws one
+``--from FILE``        rows of such a record in place of a measurement, to draw or show them again
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import geometric_mean, median
+from typing import Any, TypeAlias
+
+import click
+
+import clmst
+from clmst.bench import machine
+from clmst.bench.agreement import Agreement
+from clmst.bench.harness import CLOCKS, Contestant, Harness, by_name
+from clmst.bench.record import write_record
+from clmst.bench.tables import digits, median_and_range
+from clmst.cli.failure import reported
+
+# Cells by their headings. A list is of milliseconds, one a repetition; what a heading that begins
+# with "_" has is for the record alone. A text in place of a row is a remark below the table.
+Row: TypeAlias = dict[str, Any]
+Rows: TypeAlias = Iterable[Row | str]
+Way: TypeAlias = Callable[[], Any]
+Draw: TypeAlias = Callable[[Sequence[Row], Path, str], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """The devices of a run, and how contestants are timed."""
+
+    devices: Sequence[clmst.Device]
+    repetitions: int = 9
+    clock: str = "wall"
+    least: bool = False
+
+    @property
+    def device(self) -> clmst.Device:
+        """The first device."""
+        return self.devices[0]
+
+    def harness(self, **how: Any) -> Harness:
+        """Return a harness with the options of the run."""
+        return Harness(repetitions=self.repetitions, clock=CLOCKS[self.clock], **how)
+
+    def turns(
+        self,
+        ways: Mapping[str, Way],
+        difference: Callable[[Any], str] | None = None,
+        *,
+        wait: Way | None = None,
+        before: Way | None = None,
+        **how: Any,
+    ) -> dict[str, list[float]]:
+        """Return the milliseconds of each way; they take turns, after each gave the right result.
+
+        Parameters
+        ----------
+        ways : mapping of str to callable
+        difference : callable, optional
+            As of :class:`clmst.bench.harness.Contestant`; so are `wait` and `before`.
+        **how
+            As of :class:`clmst.bench.harness.Harness`; one call of each way warms up if not given.
+        """
+        every = [
+            Contestant(name=name, call=call, difference=difference, wait=wait, before=before)
+            for name, call in ways.items()
+        ]
+        return by_name(self.harness(**{"warm_ups": 1, **how}).run(every))
+
+    def same_forests(
+        self, ways: Mapping[str, Way], *, right: clmst.Forest | None = None, **how: Any
+    ) -> dict[str, list[float]]:
+        """Return the same of ways that must give the same forest: the first one's, or a known."""
+        whose = next(iter(ways)) if right is None else "the oracle"
+        return self.turns(ways, Agreement(whose, right, by="edges").difference, **how)
+
+    def of(self, times: Sequence[float]) -> float:
+        """Return what stands for some times: the median, or the least."""
+        return min(times) if self.least else median(times)
+
+    def ratio(self, row: Row, slower: str, faster: str) -> float:
+        """Return how many times as fast one contestant of a row is as another."""
+        return self.of(row[slower]) / self.of(row[faster])
+
+    def cell(self, value: Any) -> str:
+        """Return a value as a cell of a table."""
+        if isinstance(value, list):
+            return digits(min(value)) if self.least and value else median_and_range(value)
+        if isinstance(value, float):
+            return f"{value:.3g}" if value < 100 else f"{value:,.0f}"
+        return f"{value:,}" if isinstance(value, int) else str(value)
+
+    def facts(self) -> str:
+        """Return the line above a table: the devices, and what the times are."""
+        on = "; ".join(f"{one.description}, driver {one.driver}" for one in self.devices)
+        what = "least" if self.least else "median (least-greatest)"
+        return f"{on}; ms of {self.clock} time: {what} of {self.repetitions}"
+
+
+def means(run: Run, rows: Iterable[Row], slower: str) -> str:
+    """Return geometric means of how many times as fast all other contestants are as one."""
+    ratios: dict[str, list[float]] = {}
+    for row in rows:
+        for name, times in row.items():
+            if isinstance(times, list) and name not in (slower, "_"):
+                ratios.setdefault(name, []).append(run.ratio(row, slower, name))
+    cells = (f"{name} {geometric_mean(values):.2f}" for name, values in ratios.items())
+    return f"times as fast as {slower}, geometric means: {', '.join(cells)}"
+
+
+def show(rows: Rows, run: Run) -> Iterator[Row]:
+    """Print rows as Markdown as they come, with a heading wherever columns change; yield them."""
+    columns: list[str] = []
+    for row in rows:
+        if isinstance(row, str):
+            click.echo(f"\n{row}")
+            continue
+        names = [name for name in row if not name.startswith("_")]
+        if names != columns:
+            rules = "|".join("---" if isinstance(row[name], str) else "--:" for name in names)
+            click.echo(f"\n| {' | '.join(names)} |\n|{rules}|")
+            columns = names
+        click.echo(f"| {' | '.join(run.cell(row[name]) for name in names)} |")
+        yield row
+
+
+class Reported(click.Command):
+    """A command that reports errors in one line."""
+
+    def invoke(self, context: click.Context) -> object:
+        """Run the command."""
+        with reported():
+            return super().invoke(context)
+
+
+class Cases(click.Group):
+    """Several of them."""
+
+    command_class = Reported
+
+
+def _opened(names: Sequence[str], least: int, most: int) -> list[clmst.Device]:
+    if not least <= len(names) <= most and (names or least > 1):
+        counts = f"{least}" if least == most else f"{least} to {most}"
+        raise click.UsageError(f"{len(names)} devices are given with --device; it takes {counts}")
+    return [clmst.get_device(name) for name in names or (None,)]
+
+
+def case(
+    *parameters: Callable[[Any], Any],
+    name: str | None = None,
+    repetitions: int = 9,
+    devices: tuple[int, int] = (1, 1),
+    draw: Draw | None = None,
+) -> Callable[[Callable[..., Rows]], click.Command]:
+    """Make a command of a function that takes a :class:`Run` and yields rows.
+
+    Parameters
+    ----------
+    *parameters : decorators
+        Its own arguments and options, as of click.
+    name : str, optional
+        The function's if left out.
+    repetitions : int
+        The usual number.
+    devices : (int, int)
+        The least and the greatest number of devices.
+    draw : callable, optional
+        Draws a picture of all rows into a file, or a folder; takes the device's name, too.
+    """
+
+    def decorate(function: Callable[..., Rows]) -> click.Command:
+        def call(
+            *, device: tuple[str, ...], repetitions: int, clock: str, least: bool,
+            json_file: Path | None, record: Path | None = None, plot: Path | None = None,
+            **given: Any,
+        ) -> None:  # fmt: skip
+            if record is not None:
+                known = json.loads(record.read_text(encoding="utf-8"))
+                run, rows = Run(devices=(), least=least), known["points"]
+                title, facts = known["device"], f"{known['device']}, driver {known['driver']}"
+            else:
+                opened = _opened(device, *devices)
+                run = Run(devices=opened, repetitions=repetitions, clock=clock, least=least)
+                rows, facts, title = function(run, **given), run.facts(), opened[0].name
+            click.echo(facts)
+            found: list[Row] = []
+            for row in show(rows, run):
+                found.append(row)
+                if run.devices:
+                    every = [machine.facts(one) for one in run.devices]
+                    write_record(run.device, found, json_file, clock=clock, devices=every)
+            if plot is not None and draw is not None:
+                draw(found, plot, title)
+
+        path: Any = click.Path(path_type=Path)
+        more = [*parameters]
+        if draw is not None:
+            more += [
+                click.option("--plot", type=path, help="Draw a picture here."),
+                click.option("--from", "record", type=path, help="A record, drawn again."),
+            ]
+        more += [
+            click.option("--device", multiple=True, help="As of clmst solve."),
+            click.option("--repetitions", type=click.IntRange(1), default=repetitions),
+            click.option("--clock", type=click.Choice(sorted(CLOCKS)), default="wall"),
+            click.option("--least", is_flag=True, help="The least time, not the median."),
+            click.option("--json", "json_file", type=path, help="Write all values here."),
+        ]
+        for decorator in reversed(more):
+            call = decorator(call)
+        title = name or function.__name__.replace("_", "-")
+        made = click.command(name=title, cls=Reported, help=function.__doc__)
+        return made(call)
+
+    return decorate
+
+
+def graphs_argument(**more: Any) -> Callable[[Any], Any]:
+    """Return the argument that names graphs."""
+    return click.argument("graphs", nargs=-1, **more)
+
+
+def sizes_up_to(largest: int, least: int = 512) -> list[int]:
+    """Return sizes that double, from the least one to the largest."""
+    return [least << k for k in range((largest // least).bit_length())]

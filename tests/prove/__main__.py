@@ -1,0 +1,176 @@
+"""Seeded cases through every algorithm, option, input form and variant, compared with an oracle.
+
+    python -m tests.prove --device intel --minutes 10 --json intel.json
+    python -m tests.prove --device gpu --subject primitives --cases 100000 --workers 16
+    python -m tests.prove --device gpu --subject rest --cases 100000 --workers 16
+    python -m tests.prove --device intel --cases 500000 --json intel.json    (goes on)
+    python -m tests.prove --device intel --seed 1 --case 4711
+    python -m tests.prove --reproduce FILE
+    python -m tests.prove --shrink FILE
+    python -m tests.prove --report FILE...
+
+A case is a solve by default; other subjects are calls of primitives, and the rest: rounds of one
+graph, streams, proofs, core numbers, dendrograms and points, in turn or one alone.
+
+A run goes on where the file given with --json stands. Failures are written beside it, each with as
+few edges or elements as still fail. Exit status 1 if any answer was wrong, if anything but a
+refusal was raised, or a process ended or hung. A device that is not usable is refused, with the
+reason, and nothing is run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from tests.prove import failures, report, shrink
+from tests.prove.cases import SUBJECTS, DeviceVariants, Outcome, Plan
+from tests.prove.cases import run as run_case
+from tests.prove.run import Run
+from tests.prove.state import ROOT, State
+from tests.prove.tally import FAILURES
+
+_SHRUNK = 5  # failures that a run shrinks
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the options."""
+    made = argparse.ArgumentParser(
+        prog="python -m tests.prove",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    made.add_argument("--device", help="as of clmst.get_device: intel, pocl, rusticl, nvidia, ...")
+    made.add_argument("--seed", type=int, default=1)
+    made.add_argument("--subject", choices=SUBJECTS, default="solves", help="(default: solves)")
+    made.add_argument(
+        "--block", type=int, help="cases that a process runs in a row (2000; 512 of others)"
+    )
+    made.add_argument("--cases", type=int, help="stop when so many have been run in all")
+    made.add_argument("--minutes", type=float, help="stop after so long")
+    made.add_argument("--workers", type=int, default=1, help="processes (default: 1)")
+    made.add_argument("--time-limit", type=float, default=300.0, help="seconds of one case")
+    made.add_argument("--json", type=Path, help="where the run is kept (prove-SUBJECT.json)")
+    made.add_argument("--case", type=int, help="run this case alone")
+    made.add_argument("--reproduce", type=Path, metavar="FILE", help="run a failure again")
+    made.add_argument("--here", action="store_true", help="in this process, not in a child")
+    made.add_argument("--shrink", type=Path, metavar="FILE", help="make a failure smaller")
+    made.add_argument("--shrink-seconds", type=float, default=120.0, help="time for one failure")
+    made.add_argument("--report", type=Path, nargs="+", metavar="FILE", help="print the table")
+    made.add_argument("--plant", help=argparse.SUPPRESS)  # a module of tests, which plants faults
+    return made
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Do what the command line says."""
+    given = parser().parse_args(arguments)
+    is_of_solves = given.subject == "solves"
+    given.block = given.block or (2000 if is_of_solves else 512)
+    given.json = given.json or Path("prove.json" if is_of_solves else f"prove-{given.subject}.json")
+    if given.report:
+        print(report.table([State.load(path) for path in given.report]))
+        return 0
+    if given.reproduce:
+        return _reproduce(given)
+    if given.shrink:
+        limit = given.time_limit
+        shrink.shrink_file(
+            given.shrink, seconds=given.shrink_seconds, limit=limit, plant=given.plant
+        )
+        return 0
+    if given.case is not None:
+        return _one(given)
+    return _run(given)
+
+
+def _plan(given: argparse.Namespace) -> Plan:
+    return Plan(seed=given.seed, block=given.block, subject=given.subject)
+
+
+def _reproduce(given: argparse.Namespace) -> int:
+    if given.here:
+        return _tell(failures.run_here(given.reproduce, given.plant))
+    return _tell(failures.run_in_child(given.reproduce, given.time_limit, given.plant))
+
+
+def _tell(outcome: Outcome) -> int:
+    print(f"{outcome.verdict}: {outcome.detail.splitlines()[0] if outcome.detail else ''}")
+    return int(outcome.verdict in FAILURES)
+
+
+def _one(given: argparse.Namespace) -> int:
+    plan = _plan(given)
+    case = plan.case(given.case)
+    print(case)
+    if doubt := plan.doubts(given.case, case):
+        print(doubt)
+    return _tell(run_case(case, DeviceVariants(given.device))) or int(doubt is not None)
+
+
+def _run(given: argparse.Namespace) -> int:
+    path = given.json
+    state = State(plan=_plan(given), device=given.device)
+    if path.exists():
+        state = State.load(path)
+        if state.plan.subject != given.subject:
+            print(f"{path} is a run of {state.plan.subject}; name another file with --json")
+            return 2
+    known = len(state.failures)
+    refused = Run(
+        state,
+        path=path,
+        workers=given.workers,
+        until_cases=given.cases,
+        minutes=given.minutes,
+        time_limit=given.time_limit,
+        plant=given.plant,
+    )()
+    if refused is not None:
+        print(f"refused: {refused}")
+    print(f"{state.cases:,} cases: {state.tally.table('verdict')}")
+    for subject, count in state.tally.table("subject").items():
+        print(f"  {subject}: {count:,}")
+    files = _write_failures(state, path, state.failures[known:])
+    for file in files:
+        _shrink_in_child(file, given)
+        print(f"seed {state.plan.seed}, {failures.read(file)[0]}")
+        print(f"python -m tests.prove --reproduce {file}")
+    return int(bool(state.failures))
+
+
+def _write_failures(state: State, path: Path, found: Iterable[dict[str, Any]]) -> list[Path]:
+    """Write a file for each of the first failures, no two of the same verdict and option."""
+    files: dict[tuple[str, str], Path] = {}
+    for failure in found:
+        number, verdict = failure["number"], failure["verdict"]
+        case = state.plan.case(number)
+        if (verdict, case.named) in files or len(files) == _SHRUNK or verdict not in FAILURES:
+            continue
+        file = path.parent / f"{path.stem}-failures" / f"case-{number}.json"
+        more = {"seed": state.plan.seed, "number": number, "detail": failure["detail"]}
+        failures.write(file, case, device=state.device, verdict=verdict, **more)
+        files[verdict, case.named] = file
+    return list(files.values())
+
+
+def _shrink_in_child(file: Path, given: argparse.Namespace) -> None:
+    """Shrink a failure in a process of its own: whatever that comes to, the file is a failure."""
+    command = [sys.executable, "-m", "tests.prove", "--shrink", str(file.resolve())]
+    command += ["--shrink-seconds", str(given.shrink_seconds)]
+    command += ["--time-limit", str(given.time_limit)]
+    command += ["--plant", given.plant] if given.plant else []
+    limit = 2 * given.shrink_seconds + 2 * given.time_limit
+    try:
+        subprocess.run(
+            command, cwd=ROOT, env=failures.environment(given.device), check=False, timeout=limit
+        )
+    except subprocess.TimeoutExpired:
+        print(f"{file}: shrinking ended after {limit:g} s")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

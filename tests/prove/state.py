@@ -1,0 +1,124 @@
+"""What has been run so far, kept in a file of JSON."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from clmst.runtime import source
+from tests.prove.cases import Plan
+from tests.prove.tally import Tally
+
+ROOT = Path(__file__).resolve().parents[2]
+_KEPT = 10  # failures that are kept in full of each kind; all are counted
+
+
+@dataclass(kw_only=True)
+class State:
+    """What has been run so far, as it is kept in a file.
+
+    Attributes
+    ----------
+    plan : Plan
+    device : str or None
+        As of :func:`clmst.get_device`.
+    done : dict of int to int
+        By block, the number of its first case that has not been run.
+    tally : Tally
+    failures : list of dict
+        Number, verdict and detail of each.
+    runs : list of dict
+        When, for how long, on what, and which sources.
+    """
+
+    plan: Plan
+    device: str | None
+    done: dict[int, int] = field(default_factory=dict)
+    tally: Tally = field(default_factory=Tally)
+    failures: list[dict[str, Any]] = field(default_factory=list)
+    runs: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def cases(self) -> int:
+        """How many cases have been run."""
+        return self.tally.counts["total/cases"]
+
+    def fail(self, failure: dict[str, Any]) -> bool:
+        """Record a failure, unless many of its kind are known; return whether it was."""
+        kinds = Counter((one["verdict"], one.get("named")) for one in self.failures)
+        if kinds[failure["verdict"], failure.get("named")] >= _KEPT:
+            return False
+        self.failures.append(failure)
+        return True
+
+    def save(self, path: Path) -> None:
+        """Write everything, replacing the file whole."""
+        verdicts = self.tally.table("verdict")
+        record = {
+            "cases": self.cases,
+            "wrong": verdicts.get("wrong", 0),
+            "failures": self.failures,
+            "seed": self.plan.seed,
+            "block": self.plan.block,
+            "subject": self.plan.subject,
+            "device": self.device,
+            "seconds": round(sum(one["seconds"] for one in self.runs), 1),
+            "runs": self.runs,
+            "counts": self.tally.as_json(),
+            "done": {str(block): end for block, end in sorted(self.done.items())},
+        }
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary = path.with_suffix(f".{os.getpid()}.tmp")
+        temporary.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+        temporary.replace(path)
+
+    @classmethod
+    def load(cls, path: Path) -> State:
+        """Read what :meth:`save` wrote."""
+        record = json.loads(path.read_text(encoding="utf-8"))
+        return cls(
+            plan=Plan(
+                seed=record["seed"],
+                block=record["block"],
+                subject=record.get("subject", "solves"),
+            ),
+            device=record["device"],
+            done={int(block): end for block, end in record["done"].items()},
+            tally=Tally.of_json(record["counts"]),
+            failures=record["failures"],
+            runs=record["runs"],
+        )
+
+    def blocks(self) -> Iterator[tuple[int, int, int]]:
+        """Yield blocks that are to be run, without end: block, first case, end."""
+        block = 0
+        while True:
+            end = (block + 1) * self.plan.block
+            first = self.done.get(block, block * self.plan.block)
+            if first < end:
+                yield block, first, end
+            block += 1
+
+
+def sources() -> dict[str, Any]:
+    """Return what tells which sources ran: the commit, where git knows it, and their hash."""
+    digest = hashlib.sha256()
+    package, kernels = ROOT / "clmst", source.root()
+    for folder, pattern in ((package, "*.py"), (kernels, "*.cl")):
+        for path in sorted(folder.rglob(pattern)):
+            digest.update(str(path.relative_to(folder)).encode() + b"\0" + path.read_bytes())
+    git = ("git", "-C", str(ROOT))
+    try:
+        commit = subprocess.run(
+            [*git, "rev-parse", "--short=12", "HEAD"], capture_output=True, text=True, check=True
+        ).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        commit = None
+    return {"commit": commit, "sources": digest.hexdigest()[:16]}

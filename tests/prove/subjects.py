@@ -1,0 +1,245 @@
+"""What a case may be of beside a solve: streams, proofs, core numbers, dendrograms, points.
+
+Each subject compares what a device gives with what plain Python, NumPy or the oracle give.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+import clmst
+from clmst.algorithms.bvh_boruvka import choice
+from clmst.algorithms.dendrogram.merge import rising_order
+from clmst.algorithms.edge_stream.passes import bytes_of_row, bytes_of_vertex
+from clmst.algorithms.proof.prove import prove
+from clmst.algorithms.shared.device_forest import DeviceForest
+from clmst.core.weight_keys import Array
+from clmst.runtime.launcher import Launcher
+from clmst.scale import stream_sink
+from tests.prove import clusters_of_points, oracle
+from tests.prove.draws import Draws
+from tests.prove.oracle import Expected
+from tests.prove.plain import core_numbers, labels_at, merges, path_between
+from tests.prove.sample import Sample
+from tests.prove.trees_of_points import difference
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """What a subject is given.
+
+    Attributes
+    ----------
+    sample : Sample
+    draws : Draws
+    device : Device
+    expected : Expected
+        The oracle's forest of the sample.
+    maximum : bool
+    form : str
+        One of the subject's.
+    """
+
+    sample: Sample
+    draws: Draws
+    device: Any
+    expected: Expected
+    maximum: bool
+    form: str
+
+
+Compare = Callable[[Task], str | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A subject.
+
+    Attributes
+    ----------
+    compare : callable
+        Returns what is wrong, or None.
+    forms : tuple of str
+        Names of the ways in which its input may come.
+    """
+
+    compare: Compare
+    forms: tuple[str, ...]
+
+
+def _graph(sample: Sample) -> clmst.Graph:
+    return clmst.Graph.from_edges(sample.u, sample.v, sample.w, n_vertices=sample.n)
+
+
+# ---------------------------------------------------------------------------- streams
+
+_MOST_CHUNKS = 6
+BY_PASSES = "by passes"
+
+
+def _stream(task: Task) -> str | None:
+    """Chunks of any length; with a memory limit that leaves space for a few edges, or for none."""
+    sample, draws, expected = task.sample, task.draws, task.expected
+    limit = None
+    if task.form != "chunks":
+        rows = 1 << draws.below(5) if task.form == BY_PASSES else 64 << draws.below(4)
+        a_row = bytes_of_row(sample.w.dtype) + stream_sink.bytes_of_row(sample.w.dtype)
+        limit = max(sample.n, 1) * bytes_of_vertex(sample.w.dtype) + rows * a_row
+        limit *= 1 if task.form == BY_PASSES else 4
+    cuts = np.sort(draws.integers(sample.m + 1, draws.below(_MOST_CHUNKS)))
+    parts = np.split(np.arange(sample.m), cuts)
+    chunks = [(sample.u[part], sample.v[part], sample.w[part]) for part in parts]
+    if task.form == "chunks" and draws.one_in(3):  # in any order, with ids of their own
+        chunks = draws.shuffled([(*chunk, part) for chunk, part in zip(chunks, parts, strict=True)])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", clmst.StreamedWarning)
+        found = clmst.stream_minimum_spanning_forest(
+            chunks, sample.n, device=task.device, memory_limit=limit, maximum=task.maximum
+        )
+    if not np.array_equal(found.edge_ids, expected.ids):
+        return f"edge ids are {found.edge_ids.tolist()}; they must be {expected.ids.tolist()}"
+    return oracle.difference(found, expected, sample.n, labels=draws.one_in(8))
+
+
+# ----------------------------------------------------------------------------- proofs
+
+
+def _proof(task: Task) -> str | None:
+    """The one right claim must pass, and no other one."""
+    sample, draws, maximum = task.sample, task.draws, task.maximum
+    plain = _graph(sample)
+    graph = plain.symmetrised() if task.form == "both directions" else plain
+    u, v, w, _ids = graph.edges()
+    listed = clmst.Graph.from_edges(u, v, w, n_vertices=graph.n_vertices)
+    right = graph.edge_slots[clmst.kruskal(listed, maximum=maximum).edge_ids]
+    others = np.setdiff1d(graph.edge_slots, right)
+    claims = {"right": right}
+    place = draws.below(max(right.size, 1))
+    fewer = np.delete(right, [place]) if right.size else right
+    if right.size:
+        claims["one edge less"] = fewer
+    if right.size > 1:
+        claims["one edge twice"] = np.sort(np.append(fewer, right[place - 1]))
+    if right.size and others.size:
+        other = others[draws.below(others.size)]
+        claims["another edge"] = np.sort(np.append(fewer, other))
+        pairs = zip(u.tolist(), v.tolist(), strict=True)
+        ends = dict(zip(graph.edge_slots.tolist(), pairs, strict=True))
+        way = path_between([ends[slot] for slot in right.tolist()], *ends[int(other)])
+        if way:  # a spanning forest again, but a heavier one
+            kept = np.delete(right, draws.choice(way))
+            claims["an exchanged edge"] = np.sort(np.append(kept, other))
+    resident = clmst.to_device(graph, task.device)
+    for name, slots in claims.items():
+        ok = _proves(resident, slots, maximum)
+        if ok != (name == "right"):
+            return f"the claim {name!r}, {slots.tolist()}, is {'' if ok else 'not '}proved"
+    return None
+
+
+def _proves(resident: Any, slots: Array, maximum: bool) -> bool:
+    claimed, device = np.asarray(slots, np.uint32), resident.device
+    ends = np.column_stack((resident.graph.rows[claimed], resident.graph.indices[claimed]))
+    flat = np.ascontiguousarray(ends, np.uint32).ravel()
+    claim = DeviceForest(
+        graph=resident,
+        n_edges=claimed.size,
+        slots=clmst.DeviceArray.from_host(claimed, device).memory,
+        edges=clmst.DeviceArray.from_host(flat, device).memory,
+        maximum=maximum,
+    )
+    with device.lock:
+        return prove(claim, Launcher(device, device.queue)).ok
+
+
+# ----------------------------------------------------------------------- core numbers
+
+
+def _cores(task: Task) -> str | None:
+    sample, form = task.sample, task.form
+    graph: Any = _graph(sample)
+    if form != "edge arrays":
+        graph = graph.symmetrised()
+    if form == "on device":
+        graph = clmst.to_device(graph, task.device)
+    found = clmst.core_numbers(graph, device=task.device)
+    right = core_numbers(sample)
+    if not np.array_equal(found, right):
+        return f"core numbers are {found.tolist()}; they must be {right.tolist()}"
+    return None
+
+
+# ------------------------------------------------------------------------ dendrograms
+
+
+def _dendrogram(task: Task) -> str | None:
+    """Dendrogram, order of edges and cuts of the oracle's forest."""
+    sample, draws, device = task.sample, task.draws, task.device
+    forest = clmst.kruskal(_graph(sample))
+    order = rising_order(forest.weights, device, by_device_from=0)
+    right = np.argsort(forest.weights, kind="stable")
+    if not np.array_equal(order, right):
+        return f"the order of edges is {order.tolist()}; it must be {right.tolist()}"
+    found = forest.linkage(join_components=True, device=device)
+    expected = merges(forest).linkage()
+    if not np.array_equal(found, expected):
+        row = np.flatnonzero((found != expected).any(axis=1))[0]
+        return f"merge {row} is {found[row].tolist()}; it must be {expected[row].tolist()}"
+    if not forest.weights.size:
+        return None
+    height = forest.weights[draws.below(forest.weights.size)].item()
+    labels, cut = labels_at(forest, forest.weights <= height), forest.cut(height=height)
+    if not np.array_equal(cut, labels):
+        return f"the cut at {height} is {cut.tolist()}; it must be {labels.tolist()}"
+    return None
+
+
+# ----------------------------------------------------------------------------- points
+
+
+def _points(task: Task) -> str | None:
+    """Tree, core distances, and clusters by HDBSCAN; the host compares all pairs."""
+    sample, draws, device, form = task.sample, task.draws, task.device, task.form
+    points, n = sample.points(), sample.n
+    if n < 2:
+        return None
+    has_bvh = device.capabilities.doubles and choice.takes(points)
+    if form == "hierarchy of boxes" and has_bvh:
+        core = draws.integers(4, n) / 8 if draws.one_in(3) else None
+        if wrong := difference(replace(points, core_distances=core), device):
+            return wrong
+    else:
+        given = clmst.to_device(points, device) if form == "on device" else points
+        found = clmst.minimum_spanning_forest(given, device=device)
+        if differs := oracle.difference(found, task.expected, n, labels=False):
+            return differs
+    wrong = clusters_of_points.difference(
+        points,
+        device,
+        _all_pairs(sample),
+        min_samples=1 + draws.below(min(n, 9)),
+        min_cluster_size=2 + draws.below(6),
+        cluster_selection_method=draws.choice(("eom", "leaf")),
+        allow_single_cluster=draws.one_in(2),
+    )
+    return wrong or None
+
+
+def _all_pairs(sample: Sample) -> Array:
+    distances = np.zeros((sample.n, sample.n))
+    distances[sample.u, sample.v] = distances[sample.v, sample.u] = sample.w
+    return distances
+
+
+GRAPHS = {
+    "streams": Subject(_stream, ("chunks", BY_PASSES, BY_PASSES, "within a limit")),
+    "proofs": Subject(_proof, ("edge arrays", "both directions")),
+    "cores": Subject(_cores, ("edge arrays", "both directions", "on device")),
+    "dendrograms": Subject(_dendrogram, ("edge arrays",)),
+    "points": Subject(_points, ("points", "on device", "hierarchy of boxes")),
+}
