@@ -27,7 +27,7 @@ from clmst.cli.tune_report import CostsReport, Report, parameters_table
 if TYPE_CHECKING:
     from clmst.core.graph import Graph
     from clmst.runtime.device import Device
-    from clmst.runtime.tuning_parameters import TuningParameter
+    from clmst.runtime.policy import TuningParameter
     from clmst.tune.graphs import GraphSource
     from clmst.tune.policy_benchmark import PolicyBenchmark
     from clmst.tune.search import Search, SearchOutcome

@@ -16,9 +16,8 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from clmst.runtime.device import Device
-    from clmst.runtime.policy import Policy
-    from clmst.runtime.tuning_file import UserEntry
-    from clmst.runtime.tuning_parameters import TuningParameter
+    from clmst.runtime.policy import Policy, TuningParameter
+    from clmst.runtime.tuning_table import Entry
     from clmst.tune.search import SearchOutcome
 
 _STYLES = {"better": "bold green", "refused": "yellow", "wrong": "bold red"}
@@ -40,12 +39,12 @@ def parameters_table(parameters: Iterable[TuningParameter], policy: Policy) -> T
 
 def _entry_of(
     device: Device, measured: str, values: Mapping[str, Any], figures: Mapping[str, Any]
-) -> UserEntry:
+) -> Entry:
     """Return what goes to a table of a device."""
-    from clmst.runtime.tuning_file import UserEntry
+    from clmst.runtime.tuning_table import Entry
 
     units = device.capabilities.compute_units
-    return UserEntry(
+    return Entry(
         device=device.name,
         platform=device.platform,
         driver=device.driver,
@@ -100,7 +99,7 @@ class CostsReport:
 
     def table(self) -> Table:
         """Return the values beside those before."""
-        from clmst.runtime.tuning_parameters import PARAMETERS
+        from clmst.runtime.policy import PARAMETERS
 
         table = new_table("cost", "before", "now", "unit", "what it is", numbers=("before", "now"))
         for name, value in self.values.items():
@@ -132,7 +131,7 @@ class Report:
     outcome: SearchOutcome
     path: Path | None
 
-    def entry(self) -> UserEntry:
+    def entry(self) -> Entry:
         """Return what goes to a table."""
         gain = f"{self.outcome.gain:.3f} of the time with the values before"
         return _entry_of(

@@ -18,9 +18,8 @@ from clmst.generators import generate
 from clmst.repeated.solver import RepeatedSolver
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
+from clmst.runtime.policy import PARAMETERS, Number
 from clmst.runtime.transfer import Transfer
-from clmst.runtime.tuning_parameters import PARAMETERS
-from clmst.runtime.tuning_table import Number
 from clmst.tune.graphs import GraphSource
 
 # Vertices of the graph whose solve takes what every solve takes, and of that of all pairs.

@@ -10,10 +10,8 @@ from typing import Literal, Protocol, TypeAlias
 
 from clmst.bench.harness import WrongResultError
 from clmst.core.errors import InvalidArgumentError
-from clmst.runtime.policy import Policy
-from clmst.runtime.tuning_parameters import PARAMETERS, TuningParameter
-from clmst.runtime.tuning_rules import changes, fitted
-from clmst.runtime.tuning_table import Number
+from clmst.runtime.policy import PARAMETERS, Number, Policy, TuningParameter
+from clmst.runtime.tuning import changes, fitted
 from clmst.tune.policy_benchmark import Comparison, RefusedError
 
 Verdict: TypeAlias = Literal["better", "same", "worse", "refused", "wrong"]

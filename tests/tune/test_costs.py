@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from clmst import Device
-from clmst.runtime.tuning_parameters import PARAMETERS
+from clmst.runtime.policy import PARAMETERS
 from clmst.tune import costs, graphs
 from clmst.tune.costs import Point
 from tests.repeated.rounds import copying
