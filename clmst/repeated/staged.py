@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from clmst.algorithms.reweighting.repeated import Given, ReweightedGraph
+from clmst.algorithms.reweighting.repeated import DeviceWeights, ReweightedGraph
 from clmst.core.errors import InvalidArgumentError, InvalidGraphError
 from clmst.core.graph import Graph
 from clmst.core.topology import named_ends
@@ -40,7 +40,7 @@ class StagedWeights:
         Whether the words are in the caller's own array, which may change after the call.
     array : DeviceArray, optional
         The weights, if they are on a device.
-    parts : dict of int to list of Given
+    parts : dict of int to list of DeviceWeights
         By the index of a device: the kernel arguments, one for each part of the graph.
     owner : executor, optional
         The executor on whose devices they are.
@@ -53,7 +53,7 @@ class StagedWeights:
     is_checked: bool
     is_callers: bool = False
     array: DeviceArray | None = None
-    parts: dict[int, list[Given]] = field(default_factory=dict)
+    parts: dict[int, list[DeviceWeights]] = field(default_factory=dict)
     owner: Any = None
     failure: Any = None
 
@@ -62,13 +62,13 @@ class StagedWeights:
         """Whether they are in a caller's buffer."""
         return self.array is not None
 
-    def upload(self, span: tuple[int, int], rounds: ReweightedGraph, queue: Queue) -> Given:
+    def upload(self, span: tuple[int, int], rounds: ReweightedGraph, queue: Queue) -> DeviceWeights:
         """Upload the range of a part of the graph; no copy if it is on its device already."""
         first, last = span
         array = self.array
         if array is not None and array.device is rounds.device:
             part = array if last - first == array.size else array[first:last]
-            return Given(memory=part.memory, encoding=self.encoding, is_checked=False)
+            return DeviceWeights(memory=part.memory, encoding=self.encoding, is_checked=False)
         words = self.words[first:last]
         return rounds.bring(words, self.encoding, queue, is_checked=self.is_checked)
 

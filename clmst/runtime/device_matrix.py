@@ -20,7 +20,7 @@ from clmst.core.arguments import (
 from clmst.core.dense_graph import DenseGraph
 from clmst.core.errors import InvalidArgumentError, OutOfDeviceMemoryError, UnsupportedDeviceError
 from clmst.core.points import Points
-from clmst.core.weight_keys import Array, WeightKind, encode
+from clmst.core.weight_keys import WEIGHT_KINDS, Array, WeightKind, encode
 from clmst.runtime import failures
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import weight_defines
@@ -28,8 +28,6 @@ from clmst.runtime.device_memory import check_capacity
 from clmst.runtime.handles import Memory
 
 CompleteGraph: TypeAlias = DenseGraph | Points
-
-_KINDS = ("unsigned", "signed", "float")
 
 # METRIC of cl/device/distance.cl, and how it stores weights.
 METRICS: dict[str, tuple[int, int, WeightKind]] = {
@@ -125,7 +123,10 @@ class DeviceMatrix:
             n_bytes = 0 if is_lazy else sum(part.nbytes for part in _parts(graph))
         else:
             width = 8 * graph.weight_dtype.itemsize
-            known = (32 if bits == 32 < width else width, check_choice("kind", self.kind, _KINDS))
+            known = (
+                32 if bits == 32 < width else width,
+                check_choice("kind", self.kind, tuple(WEIGHT_KINDS)),
+            )
             n_bytes = 0
         if (check_integer("bits", bits), check_text("kind", self.kind)) != known:
             raise InvalidArgumentError(

@@ -252,7 +252,7 @@ def _part(
     """Put some rows of a graph on a device; copies may still run in its queue."""
     first, end = (int(graph.indptr[row]) for row in (first_row, end_row))
     indices, words = graph.indices[first:end], encoded.bits[first:end]
-    own = EncodedWeights(bits=words, encoding=encoded.encoding)
+    own = EncodedWeights(source=words, encoding=encoded.encoding)
     with device.lock, Guard(device):
         if device.capabilities.host_arrays != "copied":
             starts = np.clip(graph.indptr, first, end) - np.uint32(first)

@@ -66,7 +66,7 @@ def _is_right_of_slots(edges: EdgeList, device: Device, word_bits: int) -> bool:
         n_input=indices.size,
     )  # fmt: skip
     encoding = _encoding(weights)
-    words = EncodedWeights(bits=weights.view(encoding.word), encoding=encoding)
+    words = EncodedWeights(source=weights.view(encoding.word), encoding=encoding)
     given = uploaded(device, weights)[0]
     work = Arrangement(edges.n_vertices, given, device, encoding, word_bits=word_bits)
     work.pair_slots(DeviceGraph.of_keys(matrix, words, device, wait=True))

@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from clmst.algorithms.reweighting.repeated import OnDevice
+from clmst.algorithms.reweighting.repeated import words_on_device
 from clmst.algorithms.shared.device_forest import DeviceForest, ForestWeights, gather_words
 from clmst.core.arguments import unchecked
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.graph import Graph
-from clmst.core.weight_keys import Array, Encoding, KeyedWeights
+from clmst.core.weight_keys import Array, EncodedWeights, Encoding
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
@@ -29,20 +29,12 @@ from clmst.runtime.transfer import Transfer
 SOURCE = "algorithms/reweighting/union.cl"
 
 
-class Elsewhere(KeyedWeights):
-    """Weights of edges that are on several devices, none of which has all."""
-
-    __slots__ = ("encoding",)
-
-    def __init__(self, encoding: Encoding) -> None:
-        self.encoding = encoding
-
-    def words(self, at: Array | None = None) -> Array:
-        """Raise: no device has all of them."""
-        raise InvalidArgumentError(
-            "the weights of the graph's edges are on several devices; only those of the forest's "
-            "edges can be asked for"
-        )
+def _unavailable(_: Array | None) -> Array:
+    """Raise: the weights are on several devices, none of which has all."""
+    raise InvalidArgumentError(
+        "the weights of the graph's edges are on several devices; only those of the forest's "
+        "edges can be asked for"
+    )
 
 
 class Lists:
@@ -183,7 +175,7 @@ class Union:
             indptr=self._starts,
             indices=self._columns,
             weights=self._words,
-            encoded=OnDevice(self._words, encoding, k, launch),
+            encoded=words_on_device(self._words, encoding, k, launch),
             rows=None,
             edge_ids=None,
             plans={},
@@ -205,7 +197,7 @@ class Union:
             indptr=self._indptr,
             indices=self._indices,
             weights=None,
-            encoded=Elsewhere(encoding),
+            encoded=EncodedWeights(encoding=encoding, source=_unavailable),
             rows=None,
             edge_ids=None,
             plans={},
