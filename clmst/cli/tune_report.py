@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import date
@@ -37,68 +38,78 @@ def parameters_table(parameters: Iterable[TuningParameter], policy: Policy) -> T
     return table
 
 
-def _entry_of(
-    device: Device, measured: str, values: Mapping[str, Any], figures: Mapping[str, Any]
-) -> Entry:
-    """Return what goes to a table of a device."""
-    from clmst.runtime.tuning_table import Entry
-
-    units = device.capabilities.compute_units
-    return Entry(
-        device=device.name,
-        platform=device.platform,
-        driver=device.driver,
-        clmst=__version__,
-        measured=f"{date.today().isoformat()}, {units} compute units: {measured}",
-        values=values,
-        figures=figures,
-    )
-
-
-@dataclass(slots=True, kw_only=True)
-class CostsReport:
-    """What solves and transfers cost, and where that went.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report(ABC):
+    """What was measured on a device, by medians of so many solves, and where that goes.
 
     Attributes
     ----------
-    device : Device
     graphs : tuple of str
-    repetitions : int
-    values : mapping of str to int or float
-        Fields of a policy.
+        What they are called.
     path : Path or None
-        The table that it was written to; None if it was not.
+        The table that it is written to; None: nowhere.
     """
 
     device: Device
     graphs: tuple[str, ...]
     repetitions: int
-    values: Mapping[str, Any]
-    path: Path | None = None
+    path: Path | None
 
-    def write(self, path: Path | None) -> None:
-        """Put the values into a table, if one is meant."""
-        from clmst.runtime import tuning_file
+    @abstractmethod
+    def entry(self) -> Entry:
+        """Return what goes to a table."""
 
-        if path is not None:
-            measured = f"costs on {'; '.join(self.graphs)}; medians of {self.repetitions}"
-            tuning_file.write(_entry_of(self.device, measured, self.values, {}), path)
-            self.path = path
-
+    @abstractmethod
     def as_json(self) -> dict[str, Any]:
         """Return the report in the types of JSON."""
+
+    @abstractmethod
+    def print(self, console: Console) -> None:
+        """Print it for people."""
+
+    def _entry(self, measured: str, values: Mapping[str, Any], figures: Mapping[str, Any]) -> Entry:
+        from clmst.runtime.tuning_table import Entry
+
+        device, units = self.device, self.device.capabilities.compute_units
+        return Entry(
+            device=device.name,
+            platform=device.platform,
+            driver=device.driver,
+            clmst=__version__,
+            measured=f"{date.today().isoformat()}, {units} compute units: {measured}",
+            values=values,
+            figures=figures,
+        )
+
+    def _json(self, **more: Any) -> dict[str, Any]:
         return {
             "device": self.device.description,
             "driver": self.device.driver,
             "graphs": list(self.graphs),
             "repetitions": self.repetitions,
-            "values": dict(self.values),
-            "before": {name: getattr(self.device.policy, name) for name in self.values},
+            **more,
             "written": None if self.path is None else str(self.path),
         }
 
-    def table(self) -> Table:
-        """Return the values beside those before."""
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CostsReport(Report):
+    """What solves and transfers cost: fields of a policy."""
+
+    values: Mapping[str, Any]
+
+    def entry(self) -> Entry:
+        """Return what goes to a table."""
+        measured = f"costs on {'; '.join(self.graphs)}; medians of {self.repetitions}"
+        return self._entry(measured, self.values, {})
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the report in the types of JSON."""
+        before = {name: getattr(self.device.policy, name) for name in self.values}
+        return self._json(values=dict(self.values), before=before)
+
+    def print(self, console: Console) -> None:
+        """Print the values beside those before."""
         from clmst.runtime.policy import PARAMETERS
 
         table = new_table("cost", "before", "now", "unit", "what it is", numbers=("before", "now"))
@@ -106,36 +117,20 @@ class CostsReport:
             one = PARAMETERS[name]
             before = str(getattr(self.device.policy, name))
             table.add_row(name, before, str(value), one.unit, one.help)
-        return table
+        console.print(table)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Report:
-    """A search, and where its result went.
+class SearchReport(Report):
+    """A search, for what some algorithms take."""
 
-    Attributes
-    ----------
-    device : Device
-    algorithm : str
-    graphs : tuple of str
-    repetitions : int
-    outcome : SearchOutcome
-    path : Path or None
-        The table that it was written to; None if it was not.
-    """
-
-    device: Device
     algorithm: str
-    graphs: tuple[str, ...]
-    repetitions: int
     outcome: SearchOutcome
-    path: Path | None
 
     def entry(self) -> Entry:
         """Return what goes to a table."""
         gain = f"{self.outcome.gain:.3f} of the time with the values before"
-        return _entry_of(
-            self.device,
+        return self._entry(
             f"{self.algorithm} on {'; '.join(self.graphs)}; medians of {self.repetitions}, "
             f"geometric mean; {gain}; figures beyond {self.outcome.margin:.3f} of 1 count",
             self.outcome.values,
@@ -145,21 +140,16 @@ class Report:
     def as_json(self) -> dict[str, Any]:
         """Return the report in the types of JSON."""
         outcome = self.outcome
-        return {
-            "device": self.device.description,
-            "driver": self.device.driver,
-            "algorithm": self.algorithm,
-            "graphs": list(self.graphs),
-            "repetitions": self.repetitions,
-            "margin": outcome.margin,
-            "ending": outcome.ending,
-            "gain": outcome.gain,
-            "undone": outcome.undone,
-            "values": outcome.values,
-            "figures": outcome.figures,
-            "steps": [asdict(step) for step in outcome.steps],
-            "written": None if self.path is None else str(self.path),
-        }
+        return self._json(
+            algorithm=self.algorithm,
+            margin=outcome.margin,
+            ending=outcome.ending,
+            gain=outcome.gain,
+            undone=outcome.undone,
+            values=outcome.values,
+            figures=outcome.figures,
+            steps=[asdict(step) for step in outcome.steps],
+        )
 
     def print(self, console: Console) -> None:
         """Print what was tried, and what was chosen."""
