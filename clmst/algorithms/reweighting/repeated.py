@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from clmst.algorithms.reweighting.stages import UploadBuffers
-from clmst.algorithms.shared.device_forest import gather_words
+from clmst.algorithms.shared.read_back import gather_words
 from clmst.core.arguments import unchecked
 from clmst.core.csr import as_uint32
 from clmst.core.graph import Graph

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from clmst.algorithms.reweighting.repeated import words_on_device
-from clmst.algorithms.shared.device_forest import DeviceForest, ForestWeights, gather_words
+from clmst.algorithms.shared.device_forest import DeviceForest, ForestWeights
+from clmst.algorithms.shared.read_back import gather_words
 from clmst.core.arguments import unchecked
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.graph import Graph
