@@ -21,8 +21,8 @@ from clmst.core.cores import usable_cores
 from clmst.core.threads import TaskThread, share
 from clmst.core.weight_keys import Array
 from clmst.runtime import forking
+from clmst.runtime.device_memory import is_pinned
 from clmst.runtime.handles import Event, Memory, Queue
-from clmst.runtime.pinned import is_pinned
 
 # Smaller transfers are left to the driver: waking the threads would take longer. On an H200, from a
 # SciPy matrix to a forest, with staging from 4 and from 16 MiB: road_ny 3.46 and 1.66 ms, rmat16

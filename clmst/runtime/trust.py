@@ -26,9 +26,9 @@ from clmst.core.errors import (
     UnsupportedDeviceError,
 )
 from clmst.runtime import failures
+from clmst.runtime.failures import refusal
 from clmst.runtime.long_work import timed
 from clmst.runtime.proven import is_proven
-from clmst.runtime.refusal import refusal
 from clmst.runtime.verdicts import Verdict, VerdictStore
 
 if TYPE_CHECKING:

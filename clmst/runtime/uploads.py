@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from clmst.runtime.device import Device
+from clmst.runtime.device_memory import is_pinned
 from clmst.runtime.handles import Event, Queue
-from clmst.runtime.pinned import is_pinned
 from clmst.runtime.transfer import Transfer
 
 

@@ -25,11 +25,11 @@ from clmst.runtime.device import Device
 from clmst.runtime.device_costs import Costs
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.device_matrix import DeviceMatrix
+from clmst.runtime.device_memory import is_pinned
 from clmst.runtime.device_parts import DeviceParts, check_distinct
 from clmst.runtime.discovery import get_device
 from clmst.runtime.failures import Guard
 from clmst.runtime.launcher import Launcher
-from clmst.runtime.pinned import is_pinned
 from clmst.runtime.together import together
 from clmst.runtime.transfer import Transfer
 from clmst.scale.several_costs import ends_of_parts, shares_of

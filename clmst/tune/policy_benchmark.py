@@ -21,9 +21,9 @@ from clmst.core.graph import Graph
 from clmst.core.weight_keys import Array
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
+from clmst.runtime.failures import refusal
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.policy import Policy
-from clmst.runtime.refusal import refusal
 
 # After the first repetition a candidate that takes so many times as long is not timed further.
 _HOPELESS = 1.5

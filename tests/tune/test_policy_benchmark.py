@@ -14,8 +14,8 @@ from clmst import Device, InvalidForestError, KernelBuildError, OutOfDeviceMemor
 from clmst.algorithms import ALGORITHMS, choose
 from clmst.algorithms.shared.device_forest import DeviceForest
 from clmst.bench.harness import WrongResultError
+from clmst.runtime.failures import refusal
 from clmst.runtime.policy import Policy
-from clmst.runtime.refusal import refusal
 from clmst.tune.policy_benchmark import PolicyBenchmark, RefusedError
 from tests.variants import variants
 
