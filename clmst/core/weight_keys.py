@@ -56,11 +56,7 @@ def check_dtype(dtype: np.dtype[Any]) -> None:
 def as_weights(values: Any) -> Array:
     """Return `values` as an array of a supported dtype in native byte order, by view if it can.
 
-    Raises
-    ------
-    InvalidGraphError
-        The dtype is not supported, or a list mixes integers and floats of which NumPy would
-        round some.
+    Raise if the dtype is not supported, or a list mixes integers with floats that would round some.
     """
     array: Array = values
     if type(values) is not np.ndarray:
@@ -98,11 +94,7 @@ def first_nan(weights: Array) -> int | None:
 def convert(values: Array, dtype: np.dtype[Any]) -> tuple[Array, int | None]:
     """Convert weights, none of them NaN, to another supported dtype.
 
-    Returns
-    -------
-    converted : ndarray of `dtype`
-    changed : int or None
-        The position of the first weight that `dtype` does not hold exactly; None if it holds all.
+    Return also the position of the first that it does not hold exactly; None if it holds all.
     """
     if values.dtype == dtype:
         return values, None
@@ -121,19 +113,9 @@ def convert(values: Array, dtype: np.dtype[Any]) -> tuple[Array, int | None]:
 
 
 def order_keys(weights: Array, *, descending: bool = False) -> Array:
-    """Return the order-preserving keys of `weights`.
+    """Return the keys of weights, none of them NaN: unsigned integers of their width.
 
-    Parameters
-    ----------
-    weights : ndarray, any supported dtype
-        Must hold no NaN.
-    descending : bool
-        Reverse the order: the heaviest weight gets the least key.
-
-    Returns
-    -------
-    ndarray of uint8, uint16, uint32 or uint64
-        Same shape, same width as `weights`.
+    With `descending`, the heaviest weight gets the least key.
     """
     kind = weight_kind_or_none(weights.dtype)
     unsigned = np.dtype(f"u{weights.dtype.itemsize}")
@@ -256,14 +238,8 @@ def encode(weights: Array) -> EncodedWeights:
     and doubles that are all float32 values or all integers of such a range. Otherwise they stay
     64 bits wide. Up to 32 bits the result is a view, not a copy.
 
-    Parameters
-    ----------
-    weights : ndarray, any supported dtype
-        Must hold no NaN.
-
-    Notes
-    -----
-    O(m); a narrowing that fails is usually detected within the first million elements.
+    No weight may be NaN. O(m); a narrowing that fails is usually detected within the first million
+    elements.
     """
     weights = np.ascontiguousarray(weights)
     dtype, stored, offset = weights.dtype, weights, 0

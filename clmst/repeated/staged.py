@@ -76,15 +76,8 @@ class StagedWeights:
 def stage(weights: Any, edges: Graph, needs: Needs, *, keeps: bool) -> StagedWeights:
     """Check weights by edge, and encode those that are on the host.
 
-    Parameters
-    ----------
-    weights : array, DeviceArray or pyopencl.array.Array
-    edges : Graph
-        As of :func:`clmst.core.topology.edges_once`: `n_input` weights are needed.
-    needs : sequence of (Device, ranges)
-        Which weights each device takes.
-    keeps : bool
-        Whether a host array may change before the end of the solve.
+    `needs` tells which of the `edges.n_input` weights each device takes, `keeps` whether a host
+    array may change before the end of the solve.
     """
     devices = [device for device, _ in needs]
     array = device_array(weights, devices)
@@ -110,13 +103,7 @@ def stage(weights: Any, edges: Graph, needs: Needs, *, keeps: bool) -> StagedWei
 
 
 def device_array(values: Any, devices: Sequence[Device]) -> DeviceArray | None:
-    """Return an array of one of the devices, or None for a host array.
-
-    Raises
-    ------
-    InvalidArgumentError
-        It is in a context of none of them.
-    """
+    """Return an array of one of the devices, or None for a host array; raise for other contexts."""
     for device in devices:
         try:
             array = DeviceArray.in_context(values, device)

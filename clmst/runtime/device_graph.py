@@ -99,19 +99,16 @@ class DeviceGraph:
         indptr, indices, weights = device.upload_all(
             graph.indptr, graph.indices, encoded.bits, wait=wait
         )
-        return unchecked(
-            cls,
-            graph=graph,
-            device=device,
-            indptr=indptr,
-            indices=indices,
-            weights=weights,
+        return cls.unchecked(
+            graph=graph, device=device, indptr=indptr, indices=indices, weights=weights,
             encoded=encoded,
-            rows=None,
-            edge_ids=None,
-            plans={},
-            derived={},
-        )
+        )  # fmt: skip
+
+    @classmethod
+    def unchecked(cls, **attributes: Any) -> DeviceGraph:
+        """Return a graph of attributes that need no checks; those with defaults may be missing."""
+        usual = {"rows": None, "edge_ids": None, "plans": {}, "derived": {}}
+        return unchecked(cls, **(usual | attributes))
 
     @classmethod
     def from_arrays(

@@ -88,13 +88,7 @@ class Program:
         return min(self._limit(name) for name in names)
 
     def new_kernel(self, name: str) -> Kernel:
-        """Return a new ``pyopencl.Kernel`` of this name, whose work-groups the device takes.
-
-        Raises
-        ------
-        UnsupportedDeviceError
-            It does not take so many work-items, or has less local memory; nothing is enqueued then.
-        """
+        """Return a new kernel of this name, or raise unless the device takes its work-groups."""
         import pyopencl as cl
 
         size = self.work_group_size
@@ -136,10 +130,6 @@ def fitting(build: Callable[[Specialisation], Any], wanted: Specialisation) -> P
     """Build a program whose kernels can all be launched, in smaller work-groups where it must be.
 
     Where no work-group fits all of them, the kernels that none fits refuse to be launched.
-
-    Raises
-    ------
-    KernelBuildError
     """
     made = Program(build(wanted), wanted)
     while (most := made.most_work_items()) < made.work_group_size:
@@ -156,12 +146,7 @@ def build(
     """Build a program, or take its binary from the user's cache.
 
     Without the compiler's optimisations a build takes a fifth of the time, a solve several times
-    as long.
-
-    Raises
-    ------
-    KernelBuildError
-        With the specialisation's label, the lines of its prelude and the compiler's log.
+    as long. A :class:`KernelBuildError` has label, the prelude's lines and the compiler's log.
     """
     import pyopencl as cl
     from pyopencl.characterize import has_src_build_cache

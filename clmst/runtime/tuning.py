@@ -28,14 +28,7 @@ class TuningWarning(UserWarning):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Identity:
-    """What a device is looked up by, as it reports it.
-
-    Attributes
-    ----------
-    device, platform, driver : str
-    vendor : str
-        The platform's vendor, who made the implementation of OpenCL.
-    """
+    """What a device is looked up by, as it reports it; the vendor is the platform's."""
 
     device: str
     platform: str
@@ -90,13 +83,7 @@ class Tuning:
 
 
 def look_up(identity: Identity, capabilities: Capabilities) -> Tuning:
-    """Return the policy of a device.
-
-    Warns
-    -----
-    TuningWarning
-        Once for each state of the user's table: lists all that cannot be used of it.
-    """
+    """Return the policy of a device; warn once of all that cannot be used of the user's table."""
     found = shipped(identity, capabilities)
     path = tuning_file.user_path()
     try:

@@ -26,15 +26,7 @@ MEMBERS = ("device", "platform", "driver", "clmst", "measured", "values", "figur
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UserTable:
-    """The entries of a file, and its problems.
-
-    Attributes
-    ----------
-    entries : tuple of Entry
-        With legal values only.
-    problems : tuple of str
-        What was left out, and why.
-    """
+    """The entries of a file, with legal values only, and what was left out, and why."""
 
     entries: tuple[Entry, ...] = ()
     problems: tuple[str, ...] = ()
@@ -49,13 +41,7 @@ def user_path() -> Path:
 
 
 def read(path: Path) -> UserTable:
-    """Read a table; a missing file is an empty table.
-
-    Raises
-    ------
-    FileFormatError
-        The file cannot be read, or is no table at all.
-    """
+    """Read a table; a missing file is an empty one, and one that is no table raises."""
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
@@ -132,15 +118,7 @@ def _figures(raw: Any) -> dict[str, dict[str, float]]:
 
 
 def check_writable(path: Path) -> None:
-    """Raise if :func:`write` would fail, or would overwrite a file that is no table.
-
-    Raises
-    ------
-    InvalidArgumentError
-        `path` is a folder, or something else is in the place of its folder.
-    FileFormatError
-        There is a file, which is no table.
-    """
+    """Raise if :func:`write` would fail, or would overwrite a file that is no table."""
     if path.is_dir():
         raise InvalidArgumentError(f"{path} is a directory; a tuning table is a file")
     above = next(folder for folder in path.absolute().parents if folder.exists())

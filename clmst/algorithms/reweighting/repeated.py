@@ -16,7 +16,6 @@ import numpy as np
 
 from clmst.algorithms.reweighting.stages import UploadBuffers
 from clmst.algorithms.shared.read_back import gather_words
-from clmst.core.arguments import unchecked
 from clmst.core.csr import as_uint32
 from clmst.core.graph import Graph
 from clmst.core.weight_keys import Array, EncodedWeights, Encoding
@@ -181,8 +180,7 @@ class ReweightedGraph:
         if words != self._planned_for:
             self._plans.clear()
             self._planned_for = words
-        return unchecked(
-            DeviceGraph,
+        return DeviceGraph.unchecked(
             graph=self.edges,
             device=self.device,
             indptr=self._indptr,
@@ -190,9 +188,7 @@ class ReweightedGraph:
             weights=memory,
             encoded=words_on_device(memory, encoding, self.edges.n_slots, launch),
             rows=self._rows,
-            edge_ids=None,
             plans=self._plans,
-            derived={},
         )
 
     def put_back(self, given: DeviceWeights) -> None:

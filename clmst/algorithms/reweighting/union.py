@@ -15,7 +15,6 @@ import numpy as np
 from clmst.algorithms.reweighting.repeated import words_on_device
 from clmst.algorithms.shared.device_forest import DeviceForest, ForestWeights
 from clmst.algorithms.shared.read_back import gather_words
-from clmst.core.arguments import unchecked
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.graph import Graph
 from clmst.core.weight_keys import Array, EncodedWeights, Encoding
@@ -169,18 +168,13 @@ class Union:
             kernels, "union_find_rows", n + 1, self._indptr, self._slots, self._starts, n,
             k,
         )  # fmt: skip
-        return unchecked(
-            DeviceGraph,
+        return DeviceGraph.unchecked(
             graph=_shape(n, k),
             device=self.device,
             indptr=self._starts,
             indices=self._columns,
             weights=self._words,
             encoded=words_on_device(self._words, encoding, k, launch),
-            rows=None,
-            edge_ids=None,
-            plans={},
-            derived={},
         )
 
     def forest(self, found: DeviceForest, launch: Launcher) -> DeviceForest:
@@ -191,18 +185,13 @@ class Union:
         slots = gather_words(self._slots, np.dtype(np.uint32), found.slots, k, launch)
         words = gather_words(self._words, encoding.word, found.slots, k, launch)
         launch.queue.finish()
-        whole = unchecked(
-            DeviceGraph,
+        whole = DeviceGraph.unchecked(
             graph=self.edges,
             device=self.device,
             indptr=self._indptr,
             indices=self._indices,
             weights=None,
             encoded=EncodedWeights(encoding=encoding, source=_unavailable),
-            rows=None,
-            edge_ids=None,
-            plans={},
-            derived={},
         )
         return DeviceForest(
             graph=whole,

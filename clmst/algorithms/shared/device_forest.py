@@ -39,14 +39,7 @@ from clmst.runtime.transfer import STAGED_FROM, Transfer
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ForestWeights:
-    """The weights of a forest's edges, in a device's memory.
-
-    Attributes
-    ----------
-    words : DeviceArray of `encoding.word`, shape (k,)
-    encoding : Encoding
-        What the words stand for.
-    """
+    """The weights of a forest's edges in a device's memory: a word each, and what it stands for."""
 
     words: DeviceArray
     encoding: Encoding

@@ -27,16 +27,9 @@ _FOREST_EDGES = "edges of a forest"  # among a graph's plans
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Solution:
-    """A solved forest as flags on the device.
+    """A solved forest as flags on the device: a byte a slot, 1 for the forest's edges, else 0.
 
-    Attributes
-    ----------
-    graph : DeviceGraph
-        The graph whose slots the flags are of: the caller's, or the same with both directions.
-    in_forest : DeviceArray of uint8, shape (n_slots,)
-        1 at the slot of each forest edge, 0 elsewhere.
-    stats : mapping
-        What the algorithm tells about its work.
+    The graph is the caller's, or the same with both directions.
     """
 
     graph: DeviceGraph
@@ -70,16 +63,10 @@ def forest_of(
     own_weights: bool = False,
     wait: bool = True,
 ) -> DeviceForest:
-    """Return the forest of a solution, its flags compacted into slots; waits for it. O(n_slots).
+    """Return the forest of a solution, its flags compacted into slots. O(n_slots).
 
     Parameters
     ----------
-    solution : Solution
-    launch : Launcher
-        Its profile, if it has one, goes into the forest's ``stats``.
-    algorithm : str
-        The name of what solved it.
-    maximum : bool
     own_weights : bool
         Give the forest weights of its own, since the graph will get others. Nor is its number of
         edges read again, then, which no weights change.
@@ -130,19 +117,7 @@ def forest_of_slots(
     own_weights: bool,
     wait: bool,
 ) -> DeviceForest:
-    """Return the forest whose edges are in the first k of some slots of a graph. O(k log n).
-
-    Parameters
-    ----------
-    graph : DeviceGraph
-    slots : DeviceArray of uint32
-        Rising; their number may be greater.
-    k : int
-    stats : mapping
-        Of the solution.
-    launch, algorithm, maximum, own_weights, wait
-        As of :func:`forest_of`.
-    """
+    """Return the forest whose edges are in the first k of some rising slots. O(k log n)."""
     edges: Memory | Callable[[], Memory] = partial(_found_edges, graph, slots.memory, k)
     is_deferred = not wait and launch.profile is None and read_back.can_write_out(graph.device)
     if graph.rows is None and not is_deferred:
