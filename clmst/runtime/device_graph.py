@@ -107,7 +107,7 @@ class DeviceGraph:
     @classmethod
     def unchecked(cls, **attributes: Any) -> DeviceGraph:
         """Return a graph of attributes that need no checks; those with defaults may be missing."""
-        usual = {"rows": None, "edge_ids": None, "plans": {}, "derived": {}}
+        usual: dict[str, Any] = {"rows": None, "edge_ids": None, "plans": {}, "derived": {}}
         return unchecked(cls, **(usual | attributes))
 
     @classmethod
