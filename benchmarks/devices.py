@@ -36,8 +36,8 @@ def load(name: str) -> clmst.Graph:
     """Return the graph that an argument names."""
     if name in SURROGATES:
         return SURROGATES[name].load()
-    (source,) = sources.named([name])
-    return source.make()
+    (make,) = sources.named([name]).values()
+    return make()
 
 
 def prepared(

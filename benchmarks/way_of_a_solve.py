@@ -62,8 +62,7 @@ PARTS = (
         name="result",
         purpose="slots, endpoints and weights on the host",
         files=(
-            "algorithms/shared/device_forest.py", "algorithms/shared/packed.py",
-            "algorithms/shared/written_out.py",
+            "algorithms/shared/device_forest.py", "algorithms/shared/read_back.py",
             "core/forest.py", "core/lazy.py",
         ),
     ),

@@ -528,7 +528,7 @@ def several_wrongs(device: Device) -> Iterator[str]:
 
     They share a context, since each writes Oclgrind's log from the beginning.
     """
-    from clmst.runtime.tuning_rules import fitted
+    from clmst.runtime.tuning import fitted
 
     MultiDevice._each = work_in_turn  # type: ignore[method-assign, assignment]
     Lists.receive = receive_whole  # type: ignore[method-assign, assignment]

@@ -52,7 +52,7 @@ SHARED = [
     ("algorithms.filter_boruvka.plan", "_COUNTS", "filter_boruvka/solve.cl", "STATE_COUNTS"),
     ("algorithms.filter_boruvka.plan", "_STATE_WORDS", "filter_boruvka/solve.cl", "STATE_WORDS"),
     ("algorithms.filter_boruvka.plan", "SAMPLES", "filter_boruvka/sample.cl", "SAMPLES"),
-    ("runtime.tuning_rules", "_SAMPLES", "filter_boruvka/sample.cl", "SAMPLES"),
+    ("runtime.tuning", "_SAMPLES", "filter_boruvka/sample.cl", "SAMPLES"),
     ("algorithms.filter_boruvka.cpu", "_OVERFLOW", "filter_boruvka/cpu_list.cl", "STATE_OVERFLOW"),
     ("algorithms.filter_boruvka.cpu", "_STUCK", "filter_boruvka/cpu_list.cl", "STATE_STUCK"),
     (

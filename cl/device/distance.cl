@@ -2,8 +2,8 @@
 //
 // Distances are made of additions, multiplications and square roots of doubles only. IEEE 754 gives
 // each of these one result, and contraction to fused operations is off. So all devices, and NumPy,
-// compute the same bits. A loop that sums over dimensions is not vectorised: Intel's compiler for CPUs
-// would add the terms of 16 dimensions and more in another order.
+// compute the same bits. A loop that sums over dimensions is not vectorised
+// (quirk: intel-order-of-sums).
 //
 // The measure of a pair rises with its distance. Of METRIC_EUCLIDEAN, METRIC_ROUNDED and
 // METRIC_GREAT_CIRCLE it is the square, so that most pairs need no root. Of all others, and where

@@ -47,8 +47,7 @@ static inline uint lane_group_id(void) {
 }
 
 // The partial result of consecutive elements: the combination of those since the last head, and
-// whether there is a head. Passed by pointer, since Oclgrind 21.10 cannot load kernels that return
-// structs.
+// whether there is a head. Passed by pointer (quirk: oclgrind-struct-by-value).
 typedef struct {
   T sum;
   bool head;

@@ -33,6 +33,7 @@
 #elif defined(cl_khr_subgroups)
 #pragma OPENCL EXTENSION cl_khr_subgroups : enable
 #endif
+// quirk: intel-lane-width
 #define LANES_ATTRIBUTE __attribute__((intel_reqd_sub_group_size(LANES)))
 #else
 #define LANES_ATTRIBUTE

@@ -30,7 +30,7 @@
 // Consecutive states that a lane looks at together.
 #define LOOK_ITEMS (LOOK_WORDS / STATE_WORDS)
 // Lanes that look back for their work-group: its first ones, or one work-item where there are no
-// lanes: PoCL 3.1 crashes on barriers in loops of unknown length.
+// lanes (quirk: pocl-grid-barrier).
 #define LOOKERS (LANES_IMPL == LANES_LOCAL ? 1 : LANES)
 
 // Whether a work-item is one of the lookers. By a quotient, which shows that it is the same in all

@@ -39,8 +39,8 @@ static inline T combine(T left, T right) {
   return COMBINE(left, right);
 }
 
-// One of two elements, without a branch. For conditions that cannot be predicted, on CPUs, where
-// compilers make branches of choices between vectors.
+// One of two elements, without a branch. For conditions that cannot be predicted, on CPUs
+// (quirk: cpu-vector-choices).
 static inline T choose(bool condition, T yes, T no) {
   union {
     T element;

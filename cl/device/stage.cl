@@ -32,8 +32,8 @@ static inline void stage_open(const stage_t *stage) {
 
 // Append the staged edges to the worklist, by one atomic for all of them.
 //
-// Scope    the whole work-group, every work-item in the same control flow: PoCL 3.1 miscompiles
-//          barriers under a condition. Begins and ends with a barrier.
+// Scope    the whole work-group, every work-item in the same control flow
+//          (quirk: pocl-conditional-barrier). Begins and ends with a barrier.
 // Ensures  the stage is empty.
 static inline void stage_flush(const stage_t *stage) {
   wg_barrier_local();

@@ -21,7 +21,8 @@ kernel void trial_take_minimum(volatile global uint *words, uint length) {
 }
 
 // Replace every pointer by the last one, by pointer jumping, and count the jumps. The first
-// work-item does all of it: these are long loops whose length the compiler cannot know.
+// work-item does all of it: these are long loops whose length the compiler cannot know
+// (quirk: llvmpipe-loop-rounds).
 //
 // In-out   words[length + 1]: words[i] = min(i + 1, length - 1) for i < length before.
 // Launch   any.
@@ -46,7 +47,7 @@ kernel void trial_jump_pointers(global uint *words, uint length) {
 
 #if LANES_IMPL != LANES_LOCAL
 // Call all functions of lanes in some of the lane groups of a work-group, with 64-bit atomics between
-// the calls. Without loops: PoCL 6.0 never comes back from some in which lane groups differ.
+// the calls. Without loops, some of which never end (quirk: pocl-lanes-apart).
 //
 // In       words[2 * groups + g]: whether lane group g, of `groups` in the work-group, takes part;
 //          words[3 * groups + i]: a value of each work-item.

@@ -43,14 +43,19 @@ typedef WEIGHT_WORD weight_t;
 
 #define WEIGHT_SIGN ((weight_t)1 << (WEIGHT_BITS - 1))
 
+// Infinity as a float of so many bits has it.
+#if WEIGHT_BITS == 16
+#define WEIGHT_INFINITY 0x7C00
+#elif WEIGHT_BITS == 32
+#define WEIGHT_INFINITY 0x7F800000u
+#else
+#define WEIGHT_INFINITY 0x7FF0000000000000ul
+#endif
+
 // Whether a weight is NaN, which has no position in the order.
 static inline bool weight_is_nan(weight_t bits) {
-#if WEIGHT_KIND == WEIGHT_FLOAT && WEIGHT_BITS == 16
-  return (bits & 0x7FFF) > 0x7C00;
-#elif WEIGHT_KIND == WEIGHT_FLOAT && WEIGHT_BITS == 32
-  return (bits & 0x7FFFFFFFu) > 0x7F800000u;
-#elif WEIGHT_KIND == WEIGHT_FLOAT
-  return (bits & 0x7FFFFFFFFFFFFFFFul) > 0x7FF0000000000000ul;
+#if WEIGHT_KIND == WEIGHT_FLOAT
+  return (bits & (weight_t)~WEIGHT_SIGN) > WEIGHT_INFINITY;
 #else
   return false;
 #endif

@@ -25,7 +25,7 @@ static inline void edge_unpack(uint4 words, edge_t *edge) {
   edge->id = words.w;
 }
 
-// Through a pointer: a struct returned by value keeps Oclgrind 21.10 from loading the kernel.
+// Through a pointer (quirk: oclgrind-struct-by-value).
 static inline void worklist_load(const global uint *list, uint capacity, uint at, edge_t *edge) {
 #if WORKLIST_TUPLES
   edge_unpack(((const global uint4 *)list)[at], edge);

@@ -8,8 +8,7 @@
 #define FLAGS_AT_ONCE 32
 
 #if KEEP == KEEP_FLAGGED
-// 16 flags, of any alignment, 4 a word. By vectors of 4: zink 25.0.7 crashes at those of 16
-// (docs/inside_devices.md, "Faults of drivers").
+// 16 flags, of any alignment, 4 a word, by vectors of 4 (quirk: zink-vec16).
 static inline uint4 serial_flags(const global uchar *flags) {
   return (uint4)(as_uint(vload4(0, flags)), as_uint(vload4(1, flags)), as_uint(vload4(2, flags)),
                  as_uint(vload4(3, flags)));

@@ -144,7 +144,7 @@ def _canonical_slots(
         indptr=indptr, indices=indices, weights=weights, is_symmetric=True, edge_ids=None,
         n_input=indices.size,
     )  # fmt: skip
-    words = EncodedWeights(bits=weights.view(encoding.word), encoding=encoding)
+    words = EncodedWeights(source=weights.view(encoding.word), encoding=encoding)
     given = uploaded(device, weights)[0]
     work = Arrangement(edges.n_vertices, given, device, encoding, word_bits=word_bits)
     work.pair_slots(DeviceGraph.of_keys(matrix, words, device, wait=True))

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any
@@ -22,13 +21,12 @@ from clmst.cli.terminal import (
     print_json,
     quiet_option,
 )
-from clmst.cli.tune_report import CostsReport, SearchReport, parameters_table
+from clmst.cli.tune_report import CostsReport, Report, SearchReport, parameters_table
 
 if TYPE_CHECKING:
     from clmst.core.graph import Graph
     from clmst.runtime.device import Device
-    from clmst.runtime.tuning_parameters import TuningParameter
-    from clmst.tune.graphs import GraphSource
+    from clmst.tune.graphs import Makers
     from clmst.tune.policy_benchmark import PolicyBenchmark
     from clmst.tune.search import Search, SearchOutcome
 
@@ -125,58 +123,51 @@ def tune(
     from clmst import algorithms
     from clmst.runtime import tuning_file
     from clmst.runtime.discovery import get_device
-    from clmst.tune import costs, graphs, search
+    from clmst.tune import graphs, search
 
     algorithm, _ = algorithms.named(algorithm, None)  # a name that nothing has is refused first
-    given = graphs.named(graph_names)
+    makers = graphs.named(graph_names)
     path = None if dry_run or lists else (output or tuning_file.user_path())
     if path is not None:
         tuning_file.check_writable(path)
     shows = not (quiet or as_json)
-    job = _TuneJob(algorithm=algorithm, stages=Stages(quiet=not shows), shows=shows)
-    with job.stages.stage("open_device", "opening the device"):
+    stages = Stages(quiet=not shows)
+    with stages.stage("open_device", "opening the device"):
         device = get_device(device_name)
-    sources = given or graphs.standard(device.capabilities)
-    if is_for_costs:
-        with job.stages.stage("measure", f"measuring costs on {device.name}"):
-            values = costs.measure(device, sources, repetitions)
-        found = CostsReport(
-            device=device, graphs=_names_of(sources), repetitions=repetitions, path=path,
-            values=values,
-        )  # fmt: skip
-        found.write()
-        if as_json:
-            print_json(found.as_json())
-        elif not quiet:
-            console().print(found.table())
-        return
-    name, _ = algorithms.choose(algorithm, device)
     wanted = [part.strip() for part in parameters.split(",") if part.strip()]
-    varied = search.chosen_parameters(wanted, [name], device.policy)
-    if lists:
-        console().print(parameters_table(varied, device.policy))
-        return
-    benchmark = job.prepare(device, sources, repetitions)
-    varied = search.chosen_parameters(wanted, benchmark.algorithms, device.policy)
-    outcome = job.search(benchmark, device, varied, margin=margin / 100, budget=budget)
-    report = SearchReport(
-        device=device,
-        algorithm=", ".join(benchmark.algorithms),
-        graphs=_names_of(sources),
-        repetitions=repetitions,
-        outcome=outcome,
-        path=path if outcome.has_gained else None,
-    )
-    report.write()
+    if not is_for_costs:  # names of parameters are refused before anything is made
+        name, _ = algorithms.choose(algorithm, device)
+        varied = search.chosen_parameters(wanted, [name], device.policy)
+        if lists:
+            console().print(parameters_table(varied, device.policy))
+            return
+    makers = makers or graphs.standard(device.capabilities)
+    facts: dict[str, Any] = {"device": device, "repetitions": repetitions, "graphs": tuple(makers)}
+    report: Report
+    if is_for_costs:
+        report = CostsReport(values=_costs(stages, device, makers, repetitions), path=path, **facts)
+    else:
+        benchmark = _prepared(stages, device, makers, algorithm, repetitions)
+        varied = search.chosen_parameters(wanted, benchmark.algorithms, device.policy)
+        searching = search.Search(
+            benchmark, device.policy, varied, margin=margin / 100, budget=budget
+        )
+        with _progress(searching, budget, shows=shows):
+            outcome = searching.run()
+        report = SearchReport(
+            algorithm=", ".join(benchmark.algorithms),
+            outcome=outcome,
+            path=path if outcome.has_gained else None,
+            **facts,
+        )
+    if report.path is not None:
+        tuning_file.write(report.entry(), report.path)
     if as_json:
         print_json(report.as_json())
     elif not quiet:
         report.print(console())
-    _end(outcome)
-
-
-def _names_of(sources: list[GraphSource]) -> tuple[str, ...]:
-    return tuple(source.name for source in sources)
+    if not is_for_costs:
+        _end(outcome)
 
 
 def _end(outcome: SearchOutcome) -> None:
@@ -191,45 +182,30 @@ def _end(outcome: SearchOutcome) -> None:
         raise Interruption("interrupted; the best so far was kept")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _TuneJob:
-    """The stages of a search."""
+def _costs(
+    stages: Stages, device: Device, makers: Makers, repetitions: int
+) -> Mapping[str, int | float]:
+    """Measure what solves and transfers cost."""
+    from clmst.tune import costs
 
-    algorithm: str
-    stages: Stages
-    shows: bool
+    with stages.stage("measure", f"measuring costs on {device.name}"):
+        return costs.measure(device, makers, repetitions)
 
-    def prepare(
-        self, device: Device, sources: list[GraphSource], repetitions: int
-    ) -> PolicyBenchmark:
-        """Put the graphs on the device and prove the forests that candidates must give."""
-        from clmst.tune.policy_benchmark import PolicyBenchmark
 
-        made: dict[str, Graph] = {}
-        for source in sources:
-            with self.stages.stage("graphs", f"making {source.name}"):
-                made[source.name] = source.make()
-        with self.stages.stage("prepare", f"bringing the graphs to {device.name}"):
-            benchmark = PolicyBenchmark(
-                device, made, algorithm=self.algorithm, repetitions=repetitions
-            )
-            benchmark.establish(device.policy)
-            return benchmark
+def _prepared(
+    stages: Stages, device: Device, makers: Makers, algorithm: str, repetitions: int
+) -> PolicyBenchmark:
+    """Put graphs on a device, and prove the forests that candidates must give."""
+    from clmst.tune.policy_benchmark import PolicyBenchmark
 
-    def search(
-        self,
-        benchmark: PolicyBenchmark,
-        device: Device,
-        parameters: tuple[TuningParameter, ...],
-        *,
-        margin: float,
-        budget: float,
-    ) -> SearchOutcome:
-        from clmst.tune.search import Search
-
-        search = Search(benchmark, device.policy, parameters, margin=margin, budget=budget)
-        with _progress(search, budget, shows=self.shows):
-            return search.run()
+    made: dict[str, Graph] = {}
+    for name, make in makers.items():
+        with stages.stage("graphs", f"making {name}"):
+            made[name] = make()
+    with stages.stage("prepare", f"bringing the graphs to {device.name}"):
+        benchmark = PolicyBenchmark(device, made, algorithm=algorithm, repetitions=repetitions)
+        benchmark.establish(device.policy)
+        return benchmark
 
 
 @contextmanager

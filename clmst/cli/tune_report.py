@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import date
@@ -16,8 +17,8 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from clmst.runtime.device import Device
-    from clmst.runtime.policy import Policy
-    from clmst.runtime.tuning_parameters import TuningParameter
+    from clmst.runtime.policy import Policy, TuningParameter
+    from clmst.runtime.tuning_table import Entry
     from clmst.tune.search import SearchOutcome
 
 _STYLES = {"better": "bold green", "refused": "yellow", "wrong": "bold red"}
@@ -38,33 +39,49 @@ def parameters_table(parameters: Iterable[TuningParameter], policy: Policy) -> T
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TuningReport:
-    """What was measured on a device, and the table that it goes to, if to one."""
+class Report(ABC):
+    """What was measured on a device, by medians of so many solves, and where that goes.
+
+    Attributes
+    ----------
+    graphs : tuple of str
+        What they are called.
+    path : Path or None
+        The table that it is written to; None: nowhere.
+    """
 
     device: Device
     graphs: tuple[str, ...]
     repetitions: int
     path: Path | None
 
-    def _write(self, measured: str, values: Mapping[str, Any], figures: Mapping[str, Any]) -> None:
-        """Put values into the table, if there is one."""
-        from clmst.runtime import tuning_file
+    @abstractmethod
+    def entry(self) -> Entry:
+        """Return what goes to a table."""
 
-        if self.path is None:
-            return
-        units = self.device.capabilities.compute_units
-        entry = tuning_file.UserEntry(
-            device=self.device.name,
-            platform=self.device.platform,
-            driver=self.device.driver,
+    @abstractmethod
+    def as_json(self) -> dict[str, Any]:
+        """Return the report in the types of JSON."""
+
+    @abstractmethod
+    def print(self, console: Console) -> None:
+        """Print it for people."""
+
+    def _entry(self, measured: str, values: Mapping[str, Any], figures: Mapping[str, Any]) -> Entry:
+        from clmst.runtime.tuning_table import Entry
+
+        device, units = self.device, self.device.capabilities.compute_units
+        return Entry(
+            device=device.name,
+            platform=device.platform,
+            driver=device.driver,
             clmst=__version__,
             measured=f"{date.today().isoformat()}, {units} compute units: {measured}",
             values=values,
             figures=figures,
         )
-        tuning_file.write(entry, self.path)
 
-    def _as_json(self, **more: Any) -> dict[str, Any]:
+    def _json(self, **more: Any) -> dict[str, Any]:
         return {
             "device": self.device.description,
             "driver": self.device.driver,
@@ -76,44 +93,44 @@ class TuningReport:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CostsReport(TuningReport):
-    """What solves and transfers cost."""
+class CostsReport(Report):
+    """What solves and transfers cost: fields of a policy."""
 
-    values: Mapping[str, Any]  # fields of a policy
+    values: Mapping[str, Any]
 
-    def write(self) -> None:
-        """Put the values into the table, if there is one."""
+    def entry(self) -> Entry:
+        """Return what goes to a table."""
         measured = f"costs on {'; '.join(self.graphs)}; medians of {self.repetitions}"
-        self._write(measured, self.values, {})
+        return self._entry(measured, self.values, {})
 
     def as_json(self) -> dict[str, Any]:
         """Return the report in the types of JSON."""
         before = {name: getattr(self.device.policy, name) for name in self.values}
-        return self._as_json(values=dict(self.values), before=before)
+        return self._json(values=dict(self.values), before=before)
 
-    def table(self) -> Table:
-        """Return the values beside those before."""
-        from clmst.runtime.tuning_parameters import PARAMETERS
+    def print(self, console: Console) -> None:
+        """Print the values beside those before."""
+        from clmst.runtime.policy import PARAMETERS
 
         table = new_table("cost", "before", "now", "unit", "what it is", numbers=("before", "now"))
         for name, value in self.values.items():
             one = PARAMETERS[name]
             before = str(getattr(self.device.policy, name))
             table.add_row(name, before, str(value), one.unit, one.help)
-        return table
+        console.print(table)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SearchReport(TuningReport):
-    """A search of the quickest values."""
+class SearchReport(Report):
+    """A search, for what some algorithms take."""
 
     algorithm: str
     outcome: SearchOutcome
 
-    def write(self) -> None:
-        """Put the values into the table, if there is one."""
+    def entry(self) -> Entry:
+        """Return what goes to a table."""
         gain = f"{self.outcome.gain:.3f} of the time with the values before"
-        self._write(
+        return self._entry(
             f"{self.algorithm} on {'; '.join(self.graphs)}; medians of {self.repetitions}, "
             f"geometric mean; {gain}; figures beyond {self.outcome.margin:.3f} of 1 count",
             self.outcome.values,
@@ -122,12 +139,16 @@ class SearchReport(TuningReport):
 
     def as_json(self) -> dict[str, Any]:
         """Return the report in the types of JSON."""
-        found = self.outcome
-        names = ("margin", "ending", "gain", "undone", "values", "figures")
-        return self._as_json(
+        outcome = self.outcome
+        return self._json(
             algorithm=self.algorithm,
-            **{name: getattr(found, name) for name in names},
-            steps=[asdict(step) for step in found.steps],
+            margin=outcome.margin,
+            ending=outcome.ending,
+            gain=outcome.gain,
+            undone=outcome.undone,
+            values=outcome.values,
+            figures=outcome.figures,
+            steps=[asdict(step) for step in outcome.steps],
         )
 
     def print(self, console: Console) -> None:

@@ -11,7 +11,7 @@ Comparing keys is comparing weights: nothing is rounded and nothing is perturbed
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, Literal, TypeAlias
@@ -28,6 +28,20 @@ WeightKind: TypeAlias = Literal["unsigned", "signed", "float"]
 
 SUPPORTED_DTYPES = "bool, int8-64, uint8-64, float16, float32, float64"
 
+WEIGHT_KINDS: Mapping[WeightKind, tuple[str, ...]] = {
+    "unsigned": ("bool", "uint8", "uint16", "uint32", "uint64"),
+    "signed": ("int8", "int16", "int32", "int64"),
+    "float": ("float16", "float32", "float64"),
+}
+"""The dtypes of each kind of weights, in the order of WEIGHT_KIND of ``cl/device/weight_key.cl``.
+
+The key of a word follows from its kind and width, and so does whether it is NaN.
+"""
+
+_KIND_OF: dict[np.dtype[Any], WeightKind] = {
+    np.dtype(name): kind for kind, names in WEIGHT_KINDS.items() for name in names
+}
+
 _CHUNK = 1 << 20  # elements examined between two checks for an early stop
 
 
@@ -42,11 +56,7 @@ def check_dtype(dtype: np.dtype[Any]) -> None:
 def as_weights(values: Any) -> Array:
     """Return `values` as an array of a supported dtype in native byte order, by view if it can.
 
-    Raises
-    ------
-    InvalidGraphError
-        The dtype is not supported, or a list mixes integers and floats of which NumPy would
-        round some.
+    Raise if the dtype is not supported, or a list mixes integers with floats that would round some.
     """
     array: Array = values
     if type(values) is not np.ndarray:
@@ -64,13 +74,7 @@ def as_weights(values: Any) -> Array:
 
 def weight_kind_or_none(dtype: np.dtype[Any]) -> WeightKind | None:
     """Return the kind of keys of this dtype, or None if it is not supported."""
-    if dtype.kind in "bu" and dtype.itemsize <= 8:
-        return "unsigned"
-    if dtype.kind == "i" and dtype.itemsize <= 8:
-        return "signed"
-    if dtype.kind == "f" and dtype.itemsize in (2, 4, 8):
-        return "float"
-    return None
+    return _KIND_OF.get(dtype) or _KIND_OF.get(dtype.newbyteorder("="))
 
 
 def first_nan(weights: Array) -> int | None:
@@ -90,11 +94,7 @@ def first_nan(weights: Array) -> int | None:
 def convert(values: Array, dtype: np.dtype[Any]) -> tuple[Array, int | None]:
     """Convert weights, none of them NaN, to another supported dtype.
 
-    Returns
-    -------
-    converted : ndarray of `dtype`
-    changed : int or None
-        The position of the first weight that `dtype` does not hold exactly; None if it holds all.
+    Return also the position of the first that it does not hold exactly; None if it holds all.
     """
     if values.dtype == dtype:
         return values, None
@@ -113,19 +113,9 @@ def convert(values: Array, dtype: np.dtype[Any]) -> tuple[Array, int | None]:
 
 
 def order_keys(weights: Array, *, descending: bool = False) -> Array:
-    """Return the order-preserving keys of `weights`.
+    """Return the keys of weights, none of them NaN: unsigned integers of their width.
 
-    Parameters
-    ----------
-    weights : ndarray, any supported dtype
-        Must hold no NaN.
-    descending : bool
-        Reverse the order: the heaviest weight gets the least key.
-
-    Returns
-    -------
-    ndarray of uint8, uint16, uint32 or uint64
-        Same shape, same width as `weights`.
+    With `descending`, the heaviest weight gets the least key.
     """
     kind = weight_kind_or_none(weights.dtype)
     unsigned = np.dtype(f"u{weights.dtype.itemsize}")
@@ -198,22 +188,33 @@ class Encoding:
         return weights + self.dtype.type(self.offset) if self.offset else weights
 
 
-class KeyedWeights(ABC):
-    """The weights on a device, one for each slot, as the host can read them.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EncodedWeights:
+    """Weights in a device's form: one word for each slot, and how they become keys.
 
     Attributes
     ----------
     encoding : Encoding
-        The encoding of their words.
+        The encoding of the words.
+    source : ndarray of `encoding.word`, or callable
+        The words, a view of the caller's array if possible; or what reads the words of some slots,
+        or of all (None), from a device.
     """
 
-    __slots__ = ()
-
     encoding: Encoding
+    source: Array | Callable[[Array | None], Array]
 
-    @abstractmethod
+    @property
+    def bits(self) -> Array:
+        """The words of all slots."""
+        return self.words()
+
     def words(self, at: Array | None = None) -> Array:
         """Return the words of some slots, or of all."""
+        if callable(self.source):
+            return self.source(at)
+        words: Array = self.source if at is None else self.source[at]
+        return words
 
     @property
     def kind(self) -> WeightKind:
@@ -230,27 +231,6 @@ class KeyedWeights(ABC):
         return order_keys(self.words(at).view(self.encoding.stored), descending=descending)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EncodedWeights(KeyedWeights):
-    """Weights in a device's form: raw bits, and how they become keys.
-
-    Attributes
-    ----------
-    bits : ndarray of uint8, uint16, uint32 or uint64
-        One word for each slot. A view of the caller's array if possible.
-    encoding : Encoding
-        The encoding of the words.
-    """
-
-    bits: Array
-    encoding: Encoding
-
-    def words(self, at: Array | None = None) -> Array:
-        """Return the words of some slots, or of all."""
-        words: Array = self.bits if at is None else self.bits[at]
-        return words
-
-
 def encode(weights: Array) -> EncodedWeights:
     """Encode `weights` for a device, with 32-bit keys if that is exact.
 
@@ -258,14 +238,8 @@ def encode(weights: Array) -> EncodedWeights:
     and doubles that are all float32 values or all integers of such a range. Otherwise they stay
     64 bits wide. Up to 32 bits the result is a view, not a copy.
 
-    Parameters
-    ----------
-    weights : ndarray, any supported dtype
-        Must hold no NaN.
-
-    Notes
-    -----
-    O(m); a narrowing that fails is usually detected within the first million elements.
+    No weight may be NaN. O(m); a narrowing that fails is usually detected within the first million
+    elements.
     """
     weights = np.ascontiguousarray(weights)
     dtype, stored, offset = weights.dtype, weights, 0
@@ -273,7 +247,7 @@ def encode(weights: Array) -> EncodedWeights:
         narrow = _narrow_float if dtype.kind == "f" else _narrow_integer
         stored, offset = narrow(weights) or (weights, 0)
     encoding = Encoding(dtype=dtype, stored=stored.dtype, offset=offset)
-    return EncodedWeights(bits=stored.view(encoding.word), encoding=encoding)
+    return EncodedWeights(encoding=encoding, source=stored.view(encoding.word))
 
 
 def _narrow_integer(weights: Array) -> tuple[Array, int] | None:

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from clmst.algorithms.reweighting.repeated import Given, ReweightedGraph
+from clmst.algorithms.reweighting.repeated import DeviceWeights, ReweightedGraph
 from clmst.core.errors import InvalidArgumentError, InvalidGraphError
 from clmst.core.graph import Graph
 from clmst.core.topology import named_ends
@@ -40,7 +40,7 @@ class StagedWeights:
         Whether the words are in the caller's own array, which may change after the call.
     array : DeviceArray, optional
         The weights, if they are on a device.
-    parts : dict of int to list of Given
+    parts : dict of int to list of DeviceWeights
         By the index of a device: the kernel arguments, one for each part of the graph.
     owner : executor, optional
         The executor on whose devices they are.
@@ -53,7 +53,7 @@ class StagedWeights:
     is_checked: bool
     is_callers: bool = False
     array: DeviceArray | None = None
-    parts: dict[int, list[Given]] = field(default_factory=dict)
+    parts: dict[int, list[DeviceWeights]] = field(default_factory=dict)
     owner: Any = None
     failure: Any = None
 
@@ -62,13 +62,13 @@ class StagedWeights:
         """Whether they are in a caller's buffer."""
         return self.array is not None
 
-    def upload(self, span: tuple[int, int], rounds: ReweightedGraph, queue: Queue) -> Given:
+    def upload(self, span: tuple[int, int], rounds: ReweightedGraph, queue: Queue) -> DeviceWeights:
         """Upload the range of a part of the graph; no copy if it is on its device already."""
         first, last = span
         array = self.array
         if array is not None and array.device is rounds.device:
             part = array if last - first == array.size else array[first:last]
-            return Given(memory=part.memory, encoding=self.encoding, is_checked=False)
+            return DeviceWeights(memory=part.memory, encoding=self.encoding, is_checked=False)
         words = self.words[first:last]
         return rounds.bring(words, self.encoding, queue, is_checked=self.is_checked)
 
@@ -76,15 +76,8 @@ class StagedWeights:
 def stage(weights: Any, edges: Graph, needs: Needs, *, keeps: bool) -> StagedWeights:
     """Check weights by edge, and encode those that are on the host.
 
-    Parameters
-    ----------
-    weights : array, DeviceArray or pyopencl.array.Array
-    edges : Graph
-        As of :func:`clmst.core.topology.edges_once`: `n_input` weights are needed.
-    needs : sequence of (Device, ranges)
-        Which weights each device takes.
-    keeps : bool
-        Whether a host array may change before the end of the solve.
+    `needs` tells which of the `edges.n_input` weights each device takes, `keeps` whether a host
+    array may change before the end of the solve.
     """
     devices = [device for device, _ in needs]
     array = device_array(weights, devices)
@@ -110,13 +103,7 @@ def stage(weights: Any, edges: Graph, needs: Needs, *, keeps: bool) -> StagedWei
 
 
 def device_array(values: Any, devices: Sequence[Device]) -> DeviceArray | None:
-    """Return an array of one of the devices, or None for a host array.
-
-    Raises
-    ------
-    InvalidArgumentError
-        It is in a context of none of them.
-    """
+    """Return an array of one of the devices, or None for a host array; raise for other contexts."""
     for device in devices:
         try:
             array = DeviceArray.in_context(values, device)

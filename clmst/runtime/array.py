@@ -130,16 +130,7 @@ class DeviceArray:
                 "make the device of the array's own queue"
             )
         base, offset = _whole(array.base_data, array.offset)
-        n_bytes = array.size * array.dtype.itemsize
-        return unchecked(
-            cls,
-            device=device,
-            dtype=array.dtype,
-            size=array.size,
-            memory=_region(device, base, offset, n_bytes),
-            base=base,
-            offset=offset,
-        )
+        return cls._within(base, offset, array.size, array.dtype, device)
 
     def to_pyopencl(self, queue: Queue | None = None) -> Any:
         """Return a ``pyopencl.array.Array`` of the same memory, without a copy.
@@ -257,14 +248,16 @@ class DeviceArray:
             raise InvalidArgumentError(f"the slice has step {step}; views take a step of 1")
         size = max(stop - start, 0)
         offset = self.offset + start * self.dtype.itemsize if size else self.offset
+        return self._within(self.base, offset, size, self.dtype, self.device)
+
+    @classmethod
+    def _within(
+        cls, base: Any, offset: int, size: int, dtype: np.dtype[Any], device: Device
+    ) -> DeviceArray:
+        """Return the array that begins at a byte of a buffer."""
+        memory = _region(device, base, offset, size * dtype.itemsize)
         return unchecked(
-            DeviceArray,
-            device=self.device,
-            dtype=self.dtype,
-            size=size,
-            memory=_region(self.device, self.base, offset, size * self.dtype.itemsize),
-            base=self.base,
-            offset=offset,
+            cls, device=device, dtype=dtype, size=size, memory=memory, base=base, offset=offset
         )
 
     def view(self, dtype: npt.DTypeLike) -> DeviceArray:
@@ -276,14 +269,9 @@ class DeviceArray:
                 f"{dtype.itemsize} of {dtype}"
             )
         return unchecked(
-            DeviceArray,
-            device=self.device,
-            dtype=dtype,
-            size=self.nbytes // dtype.itemsize,
-            memory=self.memory,
-            base=self.base,
-            offset=self.offset,
-        )
+            DeviceArray, device=self.device, dtype=dtype, size=self.nbytes // dtype.itemsize,
+            memory=self.memory, base=self.base, offset=self.offset,
+        )  # fmt: skip
 
     def is_at(self, other: DeviceArray) -> bool:
         """Return whether the two begin at the same byte."""

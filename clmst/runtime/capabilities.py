@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeAlias
 from clmst.core.arguments import check_kind, check_texts, has, shown
 from clmst.core.errors import InvalidArgumentError
 from clmst.runtime.handles import Queue
+from clmst.runtime.quirks import builds_grid_barriers
 
 LanesKind: TypeAlias = Literal["ptx", "khr", "local"]
 HostArrays: TypeAlias = Literal["shared", "wrapped", "copied"]
@@ -141,7 +142,7 @@ def _detect(device: Any) -> Capabilities:
         lanes=lanes,
         lane_width=width,
         shared_local_memory=_shared_local_memory(device) if lanes == "ptx" else 0,
-        grid_barriers=_builds_grid_barriers(device),
+        grid_barriers=builds_grid_barriers(device),  # quirk: pocl-grid-barrier
     )
 
 
@@ -150,15 +151,6 @@ def _shared_local_memory(device: Any) -> int:
     capability = device.compute_capability_major_nv, device.compute_capability_minor_nv
     known = _NVIDIA_SHARED.get(capability)
     return int(device.local_mem_size) if known is None else known << 10
-
-
-def _builds_grid_barriers(device: Any) -> bool:
-    """Return whether a barrier in a loop that all work-items leave together can be built.
-
-    PoCL does not: 3.1 ends the process by a failed assertion (ParallelRegion::Verify, "Incoming
-    edges to non-entry block") or never comes back from the build.
-    """
-    return "Portable Computing Language" not in device.platform.name
 
 
 def check_queue(queue: Queue, cl_device: Any) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 
 from clmst.core.deferred_graph import DeferredGraph
 from clmst.core.sorted_pairs import index_dtype
-from clmst.core.weight_keys import Array, Encoding, KeyedWeights
+from clmst.core.weight_keys import Array, EncodedWeights, Encoding
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
@@ -45,21 +45,6 @@ def deferred_graph(
     )  # fmt: skip
 
 
-class WordsOnDevice(KeyedWeights):
-    """The weights of such a graph: by default its words are the weights themselves."""
-
-    __slots__ = ("_array", "encoding")
-
-    def __init__(self, array: DeviceArray, encoding: Encoding | None = None) -> None:
-        self._array = array
-        self.encoding = encoding or Encoding(dtype=array.dtype, stored=array.dtype)
-
-    def words(self, at: Array | None = None) -> Array:
-        """Return the words of some slots, or of all; copies all."""
-        words: Array = self._array.to_host().view(self.encoding.word)
-        return words if at is None else words[at]
-
-
 def graph_on_device(
     indptr: DeviceArray,
     indices: DeviceArray,
@@ -80,12 +65,18 @@ def graph_on_device(
     graph = deferred_graph(
         indptr, indices, weights, is_symmetric=is_symmetric, edge_ids=edge_ids, **attributes
     )
+    encoding = encoding or Encoding(dtype=weights.dtype, stored=weights.dtype)
+
+    def read_words(at: Array | None) -> Array:
+        words: Array = weights.to_host().view(encoding.word)
+        return words if at is None else words[at]
+
     return DeviceGraph(
         graph=graph,
         device=device or indptr.device,
         indptr=indptr.memory,
         indices=indices.memory,
         weights=weights.memory,
-        encoded=WordsOnDevice(weights, encoding),
+        encoded=EncodedWeights(encoding=encoding, source=read_words),
         edge_ids=None if edge_ids is None else edge_ids.memory,
     )

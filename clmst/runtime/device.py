@@ -10,9 +10,8 @@ from clmst.core.arguments import check_bool, check_integer, check_kind, check_te
 from clmst.core.errors import OutOfDeviceMemoryError, UnsupportedDeviceError
 from clmst.core.lazy import LazyProperty
 from clmst.core.weight_keys import Array
-from clmst.runtime import failures, forking, huge_pages, program, trial
+from clmst.runtime import device_memory, failures, forking, program, trial
 from clmst.runtime.capabilities import Capabilities, check_queue, detect
-from clmst.runtime.context import new_context
 from clmst.runtime.device_memory import check_uploaded, in_place
 from clmst.runtime.handles import Buffer, Context, Memory, Pool, Queue
 from clmst.runtime.policy import Policy
@@ -148,7 +147,7 @@ class Device:
         """The ``pyopencl.Context`` of this device's queue."""
         if self._caller_queue is not None:
             return self._caller_queue.context
-        return new_context(self.cl_device, self.description)
+        return failures.new_context(self.cl_device, self.description)
 
     @LazyProperty
     def queue(self) -> Queue:
@@ -195,11 +194,11 @@ class Device:
                 f"at most {limit} in one piece"
             )
         buffer = self._from_pool(max(n_bytes, 16))
-        if n_bytes >= huge_pages.ADVISED_FROM and self.capabilities.host_arrays != "copied":
+        if n_bytes >= device_memory.HUGE_PAGES_FROM and self.capabilities.host_arrays != "copied":
             with self.lock:
                 if buffer.int_ptr not in self._advised:  # else it has been in use before
                     self._advised.add(buffer.int_ptr)
-                    huge_pages.advise(self.queue, buffer, n_bytes)
+                    device_memory.advise_huge_pages(self.queue, buffer, n_bytes)
         return buffer
 
     def _from_pool(self, n_bytes: int) -> Buffer:

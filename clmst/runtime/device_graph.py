@@ -9,12 +9,12 @@ from typing import Any
 from clmst.core.arguments import check_bool, check_dict, check_kind, shown, unchecked
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.graph import Graph
-from clmst.core.weight_keys import EncodedWeights, KeyedWeights, WeightKind, encode
+from clmst.core.weight_keys import WEIGHT_KINDS, EncodedWeights, WeightKind, encode
 from clmst.runtime.device import Device
 from clmst.runtime.device_memory import check_capacity
 from clmst.runtime.handles import Memory
 
-_KINDS = {"unsigned": 0, "signed": 1, "float": 2}
+_KINDS = {kind: number for number, kind in enumerate(WEIGHT_KINDS)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -30,7 +30,7 @@ class DeviceGraph:
         The graph's arrays.
     weights : device buffer
         One word of `encoded.encoding.word` a slot.
-    encoded : KeyedWeights
+    encoded : EncodedWeights
         How keys are made of the words.
     rows : device buffer of uint32, optional
         The row of each slot, if an algorithm keeps it.
@@ -49,7 +49,7 @@ class DeviceGraph:
     indptr: Memory
     indices: Memory
     weights: Memory
-    encoded: KeyedWeights
+    encoded: EncodedWeights
     rows: Memory | None = None
     edge_ids: Memory | None = None
     plans: dict[Hashable, Any] = field(default_factory=dict)
@@ -60,7 +60,7 @@ class DeviceGraph:
         check_kind("graph", self.graph, Graph)
         check_kind("device", self.device, Device)
         encoded: Any = self.encoded
-        if not isinstance(encoded, KeyedWeights):
+        if not isinstance(encoded, EncodedWeights):
             raise InvalidArgumentError(f"encoded is {shown(encoded)}; encode() makes such")
         n_slots = self.n_slots
         needed = {"indptr": 4 * (self.n_vertices + 1), "indices": 4 * n_slots}
@@ -99,19 +99,16 @@ class DeviceGraph:
         indptr, indices, weights = device.upload_all(
             graph.indptr, graph.indices, encoded.bits, wait=wait
         )
-        return unchecked(
-            cls,
-            graph=graph,
-            device=device,
-            indptr=indptr,
-            indices=indices,
-            weights=weights,
+        return cls.unchecked(
+            graph=graph, device=device, indptr=indptr, indices=indices, weights=weights,
             encoded=encoded,
-            rows=None,
-            edge_ids=None,
-            plans={},
-            derived={},
-        )
+        )  # fmt: skip
+
+    @classmethod
+    def unchecked(cls, **attributes: Any) -> DeviceGraph:
+        """Return a graph of attributes that need no checks; those with defaults may be missing."""
+        usual: dict[str, Any] = {"rows": None, "edge_ids": None, "plans": {}, "derived": {}}
+        return unchecked(cls, **(usual | attributes))
 
     @classmethod
     def from_arrays(

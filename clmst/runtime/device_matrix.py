@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -19,8 +20,9 @@ from clmst.core.arguments import (
 )
 from clmst.core.dense_graph import DenseGraph
 from clmst.core.errors import InvalidArgumentError, OutOfDeviceMemoryError, UnsupportedDeviceError
+from clmst.core.lazy import LazyField, known
 from clmst.core.points import Points
-from clmst.core.weight_keys import Array, WeightKind, encode
+from clmst.core.weight_keys import WEIGHT_KINDS, Array, WeightKind, encode
 from clmst.runtime import failures
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import weight_defines
@@ -28,8 +30,6 @@ from clmst.runtime.device_memory import check_capacity
 from clmst.runtime.handles import Memory
 
 CompleteGraph: TypeAlias = DenseGraph | Points
-
-_KINDS = ("unsigned", "signed", "float")
 
 # METRIC of cl/device/distance.cl, and how it stores weights.
 METRICS: dict[str, tuple[int, int, WeightKind]] = {
@@ -64,34 +64,12 @@ class Panel:
         check_integer("n_rows", self.n_rows, low=0)
 
 
-class PointPanels(Sequence[Panel]):
-    """The panel of points, a plane a dimension: uploaded when it is first read.
-
-    Points of many dimensions are compared by rows, so that nothing reads it.
-
-    Parameters
-    ----------
-    points : Points
-    device : Device
-    """
-
-    def __init__(self, points: Points, device: Device) -> None:
-        self._points, self._device = points, device
-        self.uploaded: tuple[Panel, ...] = ()
-
-    def __len__(self) -> int:
-        return 1
-
-    def __getitem__(self, index: Any) -> Any:
-        if not self.uploaded:
-            planes, others = (part.ravel() for part in _parts(self._points))
-            doubles = np.concatenate((planes, others)) if others.size else planes
-            cells, n = self._device.upload(doubles), self._points.n_vertices
-            self.uploaded = (Panel(first=0, n_rows=n, cells=cells),)
-        return self.uploaded[index]
+def _check_panels(panels: Any) -> None:
+    for panel in check_kind("panels", panels, tuple):
+        check_kind("a panel", panel, Panel)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class DeviceMatrix:
     """A complete graph on a device, for any number of solves; made by :func:`to_device`.
 
@@ -100,8 +78,9 @@ class DeviceMatrix:
     graph : DenseGraph or Points
         The graph on the host.
     device : Device
-    panels : sequence of Panel
-        The matrix; of points, one panel that holds the points, uploaded when it is first read.
+    panels : tuple of Panel
+        The matrix; of points, one panel that holds the points, uploaded when it is first read:
+        nothing reads it where they have many dimensions and are compared by rows.
     bits, kind : int, str
         Width of a weight, and how a key is made of it.
     plans : dict
@@ -110,7 +89,7 @@ class DeviceMatrix:
 
     graph: CompleteGraph
     device: Device
-    panels: Sequence[Panel]
+    panels: LazyField[tuple[Panel, ...]] = LazyField(_check_panels)
     bits: int
     kind: WeightKind
     plans: dict[Any, Any]
@@ -120,24 +99,25 @@ class DeviceMatrix:
         check_kind("device", self.device, Device)
         graph, bits = _checked_graph(self.graph), self.bits
         if isinstance(graph, Points):
-            known: tuple[int, str] = METRICS[graph.compared_as][1:]
-            is_lazy = isinstance(self.panels, PointPanels)
-            n_bytes = 0 if is_lazy else sum(part.nbytes for part in _parts(graph))
+            stored: tuple[int, str] = METRICS[graph.compared_as][1:]
+            n_bytes = sum(part.nbytes for part in _parts(graph))
         else:
             width = 8 * graph.weight_dtype.itemsize
-            known = (32 if bits == 32 < width else width, check_choice("kind", self.kind, _KINDS))
+            stored = (
+                32 if bits == 32 < width else width,
+                check_choice("kind", self.kind, tuple(WEIGHT_KINDS)),
+            )
             n_bytes = 0
-        if (check_integer("bits", bits), check_text("kind", self.kind)) != known:
+        if (check_integer("bits", bits), check_text("kind", self.kind)) != stored:
             raise InvalidArgumentError(
                 f"bits and kind are {bits} and {self.kind!r}; of this graph they must be "
-                f"{known[0]} and {known[1]!r}"
+                f"{stored[0]} and {stored[1]!r}"
             )
         check_dict("plans", self.plans)
-        if isinstance(self.panels, PointPanels):
+        if (panels := known(self, "panels")) is None:
             return
         row = 0
-        for panel in check_kind("panels", self.panels, tuple):
-            check_kind("a panel", panel, Panel)
+        for panel in panels:
             row += panel.n_rows if panel.first == row else self.n_vertices + 1
             needed = n_bytes or panel.n_rows * self.n_vertices * bits // 8
             check_capacity("a panel's cells", panel.cells, needed, self.device)
@@ -167,7 +147,7 @@ class DeviceMatrix:
             _, bits, kind = METRICS[graph.compared_as]
             _check_doubles(device)
             _check_coordinates(graph, device)
-            panels: Sequence[Panel] = PointPanels(graph, device)
+            panels: Any = partial(_upload_points, graph, device)
         else:
             encoded = encode(graph.weights.ravel())
             bits, kind = 8 * encoded.bits.dtype.itemsize, encoded.kind
@@ -191,8 +171,7 @@ class DeviceMatrix:
 
     def check_memory(self) -> None:
         """Raise :class:`DeviceLostError` if what is on the device was lost."""
-        panels = self.panels.uploaded if isinstance(self.panels, PointPanels) else self.panels
-        for panel in panels:  # none if there are no vertices
+        for panel in known(self, "panels") or ():  # none if there are no vertices
             failures.check_memory(self.device, panel.cells)
 
     def defines(self, *, maximum: bool) -> dict[str, int]:
@@ -270,6 +249,13 @@ def most_vertices(device: Device, item_bytes: int = 4) -> int:
 def gigabytes(n_bytes: int) -> str:
     """Return a number of bytes as text, in GiB."""
     return f"{n_bytes / 2**30:,.1f} GiB ({n_bytes} bytes)"
+
+
+def _upload_points(points: Points, device: Device) -> tuple[Panel, ...]:
+    """Put points on a device, a plane a dimension."""
+    planes, others = (part.ravel() for part in _parts(points))
+    doubles = np.concatenate((planes, others)) if others.size else planes
+    return (Panel(first=0, n_rows=points.n_vertices, cells=device.upload(doubles)),)
 
 
 def _upload(cells: Array, device: Device) -> tuple[Panel, ...]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,24 +11,14 @@ import numpy as np
 from clmst.core.arguments import check_kind, shown
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.weight_keys import Array
-from clmst.runtime.handles import Memory
+from clmst.runtime.handles import Memory, Queue
 
 if TYPE_CHECKING:
     from clmst.runtime.device import Device
 
 
 def check_capacity(name: str, memory: object, n_bytes: int, device: Device) -> None:
-    """Raise unless `memory` is a device's, of at least `n_bytes`, in the context of `device`.
-
-    Parameters
-    ----------
-    name : str
-        Its name in messages.
-    memory : object
-        A ``pyopencl.Buffer``, or ``pyopencl.SVM`` around a host array.
-    n_bytes : int
-    device : Device
-    """
+    """Raise unless `memory` is a device's, of at least `n_bytes`, in the context of `device`."""
     import pyopencl as cl
 
     check_is_memory(memory, name)
@@ -96,3 +88,44 @@ def result_in_place(device: Device, array: Array) -> Memory | None:
 
     is_shared = device.capabilities.host_arrays == "shared" and array.nbytes > 0
     return cl.SVM(array) if is_shared else None
+
+
+def is_pinned(array: Array) -> bool:
+    """Return whether an array is in memory that a driver has mapped, and so has pinned.
+
+    The system never pages it out, so a device copies from it by itself.
+    """
+    import pyopencl as cl
+
+    base: Any = array
+    while base is not None and not isinstance(base, cl.MemoryMap):
+        base = getattr(base, "base", None)
+    return base is not None
+
+
+# Buffers of fewer bytes are left alone by the next function.
+HUGE_PAGES_FROM = 4 << 20
+
+_HUGE = 2 << 20
+_MADV_HUGEPAGE = 14
+
+
+def advise_huge_pages(queue: Queue, buffer: Memory, n_bytes: int) -> None:
+    """Ask for huge pages for a buffer of the host's memory that is not written to yet.
+
+    If kernels access tens of megabytes at random, page look-ups take longer than the accesses
+    themselves, most of all in virtual machines. NumPy asks for its arrays; drivers do not. Nothing
+    happens where the system has none, or the driver does not show its memory.
+    """
+    import pyopencl as cl
+
+    if sys.platform != "linux" or n_bytes < HUGE_PAGES_FROM:
+        return
+    enqueue_map: Any = cl.enqueue_map_buffer  # whose stubs know no flags put together
+    access = cl.map_flags.READ | cl.map_flags.WRITE
+    view, _ = enqueue_map(queue, buffer, access, 0, (n_bytes,), np.uint8)
+    begin = -(-view.ctypes.data // _HUGE) * _HUGE
+    end = (view.ctypes.data + n_bytes) // _HUGE * _HUGE
+    libc = ctypes.CDLL(None)
+    libc.madvise(ctypes.c_void_p(begin), ctypes.c_size_t(end - begin), _MADV_HUGEPAGE)
+    view.base.release(queue)

@@ -13,6 +13,7 @@ runs inside a :class:`Guard`. If anything is raised there, Ctrl-C included:
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Callable, MutableMapping, Sequence
 from functools import wraps
@@ -28,17 +29,14 @@ from clmst.core.errors import (
     UnsupportedDeviceError,
 )
 from clmst.runtime import forking
-from clmst.runtime.handles import Memory, Queue
+from clmst.runtime.handles import Context, Memory, Queue
+from clmst.runtime.quirks import OUT_OF_MEMORY
 
 if TYPE_CHECKING:
     from clmst.runtime.device import Device
 
 P = ParamSpec("P")
 T = TypeVar("T")
-
-# Of OpenCL's header.
-_OUT_OF_MEMORY = (-4, -6)  # for memory objects; of the host
-_INVALID_BUFFER_SIZE = -61
 
 
 class Guard:
@@ -131,15 +129,7 @@ def _interrupted(error: BaseException, another: BaseException) -> BaseException:
 
 
 def settle(device: Device, error: BaseException, queues: Sequence[Queue] = ()) -> BaseException:
-    """Make a device usable after an error, and return the error in clmst's terms.
-
-    Parameters
-    ----------
-    device : Device
-    error : BaseException
-    queues : sequence of pyopencl.CommandQueue
-        As of :class:`Guard`.
-    """
+    """Make a device usable after an error, and return the error in clmst's terms."""
     if forking.is_child():
         return error
     finished = [has_finished(queue) for queue in queues]  # each is waited for
@@ -177,16 +167,13 @@ def explained(device: Device, error: BaseException, *, is_lost: bool = False) ->
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Return whether an OpenCL error means that no memory is left.
-
-    Intel's runtime reports an invalid buffer size if it has no memory for the buffer.
-    """
+    """Return whether an OpenCL error means that no memory is left (quirk: intel-no-memory)."""
     if not _is_opencls(error):
         return False
     cl: Any = sys.modules["pyopencl"]
     opencls: Any = error
     try:
-        return opencls.code in (*_OUT_OF_MEMORY, _INVALID_BUFFER_SIZE)
+        return opencls.code in OUT_OF_MEMORY
     except AttributeError:  # made of a text alone
         return isinstance(error, cl.MemoryError)
 
@@ -198,12 +185,7 @@ def is_lost(device: Device, error: BaseException) -> bool:
 
 
 def check_memory(device: Device, memory: Memory) -> None:
-    """Raise if memory was lost with an earlier context of its device.
-
-    Raises
-    ------
-    DeviceLostError
-    """
+    """Raise :class:`DeviceLostError` if memory was lost with an earlier context of its device."""
     if device.times_renewed and hasattr(memory, "get_info"):
         import pyopencl as cl
 
@@ -255,12 +237,38 @@ def _answers(device: Device) -> bool:
     return True
 
 
+# ------------------------------------------------------------ contexts and refusals
+
+
+def new_context(cl_device: Any, description: str) -> Context:
+    """Return a new ``pyopencl.Context`` of one device, which takes memory of it.
+
+    526 MiB on NVIDIA's driver 580, which reports that the host has none if the GPU has none.
+    """
+    import pyopencl as cl
+
+    try:
+        return cl.Context([cl_device])
+    except cl.Error as error:
+        if not is_out_of_memory(error):
+            raise
+    gc.collect()  # contexts in reference cycles have not been given back yet
+    try:
+        return cl.Context([cl_device])
+    except cl.Error as error:
+        if not is_out_of_memory(error):
+            raise
+        raise OutOfDeviceMemoryError(
+            f"{description} has no memory left for a context ({str(error).strip()}); what other "
+            "processes and contexts have there must go back first"
+        ) from error
+
+
 def refusal(error: Exception) -> str | None:
     """Return in one line why a device refused kernels of some policy, or None if it did not.
 
-    A device refuses if a program does not build, the trial fails, memory is missing, or OpenCL
-    reports an error when a kernel is made, launched or waited for, such as a work-group that is too
-    large.
+    It does if a program does not build, the trial fails, memory is missing, or OpenCL reports an
+    error when a kernel is made, launched or waited for.
     """
     import pyopencl as cl
 

@@ -45,24 +45,14 @@ class ForkedLock:
 
 
 def opening() -> None:
-    """Record that this process asks OpenCL for devices; raise in a child of a process that had.
-
-    Raises
-    ------
-    DeviceError
-    """
+    """Record that this process asks OpenCL for devices; raise in a child of a process that had."""
     global _is_open  # noqa: PLW0603 - a fact about the process
     check()
     _is_open = True
 
 
 def check() -> None:
-    """Raise in a child of a process that had opened OpenCL.
-
-    Raises
-    ------
-    DeviceError
-    """
+    """Raise :class:`DeviceError` in a child of a process that had opened OpenCL."""
     if _is_child:
         raise DeviceError(
             "this process was forked from one that had opened OpenCL, which does not work in the "

@@ -15,20 +15,19 @@ from clmst.core.weight_keys import Array
 from clmst.runtime.handles import Event, Kernel, KernelArgument, Memory, Queue
 from clmst.runtime.profile import Profile
 from clmst.runtime.program import Program
+from clmst.runtime.quirks import MOST_FILLED
 from clmst.runtime.transfer import STAGED_FROM, Transfer
 
 if TYPE_CHECKING:
     from clmst.runtime.device import Device
 
-_MAX_DRIVER_FILL = 1 << 30
 _CLOCK_READINGS = 5
 
 
 class Launcher:
     """Enqueues kernels on a queue, and records their events if a profile is requested.
 
-    Only one thread at a time may use a queue, or wait for it: NVIDIA's driver 580 crashes if a
-    thread enqueues a kernel while another waits for a copy.
+    Only one thread at a time may use a queue, or wait for it (quirk: nvidia-two-threads).
     """
 
     def __init__(self, device: Device, queue: Queue, profile: Profile | None = None) -> None:
@@ -105,8 +104,7 @@ class Launcher:
     def read(self, buffer: Memory, out: Array, *, offset: int = 0) -> None:
         """Copy from `buffer`, from byte `offset` on, into the host array `out`, and wait.
 
-        An asynchronous read does not pay: into pageable memory, NVIDIA's driver takes three times
-        as long for it as for a blocking one (docs/performance_log.md).
+        Asynchronous reads do not pay (quirk: nvidia-asynchronous-read; docs/performance_log.md).
         """
         import pyopencl as cl
 
@@ -133,16 +131,12 @@ class Launcher:
     def fill(
         self, buffer: Memory, value: int, count: int, dtype: npt.DTypeLike = np.uint32
     ) -> None:
-        """Set the first `count` integers of `buffer`, of 1, 2, 4 or 8 bytes, to `value`.
-
-        A kernel fills large buffers: NVIDIA's driver 580 hangs in a fill of 2 GiB, and crashes in
-        one that begins at such an offset.
-        """
+        """Set the first `count` integers of `buffer`, of 1, 2, 4 or 8 bytes, to `value`."""
         import pyopencl as cl
 
         pattern = np.array([value], dtype)
         n_bytes = pattern.itemsize * count
-        if n_bytes > _MAX_DRIVER_FILL:
+        if n_bytes > MOST_FILLED:  # quirk: nvidia-large-fill
             eight_bytes = np.resize(pattern, 8 // pattern.itemsize).view(np.uint64)[0]
             program = self.device.program("device/fill.cl")
             groups = self.groups_for(-(-n_bytes // (8 * program.grid_tile)))

@@ -24,12 +24,7 @@ _announced: set[str] = set()  # devices
 def timed(what: str, detail: str, device: str) -> Iterator[None]:
     """Log the work inside the ``with``, as "compiling kernels" of "solve"; warn if it takes long.
 
-    Parameters
-    ----------
-    what, detail : str
-        What is done, and to which kernels; the detail is as short as progress can show.
-    device : str
-        A description.
+    The detail is as short as progress can show; the device is a description.
     """
     text = f"{what} ({detail})"
     timer = threading.Timer(PATIENCE, _announce, (what, detail, device))

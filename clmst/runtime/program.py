@@ -14,6 +14,7 @@ from clmst.core.errors import KernelBuildError, UnsupportedDeviceError
 from clmst.runtime import binary_cache, source
 from clmst.runtime.handles import Kernel, KernelArgument
 from clmst.runtime.long_work import timed
+from clmst.runtime.quirks import fitting_work_items
 from clmst.runtime.specialisation import Prelude, Specialisation
 
 
@@ -35,10 +36,7 @@ class Program:
         return 1024 if self.work_group_size == 1 else self.work_group_size
 
     def kernel(self, name: str, arguments: tuple[KernelArgument, ...]) -> Kernel:
-        """Return the ``pyopencl.Kernel`` of this name, for arguments of these types.
-
-        PyOpenCL sets arguments twenty times as fast once it knows which are scalars.
-        """
+        """Return the kernel of this name, which knows types (quirk: pyopencl-argument-types)."""
         if name not in self._kernels:
             kernel = self.new_kernel(name)
             kernel.set_arg_types(
@@ -70,18 +68,15 @@ class Program:
     def work_group_limit(self, name: str) -> int:
         """Return the most work-items that the device takes in a work-group of a kernel.
 
-        What the compiler made of it decides, such as the registers that it takes. NVIDIA's driver
-        says at most 256 of a kernel that declares no size. If the compiler has a limit of
-        registers, more may fit.
+        What the compiler made of it decides, such as the registers that it takes; if it has a limit
+        of these, more may fit than it says (quirk: nvidia-undeclared-size).
         """
         import pyopencl as cl
 
         said = self._work_group_info(name, cl.kernel_work_group_info.WORK_GROUP_SIZE)
         if not (registers := self.specialisation.most_registers):
             return said
-        device = self._device
-        fitting: int = min(device.registers_per_block_nv // registers, device.max_work_group_size)
-        return max(said, fitting)
+        return max(said, fitting_work_items(self._device, registers))
 
     def most_work_items(self) -> int:
         """Return the most work-items that a work-group of any of its kernels may have."""
@@ -93,13 +88,7 @@ class Program:
         return min(self._limit(name) for name in names)
 
     def new_kernel(self, name: str) -> Kernel:
-        """Return a new ``pyopencl.Kernel`` of this name, whose work-groups the device takes.
-
-        Raises
-        ------
-        UnsupportedDeviceError
-            It does not take so many work-items, or has less local memory; nothing is enqueued then.
-        """
+        """Return a new kernel of this name, or raise unless the device takes its work-groups."""
         import pyopencl as cl
 
         size = self.work_group_size
@@ -141,10 +130,6 @@ def fitting(build: Callable[[Specialisation], Any], wanted: Specialisation) -> P
     """Build a program whose kernels can all be launched, in smaller work-groups where it must be.
 
     Where no work-group fits all of them, the kernels that none fits refuse to be launched.
-
-    Raises
-    ------
-    KernelBuildError
     """
     made = Program(build(wanted), wanted)
     while (most := made.most_work_items()) < made.work_group_size:
@@ -161,12 +146,7 @@ def build(
     """Build a program, or take its binary from the user's cache.
 
     Without the compiler's optimisations a build takes a fifth of the time, a solve several times
-    as long.
-
-    Raises
-    ------
-    KernelBuildError
-        With the specialisation's label, the lines of its prelude and the compiler's log.
+    as long. A :class:`KernelBuildError` has label, the prelude's lines and the compiler's log.
     """
     import pyopencl as cl
     from pyopencl.characterize import has_src_build_cache

@@ -20,7 +20,7 @@ _SOURCE_NAME = re.compile(r"[a-z]+(/[a-z0-9_]+){1,2}[.]cl$", re.ASCII)
 _LANES_IMPL = {"local": 0, "khr": 1, "ptx": 2}
 # A macro of cl/device/work_group.cl: whether kernels declare the size of their work-groups.
 _DECLARED = "DECLARED_WORK_GROUP"
-_LEAST_WORK_GROUP = 32  # as of policies (tuning_parameters.py), but for single work-items
+_LEAST_WORK_GROUP = 32  # as of policies (policy.py), but for single work-items
 # Kernels of work-items that are alone say that they are in vectors already. Else Intel's compiler
 # makes them anew in vectors of work-items, which never run, in two thirds of the time of a build.
 _ALONE = "-Dkernel=__attribute__((vec_type_hint(uint4)))__kernel"

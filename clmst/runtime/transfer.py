@@ -21,8 +21,8 @@ from clmst.core.cores import usable_cores
 from clmst.core.threads import TaskThread, share
 from clmst.core.weight_keys import Array
 from clmst.runtime import forking
+from clmst.runtime.device_memory import is_pinned
 from clmst.runtime.handles import Event, Memory, Queue
-from clmst.runtime.pinned import is_pinned
 
 # Smaller transfers are left to the driver: waking the threads would take longer. On an H200, from a
 # SciPy matrix to a forest, with staging from 4 and from 16 MiB: road_ny 3.46 and 1.66 ms, rmat16
@@ -36,15 +36,9 @@ _PAGE = 4096
 class StagingShape:
     """How pinned memory is divided; never changes a result.
 
-    Attributes
-    ----------
-    threads : int
-        The most host threads that copy; never more than the process may run at once.
-    blocks : int
-        Blocks of each thread: with two, it fills one while the device fetches the other.
-    block_bytes : int
-        Size of a block, a multiple of a page. Its copy must take much longer than the 20 us that
-        Python needs to enqueue one; all blocks together should nearly fit the host's caches.
+    With two blocks a thread fills one while the device fetches the other. The copy of a block of
+    `block_bytes`, a multiple of a page, must take much longer than the 20 us that Python needs to
+    enqueue one; all blocks together should nearly fit the host's caches.
     """
 
     threads: int = 8
@@ -54,18 +48,10 @@ class StagingShape:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Transfer:
-    """A host array and the device memory that it is copied to or from.
+    """A host array, contiguous and not empty, and a buffer's bytes that it is copied to or from.
 
-    Attributes
-    ----------
-    buffer : device buffer
-    array : ndarray
-        Contiguous, not empty.
-    offset : int
-        The first byte in the buffer.
-    then : callable, optional
-        Called with each range ``(begin, end)`` of bytes that a fetch has copied, in any order and
-        from any thread. Ranges begin and end at multiples of a page, or with the array.
+    `then` is called with each range ``(begin, end)`` of bytes that a fetch has copied, in any order
+    and from any thread; ranges begin and end at multiples of a page, or with the array.
     """
 
     buffer: Memory
@@ -101,25 +87,13 @@ def _forget(event: Event) -> None:
 class Staging:
     """Pinned memory of a context, and the threads that copy to and from it.
 
-    Memory and threads exist from the first large transfer until :meth:`free`. If the driver has no
-    such memory, there is one warning, `failure` keeps the reason, and transfers are left to the
-    driver. Several threads may call; transfers run one at a time.
+    Memory and threads exist from the first large transfer until :meth:`free`; `queue` maps the
+    memory, and transfers name their own. If the driver has no such memory, there is one warning,
+    `failure` keeps the reason, and transfers are left to the driver. Several threads may call;
+    transfers run one at a time, under `lock`.
 
     Each thread has blocks and events of its own, and does one thing after the other, so a transfer
     that is broken off cannot harm the next one.
-
-    Parameters
-    ----------
-    queue : pyopencl.CommandQueue
-        The queue that maps the memory; transfers name their own.
-    pinned : bool
-        Whether to use pinned memory at all.
-    shape : StagingShape
-
-    Attributes
-    ----------
-    lock : threading.Lock
-        Held by the one that uses the memory.
     """
 
     def __init__(

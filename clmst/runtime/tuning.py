@@ -1,4 +1,4 @@
-"""Which policy a device gets, and from which table.
+"""Which policy a device gets, from which table, and which of its fields depend on others.
 
 From the least to the most specific: the values of its kind (``policy.py``), the shipped entry of
 its vendor and kind, the shipped entry of its name (``tuning_table.py``), the user's own of its
@@ -8,7 +8,6 @@ name, platform and driver (``tuning_file.py``). Each field comes from the last o
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, Literal, TypeAlias
@@ -17,8 +16,7 @@ from clmst import __version__
 from clmst.core.errors import FileFormatError
 from clmst.runtime import policy, tuning_file
 from clmst.runtime.capabilities import Capabilities
-from clmst.runtime.policy import Policy
-from clmst.runtime.tuning_rules import conflicts
+from clmst.runtime.policy import PARAMETERS, Number, Policy
 from clmst.runtime.tuning_table import SHIPPED, Entry
 
 Source: TypeAlias = Literal["given", "user", "device", "vendor", "default"]
@@ -30,24 +28,12 @@ class TuningWarning(UserWarning):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Identity:
-    """What a device is looked up by, as it reports it.
-
-    Attributes
-    ----------
-    device, platform, driver : str
-    vendor : str
-        The platform's vendor, who made the implementation of OpenCL.
-    """
+    """What a device is looked up by, as it reports it; the vendor is the platform's."""
 
     device: str
     platform: str
     vendor: str
     driver: str
-
-    @property
-    def name(self) -> tuple[str, str]:
-        """Device and platform, which stay when the driver changes."""
-        return self.device, self.platform
 
     @classmethod
     def of(cls, cl_device: Any) -> Identity:
@@ -97,13 +83,7 @@ class Tuning:
 
 
 def look_up(identity: Identity, capabilities: Capabilities) -> Tuning:
-    """Return the policy of a device.
-
-    Warns
-    -----
-    TuningWarning
-        Once for each state of the user's table: lists all that cannot be used of it.
-    """
+    """Return the policy of a device; warn once of all that cannot be used of the user's table."""
     found = shipped(identity, capabilities)
     path = tuning_file.user_path()
     try:
@@ -112,8 +92,9 @@ def look_up(identity: Identity, capabilities: Capabilities) -> Tuning:
         _tell(f"{error}; the tuning table is ignored")
         return found
     problems = list(table.problems)
-    of_device = [e for e in table.entries if (e.device, e.platform) == identity.name]
-    for entry in of_device:
+    for entry in table.entries:
+        if (entry.device, entry.platform) != (identity.device, identity.platform):
+            continue
         if entry.driver != identity.driver:
             if found.source != "user":
                 found = replace(found, note=f"your own is of driver {entry.driver}")
@@ -123,13 +104,11 @@ def look_up(identity: Identity, capabilities: Capabilities) -> Tuning:
                 f"the values for {entry.device} are of clmst {entry.clmst}, this is {__version__}"
             )
             continue
-        candidate = _overlaid(found.policy, entry.values)
-        if broken := conflicts(candidate):
+        own = _overlaid(found, entry, "user")
+        if broken := conflicts(own.policy):
             problems.append(f"the values for {entry.device} do not go together: {broken[0]}")
         elif entry.values:
-            found = Tuning(
-                policy=candidate, source="user", title=entry.device, measured=entry.measured
-            )
+            found = own
     if problems:
         _tell(f"{path}: {'; '.join(problems)}; these are ignored, `clmst tune` measures anew")
     return found
@@ -147,20 +126,80 @@ def shipped(
     for source, entries in levels:
         for entry in entries:
             if entry.kind in (None, kind) and entry.vendor in (None, identity.vendor):
-                found = Tuning(
-                    policy=_overlaid(found.policy, entry.values),
-                    source=source,
-                    title=entry.title,
-                    measured=entry.measured,
-                )
+                found = _overlaid(found, entry, source)
     return found
 
 
-def _overlaid(below: Policy, values: Mapping[str, Any]) -> Policy:
-    return replace(below, **values)
+def _overlaid(below: Tuning, entry: Entry, source: Source) -> Tuning:
+    values: dict[str, Any] = dict(entry.values)
+    return Tuning(
+        policy=replace(below.policy, **values),
+        source=source,
+        title=entry.title,
+        measured=entry.measured,
+    )
 
 
 @cache
 def _tell(message: str) -> None:
     """Warn once in a process: all devices look into the same table."""
     warnings.warn(message, TuningWarning, stacklevel=2)
+
+
+# ---------------------------------------------------------------------- rules between fields
+
+# SAMPLES of cl/algorithms/filter_boruvka/sample.cl.
+_SAMPLES = 1024
+
+
+def _dividing(work_group_size: int) -> int:
+    return work_group_size if _SAMPLES % work_group_size == 0 else 32
+
+
+def _of_tile(slots: int, work_group_size: int) -> int:
+    """Return the nearest number of slots of a tile that a work-item takes (tiles.cl)."""
+    return max(slots, 256) if work_group_size == 1 else min(slots, 16)
+
+
+def _rules(p: Policy) -> list[tuple[str, str, int]]:
+    """Return fields, what each has to be, and a value that is so: its own where that may stay."""
+    size, resident, split = p.work_group_size, p.resident_work_group_size, p.split_work_group_size
+    tile = "is at most 16, but at least 256 where"
+    return [
+        ("work_group_size", f"divides {_SAMPLES}", _dividing(size)),
+        ("resident_work_group_size", f"divides {_SAMPLES}", _dividing(resident)),
+        ("slots_per_item", f"{tile} work_group_size is 1", _of_tile(p.slots_per_item, size)),
+        (
+            "resident_slots_per_item",
+            f"{tile} resident_work_group_size is 1",
+            _of_tile(p.resident_slots_per_item, resident),
+        ),
+        ("stage_capacity", "is at least work_group_size", max(p.stage_capacity, size)),
+        ("rows_per_item", "is 1 unless work_group_size is", p.rows_per_item if size == 1 else 1),
+        (
+            "split_work_group_size",
+            "is 1 where work_group_size is, and only there",
+            split if (split == 1) == (size == 1) else size,
+        ),
+    ]
+
+
+def conflicts(policy: Policy) -> list[str]:
+    """Return the rules that a policy breaks, though each field alone may be legal."""
+    return [
+        f"{name} {rule}" for name, rule, value in _rules(policy) if getattr(policy, name) != value
+    ]
+
+
+def fitted(policy: Policy, name: str, value: Number) -> Policy:
+    """Return the policy with another value in one field, and the others fitted to it."""
+    change: dict[str, Any] = {name: value}
+    while change:  # what follows a change has no other that follows it back
+        policy = replace(policy, **change)
+        change = {n: v for n, _, v in _rules(policy) if getattr(policy, n) != v}
+    return policy
+
+
+def changes(before: Policy, after: Policy) -> dict[str, Number]:
+    """Return the fields in which a policy differs from another, with its values."""
+    return {n: getattr(after, n) for n in PARAMETERS if getattr(after, n) != getattr(before, n)}

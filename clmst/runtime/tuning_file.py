@@ -1,8 +1,8 @@
 """The user's own table: what `clmst tune` measured on devices of this machine.
 
 A JSON object: ``"format"`` is ``"clmst tuning 1"``, ``"entries"`` a list with one object a device,
-of the members of :class:`UserEntry`. Fields with wrong values are left out, and listed in a
-warning.
+of the members `MEMBERS` of :class:`~clmst.runtime.tuning_table.Entry`. Fields with wrong values are
+left out, and listed in a warning.
 """
 
 from __future__ import annotations
@@ -10,66 +10,26 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from clmst.core import atomic_file
 from clmst.core.cache_folder import cache_folder
 from clmst.core.errors import FileFormatError, InvalidArgumentError
-from clmst.runtime.tuning_parameters import PARAMETERS
-from clmst.runtime.tuning_table import Number
+from clmst.runtime.policy import PARAMETERS, Number
+from clmst.runtime.tuning_table import Entry
 
 FORMAT = "clmst tuning 1"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UserEntry:
-    """Values for one device with one driver.
-
-    Attributes
-    ----------
-    device, platform, driver : str
-        As the device reports them; all three must be equal for the entry to be used.
-    clmst : str
-        The version that wrote it; others do not use the entry.
-    measured : str
-        Device, date, and what the figures are.
-    values, figures : mapping
-        As of :class:`~clmst.runtime.tuning_table.Entry`.
-    """
-
-    device: str
-    platform: str
-    driver: str
-    clmst: str = "an unknown version"
-    measured: str = ""
-    values: Mapping[str, Number]
-    figures: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
-
-    def is_of(self, other: UserEntry) -> bool:
-        """Return whether both are for the same device and driver."""
-        return _identity(self) == _identity(other)
+MEMBERS = ("device", "platform", "driver", "clmst", "measured", "values", "figures")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UserTable:
-    """The entries of a file, and its problems.
+    """The entries of a file, with legal values only, and what was left out, and why."""
 
-    Attributes
-    ----------
-    entries : tuple of UserEntry
-        With legal values only.
-    problems : tuple of str
-        What was left out, and why.
-    """
-
-    entries: tuple[UserEntry, ...] = ()
+    entries: tuple[Entry, ...] = ()
     problems: tuple[str, ...] = ()
-
-
-def _identity(entry: UserEntry) -> tuple[str, str, str]:
-    return entry.device, entry.platform, entry.driver
 
 
 def user_path() -> Path:
@@ -81,13 +41,7 @@ def user_path() -> Path:
 
 
 def read(path: Path) -> UserTable:
-    """Read a table; a missing file is an empty table.
-
-    Raises
-    ------
-    FileFormatError
-        The file cannot be read, or is no table at all.
-    """
+    """Read a table; a missing file is an empty one, and one that is no table raises."""
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
@@ -104,7 +58,7 @@ def read(path: Path) -> UserTable:
     listed = content.get("entries")
     if not isinstance(listed, list):
         raise FileFormatError(f"{path} has no list of entries; a tuning table has one")
-    entries: list[UserEntry] = []
+    entries: list[Entry] = []
     problems: list[str] = []
     for number, raw in enumerate(listed, 1):
         entry = _entry(raw, f"entry {number}", problems)
@@ -113,7 +67,7 @@ def read(path: Path) -> UserTable:
     return UserTable(entries=tuple(entries), problems=tuple(problems))
 
 
-def _entry(raw: Any, title: str, problems: list[str]) -> UserEntry | None:
+def _entry(raw: Any, title: str, problems: list[str]) -> Entry | None:
     """Return the legal part of an entry, and add the rest to `problems`."""
     if not isinstance(raw, dict):
         problems.append(f"{title} is no object")
@@ -129,7 +83,7 @@ def _entry(raw: Any, title: str, problems: list[str]) -> UserEntry | None:
     if not isinstance(values, dict):
         problems.append(f"{title} has no values")
         return None
-    return UserEntry(
+    return Entry(
         **texts,
         values=_legal(values, title, problems),
         figures=_figures(raw.get("figures")),
@@ -164,15 +118,7 @@ def _figures(raw: Any) -> dict[str, dict[str, float]]:
 
 
 def check_writable(path: Path) -> None:
-    """Raise if :func:`write` would fail, or would overwrite a file that is no table.
-
-    Raises
-    ------
-    InvalidArgumentError
-        `path` is a folder, or something else is in the place of its folder.
-    FileFormatError
-        There is a file, which is no table.
-    """
+    """Raise if :func:`write` would fail, or would overwrite a file that is no table."""
     if path.is_dir():
         raise InvalidArgumentError(f"{path} is a directory; a tuning table is a file")
     above = next(folder for folder in path.absolute().parents if folder.exists())
@@ -184,14 +130,14 @@ def check_writable(path: Path) -> None:
         raise FileFormatError(f"{error}; move it away, or write to another file") from error
 
 
-def write(entry: UserEntry, path: Path) -> None:
+def write(entry: Entry, path: Path) -> None:
     """Put an entry into a table, for the one of the same device and driver if there is one.
 
     Other fields of an old entry of the same version of clmst stay, with what they were measured on.
     The file is replaced atomically, so no reader sees half of one.
     """
     entries = list(read(path).entries)
-    for old in [one for one in entries if one.is_of(entry)]:
+    for old in [one for one in entries if _place(one) == _place(entry)]:
         entries.remove(old)
         if old.clmst != entry.clmst:  # its kernels were others
             continue
@@ -202,6 +148,14 @@ def write(entry: UserEntry, path: Path) -> None:
             values={**old.values, **entry.values},
             figures={**old.figures, **entry.figures},
         )
-    content = {"format": FORMAT, "entries": [asdict(one) for one in (*entries, entry)]}
+    content = {"format": FORMAT, "entries": [_as_json(one) for one in (*entries, entry)]}
     atomic_file.make_folder(path.parent)
     atomic_file.write_text(path, json.dumps(content, indent=2, ensure_ascii=False) + "\n")
+
+
+def _place(entry: Entry) -> tuple[str | None, ...]:
+    return entry.device, entry.platform, entry.driver
+
+
+def _as_json(entry: Entry) -> dict[str, Any]:
+    return {name: getattr(entry, name) for name in MEMBERS}

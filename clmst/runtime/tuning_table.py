@@ -8,11 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TypeAlias
 
 from clmst.runtime.capabilities import DeviceKind
-
-Number: TypeAlias = int | float
+from clmst.runtime.policy import Number
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,12 +19,14 @@ class Entry:
 
     Attributes
     ----------
-    device : str, optional
-        The device's own name, in full. None: any.
+    device, platform, driver : str, optional
+        As the device reports them, in full. None: any.
     vendor : str, optional
         The vendor of the OpenCL platform, in full. None: any.
     kind : {"gpu", "cpu", "accelerator"}, optional
         None: any.
+    clmst : str
+        The version that wrote a user's own entry; others do not use it.
     measured : str
         Device, date, and what the figures are.
     values : mapping of str to int or float
@@ -37,9 +37,12 @@ class Entry:
     """
 
     device: str | None = None
+    platform: str | None = None
+    driver: str | None = None
     vendor: str | None = None
     kind: DeviceKind | None = None
-    measured: str
+    clmst: str = "an unknown version"
+    measured: str = ""
     values: Mapping[str, Number]
     figures: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from clmst.runtime.device import Device
+from clmst.runtime.device_memory import is_pinned
 from clmst.runtime.handles import Event, Queue
-from clmst.runtime.pinned import is_pinned
 from clmst.runtime.transfer import Transfer
 
 
@@ -15,19 +15,9 @@ class Uploads:
 
     A device that has memory of its own gets a second queue for them. It copies arrays in pinned
     memory by itself; others go through :class:`~clmst.runtime.transfer.Staging`. A device that
-    works in the host's memory copies in the queue of its kernels: the same cores do both.
-
-    The caller holds the device's lock, and has a :class:`~clmst.runtime.failures.Guard` of
-    `queues`.
-
-    Parameters
-    ----------
-    device : Device
-
-    Attributes
-    ----------
-    queues : tuple of pyopencl.CommandQueue
-        All queues in use.
+    works in the host's memory copies in the queue of its kernels: the same cores do both. The
+    caller holds the device's lock, and has a :class:`~clmst.runtime.failures.Guard` of `queues`,
+    all those in use.
     """
 
     def __init__(self, device: Device) -> None:

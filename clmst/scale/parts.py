@@ -25,11 +25,11 @@ from clmst.runtime.device import Device
 from clmst.runtime.device_costs import Costs
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.device_matrix import DeviceMatrix
+from clmst.runtime.device_memory import is_pinned
 from clmst.runtime.device_parts import DeviceParts, check_distinct
 from clmst.runtime.discovery import get_device
 from clmst.runtime.failures import Guard
 from clmst.runtime.launcher import Launcher
-from clmst.runtime.pinned import is_pinned
 from clmst.runtime.together import together
 from clmst.runtime.transfer import Transfer
 from clmst.scale.several_costs import ends_of_parts, shares_of
@@ -252,7 +252,7 @@ def _part(
     """Put some rows of a graph on a device; copies may still run in its queue."""
     first, end = (int(graph.indptr[row]) for row in (first_row, end_row))
     indices, words = graph.indices[first:end], encoded.bits[first:end]
-    own = EncodedWeights(bits=words, encoding=encoded.encoding)
+    own = EncodedWeights(source=words, encoding=encoded.encoding)
     with device.lock, Guard(device):
         if device.capabilities.host_arrays != "copied":
             starts = np.clip(graph.indptr, first, end) - np.uint32(first)

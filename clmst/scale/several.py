@@ -14,7 +14,8 @@ import numpy as np
 from clmst import algorithms
 from clmst.algorithms.families import PARTS, words_case
 from clmst.algorithms.parts.union import PartForest, part_forest, united
-from clmst.algorithms.shared.device_forest import DeviceForest, gather_words
+from clmst.algorithms.shared.device_forest import DeviceForest
+from clmst.algorithms.shared.read_back import gather_words
 from clmst.algorithms.shared.solution import forest_of_slots
 from clmst.core.arguments import unchecked
 from clmst.core.forest import Forest

@@ -1,13 +1,11 @@
 """What solves and transfers cost on a device: measured, and fitted by a line.
 
-A :class:`clmst.RepeatedSolver` on several devices shares work out by these
-(``clmst.repeated.devices.costs.py``).
+A :class:`clmst.RepeatedSolver` on several devices shares work out by these.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -18,10 +16,9 @@ from clmst.generators import generate
 from clmst.repeated.solver import RepeatedSolver
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
+from clmst.runtime.policy import PARAMETERS, Number
 from clmst.runtime.transfer import Transfer
-from clmst.runtime.tuning_parameters import PARAMETERS
-from clmst.runtime.tuning_table import Number
-from clmst.tune.graphs import GraphSource
+from clmst.tune.graphs import Makers
 
 # Vertices of the graph whose solve takes what every solve takes, and of that of all pairs.
 _SMALL = 256
@@ -29,54 +26,36 @@ _COMPLETE = {"cpu": 1024, "gpu": 4096, "accelerator": 4096}
 _TRANSFER_BYTES = 64 << 20
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Point:
-    """A sparse graph, and the milliseconds that it took."""
+def measure(device: Device, makers: Makers, repetitions: int) -> dict[str, Number]:
+    """Return the fields of a policy that are costs, by medians of solves of sparse graphs.
 
-    n_vertices: int
-    n_edges: int
-    milliseconds: float
-
-
-def measure(device: Device, sources: Sequence[GraphSource], repetitions: int) -> dict[str, Number]:
-    """Return the fields of a policy that are costs, measured on a device.
-
-    Parameters
-    ----------
-    device : Device
-    sources : sequence of GraphSource
-        Sparse graphs, the larger the better; a small one is added.
-    repetitions : int
-        Solves of each, of whose times the median counts.
-
-    Notes
-    -----
-    Weights are on the device, and forests stay there.
+    The larger the graphs, the better; a small one is added. Weights are on the device, and forests
+    stay there.
     """
-    small = generate("random", n=_SMALL, average_degree=4.0)
-    points = []
-    for graph in (small, *(source.make() for source in sources)):
-        ms = solve_ms(device, graph, "auto", repetitions)
-        n, m = graph.n_vertices, graph.n_edges
-        points.append(Point(n_vertices=n, n_edges=m, milliseconds=ms))
-    values = fitted(points)
+    sizes, times = [], []
+    small: Callable[[], Graph] = partial(generate, "random", n=_SMALL, average_degree=4.0)
+    for make in (small, *makers.values()):
+        graph = make()
+        sizes.append((graph.n_vertices, graph.n_edges))
+        times.append(solve_ms(device, graph, "auto", repetitions))
+    values = fitted(sizes, times)
     values["cell_ns"] = _cell_ns(device, values["solve_us"], repetitions)
     if device.capabilities.host_arrays == "copied":
         values |= transfers(device, repetitions)
     return {name: _legal(name, value) for name, value in values.items()}
 
 
-def fitted(points: Sequence[Point]) -> dict[str, float]:
-    """Return what a solve, an edge and a vertex take, none less than nothing.
+def fitted(sizes: Sequence[tuple[int, int]], milliseconds: Sequence[float]) -> dict[str, float]:
+    """Return what a solve, a vertex and an edge take, by graphs of so many vertices and edges.
 
-    By the least squares of relative errors, lest the largest graph decide alone.
+    None less than nothing; by the least squares of relative errors, lest the largest graph decide
+    alone.
     """
     from scipy.optimize import nnls
 
-    rows = np.array([[1e-3, 1e-6 * p.n_edges, 1e-6 * p.n_vertices] for p in points])
-    times = np.array([p.milliseconds for p in points])
-    found, _ = nnls(rows / times[:, None], np.ones(times.size))
-    return dict(zip(("solve_us", "edge_ns", "vertex_ns"), found.tolist(), strict=True))
+    rows = np.array([[1e-3, 1e-6 * n, 1e-6 * m] for n, m in sizes])
+    found, _ = nnls(rows / np.array(milliseconds)[:, None], np.ones(len(sizes)))
+    return dict(zip(("solve_us", "vertex_ns", "edge_ns"), found.tolist(), strict=True))
 
 
 def solve_ms(device: Device, graph: Graph, algorithm: str, repetitions: int) -> float:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.graph import Graph
@@ -24,23 +24,11 @@ _DENSITY = 16
 _BYTES_PER_EDGE = 64
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GraphSource:
-    """A graph that can be had.
-
-    Attributes
-    ----------
-    name : str
-        As the user gave it, or a family with its parameters.
-    make : callable
-        Generates or reads it.
-    """
-
-    name: str
-    make: Callable[[], Graph]
+# What generates or reads each graph, by its name as the user gave it, or family and parameters.
+Makers: TypeAlias = Mapping[str, Callable[[], Graph]]
 
 
-def standard(capabilities: Capabilities) -> list[GraphSource]:
+def standard(capabilities: Capabilities) -> Makers:
     """Return generated graphs of a size that suits a device.
 
     They differ in what shapes a solve: rows of four slots, of sixteen, of very uneven length, and
@@ -48,17 +36,18 @@ def standard(capabilities: Capabilities) -> list[GraphSource]:
     """
     n = _VERTICES * _times_more(capabilities)
     side = round((4 * n) ** 0.5)
-    small = [_generated("random", n=_SMALL, average_degree=8.0)]
-    return [
+    makers = [
         _generated("grid", rows=side, columns=side),
         _generated("random", n=2 * n, average_degree=16.0),
         _generated("rmat", scale=n.bit_length() - 1, edge_factor=_DENSITY),
         _generated("road", n=4 * n),
-        *(small if capabilities.kind == "cpu" else []),
     ]
+    if capabilities.kind == "cpu":
+        makers.append(_generated("random", n=_SMALL, average_degree=8.0))
+    return dict(makers)
 
 
-def named(texts: Sequence[str]) -> list[GraphSource]:
+def named(texts: Sequence[str]) -> Makers:
     """Return the graphs that texts name: files, or families as in ``grid:rows=500,columns=800``.
 
     Raises
@@ -66,7 +55,7 @@ def named(texts: Sequence[str]) -> list[GraphSource]:
     InvalidArgumentError
         A text names neither, or parameters that the family does not take.
     """
-    return [_named(text) for text in dict.fromkeys(texts)]
+    return dict(map(_named, texts))
 
 
 def _times_more(capabilities: Capabilities) -> int:
@@ -79,16 +68,15 @@ def _times_more(capabilities: Capabilities) -> int:
     return times
 
 
-def _generated(kind: str, **parameters: Any) -> GraphSource:
+def _generated(kind: str, **parameters: Any) -> tuple[str, Callable[[], Graph]]:
     listed = ",".join(f"{name}={value}" for name, value in parameters.items())
-    name = f"{kind}:{listed}" if listed else kind
-    return GraphSource(name=name, make=lambda: generate(kind, **parameters))
+    return f"{kind}:{listed}" if listed else kind, partial(generate, kind, **parameters)
 
 
-def _named(text: str) -> GraphSource:
+def _named(text: str) -> tuple[str, Callable[[], Graph]]:
     path = Path(text)
     if path.is_file():
-        return GraphSource(name=text, make=lambda: read_graph(path))
+        return text, partial(read_graph, path)
     kind, _, listed = text.partition(":")
     if kind not in FAMILIES:
         raise InvalidArgumentError(

@@ -35,15 +35,7 @@ class RefusedError(ClmstError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """How long a candidate takes beside the incumbent.
-
-    Attributes
-    ----------
-    ratio : float
-        Geometric mean over the graphs of the ratio of median times.
-    by_graph : mapping of str to float
-        The ratio on each.
-    """
+    """The time of a candidate over the incumbent's: the mean over the graphs, and on each."""
 
     ratio: float
     by_graph: Mapping[str, float]
@@ -52,21 +44,8 @@ class Comparison:
 class PolicyBenchmark:
     """A device, graphs that are on it, and the forests that these have.
 
-    Parameters
-    ----------
-    device : Device
-    graphs : mapping of str to Graph
-    algorithm : str
-        "auto": of each graph, the one that "auto" chooses for it.
-    repetitions : int
-        Timed solves of each candidate on each graph.
-
-    Attributes
-    ----------
-    harness : Harness
-        Every forest is checked; who goes first alternates.
-    algorithms : tuple of str
-        What solves the graphs, in their order, each once; known once they are established.
+    Every forest is checked, and who goes first alternates (`harness`). `algorithms` are what solves
+    the graphs, in their order, each once; they are known once :meth:`establish` has returned.
     """
 
     def __init__(
@@ -94,13 +73,7 @@ class PolicyBenchmark:
             self._resident[name] = DeviceGraph.upload(graph, self._base)
 
     def establish(self, policy: Policy) -> None:
-        """Solve every graph with kernels of a shape, prove the forests, and hold on to them.
-
-        Raises
-        ------
-        InvalidForestError
-            A forest is wrong, so there is nothing to compare others with.
-        """
+        """Solve every graph with kernels of a shape, prove the forests, and hold on to them."""
         solved_by: dict[str, None] = {}
         for name in self._graphs:
             forest = self._solve(name, policy)
@@ -120,13 +93,8 @@ class PolicyBenchmark:
         """Time a candidate against the incumbent, turn by turn.
 
         A time is that of a solve from the first launch until the queue has finished, the graph on
-        the device before and the forest after. Every forest is checked.
-
-        Raises
-        ------
-        RefusedError
-        WrongResultError
-            Kernels of that shape gave another forest.
+        the device before and the forest after. Raises `RefusedError`, and `WrongResultError` where
+        kernels of that shape gave another forest.
         """
         try:
             return self._timed(candidate, incumbent)

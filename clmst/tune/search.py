@@ -10,10 +10,8 @@ from typing import Literal, Protocol, TypeAlias
 
 from clmst.bench.harness import WrongResultError
 from clmst.core.errors import InvalidArgumentError
-from clmst.runtime.policy import Policy
-from clmst.runtime.tuning_parameters import PARAMETERS, TuningParameter
-from clmst.runtime.tuning_rules import changes, fitted
-from clmst.runtime.tuning_table import Number
+from clmst.runtime.policy import PARAMETERS, Number, Policy, TuningParameter
+from clmst.runtime.tuning import changes, fitted
 from clmst.tune.policy_benchmark import Comparison, RefusedError
 
 Verdict: TypeAlias = Literal["better", "same", "worse", "refused", "wrong"]
@@ -29,20 +27,10 @@ class PolicyComparer(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """A candidate, and what came of it.
+    """A value of a parameter against the incumbent's, and what came of it.
 
-    Attributes
-    ----------
-    name : str
-        The parameter that was varied.
-    value, against : int or float
-        Its values in the candidate and in the incumbent.
-    verdict : {"better", "same", "worse", "refused", "wrong"}
-        "better" and "worse" by more than the margin.
-    ratio : float or None
-        Time relative to the incumbent's; None if there is none.
-    note : str
-        Why it was refused, or what was wrong.
+    "better" and "worse" are by more than the margin. `ratio` is the time relative to the
+    incumbent's, if there is one; `note` says why the value was refused, or what was wrong.
     """
 
     name: str
@@ -59,14 +47,10 @@ class SearchOutcome:
 
     Attributes
     ----------
-    start, best : Policy
     parameters : tuple of str
         Those whose values were raced to an end at least once.
-    steps : list of Step
     ending : {"complete", "budget", "interrupted"}
-        Why it ended: every parameter stands where no neighbour is better, time was up, or Ctrl-C.
-    margin : float
-        By how much a candidate had to be quicker.
+        Every parameter stands where no neighbour is better, time was up, or Ctrl-C.
     gain : float
         Time with `best` relative to `start`, measured at the end; the product of the steps' ratios
         if there was no time for that.
@@ -125,15 +109,7 @@ class _TimeIsUp(Exception):  # noqa: N818 - it ends a search, and is no error
 def chosen_parameters(
     names: Sequence[str], algorithms: Sequence[str], policy: Policy
 ) -> tuple[TuningParameter, ...]:
-    """Return the parameters of these names, or all that matter to an algorithm if none is given.
-
-    What matters to one of several algorithms is one of them.
-
-    Raises
-    ------
-    InvalidArgumentError
-        Nothing has a name, or what has it makes no difference to the algorithm.
-    """
+    """Return the parameters of these names, or all that matter to any of some algorithms."""
     matter = {
         n: p for n, p in PARAMETERS.items() if any(p.matters(one, policy) for one in algorithms)
     }
@@ -158,20 +134,9 @@ def candidates(parameter: TuningParameter, policy: Policy) -> Iterator[list[Numb
 
 
 class Search:
-    """A search from a policy on.
+    """A search from a policy on, by a margin that a candidate must win by, until seconds are over.
 
-    Parameters
-    ----------
-    benchmark : PolicyComparer
-    start : Policy
-    parameters : sequence of TuningParameter
-        What to vary, in this order.
-    margin : float
-        By how much a candidate must be quicker to win, 0.02 for 2 %.
-    budget : float
-        Seconds after which no further candidate is tried.
-    on_progress : callable, optional
-        Is given the outcome so far, and the parameter and value that are tried next.
+    `on_progress` is given the outcome so far, and the parameter and value that are tried next.
     """
 
     def __init__(

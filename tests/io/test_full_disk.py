@@ -16,13 +16,13 @@ import clmst
 from pathlib import Path
 from clmst.bench.results import write_json
 from clmst.generators.surrogates import surrogate
-from clmst.runtime import tuning_file
+from clmst.runtime import tuning_file, tuning_table
 
 folder = Path(sys.argv[1])
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 graph = clmst.generate("random", n=300, seed=1)
 forest = clmst.kruskal(graph)
-entry = tuning_file.UserEntry(
+entry = tuning_table.Entry(
     device="d" * 5000, platform="p", driver="v", values={"work_group_size": 64})
 table = json.dumps({"format": "clmst tuning 1", "entries": []}).encode()
 

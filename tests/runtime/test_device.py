@@ -255,7 +255,7 @@ def test_large_fills(
     device: Device, monkeypatch: pytest.MonkeyPatch, dtype: type[np.unsignedinteger], count: int
 ) -> None:
     """What is filled by a kernel, as drivers fill the rest, has no byte more."""
-    monkeypatch.setattr("clmst.runtime.launcher._MAX_DRIVER_FILL", 0)
+    monkeypatch.setattr("clmst.runtime.launcher.MOST_FILLED", 0)
     value = 0x0123456789ABCDEF & np.iinfo(dtype).max
     expected = np.full(count + 16, 77, dtype)
     launch, buffer = launcher(device), device.allocate(expected.nbytes)

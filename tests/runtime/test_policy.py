@@ -1,16 +1,16 @@
-"""Policies: what kernels need of the numbers, whichever device they are for."""
+"""Policies: what kernels need of the numbers, legal ranges, and fields that follow others."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from clmst import Device
+from clmst import Device, algorithms
 from clmst.runtime import policy
 from clmst.runtime.capabilities import Capabilities
-from clmst.runtime.policy import Policy
-from clmst.runtime.tuning import Identity, shipped
-from clmst.runtime.tuning_parameters import PARAMETERS
-from clmst.runtime.tuning_rules import conflicts
+from clmst.runtime.policy import PARAMETERS, Policy, TuningParameter
+from clmst.runtime.tuning import Identity, changes, conflicts, fitted, shipped
 from clmst.runtime.tuning_table import SHIPPED
 from tests.variants import GPU_SHAPE
 
@@ -82,3 +82,73 @@ def test_device_takes_the_policy_of_the_tables(device: Device) -> None:
     assert plain.with_policy(GPU_SHAPE).forcing_off("lanes").policy == GPU_SHAPE
     assert plain.forcing_off("lanes").policy == plain.policy
     assert device.policy.work_group_size <= device.capabilities.max_work_group_size
+
+
+# ------------------------------------------------------------------- declared fields
+
+CPU, GPU = (policy.choose(CAPABILITIES[kind]) for kind in ("cpu", "gpu"))
+
+
+@pytest.mark.parametrize("parameter", PARAMETERS.values(), ids=PARAMETERS)
+def test_declaration_is_sound(parameter: TuningParameter) -> None:
+    assert list(parameter.tries) == sorted(set(parameter.tries))
+    assert len(parameter.tries) > 1
+    assert all(map(parameter.allows, parameter.tries))
+    assert set(parameter.algorithms) <= {"auto", *algorithms.ALGORITHMS}
+    assert parameter.unit
+    assert parameter.help.endswith("."), "it has no description"
+
+
+def test_legal_values() -> None:
+    size = PARAMETERS["work_group_size"]
+    assert [size.allows(v) for v in (1, 32, 96, 1024)] == [True] * 4
+    assert not any(map(size.allows, (0, 2, 33, 1056, -32, 32.0, "32", None, True, [32])))
+    assert size.rule == "1, or a multiple of 32 up to 1024"
+    real = PARAMETERS["filter_target"]
+    assert [real.allows(v) for v in (0.125, 1, 3.25, 64)] == [True] * 4
+    assert not any(map(real.allows, (0.12, 64.01, float("nan"), float("inf"), "1", True)))
+    assert real.rule == "a number from 0.125 to 64"
+    assert PARAMETERS["radix_bits"].rule == "an integer from 1 to 8"
+
+
+def test_what_matters() -> None:
+    """A search must not waste time on what changes no kernel of the algorithm."""
+    assert PARAMETERS["hub_row"].matters("ecl", GPU)
+    assert not PARAMETERS["hub_row"].matters("ecl", CPU)
+    assert not PARAMETERS["hub_row"].matters("boruvka", GPU)
+    assert PARAMETERS["rows_per_item"].matters("ecl", CPU)
+    assert not PARAMETERS["rows_per_item"].matters("ecl", GPU)
+    assert PARAMETERS["work_group_size"].matters("boruvka", CPU)
+    resident = replace(GPU, resident_groups_per_compute_unit=1)
+    alone = replace(GPU, resident_groups_per_compute_unit=0)
+    assert PARAMETERS["separate_rounds"].matters("filter-boruvka", resident)
+    assert not PARAMETERS["separate_rounds"].matters("filter-boruvka", alone)
+
+
+@pytest.mark.parametrize("start", [CPU, GPU], ids=["cpu", "gpu"])
+@pytest.mark.parametrize("name", PARAMETERS)
+def test_others_follow(start: Policy, name: str) -> None:
+    """Whatever a field is set to, the policy that comes of it breaks no rule."""
+    for value in PARAMETERS[name].tries:
+        assert conflicts(fitted(start, name, value)) == []
+
+
+def test_fitting() -> None:
+    assert changes(GPU, fitted(GPU, "work_group_size", 1)) == {
+        "work_group_size": 1,
+        "split_work_group_size": 1,
+        "slots_per_item": 256,
+    }
+    grouped = fitted(CPU, "work_group_size", 512)
+    assert (grouped.stage_capacity, grouped.rows_per_item) == (512, 1)
+    assert (grouped.split_work_group_size, grouped.slots_per_item) == (512, 16)
+    assert changes(CPU, CPU) == {}
+    assert changes(CPU, fitted(CPU, "radix_bits", 5)) == {"radix_bits": 5}
+
+
+def test_conflicts_name_the_rule() -> None:
+    assert conflicts(replace(GPU, stage_capacity=128)) == [
+        "stage_capacity is at least work_group_size"
+    ]
+    assert conflicts(replace(GPU, work_group_size=96)) == ["work_group_size divides 1024"]
+    assert len(conflicts(replace(GPU, work_group_size=1))) == 2

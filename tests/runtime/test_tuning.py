@@ -13,9 +13,9 @@ import pytest
 
 from clmst import Device, __version__
 from clmst.runtime import policy, tuning
+from clmst.runtime.policy import PARAMETERS
 from clmst.runtime.tuning import Identity, TuningWarning, look_up, shipped
 from clmst.runtime.tuning_file import FORMAT, user_path
-from clmst.runtime.tuning_parameters import PARAMETERS
 from clmst.runtime.tuning_table import SHIPPED, Entry
 from tests.runtime.test_policy import CAPABILITIES
 from tests.variants import GPU_SHAPE

@@ -9,9 +9,10 @@ import pytest
 
 from clmst import FileFormatError, InvalidArgumentError
 from clmst.core.cache_folder import cache_folder
-from clmst.runtime.tuning_file import UserEntry, check_writable, read, user_path, write
+from clmst.runtime.tuning_file import check_writable, read, user_path, write
+from clmst.runtime.tuning_table import Entry
 
-ENTRY = UserEntry(
+ENTRY = Entry(
     device="Card 7",
     platform="Cards",
     driver="1.0",

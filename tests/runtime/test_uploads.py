@@ -11,7 +11,7 @@ from clmst.runtime.device import Device
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.transfer import Transfer
 from clmst.runtime.uploads import Uploads
-from tests.runtime.test_pinned import pinned
+from tests.runtime.test_device_memory import pinned
 
 SIZE, ROUNDS = 1 << 16, 20
 

@@ -20,13 +20,13 @@ from clmst.core.errors import (
 from clmst.core.weight_keys import Array
 from clmst.runtime import uploads
 from clmst.runtime.device import Device
+from clmst.runtime.device_memory import is_pinned
 from clmst.runtime.kernel_family import KernelFamily
-from clmst.runtime.pinned import is_pinned
 from clmst.runtime.trust import Trust
 from clmst.scale import driver, reductions, stream_sink
 from clmst.scale.checkpoint import Checkpoint
 from clmst.scale.rows import StreamPiece
-from tests.runtime.test_pinned import pinned
+from tests.runtime.test_device_memory import pinned
 from tests.scale.edges import ALL_DTYPES, Edges, forest_of_edges, random_edges
 from tests.scale.test_stream import cut, limit_for
 

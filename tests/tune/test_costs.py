@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from clmst import Device
-from clmst.runtime.tuning_parameters import PARAMETERS
+from clmst.runtime.policy import PARAMETERS
 from clmst.tune import costs, graphs
-from clmst.tune.costs import Point
 from tests.repeated.rounds import copying
 
 COSTS = ("solve_us", "edge_ns", "vertex_ns", "cell_ns")
@@ -17,15 +16,10 @@ TRANSFERS = ("upload_gb_s", "download_gb_s")
 def test_fit() -> None:
     """Exact where there is a line, and never below nothing."""
     sizes = [(100, 500), (10**6, 10**6), (10**5, 10**7), (10**4, 10**5)]
-    exact = [
-        Point(n_vertices=n, n_edges=m, milliseconds=0.15 + 36e-9 * m + 1e-7 * n) for n, m in sizes
-    ]
-    found = costs.fitted(exact)
+    found = costs.fitted(sizes, [0.15 + 36e-9 * m + 1e-7 * n for n, m in sizes])
     assert [found[name] for name in COSTS[:3]] == pytest.approx([150, 0.036, 0.1])
-    falling = [
-        Point(n_vertices=n, n_edges=m, milliseconds=1 + 1e-6 * m - 1e-7 * n) for n, m in sizes
-    ]
-    assert min(costs.fitted(falling).values()) >= 0
+    falling = costs.fitted(sizes, [1 + 1e-6 * m - 1e-7 * n for n, m in sizes])
+    assert min(falling.values()) >= 0
 
 
 def test_measured(any_device: Device) -> None:

@@ -16,8 +16,8 @@ from tests.runtime.test_policy import CAPABILITIES
 def vertices(capabilities: Capabilities) -> list[int]:
     """Return how many vertices the standard graphs have, as their names say."""
     found = []
-    for source in graphs.standard(capabilities):
-        _, _, listed = source.name.partition(":")
+    for name in graphs.standard(capabilities):
+        _, _, listed = name.partition(":")
         given = dict(part.split("=") for part in listed.split(","))
         if "rows" in given:
             found.append(int(given["rows"]) * int(given["columns"]))
@@ -39,21 +39,21 @@ def test_standard_graphs_grow_with_the_device() -> None:
 
 
 def test_standard_graphs_can_be_made() -> None:
-    (grid, *_) = graphs.standard(CAPABILITIES["cpu"])
-    assert grid.make().n_vertices == vertices(CAPABILITIES["cpu"])[0]
+    (make_grid, *_) = graphs.standard(CAPABILITIES["cpu"]).values()
+    assert make_grid().n_vertices == vertices(CAPABILITIES["cpu"])[0]
 
 
 def test_named_family() -> None:
-    (source,) = graphs.named(["grid:rows=3,columns=4,weights=equal"])
-    graph = source.make()
+    (make,) = graphs.named(["grid:rows=3,columns=4,weights=equal"]).values()
+    graph = make()
     assert (graph.n_vertices, set(graph.weights.tolist())) == (12, {1})
 
 
 def test_named_file_and_order(tmp_path: Path) -> None:
     """What is named twice counts once."""
     write_graph(generate("path", n=9), path := tmp_path / "g.npz")
-    sources = graphs.named([str(path), "path:n=5", str(path)])
-    assert [source.make().n_vertices for source in sources] == [9, 5]
+    makers = graphs.named([str(path), "path:n=5", str(path)])
+    assert [make().n_vertices for make in makers.values()] == [9, 5]
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,7 @@ import pytest
 from clmst import InvalidArgumentError
 from clmst.bench.harness import WrongResultError
 from clmst.runtime import policy
-from clmst.runtime.policy import Policy
-from clmst.runtime.tuning_parameters import PARAMETERS
+from clmst.runtime.policy import PARAMETERS, Policy
 from clmst.tune import search as search_module
 from clmst.tune.policy_benchmark import Comparison, RefusedError
 from clmst.tune.search import Search, SearchOutcome, candidates, chosen_parameters

@@ -46,7 +46,7 @@ static inline void pack_sums(const points_t *of, const uint *vertices, uint pack
   for (uint r = 0; r < ROWS_AT_ONCE; ++r) sums[r] = FILTER_END(sum[r]);
 }
 
-// The least of 16 values: by an array, since Oclgrind 21.10 takes halves of vectors for unwritten.
+// The least of 16 values: by an array (quirk: oclgrind-vector-halves).
 static inline float least_of(float16 values) {
   float value[PACK], least = INFINITY;
   vstore16(values, 0, value);

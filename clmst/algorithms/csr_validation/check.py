@@ -101,7 +101,7 @@ def _uploaded(graph: Graph, device: Device) -> DeviceGraph | None:
     encoding = Encoding(dtype=graph.weights.dtype, stored=graph.weights.dtype)
     if not is_trusted(device, encoding):
         return None
-    words = EncodedWeights(bits=graph.weights.view(encoding.word), encoding=encoding)
+    words = EncodedWeights(source=graph.weights.view(encoding.word), encoding=encoding)
     return DeviceGraph.of_keys(graph, words, device, wait=False)
 
 

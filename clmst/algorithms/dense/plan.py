@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from clmst.core.weight_keys import Array, KeyedWeights, order_keys
+from clmst.core.weight_keys import Array, EncodedWeights, order_keys
 from clmst.primitives.monoid import Monoid
 from clmst.primitives.scan import reduce
 from clmst.runtime.array import DeviceArray
@@ -213,12 +213,12 @@ def _ends(graph: DeviceGraph, launch: Launcher) -> Array:
     return ends
 
 
-def _integers(encoded: KeyedWeights) -> np.dtype[Any]:
+def _integers(encoded: EncodedWeights) -> np.dtype[Any]:
     """Return the dtype of the words of integers: 8-bit bools are such, too."""
     return np.dtype(f"{'i' if encoded.kind == 'signed' else 'u'}{encoded.encoding.word.itemsize}")
 
 
-def free_key(encoded: KeyedWeights, ends: Callable[[], Array], *, maximum: bool) -> int:
+def free_key(encoded: EncodedWeights, ends: Callable[[], Array], *, maximum: bool) -> int:
     """Return a key that no weight has, or one above all keys; the matrix leaves it out.
 
     Keys above it move down by one, so that the greatest of all means that there is no edge. There

@@ -15,11 +15,10 @@ from typing import Any
 import numpy as np
 
 from clmst.algorithms.reweighting.stages import UploadBuffers
-from clmst.algorithms.shared.device_forest import gather_words
-from clmst.core.arguments import unchecked
+from clmst.algorithms.shared.read_back import gather_words
 from clmst.core.csr import as_uint32
 from clmst.core.graph import Graph
-from clmst.core.weight_keys import Array, Encoding, KeyedWeights
+from clmst.core.weight_keys import Array, EncodedWeights, Encoding
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph, weight_defines
@@ -36,7 +35,7 @@ _FAULT_WORDS = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Given:
+class DeviceWeights:
     """Weights, by edge or by slot, where kernels get at them.
 
     Attributes
@@ -63,11 +62,6 @@ class Given:
         """Whether the host has to read them."""
         return self.encoding.kind == "float" and not self.is_checked
 
-    @property
-    def is_on_device(self) -> bool:
-        """Whether the memory is a buffer of the caller's."""
-        return self.stage is None and not self.is_lent
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Faults:
@@ -80,26 +74,23 @@ class Faults:
         return self.nan is not None or self.unknown is not None
 
 
-class OnDevice(KeyedWeights):
-    """The weights of a round, which are on the device alone."""
+def words_on_device(
+    memory: Memory, encoding: Encoding, size: int, launch: Launcher
+) -> EncodedWeights:
+    """Return the weights of a round, which are on the device alone; reading them waits."""
 
-    __slots__ = ("_launch", "_memory", "_size", "encoding")
-
-    def __init__(self, memory: Memory, encoding: Encoding, size: int, launch: Launcher) -> None:
-        self.encoding = encoding
-        self._memory, self._size, self._launch = memory, size, launch
-
-    def words(self, at: Array | None = None) -> Array:
-        """Read the words of some slots, or of all, and wait."""
-        launch, memory = self._launch, self._memory
+    def read(at: Array | None) -> Array:
+        source, count = memory, size if at is None else at.size
         if at is not None:
-            slots = DeviceArray.empty(at.size, np.uint32, launch.device)
+            slots = DeviceArray.empty(count, np.uint32, launch.device)
             launch.write(slots.memory, at.astype(np.uint32))
-            memory = gather_words(memory, self.encoding.word, slots.memory, at.size, launch).memory
-        words = np.empty(self._size if at is None else at.size, self.encoding.word)
-        if words.size:
-            launch.read(memory, words)
+            source = gather_words(memory, encoding.word, slots.memory, count, launch).memory
+        words = np.empty(count, encoding.word)
+        if count:
+            launch.read(source, words)
         return words
+
+    return EncodedWeights(encoding=encoding, source=read)
 
 
 class ReweightedGraph:
@@ -121,7 +112,7 @@ class ReweightedGraph:
         self._planned_for: tuple[int, str] | None = None
         self._stages = UploadBuffers(device)
         self._own: Buffer | None = None  # a buffer for weights by slot
-        self.present: Given | None = None  # the weights of the last round, by slot
+        self.present: DeviceWeights | None = None  # the weights of the last round, by slot
         # Of changes: who claims each edge, the first number not used yet, the slot of each edge.
         self._claims: Memory | None = None
         self._next_claim = 1
@@ -141,7 +132,9 @@ class ReweightedGraph:
         """Whether the device works on host arrays as they are."""
         return self.device.capabilities.host_arrays != "copied"
 
-    def bring(self, words: Array, encoding: Encoding, queue: Queue, *, is_checked: bool) -> Given:
+    def bring(
+        self, words: Array, encoding: Encoding, queue: Queue, *, is_checked: bool
+    ) -> DeviceWeights:
         """Let the device have words by edge.
 
         What a device works on in place is not copied; leave it as it is until the solve is done.
@@ -150,12 +143,14 @@ class ReweightedGraph:
         """
         if self.works_in_place or not words.nbytes:
             memory = self.device.upload(words)
-            return Given(memory=memory, encoding=encoding, is_checked=is_checked, is_lent=True)
+            return DeviceWeights(
+                memory=memory, encoding=encoding, is_checked=is_checked, is_lent=True
+            )
         stage = self._stages.take(words.nbytes)
         self.device.staging.send(queue, [Transfer(buffer=stage, array=words)])
-        return Given(memory=stage, encoding=encoding, is_checked=is_checked, stage=stage)
+        return DeviceWeights(memory=stage, encoding=encoding, is_checked=is_checked, stage=stage)
 
-    def take(self, given: Given, launch: Launcher) -> DeviceGraph:
+    def take(self, given: DeviceWeights, launch: Launcher) -> DeviceGraph:
         """Enqueue what makes weights by edge those of the next round; return its graph. O(m)."""
         self.forget()
         if not self._faults_are_clear:
@@ -185,21 +180,18 @@ class ReweightedGraph:
         if words != self._planned_for:
             self._plans.clear()
             self._planned_for = words
-        return unchecked(
-            DeviceGraph,
+        return DeviceGraph.unchecked(
             graph=self.edges,
             device=self.device,
             indptr=self._indptr,
             indices=self._indices,
             weights=memory,
-            encoded=OnDevice(memory, encoding, self.edges.n_slots, launch),
+            encoded=words_on_device(memory, encoding, self.edges.n_slots, launch),
             rows=self._rows,
-            edge_ids=None,
             plans=self._plans,
-            derived={},
         )
 
-    def put_back(self, given: Given) -> None:
+    def put_back(self, given: DeviceWeights) -> None:
         """Take back the stage of weights, which nothing is under way to or from, if it has one.
 
         Not yet if they are the present weights; and only once.

@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from clmst.algorithms.reweighting.repeated import OnDevice
-from clmst.algorithms.shared.device_forest import DeviceForest, ForestWeights, gather_words
-from clmst.core.arguments import unchecked
+from clmst.algorithms.reweighting.repeated import words_on_device
+from clmst.algorithms.shared.device_forest import DeviceForest, ForestWeights
+from clmst.algorithms.shared.read_back import gather_words
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.graph import Graph
-from clmst.core.weight_keys import Array, Encoding, KeyedWeights
+from clmst.core.weight_keys import Array, EncodedWeights, Encoding
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
@@ -29,20 +29,12 @@ from clmst.runtime.transfer import Transfer
 SOURCE = "algorithms/reweighting/union.cl"
 
 
-class Elsewhere(KeyedWeights):
-    """Weights of edges that are on several devices, none of which has all."""
-
-    __slots__ = ("encoding",)
-
-    def __init__(self, encoding: Encoding) -> None:
-        self.encoding = encoding
-
-    def words(self, at: Array | None = None) -> Array:
-        """Raise: no device has all of them."""
-        raise InvalidArgumentError(
-            "the weights of the graph's edges are on several devices; only those of the forest's "
-            "edges can be asked for"
-        )
+def _unavailable(_: Array | None) -> Array:
+    """Raise: the weights are on several devices, none of which has all."""
+    raise InvalidArgumentError(
+        "the weights of the graph's edges are on several devices; only those of the forest's "
+        "edges can be asked for"
+    )
 
 
 class Lists:
@@ -176,18 +168,13 @@ class Union:
             kernels, "union_find_rows", n + 1, self._indptr, self._slots, self._starts, n,
             k,
         )  # fmt: skip
-        return unchecked(
-            DeviceGraph,
+        return DeviceGraph.unchecked(
             graph=_shape(n, k),
             device=self.device,
             indptr=self._starts,
             indices=self._columns,
             weights=self._words,
-            encoded=OnDevice(self._words, encoding, k, launch),
-            rows=None,
-            edge_ids=None,
-            plans={},
-            derived={},
+            encoded=words_on_device(self._words, encoding, k, launch),
         )
 
     def forest(self, found: DeviceForest, launch: Launcher) -> DeviceForest:
@@ -198,18 +185,13 @@ class Union:
         slots = gather_words(self._slots, np.dtype(np.uint32), found.slots, k, launch)
         words = gather_words(self._words, encoding.word, found.slots, k, launch)
         launch.queue.finish()
-        whole = unchecked(
-            DeviceGraph,
+        whole = DeviceGraph.unchecked(
             graph=self.edges,
             device=self.device,
             indptr=self._indptr,
             indices=self._indices,
             weights=None,
-            encoded=Elsewhere(encoding),
-            rows=None,
-            edge_ids=None,
-            plans={},
-            derived={},
+            encoded=EncodedWeights(encoding=encoding, source=_unavailable),
         )
         return DeviceForest(
             graph=whole,

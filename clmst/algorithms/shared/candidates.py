@@ -23,8 +23,8 @@ class Candidates:
     kept : device buffer of uint32
         A bit a slot of the larger graph, set for edges of the forest and of degree-2 paths.
     starts : DeviceArray of uint32, shape (k + 1,), optional
-        Where among `slots` each candidate's degree-2 path begins, all of which but the heaviest
-        are in the forest for certain; None where each is one edge.
+        Where among `slots` each candidate's degree-2 path begins, of which all but the heaviest are
+        in the forest; None where each is one edge.
     """
 
     n_vertices: int

@@ -124,17 +124,10 @@ class Contraction:
     def first_level(self, *, parallel: int | None = None) -> Level | None:
         """Rank the edges, and list each in both directions by (source, rank); None without edges.
 
-        Parameters
-        ----------
-        parallel : int, optional
-            Find out whether there are so many edges between the same two vertices anywhere; that
-            takes a launch and a read-back.
-
-        Notes
-        -----
-        Ranking is one radix sort of m keys of 32 or 64 bits with their slots: 8 (12 for weights of
-        64 bits) bytes an edge, and as much again while it works. It is what makes every later
-        comparison one of 32 bits.
+        `parallel` asks whether there are so many edges between the same two vertices anywhere: a
+        launch and a read-back. Ranking is one radix sort of m keys of 32 or 64 bits with
+        their slots: 8 (12 for weights of 64 bits) bytes an edge, and as much again while it works.
+        It makes every later comparison one of 32 bits.
         """
         n, n_slots = self.graph.n_vertices, self.graph.n_slots
         if n_slots == 0:
@@ -217,12 +210,8 @@ class Contraction:
     def merge_vertices(self, level: Level, chosen: DeviceArray) -> DeviceArray:
         """Lines 4 to 7. Return every vertex's representative; the forest gets the edges chosen.
 
-        Parameters
-        ----------
-        level : Level
-        chosen : DeviceArray of uint64, shape (n,)
-            Following choices leads to a vertex that is joined to none, or to two that have
-            chosen each other by the same edge.
+        Following choices leads to a vertex that is joined to none, or to two that have chosen each
+        other by the same edge.
         """
         launch, n = self.launch, level.n
         here, there = self.new(n, np.uint32), self.new(n, np.uint32)
@@ -284,12 +273,7 @@ class Contraction:
 
         There is no vertex list to build (line 14): sources stand in the pairs.
 
-        Parameters
-        ----------
-        level : Level
-        by : {"minimum", "split"}
-            How the lightest is found: as the segmented minimum of each pair, or as its first after
-            a split by rank too.
+        The lightest is the segmented minimum of each pair, or its first after a split by rank too.
         """
         if level.is_simple:
             return level

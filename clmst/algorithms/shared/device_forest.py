@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from clmst.algorithms.shared import packed, written_out
+from clmst.algorithms.shared import read_back
+from clmst.algorithms.shared.read_back import callers_ids, forest_on_host, gather_words, signed
 from clmst.core import pairs
 from clmst.core.arguments import (
     check_bool,
@@ -35,19 +36,10 @@ from clmst.runtime.handles import Memory
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.transfer import STAGED_FROM, Transfer
 
-SOURCE = "algorithms/shared/forest.cl"
-
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ForestWeights:
-    """The weights of a forest's edges, in a device's memory.
-
-    Attributes
-    ----------
-    words : DeviceArray of `encoding.word`, shape (k,)
-    encoding : Encoding
-        What the words stand for.
-    """
+    """The weights of a forest's edges in a device's memory: a word each, and what it stands for."""
 
     words: DeviceArray
     encoding: Encoding
@@ -179,11 +171,16 @@ class DeviceForest:
             return self._of_matrix(launch, look_up=look_up)
         stored = self.graph
         assert isinstance(stored, DeviceGraph)
-        if not look_up and self._can_pack(stored):
-            return self._of_packed(stored, launch)
-        if not look_up and self._can_write_out(stored):
-            return self._written_out(stored, launch)
-        return self._of_graph(stored, launch, look_up=look_up)
+        found, k = None, self.n_edges
+        if self.weights is None and k and not look_up:
+            is_deferred = known(self, "edges") is None and stored.rows is None
+            if read_back.can_pack(stored, k):
+                found = read_back.read_packed(stored, self.slots, None, k, launch)
+            elif is_deferred and read_back.can_write_out(stored.device):
+                found = read_back.write_out(stored, self.slots, k, launch)
+        if found is None:
+            return self._of_graph(stored, launch, look_up=look_up)
+        return forest_on_host(stored, found, maximum=self.maximum, stats=self.stats)
 
     def _of_graph(self, stored: DeviceGraph, launch: Launcher, *, look_up: bool) -> Forest:
         """Copy slots, and endpoints where the host does not know rows; weights, if it must."""
@@ -205,7 +202,7 @@ class DeviceForest:
 
         def endpoints() -> Array:
             pairs = np.column_stack((graph.rows[slots], graph.indices[slots]))
-            return _signed(pairs, graph.n_vertices)
+            return signed(pairs, graph.n_vertices)
 
         def take(begin: int, end: int) -> None:
             """Take from the host's graph what belongs to slots that have come."""
@@ -233,9 +230,9 @@ class DeviceForest:
         return unchecked(
             Forest,
             n_vertices=graph.n_vertices,
-            _edges=endpoints if edges is None else _signed(edges, graph.n_vertices),
+            _edges=endpoints if edges is None else signed(edges, graph.n_vertices),
             weights=own.encoding.decode(weights) if own else weights,
-            edge_ids=ids if own_ids is not None else _ids(stored, ids),
+            edge_ids=ids if own_ids is not None else callers_ids(stored, ids),
             maximum=self.maximum,
             stats=self.stats,
             vertex_labels=graph.vertex_labels,
@@ -253,32 +250,11 @@ class DeviceForest:
 
         It does where a device works in its memory, and where the device's weights are narrower.
         """
-        if self.n_edges == 0 or not packed.can_gather(graph):
+        if self.n_edges == 0 or not read_back.can_gather(graph):
             return None
         assert self.slots is not None
         word = graph.encoded.encoding.word
         return gather_words(graph.weights, word, self.slots, self.n_edges, launch).memory
-
-    def _can_pack(self, graph: DeviceGraph) -> bool:
-        return self.weights is None and packed.suits(graph, self.n_edges)
-
-    def _of_packed(self, stored: DeviceGraph, launch: Launcher) -> Forest:
-        """Read weights, slots and endpoints at once."""
-        assert self.slots is not None
-        found = packed.parts(stored, self.slots, None, self.n_edges, launch)
-        return found_forest(stored, *found, maximum=self.maximum, stats=self.stats)
-
-    def _can_write_out(self, graph: DeviceGraph) -> bool:
-        """Return whether a kernel can write everything to arrays of the host."""
-        is_deferred = known(self, "edges") is None and graph.rows is None
-        is_own = self.weights is None and self.n_edges > 0
-        return is_deferred and is_own and written_out.suits(graph.device)
-
-    def _written_out(self, stored: DeviceGraph, launch: Launcher) -> Forest:
-        """Let the device write slots, endpoints and weights to arrays of the host."""
-        assert self.slots is not None
-        found = written_out.parts(stored, self.slots, self.n_edges, launch)
-        return found_forest(stored, *found, maximum=self.maximum, stats=self.stats)
 
     def _of_matrix(self, launch: Launcher, *, look_up: bool) -> Forest:
         """Copy the endpoints, and the weights if the device has them; the rest follows."""
@@ -293,7 +269,7 @@ class DeviceForest:
         return unchecked(
             Forest,
             n_vertices=graph.n_vertices,
-            _edges=_signed(edges, graph.n_vertices),
+            _edges=signed(edges, graph.n_vertices),
             weights=weights,
             edge_ids=pairs.position(graph.n_vertices, u, v),
             maximum=self.maximum,
@@ -306,45 +282,3 @@ class DeviceForest:
         if self.n_edges:
             launch.read(own.words.memory, words)
         return own.encoding.decode(words)
-
-
-def found_forest(
-    stored: DeviceGraph,
-    ids: Array,
-    edges: Array,
-    weights: Array,
-    *,
-    maximum: bool,
-    stats: Mapping[str, Any],
-) -> Forest:
-    """Return the forest of ids, endpoints and weights that a device has found."""
-    graph = stored.graph
-    return unchecked(
-        Forest, n_vertices=graph.n_vertices, _edges=_signed(edges, graph.n_vertices),
-        weights=weights, edge_ids=_ids(stored, ids), maximum=maximum, stats=stats,
-        vertex_labels=graph.vertex_labels,
-    )  # fmt: skip
-
-
-def _ids(stored: DeviceGraph, found: Array) -> Array:
-    """Return the caller's ids of the edges, of what a device has found for them."""
-    graph = stored.graph
-    if stored.edge_ids is not None:
-        return _signed(found, max(graph.n_vertices, graph.n_input))
-    ids = graph.edge_ids
-    return _signed(found, graph.n_slots) if ids is None else ids[found]
-
-
-def gather_words(
-    words: Memory, word: np.dtype[Any], slots: Memory | DeviceArray, count: int, launch: Launcher
-) -> DeviceArray:
-    """Return the words in some slots of a buffer; not waited for. O(count)."""
-    gathered = DeviceArray.unchecked(count, word, launch.device)
-    program = launch.device.program(SOURCE, WEIGHT_BITS=8 * word.itemsize)
-    launch.for_each(program, "forest_gather_weights", count, words, slots, gathered, count)
-    return gathered
-
-
-def _signed(numbers: Array, bound: int) -> Array:
-    """Return uint32 numbers below `bound` as int32, or int64 where they need it, as SciPy does."""
-    return numbers.view(np.int32) if bound <= 1 << 31 else numbers.astype(np.int64)

@@ -12,22 +12,7 @@ Options = TypeVar("Options")
 
 
 def options_for(algorithm: str, kind: type[Options], options: object) -> Options:
-    """Return the options of a solve: those given, or the defaults.
-
-    Parameters
-    ----------
-    algorithm : str
-        Its name.
-    kind : type
-        The class of its options.
-    options : object
-        What the caller gives.
-
-    Raises
-    ------
-    InvalidArgumentError
-        `options` are of another kind.
-    """
+    """Return the options of an algorithm: those given, or the defaults; raise for another class."""
     if options is None:
         hashable: Any = kind
         usual: Options = _usual(hashable)

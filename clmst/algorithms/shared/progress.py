@@ -18,14 +18,7 @@ MOST_ROUNDS = 33
 def no_progress(algorithm: str, device: Device, rule: str, **state: int) -> DeviceError:
     """Return the error for a solve that does not come to its end.
 
-    Parameters
-    ----------
-    algorithm : str
-    device : Device
-    rule : str
-        What holds on a device that does what kernels say; it completes "on it".
-    **state : int
-        Where the solve stood: the round, and what the device counted.
+    `rule` is what holds on a device that does what kernels say, `state` where the solve stood.
     """
     stood = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in state.items())
     return DeviceError(
@@ -35,17 +28,7 @@ def no_progress(algorithm: str, device: Device, rule: str, **state: int) -> Devi
 
 
 def check_rounds(algorithm: str, device: Device, done: int, **state: int) -> None:
-    """Raise :class:`DeviceError` before one round too many, if each at least halves vertices.
-
-    Parameters
-    ----------
-    algorithm : str
-    device : Device
-    done : int
-        Rounds so far.
-    **state : int
-        As of :func:`no_progress`.
-    """
+    """Raise :class:`DeviceError` before one round too many, if each at least halves vertices."""
     if done >= MOST_ROUNDS:
         rule = f"every round at least halves the vertices, so there are {MOST_ROUNDS} at most"
         raise no_progress(algorithm, device, rule, round=done, **state)
@@ -56,14 +39,7 @@ def check_halved(
 ) -> None:
     """Raise :class:`DeviceError` unless a round has halved vertices, and made no edges.
 
-    Parameters
-    ----------
-    algorithm : str
-    device : Device
-    done : int
-        Rounds so far, this one included.
-    vertices, edges : (int, int)
-        Before the round and after it.
+    `done` counts this round, too; `vertices` and `edges` are before it and after it.
     """
     if vertices[1] > vertices[0] // 2 or edges[1] > edges[0]:
         rule = "a round leaves half of the vertices at most, and no more edges than there were"

@@ -9,14 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from clmst.algorithms.shared import packed, written_out
-from clmst.algorithms.shared.device_forest import (
-    SOURCE,
-    DeviceForest,
-    ForestWeights,
-    found_forest,
-    gather_words,
-)
+from clmst.algorithms.shared import read_back
+from clmst.algorithms.shared.device_forest import DeviceForest, ForestWeights
+from clmst.algorithms.shared.read_back import SOURCE, forest_on_host, gather_words
 from clmst.core.arguments import unchecked
 from clmst.core.forest import Forest
 from clmst.primitives.selection import positions_of
@@ -32,16 +27,9 @@ _FOREST_EDGES = "edges of a forest"  # among a graph's plans
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Solution:
-    """A solved forest as flags on the device.
+    """A solved forest as flags on the device: a byte a slot, 1 for the forest's edges, else 0.
 
-    Attributes
-    ----------
-    graph : DeviceGraph
-        The graph whose slots the flags are of: the caller's, or the same with both directions.
-    in_forest : DeviceArray of uint8, shape (n_slots,)
-        1 at the slot of each forest edge, 0 elsewhere.
-    stats : mapping
-        What the algorithm tells about its work.
+    The graph is the caller's, or the same with both directions.
     """
 
     graph: DeviceGraph
@@ -75,16 +63,10 @@ def forest_of(
     own_weights: bool = False,
     wait: bool = True,
 ) -> DeviceForest:
-    """Return the forest of a solution, its flags compacted into slots; waits for it. O(n_slots).
+    """Return the forest of a solution, its flags compacted into slots. O(n_slots).
 
     Parameters
     ----------
-    solution : Solution
-    launch : Launcher
-        Its profile, if it has one, goes into the forest's ``stats``.
-    algorithm : str
-        The name of what solved it.
-    maximum : bool
     own_weights : bool
         Give the forest weights of its own, since the graph will get others. Nor is its number of
         edges read again, then, which no weights change.
@@ -115,12 +97,12 @@ def forest_at_once(
     """
     graph = solution.graph
     bound = min(max(graph.n_vertices - 1, 0), graph.edge_bound)
-    if launch.profile is not None or not packed.suits(graph, bound, packed.MOST_UNKNOWN):
+    if launch.profile is not None or not read_back.can_pack(graph, bound, read_back.MOST_UNKNOWN):
         return None
     slots, total = positions_of(solution.in_forest, at_most=bound, launch=launch)
-    found = packed.parts(graph, slots.memory, total.memory, bound, launch)
+    found = read_back.read_packed(graph, slots.memory, total.memory, bound, launch)
     stats = stats_of(solution.stats, launch, algorithm)
-    return found_forest(graph, *found, maximum=maximum, stats=stats)
+    return forest_on_host(graph, found, maximum=maximum, stats=stats)
 
 
 def forest_of_slots(
@@ -135,21 +117,9 @@ def forest_of_slots(
     own_weights: bool,
     wait: bool,
 ) -> DeviceForest:
-    """Return the forest whose edges are in the first k of some slots of a graph. O(k log n).
-
-    Parameters
-    ----------
-    graph : DeviceGraph
-    slots : DeviceArray of uint32
-        Rising; their number may be greater.
-    k : int
-    stats : mapping
-        Of the solution.
-    launch, algorithm, maximum, own_weights, wait
-        As of :func:`forest_of`.
-    """
+    """Return the forest whose edges are in the first k of some rising slots. O(k log n)."""
     edges: Memory | Callable[[], Memory] = partial(_found_edges, graph, slots.memory, k)
-    is_deferred = not wait and launch.profile is None and written_out.suits(graph.device)
+    is_deferred = not wait and launch.profile is None and read_back.can_write_out(graph.device)
     if graph.rows is None and not is_deferred:
         edges = _edges_of(graph, slots.memory, k, launch)
     weights = None
@@ -157,7 +127,7 @@ def forest_of_slots(
         encoding = graph.encoded.encoding
         words = gather_words(graph.weights, encoding.word, slots, k, launch)
         weights = ForestWeights(words=words, encoding=encoding)
-        graph = _without_caches(graph)  # which are not the forest's to keep
+        graph = graph.replace_unchecked(plans={}, derived={})  # not the forest's to keep
     if wait or launch.profile is not None:
         launch.queue.finish()
     return unchecked(
@@ -170,11 +140,6 @@ def forest_of_slots(
         stats=stats_of(stats, launch, algorithm),
         weights=weights,
     )
-
-
-def _without_caches(graph: DeviceGraph) -> DeviceGraph:
-    """Return the same graph with nothing kept for later solves; its memory is known to be right."""
-    return graph.replace_unchecked(plans={}, derived={})
 
 
 def stats_of(stats: Mapping[str, Any], launch: Launcher, algorithm: str) -> Mapping[str, Any]:

@@ -88,14 +88,8 @@ def is_stubborn(edges: tuple[int, int], n_vertices: int) -> bool:
     """Return whether a round hardly took any edge out, so that more windows would pay.
 
     Every further round would go through nearly all edges again, and there may be log2 n of them:
-    where supervertices merge by twos along light edges that the windows before do not have.
-
-    Parameters
-    ----------
-    edges : (int, int)
-        Before the first round of the last window, and after it.
-    n_vertices : int
-        Supervertices after it.
+    where supervertices merge by twos along light edges that the windows before do not have. `edges`
+    are those before the first round of the last window, and after it.
     """
     before, after = edges
     return after >= max(_STUBBORN_SHARE * before, _STUBBORN_DEGREE * n_vertices, 1)
@@ -112,12 +106,7 @@ def is_flooded(edges: int, n_vertices: int, n_edges: int) -> bool:
 def skips_second(joining_share: float, *, symmetric: bool) -> bool:
     """Return whether the last window may come right behind the first.
 
-    Parameters
-    ----------
-    joining_share : float
-        Of all edges, those that join two components of the first window's forest.
-    symmetric : bool
-        Whether both directions are stored.
+    It may by the share of all edges that join two components of the first window's forest.
     """
     return joining_share < _LITTLE_SHARE[symmetric]
 
@@ -140,18 +129,9 @@ def window_ends(
 ) -> Ends:
     """Return the ends in a sample of so many keys of all windows but the last.
 
-    Parameters
-    ----------
-    graph : DeviceGraph
-    targets : tuple of float, optional
-        How many edges a vertex the windows up to each end are to have. None: `usual`, where the
-        average degree is what the device filters from, else one window.
-    usual : float
-    samples : int
-    finer : bool
-        Have more windows than usual.
-    has_second : bool
-        Have a second one besides; see :func:`skips_second`.
+    `targets` are how many edges a vertex the windows up to each end are to have; None: `usual`,
+    where the average degree is what the device filters from, else one window. `finer` asks for more
+    windows than usual, `has_second` for a second one besides (:func:`skips_second`).
     """
     if targets is None:
         filters = may_have_windows(graph, targets)
@@ -198,13 +178,7 @@ def _rank(share: float, samples: int, draw_bits: int) -> int:
 
 
 def least_of_draws(keys: Array, draw_bits: int) -> tuple[Array, Array]:
-    """Return the keys of a sample, and the place of each: the first of its draws that has it.
-
-    Parameters
-    ----------
-    keys : array of shape (samples << draw_bits,)
-        Of the slots drawn, those of a sample side by side.
-    """
+    """Return the least of every ``1 << draw_bits`` keys side by side, and its first place."""
     draws = keys.reshape(-1, 1 << draw_bits)
     places = np.argmin(draws, axis=1) + (np.arange(len(draws)) << draw_bits)
     return keys[places], places

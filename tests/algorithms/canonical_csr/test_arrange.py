@@ -161,7 +161,7 @@ def test_arrays_may_change_once_they_are_on_the_device(device: Device) -> None:
 def test_forests_by_staging(any_device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
     """Threads take weights and ids of what has come, while the solve holds the device's lock."""
     for module in ("runtime.transfer", "runtime.launcher", "algorithms.shared.device_forest",
-                   "algorithms.shared.packed"):  # fmt: skip
+                   "algorithms.shared.read_back"):  # fmt: skip
         monkeypatch.setattr(f"clmst.{module}.STAGED_FROM", 1)
     device = Device(any_device.cl_device, _trusted=True)
     device.capabilities = replace(device.capabilities, host_arrays="copied")

@@ -185,7 +185,7 @@ def test_weights_come_from_the_host(monkeypatch: pytest.MonkeyPatch) -> None:
     # The kernels that bring weights: one for devices that copy, one that writes to host's arrays.
     shared = "clmst.algorithms.shared"
     monkeypatch.setattr(f"{shared}.device_forest.DeviceForest._gather_weights", refuse)
-    monkeypatch.setattr(f"{shared}.written_out.parts", refuse)
+    monkeypatch.setattr(f"{shared}.read_back.write_out", refuse)
     assert clmst.minimum_spanning_forest(GRAPH, verify=True).verify(GRAPH)
     with pytest.raises(AssertionError, match="a kernel gathers"):
         clmst.minimum_spanning_forest(GRAPH)

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from clmst import Device, Graph, InvalidArgumentError
-from clmst.algorithms.reweighting.union import Elsewhere, Union
+from clmst import Device, Graph
+from clmst.algorithms.reweighting.union import Union
 from clmst.core import topology
-from clmst.core.weight_keys import Encoding
+from clmst.core.weight_keys import EncodedWeights, Encoding
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.launcher import Launcher
 
@@ -77,7 +77,7 @@ def test_list_of_a_part(any_device: Device, numbered: bool) -> None:
         pass
 
     part: Any = Part()
-    part.encoded = Elsewhere(encoding)
+    part.encoded = EncodedWeights(encoding=encoding, source=weights)
     part.weights = DeviceArray.from_host(weights, any_device).memory
     union.lists.list_forest(
         1,
@@ -92,9 +92,3 @@ def test_list_of_a_part(any_device: Device, numbered: bool) -> None:
     union.lists.read(1, slots, words, launch)
     np.testing.assert_array_equal(slots, numbers[chosen] if numbered else chosen + 250)
     np.testing.assert_array_equal(words, weights[chosen])
-
-
-def test_weights_that_nobody_has() -> None:
-    encoding = Encoding(dtype=np.dtype("f4"), stored=np.dtype("f4"))
-    with pytest.raises(InvalidArgumentError, match="only those of the forest's edges"):
-        Elsewhere(encoding).words(np.zeros(1, np.int64))

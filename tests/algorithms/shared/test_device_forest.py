@@ -10,7 +10,7 @@ import pytest
 
 import clmst
 from clmst import Device, Graph
-from clmst.algorithms.shared import packed
+from clmst.algorithms.shared import read_back
 from clmst.runtime.launcher import Launcher
 from tests.forests import assert_same_forest
 
@@ -43,13 +43,13 @@ def test_one_read(copying: Device, monkeypatch: pytest.MonkeyPatch, dtype: type)
     The number of edges is not read before; there may be fewer than there could be.
     """
     bounds: list[tuple[bool, int]] = []
-    parts = packed.parts
+    read = read_back.read_packed
 
     def noted(on: Any, slots: Any, count: Any, bound: int, launch: Launcher) -> Any:
         bounds.append((count is not None, bound))
-        return parts(on, slots, count, bound, launch)
+        return read(on, slots, count, bound, launch)
 
-    monkeypatch.setattr(packed, "parts", noted)
+    monkeypatch.setattr(read_back, "read_packed", noted)
     for given in (graph(dtype), graph(dtype, apart=50)):
         for name in ("ecl", "filter-boruvka"):
             found = clmst.minimum_spanning_forest(given, device=copying, algorithm=name)
@@ -72,7 +72,7 @@ def test_one_read_and_several_are_the_same(
         given, device=copying, algorithm="ecl", keep_on_device=True
     )
     at_once = kept.to_host()
-    monkeypatch.setattr(packed, "STAGED_FROM", 1)
+    monkeypatch.setattr(read_back, "STAGED_FROM", 1)
     by_parts = kept.to_host()
     assert_same_forest(at_once, by_parts)
     for name in ("edges", "edge_ids", "weights"):

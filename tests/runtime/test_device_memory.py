@@ -1,4 +1,4 @@
-"""What is in pinned memory, and how it is uploaded."""
+"""The host's memory: what of it is pinned, and huge pages for buffers that are in it."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 
 from clmst.core.weight_keys import Array
+from clmst.runtime import device_memory
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
-from clmst.runtime.pinned import is_pinned
+from clmst.runtime.device_memory import is_pinned
+from clmst.runtime.launcher import Launcher
 from clmst.runtime.transfer import Staging, StagingShape, Transfer
 
 
@@ -62,3 +64,34 @@ def test_pinned_arrays_need_no_threads(any_device: Device, monkeypatch: pytest.M
     for target, array in zip(targets, arrays, strict=True):
         np.testing.assert_array_equal(target.to_host(), array)
     staging.free()
+
+
+# --------------------------------------------------------------------- huge pages
+
+
+def test_once_for_each_large_buffer(any_device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The pool hands the same memory out again, which has pages by then."""
+    asked: list[int] = []
+    monkeypatch.setattr(
+        device_memory, "advise_huge_pages", lambda queue, buffer, n: asked.append(n)
+    )
+    any_device.release_memory()
+    large, small = device_memory.HUGE_PAGES_FROM, device_memory.HUGE_PAGES_FROM - 1
+    for n_bytes in (small, large, large):
+        any_device.allocate(n_bytes).release()
+    in_place = any_device.capabilities.host_arrays != "copied"
+    assert asked == ([large] if in_place else [])
+
+
+def test_contents_are_as_ever(any_device: Device) -> None:
+    """Whatever the system says to it, a buffer keeps what is written to it."""
+    values: np.ndarray[Any, Any] = np.arange(
+        device_memory.HUGE_PAGES_FROM // 4 + 5, dtype=np.uint32
+    )
+    any_device.release_memory()
+    buffer, launch = any_device.allocate(values.nbytes), Launcher(any_device, any_device.queue)
+    launch.write(buffer, values)
+    device_memory.advise_huge_pages(any_device.queue, buffer, values.nbytes)
+    back = np.zeros_like(values)
+    launch.read(buffer, back)
+    np.testing.assert_array_equal(back, values)

@@ -1,0 +1,129 @@
+"""The edges of a forest that a device has found, read back to the host; host side of forest.cl.
+
+A read takes 30 us beside its bytes, and the solve of a small graph not much longer. So the edges of
+a small forest come packed in one buffer, which also has their number. Where a device works in the
+host's memory, a copy would take longer than to find them, since one thread copies and several find:
+there a kernel writes straight to arrays of the host.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from clmst.core.arguments import unchecked
+from clmst.core.forest import Forest
+from clmst.core.weight_keys import Array
+from clmst.runtime.array import DeviceArray
+from clmst.runtime.device import Device
+from clmst.runtime.device_graph import DeviceGraph
+from clmst.runtime.device_memory import result_in_place
+from clmst.runtime.handles import Memory
+from clmst.runtime.launcher import Launcher
+from clmst.runtime.transfer import STAGED_FROM
+
+SOURCE = "algorithms/shared/forest.cl"
+
+MOST_UNKNOWN = 8 << 20  # bytes that are read before it is known how many of them are edges
+
+_HEAD = 2  # words before the weights, PACKED_HEAD of forest.cl
+
+# Ids (slots, where the host maps these to the caller's), endpoints, and weights.
+EdgeArrays: TypeAlias = tuple[Array, Array, Array]
+
+
+def gather_words(
+    words: Memory, word: np.dtype[Any], slots: Memory | DeviceArray, count: int, launch: Launcher
+) -> DeviceArray:
+    """Return the words in some slots of a buffer; not waited for. O(count)."""
+    gathered = DeviceArray.unchecked(count, word, launch.device)
+    program = launch.device.program(SOURCE, WEIGHT_BITS=8 * word.itemsize)
+    launch.for_each(program, "forest_gather_weights", count, words, slots, gathered, count)
+    return gathered
+
+
+def can_gather(graph: DeviceGraph) -> bool:
+    """Return whether a kernel has to look weights up, and the device's words are the host's."""
+    same = graph.encoded.encoding.word.itemsize == graph.graph.weight_dtype.itemsize
+    shared = graph.device.capabilities.host_arrays != "copied" and graph.graph.weights_at_hand
+    return not shared and same
+
+
+def can_pack(graph: DeviceGraph, n_edges: int, most: int | None = None) -> bool:
+    """Return whether all comes from the device, and is so little that one read brings it.
+
+    By default `most` is the number of bytes from which several threads are quicker.
+    """
+    most = STAGED_FROM if most is None else most
+    is_little = (12 + graph.encoded.encoding.word.itemsize) * n_edges < most
+    return n_edges > 0 and is_little and graph.rows is None and can_gather(graph)
+
+
+def read_packed(
+    graph: DeviceGraph, slots: Memory, count: Memory | None, bound: int, launch: Launcher
+) -> EdgeArrays:
+    """Read as many edges as a word `count` on the device says, else `bound`. O(bound log n)."""
+    word = graph.encoded.encoding.word
+    begin = _HEAD + -(-bound * word.itemsize // 4)
+    found = np.empty(begin + 3 * bound, np.uint32)
+    packed = graph.device.allocate(found.nbytes)
+    program = graph.device.program(SOURCE, WEIGHT_BITS=8 * word.itemsize)
+    launch.for_each(
+        program, "forest_pack", bound, graph.indptr, graph.indices, graph.weights, slots,
+        graph.edge_ids, count, packed, graph.n_vertices, begin, bound,
+    )  # fmt: skip
+    launch.read(packed, found)
+    k = int(found[0])
+    weights = found[_HEAD:].view(np.uint8)[: k * word.itemsize].view(graph.graph.weight_dtype)
+    ends = found[begin + bound : begin + bound + 2 * k].reshape(k, 2)
+    return found[begin : begin + k], ends, weights
+
+
+def can_write_out(device: Device) -> bool:
+    """Return whether a device writes to the host's arrays, by items that take long ranges."""
+    return device.capabilities.host_arrays == "shared" and device.policy.work_group_size == 1
+
+
+def write_out(graph: DeviceGraph, slots: Memory, k: int, launch: Launcher) -> EdgeArrays:
+    """Let a kernel write `k` edges, more than none, to arrays of the host, and wait. O(n + k)."""
+    device, word = graph.device, graph.encoded.encoding.word
+    ids, edges = np.empty(k, np.uint32), np.empty((k, 2), np.uint32)
+    weights = np.empty(k, graph.graph.weight_dtype)
+    weighted = word.itemsize == weights.itemsize  # else the host's weights are wider
+    program = device.program(SOURCE, WEIGHT_BITS=8 * word.itemsize)
+    written = [result_in_place(device, array) for array in (ids, edges, weights)]
+    launch.enqueue(
+        program, "forest_write_out", launch.groups_for(-(-k // program.grid_tile)), graph.indptr,
+        graph.indices, graph.weights, slots, graph.edge_ids, *written, graph.n_vertices, k,
+        int(weighted),
+    )  # fmt: skip
+    launch.queue.finish()
+    return ids, edges, weights if weighted else graph.graph.weights[ids]
+
+
+def forest_on_host(
+    stored: DeviceGraph, found: EdgeArrays, *, maximum: bool, stats: Mapping[str, Any]
+) -> Forest:
+    """Return the forest of the edges that a device has found."""
+    graph, (ids, edges, weights) = stored.graph, found
+    return unchecked(
+        Forest, n_vertices=graph.n_vertices, _edges=signed(edges, graph.n_vertices),
+        weights=weights, edge_ids=callers_ids(stored, ids), maximum=maximum, stats=stats,
+        vertex_labels=graph.vertex_labels,
+    )  # fmt: skip
+
+
+def callers_ids(stored: DeviceGraph, found: Array) -> Array:
+    """Return the caller's ids of the edges, of what a device has found for them."""
+    graph = stored.graph
+    if stored.edge_ids is not None:
+        return signed(found, max(graph.n_vertices, graph.n_input))
+    ids = graph.edge_ids
+    return signed(found, graph.n_slots) if ids is None else ids[found]
+
+
+def signed(numbers: Array, bound: int) -> Array:
+    """Return uint32 numbers below `bound` as int32, or int64 where they need it, as SciPy does."""
+    return numbers.view(np.int32) if bound <= 1 << 31 else numbers.astype(np.int64)

@@ -1,0 +1,191 @@
+"""Faults of drivers and compilers: each once, with what avoids it, and the code that does so here.
+
+A kernel or module that avoids a fault names it, as in "quirk: zink-vec16". ``where`` is that file,
+below ``cl/`` or ``clmst/``; where there is none, a rule holds everywhere.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+
+class Quirk(NamedTuple):
+    """A fault: its name, where it was seen, what happens, what avoids it, where, and the test."""
+
+    name: str
+    seen: str
+    symptom: str
+    remedy: str
+    where: str = ""
+    test: str = ""
+
+
+QUIRKS = (
+    Quirk(
+        "pocl-conditional-barrier",
+        "PoCL 3.1",
+        "barriers under a condition are miscompiled, even if it is uniform",
+        "no `if (...) barrier`, no early return before one, but in kernels that PoCL cannot build",
+        test="tests/offline/test_convergence.py",
+    ),
+    Quirk(
+        "pocl-grid-barrier",
+        "PoCL 3.1",
+        "barriers in loops of unknown length fail an assertion that ends the process "
+        '(ParallelRegion::Verify, "Incoming edges to non-entry block"), or never end the build',
+        "`Capabilities.grid_barriers`: no kernel in which work-groups wait for one another",
+        where="runtime/capabilities.py",
+    ),
+    Quirk(
+        "pocl-local-pointer",
+        "PoCL 3.1",
+        "all work-groups share one word where a function that is called several times takes a "
+        "pointer to local memory that is the same in all calls",
+        "such pointers go in a struct, or the function is called once",
+    ),
+    Quirk(
+        "pocl-unused-local-array",
+        "PoCL 6.0",
+        "a kernel with an unused local array, built without optimisation, ends the process by a "
+        'failed assertion (`isAutomaticLocal`, "isGVarUsedByFunction")',
+        "there is none",
+        test="tests/offline/test_compile.py::test_front_end_takes_the_shape_of_a_cpu",
+    ),
+    Quirk(
+        "pocl-lanes-apart",
+        "PoCL 6.0",
+        "functions of sub-groups are wrong where lane groups of a work-group go different ways, "
+        "and some loops there never end",
+        "the trial finds it (`trial_exchange`), and the device is used without lanes",
+        where="device/trial.cl",
+        test="tests/runtime/test_trial.py",
+    ),
+    Quirk(
+        "llvm-local-structs",
+        "LLVM 14 and 15 (PoCL, Oclgrind)",
+        "a local array of structs, copied as structs, loses its contents",
+        "local memory holds vectors",
+    ),
+    Quirk(
+        "oclgrind-struct-by-value",
+        "Oclgrind 21.10",
+        "kernels whose inlined functions return structs by value cannot be loaded",
+        "such functions write through a pointer",
+        where="device/lane_group.cl",
+        test="tests/test_oclgrind.py",
+    ),
+    Quirk(
+        "oclgrind-vector-halves",
+        "Oclgrind 21.10",
+        "halves of vectors (`.lo`, `.hi`) count as uninitialised memory",
+        "the vector is stored to an array instead",
+        where="algorithms/dense/tile.cl",
+        test="tests/test_oclgrind.py",
+    ),
+    Quirk(
+        "intel-lane-width",
+        "Intel's compilers",
+        "kernels that use sub-groups get another width than the code assumes",
+        "they carry `LANES_ATTRIBUTE`",
+        where="device/lanes.cl",
+    ),
+    Quirk(
+        "intel-order-of-sums",
+        "Intel's compiler for CPUs",
+        "the terms of a sum of doubles are added in another order where the loop has 16 rounds or "
+        "more and its length is not known; sums of vectors keep it",
+        "`#pragma clang loop vectorize(disable)` before the loop",
+        where="device/distance.cl",
+    ),
+    Quirk(
+        "intel-wide-elements",
+        "Intel's compiler",
+        "kernels with sub-groups and elements of 32 bytes and more take up to ten seconds to build",
+        "none",
+    ),
+    Quirk(
+        "intel-no-memory",
+        "Intel's runtime",
+        "a buffer for which there is no memory is an invalid buffer size",
+        "`OUT_OF_MEMORY` has that code, too",
+        where="runtime/failures.py",
+    ),
+    Quirk(
+        "nvidia-undeclared-size",
+        "NVIDIA's driver 580",
+        "a kernel takes at most 256 work-items unless it declares the size of its work-groups, "
+        "whatever its registers allow",
+        "`fitting_work_items` reckons by registers, where the compiler has a limit of them",
+        where="runtime/program.py",
+        test="tests/runtime/test_work_groups.py",
+    ),
+    Quirk(
+        "nvidia-large-fill",
+        "NVIDIA's driver 580",
+        "a fill of 2 GiB never completes; one that begins at 2 GiB or more writes elsewhere",
+        "`Launcher.fill` fills more than `MOST_FILLED` bytes by a kernel",
+        where="runtime/launcher.py",
+        test="tests/runtime/test_device.py::test_large_fills",
+    ),
+    Quirk(
+        "nvidia-two-threads",
+        "NVIDIA's driver 580",
+        "the process crashes if a thread enqueues a kernel while another waits for a copy",
+        "who uses a queue, or waits for it, has the device's lock",
+        where="runtime/launcher.py",
+        test="tests/runtime/test_device.py::test_one_device_in_several_threads",
+    ),
+    Quirk(
+        "nvidia-asynchronous-read",
+        "NVIDIA's drivers",
+        "an asynchronous read into pageable memory takes three times as long as a blocking one",
+        "reads block, or go through pinned memory",
+        where="runtime/launcher.py",
+    ),
+    Quirk(
+        "llvmpipe-loop-rounds",
+        "Mesa's rusticl on llvmpipe 22.3.6",
+        "all loops of a work-item end after 65,535 rounds in total; lanes beyond a small "
+        "work-group take part, and reach that end in the first loop whose length depends on data",
+        "none: the trial of such a device fails",
+        where="device/trial.cl",
+        test="tests/runtime/test_rusticl.py::test_refused_with_the_reason",
+    ),
+    Quirk(
+        "zink-vec16",
+        "Mesa's rusticl over zink 25.0.7",
+        "the build of a kernel that takes 16 bytes as one vector for words crashes "
+        '("emit_alu: not implemented (vec16)")',
+        "`serial_flags` loads four vectors of 4",
+        where="primitives/compact_serial.cl",
+        test="tests/primitives/test_compact.py::test_flags_are_no_vectors_of_16",
+    ),
+    Quirk(
+        "cpu-vector-choices",
+        "compilers for CPUs",
+        "choices between vectors become branches",
+        "`choose` avoids them",
+        where="device/monoid.cl",
+    ),
+    Quirk(
+        "pyopencl-argument-types",
+        "PyOpenCL",
+        "kernel arguments take twenty times as long to set until their types are known",
+        "`Program.kernel` gives it the types",
+        where="runtime/program.py",
+    ),
+)
+
+MOST_FILLED = 1 << 30
+OUT_OF_MEMORY = (-4, -6, -61)  # for memory objects; of the host; an invalid buffer size
+
+
+def builds_grid_barriers(cl_device: Any) -> bool:
+    """Return whether a barrier in a loop that all work-items leave together can be built."""
+    return "Portable Computing Language" not in cl_device.platform.name
+
+
+def fitting_work_items(cl_device: Any, registers: int) -> int:
+    """Return the most work-items of so many registers that a work-group of NVIDIA's may have."""
+    fitting: int = min(cl_device.registers_per_block_nv // registers, cl_device.max_work_group_size)
+    return fitting

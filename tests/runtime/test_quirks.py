@@ -1,0 +1,35 @@
+"""The table of drivers' faults: what it points to is there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from clmst.runtime.quirks import QUIRKS, Quirk
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_names_are_distinct() -> None:
+    assert len({quirk.name for quirk in QUIRKS}) == len(QUIRKS)
+
+
+@pytest.mark.parametrize("quirk", QUIRKS, ids=[quirk.name for quirk in QUIRKS])
+def test_where_it_is_avoided_and_tested(quirk: Quirk) -> None:
+    """The file says the quirk's name, and the test of that name exists."""
+    if quirk.where:
+        folder = "cl" if quirk.where.endswith(".cl") else "clmst"
+        assert f"quirk: {quirk.name}" in (ROOT / folder / quirk.where).read_text(encoding="utf-8")
+    path, _, name = quirk.test.partition("::")
+    if path:
+        assert f"def {name}" in (ROOT / path).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("suffix", ["py", "cl"])
+def test_no_file_names_another(suffix: str) -> None:
+    names = {quirk.name for quirk in QUIRKS}
+    for path in ((ROOT / "clmst"), (ROOT / "cl")):
+        for file in path.rglob(f"*.{suffix}"):
+            for part in file.read_text(encoding="utf-8").split("quirk: ")[1:]:
+                assert part.split()[0].rstrip('.,);"') in names, file
