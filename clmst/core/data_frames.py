@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +21,7 @@ from clmst.core.columns import (
 )
 from clmst.core.errors import ClmstError, InvalidArgumentError, InvalidGraphError
 from clmst.core.optional import optional_import
-from clmst.core.vertex_names import Ends, Names, NumberedEnds, label_of, number
+from clmst.core.vertex_names import Ends, Names, NumberedEdges, label_of, number
 from clmst.core.weight_keys import Array, as_weights, first_nan
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def numbered_frame(frame: Any, columns: Columns) -> NumberedEdges:
         missing = series.isna().to_numpy()
         _refuse_missing_weight(missing, numbered, weight)
         weights = _numeric(series.to_numpy(), weight)
-    return NumberedEdges.of(numbered, weights)
+    return replace(numbered, weights=weights)
 
 
 def graph_of_arrow(table: Any, columns: Any, weight: Hashable = WEIGHT) -> Graph:
@@ -98,43 +98,7 @@ def numbered_table(table: Any, columns: Columns) -> NumberedEdges:
         nan = first_nan(weights)
         if nan is not None:
             _refuse_missing_weight(np.isnan(weights), numbered, weight)
-    return NumberedEdges.of(numbered, weights)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class NumberedEdges(NumberedEnds):
-    """Edges whose vertices are numbered.
-
-    Attributes
-    ----------
-    weights : ndarray, shape (m,), or None
-        None if all are 1.
-    """
-
-    weights: Array | None
-
-    @classmethod
-    def of(cls, ends: NumberedEnds, weights: Array | None) -> NumberedEdges:
-        """Put weights to the ends of edges."""
-        return cls(
-            u=ends.u, v=ends.v, n_vertices=ends.n_vertices, labels=ends.labels, weights=weights
-        )
-
-    def graph(self) -> Graph:
-        """Return the graph of all edges."""
-        from clmst.core.graph import Graph
-
-        graph = Graph.from_edges(self.u, self.v, self.weights, n_vertices=self.n_vertices)
-        return graph.replace_unchecked(vertex_labels=self.labels)
-
-    def merged(self) -> Graph:
-        """Return the graph of a file: of parallel edges the lightest, its labels a tuple."""
-        from clmst.core.graph import Graph
-
-        n = self.n_vertices
-        graph = Graph.from_edges(self.u, self.v, self.weights, n_vertices=n, merge_parallel=True)
-        labels = None if self.labels is None else tuple(self.labels.tolist())
-        return graph.replace_unchecked(vertex_labels=labels)
+    return replace(numbered, weights=weights)
 
 
 def _ids_of_series(series: Any, name: Hashable) -> Ends:
@@ -194,7 +158,7 @@ def _refuse_missing_id(missing: Array, name: Hashable) -> None:
         )
 
 
-def _refuse_missing_weight(missing: Array, ends: NumberedEnds, name: Hashable) -> None:
+def _refuse_missing_weight(missing: Array, ends: NumberedEdges, name: Hashable) -> None:
     if missing.any():
         row = int(missing.argmax())
         u, v = (label_of(ends.labels, int(end[row])) for end in (ends.u, ends.v))

@@ -24,7 +24,7 @@ from clmst.core.exact_sum import exact_sum
 from clmst.core.forest_exports import ForestExports
 from clmst.core.graph_checks import MAX_VERTICES, check_labels
 from clmst.core.lazy import LazyField
-from clmst.core.vertex_labels import as_tuple, hashable_labels
+from clmst.core.vertex_names import as_tuple, hashable_labels
 from clmst.core.weight_keys import Array, check_dtype
 
 if TYPE_CHECKING:

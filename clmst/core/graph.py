@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clmst.core import csr, from_networkx, from_scipy
-from clmst.core.canonical import canonicalise
+from clmst.core.canonical import canonicalise, mirror
 from clmst.core.graph_checks import (
     check_attributes,
     check_contents,
@@ -95,7 +95,7 @@ class Graph(OtherLibraries):
     @property
     def weights_at_hand(self) -> bool:
         """Whether the host has the weights; a graph made of a device's arrays may not."""
-        return True
+        return "weights" in vars(self)
 
     @cached_property
     def n_edges(self) -> int:
@@ -184,15 +184,7 @@ class Graph(OtherLibraries):
         weights = as_weights(weights)
         indptr, indices = csr.check(indptr, indices, weights, n=shape[0])
         check_weights(weights, lambda slot: csr.endpoints_of(indptr, indices, slot))
-        parts = canonicalise(indptr, indices, weights)
-        return cls.unchecked(
-            indptr=parts.indptr,
-            indices=parts.indices,
-            weights=parts.weights,
-            is_symmetric=parts.is_symmetric,
-            edge_ids=parts.positions,
-            n_input=indices.size,
-        )
+        return cls.unchecked(**canonicalise(indptr, indices, weights))
 
     @classmethod
     def from_edges(
@@ -240,7 +232,7 @@ class Graph(OtherLibraries):
         for. Do not change them before: an end that is no vertex raises then, and whether another
         change counts is undefined. On the host the attributes take 12 n + 24 m bytes at least.
         """
-        from clmst.core.from_edges import graph_of
+        from clmst.core.deferred_graph import graph_of
 
         options: Any = {"merge_parallel": merge_parallel, "relabel": relabel}
         return graph_of(u, v, w, n_vertices, coordinates=coordinates, **options)
@@ -333,7 +325,7 @@ class Graph(OtherLibraries):
             return self
         slots = self.edge_slots
         check_size(self.n_vertices, 2 * slots.size)
-        parts = csr.mirror(self.n_vertices, self.rows[slots], self.indices[slots])
+        parts = mirror(self.n_vertices, self.rows[slots], self.indices[slots])
         chosen = slots[parts.positions]
         return self.replace_unchecked(
             indptr=parts.indptr,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from clmst.core.arguments import check_text, shown
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.optional import optional_import
-from clmst.core.vertex_labels import hashable_labels
+from clmst.core.vertex_names import hashable_labels
 
 if TYPE_CHECKING:
     from clmst.core.forest import Forest

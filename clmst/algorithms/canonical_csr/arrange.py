@@ -1,7 +1,7 @@
 """Canonical order on the device; host side of ``cl/algorithms/canonical_csr/canonical_csr.cl``.
 
 What a caller brings goes up as it is. The device sorts it by pairs of ends, and the slots that come
-out are those that the host would make (``core/from_edges.py``, ``core/canonical.py``).
+out are those that the host would make (``core/canonical.py``).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 
 from clmst.algorithms.canonical_csr.family import is_trusted
 from clmst.algorithms.shared.solution import new_flags
-from clmst.core.edge_list import EdgeList
+from clmst.core.deferred_graph import EdgeList
 from clmst.core.weight_keys import Array, Encoding
 from clmst.primitives.monoid import Monoid
 from clmst.primitives.permute import number, scatter

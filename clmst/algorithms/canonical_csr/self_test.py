@@ -6,12 +6,11 @@ import numpy as np
 
 from clmst.algorithms.canonical_csr.arrange import Arrangement, ranks_of, uploaded
 from clmst.algorithms.families import CsrValidationCase
-from clmst.core.canonical import canonicalise
-from clmst.core.edge_list import EdgeList
+from clmst.core.canonical import canonicalise, stable_order
+from clmst.core.deferred_graph import EdgeList
 from clmst.core.graph import Graph
 from clmst.core.known_graphs import Size, dtype_of, known_graph, weights_of
 from clmst.core.weight_keys import Array, EncodedWeights, Encoding
-from clmst.core.weight_order import stable_order
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
 
@@ -73,8 +72,7 @@ def _is_right_of_slots(edges: EdgeList, device: Device, word_bits: int) -> bool:
     found = work.graph(lightest=True, n_input=indices.size)
     expected = canonicalise(indptr, indices, weights)
     return found is not None and all(
-        np.array_equal(getattr(found.graph, mine), getattr(expected, theirs))
-        for mine, theirs in zip(_NAMES, ("indptr", "indices", "weights", "positions"), strict=True)
+        np.array_equal(getattr(found.graph, name), expected[name]) for name in _NAMES
     )
 
 
