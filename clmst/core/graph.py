@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clmst.core import csr, from_networkx, from_scipy
+from clmst.core import csr, data_frames, from_graph_objects, from_scipy
 from clmst.core.canonical import canonicalise, mirror
+from clmst.core.from_image import from_image
 from clmst.core.graph_checks import (
     check_attributes,
     check_contents,
@@ -20,7 +21,6 @@ from clmst.core.graph_checks import (
     check_size,
     check_weights,
 )
-from clmst.core.other_libraries import OtherLibraries
 from clmst.core.weight_keys import Array, as_weights
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Graph(OtherLibraries):
+class Graph:
     """An undirected weighted graph in canonical compressed sparse rows.
 
     Build one with :meth:`read` or one of the methods `from_...`; the constructor itself takes
@@ -251,28 +251,12 @@ class Graph(OtherLibraries):
 
         return graph_of_masked(matrix, symmetrize=symmetrize)
 
-    @classmethod
-    def from_networkx(cls, G: Any, weight: str | None = "weight") -> Graph:
-        """Take an undirected NetworkX graph or multigraph.
-
-        Vertices are numbered in the order of ``G.nodes`` and keep their names in
-        `vertex_labels`; edge ids count ``G.edges`` in its order.
-
-        Parameters
-        ----------
-        G : networkx.Graph or networkx.MultiGraph
-        weight : str or None
-            The edge attribute that holds the weight; edges without it have weight 1, as have all
-            edges if it is None.
-
-        Raises
-        ------
-        InvalidGraphError
-            `G` is directed, or a weight is not a real number.
-        """
-        parts = from_networkx.edge_arrays(G, weight)
-        graph = cls.from_edges(parts.u, parts.v, parts.w, n_vertices=len(parts.labels))
-        return graph.replace(vertex_labels=parts.labels)
+    from_networkx = classmethod(from_graph_objects.from_networkx)
+    from_igraph = classmethod(from_graph_objects.from_igraph)
+    from_rustworkx = classmethod(from_graph_objects.from_rustworkx)
+    from_pandas = classmethod(data_frames.from_pandas)
+    from_arrow = classmethod(data_frames.from_arrow)
+    from_image = classmethod(from_image)
 
     @classmethod
     def read(cls, path: str | Path, *, format: str | None = None, columns: Any = None) -> Graph:  # noqa: A002
