@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clmst.core import csr, data_frames, from_graph_objects, from_scipy
+from clmst.core import csr, data_frames, from_graph_objects
 from clmst.core.canonical import canonicalise, mirror
 from clmst.core.from_image import from_image
+from clmst.core.from_scipy import csr_parts
 from clmst.core.graph_checks import (
     check_attributes,
     check_contents,
@@ -150,11 +151,7 @@ class Graph:
         O(n + n_slots) time; the weights are the caller's array, so do not change it before the
         forest has been computed.
         """
-        from_scipy.check_matrix(A)
-        check_shape(A.shape)  # before a conversion makes an indptr of that many rows
-        from_scipy.check_arrays(A)
-        indptr, indices, data, shape = from_scipy.csr_parts(A)
-        return cls._from_csr_parts(indptr, indices, data, shape)
+        return cls._from_csr_parts(*csr_parts(A))
 
     @classmethod
     def from_csr(cls, indptr: Any, indices: Any, weights: Any) -> Graph:

@@ -16,10 +16,9 @@ from scipy import sparse
 
 from clmst.algorithms.canonical_csr.arrange import put_slots
 from clmst.algorithms.families import CSR_VALIDATION, CsrValidationCase
-from clmst.core import from_scipy
 from clmst.core.csr import as_uint32, extremes
+from clmst.core.from_scipy import csr_parts
 from clmst.core.graph import Graph
-from clmst.core.graph_checks import check_shape
 from clmst.core.weight_keys import Array, EncodedWeights, Encoding, as_weights
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
@@ -136,10 +135,7 @@ def _as_it_is(matrix: Any) -> Graph | None:
     is_sparse: bool = sparse.issparse(matrix)
     if not is_sparse or matrix.format not in _FORMATS or np.size(matrix.data) < FROM_SLOTS:
         return None
-    from_scipy.check_matrix(matrix)
-    check_shape(matrix.shape)
-    from_scipy.check_arrays(matrix)
-    indptr, indices, data, shape = from_scipy.csr_parts(matrix)
+    indptr, indices, data, shape = csr_parts(matrix)
     if data.shape != indices.shape or indptr.size != shape[0] + 1:
         return None
     starts, columns = _words(indptr), _words(indices)

@@ -18,12 +18,12 @@ from scipy import sparse
 
 from clmst.algorithms.canonical_csr import arrange
 from clmst.algorithms.small_matrix.family import SMALL_MATRIX, SmallMatrixCase
-from clmst.core import csr_forest, from_scipy
+from clmst.core import csr_forest
 from clmst.core.arguments import unchecked
 from clmst.core.deferred_graph import DeferredGraph
 from clmst.core.forest import Forest
+from clmst.core.from_scipy import csr_parts
 from clmst.core.graph import Graph
-from clmst.core.graph_checks import check_shape
 from clmst.core.kruskal import kruskal
 from clmst.core.weight_keys import Array, weight_kind_or_none
 from clmst.runtime.device import Device
@@ -97,10 +97,7 @@ def in_csr_form(graph: Any) -> Any:
     is_sparse: bool = sparse.issparse(graph)
     if not is_sparse or graph.format not in {"coo", "csc"} or np.size(graph.data) > MOST_SLOTS:
         return graph
-    from_scipy.check_matrix(graph)
-    check_shape(graph.shape)
-    from_scipy.check_arrays(graph)
-    indptr, indices, data, shape = from_scipy.csr_parts(graph)
+    indptr, indices, data, shape = csr_parts(graph)
     return sparse.csr_array((data, indices, indptr), shape=shape)
 
 
