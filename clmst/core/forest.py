@@ -29,7 +29,7 @@ from clmst.core.vertex_names import as_tuple, hashable_labels
 from clmst.core.weight_keys import Array, check_dtype
 
 if TYPE_CHECKING:
-    from clmst.core.rooted import RootedForest
+    from clmst.core.paths import RootedForest
     from clmst.core.verify import Verification
 
 
@@ -115,7 +115,7 @@ class Forest(ClusterMethods):
     @cached_property
     def _rooted(self) -> RootedForest:
         """The trees from their roots. O(n) the first time."""
-        from clmst.core.rooted import RootedForest
+        from clmst.core.paths import RootedForest
 
         return RootedForest.of(self.n_vertices, self.checked_edges(), self.labels)
 

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from clmst.core.forest import Forest
-from clmst.core.rooted import RootedForest
+from clmst.core.paths import RootedForest
 
 
 def branch_sizes(forest: Forest) -> npt.NDArray[np.int64]:
