@@ -92,12 +92,12 @@ def minimum_spanning_tree(csgraph: Any, overwrite: bool = False) -> Any:
 
 def _as_csr(csgraph: Any) -> Any:
     """Return the input in CSR form; a CSR as it is, its contents unchecked."""
+    if csr_forest.is_plain(csgraph):
+        return csgraph
     is_sparse: bool = sparse.issparse(csgraph)
     if is_sparse:
         indptr, indices, data, shape = from_scipy.csr_parts(csgraph)
-        if csgraph.format == "csr" and _has_scipys_arrays(csgraph):
-            return csgraph
-        if csgraph.format == "csr":  # arrays that SciPy did not make
+        if csgraph.format == "csr":  # perhaps of arrays that SciPy did not make
             given = {"data": data, "indices": indices, "indptr": indptr}
             from_scipy.check_parts("csr", shape, given)
         return sparse.csr_array((data, indices, indptr), shape=shape)
@@ -109,14 +109,6 @@ def _as_csr(csgraph: Any) -> Any:
     if cells.dtype.kind == "f":
         is_edge &= np.isfinite(cells)
     return _of_cells(cells, is_edge)
-
-
-def _has_scipys_arrays(matrix: Any) -> bool:
-    """Return whether the arrays of a CSR are of the types that SciPy's own code takes."""
-    parts = (matrix.indptr, matrix.indices, matrix.data)
-    if any(type(array) is not np.ndarray for array in parts):
-        return False
-    return bool(matrix.indptr.dtype == matrix.indices.dtype in {np.dtype("i4"), np.dtype("i8")})
 
 
 def _square(csgraph: Any) -> Array:
