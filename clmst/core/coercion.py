@@ -41,11 +41,6 @@ _OWN_WEIGHTS = (Graph, DenseGraph, Points, np.ndarray, list, tuple)
 def with_weight(graph: Any, weight: Any) -> Any:
     """Return `graph` as it is, or with the weights of another attribute or column than "weight".
 
-    Parameters
-    ----------
-    graph, weight : object
-        As of :func:`clmst.minimum_spanning_forest`.
-
     Raises
     ------
     InvalidArgumentError
@@ -72,19 +67,9 @@ def with_weight(graph: Any, weight: Any) -> Any:
 
 
 def as_graph(graph: Any, *, symmetrize: bool = False) -> Graph | DenseGraph | Points:
-    """Return `graph` as one of clmst's own, whatever it comes as.
+    """Return what a caller gives for a graph as one of clmst's own; of one on a device, the host's.
 
-    Parameters
-    ----------
-    graph : object
-        As of :func:`clmst.minimum_spanning_forest`. Of a graph on a device, the host's graph.
-    symmetrize : bool
-        Whether a matrix without gaps may be asymmetric; as of :class:`clmst.DenseGraph`.
-
-    Raises
-    ------
-    InvalidGraphError
-        It is no graph, or a malformed one.
+    `symmetrize` lets a matrix without gaps be asymmetric; as of :class:`clmst.DenseGraph`.
     """
     check_bool("symmetrize", symmetrize)
     if isinstance(graph, Graph | DenseGraph | Points):

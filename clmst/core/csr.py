@@ -20,13 +20,7 @@ _SLICE = 1 << 20  # numbers that a thread looks at at once
 
 
 def check(indptr: Array, indices: Array, data: Array, *, n: int) -> tuple[Array, Array]:
-    """Check the arrays of an n x n CSR matrix; return indptr and indices as uint32.
-
-    Raises
-    ------
-    InvalidGraphError
-        An array has the wrong length, type or order, or an index is out of range.
-    """
+    """Check the arrays of an n x n CSR matrix; return indptr and indices as uint32."""
     indptr, indices = as_integers("indptr", indptr), as_integers("indices", indices)
     check_indptr(indptr, n)
     if data.shape != indices.shape:

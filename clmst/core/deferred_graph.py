@@ -94,20 +94,9 @@ class DeferredGraph(Graph):
     ) -> DeferredGraph:
         """Return a graph; nothing is checked.
 
-        Parameters
-        ----------
-        deferred : set of str
-            Names of arrays that are not there yet.
-        read : callable
-            Given one of these names, returns arrays by name, that one among them.
-        n_vertices : int
-        n_slots : int or None
-            None if only the arrays tell.
-        weight_dtype : numpy.dtype
-        edge_list : EdgeList, optional
-            The edges that the arrays are made of.
-        **attributes
-            All others of a graph.
+        `deferred` are the names of arrays that are not there yet. Given one of these, `read`
+        returns arrays by name, that one among them. `n_slots` is None if only the arrays tell. They
+        are made of the `edge_list`, if there is one. The `attributes` are all others of a graph.
         """
         graph = object.__new__(cls)
         vars(graph).update({"vertex_labels": None, "coordinates": None} | attributes)
@@ -223,12 +212,8 @@ def graph_of(
 def of_owned(arrays: list[Any], n_vertices: int) -> dict[str, Any]:
     """Return the attributes of a graph of edges that a file holds, parallel ones merged.
 
-    Parameters
-    ----------
-    arrays : list
-        Endpoints u and v as uint32 or int64, and weights or None: checked, and no one else's. They
-        are taken out of the list and overwritten: so the memory of a large file is enough for it.
-    n_vertices : int
+    The ends u and v, as uint32 or int64, and weights or None are checked, and no one else's. They
+    are taken out of the list and overwritten: so the memory of a large file is enough for it.
     """
     w, v, u = (arrays.pop() for _ in range(3))
     m = u.size

@@ -76,13 +76,7 @@ class Hierarchy:
     Borůvka's algorithm on the forest itself gives at most log2(n) levels. A node is a component;
     its parent pointer carries the rank of the edge that it chose, the least of its edges. King: the
     greatest rank on the path between two vertices is the greatest on their two climbs to their
-    lowest common ancestor.
-
-    Parameters
-    ----------
-    n : int
-    a, b : ndarray of int64
-        Edge r of the forest is (a[r], b[r]): its position is its rank.
+    lowest common ancestor. Edge r of the forest is (a[r], b[r]): its position is its rank.
 
     Attributes
     ----------

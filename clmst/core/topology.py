@@ -20,22 +20,11 @@ _SLOTS_A_RUN = 1 << 18
 
 
 def edges_once(graph: Graph) -> Graph:
-    """Return a graph's edges, each stored once, in canonical order, without loops.
+    """Return a graph's edges, each stored once, in canonical order, without loops. O(n + n_slots).
 
-    Parameters
-    ----------
-    graph : Graph
-
-    Returns
-    -------
-    Graph
-        Its slots are the edges. `n_input` is the number of weights of a solve. If `edge_ids` is
-        None, weight k belongs to slot k; else weight ``edge_ids[i]`` belongs to slot i. Its own
-        weights are all 0, and take no memory.
-
-    Notes
-    -----
-    O(n + n_slots).
+    The slots of the graph are the edges. `n_input` is the number of weights of a solve. If
+    `edge_ids` is None, weight k belongs to slot k; else weight ``edge_ids[i]`` belongs to slot i.
+    Its own weights are all 0, and take no memory.
     """
     if graph.is_symmetric or graph.n_edges < graph.n_slots:
         graph = _upper(graph)
@@ -95,22 +84,15 @@ def _with_rows(graph: Graph, rows: Array) -> Graph:
 def graph_of_matrix(A: Any) -> Graph:
     """Return a graph of a SciPy matrix whose edges do not depend on the entries' weights.
 
-    A symmetric or upper triangular matrix gives the graph of :meth:`clmst.Graph.from_scipy`. For
-    any other one, the edges are the pairs of vertices with an entry, each once, with the lesser
-    weight.
+    One that is not canonical as it is has as edges the pairs of vertices with an entry, each once,
+    with the lesser weight.
     """
     graph = Graph.from_scipy(A)
     return graph if graph.edge_ids is None else graph.replace_unchecked(edge_ids=None)
 
 
 def weights_in_order(graph: Graph, edges: Graph) -> Array:
-    """Return the weights of a graph in the order of another graph with the same edges.
-
-    Parameters
-    ----------
-    graph : Graph
-    edges : Graph
-        As of :func:`edges_once`.
+    """Return the weights of a graph in the order of the `edges_once` of another one.
 
     Raises
     ------

@@ -48,22 +48,9 @@ _SLOTS_OF_ONE = 4096
 def put_matrix(matrix: Any, device: Device, *, by_entry: bool = False) -> DeviceGraph | None:
     """Put a matrix on a device as the graph that :meth:`clmst.Graph.from_scipy` makes of it.
 
-    Parameters
-    ----------
-    matrix : object
-        A SciPy matrix or array with many entries in CSR, CSC or COO form; None for all else.
-    device : Device
-    by_entry : bool
-        As of :func:`put_slots`, for what has to be rearranged.
-
-    Returns
-    -------
-    DeviceGraph or None
-        None for what is faulty, which the host then names, and for what the host has to rearrange.
-
-    Notes
-    -----
-    O(n + n_slots) on the device; waits for it. What is not canonical is brought into order there.
+    It is a SciPy matrix or array with many entries in CSR, CSC or COO form; for all else this
+    returns None, as for what is faulty, which the host then names, and for what the host has to
+    rearrange. `by_entry` is as of :func:`put_slots`. O(n + n_slots) on the device; waits for it.
     """
     graph = _as_it_is(matrix)
     if graph is None:

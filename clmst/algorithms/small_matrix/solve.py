@@ -62,7 +62,7 @@ def solve(graph: Any, device: Device, *, maximum: bool, or_host: bool) -> Forest
         If it works in the host's memory, and by single work-items, it solves what has `MOST_SLOTS`
         slots at most, or `MOST_SLOTS_IN_ANY_ORDER`.
     maximum : bool
-        Whether the maximum spanning forest is wanted; None for it if a matrix is not canonical.
+        None for the maximum forest if a matrix is not canonical.
     or_host : bool
         Whether the host may solve what has `MOST_SLOTS_ON_HOST` slots at most, where the device
         does not.
@@ -87,13 +87,7 @@ def solve(graph: Any, device: Device, *, maximum: bool, or_host: bool) -> Forest
 
 
 def in_csr_form(graph: Any) -> Any:
-    """Return a small COO or CSC matrix in CSR form, as clmst takes it; all else as it is.
-
-    Raises
-    ------
-    InvalidGraphError
-        Its arrays contradict one another.
-    """
+    """Return a small COO or CSC matrix in CSR form, as clmst takes it; all else as it is."""
     is_sparse: bool = sparse.issparse(graph)
     if not is_sparse or graph.format not in {"coo", "csc"} or np.size(graph.data) > MOST_SLOTS:
         return graph
@@ -170,18 +164,9 @@ def solved(
 ) -> Forest | None:
     """Return the forest of a matrix whose arrays fit one another; None if they are no graph's.
 
-    None where kernels get copies of arrays, too: there the kernel would get null pointers.
-
-    Parameters
-    ----------
-    matrix : object
-        Has `indptr`, `indices` and `data`.
-    device : Device
-    case : SmallMatrixCase
-    by_slot : bool
-        Whether ties go to the first slot, and not to the first edge in canonical order.
-    graph : Graph, optional
-        What has edge ids and labels of its own for these arrays.
+    None where kernels get copies of arrays, too: there the kernel would get null pointers. With
+    `by_slot` ties go to the first slot, and not to the first edge in canonical order. A `graph` has
+    edge ids and labels of its own for these arrays.
     """
     if not works_on(device):
         return None
