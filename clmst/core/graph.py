@@ -12,6 +12,7 @@ import numpy as np
 
 from clmst.core import csr, data_frames, from_graph_objects
 from clmst.core.canonical import canonicalise, mirror
+from clmst.core.dense_graph import from_masked
 from clmst.core.from_image import from_image
 from clmst.core.from_scipy import csr_parts
 from clmst.core.graph_checks import (
@@ -234,20 +235,7 @@ class Graph:
         options: Any = {"merge_parallel": merge_parallel, "relabel": relabel}
         return graph_of(u, v, w, n_vertices, coordinates=coordinates, **options)
 
-    @classmethod
-    def from_masked(cls, matrix: Any, *, symmetrize: bool = False) -> Graph:
-        """Take a square ``numpy.ma.MaskedArray``: cells that are not masked are edges, zeros too.
-
-        If one of the cells (i, j) and (j, i) is masked, the other one is the weight, so an upper
-        triangle is enough. If neither is, they must be equal, save with `symmetrize`, which takes
-        the lesser. Edge ids are indices into SciPy's
-        condensed form of the matrix; loops have none. Raises InvalidGraphError as
-        :class:`clmst.DenseGraph` does.
-        """
-        from clmst.core.dense_graph import graph_of_masked
-
-        return graph_of_masked(matrix, symmetrize=symmetrize)
-
+    from_masked = classmethod(from_masked)
     from_networkx = classmethod(from_graph_objects.from_networkx)
     from_igraph = classmethod(from_graph_objects.from_igraph)
     from_rustworkx = classmethod(from_graph_objects.from_rustworkx)

@@ -45,7 +45,9 @@ _SLOTS_OF_MANY = 16
 _SLOTS_OF_ONE = 4096
 
 
-def put_matrix(matrix: Any, device: Device, *, by_entry: bool = False) -> DeviceGraph | None:
+def put_matrix(
+    matrix: Any, device: Device, *, by_entry: bool = False, arrange: bool = True
+) -> DeviceGraph | None:
     """Put a matrix on a device as the graph that :meth:`clmst.Graph.from_scipy` makes of it.
 
     It is a SciPy matrix or array with many entries in CSR, CSC or COO form; for all else this
@@ -61,24 +63,11 @@ def put_matrix(matrix: Any, device: Device, *, by_entry: bool = False) -> Device
             return None
         faults, *fingerprint = _verdict(resident)
         sound = _sound(resident, faults, *fingerprint)
-        if sound is not None or faults & _FAULTY:
+        if sound is not None or faults & _FAULTY or not arrange:
             return sound
         if not faults & _ORDER and not (faults & _BELOW and any(fingerprint)):
             return None  # the host may keep entries that are there twice, as parallel edges
         return put_slots(resident, by_entry=by_entry)
-
-
-def upload_canonical(matrix: Any, device: Device) -> DeviceGraph | None:
-    """Put a matrix on a device if it can be used as it is; else as :func:`put_matrix`, but None.
-
-    Rows rise strictly then, and it equals its transpose or has nothing below the diagonal.
-    """
-    graph = _as_it_is(matrix)
-    if graph is None:
-        return None
-    with device.lock, Guard(device):
-        resident = _uploaded(graph, device)
-        return None if resident is None else check(resident)
 
 
 def _uploaded(graph: Graph, device: Device) -> DeviceGraph | None:

@@ -9,8 +9,8 @@ total. A device that takes copies of arrays leaves the smallest ones to the host
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -114,33 +114,25 @@ def entries(matrix: Any, device: Device | None) -> Array | None:
     return csr_forest.entries_of_matrix(matrix)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SmallArrays:
-    """The arrays of a CSR that a kernel can go through, by the names that SciPy gives them."""
+def _arrays_of(graph: Any) -> Any:
+    """Return the arrays of a small matrix or graph that fit one another; None for all else.
 
-    indptr: Array
-    indices: Array
-    data: Array
-
-
-def _arrays_of(graph: Any) -> SmallArrays | None:
-    """Return the arrays of a small matrix or graph that fit one another; None for all else."""
+    They have the names that SciPy gives them.
+    """
     if csr_forest.is_plain(graph):
-        indptr, indices, data = graph.indptr, graph.indices, graph.data
+        given: Any = graph
     elif isinstance(graph, Graph) and 0 < graph.n_input <= MOST_SLOTS and not _is_long_list(graph):
-        indptr, indices, data = graph.indptr, graph.indices, graph.weights
+        given = SimpleNamespace(indptr=graph.indptr, indices=graph.indices, data=graph.weights)
     else:
         return None
-    size = max(indices.size, indptr.size - 1)
+    size = max(given.indices.size, given.indptr.size - 1)
     if size > MOST_SLOTS and (
         size > MOST_SLOTS_IN_ANY_ORDER
         or isinstance(graph, Graph)
         or csr_forest.seems_canonical(graph)
     ):
         return None
-    if not indices.size:
-        return None
-    return SmallArrays(indptr=indptr, indices=indices, data=data)
+    return given if given.indices.size else None
 
 
 def _is_long_list(graph: Graph) -> bool:
