@@ -30,7 +30,7 @@ from benchmarks.ratios import print_table
 from clmst.bench import inputs
 from clmst.bench.contestants import as_matrix
 from clmst.bench.harness import CLOCKS, Contestant, Harness
-from clmst.core.cache_folder import cache_folder
+from clmst.core.machine import cache_folder
 
 # Two of something: each pair of vertices has two weights, one in each direction.
 FORMS = ("symmetric", "upper", "upper-doubles", "two-integers", "two-doubles")

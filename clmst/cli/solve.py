@@ -171,7 +171,7 @@ def _named(algorithm: str) -> tuple[str, Any]:
 
 def _refuse_early(outputs: tuple[Path, ...], output_format: str | None, plot: Path | None) -> None:
     """Raise what would be raised only after the work otherwise: unknown suffixes, no matplotlib."""
-    from clmst.core.optional import optional_import
+    from clmst.core.errors import optional_import
     from clmst.io import registry
 
     for path in outputs:

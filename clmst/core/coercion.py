@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 
 from clmst.core.arguments import check_bool, has, shown
-from clmst.core.callers import callers_level
 from clmst.core.columns import WEIGHT, is_name
 from clmst.core.data_frames import graph_of_arrow, graph_of_pandas
 from clmst.core.dense_graph import DenseGraph
-from clmst.core.errors import GraphWarning, InvalidArgumentError, InvalidGraphError
+from clmst.core.errors import GraphWarning, InvalidArgumentError, InvalidGraphError, callers_level
 from clmst.core.graph import Graph
 from clmst.core.points import Points
 

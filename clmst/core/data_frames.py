@@ -20,8 +20,7 @@ from clmst.core.columns import (
     is_name,
     takes_columns,
 )
-from clmst.core.errors import ClmstError, InvalidArgumentError, InvalidGraphError
-from clmst.core.optional import optional_import
+from clmst.core.errors import ClmstError, InvalidArgumentError, InvalidGraphError, optional_import
 from clmst.core.vertex_names import Ends, Names, NumberedEdges, label_of, number
 from clmst.core.weight_keys import Array, as_weights, first_nan
 

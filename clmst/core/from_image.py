@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clmst.core.arguments import as_array, check_integer, shown
-from clmst.core.callers import callers_level
-from clmst.core.errors import GraphWarning, InvalidArgumentError, InvalidGraphError
+from clmst.core.errors import GraphWarning, InvalidArgumentError, InvalidGraphError, callers_level
 from clmst.core.weight_keys import Array
 
 if TYPE_CHECKING:

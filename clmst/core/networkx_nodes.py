@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from clmst.core.arguments import check_text, shown
 from clmst.core.columns import WEIGHT
-from clmst.core.errors import InvalidArgumentError
-from clmst.core.optional import optional_import
+from clmst.core.errors import InvalidArgumentError, optional_import
 from clmst.core.vertex_names import hashable_labels
 
 if TYPE_CHECKING:
