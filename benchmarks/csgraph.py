@@ -27,7 +27,7 @@ import clmst
 from benchmarks.runner import Row, Rows, Run, case, graphs_argument, means
 from clmst.bench import inputs
 from clmst.bench.contestants import as_matrix
-from clmst.core.cache_folder import cache_folder
+from clmst.core.machine import cache_folder
 
 # Two of something: each pair of vertices has two weights, one in each direction.
 FORMS = ("symmetric", "upper", "upper-doubles", "two-integers", "two-doubles")

@@ -17,8 +17,10 @@ from clmst.algorithms.csr_validation.check import put_matrix
 from clmst.algorithms.equal_weights import solve as equal_weights
 from clmst.algorithms.small_matrix import solve as small_matrix
 from clmst.api import minimum_spanning_forest
-from clmst.core import csr_forest
-from clmst.core.csgraph_input import as_csr
+from clmst.core import csr_forest, from_scipy
+from clmst.core.arguments import shown
+from clmst.core.dense_graph import check_square
+from clmst.core.errors import InvalidGraphError
 from clmst.core.forest import Forest
 from clmst.core.graph import Graph
 from clmst.core.weight_keys import Array, encode, order_keys
@@ -84,9 +86,60 @@ def minimum_spanning_tree(csgraph: Any, overwrite: bool = False) -> Any:
            [0., 0., 0., 0.],
            [0., 0., 0., 0.]])
     """
-    matrix = as_csr(csgraph)
+    matrix = _as_csr(csgraph)
     wanted = _class_of_result(_is_matrix(csgraph))
     return _tree(wanted, _solve(matrix), matrix.shape)
+
+
+def _as_csr(csgraph: Any) -> Any:
+    """Return the input in CSR form; a CSR as it is, its contents unchecked."""
+    if csr_forest.is_plain(csgraph):
+        return csgraph
+    is_sparse: bool = sparse.issparse(csgraph)
+    if is_sparse:
+        indptr, indices, data, shape = from_scipy.csr_parts(csgraph)
+        if csgraph.format == "csr":  # perhaps of arrays that SciPy did not make
+            given = {"data": data, "indices": indices, "indptr": indptr}
+            from_scipy.check_parts("csr", shape, given)
+        return sparse.csr_array((data, indices, indptr), shape=shape)
+    if isinstance(csgraph, np.ma.MaskedArray):
+        cells = _square(np.ma.getdata(csgraph))
+        return _of_cells(cells, ~np.ma.getmaskarray(csgraph))
+    cells = _square(csgraph)
+    is_edge = cells != 0
+    if cells.dtype.kind == "f":
+        is_edge &= np.isfinite(cells)
+    return _of_cells(cells, is_edge)
+
+
+def _square(csgraph: Any) -> Array:
+    """Return a square array of a supported dtype, or raise."""
+    cells = check_square(csgraph, "csgraph")
+    if isinstance(csgraph, list | tuple) and cells.dtype.kind == "f":
+        _check_rounding(csgraph, cells)
+    return cells
+
+
+def _check_rounding(given: Any, cells: Array) -> None:
+    """Raise if NumPy rounded an integer of a nested list because there are floats beside it."""
+    numbers = np.array(given, dtype=object)
+    rounded = np.argwhere((numbers != cells) & ~np.isnan(cells))
+    if rounded.size:
+        i, j = rounded[0].tolist()
+        raise InvalidGraphError(
+            f"cell ({i}, {j}) of the list is {shown(numbers[i, j])} among floats, and NumPy would "
+            f"round it to {cells[i, j]}; weights must share one dtype that holds them exactly"
+        )
+
+
+def _of_cells(cells: Array, is_edge: Array) -> Any:
+    """Return some cells of an array as a CSR; float16, which SciPy has not, as float32."""
+    n = cells.shape[0]
+    index = np.int32 if cells.size < 1 << 31 else np.int64
+    rows, columns = np.nonzero(is_edge)
+    data = cells[is_edge].astype(np.float32 if cells.dtype == np.float16 else cells.dtype)
+    indptr = np.searchsorted(rows, np.arange(n + 1))
+    return sparse.csr_array((data, columns.astype(index), indptr.astype(index)), shape=cells.shape)
 
 
 def _doubles_hold(data: Array) -> bool:

@@ -12,9 +12,8 @@ from typing import Any
 
 from clmst.core.arguments import has, shown
 from clmst.core.columns import takes_columns
-from clmst.core.errors import InvalidArgumentError
+from clmst.core.errors import InvalidArgumentError, optional_import
 from clmst.core.forest import Forest
-from clmst.core.optional import optional_import
 from clmst.scale import partitions, rounds
 from clmst.scale.file_lane import lanes_of
 from clmst.scale.partition_pieces import parts_of

@@ -24,12 +24,7 @@ def on_device(
 ) -> DeviceGraph | DeviceMatrix:
     """Return a graph on the device that is meant, for which the device's own queue may wait.
 
-    Parameters
-    ----------
-    graph, device, symmetrize
-        As of :func:`clmst.minimum_spanning_forest`.
-    algorithm
-        As of :func:`put`.
+    The arguments are as of :func:`clmst.minimum_spanning_forest`.
     """
     if not isinstance(graph, DeviceGraph | DeviceMatrix):
         found = get_device(device)
@@ -53,17 +48,8 @@ def put(
 ) -> DeviceGraph | DeviceMatrix:
     """Put a graph on a device: as it is if the device finds that it can be, else by the host.
 
-    Parameters
-    ----------
-    graph : object
-        What lies on the host, as of :func:`clmst.minimum_spanning_forest`.
-    device : Device
-    algorithm : str
-        What is to solve it; if that takes no complete graphs, such a one is not uploaded.
-    symmetrize : bool
-        As of :func:`clmst.minimum_spanning_forest`.
-    wait : bool
-        As of :meth:`DeviceGraph.upload`.
+    If `algorithm` takes no complete graphs, such a one is not uploaded. `wait` is as of
+    :meth:`DeviceGraph.upload`, all else as of :func:`clmst.minimum_spanning_forest`.
     """
     check_bool("symmetrize", symmetrize)
     found = put_matrix(graph, device)

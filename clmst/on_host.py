@@ -17,13 +17,7 @@ _MOST_LISTED = 1 << 26
 
 
 def solve_on_host(graph: Any, *, maximum: bool, verify: bool, symmetrize: bool) -> Forest:
-    """Return the forest of a graph that lies on the host; as of `minimum_spanning_forest`.
-
-    Raises
-    ------
-    UnsupportedDeviceError
-        It is a complete graph of more edges than the host lists.
-    """
+    """Return the forest of a graph of the host; raise for a complete one of too many edges."""
     forest = forest_of_matrix(graph, maximum=maximum) if is_plain(graph) else None
     if forest is None:
         graph = as_graph(graph, symmetrize=symmetrize)

@@ -10,11 +10,11 @@ from scipy.sparse.csgraph import connected_components
 
 from clmst.api import minimum_spanning_forest
 from clmst.core.arguments import as_array, shown
+from clmst.core.canonical import stable_order
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.forest import Forest
 from clmst.core.graph import Graph
 from clmst.core.weight_keys import Array
-from clmst.core.weight_order import stable_order
 
 __all__ = ["seeded_segmentation"]
 

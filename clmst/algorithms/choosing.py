@@ -13,8 +13,7 @@ from clmst.algorithms.registry import ALGORITHMS, FORMER_NAMES
 from clmst.algorithms.shared.algorithm_record import Solve
 from clmst.algorithms.shared.options import options_for
 from clmst.core.arguments import check_choice, shown
-from clmst.core.callers import callers_level
-from clmst.core.errors import FormerNameWarning, InvalidArgumentError
+from clmst.core.errors import FormerNameWarning, InvalidArgumentError, callers_level
 from clmst.core.graph_checks import MAX_VERTICES
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph

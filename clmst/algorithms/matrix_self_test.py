@@ -10,13 +10,12 @@ import numpy as np
 from clmst.algorithms.canonical_csr.arrange import Arrangement, ranks_of, uploaded
 from clmst.algorithms.csr_validation import check as csr_validation
 from clmst.core import csr_forest
-from clmst.core.canonical import canonicalise
-from clmst.core.edge_list import EdgeList
+from clmst.core.canonical import canonicalise, stable_order
+from clmst.core.deferred_graph import EdgeList
 from clmst.core.graph import Graph
 from clmst.core.known_graphs import Size, known_graph, weights_of
 from clmst.core.kruskal import forest_positions, kruskal
 from clmst.core.weight_keys import EncodedWeights, Encoding
-from clmst.core.weight_order import stable_order
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.kernel_family import Answer, Case
@@ -150,7 +149,7 @@ def _canonical_slots(
     work.pair_slots(DeviceGraph.of_keys(matrix, words, device, wait=True))
     found = work.graph(lightest=True, n_input=indices.size)
     right = canonicalise(indptr, indices, weights)
-    yield from _arrays("slots", found, right.indptr, right.indices, right.weights, right.positions)
+    yield from _arrays("slots", found, *map(right.get, _NAMES))
 
 
 def _arrays(what: str, found: DeviceGraph | None, *expected: object) -> Iterator[Answer]:

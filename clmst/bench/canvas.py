@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from clmst.core.atomic_file import make_folder, replacing
-from clmst.core.optional import optional_import
+from clmst.core.errors import optional_import
 
 DOTS_PER_INCH = 150
 _TITLE_LETTERS_AN_INCH = 10

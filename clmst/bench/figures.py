@@ -20,7 +20,7 @@ from clmst.bench.grid import Grid
 from clmst.bench.measurement import SCOPE_TITLES
 from clmst.bench.report import STEPS, spreads
 from clmst.bench.results import Results
-from clmst.core.optional import optional_import
+from clmst.core.errors import optional_import
 
 Draw: TypeAlias = Callable[[Results, Path], Iterator[Path]]
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from clmst.core.atomic_file import make_folder
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.graph import Graph
-from clmst.core.memory import physical_memory
+from clmst.core.machine import physical_memory
 from clmst.generators import surrogates
 from clmst.generators.surrogates import SurrogateGraph
 from clmst.io import read_graph, write_graph

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import clmst
-from clmst.core.cores import usable_cores
+from clmst.core.machine import usable_cores
 
 if TYPE_CHECKING:
     from clmst.runtime.device import Device

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from clmst.core.cache_folder import cache_folder
+from clmst.core.machine import cache_folder
 
 if TYPE_CHECKING:
     from clmst.bench.peers import Peer

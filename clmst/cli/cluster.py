@@ -142,7 +142,7 @@ def _write(labels: Array, output: Path) -> None:
 
 def _refuse_early(plot: Path, picture: str, by_linkage: bool) -> None:
     """Raise what would be raised only after the work otherwise."""
-    from clmst.core.optional import optional_import
+    from clmst.core.errors import optional_import
     from clmst.drawing.picture import checked_path
 
     optional_import("matplotlib", extra="plot")

@@ -167,7 +167,7 @@ def solve(
 
 def _refuse_early(outputs: tuple[Path, ...], output_format: str | None, plot: Path | None) -> None:
     """Raise what would be raised only after the work otherwise: unknown suffixes, no matplotlib."""
-    from clmst.core.optional import optional_import
+    from clmst.core.errors import optional_import
     from clmst.io import registry
 
     for path in outputs:

@@ -72,13 +72,7 @@ def write_text(path: Path, text: str, *, durable: bool = True) -> None:
 
 
 def make_folder(path: Path) -> None:
-    """Make a folder and its parents, unless they exist.
-
-    Raises
-    ------
-    InvalidArgumentError
-        It cannot be made.
-    """
+    """Make a folder and its parents, unless they exist; raise if it cannot be made."""
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:

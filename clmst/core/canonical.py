@@ -1,29 +1,37 @@
-"""The canonical form of a CSR: rows sorted, parallel edges merged, one direction or both alike."""
+"""The canonical form of a graph: edges by (lesser end, greater end, position), made by the host.
+
+A device makes the same of many edges (``algorithms/canonical_csr``).
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 
 from clmst.core import csr
-from clmst.core.weight_keys import Array
+from clmst.core.weight_keys import Array, order_keys
+
+_GLIMPSED_PAIRS = 256
+# From so many vertices a pair on, pairs are sorted as words, and vertices not counted.
+_SPARSE = 8
+_LOW_WORD = np.uint64(32)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Canonical:
-    """A canonical CSR; `positions` is None where slots are the caller's positions."""
+class Pattern:
+    """A CSR pattern with, for each slot, the position it came from."""
 
     indptr: npt.NDArray[np.uint32]
     indices: npt.NDArray[np.uint32]
-    weights: Array
-    is_symmetric: bool
-    positions: Array | None
+    positions: Array
 
 
-def canonicalise(indptr: Array, indices: Array, weights: Array) -> Canonical:
-    """Bring a checked CSR into canonical form; return it unchanged if it is canonical.
+def canonicalise(indptr: Array, indices: Array, weights: Array) -> dict[str, Any]:
+    """Return the attributes of the graph of a checked CSR, its own arrays if they are canonical.
 
     A slot (i, j) and a slot (j, i) are one edge with the lesser weight; on a tie the upper one.
     """
@@ -31,19 +39,176 @@ def canonicalise(indptr: Array, indices: Array, weights: Array) -> Canonical:
     if csr.rows_are_sorted(indptr, indices):
         upper = csr.is_upper(indptr, indices)
         if upper or csr.is_symmetric(indptr, indices, weights):
-            return Canonical(
-                indptr=indptr,
-                indices=indices,
-                weights=weights,
-                is_symmetric=not upper,
-                positions=None,
-            )
-    pattern = csr.upper_from_edges(indptr.size - 1, csr.expand_rows(indptr), indices)
-    pattern = csr.merge_parallel(pattern, weights)
-    return Canonical(
-        indptr=pattern.indptr,
-        indices=pattern.indices,
-        weights=weights[pattern.positions],
-        is_symmetric=False,
-        positions=pattern.positions,
+            return {
+                "indptr": indptr, "indices": indices, "weights": weights, "edge_ids": None,
+                "is_symmetric": not upper, "n_input": indices.size,
+            }  # fmt: skip
+    rows = csr.expand_rows(indptr)
+    return attributes_of(upper_from_edges(indptr.size - 1, rows, indices), weights, lightest=True)
+
+
+def attributes_of(upper: Pattern, weights: Array, *, lightest: bool) -> dict[str, Any]:
+    """Return the attributes of a graph of edges; with `lightest` of parallel ones the lightest."""
+    if lightest:
+        upper = merge_parallel(upper, weights)
+    return {
+        "indptr": upper.indptr, "indices": upper.indices, "weights": weights[upper.positions],
+        "edge_ids": upper.positions, "is_symmetric": False, "n_input": weights.size,
+    }  # fmt: skip
+
+
+def upper_from_edges(n: int, u: Array, v: Array) -> Pattern:
+    """Sort edges by (lesser endpoint, greater endpoint, position), without self-loops."""
+    return sort_upper(n, [np.minimum(u, v), np.maximum(u, v)])
+
+
+def sort_upper(n: int, ends: list[Array]) -> Pattern:
+    """Sort edges by their ends, lesser ones first; both arrays are taken out of the list.
+
+    So their memory is free as soon as it can be.
+    """
+    loops = ends[0] == ends[1]
+    positions = None
+    if loops.any():
+        positions = np.flatnonzero(~loops).astype(index_dtype(n, loops.size), copy=False)
+        for k in range(2):
+            ends[k] = ends[k][positions]
+    del loops
+    return sort_pairs(n, ends, positions)
+
+
+def mirror(n: int, u: Array, v: Array) -> Pattern:
+    """Return both directions of edges given in canonical order; positions index the edges."""
+    both = [np.concatenate([u, v]), np.concatenate([v, u])]
+    return sort_pairs(n, both, np.tile(np.arange(u.size), 2))
+
+
+def sort_pairs(n: int, pairs: list[Array], ids: Array | None = None) -> Pattern:
+    """Sort pairs by (row, column), stably; rows and columns are taken out of the list.
+
+    The positions are `ids`, by default those of the pairs. Pairs are sorted by two counting sorts,
+    or, if vertices are many more, as words; none are that are in order. Beside the indptr, memory
+    is of the order of the pairs, however many vertices there are.
+    """
+    index = index_dtype(n, pairs[0].size)
+    columns, rows = (_as_signed(pairs.pop(), index) for _ in range(2))
+    order: Array = np.arange(rows.size, dtype=index) if ids is None else ids
+    del ids
+    is_in_order = _are_in_order(rows, columns)
+    if not is_in_order and n <= _SPARSE * rows.size:
+        coo = sparse.coo_array((order, (rows, columns)), shape=(n, n))
+        del order, rows, columns
+        coo.has_canonical_format = True  # else SciPy would sum the positions of parallel edges
+        by_column = coo.tocsc()
+        del coo
+        found = by_column.tocsr()
+        indptr, indices = csr.as_uint32(found.indptr), csr.as_uint32(found.indices)
+        return Pattern(indptr=indptr, indices=indices, positions=found.data)
+    if not is_in_order:
+        places = stable_order(rows.astype(np.uint64) << np.uint64(32) | columns.astype(np.uint64))
+        order, rows, columns = order[places], rows[places], columns[places]
+    return Pattern(indptr=row_starts(rows, n), indices=csr.as_uint32(columns), positions=order)
+
+
+def index_dtype(n: int, size: int) -> type[np.signedinteger[Any]]:
+    """Return the dtype that SciPy takes as indices of so many vertices and edges."""
+    return np.int32 if max(n, size) < 1 << 31 else np.int64
+
+
+def _as_signed(vertices: Array, index: type[np.signedinteger[Any]]) -> Array:
+    """Return vertices in the dtype of SciPy's indices, by view where possible."""
+    if vertices.dtype == np.uint32 and index == np.int32:
+        return vertices.view(np.int32)
+    return vertices.astype(index, copy=False)
+
+
+def _are_in_order(rows: Array, columns: Array) -> bool:
+    """Whether pairs rise by (row, column); a few of the first tell of most that do not."""
+    for part in (slice(0, _GLIMPSED_PAIRS), slice(None)):
+        r, c = rows[part], columns[part]
+        falls = r[1:] < r[:-1]
+        falls |= (r[1:] == r[:-1]) & (c[1:] < c[:-1])
+        if falls.any():
+            return False
+    return True
+
+
+def stable_order(weights: Array, *, descending: bool = False) -> Array:
+    """Return the order of weights, none of them NaN, in which equal ones keep their order.
+
+    NumPy's comparison defines the order: -0.0 equals 0.0, and infinities are the extremes. NumPy
+    sorts in a seventh of the time if it may mix equal weights; their runs are put right afterwards.
+    """
+    if weights.dtype.itemsize <= 2 and weights.dtype.kind != "f":  # by a counting sort
+        return np.argsort(~weights if descending else weights, kind="stable")
+    order = np.argsort(weights)
+    if descending:
+        order = order[::-1]
+    risen = weights[order]
+    is_new = risen[1:] != risen[:-1]
+    if is_new.all():
+        return order
+    words = np.zeros(order.size, np.uint64)  # the run above, the position below
+    np.cumsum(is_new, out=words[1:])
+    words <<= _LOW_WORD
+    words |= order.astype(np.uint64)
+    words.sort()
+    return words.astype(np.uint32).astype(np.int64)
+
+
+def row_starts(rows: Array, n: int) -> npt.NDArray[np.uint32]:
+    """Return the indptr of sorted `rows`."""
+    is_first = np.ones(rows.size, bool)
+    np.not_equal(rows[1:], rows[:-1], out=is_first[1:])
+    firsts = np.flatnonzero(is_first)
+    return _indptr(rows[firsts], firsts, rows.size, n)
+
+
+def _indptr(occupied: Array, firsts: Array, size: int, n: int) -> npt.NDArray[np.uint32]:
+    """Return the indptr of n rows, of which some have entries; beside it, memory is of these."""
+    lengths: Array = np.diff(occupied.astype(np.int64), prepend=-1, append=n)
+    return np.repeat(np.append(firsts, size).astype(np.uint32), lengths)
+
+
+def merge_parallel(pattern: Pattern, weights: Array) -> Pattern:
+    """Keep the lightest edge of every pair of endpoints, the first one on a tie."""
+    indptr, indices = pattern.indptr, pattern.indices
+    repeats = np.zeros(indices.size, bool)
+    np.equal(indices[1:], indices[:-1], out=repeats[1:])
+    occupied = np.flatnonzero(indptr[1:] > indptr[:-1])
+    firsts = indptr[occupied]
+    repeats[firsts] = False  # the rows differ
+    if not repeats.any():
+        return pattern
+    dropped = np.sort(heavier(repeats, pattern.positions, weights))
+    kept = np.ones(indices.size, bool)
+    kept[dropped] = False
+    firsts -= np.searchsorted(dropped, firsts).astype(np.uint32)  # each row keeps an edge
+    return Pattern(
+        indptr=_indptr(occupied, firsts, indices.size - dropped.size, indptr.size - 1),
+        indices=indices[kept],
+        positions=pattern.positions[kept],
     )
+
+
+def heavier(repeats: Array, positions: Array, weights: Array) -> Array:
+    """Return all edges but the lightest of each run of parallel ones, the first one on a tie.
+
+    `repeats` says which edges have the ends of the one before; ``weights[positions]``, none of them
+    NaN, are those of the edges.
+    """
+    second = np.flatnonzero(repeats)
+    if not (repeats[1:] & repeats[:-1]).any():  # runs of two, in a fifth of the time
+        ahead, behind = weights[positions[second - 1]], weights[positions[second]]
+        return second - (behind < ahead)
+    in_run = repeats.copy()
+    in_run[:-1] |= repeats[1:]
+    edges = np.flatnonzero(in_run)
+    is_first = ~repeats[edges]
+    keys, run = order_keys(weights[positions[edges]]), np.cumsum(is_first) - 1
+    least = np.minimum.reduceat(keys, np.flatnonzero(is_first))
+    lightest = np.flatnonzero(keys == least[run])
+    of_run = run[lightest]
+    lightest = lightest[np.diff(of_run, prepend=-1) > 0]
+    found: Array = np.delete(edges, lightest)
+    return found

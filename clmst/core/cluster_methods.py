@@ -127,7 +127,7 @@ class ClusterMethods:
         ClmstError
             As :meth:`linkage`; or NetworkX is not installed.
         """
-        from clmst.core.optional import optional_import
+        from clmst.core.errors import optional_import
 
         nx = optional_import("networkx", extra="networkx")
         forest = cast("Forest", self)

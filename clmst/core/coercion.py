@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 
 from clmst.core.arguments import check_bool, has, shown
-from clmst.core.callers import callers_level
 from clmst.core.columns import WEIGHT, is_name
 from clmst.core.data_frames import graph_of_arrow, graph_of_pandas
 from clmst.core.dense_graph import DenseGraph
-from clmst.core.errors import GraphWarning, InvalidArgumentError, InvalidGraphError
+from clmst.core.errors import GraphWarning, InvalidArgumentError, InvalidGraphError, callers_level
 from clmst.core.graph import Graph
 from clmst.core.points import Points
 
@@ -40,11 +39,6 @@ _OWN_WEIGHTS = (Graph, DenseGraph, Points, np.ndarray, list, tuple)
 
 def with_weight(graph: Any, weight: Any) -> Any:
     """Return `graph` as it is, or with the weights of another attribute or column than "weight".
-
-    Parameters
-    ----------
-    graph, weight : object
-        As of :func:`clmst.minimum_spanning_forest`.
 
     Raises
     ------
@@ -72,19 +66,9 @@ def with_weight(graph: Any, weight: Any) -> Any:
 
 
 def as_graph(graph: Any, *, symmetrize: bool = False) -> Graph | DenseGraph | Points:
-    """Return `graph` as one of clmst's own, whatever it comes as.
+    """Return what a caller gives for a graph as one of clmst's own; of one on a device, the host's.
 
-    Parameters
-    ----------
-    graph : object
-        As of :func:`clmst.minimum_spanning_forest`. Of a graph on a device, the host's graph.
-    symmetrize : bool
-        Whether a matrix without gaps may be asymmetric; as of :class:`clmst.DenseGraph`.
-
-    Raises
-    ------
-    InvalidGraphError
-        It is no graph, or a malformed one.
+    `symmetrize` lets a matrix without gaps be asymmetric; as of :class:`clmst.DenseGraph`.
     """
     check_bool("symmetrize", symmetrize)
     if isinstance(graph, Graph | DenseGraph | Points):

@@ -66,18 +66,12 @@ def is_name(name: object) -> bool:
 def choose(
     names: Sequence[Any], columns: Sequence[Any] | None = None, *, weight: Any = WEIGHT
 ) -> Columns:
-    """Return the columns of a table to read.
+    """Return the columns of a table to read: those that a caller wants, or the usual ones.
 
-    Parameters
-    ----------
-    names : sequence
-        The columns that there are.
-    columns : sequence, optional
-        Two or three that the caller wants. When left out: "source", "target" and the weight; or, if
-        neither of the first two is there, the columns of a table of two or three, in order.
-    weight : hashable or None
-        The name of the weight where `columns` do not tell. "weight" may be missing if there is no
-        other column either; every edge has the weight 1 then, as it has for None.
+    These are "source", "target" and the weight; or, if neither of the first two is there, the
+    columns of a table of two or three, in order. The `weight` is called so where `columns` do not
+    tell. "weight" may be missing if there is no other column either; every edge has the weight 1
+    then, as it has for None.
 
     Raises
     ------

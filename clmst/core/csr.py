@@ -1,8 +1,7 @@
-"""Compressed sparse rows in NumPy and SciPy: checks, sorting, mirroring."""
+"""Compressed sparse rows in NumPy and SciPy: checks of their arrays, and their transpose."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,36 +10,17 @@ from scipy import sparse
 
 from clmst.core.arguments import as_array
 from clmst.core.errors import InvalidGraphError
-from clmst.core.parallel_edges import heavier
-from clmst.core.sorted_pairs import index_dtype, sort_pairs, spread
 from clmst.core.threads import in_threads, slices
 from clmst.core.weight_keys import Array
 
-_DENSE = 8  # a table ranks numbers that are at most 8 times as many as the endpoints
-
 _SLICE = 1 << 20  # numbers that a thread looks at at once
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pattern:
-    """A CSR pattern with, for each slot, the position it came from."""
-
-    indptr: npt.NDArray[np.uint32]
-    indices: npt.NDArray[np.uint32]
-    positions: Array
 
 
 # --------------------------------------------------------------------- checks
 
 
 def check(indptr: Array, indices: Array, data: Array, *, n: int) -> tuple[Array, Array]:
-    """Check the arrays of an n x n CSR matrix; return indptr and indices as uint32.
-
-    Raises
-    ------
-    InvalidGraphError
-        An array has the wrong length, type or order, or an index is out of range.
-    """
+    """Check the arrays of an n x n CSR matrix; return indptr and indices as uint32."""
     indptr, indices = as_integers("indptr", indptr), as_integers("indices", indices)
     check_indptr(indptr, n)
     if data.shape != indices.shape:
@@ -124,42 +104,6 @@ def check_range(vertices: Array, n: int | None, name: str) -> int:
     return high
 
 
-def rank(u: Array, v: Array) -> tuple[Array, Array, Array]:
-    """Renumber the vertices that occur from 0 on; return (u, v, old numbers)."""
-    if u.size == 0:
-        return u, v, np.zeros(0, np.int64)
-    (low_u, high_u), (low_v, high_v) = extremes(u), extremes(v)
-    least, greatest = min(low_u, low_v), max(high_u, high_v)
-    if u.dtype != v.dtype:  # NumPy makes floats of int64 combined with uint64
-        common = _common_integer(least, greatest)
-        u, v = u.astype(common), v.astype(common)
-    if least < 0 or greatest >= _DENSE * 2 * u.size + 1024:
-        numbers, ranks = np.unique(np.concatenate([u, v]), return_inverse=True)
-        return ranks[: u.size], ranks[u.size :], numbers
-    occurs = np.zeros(greatest + 1, bool)
-    occurs[u] = occurs[v] = True
-    numbers = np.flatnonzero(occurs)
-    if numbers.size == greatest + 1:
-        return u, v, numbers
-    ranks = np.cumsum(occurs)
-    ranks -= 1
-    if numbers.size <= 1 << 32:
-        ranks = ranks.astype(np.uint32)
-    return ranks[u], ranks[v], numbers
-
-
-def _common_integer(least: int, greatest: int) -> Any:
-    """Return the 64-bit integers that hold numbers of this range, or raise."""
-    if greatest < 1 << 63:
-        return np.int64
-    if least < 0:
-        raise InvalidGraphError(
-            f"vertex numbers range from {least} to {greatest}; all must fit into int64, or all "
-            "into uint64"
-        )
-    return np.uint64
-
-
 def as_uint32(array: Array) -> npt.NDArray[np.uint32]:
     """Return non-negative integers below 2**32 as contiguous uint32, by view where possible."""
     array = np.ascontiguousarray(array)
@@ -227,60 +171,4 @@ def is_symmetric(indptr: Array, indices: Array, weights: Array) -> bool:
         np.array_equal(t_indptr, indptr)
         and np.array_equal(t_indices, indices)
         and np.array_equal(t_weights, weights)
-    )
-
-
-# ------------------------------------------------------------ canonical orders
-
-
-def upper_from_edges(n: int, u: Array, v: Array) -> Pattern:
-    """Sort edges by (lesser endpoint, greater endpoint, position), without self-loops."""
-    return sort_upper(n, [np.minimum(u, v), np.maximum(u, v)])
-
-
-def sort_upper(n: int, ends: list[Array]) -> Pattern:
-    """Sort edges by (lesser endpoint, greater endpoint, position), without self-loops.
-
-    The two arrays, lesser endpoints first, are taken out of the list, so that their memory is free
-    as soon as it can be.
-    """
-    loops = ends[0] == ends[1]
-    positions = None
-    if loops.any():
-        positions = np.flatnonzero(~loops).astype(index_dtype(n, loops.size), copy=False)
-        for k in range(2):
-            ends[k] = ends[k][positions]
-    del loops
-    order, indptr, indices = sort_pairs(n, ends, positions)
-    return Pattern(indptr=as_uint32(indptr), indices=as_uint32(indices), positions=order)
-
-
-def mirror(n: int, u: Array, v: Array) -> Pattern:
-    """Return both directions of edges given in canonical order; positions index the edges."""
-    both = np.concatenate([np.arange(u.size)] * 2)
-    order, indptr, indices = sort_pairs(n, [np.concatenate([u, v]), np.concatenate([v, u])])
-    return Pattern(indptr=as_uint32(indptr), indices=as_uint32(indices), positions=both[order])
-
-
-def merge_parallel(pattern: Pattern, weights: Array) -> Pattern:
-    """Keep the lightest edge of every pair of endpoints, the first one on a tie.
-
-    `weights` belong to the positions of the pattern.
-    """
-    indptr, indices = pattern.indptr, pattern.indices
-    repeats = np.zeros(indices.size, bool)
-    np.equal(indices[1:], indices[:-1], out=repeats[1:])
-    occupied = np.flatnonzero(indptr[1:] > indptr[:-1])
-    firsts = indptr[occupied]
-    repeats[firsts] = False  # the rows differ
-    if not repeats.any():
-        return pattern
-    dropped = np.sort(heavier(repeats, pattern.positions, weights))
-    kept = np.ones(indices.size, bool)
-    kept[dropped] = False
-    firsts -= np.searchsorted(dropped, firsts).astype(np.uint32)  # each row keeps an edge
-    return Pattern(
-        indptr=spread(occupied, firsts, indices.size - dropped.size, indptr.size - 1),
-        indices=indices[kept],
-        positions=pattern.positions[kept],
     )

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from clmst.core.canonical import heavier
 from clmst.core.forest import Forest
 from clmst.core.kruskal import forest_of_edges, forest_positions
-from clmst.core.parallel_edges import heavier
 from clmst.core.weight_keys import Array, weight_kind_or_none
 
 _CLASSES = (sparse.csr_array, sparse.csr_matrix)

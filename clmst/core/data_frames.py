@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from dataclasses import dataclass
+from collections.abc import Hashable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -18,10 +18,10 @@ from clmst.core.columns import (
     check_columns,
     choose,
     is_name,
+    takes_columns,
 )
-from clmst.core.errors import ClmstError, InvalidArgumentError, InvalidGraphError
-from clmst.core.optional import optional_import
-from clmst.core.vertex_names import Ends, Names, NumberedEnds, label_of, number
+from clmst.core.errors import ClmstError, InvalidArgumentError, InvalidGraphError, optional_import
+from clmst.core.vertex_names import Ends, Names, NumberedEdges, label_of, number
 from clmst.core.weight_keys import Array, as_weights, first_nan
 
 if TYPE_CHECKING:
@@ -31,8 +31,57 @@ if TYPE_CHECKING:
 _EXTRA = "frames"
 
 
+@takes_columns
+def from_pandas(
+    cls: type[Graph], frame: Any, *, columns: Sequence[Hashable] | None = None
+) -> Graph:
+    """Take a data frame with one row for each edge.
+
+    The ends of edges are integers, strings, categories or other hashable values. Vertices are
+    those that occur: integers are numbered in rising order, all else in the order in which rows
+    have them. `vertex_labels` are the ids, unless these are 0 .. n - 1. Edge ids are positions
+    of rows: :meth:`clmst.Forest.rows` returns the rows of a forest.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+    columns : list or tuple, optional
+        The names of the columns: of both ends, and of weights, which are 1 where it is left
+        out. By default as of :func:`clmst.read_graph`.
+
+    Raises
+    ------
+    InvalidGraphError
+        There is no such column, nothing tells which to take, or an id or a weight is missing or
+        of the wrong type; names the first row.
+    MissingDependencyError
+        pandas is not installed.
+    """
+    return graph_of_pandas(frame, columns)
+
+
+@takes_columns
+def from_arrow(cls: type[Graph], table: Any, *, columns: Sequence[Hashable] | None = None) -> Graph:
+    """Take an Arrow table, or any frame that gives itself as one; else as :meth:`from_pandas`.
+
+    Parameters
+    ----------
+    table : pyarrow.Table, polars.DataFrame, or any object with ``__arrow_c_stream__``
+    columns : list or tuple of str, optional
+        As of :meth:`from_pandas`.
+
+    Raises
+    ------
+    InvalidGraphError
+        As :meth:`from_pandas`.
+    MissingDependencyError
+        pyarrow is not installed.
+    """
+    return graph_of_arrow(table, columns)
+
+
 def graph_of_pandas(frame: Any, columns: Any, weight: Hashable = WEIGHT) -> Graph:
-    """Return the graph that :meth:`clmst.Graph.from_pandas` makes; as of `choose`."""
+    """Return the graph of a data frame; as of `choose`."""
     pandas = optional_import("pandas", extra=_EXTRA)
     if not isinstance(frame, pandas.DataFrame):
         other = "; Graph.from_arrow takes it" if has(frame, "__arrow_c_stream__") else ""
@@ -60,11 +109,11 @@ def numbered_frame(frame: Any, columns: Columns) -> NumberedEdges:
         missing = series.isna().to_numpy()
         _refuse_missing_weight(missing, numbered, weight)
         weights = _numeric(series.to_numpy(), weight)
-    return NumberedEdges.of(numbered, weights)
+    return replace(numbered, weights=weights)
 
 
 def graph_of_arrow(table: Any, columns: Any, weight: Hashable = WEIGHT) -> Graph:
-    """Return the graph that :meth:`clmst.Graph.from_arrow` makes; as of `choose`."""
+    """Return the graph of an Arrow table; as of `choose`."""
     pyarrow = optional_import("pyarrow", extra=_EXTRA)
     if not has(table, "__arrow_c_stream__"):
         raise InvalidGraphError(
@@ -98,43 +147,7 @@ def numbered_table(table: Any, columns: Columns) -> NumberedEdges:
         nan = first_nan(weights)
         if nan is not None:
             _refuse_missing_weight(np.isnan(weights), numbered, weight)
-    return NumberedEdges.of(numbered, weights)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class NumberedEdges(NumberedEnds):
-    """Edges whose vertices are numbered.
-
-    Attributes
-    ----------
-    weights : ndarray, shape (m,), or None
-        None if all are 1.
-    """
-
-    weights: Array | None
-
-    @classmethod
-    def of(cls, ends: NumberedEnds, weights: Array | None) -> NumberedEdges:
-        """Put weights to the ends of edges."""
-        return cls(
-            u=ends.u, v=ends.v, n_vertices=ends.n_vertices, labels=ends.labels, weights=weights
-        )
-
-    def graph(self) -> Graph:
-        """Return the graph of all edges."""
-        from clmst.core.graph import Graph
-
-        graph = Graph.from_edges(self.u, self.v, self.weights, n_vertices=self.n_vertices)
-        return graph.replace_unchecked(vertex_labels=self.labels)
-
-    def merged(self) -> Graph:
-        """Return the graph of a file: of parallel edges the lightest, its labels a tuple."""
-        from clmst.core.graph import Graph
-
-        n = self.n_vertices
-        graph = Graph.from_edges(self.u, self.v, self.weights, n_vertices=n, merge_parallel=True)
-        labels = None if self.labels is None else tuple(self.labels.tolist())
-        return graph.replace_unchecked(vertex_labels=labels)
+    return replace(numbered, weights=weights)
 
 
 def _ids_of_series(series: Any, name: Hashable) -> Ends:
@@ -194,7 +207,7 @@ def _refuse_missing_id(missing: Array, name: Hashable) -> None:
         )
 
 
-def _refuse_missing_weight(missing: Array, ends: NumberedEnds, name: Hashable) -> None:
+def _refuse_missing_weight(missing: Array, ends: NumberedEdges, name: Hashable) -> None:
     if missing.any():
         row = int(missing.argmax())
         u, v = (label_of(ends.labels, int(end[row])) for end in (ends.u, ends.v))
@@ -224,8 +237,32 @@ def _numeric(values: Array, name: Hashable) -> Array:
     return as_weights(values)
 
 
-def frame_of(forest: Forest, columns: Any, edge_id: Hashable) -> Any:
-    """Return the data frame that :meth:`clmst.Forest.to_pandas` makes."""
+@takes_columns
+def to_pandas(
+    self: Forest, *, columns: Sequence[Hashable] | None = None, edge_id: Hashable = "edge_id"
+) -> Any:
+    """Return a ``pandas.DataFrame`` with one row for each edge, in the order of `edges`.
+
+    Ends have the caller's labels. :meth:`rows` returns the rows of a frame that the forest
+    took, with all columns.
+
+    Parameters
+    ----------
+    columns : list or tuple, optional
+        What the columns of both ends and of the weight are called: "source", "target" and
+        "weight" where it is left out.
+    edge_id : hashable
+        What the column of edge ids is called.
+
+    Raises
+    ------
+    InvalidArgumentError
+        Two columns have one name.
+    InvalidForestError
+        As :meth:`to_scipy`.
+    MissingDependencyError
+        pandas is not installed.
+    """
     given = check_columns(columns) or (SOURCE, TARGET, WEIGHT)
     names = [*given, *(WEIGHT,)[: 3 - len(given)], edge_id]
     if not is_name(edge_id):
@@ -234,9 +271,8 @@ def frame_of(forest: Forest, columns: Any, edge_id: Hashable) -> Any:
         listed = ", ".join(map(shown, names))
         raise InvalidArgumentError(f"the columns are {listed}; all must differ")
     pandas = optional_import("pandas", extra=_EXTRA)
-    edges = forest.checked_edges()
-    ends = [named(forest.vertex_labels, end) for end in edges.T]
-    found = (*ends, forest.weights, forest.edge_ids)
+    ends = [named(self.vertex_labels, end) for end in self.checked_edges().T]
+    found = (*ends, self.weights, self.edge_ids)
     try:
         return pandas.DataFrame(dict(zip(names, found, strict=True)))
     except MemoryError:
@@ -248,8 +284,22 @@ def frame_of(forest: Forest, columns: Any, edge_id: Hashable) -> Any:
         ) from error
 
 
-def rows_at(table: Any, positions: Array) -> Any:
-    """Return the rows of a table at some positions; see :meth:`clmst.Forest.rows`."""
+def rows(self: Forest, table: Any) -> Any:
+    """Return the rows of a table of edges that the forest took, in the order of `edges`.
+
+    Rows are taken by their position, whatever the index of a data frame says.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame, pyarrow.Table, polars.DataFrame or array
+        The one that the graph was made of, or another one with a row for each edge id.
+
+    Raises
+    ------
+    InvalidArgumentError
+        It is no table, or has too few rows.
+    """
+    positions = self.edge_ids
     n_rows = table.shape[0] if has(table, "shape", "__getitem__") and table.shape else None
     if not isinstance(n_rows, int):
         raise InvalidArgumentError(

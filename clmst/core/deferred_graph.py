@@ -1,17 +1,70 @@
-"""A graph whose sizes are known, and whose arrays are made when they are first read."""
+"""Graphs whose arrays are made when they are first read, and lists of edges, which become such."""
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from clmst.core.edge_list import EdgeList
+from clmst.core import csr
+from clmst.core.arguments import check_bool, check_integer
+from clmst.core.canonical import attributes_of, sort_upper, upper_from_edges
+from clmst.core.errors import InvalidArgumentError, InvalidGraphError
 from clmst.core.graph import Graph
-from clmst.core.weight_keys import Array
+from clmst.core.graph_checks import check_coordinates, check_implied, check_size, check_weights
+from clmst.core.lazy import LazyProperty
+from clmst.core.vertex_names import rank
+from clmst.core.weight_keys import Array, as_weights
 
-Read = Callable[[str], Mapping[str, Array]]
+Read = Callable[[str], Mapping[str, Any]]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class EdgeList:
+    """Edges that have been checked; the arrays are the caller's, where he has such.
+
+    Attributes
+    ----------
+    u, v : ndarray of int, shape (m,)
+        Ends.
+    weights : ndarray, shape (m,)
+        Of a supported dtype.
+    n_vertices : int
+    merge_parallel : bool
+        Whether only the lightest of parallel edges counts.
+    lock : threading.RLock
+        Held by a thread that makes the canonical arrays.
+    """
+
+    u: Array
+    v: Array
+    weights: Array
+    n_vertices: int
+    merge_parallel: bool
+    lock: Any = field(default_factory=threading.RLock, repr=False)
+
+    @property
+    def size(self) -> int:
+        """Number of edges."""
+        return self.u.size
+
+    @LazyProperty
+    def canonical(self) -> dict[str, Any]:
+        """The attributes of the graph. O(n + m), by two counting sorts.
+
+        Raises
+        ------
+        InvalidGraphError
+            An end is no vertex: the caller has changed it since it was checked.
+        """
+        csr.check_range(self.u, self.n_vertices, "u")
+        csr.check_range(self.v, self.n_vertices, "v")
+        upper = upper_from_edges(self.n_vertices, self.u, self.v)
+        return attributes_of(upper, self.weights, lightest=self.merge_parallel)
 
 
 class DeferredGraph(Graph):
@@ -41,20 +94,9 @@ class DeferredGraph(Graph):
     ) -> DeferredGraph:
         """Return a graph; nothing is checked.
 
-        Parameters
-        ----------
-        deferred : set of str
-            Names of arrays that are not there yet.
-        read : callable
-            Given one of these names, returns arrays by name, that one among them.
-        n_vertices : int
-        n_slots : int or None
-            None if only the arrays tell.
-        weight_dtype : numpy.dtype
-        edge_list : EdgeList, optional
-            The edges that the arrays are made of.
-        **attributes
-            All others of a graph.
+        `deferred` are the names of arrays that are not there yet. Given one of these, `read`
+        returns arrays by name, that one among them. `n_slots` is None if only the arrays tell. They
+        are made of the `edge_list`, if there is one. The `attributes` are all others of a graph.
         """
         graph = object.__new__(cls)
         vars(graph).update({"vertex_labels": None, "coordinates": None} | attributes)
@@ -98,11 +140,6 @@ class DeferredGraph(Graph):
         return self._weight_dtype if weights is None else weights.dtype
 
     @property
-    def weights_at_hand(self) -> bool:
-        """Whether the host has the weights."""
-        return "weights" in vars(self)
-
-    @property
     def edge_list(self) -> EdgeList | None:
         """The edges as the caller gave them, if nothing has been made of them yet."""
         return None if "indices" in vars(self) else self._edge_list
@@ -120,12 +157,69 @@ class DeferredGraph(Graph):
 
     def __reduce__(self) -> Any:
         """Pickle as a graph of the host."""
-        return _restored, ({name: getattr(self, name) for name in self.__dataclass_fields__},)
+        fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return partial(Graph.unchecked, **fields), ()
 
 
 # What a copy of a graph has, too; other properties that have been computed may not hold for it.
 _KEPT = frozenset(DeferredGraph.__annotations__) | frozenset(Graph.__dataclass_fields__)
 
 
-def _restored(attributes: dict[str, Any]) -> Graph:
-    return Graph.unchecked(**attributes)
+def graph_of(
+    u: Any,
+    v: Any,
+    w: Any,
+    n_vertices: int | None,
+    *,
+    merge_parallel: bool,
+    relabel: bool,
+    coordinates: Any,
+) -> DeferredGraph:
+    """Return the graph that :meth:`clmst.Graph.from_edges` makes."""
+    check_bool("merge_parallel", merge_parallel)
+    if check_bool("relabel", relabel) and n_vertices is not None:
+        raise InvalidArgumentError(
+            f"relabel is True and n_vertices is {n_vertices}; relabelling counts the vertices "
+            "that occur, so leave n_vertices out"
+        )
+    if n_vertices is not None:
+        n_vertices = check_integer("n_vertices", n_vertices)
+        check_size(n_vertices, 0)
+    labels = None
+    u, v = csr.check_pairs(u, v)
+    if relabel:
+        u, v, numbers = rank(u, v)
+        n_vertices, labels = numbers.size, tuple(numbers.tolist())
+    else:
+        greatest = max(csr.check_range(u, n_vertices, "u"), csr.check_range(v, n_vertices, "v"))
+    m = u.size
+    w = np.ones(m, np.uint8) if w is None else as_weights(w)
+    if w.shape != (m,):
+        raise InvalidGraphError(
+            f"u and v have {m} entries but w has shape {w.shape}; there must be one weight an edge"
+        )
+    if n_vertices is None:
+        n_vertices = 1 + greatest
+        check_implied(n_vertices, m)
+    check_size(n_vertices, m)
+    check_weights(w, lambda e: (int(u[e]), int(v[e])), labels)
+    edges = EdgeList(u=u, v=v, weights=w, n_vertices=n_vertices, merge_parallel=merge_parallel)
+    return DeferredGraph.of_edges(
+        edges, vertex_labels=labels, coordinates=check_coordinates(coordinates, n_vertices)
+    )
+
+
+def of_owned(arrays: list[Any], n_vertices: int) -> dict[str, Any]:
+    """Return the attributes of a graph of edges that a file holds, parallel ones merged.
+
+    The ends u and v, as uint32 or int64, and weights or None are checked, and no one else's. They
+    are taken out of the list and overwritten: so the memory of a large file is enough for it.
+    """
+    w, v, u = (arrays.pop() for _ in range(3))
+    m = u.size
+    check_size(n_vertices, m)
+    w = np.ones(m, np.uint8) if w is None else w
+    greater = np.maximum(u, v)
+    ends = [np.minimum(u, v, out=u if u.dtype == v.dtype else None), greater]
+    del u, v, greater
+    return attributes_of(sort_upper(n_vertices, ends), w, lightest=True)

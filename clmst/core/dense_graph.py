@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import InitVar, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from clmst.core import pairs
 from clmst.core.arguments import as_array, check_bool
 from clmst.core.errors import InvalidGraphError
-from clmst.core.graph import Graph
 from clmst.core.graph_checks import check_shape, check_size
 from clmst.core.threads import in_threads
 from clmst.core.weight_keys import Array, as_weights
+
+if TYPE_CHECKING:
+    from clmst.core.graph import Graph
 
 _TILE = 128  # rows and columns that are compared at a time: two tiles stay in cache
 
@@ -100,6 +102,8 @@ class DenseGraph:
 
         Edge ids, and so forests, stay the same.
         """
+        from clmst.core.graph import Graph
+
         n = self.n_vertices
         check_size(n, self.n_edges)
         rows = [self.weights[u, u + 1 :] for u in range(n - 1)]
@@ -113,10 +117,13 @@ class DenseGraph:
         )
 
 
-def graph_of_masked(matrix: Any, *, symmetrize: bool) -> Graph:
-    """Return the graph of a masked array: a pair whose two cells are masked is no edge.
+def from_masked(cls: type[Graph], matrix: Any, *, symmetrize: bool = False) -> Graph:
+    """Take a square ``numpy.ma.MaskedArray``: cells that are not masked are edges, zeros too.
 
-    Edge ids are indices into the condensed form of the matrix. O(n**2) time.
+    If one of the cells (i, j) and (j, i) is masked, the other one is the weight, so an upper
+    triangle is enough. If neither is, they must be equal, save with `symmetrize`, which takes the
+    lesser. Edge ids are indices into SciPy's condensed form of the matrix; loops have none. Raises
+    InvalidGraphError as :class:`clmst.DenseGraph` does.
     """
     if not isinstance(matrix, np.ndarray):
         raise InvalidGraphError(
@@ -132,9 +139,9 @@ def graph_of_masked(matrix: Any, *, symmetrize: bool) -> Graph:
         weights = _lesser_of_both(weights)
     check_symmetric(weights)
     u, v = np.nonzero(np.triu(~mask, 1))
-    check_size(weights.shape[0], u.size)
-    graph = Graph.from_edges(u, v, weights[u, v], n_vertices=weights.shape[0])
     n = weights.shape[0]
+    check_size(n, u.size)
+    graph = cls.from_edges(u, v, weights[u, v], n_vertices=n)
     return graph.replace_unchecked(edge_ids=pairs.position(n, u, v), n_input=pairs.count(n))
 
 

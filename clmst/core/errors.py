@@ -1,7 +1,9 @@
-"""The errors and warnings of clmst. Every message states the fact, then the rule."""
+"""The errors and warnings of clmst, and what raises them. A message states fact, then rule."""
 
 from __future__ import annotations
 
+import sys
+from importlib import import_module
 from typing import Any
 
 
@@ -108,3 +110,25 @@ class FormerNameWarning(DeprecationWarning):
 
 class MissingDependencyError(ClmstError, ImportError):
     """The call needs an optional package; the message says how to install it."""
+
+
+def callers_level() -> int:
+    """Return how far up the first caller from outside the package is, as warnings count.
+
+    The level is that of the function which calls this one.
+    """
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals["__name__"].startswith("clmst."):
+        level, frame = level + 1, frame.f_back
+    return level
+
+
+def optional_import(name: str, *, extra: str) -> Any:
+    """Import `name`, or raise an error that names the extra which installs it."""
+    try:
+        return import_module(name)
+    except ImportError as error:
+        raise MissingDependencyError(
+            f"this needs the package {name.partition('.')[0]}, which is not installed; "
+            f"install it with: pip install 'clmst[{extra}]'"
+        ) from error

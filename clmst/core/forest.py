@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from clmst.core import data_frames, networkx_nodes
 from clmst.core.arguments import (
     check_bool,
     check_integer,
@@ -20,15 +23,13 @@ from clmst.core.arguments import (
 from clmst.core.cluster_methods import ClusterMethods
 from clmst.core.columns import WEIGHT
 from clmst.core.errors import InvalidArgumentError, InvalidForestError
-from clmst.core.exact_sum import exact_sum
-from clmst.core.forest_exports import ForestExports
 from clmst.core.graph_checks import MAX_VERTICES, check_labels
 from clmst.core.lazy import LazyField
-from clmst.core.vertex_labels import as_tuple, hashable_labels
+from clmst.core.vertex_names import as_tuple, hashable_labels
 from clmst.core.weight_keys import Array, check_dtype
 
 if TYPE_CHECKING:
-    from clmst.core.rooted import RootedForest
+    from clmst.core.paths import RootedForest
     from clmst.core.verify import Verification
 
 
@@ -37,7 +38,7 @@ def _check_edges(edges: object) -> None:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Forest(ClusterMethods, ForestExports):
+class Forest(ClusterMethods):
     """A spanning forest of a graph; its edges are in the graph's canonical order.
 
     Two forests are equal if they have the same vertices with the same labels, the same edges, edge
@@ -114,7 +115,7 @@ class Forest(ClusterMethods, ForestExports):
     @cached_property
     def _rooted(self) -> RootedForest:
         """The trees from their roots. O(n) the first time."""
-        from clmst.core.rooted import RootedForest
+        from clmst.core.paths import RootedForest
 
         return RootedForest.of(self.n_vertices, self.checked_edges(), self.labels)
 
@@ -192,6 +193,33 @@ class Forest(ClusterMethods, ForestExports):
             )
         return edges
 
+    def to_scipy(self) -> Any:
+        """Return a ``scipy.sparse.csr_array`` with each edge stored once, as [u, v] with u < v.
+
+        Weights keep their dtype; a weight of zero is stored explicitly. SciPy's sparse arrays have
+        no float16, so such weights become float32.
+
+        Raises
+        ------
+        InvalidForestError
+            The arrays are no forest: different numbers of edges and weights, or an endpoint out of
+            range.
+        """
+        from scipy import sparse
+
+        edges = self.checked_edges()
+        weights, columns = self.weights, np.ascontiguousarray(edges[:, 1])
+        if weights.dtype == np.float16:
+            weights = weights.astype(np.float32)
+        counts = np.bincount(edges[:, 0], minlength=self.n_vertices)
+        indptr = np.concatenate([[0], np.cumsum(counts)]).astype(edges.dtype)
+        shape = (self.n_vertices, self.n_vertices)
+        return sparse.csr_array((weights, columns, indptr), shape=shape)
+
+    to_networkx = networkx_nodes.to_networkx
+    to_pandas = data_frames.to_pandas
+    rows = data_frames.rows
+
     def verify(self, graph: Any, *, symmetrize: bool = False, weight: Any = WEIGHT) -> Verification:
         """Check this forest against `graph` without any device; see :func:`clmst.verify`."""
         from clmst.core.verify import verify
@@ -231,3 +259,32 @@ def _same_labels(one: Any, other: Any) -> bool:
     if one is other or one is None or other is None:
         return one is other
     return all(as_tuple(a) == as_tuple(b) for a, b in zip(one, other, strict=True))
+
+
+def exact_sum(weights: Array) -> int | float:
+    """Sum weights: exactly bool and integers, correctly rounded to float64 floats."""
+    if weights.dtype.kind == "f":
+        return _rounded_sum(weights)
+    wide = np.int64 if weights.dtype.kind == "i" else np.uint64
+    if weights.dtype.itemsize <= 4:
+        # Fewer than 2**32 of less than 2**32, or of at most 2**31 either way: neither overflows.
+        return int(weights.sum(dtype=wide))
+    # By halves of words; the upper one has the sign.
+    low, high = weights & weights.dtype.type(2**32 - 1), weights >> weights.dtype.type(32)
+    return (int(high.sum(dtype=wide)) << 32) + int(low.sum(dtype=np.uint64))
+
+
+def _rounded_sum(weights: Array) -> float:
+    values = weights.astype(np.float64)
+    special = values[~np.isfinite(values)]
+    if special.size:
+        with np.errstate(invalid="ignore"):
+            return float(special.sum())  # an infinity, or NaN of both
+    try:
+        return math.fsum(values)
+    except OverflowError:  # in a partial sum; the sum itself may be in range
+        total = sum(map(Fraction, values.tolist()), Fraction(0))
+        try:
+            return float(total)
+        except OverflowError:
+            return math.inf if total > 0 else -math.inf

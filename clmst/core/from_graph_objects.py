@@ -1,26 +1,94 @@
-"""Graphs of igraph and rustworkx as arrays of edges; neither package is imported."""
+"""Graphs of NetworkX, igraph and rustworkx; of the last two, no package is imported."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from clmst.core.arguments import check_text, has, reading, shown
+from clmst.core.columns import WEIGHT
 from clmst.core.errors import InvalidArgumentError, InvalidGraphError
+from clmst.core.graph_checks import check_weights
+from clmst.core.networkx_edges import attribute_values, list_edges, stores_its_edges
+from clmst.core.networkx_nodes import NetworkxNodes
 from clmst.core.weight_keys import Array, as_weights
 
 if TYPE_CHECKING:
     from clmst.core.graph import Graph
 
-_DEFAULT_WEIGHT = "weight"
 _RUSTWORKX = "a rustworkx.PyGraph"
 
 
-def graph_of_igraph(G: Any, weight: str | None) -> Graph:
-    """Return the graph that :meth:`clmst.Graph.from_igraph` makes."""
+def from_networkx(cls: type[Graph], G: Any, weight: str | None = "weight") -> Graph:
+    """Take an undirected NetworkX graph or multigraph.
+
+    Vertices are numbered in the order of ``G.nodes`` and keep their names in
+    `vertex_labels`; edge ids count ``G.edges`` in its order.
+
+    Parameters
+    ----------
+    G : networkx.Graph or networkx.MultiGraph
+    weight : str or None
+        The edge attribute that holds the weight; edges without it have weight 1, as have all
+        edges if it is None.
+
+    Raises
+    ------
+    InvalidGraphError
+        `G` is directed, or a weight is not a real number.
+    """
+    if not has(G, "is_directed", "nodes", "edges"):
+        raise InvalidGraphError(
+            f"from_networkx was given {type(G).__name__}; it takes a networkx.Graph"
+        )
+    if weight is not None:
+        weight = check_text("weight", weight)
+    with reading(G, "a networkx.Graph"):
+        if G.is_directed():
+            raise _directed("NetworkX", "G.to_undirected()")
+        labels, u, v, w = _networkx_edges(G, weight)
+        check_weights(w, lambda k: (int(u[k]), int(v[k])), labels)
+        names = NetworkxNodes(labels, G, weight)
+    return cls.from_edges(u, v, w, n_vertices=len(names)).replace(vertex_labels=names)
+
+
+def _networkx_edges(G: Any, weight: str | None) -> tuple[list[Hashable], Array, Array, Array]:
+    """Return (labels, u, v, weights), edges in the order of ``G.edges``."""
+    if stores_its_edges(G):
+        edges = list_edges(G)
+        known = np.ones(edges.n_edges, np.int64)
+        w = known if weight is None else attribute_values(edges, weight)[1]
+        if w is not None:
+            return edges.labels, edges.u, edges.v, w
+    labels = list(G.nodes)  # whatever has the methods of a graph, or weights of several types
+    number = {label: k for k, label in enumerate(labels)}
+    entries = list(G.edges(data=weight, default=1) if weight else ((*e, 1) for e in G.edges()))
+    ends = np.array([(number[a], number[b]) for a, b, _ in entries], np.int64).reshape(-1, 2)
+    found = _real([x for _, _, x in entries], ends, labels, f"attribute {weight!r}")
+    return labels, ends[:, 0], ends[:, 1], found if entries else np.ones(0, np.int64)
+
+
+def from_igraph(cls: type[Graph], G: Any, weight: str | None = "weight") -> Graph:
+    """Take an undirected igraph graph, parallel edges too.
+
+    Edge ids are igraph's own. If vertices have the attribute "name", `vertex_labels` are those
+    names.
+
+    Parameters
+    ----------
+    G : igraph.Graph
+    weight : str or None
+        The edge attribute that holds the weight. All weights are 1 if it is None, or if it is
+        "weight" and there is none of that name, as in igraph.
+
+    Raises
+    ------
+    InvalidGraphError
+        `G` is directed, there is no such attribute, or a weight is not a real number.
+    """
     if not has(G, "get_edgelist", "es", "vs"):
         raise InvalidGraphError(
             f"from_igraph was given {type(G).__name__}; it takes an igraph.Graph"
@@ -28,11 +96,42 @@ def graph_of_igraph(G: Any, weight: str | None) -> Graph:
     if weight is not None:
         weight = check_text("weight", weight)
     with reading(G, "an igraph.Graph"):
-        return _of_igraph(G, weight)
+        if G.is_directed():
+            raise _directed("igraph", "G.as_undirected(mode='each')")
+        ends = np.array(G.get_edgelist(), np.uint32).reshape(-1, 2)
+        attributes, n = G.es.attributes(), G.vcount()
+        if weight is not None and weight not in attributes and weight != WEIGHT:
+            raise InvalidGraphError(
+                f"no edge has the attribute {weight!r}; there are "
+                f"{', '.join(attributes) or 'none'}, and weight=None gives every edge the weight 1"
+            )
+        names = tuple(G.vs["name"]) if "name" in G.vs.attributes() else None
+        shown_as = range(n) if names is None else names
+        weights = _real(G.es[weight], ends, shown_as) if weight in attributes else None
+        graph = cls.from_edges(ends[:, 0], ends[:, 1], weights, n_vertices=n)
+        return graph.replace_unchecked(vertex_labels=names)
 
 
-def graph_of_rustworkx(G: Any, weight_fn: Callable[[Any], Any] | None) -> Graph:
-    """Return the graph that :meth:`clmst.Graph.from_rustworkx` makes."""
+def from_rustworkx(
+    cls: type[Graph], G: Any, weight_fn: Callable[[Any], Any] | None = None
+) -> Graph:
+    """Take an undirected rustworkx graph, parallel edges too.
+
+    Edge ids are rustworkx's own edge indices. `vertex_labels` are its node indices where a node
+    was removed, else None.
+
+    Parameters
+    ----------
+    G : rustworkx.PyGraph
+    weight_fn : callable, optional
+        Called with the data of each edge, returns its weight. When left out, the data are the
+        weights; if all are None, all weights are 1.
+
+    Raises
+    ------
+    InvalidGraphError
+        `G` is directed, or a weight is not a real number.
+    """
     if not has(G, "node_indices", "weighted_edge_list"):
         raise InvalidGraphError(
             f"from_rustworkx was given {type(G).__name__}; it takes a rustworkx.PyGraph"
@@ -46,46 +145,19 @@ def graph_of_rustworkx(G: Any, weight_fn: Callable[[Any], Any] | None) -> Graph:
     if weight_fn is not None:  # what it raises is the caller's
         data = [weight_fn(x) for x in data]
     with reading(G, _RUSTWORKX):
-        return _of_rustworkx(G, data)
-
-
-def _of_igraph(G: Any, weight: str | None) -> Graph:
-    from clmst.core.graph import Graph
-
-    if G.is_directed():
-        raise _directed("igraph", "G.as_undirected(mode='each')")
-    ends = np.array(G.get_edgelist(), np.uint32).reshape(-1, 2)
-    attributes, names = G.es.attributes(), None
-    if weight is not None and weight not in attributes and weight != _DEFAULT_WEIGHT:
-        raise InvalidGraphError(
-            f"no edge has the attribute {weight!r}; there are {', '.join(attributes) or 'none'}, "
-            "and weight=None gives every edge the weight 1"
-        )
-    if "name" in G.vs.attributes():
-        names = tuple(G.vs["name"])
-    weights = None
-    if weight in attributes:
-        weights = _real(G.es[weight], ends, range(G.vcount()) if names is None else names)
-    graph = Graph.from_edges(ends[:, 0], ends[:, 1], weights, n_vertices=G.vcount())
-    return graph.replace_unchecked(vertex_labels=names)
-
-
-def _of_rustworkx(G: Any, data: Sequence[Any]) -> Graph:
-    from clmst.core.graph import Graph
-
-    ends: Array = np.array(G.edge_list(), np.uint32).reshape(-1, 2)
-    nodes = np.array(G.node_indices(), np.int64)  # with gaps after a node was removed
-    weights = None
-    if any(x is not None for x in data):
-        weights = _real(data, ends, range(int(nodes.max(initial=-1)) + 1))
-    names = None
-    if nodes.size and int(nodes[-1]) != nodes.size - 1:
-        ends, names = np.searchsorted(nodes, ends), tuple(nodes.tolist())
-    graph = Graph.from_edges(ends[:, 0], ends[:, 1], weights, n_vertices=nodes.size)
-    ids = np.array(G.edge_indices(), np.int64)
-    if graph.edge_ids is not None and ids.size and int(ids.max()) != ids.size - 1:
-        graph = graph.replace_unchecked(edge_ids=ids[graph.edge_ids], n_input=int(ids.max()) + 1)
-    return graph.replace_unchecked(vertex_labels=names)
+        ends: Array = np.array(G.edge_list(), np.uint32).reshape(-1, 2)
+        nodes = np.array(G.node_indices(), np.int64)  # with gaps after a node was removed
+        weights = names = None
+        if any(x is not None for x in data):
+            weights = _real(data, ends, range(int(nodes.max(initial=-1)) + 1))
+        if nodes.size and int(nodes[-1]) != nodes.size - 1:
+            ends, names = np.searchsorted(nodes, ends), tuple(nodes.tolist())
+        graph = cls.from_edges(ends[:, 0], ends[:, 1], weights, n_vertices=nodes.size)
+        ids = np.array(G.edge_indices(), np.int64)
+        if graph.edge_ids is not None and ids.size and int(ids.max()) != ids.size - 1:
+            most = int(ids.max()) + 1
+            graph = graph.replace_unchecked(edge_ids=ids[graph.edge_ids], n_input=most)
+        return graph.replace_unchecked(vertex_labels=names)
 
 
 def _directed(library: str, remedy: str) -> InvalidGraphError:
@@ -95,13 +167,15 @@ def _directed(library: str, remedy: str) -> InvalidGraphError:
     )
 
 
-def _real(values: Sequence[Any], ends: Array, names: Sequence[Any]) -> Array:
+def _real(
+    values: Sequence[Any], ends: Array, names: Sequence[Any], what: str = "the weight"
+) -> Array:
     """Return weights as an array; raise unless all are real numbers."""
     for edge, value in enumerate(values):
         if not isinstance(value, Real | np.bool_) or value != value:  # noqa: PLR0124 - NaN
             u, v = (shown(names[vertex]) for vertex in ends[edge].tolist())
             raise InvalidGraphError(
-                f"the weight of edge {edge} ({u}, {v}) is {shown(value)}; weights must be real "
+                f"{what} of edge {edge} ({u}, {v}) is {shown(value)}; weights must be real "
                 "numbers, and not NaN"
             )
     return as_weights(list(values))

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clmst.core.arguments import as_array, check_integer, shown
-from clmst.core.callers import callers_level
-from clmst.core.errors import GraphWarning, InvalidArgumentError, InvalidGraphError
+from clmst.core.errors import GraphWarning, InvalidArgumentError, InvalidGraphError, callers_level
 from clmst.core.weight_keys import Array
 
 if TYPE_CHECKING:
@@ -20,10 +19,45 @@ _MAX_AXES = 4  # the neighbours of a pixel are up to 3**axes - 1
 _COLOURS = (3, 4)  # channels of RGB and RGBA
 
 
-def graph_of_image(image: Any, connectivity: int, channel_axis: int | None, mask: Any) -> Graph:
-    """Return the graph of an image; see ``Graph.from_image``."""
-    from clmst.core.graph import Graph
+def from_image(
+    cls: type[Graph],
+    image: Any,
+    *,
+    connectivity: int = 1,
+    channel_axis: int | None = None,
+    mask: Any = None,
+) -> Graph:
+    """Take an image or a volume: a vertex a pixel, an edge between neighbours.
 
+    The weight of an edge says how far the two pixels' values are apart: the absolute difference
+    of one channel, exact for integers; the Euclidean distance of several, in float64. Vertices
+    are numbered as the pixels in C order, so ``array.reshape(shape)`` makes an image of an
+    array of vertices.
+
+    Parameters
+    ----------
+    image : array of real numbers, shape (..., rows, columns)
+        Of one to four axes of pixels, and finite.
+    connectivity : int
+        How many coordinates of two neighbours may differ, by one each: for two axes 1 is four
+        neighbours, 2 is eight.
+    channel_axis : int, optional
+        The axis of colours or other channels. None: there is one channel; an array of uint8
+        whose last axis has 3 or 4 values gets a `GraphWarning`.
+    mask : array of bool, shape of the pixels, optional
+        False: a pixel without edges.
+
+    Raises
+    ------
+    InvalidGraphError
+        The image is empty, not of real numbers, or has a value that is not finite.
+    InvalidArgumentError
+        Another argument is out of range, or the mask has another shape.
+
+    Notes
+    -----
+    O(pixels * neighbours) time and memory. Edge ids go by neighbour first, then by pixel.
+    """
     values = _checked_values(image)
     if channel_axis is not None:
         axis = check_integer("channel_axis", channel_axis, low=-values.ndim, high=values.ndim - 1)
@@ -47,7 +81,7 @@ def graph_of_image(image: Any, connectivity: int, channel_axis: int | None, mask
         u.append(pixels[here][kept].ravel())
         v.append(pixels[there][kept].ravel())
         weights.append(distance[kept].ravel())
-    return Graph.from_edges(
+    return cls.from_edges(
         np.concatenate(u), np.concatenate(v), np.concatenate(weights), n_vertices=pixels.size,
         coordinates=_coordinates(shape),
     )  # fmt: skip

@@ -7,7 +7,7 @@ them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -16,13 +16,51 @@ from scipy import sparse
 from clmst.core import csr
 from clmst.core.arguments import as_array, shown
 from clmst.core.errors import ClmstError, InvalidGraphError
+from clmst.core.graph_checks import check_shape
 from clmst.core.weight_keys import Array
 
 Shape = tuple[int, int]
 SparseFormat: TypeAlias = Literal["bsr", "coo", "csc", "csr", "dia", "dok", "lil"]
 
+_COMPRESSED = ("indptr", "indices", "data")
+_ARRAYS = {
+    "csr": _COMPRESSED,
+    "csc": _COMPRESSED,
+    "bsr": _COMPRESSED,
+    "coo": ("row", "col", "data"),
+    "dia": ("offsets", "data"),
+}
 
-def check_matrix(A: Any) -> None:
+
+def csr_parts(A: Any) -> tuple[Array, Array, Array, Shape]:
+    """Return (indptr, indices, data, shape) of an adjacency matrix; no copy if it is CSR.
+
+    SciPy converts other formats than CSR, and sums duplicate entries. DIA and BSR pad with zeros,
+    so their zeros are no entries.
+
+    Raises
+    ------
+    InvalidGraphError
+        It is no square sparse matrix of real numbers, or its arrays do not fit its shape and one
+        another. Of a CSR only dtypes and lengths are checked: callers use its arrays directly, and
+        check the rest.
+    """
+    _check_matrix(A)
+    check_shape(A.shape)  # before a conversion makes an indptr of that many rows
+    _check_arrays(A)
+    matrix = A if A.format == "csr" else _converted(A)
+    if A.format == "bsr":
+        matrix.eliminate_zeros()  # SciPy does so for DIA
+    indptr = csr.as_integers("indptr", matrix.indptr)
+    used = int(indptr[-1]) if indptr.size else 0
+    # SciPy allows unused elements after the last entry; they are no part of the matrix.
+    indices, data = np.asarray(matrix.indices), np.asarray(matrix.data)
+    if indices.size > used >= 0 and indices.shape == data.shape:
+        indices, data = indices[:used], data[:used]
+    return indptr, indices, data, (int(A.shape[0]), int(A.shape[1]))
+
+
+def _check_matrix(A: Any) -> None:
     """Raise unless `A` is a two-dimensional sparse matrix of real numbers."""
     is_sparse: bool = sparse.issparse(A)
     if not is_sparse:
@@ -42,68 +80,51 @@ def check_matrix(A: Any) -> None:
         )
 
 
-def check_arrays(A: Any) -> None:
-    """Raise unless the arrays of a checked matrix fit its shape and one another. O(n + n_slots).
-
-    Of a CSR only the dtypes and lengths: callers that use its arrays directly check the rest.
-    """
-    names = _ARRAYS.get(A.format, ())
+def _check_arrays(A: Any) -> None:
     try:
-        parts = {name: getattr(A, name) for name in names}
+        parts = {name: getattr(A, name) for name in _ARRAYS.get(A.format, ())}
     except Exception as error:
         raise _unreadable(A.format, error) from error
-    if A.format == "csr":
-        _check_kinds(parts)
-    else:
+    if A.format != "csr":
         check_parts(A.format, (int(A.shape[0]), int(A.shape[1])), parts)
+        return
+    csr.as_integers("indptr", parts["indptr"])
+    csr.as_integers("indices", parts["indices"])
+    as_array("data", parts["data"], error=InvalidGraphError)
 
 
 def check_parts(kind: str, shape: Shape, parts: Mapping[str, Any]) -> None:
-    """Raise unless the arrays of a matrix of this format fit its shape and one another.
+    """Raise unless the arrays of a matrix of a format fit its shape and one another.
 
-    Parameters
-    ----------
-    kind : str
-        Its ``A.format``. Formats "lil" and "dok" have no arrays, so nothing is checked.
-    shape : tuple of int
-    parts : mapping
-        The arrays, by the matrix's attribute names.
+    `parts` are the arrays by the matrix's attribute names. Formats "lil" and "dok" have none.
+    O(n + n_slots).
     """
-    if kind in _CHECKS:
-        _CHECKS[kind](shape, parts)
-
-
-def _check_kinds(parts: Mapping[str, Any]) -> None:
-    csr.as_integers("indptr", parts["indptr"])
-    csr.as_integers("indices", parts["indices"])
-    if type(parts["data"]) is not np.ndarray:
-        as_array("data", parts["data"], error=InvalidGraphError)
-
-
-def _check_csr(shape: Shape, parts: Mapping[str, Any]) -> None:
-    _check_compressed(shape[0], shape[1], parts, dimensions=1)
-
-
-def _check_csc(shape: Shape, parts: Mapping[str, Any]) -> None:
-    _check_compressed(shape[1], shape[0], parts, dimensions=1)
-
-
-def _check_bsr(shape: Shape, parts: Mapping[str, Any]) -> None:
+    if kind not in _ARRAYS:
+        return
     data = as_array("data", parts["data"], error=InvalidGraphError)
-    if data.ndim != 3 or 0 in data.shape[1:] or any(np.remainder(shape, data.shape[1:])):
-        raise InvalidGraphError(
-            f"the blocks have shape {data.shape} in a matrix of shape {shape}; they must be "
-            "(k, rows, columns), of which rows and columns divide the shape"
-        )
-    rows, columns = shape[0] // data.shape[1], shape[1] // data.shape[2]
-    _check_compressed(rows, columns, parts, dimensions=3)
+    if kind == "coo":
+        _check_coo(shape, parts, data)
+    elif kind == "dia":
+        _check_dia(parts, data)
+    elif kind == "bsr":
+        if data.ndim != 3 or 0 in data.shape[1:] or any(np.remainder(shape, data.shape[1:])):
+            raise InvalidGraphError(
+                f"the blocks have shape {data.shape} in a matrix of shape {shape}; they must be "
+                "(k, rows, columns), of which rows and columns divide the shape"
+            )
+        rows, columns = shape[0] // data.shape[1], shape[1] // data.shape[2]
+        _check_compressed(rows, columns, parts, data, dimensions=3)
+    else:
+        rows, columns = shape if kind == "csr" else shape[::-1]
+        _check_compressed(rows, columns, parts, data, dimensions=1)
 
 
-def _check_compressed(n: int, columns: int, parts: Mapping[str, Any], *, dimensions: int) -> None:
+def _check_compressed(
+    n: int, columns: int, parts: Mapping[str, Any], data: Array, *, dimensions: int
+) -> None:
     """Check n compressed rows, columns, or rows of blocks; unused entries may follow them."""
     indptr = csr.as_integers("indptr", parts["indptr"])
     indices = csr.as_integers("indices", parts["indices"])
-    data = as_array("data", parts["data"], error=InvalidGraphError)
     csr.check_indptr(indptr, n)
     used = int(indptr[-1])
     if data.ndim != dimensions or used > min(indices.size, data.shape[0]):
@@ -114,9 +135,8 @@ def _check_compressed(n: int, columns: int, parts: Mapping[str, Any], *, dimensi
     csr.check_range(indices[:used], columns, "indices")
 
 
-def _check_coo(shape: Shape, parts: Mapping[str, Any]) -> None:
+def _check_coo(shape: Shape, parts: Mapping[str, Any], data: Array) -> None:
     rows, columns = (csr.as_integers(name, parts[name]) for name in ("row", "col"))
-    data = as_array("data", parts["data"], error=InvalidGraphError)
     if not rows.shape == columns.shape == data.shape:
         raise InvalidGraphError(
             f"row, col and data have shapes {rows.shape}, {columns.shape} and {data.shape}; they "
@@ -126,9 +146,8 @@ def _check_coo(shape: Shape, parts: Mapping[str, Any]) -> None:
     csr.check_range(columns, shape[1], "col")
 
 
-def _check_dia(shape: Shape, parts: Mapping[str, Any]) -> None:
+def _check_dia(parts: Mapping[str, Any], data: Array) -> None:
     offsets = csr.as_integers("offsets", parts["offsets"])
-    data = as_array("data", parts["data"], error=InvalidGraphError)
     if data.ndim != 2 or data.shape[0] != offsets.size:
         raise InvalidGraphError(
             f"data has shape {data.shape} for {offsets.size} offsets; there must be one row for "
@@ -138,45 +157,11 @@ def _check_dia(shape: Shape, parts: Mapping[str, Any]) -> None:
         raise InvalidGraphError("an offset is there twice; offsets must be distinct")
 
 
-_ARRAYS = {
-    "csr": ("indptr", "indices", "data"),
-    "csc": ("indptr", "indices", "data"),
-    "bsr": ("indptr", "indices", "data"),
-    "coo": ("row", "col", "data"),
-    "dia": ("offsets", "data"),
-}
-_CHECKS: Mapping[str, Callable[[Shape, Mapping[str, Any]], None]] = {
-    "csr": _check_csr,
-    "csc": _check_csc,
-    "bsr": _check_bsr,
-    "coo": _check_coo,
-    "dia": _check_dia,
-}
-
-
 def _unreadable(kind: str, error: Exception) -> InvalidGraphError:
     return InvalidGraphError(
         f"the {kind} matrix cannot be read ({type(error).__name__}: {shown(str(error))}); its "
         "arrays must be what SciPy makes of them"
     )
-
-
-def csr_parts(A: Any) -> tuple[Array, Array, Array, Shape]:
-    """Return (indptr, indices, data, shape) of a matrix of checked arrays; no copy if it is CSR.
-
-    SciPy converts other formats than CSR, and sums duplicate entries. DIA and BSR pad with zeros,
-    so their zeros are no entries.
-    """
-    matrix = A if A.format == "csr" else _converted(A)
-    if A.format == "bsr":
-        matrix.eliminate_zeros()  # SciPy does so for DIA
-    indptr = csr.as_integers("indptr", matrix.indptr)
-    used = int(indptr[-1]) if indptr.size else 0
-    # SciPy allows unused elements after the last entry; they are no part of the matrix.
-    indices, data = np.asarray(matrix.indices), np.asarray(matrix.data)
-    if indices.size > used >= 0 and indices.shape == data.shape:
-        indices, data = indices[:used], data[:used]
-    return indptr, indices, data, (int(A.shape[0]), int(A.shape[1]))
 
 
 def _converted(A: Any) -> Any:
@@ -186,7 +171,7 @@ def _converted(A: Any) -> Any:
             return _from_lists(A)
         if A.format == "dok":
             coordinates = A.tocoo()
-            check_arrays(coordinates)
+            _check_arrays(coordinates)
             return coordinates.tocsr()
         if A.format == "dia":
             within = (A.offsets > -A.shape[0]) & (A.offsets < A.shape[1])

@@ -10,8 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clmst.core import csr, from_networkx, from_scipy
-from clmst.core.canonical import canonicalise
+from clmst.core import csr, data_frames, from_graph_objects
+from clmst.core.canonical import canonicalise, mirror
+from clmst.core.dense_graph import from_masked
+from clmst.core.from_image import from_image
+from clmst.core.from_scipy import csr_parts
 from clmst.core.graph_checks import (
     check_attributes,
     check_contents,
@@ -20,7 +23,6 @@ from clmst.core.graph_checks import (
     check_size,
     check_weights,
 )
-from clmst.core.other_libraries import OtherLibraries
 from clmst.core.weight_keys import Array, as_weights
 
 if TYPE_CHECKING:
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Graph(OtherLibraries):
+class Graph:
     """An undirected weighted graph in canonical compressed sparse rows.
 
     Build one with :meth:`read` or one of the methods `from_...`; the constructor itself takes
@@ -95,7 +97,7 @@ class Graph(OtherLibraries):
     @property
     def weights_at_hand(self) -> bool:
         """Whether the host has the weights; a graph made of a device's arrays may not."""
-        return True
+        return "weights" in vars(self)
 
     @cached_property
     def n_edges(self) -> int:
@@ -150,11 +152,7 @@ class Graph(OtherLibraries):
         O(n + n_slots) time; the weights are the caller's array, so do not change it before the
         forest has been computed.
         """
-        from_scipy.check_matrix(A)
-        check_shape(A.shape)  # before a conversion makes an indptr of that many rows
-        from_scipy.check_arrays(A)
-        indptr, indices, data, shape = from_scipy.csr_parts(A)
-        return cls._from_csr_parts(indptr, indices, data, shape)
+        return cls._from_csr_parts(*csr_parts(A))
 
     @classmethod
     def from_csr(cls, indptr: Any, indices: Any, weights: Any) -> Graph:
@@ -184,15 +182,7 @@ class Graph(OtherLibraries):
         weights = as_weights(weights)
         indptr, indices = csr.check(indptr, indices, weights, n=shape[0])
         check_weights(weights, lambda slot: csr.endpoints_of(indptr, indices, slot))
-        parts = canonicalise(indptr, indices, weights)
-        return cls.unchecked(
-            indptr=parts.indptr,
-            indices=parts.indices,
-            weights=parts.weights,
-            is_symmetric=parts.is_symmetric,
-            edge_ids=parts.positions,
-            n_input=indices.size,
-        )
+        return cls.unchecked(**canonicalise(indptr, indices, weights))
 
     @classmethod
     def from_edges(
@@ -240,47 +230,18 @@ class Graph(OtherLibraries):
         for. Do not change them before: an end that is no vertex raises then, and whether another
         change counts is undefined. On the host the attributes take 12 n + 24 m bytes at least.
         """
-        from clmst.core.from_edges import graph_of
+        from clmst.core.deferred_graph import graph_of
 
         options: Any = {"merge_parallel": merge_parallel, "relabel": relabel}
         return graph_of(u, v, w, n_vertices, coordinates=coordinates, **options)
 
-    @classmethod
-    def from_masked(cls, matrix: Any, *, symmetrize: bool = False) -> Graph:
-        """Take a square ``numpy.ma.MaskedArray``: cells that are not masked are edges, zeros too.
-
-        If one of the cells (i, j) and (j, i) is masked, the other one is the weight, so an upper
-        triangle is enough. If neither is, they must be equal, save with `symmetrize`, which takes
-        the lesser. Edge ids are indices into SciPy's
-        condensed form of the matrix; loops have none. Raises InvalidGraphError as
-        :class:`clmst.DenseGraph` does.
-        """
-        from clmst.core.dense_graph import graph_of_masked
-
-        return graph_of_masked(matrix, symmetrize=symmetrize)
-
-    @classmethod
-    def from_networkx(cls, G: Any, weight: str | None = "weight") -> Graph:
-        """Take an undirected NetworkX graph or multigraph.
-
-        Vertices are numbered in the order of ``G.nodes`` and keep their names in
-        `vertex_labels`; edge ids count ``G.edges`` in its order.
-
-        Parameters
-        ----------
-        G : networkx.Graph or networkx.MultiGraph
-        weight : str or None
-            The edge attribute that holds the weight; edges without it have weight 1, as have all
-            edges if it is None.
-
-        Raises
-        ------
-        InvalidGraphError
-            `G` is directed, or a weight is not a real number.
-        """
-        parts = from_networkx.edge_arrays(G, weight)
-        graph = cls.from_edges(parts.u, parts.v, parts.w, n_vertices=len(parts.labels))
-        return graph.replace(vertex_labels=parts.labels)
+    from_masked = classmethod(from_masked)
+    from_networkx = classmethod(from_graph_objects.from_networkx)
+    from_igraph = classmethod(from_graph_objects.from_igraph)
+    from_rustworkx = classmethod(from_graph_objects.from_rustworkx)
+    from_pandas = classmethod(data_frames.from_pandas)
+    from_arrow = classmethod(data_frames.from_arrow)
+    from_image = classmethod(from_image)
 
     @classmethod
     def read(cls, path: str | Path, *, format: str | None = None, columns: Any = None) -> Graph:  # noqa: A002
@@ -333,7 +294,7 @@ class Graph(OtherLibraries):
             return self
         slots = self.edge_slots
         check_size(self.n_vertices, 2 * slots.size)
-        parts = csr.mirror(self.n_vertices, self.rows[slots], self.indices[slots])
+        parts = mirror(self.n_vertices, self.rows[slots], self.indices[slots])
         chosen = slots[parts.positions]
         return self.replace_unchecked(
             indptr=parts.indptr,

@@ -65,25 +65,16 @@ class KnownGraph:
     def core_numbers(self) -> Array:
         """The core numbers, computed by peeling on the host."""
         u, v, _, _ = self.ranks.edges()
-        n, u, v = self.ranks.n_vertices, u[u != v].astype(np.int64), v[u != v].astype(np.int64)
-        ends = np.concatenate([u, v])
-        order = np.argsort(ends, kind="stable")
-        starts = np.searchsorted(ends[order], np.arange(n + 1))
-        others = np.concatenate([v, u])[order]
-        degree, cores, level = np.diff(starts), np.zeros(n, np.uint32), 0
-        left = np.arange(n)
-        while left.size:
-            level = max(level, int(degree[left].min()))
-            gone = left[degree[left] <= level]
-            while gone.size:
-                cores[gone], degree[gone] = level, n + 1
-                rows = [others[starts[vertex] : starts[vertex + 1]] for vertex in gone.tolist()]
-                touched, times = np.unique(np.concatenate(rows), return_counts=True)
-                stays = degree[touched] <= n
-                touched, times = touched[stays], times[stays]
-                degree[touched] -= times
-                gone = touched[degree[touched] <= level]
-            left = left[degree[left] <= n]
+        n, level, peeled = self.ranks.n_vertices, 0, np.iinfo(np.int64).max
+        degree = np.bincount(np.concatenate([u, v]), minlength=n)
+        cores = np.zeros(n, np.uint32)
+        while (least := int(degree.min())) < peeled:
+            level = max(level, least)
+            gone = degree <= level
+            lost = gone[u] | gone[v]
+            degree -= np.bincount(np.concatenate([u[lost], v[lost]]), minlength=n)
+            cores[gone], degree[gone] = level, peeled
+            u, v = u[~lost], v[~lost]
         return cores
 
     @cached_property

@@ -13,6 +13,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import minimum_spanning_tree
 
 from clmst.core.arguments import check_bool, unchecked
+from clmst.core.canonical import stable_order
 from clmst.core.coercion import as_listed, with_weight
 from clmst.core.columns import WEIGHT
 from clmst.core.errors import InvalidArgumentError
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from clmst.core.weight_keys import Array
 
 _SCIPY_LIMIT = 2**31 - 1  # scipy.sparse.csgraph counts in int32
-_LOW_WORD = np.uint64(32)
 
 
 def kruskal(
@@ -88,15 +88,8 @@ def forest_positions(
 ) -> Array:
     """Return the entries of a CSR that are the forest, rising; of equal weights the first wins.
 
-    Every entry is an edge, in whatever direction; loops and parallel edges are allowed.
-
-    Parameters
-    ----------
-    n : int
-    starts, columns : ndarray of int, shapes (n + 1,) and (m,)
-    weights : ndarray of any supported dtype, shape (m,)
-        None of them NaN.
-    maximum : bool
+    Every entry is an edge, in whatever direction; loops and parallel edges are allowed. No weight
+    is NaN.
 
     Raises
     ------
@@ -115,31 +108,10 @@ def forest_positions(
     if not falls.any():
         ends = (columns.astype(np.int32), starts.astype(np.int32))
         return _joining_ranks(n, *ends, np.arange(0.5, m))
-    order = _total_order(weights, maximum=maximum)
+    order = stable_order(weights, descending=maximum)
     chosen: Array = order[_joining_ranks(n + m, *_subdivided(n, starts, columns, order))]
     chosen.sort()
     return chosen
-
-
-def _total_order(weights: Array, *, maximum: bool) -> Array:
-    """Return the edges by (weight, edge), or by (weight descending, edge), the best one first.
-
-    NumPy's comparison defines the order: -0.0 equals 0.0, and infinities are the extremes. NumPy
-    sorts in a seventh of the time if it may mix equal weights; their runs are put right afterwards.
-    """
-    order = np.argsort(weights)
-    if maximum:
-        order = order[::-1]
-    risen = weights[order]
-    is_new = risen[1:] != risen[:-1]
-    if is_new.all():
-        return order
-    words = np.zeros(order.size, np.uint64)  # the run above, the edge below
-    np.cumsum(is_new, out=words[1:])
-    words <<= _LOW_WORD
-    words |= order.astype(np.uint64)
-    words.sort()
-    return words.astype(np.uint32).astype(np.int64)
 
 
 def _subdivided(n: int, starts: Array, columns: Array, order: Array) -> tuple[Array, Array, Array]:

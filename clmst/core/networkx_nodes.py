@@ -7,14 +7,12 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from clmst.core.arguments import check_text, shown
-from clmst.core.errors import InvalidArgumentError
-from clmst.core.optional import optional_import
-from clmst.core.vertex_labels import hashable_labels
+from clmst.core.columns import WEIGHT
+from clmst.core.errors import InvalidArgumentError, optional_import
+from clmst.core.vertex_names import hashable_labels
 
 if TYPE_CHECKING:
     from clmst.core.forest import Forest
-
-_DEFAULT_WEIGHT = "weight"
 
 
 class NetworkxNodes(list[Hashable]):
@@ -31,24 +29,49 @@ class NetworkxNodes(list[Hashable]):
         return list, (list(self),)
 
 
-def networkx_of(forest: Forest, weight: str | None) -> Any:
-    """Return what :meth:`clmst.Forest.to_networkx` makes."""
+def to_networkx(self: Forest, weight: str | None = None) -> Any:
+    """Return a ``networkx.Graph`` of all vertices, with the caller's names if any.
+
+    Of a forest of a NetworkX graph it has the attributes that the graph has now, those of nodes
+    and edges too, as ``networkx.minimum_spanning_tree`` has. Names that are arrays, or lists,
+    become tuples.
+
+    Parameters
+    ----------
+    weight : str, optional
+        The edge attribute that holds the weight; by default the one that it was in, or
+        "weight".
+
+    Raises
+    ------
+    InvalidArgumentError
+        A name is not hashable, two vertices have the same, or the NetworkX graph has lost a
+        node or an edge since.
+    InvalidForestError
+        As :meth:`to_scipy`.
+    MissingDependencyError
+        NetworkX is not installed.
+
+    Notes
+    -----
+    A pickled forest has the names of nodes, but not the graph with its attributes.
+    """
     if weight is not None:
         weight = check_text("weight", weight)
     nx = optional_import("networkx", extra="networkx")
-    names = hashable_labels(forest.vertex_labels, forest.n_vertices)
-    ends, weights = forest.checked_edges().tolist(), forest.weights.tolist()
+    names = hashable_labels(self.vertex_labels, self.n_vertices)
+    ends, weights = self.checked_edges().tolist(), self.weights.tolist()
     rows = ((names[u], names[v], w) for (u, v), w in zip(ends, weights, strict=True))
     tree = nx.Graph()
-    if not isinstance(forest.vertex_labels, NetworkxNodes):
+    if not isinstance(self.vertex_labels, NetworkxNodes):
         tree.add_nodes_from(names)
-        tree.add_weighted_edges_from(rows, weight=weight or _DEFAULT_WEIGHT)
+        tree.add_weighted_edges_from(rows, weight=weight or WEIGHT)
         return tree
-    G, own = forest.vertex_labels.graph, forest.vertex_labels.weight
+    G, own = self.vertex_labels.graph, self.vertex_labels.weight
     tree.graph.update(G.graph)
     try:
         tree.add_nodes_from((name, G.nodes[name]) for name in names)
-        data = _edge_data(G, forest, names)
+        data = _edge_data(G, self, names)
         tree.add_edges_from(
             (a, b, _weighted(found, w, weight, own))
             for (a, b, w), found in zip(rows, data, strict=True)

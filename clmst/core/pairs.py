@@ -25,13 +25,7 @@ def check_count(n: int) -> None:
 
 
 def check_ends(u: Any, v: Any, n: int) -> tuple[Array, Array]:
-    """Return the ends of pairs as integer arrays of shapes that broadcast, or raise.
-
-    Raises
-    ------
-    InvalidGraphError
-        One is not of integers, or not from 0 to below `n`; or the shapes do not broadcast.
-    """
+    """Return the ends of pairs as integer arrays of vertices below `n` that broadcast, or raise."""
     ends = []
     for name, given in (("u", u), ("v", v)):
         array = as_array(name, given, error=InvalidGraphError)

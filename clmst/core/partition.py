@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from clmst.core import sorted_pairs
+from clmst.core.canonical import row_starts
 from clmst.core.graph import Graph
 from clmst.core.weight_keys import Array
 
@@ -182,7 +182,7 @@ def _in_common(n: int, rows: Array, columns: Array) -> Array:
     by_column = upper.tocsc()
     sides = []
     for indptr, others in (
-        (sorted_pairs.row_starts(rows, n), columns),
+        (row_starts(rows, n), columns),
         (by_column.indptr, by_column.indices),
     ):
         busy = np.flatnonzero(indptr[1:] > indptr[:-1])
@@ -263,7 +263,7 @@ def part_of(
     if relative is not None and np.array_equal(relative, np.arange(last - first)):
         relative = None
     graph = Graph.unchecked(
-        indptr=sorted_pairs.row_starts(rows, n),
+        indptr=row_starts(rows, n),
         indices=np.ascontiguousarray(columns),
         weights=np.broadcast_to(np.uint8(0), columns.size),
         is_symmetric=False,

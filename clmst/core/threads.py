@@ -20,7 +20,7 @@ from functools import partial
 from queue import SimpleQueue
 from typing import Any, Generic, TypeVar
 
-from clmst.core.cores import usable_cores
+from clmst.core.machine import usable_cores
 
 Item = TypeVar("Item")
 T = TypeVar("T")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -21,22 +20,11 @@ _SLOTS_A_RUN = 1 << 18
 
 
 def edges_once(graph: Graph) -> Graph:
-    """Return a graph's edges, each stored once, in canonical order, without loops.
+    """Return a graph's edges, each stored once, in canonical order, without loops. O(n + n_slots).
 
-    Parameters
-    ----------
-    graph : Graph
-
-    Returns
-    -------
-    Graph
-        Its slots are the edges. `n_input` is the number of weights of a solve. If `edge_ids` is
-        None, weight k belongs to slot k; else weight ``edge_ids[i]`` belongs to slot i. Its own
-        weights are all 0, and take no memory.
-
-    Notes
-    -----
-    O(n + n_slots).
+    The slots of the graph are the edges. `n_input` is the number of weights of a solve. If
+    `edge_ids` is None, weight k belongs to slot k; else weight ``edge_ids[i]`` belongs to slot i.
+    Its own weights are all 0, and take no memory.
     """
     if graph.is_symmetric or graph.n_edges < graph.n_slots:
         graph = _upper(graph)
@@ -52,16 +40,6 @@ def edges_once(graph: Graph) -> Graph:
     return _with_rows(once, graph.rows)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _RowRange:
-    """Slots of some rows: the number in each row, and row, column and edge id of each slot."""
-
-    lengths: Array
-    rows: Array
-    columns: Array
-    ids: Array | None
-
-
 def _upper(graph: Graph) -> Graph:
     """Return a graph of the slots above the diagonal, its weights all 0.
 
@@ -71,7 +49,8 @@ def _upper(graph: Graph) -> Graph:
     cuts = np.searchsorted(indptr, np.arange(0, graph.n_slots, _SLOTS_A_RUN), side="right") - 1
     bounds = [*np.unique(np.append(0, cuts)).tolist(), graph.n_vertices]
 
-    def upper(first: int, last: int) -> _RowRange:
+    def upper(first: int, last: int) -> tuple[Array, Array, Array, Array]:
+        """Return the number of slots in each row, and row, column and edge id of each slot."""
         ends = indptr[first : last + 1].astype(np.int64)
         run = slice(*ends[[0, -1]].tolist())
         columns, vertices = graph.indices[run], np.arange(first, last, dtype=np.uint32)
@@ -80,24 +59,20 @@ def _upper(graph: Graph) -> Graph:
         np.cumsum(is_upper, dtype=np.uint32, out=before[1:])
         lengths = np.diff(before[ends - ends[0]])
         kept = np.flatnonzero(is_upper)
-        return _RowRange(
-            lengths=lengths,
-            rows=np.repeat(vertices, lengths),
-            columns=columns.take(kept),
-            ids=None if graph.edge_ids is None else graph.edge_ids[run].take(kept),
-        )
+        ids = kept if graph.edge_ids is None else graph.edge_ids[run].take(kept)
+        return lengths, np.repeat(vertices, lengths), columns.take(kept), ids
 
     runs = in_threads(lambda rows: upper(*rows), pairwise(bounds))
+    lengths, rows, columns, ids = map(np.concatenate, zip(*runs, strict=True))
     starts = np.zeros(graph.n_vertices + 1, np.uint32)
-    lengths = np.concatenate([run.lengths for run in runs])
     np.cumsum(lengths, dtype=np.uint32, out=starts[1:])
     once = graph.replace_unchecked(
         indptr=starts,
-        indices=np.concatenate([run.columns for run in runs]),
+        indices=columns,
         weights=np.broadcast_to(np.uint8(0), int(starts[-1])),
-        edge_ids=None if graph.edge_ids is None else np.concatenate([run.ids for run in runs]),
+        edge_ids=None if graph.edge_ids is None else ids,
     )
-    return _with_rows(once, np.concatenate([run.rows for run in runs]))
+    return _with_rows(once, rows)
 
 
 def _with_rows(graph: Graph, rows: Array) -> Graph:
@@ -109,22 +84,15 @@ def _with_rows(graph: Graph, rows: Array) -> Graph:
 def graph_of_matrix(A: Any) -> Graph:
     """Return a graph of a SciPy matrix whose edges do not depend on the entries' weights.
 
-    A symmetric or upper triangular matrix gives the graph of :meth:`clmst.Graph.from_scipy`. For
-    any other one, the edges are the pairs of vertices with an entry, each once, with the lesser
-    weight.
+    One that is not canonical as it is has as edges the pairs of vertices with an entry, each once,
+    with the lesser weight.
     """
     graph = Graph.from_scipy(A)
     return graph if graph.edge_ids is None else graph.replace_unchecked(edge_ids=None)
 
 
 def weights_in_order(graph: Graph, edges: Graph) -> Array:
-    """Return the weights of a graph in the order of another graph with the same edges.
-
-    Parameters
-    ----------
-    graph : Graph
-    edges : Graph
-        As of :func:`edges_once`.
+    """Return the weights of a graph in the order of the `edges_once` of another one.
 
     Raises
     ------

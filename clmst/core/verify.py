@@ -7,12 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
-from scipy.sparse.csgraph import breadth_first_order
 
 from clmst.core.arguments import check_integer, check_kind, check_texts
 from clmst.core.coercion import as_listed, with_weight
@@ -20,11 +18,14 @@ from clmst.core.columns import WEIGHT
 from clmst.core.errors import InvalidArgumentError, InvalidForestError
 from clmst.core.forest import Forest
 from clmst.core.graph import Graph
-from clmst.core.path_maxima import Hierarchy, components
+from clmst.core.paths import Hierarchy, RootedForest, components
 from clmst.core.threads import in_threads
 
 if TYPE_CHECKING:
     from clmst.core.weight_keys import Array
+
+# Positions of what has a fault, and what describes the fault of one.
+_Fault: TypeAlias = "tuple[Array, Callable[[int], str]]"
 
 _HANDFUL = 5  # so many problems are described; the rest are counted
 _RUN = 1 << 18  # edges that a thread compares at a time: their data stays in the caches
@@ -106,14 +107,18 @@ def verify(
     """
     check_kind("forest", forest, Forest)
     listed = as_listed(with_weight(graph, weight), symmetrize=symmetrize)
-    for findings in _stages(listed, forest):
-        if findings.count:
-            return Verification(problems=tuple(findings.texts), n_problems=findings.count)
+    for stage in _stages(listed, forest):
+        texts, count = list[str](), 0
+        for positions, describe in stage:
+            count += positions.size
+            texts += [describe(int(k)) for k in positions[: _HANDFUL - len(texts)]]
+        if count:
+            return Verification(problems=tuple(texts), n_problems=count)
     return Verification()
 
 
-def _stages(graph: Graph, forest: Forest) -> Iterator[_Findings]:
-    """Yield the problems of each stage; a stage assumes that those before it found none."""
+def _stages(graph: Graph, forest: Forest) -> Iterator[Iterator[_Fault]]:
+    """Yield the faults of each stage; a stage assumes that those before it found none."""
     yield _check_arrays(graph, forest)
     edges = _Edges(*graph.edges())
     number_of_id = np.full(graph.n_input, -1, np.int64)
@@ -139,138 +144,110 @@ class _Edges:
         return f"edge id {self.ids[number]} ({self.u[number]}, {self.v[number]})"
 
 
-class _Findings:
-    """Problems of one stage: all are counted, a few described."""
-
-    def __init__(self) -> None:
-        self.texts: list[str] = []
-        self.count = 0
-
-    def add(self, text: str) -> None:
-        self.add_each(np.zeros(1, np.int64), lambda _: text)
-
-    def add_each(self, positions: Array, describe: Callable[[int], str]) -> None:
-        self.count += positions.size
-        self.texts += [describe(int(k)) for k in positions[: _HANDFUL - len(self.texts)]]
-
-
 # ------------------------------------------------------- is it a set of edges of the graph?
 
 
-def _check_arrays(graph: Graph, forest: Forest) -> _Findings:
-    found = _Findings()
+def _whole(text: str) -> _Fault:
+    """Return a fault of the whole forest."""
+    return np.zeros(1, np.int64), lambda _: text
+
+
+def _check_arrays(graph: Graph, forest: Forest) -> Iterator[_Fault]:
     if forest.n_vertices != graph.n_vertices:
-        found.add(
+        yield _whole(
             f"the forest has {forest.n_vertices} vertices but the graph has {graph.n_vertices}; "
             "they must be equal"
         )
     shapes = forest.edges.shape, forest.weights.shape, forest.edge_ids.shape
     k = forest.edge_ids.size
     if shapes != ((k, 2), (k,), (k,)):
-        found.add(
+        yield _whole(
             "edges, weights and edge_ids have shapes {}, {} and {}; "
             "they must be (k, 2), (k,) and (k,)".format(*shapes)
         )
     for name, array in (("edges", forest.edges), ("edge_ids", forest.edge_ids)):
         if array.dtype.kind not in "iu":
-            found.add(f"{name} has dtype {array.dtype}; it must be an integer dtype")
+            yield _whole(f"{name} has dtype {array.dtype}; it must be an integer dtype")
     if forest.weights.dtype != graph.weights.dtype:
-        found.add(
+        yield _whole(
             f"the weights of the forest have dtype {forest.weights.dtype} but those of the graph "
             f"{graph.weights.dtype}; they must be equal"
         )
-    return found
 
 
-def _check_ids(number_of_id: Array, ids: Array) -> _Findings:
-    found = _Findings()
+def _check_ids(number_of_id: Array, ids: Array) -> Iterator[_Fault]:
     n_input = number_of_id.size
     outside = (ids < 0) | (ids >= n_input)
-    found.add_each(
+    yield (
         np.flatnonzero(outside),
         lambda k: f"edge_ids[{k}] is {ids[k]}; it must be at least 0 and below {n_input}",
     )
     inside = np.flatnonzero(~outside)
-    found.add_each(
+    yield (
         inside[number_of_id[ids[inside].astype(np.int64)] < 0],
         lambda k: (
             f"edge_ids[{k}] is {ids[k]}, which is no edge of the graph but a self-loop, a merged "
             "parallel edge or the second direction of an edge; an id must name an edge"
         ),
     )
-    return found
 
 
-def _check_edges(edges: _Edges, tree: Array, forest: Forest) -> _Findings:
-    found = _Findings()
+def _check_edges(edges: _Edges, tree: Array, forest: Forest) -> Iterator[_Fault]:
     u, v = forest.edges.T
-    found.add_each(
+    yield (
         np.flatnonzero((u != edges.u[tree]) | (v != edges.v[tree])),
         lambda k: (
             f"{edges.name(tree[k])} stands in the forest as ({u[k]}, {v[k]}); "
             "both must name the same endpoints, the lesser first"
         ),
     )
-    found.add_each(
+    yield (
         np.flatnonzero(~(forest.weights == edges.weights[tree])),  # NaN equals nothing
         lambda k: (
             f"{edges.name(tree[k])} weighs {edges.weights[tree[k]]} in the graph but "
             f"{forest.weights[k]} in the forest; they must be equal"
         ),
     )
-    return found
 
 
-def _check_order(ids: Array, tree: Array) -> _Findings:
-    found = _Findings()
+def _check_order(ids: Array, tree: Array) -> Iterator[_Fault]:
     by_number = np.argsort(tree, kind="stable")
     again = by_number[1:][tree[by_number][1:] == tree[by_number][:-1]]
-    found.add_each(
-        again, lambda k: f"edge id {ids[k]} stands in the forest twice; ids must be distinct"
-    )
+    yield (again, lambda k: f"edge id {ids[k]} stands in the forest twice; ids must be distinct")
     falls = 1 + np.flatnonzero(tree[1:] < tree[:-1])
-    found.add_each(
+    yield (
         falls,
         lambda k: (
             f"edge id {ids[k]} stands behind edge id {ids[k - 1]}; the edges of a forest must "
             "stand in the canonical order of the graph"
         ),
     )
-    return found
 
 
 # ------------------------------------------------------------- is it a spanning forest?
 
 
-def _check_spanning(n: int, edges: _Edges, tree: Array) -> _Findings:
-    found = _Findings()
+def _check_spanning(n: int, edges: _Edges, tree: Array) -> Iterator[_Fault]:
     u, v = edges.u[tree].astype(np.int64), edges.v[tree].astype(np.int64)
     n_trees, labels = components(n, u, v)
     if n_trees != n - tree.size:
-        found.add_each(
+        yield (
             np.flatnonzero(_closes_cycle(n, u, v, labels)),
             lambda k: f"{edges.name(tree[k])} closes a cycle in the forest; a forest has none",
         )
-    found.add_each(
+    yield (
         np.flatnonzero(labels[edges.u] != labels[edges.v]),
         lambda e: (
             f"{edges.name(e)} of the graph joins two trees of the forest; "
             "a spanning forest has one tree for each component of the graph"
         ),
     )
-    return found
 
 
 def _closes_cycle(n: int, u: Array, v: Array, labels: Array) -> npt.NDArray[np.bool_]:
     """Return which edges, given in canonical order, are not in a breadth-first forest of all."""
-    first = np.zeros(int(labels.max()) + 1, np.int64)
-    first[labels[::-1]] = np.arange(n)[::-1]
-    # A common root above one vertex of each component makes the forest one tree, with one search.
-    rows = np.concatenate([u, np.full(first.size, n)])
-    columns = np.concatenate([v, first])
-    matrix = sparse.coo_array((np.ones(rows.size), (rows, columns)), shape=(n + 1, n + 1)).tocsr()
-    _, parent = breadth_first_order(matrix, n, directed=False)
-    outside: npt.NDArray[np.bool_] = (parent[u] != v) & (parent[v] != u)
+    parents = RootedForest.of(n, np.column_stack((u, v)), labels).parents
+    outside: npt.NDArray[np.bool_] = (parents[u] != v) & (parents[v] != u)
     outside[1:] |= (u[1:] == u[:-1]) & (v[1:] == v[:-1])
     return outside
 
@@ -278,7 +255,7 @@ def _closes_cycle(n: int, u: Array, v: Array, labels: Array) -> npt.NDArray[np.b
 # ------------------------------------------------------------------ is it the minimum?
 
 
-def _check_minimality(n: int, edges: _Edges, tree: Array, *, maximum: bool) -> _Findings:
+def _check_minimality(n: int, edges: _Edges, tree: Array, *, maximum: bool) -> Iterator[_Fault]:
     """Compare every edge outside the forest with the last edge on its path, in the total order."""
     by_rank = tree[_ranked(edges.weights[tree], maximum=maximum)]
     hierarchy = Hierarchy(n, edges.u[by_rank].astype(np.int64), edges.v[by_rank].astype(np.int64))
@@ -300,7 +277,7 @@ def _check_minimality(n: int, edges: _Edges, tree: Array, *, maximum: bool) -> _
     found = in_threads(faults, starts)
     others = np.concatenate([np.zeros(0, np.int64), *(one for one, _ in found)])
     last = np.concatenate([np.zeros(0, np.int64), *(one for _, one in found)])
-    return _describe_faults(edges, others, last, maximum=maximum)
+    yield from _describe_faults(edges, others, last, maximum=maximum)
 
 
 def _comes_before(
@@ -313,11 +290,12 @@ def _comes_before(
     return before
 
 
-def _describe_faults(edges: _Edges, others: Array, last: Array, *, maximum: bool) -> _Findings:
+def _describe_faults(
+    edges: _Edges, others: Array, last: Array, *, maximum: bool
+) -> Iterator[_Fault]:
     """Describe which edges must replace which, those of other weights first."""
     ours, theirs = edges.weights[last], edges.weights[others]
-    found = _Findings()
-    found.add_each(
+    yield (
         np.flatnonzero(theirs != ours),
         lambda k: (
             f"{edges.name(others[k])} of weight {theirs[k]} is left out but is "
@@ -325,7 +303,7 @@ def _describe_faults(edges: _Edges, others: Array, last: Array, *, maximum: bool
             "on the path between its ends; it must take the place of that edge"
         ),
     )
-    found.add_each(
+    yield (
         np.flatnonzero(theirs == ours),
         lambda k: (
             f"{edges.name(others[k])} is left out for {edges.name(last[k])} on the path between "
@@ -333,7 +311,6 @@ def _describe_faults(edges: _Edges, others: Array, last: Array, *, maximum: bool
             "first in the canonical order of endpoints, then input position, must be taken"
         ),
     )
-    return found
 
 
 def _ranked(weights: Array, *, maximum: bool) -> npt.NDArray[np.int64]:

@@ -1,19 +1,22 @@
-"""Vertices with names of any kind, numbered: what data frames and tables have at edges' ends."""
+"""Names of vertices, of any kind: numbers for them, and their form in messages and in NetworkX."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from clmst.core import csr
 from clmst.core.arguments import shown
-from clmst.core.csr import as_uint32
-from clmst.core.errors import InvalidGraphError
+from clmst.core.errors import InvalidArgumentError, InvalidGraphError
 from clmst.core.weight_keys import Array
 
-_DENSE = 4  # a table ranks numbers whose range is at most 4 times as long as the column
+if TYPE_CHECKING:
+    from clmst.core.graph import Graph
+
+_DENSE = 8  # a table ranks numbers whose range is at most 8 times as long as the endpoints
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -38,8 +41,8 @@ Factorize: TypeAlias = Callable[[Array], tuple[Array, Array]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class NumberedEnds:
-    """The ends of edges as vertex numbers.
+class NumberedEdges:
+    """Edges whose ends are vertex numbers.
 
     Attributes
     ----------
@@ -47,71 +50,83 @@ class NumberedEnds:
     n_vertices : int
     labels : ndarray of int64 or of object, shape (n_vertices,), or None
         The name of each vertex; None if it is its number.
+    weights : ndarray, shape (m,), or None
+        None if all are 1.
     """
 
     u: Array
     v: Array
     n_vertices: int
     labels: Array | None
+    weights: Array | None = None
+
+    def graph(self, *, merge_parallel: bool = False) -> Graph:
+        """Return the graph of all edges, or of the lightest of parallel ones."""
+        from clmst.core.graph import Graph
+
+        graph = Graph.from_edges(
+            self.u, self.v, self.weights, self.n_vertices, merge_parallel=merge_parallel
+        )
+        return graph.replace_unchecked(vertex_labels=self.labels)
+
+    def merged(self) -> Graph:
+        """Return the graph of a file: of parallel edges the lightest, its labels a tuple."""
+        labels = None if self.labels is None else tuple(self.labels.tolist())
+        return self.graph(merge_parallel=True).replace_unchecked(vertex_labels=labels)
 
 
-def number(source: Ends, target: Ends, factorize: Factorize) -> NumberedEnds:
+def number(source: Ends, target: Ends, factorize: Factorize) -> NumberedEdges:
     """Give a number to each vertex that occurs.
 
     Integers in rising order; names in the order in which rows have them, the source first, as
-    NetworkX numbers nodes. O(m), and O(n log n) for the n vertices.
-
-    Parameters
-    ----------
-    source, target : ndarray of int, or Names
-        As long as one another.
-    factorize : callable
-        Returns (codes, distinct) of an array of integers; by hashing, which is quicker than to sort
-        all of them.
+    NetworkX numbers nodes. O(m), and O(n log n) for the n vertices: `factorize` hashes, which is
+    quicker than to sort all ends.
     """
     if isinstance(source, Names) or isinstance(target, Names):
         return _number_names(_as_names(source, factorize), _as_names(target, factorize))
-    return _number_integers(source, target, factorize)
+    u, v, numbers = rank(source, target, factorize)
+    n = numbers.size
+    if n and int(numbers[-1]) >= 1 << 63:
+        raise InvalidGraphError(f"an id is {numbers[-1]}; integer ids must be below 2**63")
+    is_own_number = n == 0 or (int(numbers[0]), int(numbers[-1])) == (0, n - 1)
+    labels = None if is_own_number else numbers.astype(np.int64, copy=False)
+    return NumberedEdges(u=csr.as_uint32(u), v=csr.as_uint32(v), n_vertices=n, labels=labels)
 
 
-def _number_integers(source: Array, target: Array, factorize: Factorize) -> NumberedEnds:
-    m = source.size
-    if m == 0:
-        nothing = np.zeros(0, np.uint32)
-        return NumberedEnds(u=nothing, v=nothing, n_vertices=0, labels=None)
-    low = min(int(source.min()), int(target.min()))
-    high = max(int(source.max()), int(target.max()))
-    if high >= 1 << 63:
-        raise InvalidGraphError(f"an id is {high}; integer ids must be below 2**63")
-    if high - low < _DENSE * 2 * m + 1024:
-        u, v, numbers = _rank_dense(source, target, low, high)
-    else:
-        u, v, numbers = _rank_sparse(source, target, factorize)
-    is_own_number = low == 0 and high == numbers.size - 1
-    labels = None if is_own_number else numbers
-    return NumberedEnds(u=u, v=v, n_vertices=numbers.size, labels=labels)
+def _by_sorting(integers: Array) -> tuple[Array, Array]:
+    distinct, codes = np.unique(integers, return_inverse=True)
+    return codes, distinct
 
 
-def _rank_dense(source: Array, target: Array, low: int, high: int) -> tuple[Array, Array, Array]:
-    """Return (u, v, numbers in rising order) of ids from `low` to `high`, by a table of those."""
-    if low:
-        source, target = (ends.astype(np.int64) - low for ends in (source, target))
-    occurs = np.zeros(high - low + 1, bool)
-    occurs[source] = occurs[target] = True
+def rank(u: Array, v: Array, factorize: Factorize = _by_sorting) -> tuple[Array, Array, Array]:
+    """Renumber the vertices that occur from 0 on; return (u, v, old numbers), which rise."""
+    if u.size == 0:
+        return u, v, np.zeros(0, np.int64)
+    (low_u, high_u), (low_v, high_v) = csr.extremes(u), csr.extremes(v)
+    least, greatest = min(low_u, low_v), max(high_u, high_v)
+    common = np.dtype(np.int64 if greatest < 1 << 63 else np.uint64)
+    if u.dtype != v.dtype:  # NumPy makes floats of int64 combined with uint64
+        if least < 0 and common.kind == "u":
+            raise InvalidGraphError(
+                f"vertex numbers range from {least} to {greatest}; all must fit into int64, or all "
+                "into uint64"
+            )
+        u, v = u.astype(common), v.astype(common)
+    if greatest - least >= _DENSE * 2 * u.size + 1024:
+        codes, distinct = factorize(np.concatenate([u, v]))
+        order = np.argsort(distinct)
+        ranks = np.empty(order.size, np.uint32)
+        ranks[order] = np.arange(order.size, dtype=np.uint32)
+        return ranks[codes[: u.size]], ranks[codes[u.size :]], distinct[order]
+    if least:
+        u, v = ((ends.astype(common) - common.type(least)).astype(np.int64) for ends in (u, v))
+    occurs = np.zeros(greatest - least + 1, bool)
+    occurs[u] = occurs[v] = True
     numbers = np.flatnonzero(occurs)
     if numbers.size < occurs.size:
         ranks = (np.cumsum(occurs) - 1).astype(np.uint32)
-        source, target = ranks[source], ranks[target]
-    return as_uint32(source), as_uint32(target), numbers + low
-
-
-def _rank_sparse(source: Array, target: Array, factorize: Factorize) -> tuple[Array, Array, Array]:
-    """Return (u, v, numbers in rising order) of ids that are far apart."""
-    codes, distinct = factorize(np.concatenate([source, target], dtype=np.int64))
-    order = np.argsort(distinct)
-    ranks = np.empty(order.size, np.uint32)
-    ranks[order] = np.arange(order.size, dtype=np.uint32)
-    return ranks[codes[: source.size]], ranks[codes[source.size :]], distinct[order]
+        u, v = ranks[u], ranks[v]
+    return u, v, numbers.astype(common) + common.type(least) if least else numbers
 
 
 def _as_names(ends: Ends, factorize: Factorize) -> Names:
@@ -121,7 +136,7 @@ def _as_names(ends: Ends, factorize: Factorize) -> Names:
     return Names(codes=codes, distinct=distinct.tolist())
 
 
-def _number_names(source: Names, target: Names) -> NumberedEnds:
+def _number_names(source: Names, target: Names) -> NumberedEdges:
     known: dict[Hashable, int] = {}
     ends = []
     for column in (source, target):
@@ -133,19 +148,18 @@ def _number_names(source: Names, target: Names) -> NumberedEnds:
                 "hashable values"
             ) from error
         ends.append(np.array(common, np.uint32)[column.codes] if common else column.codes)
-    m, names = ends[0].size, list(known)
-    first = np.full(len(names), 2 * m, np.int64)  # where rows first have a name
-    for offset in (1, 0):
-        rows = np.arange(m - 1, -1, -1)
-        first_here = np.full(len(names), 2 * m, np.int64)
-        first_here[ends[offset][::-1]] = 2 * rows + offset
-        np.minimum(first, first_here, out=first)
-    order = np.argsort(first, kind="stable")[: int(np.count_nonzero(first < 2 * m))]
+    in_turn, names = np.column_stack(ends).ravel(), list(known)
+    first = np.full(len(names), in_turn.size)  # where rows first have a name
+    first[in_turn[::-1]] = np.arange(in_turn.size)[::-1]
+    order = np.argsort(first, kind="stable")[: int(np.count_nonzero(first < in_turn.size))]
     ranks = np.zeros(len(names), np.uint32)
     ranks[order] = np.arange(order.size, dtype=np.uint32)
     labels = np.empty(order.size, object)
     labels[:] = [names[k] for k in order.tolist()]
-    return NumberedEnds(u=ranks[ends[0]], v=ranks[ends[1]], n_vertices=order.size, labels=labels)
+    return NumberedEdges(u=ranks[ends[0]], v=ranks[ends[1]], n_vertices=order.size, labels=labels)
+
+
+# ------------------------------------------------------------------- labels
 
 
 def label_of(labels: Any, vertex: int) -> str:
@@ -154,3 +168,36 @@ def label_of(labels: Any, vertex: int) -> str:
         return str(vertex)
     name = labels[vertex]
     return shown(name.item() if isinstance(name, np.generic) else name)
+
+
+def hashable_labels(labels: Any, n_vertices: int) -> Sequence[Hashable]:
+    """Return the names of vertices in NetworkX's form: hashable and distinct. O(n).
+
+    Raises
+    ------
+    InvalidArgumentError
+        They cannot be made so.
+    """
+    if labels is None:
+        return range(n_vertices)
+    listed = labels.tolist() if isinstance(labels, np.ndarray) else list(labels)
+    names = [as_tuple(name) for name in listed]
+    try:
+        n_distinct = len(set(names))
+    except Exception as error:
+        raise InvalidArgumentError(
+            f"a vertex label is not hashable ({shown(error)}); NetworkX takes hashable ones"
+        ) from error
+    if n_distinct != n_vertices:
+        raise InvalidArgumentError(
+            f"{n_vertices} vertices have {n_distinct} different labels; NetworkX would merge those "
+            "that share one, so all must differ"
+        )
+    return names
+
+
+def as_tuple(name: Any) -> Any:
+    """Return lists and arrays, also nested ones, as tuples; other values unchanged."""
+    if isinstance(name, np.ndarray):
+        name = name.tolist()
+    return tuple(map(as_tuple, name)) if isinstance(name, list) else name

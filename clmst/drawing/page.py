@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from clmst.core.atomic_file import replacing
-from clmst.core.optional import optional_import
+from clmst.core.errors import optional_import
 from clmst.core.weight_keys import Array
 from clmst.drawing.layout import Points
 

@@ -13,7 +13,7 @@ from clmst.core.coercion import as_listed
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.forest import Forest
 from clmst.core.graph import Graph
-from clmst.core.rooted import RootedForest
+from clmst.core.paths import RootedForest
 from clmst.core.weight_keys import Array
 from clmst.drawing.layout import Points, layout
 from clmst.drawing.page import Page

@@ -6,8 +6,8 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from clmst.core import sorted_pairs
 from clmst.core.arguments import check_choice
+from clmst.core.canonical import row_starts
 from clmst.core.graph import Graph
 from clmst.core.weight_keys import Array
 from clmst.generators.hashing import Stream, Words
@@ -48,7 +48,7 @@ def graph_of_pairs(
     """Make a graph of distinct pairs in canonical order; its edge ids count them."""
     low, high = endpoints(pairs)
     return Graph.unchecked(
-        indptr=sorted_pairs.row_starts(low.astype(np.int64), n),
+        indptr=row_starts(low.astype(np.int64), n),
         indices=high.astype(np.uint32),
         weights=weights,
         is_symmetric=False,

@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 
 from clmst import api
+from clmst.core.canonical import stable_order
 from clmst.core.graph import Graph
 from clmst.core.networkx_edges import ListedEdges, attribute_values
 from clmst.core.weight_keys import Array, first_nan
-from clmst.core.weight_order import stable_order
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,8 +18,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from clmst.core.errors import FileFormatError
-from clmst.core.optional import optional_import
+from clmst.core.errors import FileFormatError, optional_import
 
 _PIECE_BYTES = 1 << 18
 _GZIP_LEVEL = 6  # level 9, gzip's default, takes three times as long for one per cent

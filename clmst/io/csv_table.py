@@ -18,12 +18,11 @@ from typing import Any, BinaryIO, TextIO, cast
 import numpy as np
 
 from clmst.core.columns import Columns, choose
-from clmst.core.csr import rank
-from clmst.core.data_frames import NumberedEdges, named, numbered_frame
-from clmst.core.errors import ClmstError, FileFormatError
+from clmst.core.data_frames import named, numbered_frame
+from clmst.core.errors import ClmstError, FileFormatError, optional_import
 from clmst.core.forest import Forest
 from clmst.core.graph import Graph
-from clmst.core.optional import optional_import
+from clmst.core.vertex_names import NumberedEdges, rank
 from clmst.core.weight_keys import Array
 from clmst.io import edge_list
 from clmst.io.blocks import blocks

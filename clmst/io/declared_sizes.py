@@ -12,7 +12,7 @@ from clmst.core.graph_checks import (
     MAX_SLOTS,
     MAX_VERTICES,
 )
-from clmst.core.memory import physical_memory
+from clmst.core.machine import physical_memory
 
 # A header may declare FREE_VERTICES, or so many for each byte of its file on the disk: vertices
 # without an edge take no text. Declared edges cost nothing until they are read.

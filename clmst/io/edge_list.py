@@ -18,10 +18,10 @@ from typing import BinaryIO
 
 import numpy as np
 
-from clmst.core.csr import rank
 from clmst.core.errors import FileFormatError
 from clmst.core.forest import Forest
 from clmst.core.graph import Graph
+from clmst.core.vertex_names import rank
 from clmst.core.weight_keys import Array
 from clmst.io.blocks import Block, blocks
 from clmst.io.declared_sizes import DeclaredSizes

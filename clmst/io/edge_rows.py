@@ -7,7 +7,7 @@ from typing import BinaryIO
 
 import numpy as np
 
-from clmst.core import from_edges
+from clmst.core.deferred_graph import of_owned
 from clmst.core.graph import Graph
 from clmst.core.weight_keys import Array, first_nan
 from clmst.io import plain_rows
@@ -180,7 +180,7 @@ class EdgeRows:
 
 def graph_of(arrays: list[Array | None], n_vertices: int) -> Graph:
     """Return the graph of endpoints u and v and weights, which are taken out of the list."""
-    return Graph.unchecked(**from_edges.of_owned(arrays, n_vertices))
+    return Graph.unchecked(**of_owned(arrays, n_vertices))
 
 
 def write_rows(stream: BinaryIO, row: str, *columns: Array) -> None:

@@ -19,7 +19,7 @@ from clmst.core.errors import (
     InvalidGraphError,
     MissingFileError,
 )
-from clmst.core.memory import physical_memory
+from clmst.core.machine import physical_memory
 from clmst.io.compression import Codec, checked_reader, codec_of
 
 # A compressed file may expand to so many bytes, or so many times its own size.

@@ -8,10 +8,9 @@ from typing import Any, BinaryIO
 
 from clmst.core.columns import Columns, choose
 from clmst.core.data_frames import named, numbered_table
-from clmst.core.errors import ClmstError, FileFormatError
+from clmst.core.errors import ClmstError, FileFormatError, optional_import
 from clmst.core.forest import Forest
 from clmst.core.graph import Graph
-from clmst.core.optional import optional_import
 from clmst.core.weight_keys import Array
 from clmst.io.files import SourceFile, check_expansion
 from clmst.io.forest_edges import ForestEdges

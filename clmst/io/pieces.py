@@ -18,8 +18,8 @@ from clmst.core.errors import (
     InvalidArgumentError,
     InvalidGraphError,
     MissingFileError,
+    optional_import,
 )
-from clmst.core.optional import optional_import
 from clmst.core.weight_keys import Array
 from clmst.io import npy
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from clmst.core import csr
+from clmst.core import canonical
 from clmst.core.graph import Graph
 from clmst.core.weight_keys import Array
 
@@ -35,7 +35,7 @@ class SimpleEdges:
 
     def symmetric_csr(self) -> tuple[Array, Array, Array]:
         """Return (indptr, indices, weights) with both directions of every edge."""
-        mirrored = csr.mirror(self.n_vertices, self.u, self.v)
+        mirrored = canonical.mirror(self.n_vertices, self.u, self.v)
         return mirrored.indptr, mirrored.indices, self.weights[mirrored.positions]
 
 

@@ -14,9 +14,9 @@ from scipy.sparse.csgraph import connected_components
 from clmst.algorithms import families
 from clmst.algorithms.dendrogram.merge import Merges, has_few, merge, rising_order
 from clmst.core.arguments import as_array, shown
+from clmst.core.canonical import stable_order
 from clmst.core.errors import InvalidArgumentError, InvalidForestError
 from clmst.core.weight_keys import Array
-from clmst.core.weight_order import stable_order
 from clmst.runtime.discovery import get_device, pass_over
 from clmst.runtime.failures import Guard
 from clmst.runtime.trust import NoFamilyLeftError

@@ -8,8 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from clmst.core.arguments import has
-from clmst.core.errors import InvalidArgumentError
-from clmst.core.optional import optional_import
+from clmst.core.errors import InvalidArgumentError, optional_import
 from clmst.core.weight_keys import Array
 
 

@@ -10,8 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from clmst.core.arguments import check_bool, check_integer, shown
-from clmst.core.callers import callers_level
-from clmst.core.errors import GraphWarning, InvalidArgumentError
+from clmst.core.errors import GraphWarning, InvalidArgumentError, callers_level
 from clmst.core.forest import Forest
 from clmst.core.points import Points
 from clmst.core.weight_keys import Array

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sized
 from typing import Any
 
-from clmst.algorithms.csr_validation.check import upload_canonical
+from clmst.algorithms.csr_validation.check import put_matrix
 from clmst.algorithms.ecl.options import EclOptions
 from clmst.core import topology
 from clmst.core.arguments import check_bool, check_choice, has, shown
@@ -121,6 +121,6 @@ def graph_of(graph: Any, device: Device, *, symmetrize: bool) -> Graph:
     """Return a graph whose edges do not depend on its weights."""
     check_bool("symmetrize", symmetrize)
     if has(graph, "tocsr"):
-        canonical = upload_canonical(graph, device)
+        canonical = put_matrix(graph, device, arrange=False)
         return topology.graph_of_matrix(graph) if canonical is None else canonical.graph
     return as_listed(graph, symmetrize=symmetrize)

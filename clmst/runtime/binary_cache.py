@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from clmst.core import atomic_file
-from clmst.core.cache_folder import cache_folder
 from clmst.core.errors import CacheWarning, ClmstError
+from clmst.core.machine import cache_folder
 
 # When the cache exceeds this size, the least recently used files go, until half of it is left. All
 # programs of a device are some 20 MB.

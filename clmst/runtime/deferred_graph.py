@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from clmst.core.canonical import index_dtype
 from clmst.core.deferred_graph import DeferredGraph
-from clmst.core.sorted_pairs import index_dtype
 from clmst.core.weight_keys import Array, EncodedWeights, Encoding
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device

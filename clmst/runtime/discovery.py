@@ -8,12 +8,12 @@ import warnings
 from dataclasses import dataclass, field
 from typing import Any
 
-from clmst.core.callers import callers_level
 from clmst.core.errors import (
     DeviceWarning,
     InvalidArgumentError,
     OutOfDeviceMemoryError,
     UnsupportedDeviceError,
+    callers_level,
 )
 from clmst.runtime import embedded, forking
 from clmst.runtime.capabilities import OPTIONAL

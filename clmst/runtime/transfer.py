@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from clmst.core.cores import usable_cores
+from clmst.core.machine import usable_cores
 from clmst.core.threads import TaskThread, share
 from clmst.core.weight_keys import Array
 from clmst.runtime import forking

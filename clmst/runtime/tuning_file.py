@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from clmst.core import atomic_file
-from clmst.core.cache_folder import cache_folder
 from clmst.core.errors import FileFormatError, InvalidArgumentError
+from clmst.core.machine import cache_folder
 from clmst.runtime.policy import PARAMETERS, Number
 from clmst.runtime.tuning_table import Entry
 

@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import Any
 
 from clmst.core.atomic_file import write_text
-from clmst.core.cache_folder import cache_folder
 from clmst.core.errors import ClmstError
+from clmst.core.machine import cache_folder
 from clmst.runtime import source
 
 _MOST_READ = 1 << 12  # bytes of a marker file

@@ -9,7 +9,7 @@ import numpy as np
 from clmst.algorithms.memory_needs import bytes_needed
 from clmst.core.errors import OutOfDeviceMemoryError
 from clmst.core.graph_checks import MAX_SLOTS
-from clmst.core.memory import physical_memory
+from clmst.core.machine import physical_memory
 from clmst.runtime.device import Device
 
 VERTICES_PER_EDGE = 8

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from clmst.core.path_maxima import Hierarchy
+from clmst.core.paths import Hierarchy
 from clmst.core.weight_keys import Array, order_keys
 from clmst.scale.edge_part import EdgePart
 

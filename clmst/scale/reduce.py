@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from clmst import algorithms
 from clmst.algorithms.shared.solution import forest_of
-from clmst.core import csr
+from clmst.core import canonical
 from clmst.core.arguments import check_bool, check_integer
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.forest import Forest
@@ -82,7 +82,7 @@ def reduce(
     if n > VERTICES_PER_EDGE * union.size:
         occurring, u, v = _renumbered(u, v)
         n = occurring.size
-    slots = csr.upper_from_edges(n, u, v)
+    slots = canonical.upper_from_edges(n, u, v)
     order = _parallel_by_id(slots, union.edge_ids)
     graph = Graph.unchecked(
         indptr=slots.indptr, indices=slots.indices, weights=union.weights[order],
@@ -105,7 +105,7 @@ def _renumbered(u: Array, v: Array) -> tuple[Array, Array, Array]:
     return occurring, numbers[: u.size], numbers[u.size :]
 
 
-def _parallel_by_id(slots: csr.Pattern, edge_ids: npt.NDArray[np.int64]) -> Array:
+def _parallel_by_id(slots: canonical.Pattern, edge_ids: npt.NDArray[np.int64]) -> Array:
     """Return the positions of the slots with parallel edges in the order of their ids.
 
     Parallel edges are neighbours, in the order of the input, which parts in any order do not give.

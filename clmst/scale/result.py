@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from clmst.core.canonical import index_dtype
 from clmst.core.errors import InvalidGraphError
 from clmst.core.forest import Forest
 from clmst.core.graph import Graph
-from clmst.core.sorted_pairs import index_dtype
 from clmst.core.weight_keys import Array
 from clmst.scale.edge_part import EdgePart
 

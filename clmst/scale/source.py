@@ -15,9 +15,9 @@ import numpy as np
 from clmst.algorithms.edge_stream.generated import GeneratedEdges
 from clmst.core.arguments import check_integer, has, shown
 from clmst.core.columns import check_columns
-from clmst.core.cores import usable_cores
 from clmst.core.errors import ClmstError, InvalidArgumentError, InvalidGraphError
 from clmst.core.graph import Graph
+from clmst.core.machine import usable_cores
 from clmst.core.threads import TaskThread, ThreadTask, finish
 from clmst.core.weight_keys import Array
 from clmst.io import pieces as files

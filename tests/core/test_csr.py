@@ -1,4 +1,4 @@
-"""The CSR machinery below Graph: orders, transposes, index widths."""
+"""The CSR machinery below Graph: rows, transposes, index widths."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clmst.core import csr, sorted_pairs
+from clmst.core import csr
+from clmst.core.canonical import row_starts
 from clmst.core.errors import InvalidGraphError
 from tests.strategies import WEIGHT_DTYPES, EdgeArrays, edge_arrays
 
@@ -19,7 +20,7 @@ def test_rows_are_expanded_and_looked_up_alike(raw: EdgeArrays, symmetric: bool)
     assert rows.dtype == np.uint32
     for slot in range(indices.size):
         assert csr.endpoints_of(indptr, indices, slot) == (rows[slot], indices[slot])
-    np.testing.assert_array_equal(sorted_pairs.row_starts(rows, raw.n), indptr)
+    np.testing.assert_array_equal(row_starts(rows, raw.n), indptr)
 
 
 @given(edge_arrays())
@@ -71,25 +72,6 @@ def test_as_uint32_views_int32_and_copies_the_rest() -> None:
     assert np.shares_memory(csr.as_uint32(narrow), narrow)
     assert csr.as_uint32(np.array([2**32 - 2], np.int64)).tolist() == [2**32 - 2]
     assert csr.as_uint32(np.array([1, 2], ">i4")).tolist() == [1, 2]
-
-
-@given(edge_arrays())
-def test_mirror_pairs_both_directions_in_edge_order(raw: EdgeArrays) -> None:
-    edges = raw.canonical()
-    u, v = (np.array([e[k] for e in edges], np.uint32) for k in (0, 1))
-    pattern = csr.mirror(raw.n, u, v)
-    slots = list(
-        zip(
-            csr.expand_rows(pattern.indptr).tolist(),
-            pattern.indices.tolist(),
-            pattern.positions.tolist(),
-            strict=True,
-        )
-    )
-    assert slots == sorted(
-        [(a, b, k) for k, (a, b, _) in enumerate(edges)]
-        + [(b, a, k) for k, (a, b, _) in enumerate(edges)]
-    )
 
 
 def test_check_range_names_the_first_offender() -> None:

@@ -14,8 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clmst.core.errors import InvalidArgumentError, InvalidForestError
-from clmst.core.exact_sum import exact_sum
-from clmst.core.forest import Forest
+from clmst.core.forest import Forest, exact_sum
 from clmst.core.graph import Graph
 from clmst.core.kruskal import kruskal
 from tests.strategies import WEIGHT_DTYPES, graphs, special_weights, weight_arrays

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clmst.core.csr import rank
 from clmst.core.graph import Graph
+from clmst.core.vertex_names import rank
 from clmst.io import blocks
 from tests.io.files import FORMAT_OF, parse, refuses, weight_by_edge, written
 

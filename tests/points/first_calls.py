@@ -21,7 +21,7 @@ import numpy as np
 
 from clmst import Device, Points, core_distances, minimum_spanning_forest
 from clmst.cluster import HDBSCAN
-from clmst.core.cache_folder import cache_folder
+from clmst.core.machine import cache_folder
 from tests.unoptimised import compile_quickly
 from tests.variants import as_variant, variants
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from clmst import FileFormatError, InvalidArgumentError
-from clmst.core.cache_folder import cache_folder
+from clmst.core.machine import cache_folder
 from clmst.runtime.tuning_file import check_writable, read, user_path, write
 from clmst.runtime.tuning_table import Entry
 

@@ -1,7 +1,7 @@
 """Canonical order on the device; host side of ``cl/algorithms/canonical_csr/canonical_csr.cl``.
 
 What a caller brings goes up as it is. The device sorts it by pairs of ends, and the slots that come
-out are those that the host would make (``core/from_edges.py``, ``core/canonical.py``).
+out are those that the host would make (``core/canonical.py``).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 
 from clmst.algorithms.families import CANONICAL_CSR
 from clmst.algorithms.shared.solution import new_flags
-from clmst.core.edge_list import EdgeList
+from clmst.core.deferred_graph import EdgeList
 from clmst.core.weight_keys import Array, Encoding
 from clmst.primitives.monoid import Monoid
 from clmst.primitives.permute import number, scatter
@@ -45,20 +45,11 @@ _GREATEST = Monoid.maximum(np.uint32)
 
 
 def put_edges(edges: EdgeList, device: Device, **attributes: Any) -> DeviceGraph | None:
-    """Put a list of edges on a device, which brings them into canonical order; else None.
+    """Put a list of edges on a device, which brings them into canonical order.
 
-    Parameters
-    ----------
-    edges : EdgeList
-    device : Device
-    **attributes
-        Of the graph: `vertex_labels` and `coordinates`.
-
-    Returns
-    -------
-    DeviceGraph or None
-        None where the host has to do it: for few edges, for an end that is no vertex any more, for
-        very many parallel edges, and on a device that is not trusted.
+    `attributes` are the `vertex_labels` and `coordinates` of the graph. None where the host has to
+    do it: for few edges, for an end that is no vertex any more, for very many parallel edges, and
+    on a device that is not trusted.
     """
     encoding = Encoding(dtype=edges.weights.dtype, stored=edges.weights.dtype)
     if edges.size < FROM_EDGES or not is_trusted(device, encoding):
@@ -73,17 +64,11 @@ def put_edges(edges: EdgeList, device: Device, **attributes: Any) -> DeviceGraph
 
 
 def put_slots(resident: DeviceGraph, *, by_entry: bool = False) -> DeviceGraph | None:
-    """Return the canonical graph of a matrix that is on a device; None where the host has to.
+    """Return the canonical graph of a matrix on a device; None where the host has to make it.
 
-    Both directions of an edge become one with the lesser weight. The device has found the matrix
-    to be well formed.
-
-    Parameters
-    ----------
-    resident : DeviceGraph
-    by_entry : bool
-        Let equal weights be ordered by entries, not by edges: the weights of the graph are then the
-        ranks of entries in that order.
+    Both directions of an edge become one with the lesser weight. The device has found the matrix to
+    be well formed. With `by_entry` equal weights are ordered by entries, not by edges: the weights
+    of the graph are then the ranks of entries in that order.
     """
     encoding, device = resident.encoded.encoding, resident.device
     if not is_trusted(device, encoding):

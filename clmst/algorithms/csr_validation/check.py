@@ -16,10 +16,9 @@ from scipy import sparse
 
 from clmst.algorithms.canonical_csr.arrange import put_slots
 from clmst.algorithms.families import CSR_VALIDATION
-from clmst.core import from_scipy
 from clmst.core.csr import as_uint32, extremes
+from clmst.core.from_scipy import csr_parts
 from clmst.core.graph import Graph
-from clmst.core.graph_checks import check_shape
 from clmst.core.weight_keys import Array, EncodedWeights, Encoding, as_weights
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
@@ -47,25 +46,14 @@ _SLOTS_OF_MANY = 16
 _SLOTS_OF_ONE = 4096
 
 
-def put_matrix(matrix: Any, device: Device, *, by_entry: bool = False) -> DeviceGraph | None:
+def put_matrix(
+    matrix: Any, device: Device, *, by_entry: bool = False, arrange: bool = True
+) -> DeviceGraph | None:
     """Put a matrix on a device as the graph that :meth:`clmst.Graph.from_scipy` makes of it.
 
-    Parameters
-    ----------
-    matrix : object
-        A SciPy matrix or array with many entries in CSR, CSC or COO form; None for all else.
-    device : Device
-    by_entry : bool
-        As of :func:`put_slots`, for what has to be rearranged.
-
-    Returns
-    -------
-    DeviceGraph or None
-        None for what is faulty, which the host then names, and for what the host has to rearrange.
-
-    Notes
-    -----
-    O(n + n_slots) on the device; waits for it. What is not canonical is brought into order there.
+    It is a SciPy matrix or array with many entries in CSR, CSC or COO form; for all else this
+    returns None, as for what is faulty, which the host then names, and for what the host has to
+    rearrange. `by_entry` is as of :func:`put_slots`. O(n + n_slots) on the device; waits for it.
     """
     graph = _as_it_is(matrix)
     if graph is None:
@@ -76,24 +64,11 @@ def put_matrix(matrix: Any, device: Device, *, by_entry: bool = False) -> Device
             return None
         faults, *fingerprint = _verdict(resident)
         sound = _sound(resident, faults, *fingerprint)
-        if sound is not None or faults & _FAULTY:
+        if sound is not None or faults & _FAULTY or not arrange:
             return sound
         if not faults & _ORDER and not (faults & _BELOW and any(fingerprint)):
             return None  # the host may keep entries that are there twice, as parallel edges
         return put_slots(resident, by_entry=by_entry)
-
-
-def upload_canonical(matrix: Any, device: Device) -> DeviceGraph | None:
-    """Put a matrix on a device if it can be used as it is; else as :func:`put_matrix`, but None.
-
-    Rows rise strictly then, and it equals its transpose or has nothing below the diagonal.
-    """
-    graph = _as_it_is(matrix)
-    if graph is None:
-        return None
-    with device.lock, Guard(device):
-        resident = _uploaded(graph, device)
-        return None if resident is None else check(resident)
 
 
 def _uploaded(graph: Graph, device: Device) -> DeviceGraph | None:
@@ -136,10 +111,7 @@ def _as_it_is(matrix: Any) -> Graph | None:
     is_sparse: bool = sparse.issparse(matrix)
     if not is_sparse or matrix.format not in _FORMATS or np.size(matrix.data) < FROM_SLOTS:
         return None
-    from_scipy.check_matrix(matrix)
-    check_shape(matrix.shape)
-    from_scipy.check_arrays(matrix)
-    indptr, indices, data, shape = from_scipy.csr_parts(matrix)
+    indptr, indices, data, shape = csr_parts(matrix)
     if data.shape != indices.shape or indptr.size != shape[0] + 1:
         return None
     starts, columns = _words(indptr), _words(indices)

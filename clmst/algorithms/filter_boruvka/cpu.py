@@ -17,7 +17,7 @@ from clmst.algorithms.filter_boruvka.options import FilterBoruvkaOptions
 from clmst.algorithms.shared.progress import check_halved, no_progress
 from clmst.algorithms.shared.solution import Solution, flag_words, new_flags
 from clmst.algorithms.shared.windows import Ends, is_stubborn, least_of_draws, window_ends
-from clmst.core.csr import as_uint32, mirror
+from clmst.core import canonical, csr
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.launcher import Launcher
 
@@ -323,8 +323,8 @@ def _incident_slots(graph: DeviceGraph) -> tuple[Any, Any] | None:
     if graph.rows is None:
         return None
     if _KEPT not in graph.plans:
-        both = mirror(graph.n_vertices, graph.graph.rows, graph.graph.indices)
-        arrays = (both.indptr, as_uint32(both.positions))
+        both = canonical.mirror(graph.n_vertices, graph.graph.rows, graph.graph.indices)
+        arrays = (both.indptr, csr.as_uint32(both.positions))
         graph.plans[_KEPT] = (*graph.device.upload_all(*arrays), arrays)
     starts, incident, _ = graph.plans[_KEPT]
     return starts, incident

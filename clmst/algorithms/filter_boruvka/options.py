@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from clmst.algorithms.shared.options import check_alternatives
 from clmst.algorithms.shared.windows import check_windows, checked_targets
-from clmst.core.callers import callers_level
-from clmst.core.errors import FormerNameWarning, InvalidArgumentError
+from clmst.core.errors import FormerNameWarning, InvalidArgumentError, callers_level
 
 if TYPE_CHECKING:
     from clmst.runtime.policy import Policy

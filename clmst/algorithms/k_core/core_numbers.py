@@ -46,14 +46,10 @@ _BUSY_ROUNDS = _ROUND_WORDS * _ROUNDS_KEPT
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cores:
-    """Core numbers on a device.
+    """Core numbers on a device, uint32, one for each vertex.
 
-    Attributes
-    ----------
-    numbers : DeviceArray of uint32, shape (n,)
-        Of each vertex.
-    stats : mapping
-        "rounds" that peeled anything, looked for the next level or found that no vertex remained.
+    The stats have "rounds": those that peeled anything, looked for the next level or found that no
+    vertex remained.
     """
 
     numbers: DeviceArray

@@ -12,7 +12,7 @@ from clmst.algorithms.self_test import SIZES
 from clmst.algorithms.shared.device_forest import DeviceForest
 from clmst.core.known_graphs import known_graph
 from clmst.core.kruskal import kruskal
-from clmst.core.path_maxima import Hierarchy
+from clmst.core.paths import Hierarchy
 from clmst.core.weight_keys import Array
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device

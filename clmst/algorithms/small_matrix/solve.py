@@ -9,8 +9,8 @@ total. A device that takes copies of arrays leaves the smallest ones to the host
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -18,12 +18,12 @@ from scipy import sparse
 
 from clmst.algorithms.canonical_csr import arrange
 from clmst.algorithms.families import SMALL_MATRIX
-from clmst.core import csr_forest, from_scipy
+from clmst.core import csr_forest
 from clmst.core.arguments import unchecked
 from clmst.core.deferred_graph import DeferredGraph
 from clmst.core.forest import Forest
+from clmst.core.from_scipy import csr_parts
 from clmst.core.graph import Graph
-from clmst.core.graph_checks import check_shape
 from clmst.core.kruskal import kruskal
 from clmst.core.weight_keys import Array
 from clmst.runtime.device import Device
@@ -63,7 +63,7 @@ def solve(graph: Any, device: Device, *, maximum: bool, or_host: bool) -> Forest
         If it works in the host's memory, and by single work-items, it solves what has `MOST_SLOTS`
         slots at most, or `MOST_SLOTS_IN_ANY_ORDER`.
     maximum : bool
-        Whether the maximum spanning forest is wanted; None for it if a matrix is not canonical.
+        None for the maximum forest if a matrix is not canonical.
     or_host : bool
         Whether the host may solve what has `MOST_SLOTS_ON_HOST` slots at most, where the device
         does not.
@@ -88,20 +88,11 @@ def solve(graph: Any, device: Device, *, maximum: bool, or_host: bool) -> Forest
 
 
 def in_csr_form(graph: Any) -> Any:
-    """Return a small COO or CSC matrix in CSR form, as clmst takes it; all else as it is.
-
-    Raises
-    ------
-    InvalidGraphError
-        Its arrays contradict one another.
-    """
+    """Return a small COO or CSC matrix in CSR form, as clmst takes it; all else as it is."""
     is_sparse: bool = sparse.issparse(graph)
     if not is_sparse or graph.format not in {"coo", "csc"} or np.size(graph.data) > MOST_SLOTS:
         return graph
-    from_scipy.check_matrix(graph)
-    check_shape(graph.shape)
-    from_scipy.check_arrays(graph)
-    indptr, indices, data, shape = from_scipy.csr_parts(graph)
+    indptr, indices, data, shape = csr_parts(graph)
     return sparse.csr_array((data, indices, indptr), shape=shape)
 
 
@@ -124,33 +115,25 @@ def entries(matrix: Any, device: Device | None) -> Array | None:
     return csr_forest.entries_of_matrix(matrix)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SmallArrays:
-    """The arrays of a CSR that a kernel can go through, by the names that SciPy gives them."""
+def _arrays_of(graph: Any) -> Any:
+    """Return the arrays of a small matrix or graph that fit one another; None for all else.
 
-    indptr: Array
-    indices: Array
-    data: Array
-
-
-def _arrays_of(graph: Any) -> SmallArrays | None:
-    """Return the arrays of a small matrix or graph that fit one another; None for all else."""
+    They have the names that SciPy gives them.
+    """
     if csr_forest.is_plain(graph):
-        indptr, indices, data = graph.indptr, graph.indices, graph.data
+        given: Any = graph
     elif isinstance(graph, Graph) and 0 < graph.n_input <= MOST_SLOTS and not _is_long_list(graph):
-        indptr, indices, data = graph.indptr, graph.indices, graph.weights
+        given = SimpleNamespace(indptr=graph.indptr, indices=graph.indices, data=graph.weights)
     else:
         return None
-    size = max(indices.size, indptr.size - 1)
+    size = max(given.indices.size, given.indptr.size - 1)
     if size > MOST_SLOTS and (
         size > MOST_SLOTS_IN_ANY_ORDER
         or isinstance(graph, Graph)
         or csr_forest.seems_canonical(graph)
     ):
         return None
-    if not indices.size:
-        return None
-    return SmallArrays(indptr=indptr, indices=indices, data=data)
+    return given if given.indices.size else None
 
 
 def _is_long_list(graph: Graph) -> bool:
@@ -174,18 +157,9 @@ def solved(
 ) -> Forest | None:
     """Return the forest of a matrix whose arrays fit one another; None if they are no graph's.
 
-    None where kernels get copies of arrays, too: there the kernel would get null pointers.
-
-    Parameters
-    ----------
-    matrix : object
-        Has `indptr`, `indices` and `data`.
-    device : Device
-    case : Case
-    by_slot : bool
-        Whether ties go to the first slot, and not to the first edge in canonical order.
-    graph : Graph, optional
-        What has edge ids and labels of its own for these arrays.
+    None where kernels get copies of arrays, too: there the kernel would get null pointers. With
+    `by_slot` ties go to the first slot, and not to the first edge in canonical order. A `graph` has
+    edge ids and labels of its own for these arrays.
     """
     if not works_on(device):
         return None

@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 
 from clmst.core.atomic_file import make_folder, replacing
-from clmst.core.cache_folder import cache_folder
 from clmst.core.errors import InvalidGraphError
 from clmst.core.graph import Graph
+from clmst.core.machine import cache_folder
 from clmst.generators.surrogates.rows import symmetric_graph
 from clmst.io.ecl import write_csr
 

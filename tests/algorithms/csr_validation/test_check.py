@@ -16,7 +16,7 @@ import clmst
 from clmst import Device, Graph, InvalidGraphError
 from clmst.algorithms.canonical_csr import arrange
 from clmst.algorithms.csr_validation import check as csr_validation
-from clmst.algorithms.csr_validation.check import put_matrix, upload_canonical
+from clmst.algorithms.csr_validation.check import put_matrix
 from clmst.runtime.device_graph import DeviceGraph
 from tests.forests import assert_same_forest
 from tests.strategies import WEIGHT_DTYPES
@@ -65,7 +65,7 @@ def matrix(n: int = 900, dtype: Any = np.int32, seed: int = 1) -> Any:
 
 def assert_uploaded(A: Any, device: Device) -> None:
     """Check that the device takes it, as what the host makes of it."""
-    resident, graph = upload_canonical(A, device), Graph.from_scipy(A)
+    resident, graph = put_matrix(A, device, arrange=False), Graph.from_scipy(A)
     assert resident is not None
     assert graph.edge_ids is None
     assert resident.graph.is_symmetric == graph.is_symmetric
@@ -150,7 +150,7 @@ SPOILED = [
 
 def assert_rearranged(A: Any, device: Device) -> None:
     """Check that the device makes of it what the host makes of it."""
-    assert upload_canonical(A, device) is None
+    assert put_matrix(A, device, arrange=False) is None
     resident, graph = put_matrix(A, device), Graph.from_scipy(A)
     assert resident is not None
     assert graph.edge_ids is not None
@@ -230,7 +230,7 @@ def test_symmetry_is_seen_by_any_keys(
     for bit in (0, 31, 32, 63):
         other = A.copy()
         other.data[last] ^= np.uint64(1 << bit)
-        assert upload_canonical(other, copying) is None
+        assert put_matrix(other, copying, arrange=False) is None
 
 
 def test_keys_are_secret() -> None:
@@ -245,9 +245,9 @@ def test_keys_are_secret() -> None:
 def test_lower_triangle_is_not_as_it_is(copying: Device) -> None:
     """All its slots have one direction: without a count each could pass for matched."""
     A = narrow(sparse.csr_array(sparse.tril(matrix(), -1)))
-    assert upload_canonical(A, copying) is None
+    assert put_matrix(A, copying, arrange=False) is None
     star = sparse.csr_array((np.ones(5), np.zeros(5, int), [0, 0, 1, 2, 3, 4, 5]), shape=(6, 6))
-    assert upload_canonical(narrow(star), copying) is None
+    assert put_matrix(narrow(star), copying, arrange=False) is None
 
 
 FAULTS: dict[str, Callable[[Any], None]] = {
@@ -263,7 +263,7 @@ FAULTS: dict[str, Callable[[Any], None]] = {
 def test_faults_are_the_hosts_to_name(copying: Device, message: str, dtype: Any) -> None:
     A = matrix(dtype=dtype)
     FAULTS[message](A)
-    assert upload_canonical(A, copying) is None
+    assert put_matrix(A, copying, arrange=False) is None
     with pytest.raises(InvalidGraphError, match=message):
         clmst.minimum_spanning_forest(A, device=copying)
 

@@ -8,7 +8,7 @@ import pytest
 import clmst
 from clmst.algorithms.edge_stream.edges import EdgeBuffer, EdgeChunk, FaultyEdgeError
 from clmst.algorithms.shared.device_forest import DeviceForest
-from clmst.core.path_maxima import Hierarchy
+from clmst.core.paths import Hierarchy
 from clmst.core.weight_keys import Array, order_keys
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device

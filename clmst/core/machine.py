@@ -1,0 +1,32 @@
+"""What this machine has: cores, memory, and a folder for results and files of later processes."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+CACHE_VARIABLE = "CLMST_CACHE"
+
+
+def usable_cores() -> int:
+    """Return how many cores this process may use; on a shared machine these are not all."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def physical_memory() -> int | None:
+    """Return the bytes of memory of this machine, or None if the system does not report it."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        return None
+
+
+def cache_folder() -> Path:
+    """Return the folder, which may not exist yet: ``CLMST_CACHE``, else the user's own."""
+    if named := os.environ.get(CACHE_VARIABLE):
+        return Path(named)
+    from platformdirs import user_cache_path
+
+    return user_cache_path("clmst", appauthor=False)
