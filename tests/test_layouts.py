@@ -109,7 +109,7 @@ SHARED = [
             "canonical_csr/canonical_csr.cl",
             f"VERDICT_{name}",
         )
-        for name in ("FAULTY", "LOOPS", "FALLS", "DROPPED", "LONG")
+        for name in ("FAULTY", "LOOPS", "FALLS", "DROPPED", "LONG", "DISORDER")
     ),
     (
         "algorithms.canonical_csr.arrange",

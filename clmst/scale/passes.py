@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 
 from clmst.algorithms.edge_stream import passes
-from clmst.algorithms.edge_stream.canonical_order import in_canonical_order
 from clmst.algorithms.edge_stream.family import EDGE_PASSES, require
-from clmst.algorithms.edge_stream.passes import EdgePasses
+from clmst.algorithms.edge_stream.passes import EdgePasses, in_canonical_order
 from clmst.core.errors import OutOfDeviceMemoryError
 from clmst.runtime.failures import Guard
 from clmst.scale.checkpoint import Position

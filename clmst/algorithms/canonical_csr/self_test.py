@@ -44,9 +44,7 @@ def _is_right(edges: EdgeList, device: Device, word_bits: int) -> bool:
     """Return whether a device makes what the host makes of a list of edges."""
     ends = (one.astype(np.int64) for one in (edges.u, edges.v))
     u, v, weights = uploaded(device, *ends, edges.weights)
-    work = Arrangement(
-        edges.n_vertices, weights, device, _encoding(edges.weights), word_bits=word_bits
-    )
+    work = Arrangement(edges.n_vertices, weights, _encoding(edges.weights), word_bits=word_bits)
     work.pair_edges(u, v)
     found = work.graph(lightest=edges.merge_parallel, n_input=edges.size)
     expected = edges.canonical
@@ -68,7 +66,7 @@ def _is_right_of_slots(edges: EdgeList, device: Device, word_bits: int) -> bool:
     encoding = _encoding(weights)
     words = EncodedWeights(bits=weights.view(encoding.word), encoding=encoding)
     given = uploaded(device, weights)[0]
-    work = Arrangement(edges.n_vertices, given, device, encoding, word_bits=word_bits)
+    work = Arrangement(edges.n_vertices, given, encoding, word_bits=word_bits)
     work.pair_slots(DeviceGraph.of_keys(matrix, words, device, wait=True))
     found = work.graph(lightest=True, n_input=indices.size)
     expected = canonicalise(indptr, indices, weights)
