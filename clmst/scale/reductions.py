@@ -54,28 +54,28 @@ class Reductions(StreamSink):
             n_vertices=self._n_vertices, device=self._device, limit=self._limit,
             maximum=self._maximum,
         )  # fmt: skip
-        self._reducer: EdgeReducer | None = None  # once the device has the edges
+        self._reducer: HostReducer | EdgeReducer = self._host  # until the device has the edges
         self._is_for_host = self._n_vertices == 0
 
     @property
     def n_forest(self) -> int:
         """Edges of the forest of the last reduction."""
-        return (self._reducer or self._host).n_forest
+        return self._reducer.n_forest
 
     @property
     def n_waiting(self) -> int:
         """Edges that wait for the next one."""
-        return (self._reducer or self._host).n_waiting
+        return self._reducer.n_waiting
 
     @property
     def reductions(self) -> int:
         """Solves so far."""
-        return self._host.reductions + (self._reducer.reductions if self._reducer else 0)
+        return self._reducer.reductions
 
     @property
     def n_filtered(self) -> int:
         """Edges that no solve had."""
-        return self._host.n_filtered + (self._reducer.n_filtered if self._reducer else 0)
+        return self._reducer.n_filtered
 
     def go_on_from(self, known: StreamSnapshot, position: Position) -> None:
         """Take what another stream had up to a position, as if this one had read the edges."""
@@ -101,12 +101,16 @@ class Reductions(StreamSink):
                 self.dtype = piece.rows(0, 0).checked(self._n_vertices).weights.dtype
                 self._host.expect(self.dtype)
             n = min(piece.size, ROWS, self._host.space)
-            part = piece.rows(0, n).checked(self._n_vertices, self.dtype)
-            self.begin_at(self._behind(self.position, part))
-            to_come = None if self._n_edges is None else self._n_edges - self.position.n_edges
-            self._host.take(part, to_come)
+            self._take_checked(piece.rows(0, n))
             piece = piece.rows(n, piece.size)
             yield
+
+    def _take_part(self, part: EdgePart) -> None:
+        if self.is_open:
+            super()._take_part(part)
+        else:
+            to_come = None if self._n_edges is None else self._n_edges - self.position.n_edges
+            self._host.take(part, to_come)
 
     # --------------------------------------------------------------- onto the device
 
@@ -142,16 +146,17 @@ class Reductions(StreamSink):
         solve = partial(
             _solve_within, limit=self._limit, launch=self._launch, maximum=self._maximum
         )
+        known = self._host.snapshot()
         with self._device.lock, Guard(self._device):
             reducer = EdgeReducer(
                 n_vertices=self._n_vertices, dtype=piece.dtype, launch=self._launch,
                 capacity=capacity, maximum=self._maximum, solve=solve,
             )  # fmt: skip
-            known = self._host.snapshot()
             if known.parts:
                 has_forest = known.forest is not None
                 reducer.go_on_from(joined(known.parts).columns, has_forest=has_forest)
         self._open(reducer, piece.dtype, rows, is_generated=isinstance(piece, GeneratedPiece))
+        reducer.reductions, reducer.n_filtered = self._host.reductions, self._host.n_filtered
         self._reducer = reducer
         self._host.go_on_from(StreamSnapshot(forest=None))
 
@@ -185,8 +190,8 @@ class Reductions(StreamSink):
     def reduce(self, *, is_last: bool = False) -> None:
         """Make one forest of the present one and what waits; after the last one nothing comes."""
         self.flush()
-        if self._reducer is None:
-            self._host.reduce()
+        if isinstance(self._reducer, HostReducer):
+            self._reducer.reduce()
             return
         with self._device.lock, Guard(self._device):
             self._reducer.reduce(is_last=is_last)
@@ -199,25 +204,23 @@ class Reductions(StreamSink):
     def snapshot(self) -> StreamSnapshot:
         """Return what another stream goes on from."""
         self.flush()
-        if self._reducer is None:
-            return self._host.snapshot()
+        if isinstance(self._reducer, HostReducer):
+            return self._reducer.snapshot()
         with self._device.lock, Guard(self._device):
             forest, waiting = self._reducer.columns(), self._reducer.waiting()
         return StreamSnapshot(
-            forest=EdgePart.of_columns(forest) if self._reducer.n_forest else None,
+            forest=EdgePart.of_columns(forest) if self.n_forest else None,
             waiting=(EdgePart.of_columns(waiting),) if self.n_waiting else (),
         )
 
-    def forest(self) -> EdgePart | None:
-        """Return the forest; None if there was no edge."""
-        return self.edges_so_far()
-
     def edges_so_far(self) -> EdgePart | None:
         """Return the forest of the last reduction; None if there was none."""
-        if self._reducer is None:
-            return self._host.forest
+        if isinstance(self._reducer, HostReducer):
+            return self._reducer.forest
         with self._device.lock, Guard(self._device):
             return EdgePart.of_columns(self._reducer.columns())
+
+    forest = edges_so_far
 
 
 def _solve_within(

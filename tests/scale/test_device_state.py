@@ -22,7 +22,7 @@ from clmst.runtime import uploads
 from clmst.runtime.device import Device
 from clmst.runtime.pinned import is_pinned
 from clmst.runtime.trust import KernelFamily, Trust
-from clmst.scale import driver, reductions, stream_sink
+from clmst.scale import driver, edge_block, reductions, stream_sink
 from clmst.scale.checkpoint import Checkpoint
 from clmst.scale.rows import StreamPiece
 from tests.runtime.test_pinned import pinned
@@ -45,7 +45,7 @@ def everything_to_the_device(
     monkeypatch.setattr(reductions, "OPEN_FROM", 0)
     monkeypatch.setattr(reductions, "VERTICES_PER_EDGE", N)
     monkeypatch.setattr(stream_sink, "ROWS", dict.fromkeys(stream_sink.ROWS, ROWS))
-    monkeypatch.setattr(stream_sink, "_JOINED", 64)
+    monkeypatch.setattr(edge_block, "_JOINED", 64)
     if request.param == "two queues":
         monkeypatch.setattr(uploads, "has_own_queue", lambda _: True)
 

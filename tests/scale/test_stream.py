@@ -14,7 +14,7 @@ from clmst.core.errors import InvalidArgumentError, InvalidGraphError, OutOfDevi
 from clmst.core.weight_keys import Array
 from clmst.runtime.device import Device
 from clmst.scale import capacity
-from clmst.scale.reduce import reduce as real_reduce
+from clmst.scale.host_reducer import reduce as real_reduce
 from tests.scale.edges import Edges, forest_of_edges, random_edges
 
 N, M = 80, 4000
