@@ -67,8 +67,8 @@ class StreamPiece:
             for ends in (self.u, self.v)
         )
 
-    def with_arrays(self, position: int) -> StreamPiece:
-        """Return a piece at a position of the stream, of arrays of one length.
+    def with_arrays(self, position: int | None = None) -> StreamPiece:
+        """Return a piece of arrays of one length, at a position of the stream if it is known.
 
         Mapped arrays stay on the disk.
         """
@@ -189,6 +189,8 @@ def _column_of(name: str, column: Any) -> Array:
     if name == "w" and isinstance(column, list | tuple):
         return as_weights(column)
     array = as_array(name, column, error=InvalidGraphError)
+    if array.dtype.kind == "U" and isinstance(column, list | tuple):
+        array = np.array(column, object)  # numbers among names stay numbers
     return array if array.size else array.astype(np.int64) if name != "w" else array
 
 
