@@ -43,17 +43,7 @@ _READ_ONCE = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamSettings:
-    """Settings of a stream.
-
-    Attributes
-    ----------
-    device : Device
-    limit : int
-        Bytes of the device.
-    checkpoint : Path or None
-    on_progress : callable or None
-    maximum : bool
-    """
+    """Settings of a stream; `limit` is in bytes of the device."""
 
     device: Device
     limit: int
@@ -102,12 +92,8 @@ def _check_can_be_read_again(source: EdgeSource, error: OutOfDeviceMemoryError) 
 class _StreamRun:
     """One run over a stream, by reductions or by passes.
 
-    Parameters
-    ----------
-    source : EdgeSource
-    settings : StreamSettings
-    by_passes : numpy.dtype or None
-        The weights' dtype, if the run is to be by passes; after a checkpoint of passes it is, too.
+    `by_passes` is the weights' dtype if the run is to be by passes; after a checkpoint of passes it
+    is, too.
     """
 
     def __init__(

@@ -40,23 +40,12 @@ class _Segment:
 class EdgeBlock:
     """Consecutive rows of a stream on a device, with consecutive ids.
 
-    Parameters
-    ----------
-    capacity : int
-        Rows.
-    dtype : numpy.dtype
-        Of the weights.
-    device : Device
-    uploads : Uploads
-
     Attributes
     ----------
     size, next_id : int
         Rows that have been put into it, and the id behind theirs.
-    sent : event or None
-        The end of its copies, once it is full.
-    read : event or None
-        The end of the kernels that read it.
+    sent, read : event or None
+        The end of its copies, once it is full, and of the kernels that read it.
     """
 
     def __init__(

@@ -45,15 +45,9 @@ _ROWS_AT_ONCE = 1 << 14  # of a part; their arrays are used again, and stay in a
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamSnapshot:
-    """The state that one stream leaves to the next: a forest, and edges that wait.
+    """The state that one stream leaves to the next: a forest, and edges that wait for a reduction.
 
-    Attributes
-    ----------
-    forest : EdgePart or None
-    waiting : tuple of EdgePart
-        Edges that wait for the next reduction.
-    by_forest : CycleFilter or None
-        Made of the forest, if that has paid.
+    The filter is made of the forest; there is one if that has paid.
     """
 
     forest: EdgePart | None
@@ -72,15 +66,7 @@ class StreamSnapshot:
 
 
 class HostReducer:
-    """As :class:`EdgeReducer`, but only the solves are on the device.
-
-    Parameters
-    ----------
-    n_vertices : int
-    device : Device
-    limit : int
-        Bytes that a reduction may use.
-    maximum : bool
+    """As :class:`EdgeReducer`, but only the solves are on the device, within a `limit` of bytes.
 
     Attributes
     ----------

@@ -35,14 +35,8 @@ class Reductions(StreamSink):
 
     Edges go to the device as they are, as soon as there are enough of them. The host has them
     before that, where the device has not passed the self-test of streams, and where the memory
-    limit leaves too little for what must be there. Generated edges are never on the host.
-
-    Parameters
-    ----------
-    n_edges : int, optional
-        Of the whole stream, if known; tells what pays.
-    **given
-        As of :class:`StreamSink`.
+    limit leaves too little for what must be there. Generated edges are never on the host. The
+    number of edges of the whole stream, if it is known, tells what pays.
     """
 
     n_passes = 1
@@ -132,15 +126,7 @@ class Reductions(StreamSink):
             self._is_for_host = True
 
     def _open_reducer(self, piece: StreamPiece | GeneratedPiece) -> None:
-        """Let the device have the edges, those that came before as well.
-
-        Raises
-        ------
-        OutOfDeviceMemoryError
-            The device, or the limit, has no space for what must be there.
-        UnsupportedDeviceError
-            The device fails the self-test of streams, or has no such weights.
-        """
+        """Let the device have the edges, or raise if it has no space or is not trusted."""
         rows, capacity = self._rows_and_capacity(piece)
         require(self._device, piece.dtype, maximum=self._maximum)
         solve = partial(
@@ -163,11 +149,8 @@ class Reductions(StreamSink):
     def _rows_and_capacity(self, piece: StreamPiece | GeneratedPiece) -> tuple[int, int]:
         """Return the edges of a chunk, and those of a reduction, within the limit.
 
-        Raises
-        ------
-        NoSpaceForReductionError
-            The limit leaves too little beside the forest: a sixteenth of its edges for generated
-            edges, and as many edges again for rows, which the host takes with less memory.
+        Too little is a sixteenth of the forest's edges beside it for generated edges, and as many
+        edges again for rows, which the host takes with less memory.
         """
         n, device, is_generated = self._n_vertices, self._device, isinstance(piece, GeneratedPiece)
         rows = rows_within(self._limit, device, piece.dtype, is_generated=is_generated)

@@ -25,25 +25,15 @@ def forest_of_part(
     has_own_ids: bool = False,
     labels: Array | None = None,
 ) -> Forest:
-    """Return the forest of a part that a reduction returned.
+    """Return the forest of a part that a reduction returned, in canonical order.
 
-    Parameters
-    ----------
-    part : EdgePart
-        In canonical order.
-    n_vertices, maximum, stats
-        Attributes of the forest.
-    graph : Graph, optional
-        The graph whose slots the ids of the part are.
-    has_own_ids : bool
-        Whether the caller gave ids, which could be equal.
-    labels : ndarray of object, shape (n_vertices,), optional
-        The names of vertices; a graph has its own.
+    The ids are slots of `graph`, if there is one; else `labels` are the names of vertices, shape
+    (n,).
 
     Raises
     ------
     InvalidGraphError
-        Two edges have one id.
+        Two edges have one id, of a caller that has given ids.
     """
     ids: Array = part.edge_ids
     vertex_labels: Any = labels

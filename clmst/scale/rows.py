@@ -149,15 +149,7 @@ class StreamPiece:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GeneratedPiece:
-    """Consecutive edges that a device generates.
-
-    Attributes
-    ----------
-    edges : GeneratedEdges
-        With its arguments.
-    first, size : int
-        The id of the first one, and how many.
-    """
+    """Consecutive edges that a device generates: so many from the id `first` on."""
 
     is_consecutive: ClassVar[bool] = True
 

@@ -57,15 +57,8 @@ def rows_within(limit: int, device: Device, dtype: np.dtype[Any], *, is_generate
 class StreamSink:
     """A sink of pieces of a stream, which it takes to kernels as chunks of edges.
 
-    Parameters
-    ----------
-    n_vertices : int
-    device : Device
-    limit : int
-        Bytes of the device.
-    maximum : bool
-    has_checksums : bool
-        Whether positions have checksums of the edges.
+    It keeps within a `limit` of bytes of the device. Positions have checksums of the edges only
+    where these are asked for.
 
     Attributes
     ----------

@@ -44,20 +44,11 @@ _GREATEST = Monoid.maximum(np.uint32)
 
 
 def put_edges(edges: EdgeList, device: Device, **attributes: Any) -> DeviceGraph | None:
-    """Put a list of edges on a device, which brings them into canonical order; else None.
+    """Put a list of edges on a device, which brings them into canonical order.
 
-    Parameters
-    ----------
-    edges : EdgeList
-    device : Device
-    **attributes
-        Of the graph: `vertex_labels` and `coordinates`.
-
-    Returns
-    -------
-    DeviceGraph or None
-        None where the host has to do it: for few edges, for an end that is no vertex any more, for
-        very many parallel edges, and on a device that is not trusted.
+    The attributes are those of the graph: `vertex_labels` and `coordinates`. None where the host
+    has to do it: for few edges, for an end that is no vertex any more, for very many parallel
+    edges, and on a device that is not trusted.
     """
     encoding = Encoding(dtype=edges.weights.dtype, stored=edges.weights.dtype)
     if edges.size < FROM_EDGES or not is_trusted(device, encoding):
@@ -74,15 +65,9 @@ def put_edges(edges: EdgeList, device: Device, **attributes: Any) -> DeviceGraph
 def put_slots(resident: DeviceGraph, *, by_entry: bool = False) -> DeviceGraph | None:
     """Return the canonical graph of a matrix that is on a device; None where the host has to.
 
-    Both directions of an edge become one with the lesser weight. The device has found the matrix
-    to be well formed.
-
-    Parameters
-    ----------
-    resident : DeviceGraph
-    by_entry : bool
-        Let equal weights be ordered by entries, not by edges: the weights of the graph are then the
-        ranks of entries in that order.
+    Both directions of an edge become one with the lesser weight. The device has found the matrix to
+    be well formed. With `by_entry` equal weights are ordered by entries, not by edges: the weights
+    of the graph are then the ranks of entries in that order.
     """
     encoding, device = resident.encoded.encoding, resident.device
     if not is_trusted(device, encoding):
@@ -114,18 +99,9 @@ def ranks_of(weights: DeviceArray) -> DeviceArray:
 
 
 class Arrangement:
-    """Edges on their way into canonical order.
+    """Edges of a graph of n vertices on their way into canonical order.
 
-    Parameters
-    ----------
-    n : int
-        Number of vertices.
-    weights : DeviceArray, shape (m,)
-        Of the edges.
-    encoding : Encoding
-        Of the weights.
-    word_bits : int
-        The bits that a key and a position share, at most 64.
+    A key and a position share `word_bits` at most.
     """
 
     def __init__(

@@ -64,18 +64,7 @@ class FaultyEdgeError(Exception):
 
 
 class EdgeKernels(ABC):
-    """Kernels that take the chunks of a stream.
-
-    Parameters
-    ----------
-    n_vertices : int
-    dtype : numpy.dtype
-        Of the weights.
-    launch : Launcher
-    maximum : bool
-    source : str
-        The kernels, which are specialised for weights.
-    """
+    """Kernels of a `source` that take the chunks of a stream; `dtype` is of the weights."""
 
     def __init__(
         self, *, n_vertices: int, dtype: np.dtype[Any], launch: Launcher, maximum: bool, source: str

@@ -18,14 +18,7 @@ SOURCE = "algorithms/proof/claim.cl"
 class Claim:
     """What a forest of a DeviceGraph claims.
 
-    Parameters
-    ----------
-    forest : DeviceForest
-
-    Attributes
-    ----------
-    keys : device buffer or None
-        The keys of its edges, sorted, once they are listed, where weights have 64 bits.
+    Where weights have 64 bits, it has the sorted keys of the edges once they are listed.
     """
 
     def __init__(self, forest: DeviceForest) -> None:

@@ -21,15 +21,7 @@ def defines(matrix_defines: dict[str, int]) -> dict[str, int]:
 
 
 class MatrixProof:
-    """The claim of a forest of a complete graph of two vertices or more, and what proves it.
-
-    Parameters
-    ----------
-    forest : DeviceForest
-        Of n - 1 edges.
-    builder : TreeBuilder
-        For its tree.
-    """
+    """The claim of a forest of a complete graph of two vertices or more, and what proves it."""
 
     def __init__(self, forest: DeviceForest, builder: TreeBuilder) -> None:
         assert isinstance(forest.graph, DeviceMatrix)

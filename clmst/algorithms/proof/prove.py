@@ -27,15 +27,7 @@ _TILE = 1024  # EDGES_TILE of proof/edges.cl
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proof:
-    """What a device has found of a claimed forest.
-
-    Attributes
-    ----------
-    ok : bool
-        Whether it is the forest.
-    levels : int
-        Levels of the tree by which edges were compared; 0 where the claim is no forest.
-    """
+    """Whether a claimed forest is the one, and the levels of the tree that has shown it, or 0."""
 
     ok: bool
     levels: int = 0

@@ -33,16 +33,8 @@ _HOPS = 32
 class Tree:
     """The tree of a forest's contraction, on the device.
 
-    Attributes
-    ----------
-    parents, orders, reaches, tops : device buffers
-        Of all nodes, as ``proof_tree.cl`` has them.
-    state : device buffer
-        The words of ``proof_state.cl``.
-    has_trees : bool
-        Whether several trees have edges.
-    levels, n_nodes : int
-        How many levels and nodes it has.
+    Its arrays are those of all nodes, as ``proof_tree.cl`` has them, and the words of
+    ``proof_state.cl``. It `has_trees` if several trees have edges.
     """
 
     parents: Memory
@@ -91,11 +83,8 @@ class TreeBuilder:
     def build(self, list_edges: Callable[[TreeBuilder], None]) -> Tree | None:
         """Return the tree; None if the claim is no forest, or not one of edges of the graph.
 
-        Parameters
-        ----------
-        list_edges : callable
-            Enqueues the check of the claim, and the list of its edges, which offers them to
-            `least`.
+        The function enqueues the check of the claim, and the list of its edges, which offers them
+        to `least`.
         """
         self.counts[[_CLAIM, SLOT]] = NO_FAULT
         self.launch.write(self.state, self.counts)
