@@ -25,9 +25,8 @@ from clmst.scale.checkpoint import Checkpoint, Position
 from clmst.scale.edge_part import EdgePart
 from clmst.scale.host_reducer import ROWS, StreamSnapshot
 from clmst.scale.passes import Passes
-from clmst.scale.progress import StreamProgress
 from clmst.scale.reductions import Reductions
-from clmst.scale.result import forest_of_part
+from clmst.scale.result import StreamProgress, forest_of_part
 from clmst.scale.rows import GeneratedPiece, StreamPiece
 from clmst.scale.source import EdgeSource
 
