@@ -32,9 +32,8 @@ from clmst.bench.harness import seconds_of
 from clmst.core.weight_keys import Array
 from clmst.runtime.device import Device
 from clmst.scale import stream_sink
-from clmst.scale.cycle_filter import CycleFilter, without_loops
 from clmst.scale.edge_part import EdgePart
-from clmst.scale.reduce import reduce
+from clmst.scale.host_reducer import CycleFilter, reduce, without_loops
 from clmst.scale.source import EdgeSource
 
 _EDGE_BYTES = 12

@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     from clmst.runtime.device_parts import DeviceParts
     from clmst.runtime.discovery import devices, get_device
     from clmst.scale.parts import to_devices
-    from clmst.scale.progress import StreamProgress
+    from clmst.scale.result import StreamProgress
     from clmst.scale.stream import stream_minimum_spanning_forest
     from clmst.segmentation import seeded_segmentation
 
@@ -124,7 +124,7 @@ _HOMES = {
     "clmst.runtime.device_parts": ("DeviceParts",),
     "clmst.runtime.discovery": ("devices", "get_device"),
     "clmst.scale.parts": ("to_devices",),
-    "clmst.scale.progress": ("StreamProgress",),
+    "clmst.scale.result": ("StreamProgress",),
     "clmst.scale.stream": ("stream_minimum_spanning_forest",),
     "clmst.segmentation": ("seeded_segmentation",),
 }

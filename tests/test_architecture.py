@@ -95,6 +95,7 @@ EXCEPTIONS = {
 # Which folder of an algorithm may import which other one, beside shared/, which all may.
 MAY_KNOW = {
     ("csr_validation", "canonical_csr"),  # what is sound and in another order is brought into it
+    ("edge_stream", "canonical_csr"),  # edges of a reduction are brought into order
     ("edge_stream", "proof"),  # the tree of a forest gives limits for other edges
     ("prim_boruvka", "boruvka"),  # its first rounds
     ("prim_boruvka", "prim"),  # its trees

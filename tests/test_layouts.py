@@ -74,14 +74,14 @@ SHARED = [
     ("algorithms.k_core.core_numbers", "_ROUND_WORDS", "k_core/state.cl", "ROUND_WORDS"),
     ("algorithms.k_core.core_numbers", "_ROUNDS_KEPT", "k_core/state.cl", "ROUNDS_KEPT"),
     ("algorithms.k_core.core_numbers", "_BUSY_ROUNDS", "k_core/state.cl", "BUSY_ROUNDS"),
-    ("algorithms.proof.tree", "NO_FAULT", "proof/state.cl", "NO_FAULT"),
+    ("algorithms.proof.tree", "_NO_FAULT", "proof/state.cl", "NO_FAULT"),
     ("algorithms.proof.tree", "_PENDING", "proof/state.cl", "STATE_PENDING"),
     ("algorithms.proof.tree", "_CLAIM", "proof/state.cl", "STATE_CLAIM"),
-    ("algorithms.proof.tree", "SLOT", "proof/state.cl", "STATE_SLOT"),
+    ("algorithms.proof.tree", "_SLOT", "proof/state.cl", "STATE_SLOT"),
     ("algorithms.proof.tree", "_NODES", "proof/state.cl", "LEVEL_NODES"),
     ("algorithms.proof.tree", "_TOPS", "proof/state.cl", "LEVEL_TOPS"),
     ("algorithms.proof.tree", "_LEVEL_WORDS", "proof/state.cl", "LEVEL_WORDS"),
-    ("algorithms.proof.prove", "_TILE", "proof/edges.cl", "EDGES_TILE"),
+    ("algorithms.proof.claim", "_TILE", "proof/edges.cl", "EDGES_TILE"),
     (
         "algorithms.csr_validation.check",
         "_VERDICT_WORDS",
@@ -109,7 +109,7 @@ SHARED = [
             "canonical_csr/canonical_csr.cl",
             f"VERDICT_{name}",
         )
-        for name in ("FAULTY", "LOOPS", "FALLS", "DROPPED", "LONG")
+        for name in ("FAULTY", "LOOPS", "FALLS", "DROPPED", "LONG", "DISORDER")
     ),
     (
         "algorithms.canonical_csr.arrange",

@@ -120,7 +120,7 @@ def canonical_order(device: Device, case: Case) -> Iterator[Answer]:
         for merged in (False, True):
             edges = EdgeList(u=u, v=v, weights=weights, n_vertices=n, merge_parallel=merged)
             on_device = uploaded(device, u.astype(np.int64), v.astype(np.int64), weights)
-            work = Arrangement(n, on_device[2], device, encoding, word_bits=word_bits)
+            work = Arrangement(n, on_device[2], encoding, word_bits=word_bits)
             work.pair_edges(*on_device[:2])
             found = work.graph(lightest=merged, n_input=edges.size)
             yield from _arrays(f"edges of {size!r}", found, *map(edges.canonical.get, _NAMES))
@@ -145,7 +145,7 @@ def _canonical_slots(
     )  # fmt: skip
     words = EncodedWeights(source=weights.view(encoding.word), encoding=encoding)
     given = uploaded(device, weights)[0]
-    work = Arrangement(edges.n_vertices, given, device, encoding, word_bits=word_bits)
+    work = Arrangement(edges.n_vertices, given, encoding, word_bits=word_bits)
     work.pair_slots(DeviceGraph.of_keys(matrix, words, device, wait=True))
     found = work.graph(lightest=True, n_input=indices.size)
     right = canonicalise(indptr, indices, weights)

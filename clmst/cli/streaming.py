@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from clmst.core.forest import Forest
     from clmst.core.graph import Graph
     from clmst.runtime.device import Device
-    from clmst.scale.progress import StreamProgress
+    from clmst.scale.result import StreamProgress
 
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 

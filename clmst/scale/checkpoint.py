@@ -21,16 +21,10 @@ _MAGIC = b"clmst stream checkpoint\n"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Position:
-    """How far a stream has been read, and checksums of what it has brought.
+    """How far a stream has been read: so many rows, and checksums of what they have brought.
 
-    The checksums do not depend on how the edges were divided into chunks.
-
-    Attributes
-    ----------
-    n_edges : int
-        Rows read.
-    checksums : tuple of int
-        CRC-32 of the ends u, the ends v, the weights and the edge ids.
+    These are CRC-32 of the ends u, the ends v, the weights and the edge ids. They do not depend on
+    how the edges were divided into chunks.
     """
 
     n_edges: int = 0
@@ -47,17 +41,10 @@ class Position:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checkpoint:
-    """What a stream goes on from.
+    """What a stream goes on from: the forest of all edges up to a position.
 
-    Attributes
-    ----------
-    n_vertices : int
-    maximum : bool
-    position : Position
-    forest : EdgePart
-        Of all edges up to there. After passes over the whole stream: edges of its forest.
-    passes : int
-        How many passes over the whole stream it took; 0 where one reading is enough.
+    After passes over the whole stream, of which it counts how many there were, the edges are some
+    of its forest; `passes` is 0 where one reading is enough.
     """
 
     n_vertices: int

@@ -25,9 +25,8 @@ from clmst.scale.checkpoint import Checkpoint, Position
 from clmst.scale.edge_part import EdgePart
 from clmst.scale.host_reducer import ROWS, StreamSnapshot
 from clmst.scale.passes import Passes
-from clmst.scale.progress import StreamProgress
 from clmst.scale.reductions import Reductions
-from clmst.scale.result import forest_of_part
+from clmst.scale.result import StreamProgress, forest_of_part
 from clmst.scale.rows import GeneratedPiece, StreamPiece
 from clmst.scale.source import EdgeSource
 
@@ -43,17 +42,7 @@ _READ_ONCE = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamSettings:
-    """Settings of a stream.
-
-    Attributes
-    ----------
-    device : Device
-    limit : int
-        Bytes of the device.
-    checkpoint : Path or None
-    on_progress : callable or None
-    maximum : bool
-    """
+    """Settings of a stream; `limit` is in bytes of the device."""
 
     device: Device
     limit: int
@@ -102,12 +91,8 @@ def _check_can_be_read_again(source: EdgeSource, error: OutOfDeviceMemoryError) 
 class _StreamRun:
     """One run over a stream, by reductions or by passes.
 
-    Parameters
-    ----------
-    source : EdgeSource
-    settings : StreamSettings
-    by_passes : numpy.dtype or None
-        The weights' dtype, if the run is to be by passes; after a checkpoint of passes it is, too.
+    `by_passes` is the weights' dtype if the run is to be by passes; after a checkpoint of passes it
+    is, too.
     """
 
     def __init__(

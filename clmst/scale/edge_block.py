@@ -22,6 +22,8 @@ from clmst.scale.rows import StreamPiece
 
 Ends: TypeAlias = tuple[DeviceArray, DeviceArray]
 
+_JOINED = 1 << 16  # rows of small pieces that are sent together; larger ones go by themselves
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Segment:
@@ -30,7 +32,7 @@ class _Segment:
     chunk: str
     first_row: int
     begin: int
-    size: int
+    end: int
     kinds: tuple[str, str]
     after: Position
 
@@ -38,31 +40,24 @@ class _Segment:
 class EdgeBlock:
     """Consecutive rows of a stream on a device, with consecutive ids.
 
-    Parameters
-    ----------
-    capacity : int
-        Rows.
-    dtype : numpy.dtype
-        Of the weights.
-    device : Device
-
     Attributes
     ----------
-    size : int
-        Rows that are in it.
-    sent : event or None
-        The end of its copies, once it is full.
-    read : event or None
-        The end of the kernels that read it.
+    size, next_id : int
+        Rows that have been put into it, and the id behind theirs.
+    sent, read : event or None
+        The end of its copies, once it is full, and of the kernels that read it.
     """
 
-    def __init__(self, capacity: int, dtype: np.dtype[Any], device: Device) -> None:
-        self.capacity, self._device = capacity, device
+    def __init__(
+        self, capacity: int, dtype: np.dtype[Any], device: Device, uploads: Uploads
+    ) -> None:
+        self.capacity, self._device, self._uploads = capacity, device, uploads
         self._weights = DeviceArray.unchecked(capacity, dtype, device)
         self._ends: Ends | None = None
         self._segments: list[_Segment] = []
-        self._before, self._first_id = Position(), 0
-        self.size = 0
+        self._small: list[StreamPiece] = []  # rows that have not been sent
+        self._before = Position()
+        self.size = self.next_id = self._n_sent = 0
         self.sent: Event | None = None
         self.read: Event | None = None
 
@@ -76,45 +71,65 @@ class EdgeBlock:
         """The position of the stream behind its rows."""
         return self._segments[-1].after if self._segments else self._before
 
-    def open(self, before: Position, first_id: int, uploads: Uploads, *, is_wide: bool) -> None:
+    def open(self, before: Position, first_id: int, *, is_wide: bool) -> None:
         """Begin anew, at a position of the stream; copies wait for the kernels that read it."""
-        self._segments, self._before, self._first_id, self.size = [], before, first_id, 0
+        self._segments, self._small, self._before = [], [], before
+        self.size = self._n_sent = 0
+        self.next_id = first_id
         if self._ends is None or self.is_wide != is_wide:
             self._ends = None  # its memory may be used again
             dtype = np.dtype(np.uint64 if is_wide else np.uint32)
             u, v = (DeviceArray.unchecked(self.capacity, dtype, self._device) for _ in range(2))
             self._ends = u, v
-            self.read = uploads.enqueued()  # of those that had the memory before
-        uploads.wait_for_kernels(self.read)
+            self.read = self._uploads.enqueued()  # of those that had the memory before
+        self._uploads.wait_for_kernels(self.read)
 
-    def put(self, pieces: Sequence[tuple[StreamPiece, Position]], uploads: Uploads) -> None:
-        """Copy packed rows to the device, each with the position behind it, if there is space."""
+    def put(self, rows: StreamPiece, after: Position) -> None:
+        """Put packed rows into it, with the position behind them, if there is space.
+
+        Arrays in pinned memory may be read later.
+        """
+        begin, self.size = self.size, self.size + rows.size
+        self.next_id += rows.size
+        self._segments.append(
+            _Segment(
+                chunk=rows.chunk, first_row=rows.first_row, begin=begin, end=self.size,
+                kinds=(rows.u.dtype.kind, rows.v.dtype.kind), after=after,
+            )
+        )  # fmt: skip
+        if rows.size < _JOINED:
+            self._small.append(rows.copied())
+            if self.size - self._n_sent >= _JOINED:
+                self.send()
+        else:
+            self.send()
+            self._send([rows])
+
+    def send(self) -> None:
+        """Copy small pieces to the device that have not been."""
+        if self._small:
+            self._send(self._small)
+            self._small = []
+
+    def _send(self, pieces: Sequence[StreamPiece]) -> None:
         assert self._ends is not None, "a block is opened first"
-        begin = self.size
-        for one, after in pieces:
-            self._segments.append(
-                _Segment(
-                    chunk=one.chunk, first_row=one.first_row, begin=self.size, size=one.size,
-                    kinds=(one.u.dtype.kind, one.v.dtype.kind), after=after,
-                )
-            )  # fmt: skip
-            self.size += one.size
         bits = 64 if self.is_wide else 32
         columns = (
-            (self._ends[0], [_words(one.u, bits) for one, _ in pieces]),
-            (self._ends[1], [_words(one.v, bits) for one, _ in pieces]),
-            (self._weights, [one.weights for one, _ in pieces]),
+            (self._ends[0], [_words(one.u, bits) for one in pieces]),
+            (self._ends[1], [_words(one.v, bits) for one in pieces]),
+            (self._weights, [one.weights for one in pieces]),
         )
-        uploads.send(
+        self._uploads.send(
             [
                 Transfer(
                     buffer=array.memory,
                     array=parts[0] if len(parts) == 1 else np.concatenate(parts),
-                    offset=begin * array.dtype.itemsize,
+                    offset=self._n_sent * array.dtype.itemsize,
                 )
                 for array, parts in columns
             ]
         )
+        self._n_sent += sum(one.size for one in pieces)
 
     def chunk(self, narrowed: Callable[[DeviceArray, DeviceArray], Ends]) -> EdgeChunk:
         """Enqueue that its rows become a chunk of edges; `narrowed` makes ends of 32 bits."""
@@ -122,23 +137,22 @@ class EdgeBlock:
         u, v = (ends[: self.size] for ends in self._ends)
         if self.is_wide:
             u, v = narrowed(u, v)
-        return EdgeChunk(u=u, v=v, weights=self._weights[: self.size], first_id=self._first_id)
+        first_id = self.next_id - self.size
+        return EdgeChunk(u=u, v=v, weights=self._weights[: self.size], first_id=first_id)
 
     def rows_before(self, at: int) -> tuple[int, Position]:
         """Return how many rows are whole pieces before a row, and the position behind them."""
-        number = next(k for k, one in enumerate(self._segments) if at < one.begin + one.size)
+        number = next(k for k, one in enumerate(self._segments) if at < one.end)
         before = self._segments[number - 1].after if number else self._before
         return self._segments[number].begin, before
 
     def fault(self, at: int, n_vertices: int, launch: Launcher) -> InvalidGraphError:
         """Return the error of a row whose end is no vertex, or whose weight is NaN."""
         assert self._ends is not None, "a block is opened first"
-        segment = next(one for one in self._segments if at < one.begin + one.size)
-        values = []
-        for array in (*self._ends, self._weights):
-            value = np.empty(1, array.dtype)
+        segment = next(one for one in self._segments if at < one.end)
+        values = [np.empty(1, array.dtype) for array in (*self._ends, self._weights)]
+        for array, value in zip((*self._ends, self._weights), values, strict=True):
             launch.read(array.memory, value, offset=at * array.dtype.itemsize)
-            values.append(value)
         u, v = (
             value.view(f"{kind}{value.itemsize}")
             for value, kind in zip(values, segment.kinds, strict=False)

@@ -25,12 +25,7 @@ _LEAST_SHARE = 1 / 16
 def streamable(graph: Any, device: Device, *, symmetrize: bool = False) -> Graph | None:
     """Return a graph whose edges the host can stream; None if that is not what would help.
 
-    Parameters
-    ----------
-    graph, symmetrize
-        As of :func:`clmst.minimum_spanning_forest`.
-    device : Device
-        Whose memory was not enough.
+    The memory of `device` was not enough for `graph`, which a solve was given with `symmetrize`.
     """
     if isinstance(graph, DeviceGraph | DeviceMatrix):
         return None
@@ -46,18 +41,8 @@ def streamed(
 ) -> Forest:
     """Return the forest of a graph by a stream of its own edges, with a warning that says why.
 
-    Parameters
-    ----------
-    graph : Graph
-    device : object
-        As of :func:`clmst.get_device`.
-    maximum : bool
-    verify : bool
-        Prove the forest, on the host.
-    reason : str
-        Why the graph is not solved as a whole.
-    **given
-        Of :func:`clmst.stream_minimum_spanning_forest`.
+    The `reason` is why the graph is not solved as a whole. With `verify` the host proves the
+    forest. What is `given` else is for :func:`clmst.stream_minimum_spanning_forest`.
     """
     get_device(device).release_memory()
     warnings.warn(

@@ -15,15 +15,7 @@ from clmst.scale.source import one_ahead, pieces_of_file
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileLane:
-    """Files that one worker takes one after the other.
-
-    Attributes
-    ----------
-    numbers : tuple of int
-        Of the partitions, rising.
-    paths : tuple of str
-        The file of each.
-    """
+    """Files that one worker takes one after the other, and the numbers of their partitions."""
 
     numbers: tuple[int, ...]
     paths: tuple[str, ...]

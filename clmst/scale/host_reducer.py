@@ -1,34 +1,53 @@
-"""The forest of the edges so far, and those that wait, in the host's memory."""
+"""The forest of the edges so far, and those that wait, in the host's memory.
+
+An edge that is the heaviest of a cycle is not in the forest (the cycle property). A cycle of a part
+is a cycle of the whole, so an edge that is not in the forest of its part is not in the forest of
+the graph either. Hence the forest of the union of the parts' forests is the forest of the graph,
+whatever the parts and whatever the order of reductions.
+
+"The heaviest" needs a total order that is the same in all parts: (weight key, lesser end, greater
+end, edge id). That is the order of a solve by one device, where edges are numbered in canonical
+order: by their ends, then by their position in the input.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
+from clmst import algorithms
+from clmst.algorithms.shared.solution import forest_of
+from clmst.core import canonical
 from clmst.core.errors import OutOfDeviceMemoryError
+from clmst.core.forest import Forest
+from clmst.core.graph import Graph
+from clmst.core.graph_checks import check_size
+from clmst.core.paths import Hierarchy
+from clmst.core.weight_keys import Array, order_keys
 from clmst.runtime.device import Device
-from clmst.scale.capacity import LEAST_SHARE, most_edges, too_small
-from clmst.scale.cycle_filter import CycleFilter, without_loops
+from clmst.runtime.device_graph import DeviceGraph
+from clmst.runtime.discovery import get_device, pass_over
+from clmst.runtime.failures import Guard
+from clmst.runtime.launcher import Launcher
+from clmst.runtime.trust import NoFamilyLeftError
+from clmst.scale.capacity import LEAST_SHARE, VERTICES_PER_EDGE, most_edges, too_small
 from clmst.scale.edge_part import EdgePart, joined
-from clmst.scale.reduce import reduce
 
 ROWS = 1 << 22  # the most that are looked at together
 _PENDING = 256  # parts that wait before they are joined
 _FILTER_FROM = 2  # edges a vertex to come, from which a filter pays
+_ROWS_AT_ONCE = 1 << 14  # of a part; their arrays are used again, and stay in a core's cache
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamSnapshot:
-    """The state that one stream leaves to the next: a forest, and edges that wait.
+    """The state that one stream leaves to the next: a forest, and edges that wait for a reduction.
 
-    Attributes
-    ----------
-    forest : EdgePart or None
-    waiting : tuple of EdgePart
-        Edges that wait for the next reduction.
-    by_forest : CycleFilter or None
-        Made of the forest, if that has paid.
+    The filter is made of the forest; there is one if that has paid.
     """
 
     forest: EdgePart | None
@@ -47,15 +66,7 @@ class StreamSnapshot:
 
 
 class HostReducer:
-    """As :class:`EdgeReducer`, but only the solves are on the device.
-
-    Parameters
-    ----------
-    n_vertices : int
-    device : Device
-    limit : int
-        Bytes that a reduction may use.
-    maximum : bool
+    """As :class:`EdgeReducer`, but only the solves are on the device, within a `limit` of bytes.
 
     Attributes
     ----------
@@ -70,12 +81,9 @@ class HostReducer:
     def __init__(self, *, n_vertices: int, device: Device, limit: int, maximum: bool) -> None:
         self._n_vertices, self._device, self._limit = n_vertices, device, limit
         self._maximum = maximum
-        self.forest: EdgePart | None = None
-        self._waiting: list[EdgePart] = []
-        self.n_waiting = self.reductions = self.n_filtered = 0
-        self._filter: CycleFilter | None = None
-        self._is_forest_new = False  # since the filter was made
+        self.reductions = self.n_filtered = 0
         self._capacity = 0  # edges of a reduction; known with the first weights
+        self.go_on_from(StreamSnapshot(forest=None))
 
     @property
     def n_forest(self) -> int:
@@ -94,15 +102,14 @@ class HostReducer:
 
     def snapshot(self) -> StreamSnapshot:
         """Return what another stream goes on from; the arrays are shared, none is changed."""
-        by_forest = None if self._is_forest_new else self._filter
-        return StreamSnapshot(forest=self.forest, waiting=tuple(self._waiting), by_forest=by_forest)
+        return StreamSnapshot(
+            forest=self.forest, waiting=tuple(self._waiting), by_forest=self._filter
+        )
 
     def go_on_from(self, known: StreamSnapshot) -> None:
         """Take what another stream had, as if this one had read the edges."""
-        self.forest, self._waiting = known.forest, [*known.waiting]
+        self.forest, self._waiting, self._filter = known.forest, [*known.waiting], known.by_forest
         self.n_waiting = sum(part.size for part in known.waiting)
-        self._filter = known.by_forest
-        self._is_forest_new = known.by_forest is None and known.forest is not None
         if known.parts:
             self.expect(known.parts[0].weights.dtype)
 
@@ -117,9 +124,8 @@ class HostReducer:
         `n_to_come` edges follow, if that is known; it tells whether a filter pays.
         """
         kept = without_loops(part)
-        if self._is_forest_new and self.forest is not None:
+        if self._filter is None and self.forest is not None:
             n_left = self.space if n_to_come is None else min(self.space, n_to_come)
-            self._is_forest_new, self._filter = False, None
             if n_left >= _FILTER_FROM * self._n_vertices:
                 self._filter = CycleFilter(self.forest, self._n_vertices, maximum=self._maximum)
         if self._filter is not None:
@@ -136,8 +142,8 @@ class HostReducer:
         if not self._waiting:
             return
         waiting, self._waiting, self.n_waiting = joined(self._waiting), [], 0
+        self._filter = None
         self._reduce_part(waiting)
-        self._is_forest_new = True
         self._check_space()
 
     def _reduce_part(self, part: EdgePart) -> None:
@@ -161,3 +167,129 @@ class HostReducer:
         n_forest = self.n_forest
         if self._capacity - n_forest < max(1, n_forest // LEAST_SHARE):
             raise too_small(self._limit, self._n_vertices, n_forest, self._device)
+
+
+def without_loops(part: EdgePart) -> EdgePart:
+    """Return a part without its self-loops."""
+    loops = part.u == part.v
+    return part.take(~loops) if loops.any() else part
+
+
+class CycleFilter:
+    """The cycle property by a bound: an edge heavier than all of the path between its ends is out.
+
+    Every vertex knows the heaviest edge on its way to the top of its tree in a hierarchy of
+    Borůvka's rounds. The path between two vertices lies on their two ways, so nothing on it is
+    heavier than the greater of both. An edge within a tree that is heavier than that closes a cycle
+    on which it is the heaviest. Edges as heavy as the bound stay, and the next reduction decides.
+
+    O(n log n) to build, O(1) an edge: two look-ups for each end.
+    """
+
+    def __init__(self, forest: EdgePart, n_vertices: int, *, maximum: bool) -> None:
+        self._maximum = maximum
+        keys = order_keys(forest.weights, descending=maximum)
+        order = np.argsort(keys, kind="stable")
+        hierarchy = Hierarchy(n_vertices, forest.u[order], forest.v[order])
+        self._trees = hierarchy.trees().astype(np.uint32)
+        ranked = np.concatenate((np.zeros(1, keys.dtype), keys[order]))
+        self._reaches: Array = ranked[hierarchy.reaches + 1]  # at a top: below all keys
+
+    def kept(self, part: EdgePart) -> EdgePart:
+        """Return the edges of a part that may still enter the forest. O(size)."""
+        stays = np.empty(part.size, np.bool_)
+        rows = max(1, min(_ROWS_AT_ONCE, part.size))
+        u, v = np.empty((2, rows), np.intp)
+        bound, other = np.empty((2, rows), self._reaches.dtype)
+        for begin in range(0, part.size, rows):
+            some = slice(begin, min(begin + rows, part.size))
+            n = some.stop - begin
+            u[:n], v[:n] = part.u[some], part.v[some]
+            np.take(self._reaches, u[:n], out=bound[:n], mode="clip")
+            np.take(self._reaches, v[:n], out=other[:n], mode="clip")
+            np.maximum(bound, other, out=bound)
+            keys = order_keys(part.weights[some], descending=self._maximum)
+            np.less_equal(keys, bound[:n], out=stays[some])
+            stays[some] |= self._trees[u[:n]] != self._trees[v[:n]]
+        return part.take(np.flatnonzero(stays))
+
+
+def reduce(
+    parts: Sequence[EdgePart], *, n_vertices: int, device: Any, maximum: bool = False
+) -> EdgePart:
+    """Return the forest of the union of some parts of a graph, one at least, in canonical order.
+
+    A pure function, associative and commutative: any tree of reductions over any division of the
+    edges gives the same edges. The `device` is named as of :func:`clmst.get_device`.
+    """
+    union = joined(parts)
+    if union.size == 0:
+        return union
+    check_size(n_vertices, union.size)
+    n, u, v, occurring = n_vertices, union.u, union.v, None
+    if n > VERTICES_PER_EDGE * union.size:
+        occurring, u, v = _renumbered(u, v)
+        n = occurring.size
+    slots = canonical.upper_from_edges(n, u, v)
+    order = _parallel_by_id(slots, union.edge_ids)
+    graph = Graph.unchecked(
+        indptr=slots.indptr, indices=slots.indices, weights=union.weights[order],
+        is_symmetric=False, edge_ids=None, n_input=order.size,
+    )  # fmt: skip
+    forest = _solved(graph, device, maximum=maximum)
+    ends = forest.edges if occurring is None else occurring[forest.edges]
+    return EdgePart(
+        u=ends[:, 0].astype(np.uint32),
+        v=ends[:, 1].astype(np.uint32),
+        weights=forest.weights,
+        edge_ids=union.edge_ids[order[forest.edge_ids]],
+    )
+
+
+def _renumbered(u: Array, v: Array) -> tuple[Array, Array, Array]:
+    """Return new numbers for the vertices that occur, in their order: edges keep theirs."""
+    occurring, numbers = np.unique(np.concatenate((u, v)), return_inverse=True)
+    numbers = numbers.astype(np.uint32)
+    return occurring, numbers[: u.size], numbers[u.size :]
+
+
+def _parallel_by_id(slots: canonical.Pattern, edge_ids: npt.NDArray[np.int64]) -> Array:
+    """Return the positions of the slots with parallel edges in the order of their ids.
+
+    Parallel edges are neighbours, in the order of the input, which parts in any order do not give.
+    """
+    order = slots.positions
+    same = slots.indices[1:] == slots.indices[:-1]
+    starts = slots.indptr[1:-1]
+    same[starts[(starts > 0) & (starts < order.size)] - 1] = False  # another row begins there
+    later = np.flatnonzero(same) + 1  # slots that are parallel to the one before
+    out_of_order = later[edge_ids[order[later]] < edge_ids[order[later - 1]]]
+    if not out_of_order.size:
+        return order
+    pair = np.concatenate((np.zeros(1, np.int64), np.cumsum(~same)))  # of each slot: its number
+    is_wrong = np.zeros(int(pair[-1]) + 1, np.bool_)  # of each pair of vertices
+    is_wrong[pair[out_of_order]] = True
+    wrong = np.flatnonzero(is_wrong[pair])
+    positions = order[wrong]
+    order = order.copy()
+    order[wrong] = positions[np.lexsort((edge_ids[positions], pair[wrong]))]
+    return order
+
+
+def _solved(graph: Graph, device: Any, *, maximum: bool) -> Forest:
+    """Return the forest of a graph, whose ids are slots; pass over devices that are not trusted."""
+    while True:
+        try:
+            found = get_device(device)
+            with found.lock, Guard(found):
+                stored = DeviceGraph.upload(graph, found, wait=False)
+                launch = Launcher.of(found, profile=False)
+                name, solve = algorithms.choose(
+                    "auto", found, stored, options=None, maximum=maximum
+                )
+                solution = solve(stored, launch, maximum=maximum, options=None)
+                forest = forest_of(solution, launch, algorithm=name, maximum=maximum, wait=False)
+                return forest.copied(launch)
+        except NoFamilyLeftError as error:
+            if not pass_over(device, error):
+                raise

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from clmst.algorithms.edge_stream import passes
-from clmst.algorithms.edge_stream.canonical_order import in_canonical_order
-from clmst.algorithms.edge_stream.passes import EdgePasses
+from clmst.algorithms.edge_stream.passes import EdgePasses, in_canonical_order
 from clmst.algorithms.families import EDGE_PASSES
 from clmst.core.errors import OutOfDeviceMemoryError
 from clmst.runtime.failures import Guard
@@ -27,18 +26,8 @@ _LEAST_ROWS = 64  # at once; with fewer, nothing but launches would take time
 class Passes(StreamSink):
     """A sink that finds the forest of a stream that is read several times.
 
-    Parameters
-    ----------
-    dtype : numpy.dtype
-        Of the weights.
-    is_generated : bool
-        Whether the device generates the edges.
-    known : EdgePart, optional
-        Edges of the forest that earlier passes found.
-    n_passes : int
-        How many these were.
-    **given
-        As of :class:`StreamSink`; of one vertex at least.
+    Earlier passes, `n_passes` of them, may have found edges of the forest, `known`. What is `given`
+    is as of :class:`StreamSink`, of one vertex at least.
 
     Raises
     ------

@@ -36,14 +36,8 @@ class Reductions(StreamSink):
 
     Edges go to the device as they are, as soon as there are enough of them. The host has them
     before that, where the device has not passed the self-test of streams, and where the memory
-    limit leaves too little for what must be there. Generated edges are never on the host.
-
-    Parameters
-    ----------
-    n_edges : int, optional
-        Of the whole stream, if known; tells what pays.
-    **given
-        As of :class:`StreamSink`.
+    limit leaves too little for what must be there. Generated edges are never on the host. The
+    number of edges of the whole stream, if it is known, tells what pays.
     """
 
     n_passes = 1
@@ -55,28 +49,28 @@ class Reductions(StreamSink):
             n_vertices=self._n_vertices, device=self._device, limit=self._limit,
             maximum=self._maximum,
         )  # fmt: skip
-        self._reducer: EdgeReducer | None = None  # once the device has the edges
+        self._reducer: HostReducer | EdgeReducer = self._host  # until the device has the edges
         self._is_for_host = self._n_vertices == 0
 
     @property
     def n_forest(self) -> int:
         """Edges of the forest of the last reduction."""
-        return (self._reducer or self._host).n_forest
+        return self._reducer.n_forest
 
     @property
     def n_waiting(self) -> int:
         """Edges that wait for the next one."""
-        return (self._reducer or self._host).n_waiting
+        return self._reducer.n_waiting
 
     @property
     def reductions(self) -> int:
         """Solves so far."""
-        return self._host.reductions + (self._reducer.reductions if self._reducer else 0)
+        return self._reducer.reductions
 
     @property
     def n_filtered(self) -> int:
         """Edges that no solve had."""
-        return self._host.n_filtered + (self._reducer.n_filtered if self._reducer else 0)
+        return self._reducer.n_filtered
 
     def go_on_from(self, known: StreamSnapshot, position: Position) -> None:
         """Take what another stream had up to a position, as if this one had read the edges."""
@@ -102,12 +96,16 @@ class Reductions(StreamSink):
                 self.dtype = piece.rows(0, 0).checked(self._n_vertices).weights.dtype
                 self._host.expect(self.dtype)
             n = min(piece.size, ROWS, self._host.space)
-            part = piece.rows(0, n).checked(self._n_vertices, self.dtype)
-            self.begin_at(self._behind(self.position, part))
-            to_come = None if self._n_edges is None else self._n_edges - self.position.n_edges
-            self._host.take(part, to_come)
+            self._take_checked(piece.rows(0, n))
             piece = piece.rows(n, piece.size)
             yield
+
+    def _take_part(self, part: EdgePart) -> None:
+        if self.is_open:
+            super()._take_part(part)
+        else:
+            to_come = None if self._n_edges is None else self._n_edges - self.position.n_edges
+            self._host.take(part, to_come)
 
     # --------------------------------------------------------------- onto the device
 
@@ -129,42 +127,32 @@ class Reductions(StreamSink):
             self._is_for_host = True
 
     def _open_reducer(self, piece: StreamPiece | GeneratedPiece) -> None:
-        """Let the device have the edges, those that came before as well.
-
-        Raises
-        ------
-        OutOfDeviceMemoryError
-            The device, or the limit, has no space for what must be there.
-        UnsupportedDeviceError
-            The device fails the self-test of streams, or has no such weights.
-        """
+        """Let the device have the edges, or raise if it has no space or is not trusted."""
         rows, capacity = self._rows_and_capacity(piece)
         case = case_of(piece.dtype, maximum=self._maximum)
         self._device.trust.require(EDGE_STREAM, case)
         solve = partial(
             _solve_within, limit=self._limit, launch=self._launch, maximum=self._maximum
         )
+        known = self._host.snapshot()
         with self._device.lock, Guard(self._device):
             reducer = EdgeReducer(
                 n_vertices=self._n_vertices, dtype=piece.dtype, launch=self._launch,
                 capacity=capacity, maximum=self._maximum, solve=solve,
             )  # fmt: skip
-            known = self._host.snapshot()
             if known.parts:
                 has_forest = known.forest is not None
                 reducer.go_on_from(joined(known.parts).columns, has_forest=has_forest)
         self._open(reducer, piece.dtype, rows, is_generated=isinstance(piece, GeneratedPiece))
+        reducer.reductions, reducer.n_filtered = self._host.reductions, self._host.n_filtered
         self._reducer = reducer
         self._host.go_on_from(StreamSnapshot(forest=None))
 
     def _rows_and_capacity(self, piece: StreamPiece | GeneratedPiece) -> tuple[int, int]:
         """Return the edges of a chunk, and those of a reduction, within the limit.
 
-        Raises
-        ------
-        NoSpaceForReductionError
-            The limit leaves too little beside the forest: a sixteenth of its edges for generated
-            edges, and as many edges again for rows, which the host takes with less memory.
+        Too little is a sixteenth of the forest's edges beside it for generated edges, and as many
+        edges again for rows, which the host takes with less memory.
         """
         n, device, is_generated = self._n_vertices, self._device, isinstance(piece, GeneratedPiece)
         rows = rows_within(self._limit, device, piece.dtype, is_generated=is_generated)
@@ -187,8 +175,8 @@ class Reductions(StreamSink):
     def reduce(self, *, is_last: bool = False) -> None:
         """Make one forest of the present one and what waits; after the last one nothing comes."""
         self.flush()
-        if self._reducer is None:
-            self._host.reduce()
+        if isinstance(self._reducer, HostReducer):
+            self._reducer.reduce()
             return
         with self._device.lock, Guard(self._device):
             self._reducer.reduce(is_last=is_last)
@@ -201,25 +189,23 @@ class Reductions(StreamSink):
     def snapshot(self) -> StreamSnapshot:
         """Return what another stream goes on from."""
         self.flush()
-        if self._reducer is None:
-            return self._host.snapshot()
+        if isinstance(self._reducer, HostReducer):
+            return self._reducer.snapshot()
         with self._device.lock, Guard(self._device):
             forest, waiting = self._reducer.columns(), self._reducer.waiting()
         return StreamSnapshot(
-            forest=EdgePart.of_columns(forest) if self._reducer.n_forest else None,
+            forest=EdgePart.of_columns(forest) if self.n_forest else None,
             waiting=(EdgePart.of_columns(waiting),) if self.n_waiting else (),
         )
 
-    def forest(self) -> EdgePart | None:
-        """Return the forest; None if there was no edge."""
-        return self.edges_so_far()
-
     def edges_so_far(self) -> EdgePart | None:
         """Return the forest of the last reduction; None if there was none."""
-        if self._reducer is None:
-            return self._host.forest
+        if isinstance(self._reducer, HostReducer):
+            return self._reducer.forest
         with self._device.lock, Guard(self._device):
             return EdgePart.of_columns(self._reducer.columns())
+
+    forest = edges_so_far
 
 
 def _solve_within(

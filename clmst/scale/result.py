@@ -1,18 +1,71 @@
-"""A reduced part as the forest that a caller gets."""
+"""What a caller gets of a stream: how far it has come, and its forest."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from clmst.core.arguments import check_integer, check_kind
 from clmst.core.canonical import index_dtype
 from clmst.core.errors import InvalidGraphError
 from clmst.core.forest import Forest
 from clmst.core.graph import Graph
 from clmst.core.weight_keys import Array
 from clmst.scale.edge_part import EdgePart
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamProgress:
+    """How far a stream has come.
+
+    Attributes
+    ----------
+    edges : int
+        Edges read, those before a checkpoint included; of the present pass.
+    n_edges : int or None
+        Edges of the whole stream, if known.
+    edges_now : int
+        Edges read by this call.
+    seconds : float
+        Since this call began.
+    forest_edges : int
+        Edges of the forest of what has been reduced.
+    reductions : int
+        Solves so far.
+    passes : int
+        Which reading of the stream this is: 1, unless memory is so short that several are needed.
+    """
+
+    edges: int
+    n_edges: int | None
+    edges_now: int
+    seconds: float
+    forest_edges: int
+    reductions: int
+    passes: int = 1
+
+    def __post_init__(self) -> None:
+        """Check the kinds of the attributes."""
+        for name in ("edges", "edges_now", "forest_edges", "reductions", "passes"):
+            check_integer(name, getattr(self, name), low=0)
+        if self.n_edges is not None:
+            check_integer("n_edges", self.n_edges, low=0)
+        check_kind("seconds", self.seconds, float, rule="it must be a float")
+
+    @property
+    def edges_per_second(self) -> float:
+        """Of this call; 0 before the clock has moved."""
+        return self.edges_now / self.seconds if self.seconds > 0 else 0.0
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Of this pass, at the present rate; None if the number of edges or the rate is unknown."""
+        if self.n_edges is None or not self.edges_per_second:
+            return None
+        return max(0, self.n_edges - self.edges) / self.edges_per_second
 
 
 def forest_of_part(
@@ -25,25 +78,15 @@ def forest_of_part(
     has_own_ids: bool = False,
     labels: Array | None = None,
 ) -> Forest:
-    """Return the forest of a part that a reduction returned.
+    """Return the forest of a part that a reduction returned, in canonical order.
 
-    Parameters
-    ----------
-    part : EdgePart
-        In canonical order.
-    n_vertices, maximum, stats
-        Attributes of the forest.
-    graph : Graph, optional
-        The graph whose slots the ids of the part are.
-    has_own_ids : bool
-        Whether the caller gave ids, which could be equal.
-    labels : ndarray of object, shape (n_vertices,), optional
-        The names of vertices; a graph has its own.
+    The ids are slots of `graph`, if there is one; else `labels` are the names of vertices, shape
+    (n,).
 
     Raises
     ------
     InvalidGraphError
-        Two edges have one id.
+        Two edges have one id, of a caller that has given ids.
     """
     ids: Array = part.edge_ids
     vertex_labels: Any = labels

@@ -28,17 +28,7 @@ _LEAST_STEPS = 8  # of a lane: a merge costs as much as a few steps
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LaneStep:
-    """One partition of a lane.
-
-    Attributes
-    ----------
-    number : int
-        Of the partition.
-    to_come : int
-        How many more the lane has.
-    round, lane : int
-        Of which round, and which of its lanes.
-    """
+    """One partition of a lane, behind which the lane has some more `to_come`."""
 
     number: int
     to_come: int

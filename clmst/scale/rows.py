@@ -67,8 +67,8 @@ class StreamPiece:
             for ends in (self.u, self.v)
         )
 
-    def with_arrays(self, position: int) -> StreamPiece:
-        """Return a piece at a position of the stream, of arrays of one length.
+    def with_arrays(self, position: int | None = None) -> StreamPiece:
+        """Return a piece of arrays of one length, at a position of the stream if it is known.
 
         Mapped arrays stay on the disk.
         """
@@ -149,15 +149,7 @@ class StreamPiece:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GeneratedPiece:
-    """Consecutive edges that a device generates.
-
-    Attributes
-    ----------
-    edges : GeneratedEdges
-        With its arguments.
-    first, size : int
-        The id of the first one, and how many.
-    """
+    """Consecutive edges that a device generates: so many from the id `first` on."""
 
     is_consecutive: ClassVar[bool] = True
 
@@ -189,6 +181,8 @@ def _column_of(name: str, column: Any) -> Array:
     if name == "w" and isinstance(column, list | tuple):
         return as_weights(column)
     array = as_array(name, column, error=InvalidGraphError)
+    if array.dtype.kind == "U" and isinstance(column, list | tuple):
+        array = np.array(column, object)  # numbers among names stay numbers
     return array if array.size else array.astype(np.int64) if name != "w" else array
 
 

@@ -36,9 +36,8 @@ class EdgeSource:
 
     Attributes
     ----------
-    chunks : object
+    chunks, columns
         As of :func:`clmst.stream_minimum_spanning_forest`.
-    columns : tuple of str or None
     n_vertices : int
     n_edges : int or None
         How many edges there are in all, if that is known.

@@ -11,7 +11,7 @@ from clmst.core.forest import Forest
 from clmst.runtime.discovery import get_device
 from clmst.scale.capacity import default_limit
 from clmst.scale.driver import StreamSettings, forest_of_stream
-from clmst.scale.progress import StreamProgress
+from clmst.scale.result import StreamProgress
 from clmst.scale.source import EdgeSource
 
 

@@ -15,13 +15,12 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from clmst.algorithms.edge_stream import generated
-from clmst.algorithms.edge_stream.edges import EdgeChunk, FaultyEdgeError, Marks
-from clmst.runtime.array import DeviceArray
+from clmst.algorithms.edge_stream.edges import EdgeChunk, EdgeKernels, FaultyEdgeError, Marks
 from clmst.runtime.device import Device
 from clmst.runtime.failures import Guard
 from clmst.runtime.launcher import Launcher
@@ -36,7 +35,6 @@ ROWS = {"cpu": 1 << 18, "gpu": 1 << 22, "accelerator": 1 << 22}
 BLOCKS = 3
 _SHARE = 8  # chunks take at most so small a share of the memory
 _ALSO = 13  # bytes of an edge of a chunk beside its weight: its ends, mark and position
-_JOINED = 1 << 16  # rows of small chunks that are sent together; larger ones go by themselves
 
 
 def bytes_of_row(dtype: np.dtype[Any], *, is_generated: bool = False) -> int:
@@ -56,31 +54,11 @@ def rows_within(limit: int, device: Device, dtype: np.dtype[Any], *, is_generate
     return min(most_rows(device, is_generated=is_generated), limit // (_SHARE * a_row))
 
 
-class ChunkKernels(Protocol):
-    """Kernels that take chunks of edges."""
-
-    def narrowed(self, u: DeviceArray, v: DeviceArray) -> tuple[DeviceArray, DeviceArray]:
-        """Enqueue that ends of 64 bits become ends of 32."""
-
-    def mark(self, chunk: EdgeChunk) -> Marks:
-        """Enqueue a search for the edges that count."""
-
-    def take(self, chunk: EdgeChunk, marks: Marks | None = None) -> None:
-        """Take the marked edges; raises :class:`FaultyEdgeError`."""
-
-
 class StreamSink:
     """A sink of pieces of a stream, which it takes to kernels as chunks of edges.
 
-    Parameters
-    ----------
-    n_vertices : int
-    device : Device
-    limit : int
-        Bytes of the device.
-    maximum : bool
-    has_checksums : bool
-        Whether positions have checksums of the edges.
+    It keeps within a `limit` of bytes of the device. Positions have checksums of the edges only
+    where these are asked for.
 
     Attributes
     ----------
@@ -92,7 +70,7 @@ class StreamSink:
         Edges that the device has taken.
     """
 
-    _kernels: ChunkKernels
+    _kernels: EdgeKernels
     _uploads: Uploads
 
     def __init__(
@@ -103,11 +81,10 @@ class StreamSink:
         self._launch = Launcher(device, device.queue)
         self._guard = Guard(device)
         self.dtype: np.dtype[Any] | None = None
-        self.n_on_device = self._rows = self._next_id = 0
+        self.n_on_device = self._rows = 0
         self._chunk: EdgeChunk | None = None  # of generated edges
         self._free = deque[EdgeBlock]()
         self._filling: EdgeBlock | None = None
-        self._small: list[tuple[StreamPiece, Position]] = []
         self._sent = deque[EdgeBlock]()
         self._marked: tuple[EdgeChunk, Marks] | None = None  # of the first block that was sent
         self.begin_at(Position())
@@ -128,14 +105,16 @@ class StreamSink:
         return before.after(edges if isinstance(edges, EdgePart) else edges.as_part())
 
     def _open(
-        self, kernels: ChunkKernels, dtype: np.dtype[Any], rows: int, *, is_generated: bool
+        self, kernels: EdgeKernels, dtype: np.dtype[Any], rows: int, *, is_generated: bool
     ) -> None:
         """Let kernels have the edges that come, so many at a time."""
         uploads = Uploads(self._device)
         guard = Guard(self._device, queues=uploads.queues)
         with self._device.lock, guard:
             n_blocks = 0 if is_generated else BLOCKS
-            self._free = deque(EdgeBlock(rows, dtype, self._device) for _ in range(n_blocks))
+            self._free = deque(
+                EdgeBlock(rows, dtype, self._device, uploads) for _ in range(n_blocks)
+            )
         self._uploads, self._guard = uploads, guard
         self._kernels, self.dtype, self._rows = kernels, dtype, rows
 
@@ -152,7 +131,8 @@ class StreamSink:
         if not piece.is_consecutive:
             self.flush()
         while begin < piece.size:
-            end = min(piece.size, begin + self._space)
+            filled = 0 if self._filling is None else self._filling.size
+            end = min(piece.size, begin + self._rows - filled)
             some = piece.rows(begin, end)
             if isinstance(some, GeneratedPiece):
                 self._generate(some)
@@ -202,66 +182,41 @@ class StreamSink:
 
     def _take_checked(self, piece: StreamPiece) -> None:
         part = piece.checked(self._n_vertices, self.dtype)
+        self.begin_at(self._behind(self.position, part))
+        self._take_part(part)
+
+    def _take_part(self, part: EdgePart) -> None:
         with self._device.lock, self._guard:
             self._kernels.take(part.on_device(self._device))
         self.n_on_device += part.size
-        self.begin_at(self._behind(self.position, part))
 
     # --------------------------------------------------------------------------- blocks
 
-    @property
-    def _space(self) -> int:
-        """How many rows the block that is being filled still takes."""
-        filled = 0 if self._filling is None else self._filling.size
-        return self._rows - filled - self._n_small
-
-    @property
-    def _n_small(self) -> int:
-        return sum(one.size for one, _ in self._small)
-
     def _put(self, piece: StreamPiece) -> None:
-        """Send rows; arrays in pinned memory may be read later."""
+        """Send rows to a block with ends as wide as theirs, and with ids that theirs follow."""
         assert self.dtype is not None, "an open sink knows the weights"
         rows = piece.packed(self.dtype)
-        after = self._behind(self.read, rows)
+        after, first_id = self._behind(self.read, rows), rows.first_id or 0
+        is_wide = rows.is_wide(self._n_vertices)
         with self._device.lock, self._guard:
-            block = self._opened_for(rows)
+            block = self._filling
+            if block and (first_id != block.next_id or (is_wide and not block.is_wide)):
+                self._close()
+                block = None
+            if block is None:
+                block = self._filling = self._free.popleft()
+                block.open(self.read, first_id, is_wide=is_wide)
             self.read = after
-            if rows.size < _JOINED:
-                self._small.append((rows.copied(), after))
-                if self._n_small >= _JOINED or self._space == 0:
-                    self._send_small()
-            else:
-                self._send_small()
-                block.put([(rows, after)], self._uploads)
+            block.put(rows, after)
             if block.size == block.capacity:
                 self._close()
 
-    def _opened_for(self, rows: StreamPiece) -> EdgeBlock:
-        """Return a block to fill: with ends as wide as rows need, and ids that theirs follow."""
-        is_wide, first_id = rows.is_wide(self._n_vertices), rows.first_id or 0
-        block = self._filling
-        if block and (first_id != self._next_id or (is_wide and not block.is_wide)):
-            self._close()
-            block = None
-        if block is None:
-            block = self._filling = self._free.popleft()
-            block.open(self.read, first_id, self._uploads, is_wide=is_wide)
-        self._next_id = first_id + rows.size
-        return block
-
-    def _send_small(self) -> None:
-        if self._small:
-            assert self._filling is not None
-            self._filling.put(self._small, self._uploads)
-            self._small = []
-
     def _close(self) -> None:
         """Let the device look at the block that was filled."""
-        self._send_small()
         block, self._filling = self._filling, None
         if block is None:
             return
+        block.send()
         block.sent = self._uploads.sent()
         self._sent.append(block)
         self._mark()
@@ -299,7 +254,7 @@ class StreamSink:
         self._sent.clear()
         if self._filling is not None:
             self._free.append(self._filling)
-        self._filling, self._small = None, []
+        self._filling = None
         size, position = block.rows_before(at)
         self._kernels.take(chunk.before(size))
         self.n_on_device += size

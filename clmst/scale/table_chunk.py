@@ -33,17 +33,9 @@ def names_of(data: Any) -> list[Any] | None:
 def arrays_of(
     data: Any, columns: Sequence[Any] | None, edge_id: str | None, name: str
 ) -> tuple[Array, Array, Array | None, Array | None]:
-    """Return ends, weights or None, and ids or None.
+    """Return ends, weights or None, and ids or None, of a table that messages call `name`.
 
-    Parameters
-    ----------
-    data : table
-    columns : sequence, optional
-        As of :func:`clmst.core.columns.choose`.
-    edge_id : str, optional
-        The column of ids.
-    name : str
-        Of the chunk, in messages.
+    The columns are as of :func:`clmst.core.columns.choose`; ids are in a column `edge_id`.
 
     Raises
     ------

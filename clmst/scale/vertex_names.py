@@ -9,17 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import chain
-from typing import Any
 
 import numpy as np
 
-from clmst.core.arguments import has, shown
+from clmst.core.arguments import shown
 from clmst.core.errors import InvalidGraphError
 from clmst.core.weight_keys import Array
 from clmst.scale.rows import StreamPiece
 
 _RULE = "all ids of a stream must be strings, or all integers"
-_TEXT, _BYTES, _OBJECTS = "U", "S", "O"  # kinds of dtypes
 
 
 class _NumberOf(dict[str, int]):
@@ -70,17 +68,16 @@ class VertexNames:
                 return
 
     def _numbered(self, piece: StreamPiece) -> StreamPiece:
-        ends = [_as_array(piece.u), _as_array(piece.v)]
-        are_text = [_are_text(one) for one in ends]
-        if not any(are_text):
-            self._has_numbers |= _size(ends[0]) > 0
+        piece = piece.with_arrays()
+        if not piece.size:
+            return piece
+        are_text = [_are_text(piece.u), _are_text(piece.v)]
+        self._has_numbers |= not any(are_text)
         if (any(are_text) or self._numbers) and (self._has_numbers or not all(are_text)):
-            if _size(ends[0]) == _size(ends[1]) == 0:
-                return piece
             raise InvalidGraphError(f"{piece.chunk} has numbers for vertices beside names; {_RULE}")
-        if not all(are_text) or _size(ends[0]) != _size(ends[1]):
-            return piece  # which is checked as any other
-        u, v = (_texts(piece, name, one) for name, one in zip("uv", ends, strict=True))
+        if self._has_numbers:
+            return piece
+        u, v = (_texts(piece, name, one) for name, one in (("u", piece.u), ("v", piece.v)))
         in_turn = chain.from_iterable(zip(u, v, strict=True))
         numbers = np.fromiter(map(self._numbers.__getitem__, in_turn), np.int64, 2 * len(u))
         if self.most is not None and len(self._numbers) > self.most:
@@ -93,43 +90,22 @@ class VertexNames:
         return replace(piece, u=numbers[::2], v=numbers[1::2])
 
 
-def _as_array(ends: Any) -> Any:
-    """Return a column of another library as an array; what is none stays."""
-    if isinstance(ends, list | tuple | np.ndarray) or not has(ends, "__array__", "__len__"):
-        return ends
-    try:
-        return np.asarray(ends)
-    except Exception:  # it is refused with all else that is no column
-        return ends
-
-
-def _size(ends: Any) -> int:
-    """Return how many ends there are, as far as that is known."""
-    if isinstance(ends, np.ndarray):
-        return ends.size
-    return len(ends) if isinstance(ends, list | tuple) else 1
-
-
-def _are_text(ends: Any) -> bool:
+def _are_text(ends: Array) -> bool:
     """Return whether ends are names: strings, as far as the first one tells."""
-    if isinstance(ends, list | tuple):
-        return bool(ends) and isinstance(ends[0], str)
-    if not isinstance(ends, np.ndarray) or ends.ndim != 1 or not ends.size:
-        return False
     kind = ends.dtype.kind
-    return kind in (_TEXT, _BYTES) or (kind == _OBJECTS and isinstance(ends[0], str))
+    return kind in "US" or (kind == "O" and ends.size > 0 and isinstance(ends[0], str))
 
 
-def _texts(piece: StreamPiece, name: str, ends: Any) -> list[str]:
+def _texts(piece: StreamPiece, name: str, ends: Array) -> list[str]:
     """Return names as strings, or raise unless all are."""
-    if isinstance(ends, np.ndarray) and ends.dtype.kind == _BYTES:
+    if ends.dtype.kind == "S":
         try:
             ends = np.char.decode(ends, "utf-8")
         except UnicodeDecodeError as error:
             raise InvalidGraphError(
                 f"{name} of {piece.chunk} is no UTF-8 text ({error}); names must be"
             ) from error
-    names = ends.tolist() if isinstance(ends, np.ndarray) else list(ends)
+    names: list[str] = ends.tolist()
     if set(map(type, names)) == {str}:
         return names
     for row, one in enumerate(names, piece.first_row):
@@ -143,4 +119,4 @@ def _texts(piece: StreamPiece, name: str, ends: Any) -> list[str]:
 def has_names(pieces: Iterator[StreamPiece]) -> bool:
     """Return whether the first of some pieces has names for vertices."""
     first = next(pieces, None)
-    return first is not None and _are_text(first.u)
+    return first is not None and _are_text(first.with_arrays().u)

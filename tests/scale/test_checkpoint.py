@@ -23,7 +23,6 @@ from clmst.core.errors import (
     InvalidGraphError,
 )
 from clmst.runtime.device import Device
-from clmst.scale import driver
 from clmst.scale.checkpoint import Checkpoint, Position
 from clmst.scale.edge_part import EdgePart
 from tests.scale.edges import forest_of_edges, part_of, random_edges
@@ -40,30 +39,6 @@ def stream(device: Device | None, path: Path, chunks: Any = None, **given: Any) 
     return clmst.stream_minimum_spanning_forest(
         cut(EDGES, 90) if chunks is None else chunks, N, device=device, checkpoint=path, **given
     )
-
-
-def test_killed_at_ten_random_points_and_resumed(
-    any_device: Device, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Each run goes on from a checkpoint of the one before, and chunks need not be the same."""
-    monkeypatch.setattr(driver, "PACE", 0)  # the disk may be slow
-    random, path, resumed = np.random.default_rng(0), tmp_path / "stream.ckpt", []
-    right = forest_of_edges(EDGES, N)
-    for until in np.sort(random.integers(300, M, 10)).tolist():
-
-        def kill(progress: clmst.StreamProgress, until: int = until) -> None:
-            if progress.edges >= until:
-                raise KilledError
-
-        with pytest.raises(KilledError):
-            stream(any_device, path, cut(EDGES, 1 + until % 97), on_progress=kill)
-        resumed.append(Checkpoint.read(path, n_vertices=N, maximum=False))
-    found = stream(any_device, path)
-    assert found == right
-    positions = [one.position.n_edges for one in resumed if one is not None]
-    assert len(positions) == 10
-    assert positions == sorted(positions)
-    assert found.stats["resumed_at"] == positions[-1] > M // 2
 
 
 def test_a_process_that_is_killed(any_device: Device, tmp_path: Path) -> None:

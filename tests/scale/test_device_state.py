@@ -23,11 +23,11 @@ from clmst.runtime.device import Device
 from clmst.runtime.device_memory import is_pinned
 from clmst.runtime.kernel_family import KernelFamily
 from clmst.runtime.trust import Trust
-from clmst.scale import driver, reductions, stream_sink
+from clmst.scale import edge_block, reductions, stream_sink
 from clmst.scale.checkpoint import Checkpoint
 from clmst.scale.rows import StreamPiece
 from tests.runtime.test_device_memory import pinned
-from tests.scale.edges import ALL_DTYPES, Edges, forest_of_edges, random_edges
+from tests.scale.edges import Edges, forest_of_edges, random_edges
 from tests.scale.test_stream import cut, limit_for
 
 N, M = 120, 6000
@@ -46,7 +46,7 @@ def everything_to_the_device(
     monkeypatch.setattr(reductions, "OPEN_FROM", 0)
     monkeypatch.setattr(reductions, "VERTICES_PER_EDGE", N)
     monkeypatch.setattr(stream_sink, "ROWS", dict.fromkeys(stream_sink.ROWS, ROWS))
-    monkeypatch.setattr(stream_sink, "_JOINED", 64)
+    monkeypatch.setattr(edge_block, "_JOINED", 64)
     if request.param == "two queues":
         monkeypatch.setattr(uploads, "has_own_queue", lambda _: True)
 
@@ -62,65 +62,6 @@ def check_went(found: clmst.Forest, n_rows: int = M) -> None:
     assert found.stats["edges"] >= n_rows
 
 
-@pytest.mark.parametrize("size", [1, 63, 64, 1000, M])
-@pytest.mark.parametrize("limit", [None, LIMIT])
-@pytest.mark.parametrize("maximum", [False, True])
-def test_any_size_of_chunks(
-    any_device: Device, size: int, limit: int | None, maximum: bool
-) -> None:
-    found = stream(cut(EDGES, size), N, device=any_device, memory_limit=limit, maximum=maximum)
-    check(found, maximum=maximum)
-    check_went(found)
-    assert (found.stats["reductions"] > 1) == (limit is not None)
-    assert found.stats["edges_filtered"] > (M // 2 if limit is not None else 0)
-
-
-@pytest.mark.parametrize("dtype", ALL_DTYPES)
-def test_weights_of_every_dtype(any_device: Device, dtype: str) -> None:
-    edges = random_edges(N, M, dtype=dtype, n_weights=2 if dtype == "bool" else 40)
-    found = stream(cut(edges, 999), N, device=any_device, memory_limit=LIMIT)
-    check(found, edges)
-    check_went(found)
-
-
-@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "int32", "uint32", "int64", "uint64"])
-def test_ends_of_every_dtype(any_device: Device, dtype: str) -> None:
-    u, v, w = EDGES
-    found = stream(
-        cut((u.astype(dtype), v.astype(dtype), w), 999), N, device=any_device, memory_limit=LIMIT
-    )
-    check(found)
-    check_went(found)
-
-
-def test_ends_of_several_dtypes_in_one_stream(any_device: Device) -> None:
-    """Also of both orders of bytes, and not contiguous."""
-    dtypes = ("u4", "i4", "i8", "u1", ">u8", ">i4", "u8", "i2")
-    chunks: list[Any] = []
-    for k, (u, v, w) in enumerate(cut(EDGES, 250)):
-        pairs = np.column_stack((u, v)).astype(dtypes[k % len(dtypes)])
-        other = pairs.astype(dtypes[k // 3 % len(dtypes)])
-        chunks.append((pairs[:, 0], other[:, 1], w.astype(">i4")))
-    found = stream(chunks, N, device=any_device, memory_limit=LIMIT)
-    check(found)
-    check_went(found)
-
-
-def test_a_graph(any_device: Device) -> None:
-    """Its ids are slots, and its labels stay."""
-    graph = clmst.Graph.from_edges(EDGES[0] * 3, EDGES[1] * 3, EDGES[2], relabel=True)
-    for given in (graph, graph.symmetrised()):
-        found = stream(given, device=any_device, memory_limit=LIMIT)
-        assert found == clmst.kruskal(graph)
-        check_went(found, given.n_slots)
-
-
-def test_lists_and_no_weights(any_device: Device) -> None:
-    found = stream([([0, 1], [1, 2]), ([2, 3], [0, 3])], 4, device=any_device)
-    assert found.edge_ids.tolist() == [0, 2]
-    check_went(found, 4)
-
-
 def test_numbers_of_32_bits_with_a_sign_where_all_bits_may_be_a_vertex() -> None:
     """Of a graph of more than 2**31 vertices, -5 is not vertex 2**32 - 5."""
     for dtype, n, is_wide in (
@@ -129,16 +70,6 @@ def test_numbers_of_32_bits_with_a_sign_where_all_bits_may_be_a_vertex() -> None
         ends = np.array([0, 5], dtype)
         rows = StreamPiece(chunk="", first_row=0, u=ends, v=ends, weights=ends, edge_ids=None)
         assert rows.is_wide(n) == is_wide
-
-
-def test_memory_mapped_arrays(any_device: Device, tmp_path: Path) -> None:
-    mapped = []
-    for name, column in zip("uvw", EDGES, strict=True):
-        np.save(tmp_path / f"{name}.npy", column)
-        mapped.append(np.load(tmp_path / f"{name}.npy", mmap_mode="r"))
-    found = stream([tuple(mapped)], N, device=any_device, memory_limit=LIMIT)
-    check(found)
-    check_went(found)
 
 
 @pytest.mark.parametrize("open_from", [0, 3000])
@@ -165,17 +96,6 @@ def test_the_arrays_of_a_chunk_may_change_before_the_next(
         found = stream(chunks(), N, device=any_device, memory_limit=LIMIT)
         check(found)
         assert (found.stats["edges_on_device"] == M) == (open_from == 0)
-
-
-def test_some_chunks_bring_their_ids(any_device: Device) -> None:
-    u, v, w = EDGES
-    ids = np.arange(M)
-    for limit in (None, LIMIT):
-        chunks: list[Any] = [(u[:3000], v[:3000], w[:3000])]
-        chunks += [(*one, i) for *one, i in cut((u, v, w, ids), 500)][6:]
-        found = stream(chunks, N, device=any_device, memory_limit=limit)
-        check(found)
-        check_went(found)
 
 
 def test_few_edges_and_small_limits_are_for_the_host(
@@ -292,42 +212,6 @@ def test_an_interrupt_leaves_a_usable_device(any_device: Device) -> None:
 # ---------------------------------------------------------------------- checkpoints
 
 
-class KilledError(BaseException):
-    """Stands for the end of the process: nothing of clmst handles it."""
-
-
-def test_killed_at_ten_points_and_resumed(
-    any_device: Device, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """On the device, on the host, and with other chunks: each goes on from the one before."""
-    monkeypatch.setattr(driver, "SECONDS_BETWEEN", 0.0)
-    monkeypatch.setattr(driver, "PACE", 0)
-    path, resumed = tmp_path / "stream.ckpt", []
-    given: dict[str, Any] = {"device": any_device, "memory_limit": LIMIT, "checkpoint": path}
-    for k, until in enumerate(range(2500, M - 100, 350)):
-
-        def kill(progress: clmst.StreamProgress, until: int = until) -> None:
-            if progress.edges >= until:
-                raise KilledError
-
-        monkeypatch.setattr(reductions, "OPEN_FROM", 1 << 60 if k % 3 == 2 else 0)
-        with pytest.raises(KilledError):
-            stream(cut(EDGES, 1 + until % 97), N, on_progress=kill, **given)
-        one = Checkpoint.read(path, n_vertices=N, maximum=False)
-        assert one is not None
-        resumed.append(one.position.n_edges)
-    assert len(resumed) == 10
-    monkeypatch.setattr(reductions, "OPEN_FROM", 0)
-    found = stream([EDGES], N, **given)
-    check(found)
-    assert resumed == sorted(resumed)
-    assert found.stats["resumed_at"] == resumed[-1] > M // 2
-    assert found.stats["edges_on_device"] == M - resumed[-1]
-    again = stream(cut(EDGES, 11), N, **given)
-    check(again)
-    assert (again.stats["resumed_at"], again.stats["reductions"]) == (M, 0)
-
-
 def test_checksums_are_those_of_the_host(
     any_device: Device, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -337,11 +221,3 @@ def test_checksums_are_those_of_the_host(
         files.append(tmp_path / f"{k}.ckpt")
         stream(cut(EDGES, 450), N, device=any_device, checkpoint=files[-1])
     assert files[0].read_bytes() == files[1].read_bytes()
-
-
-def test_progress(any_device: Device) -> None:
-    seen: list[clmst.StreamProgress] = []
-    stream(cut(EDGES, 50), N, device=any_device, on_progress=seen.append, memory_limit=LIMIT)
-    assert seen[-1].edges == M
-    assert [one.edges for one in seen] == sorted(one.edges for one in seen)
-    assert seen[-1].forest_edges == N - 1

@@ -21,7 +21,7 @@ from clmst.core.errors import (
 from clmst.runtime.device import Device
 from clmst.scale import fallback, stream_sink
 from clmst.scale.checkpoint import Checkpoint
-from tests.scale.edges import ALL_DTYPES, Edges, forest_of_edges, random_edges
+from tests.scale.edges import Edges, forest_of_edges, random_edges
 from tests.scale.test_resident import N as N_GENERATED
 from tests.scale.test_resident import random_graph, right_forest
 from tests.scale.test_stream import cut
@@ -54,18 +54,6 @@ def check(found: clmst.Forest, edges: Edges = EDGES, n: int = N, maximum: bool =
     np.testing.assert_array_equal(found.edge_ids, right.edge_ids)
 
 
-@pytest.mark.parametrize("dtype", ALL_DTYPES)
-@pytest.mark.parametrize("maximum", [False, True], ids=["minimum", "maximum"])
-def test_forest_is_the_oracles(any_device: Device, dtype: str, maximum: bool) -> None:
-    """Many equal weights, parallel edges, loops, several components, greatest and least keys."""
-    u, v, w = random_edges(N, M, dtype=dtype, n_weights=5)
-    if dtype != "bool":
-        ends = np.iinfo(dtype) if np.dtype(dtype).kind in "iu" else np.finfo(dtype)
-        w[::7], w[3::7] = ends.max, ends.min
-    found = by_passes([*cut((u, v, w), 1700)], device=any_device, maximum=maximum)
-    check(found, (u, v, w), maximum=maximum)
-
-
 def test_zeros_keep_their_signs(any_device: Device) -> None:
     """They are equal weights, so the lesser ends decide; the weights stay as they are."""
     u, v, _ = EDGES
@@ -80,28 +68,6 @@ def test_zeros_keep_their_signs(any_device: Device) -> None:
 def test_any_size_of_chunks(any_device: Device, size: int, rows: int) -> None:
     limit = limit_for(N, rows)
     check(by_passes([*cut(EDGES, size)], device=any_device, memory_limit=limit))
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_any_order_of_chunks_with_their_ids(any_device: Device, seed: int) -> None:
-    """Ids of more than 32 bits, of which the upper words alone tell some edges from others."""
-    ids = np.arange(M) * ((1 << 40) + 1)
-    chunks: list[Any] = list(cut((*EDGES, ids), 170))
-    np.random.default_rng(seed).shuffle(chunks)
-    found = by_passes(chunks, device=any_device)
-    right = forest_of_edges(EDGES, N)
-    np.testing.assert_array_equal(found.edge_ids, ids[right.edge_ids])
-    np.testing.assert_array_equal(found.edges, right.edges)
-
-
-def test_ids_in_some_chunks_and_wide_ends(any_device: Device) -> None:
-    """Those that bring none go to the device as they are; also ends of 64 bits, and views."""
-    chunks: list[Any] = []
-    for k, (u, v, w) in enumerate(cut(EDGES, 170)):
-        pairs = np.column_stack((u, v)).astype(("i8", "u4", ">i4")[k % 3])
-        own = (np.arange(170 * k, 170 * k + u.size),) if k % 4 == 1 else ()
-        chunks.append((pairs[:, 0], pairs[:, 1], w, *own))
-    check(by_passes(chunks, device=any_device))
 
 
 def test_a_long_path(any_device: Device) -> None:
@@ -121,15 +87,6 @@ def test_few_edges_of_many_vertices(any_device: Device) -> None:
     with pytest.warns(StreamedWarning):
         found = stream([some], N, device=any_device, memory_limit=limit)
     check(found, some)
-
-
-def test_a_graph_keeps_its_ids_and_labels(any_device: Device) -> None:
-    u, v, w = EDGES
-    graph = clmst.Graph.from_edges(u * 3, v * 3, w, relabel=True)
-    limit = limit_for(graph.n_vertices, 500)
-    for given in (graph, graph.symmetrised()):
-        found = by_passes(given, None, device=any_device, memory_limit=limit)
-        assert found == clmst.kruskal(graph)
 
 
 def test_a_graph_that_does_not_fit(any_device: Device) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from clmst.core.errors import InvalidArgumentError, InvalidGraphError, OutOfDevi
 from clmst.core.weight_keys import Array
 from clmst.runtime.device import Device
 from clmst.scale import capacity
-from clmst.scale.reduce import reduce as real_reduce
+from clmst.scale.host_reducer import reduce as real_reduce
 from tests.scale.edges import Edges, forest_of_edges, random_edges
 
 N, M = 80, 4000
@@ -38,27 +37,6 @@ def check(found: clmst.Forest, edges: Edges = EDGES, n: int = N, maximum: bool =
     np.testing.assert_array_equal(found.edge_ids, right.edge_ids)
 
 
-@pytest.mark.parametrize("size", [1, 1000, M])
-@pytest.mark.parametrize("most", [300, None], ids=["small-limit", "no-limit"])
-def test_any_size_of_chunks(any_device: Device, size: int, most: int | None) -> None:
-    limit = None if most is None else limit_for(any_device, N, most)
-    found = clmst.stream_minimum_spanning_forest(
-        cut(EDGES, size), N, device=any_device, memory_limit=limit
-    )
-    check(found)
-    assert found.stats["algorithm"] == "stream"
-    assert found.stats["edges"] == M
-    assert (found.stats["reductions"] > 1) == (most is not None)
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_any_order_of_chunks_with_their_ids(any_device: Device, seed: int) -> None:
-    chunks: list[Any] = list(cut((*EDGES, np.arange(M)), 170))
-    np.random.default_rng(seed).shuffle(chunks)
-    limit = limit_for(any_device, N, 400)
-    check(clmst.stream_minimum_spanning_forest(chunks, N, device=any_device, memory_limit=limit))
-
-
 def test_a_tenth_of_the_graph(any_device: Device) -> None:
     """The limit is a tenth of what the arrays of the edges take, ids left out."""
     edges = random_edges(200, 200_000, n_weights=1000, dtype="float32")
@@ -69,23 +47,6 @@ def test_a_tenth_of_the_graph(any_device: Device) -> None:
     check(found, edges, 200)
     assert found.stats["edges_filtered"] > 100_000
     assert found.stats["reductions"] > 1
-
-
-def test_maximum(any_device: Device) -> None:
-    limit = limit_for(any_device, N, 500)
-    found = clmst.stream_minimum_spanning_forest(
-        cut(EDGES, 99), N, device=any_device, memory_limit=limit, maximum=True
-    )
-    check(found, maximum=True)
-
-
-def test_a_graph_keeps_its_ids_and_labels(any_device: Device) -> None:
-    u, v, w = EDGES
-    graph = clmst.Graph.from_edges(u * 3, v * 3, w, relabel=True)
-    limit = limit_for(any_device, N, 600)
-    for given in (graph, graph.symmetrised()):
-        found = clmst.stream_minimum_spanning_forest(given, device=any_device, memory_limit=limit)
-        assert found == clmst.kruskal(graph)
 
 
 def test_lists_and_no_weights(any_device: Device) -> None:
@@ -102,19 +63,6 @@ def test_no_chunks(any_device: Device, n: int) -> None:
     for chunks in none:
         found = clmst.stream_minimum_spanning_forest(chunks, n, device=any_device)
         assert (found.n_edges, found.n_components) == (0, n)
-
-
-def test_memory_mapped_arrays(any_device: Device, tmp_path: Path) -> None:
-    mapped = []
-    for name, column in zip("uvw", EDGES, strict=True):
-        np.save(tmp_path / f"{name}.npy", column)
-        mapped.append(np.load(tmp_path / f"{name}.npy", mmap_mode="r"))
-    limit = limit_for(any_device, N, 300)
-    check(
-        clmst.stream_minimum_spanning_forest(
-            [tuple(mapped)], N, device=any_device, memory_limit=limit
-        )
-    )
 
 
 def test_progress(any_device: Device) -> None:

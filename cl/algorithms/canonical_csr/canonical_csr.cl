@@ -17,11 +17,12 @@
 #include "device/work_group.cl"
 
 // Words of the verdict, all 0 at first.
-#define VERDICT_FAULTY 0   // 1: an end is no vertex
-#define VERDICT_LOOPS 1    // number of self-loops
-#define VERDICT_FALLS 2    // 1: keys are not in order yet
-#define VERDICT_DROPPED 3  // number of edges that lighter parallel ones replace
-#define VERDICT_LONG 4     // 1: more edges are parallel than a work-item compares
+#define VERDICT_FAULTY 0    // 1: an end is no vertex
+#define VERDICT_LOOPS 1     // number of self-loops
+#define VERDICT_FALLS 2     // 1: keys are not in order yet
+#define VERDICT_DROPPED 3   // number of edges that lighter parallel ones replace
+#define VERDICT_LONG 4      // 1: more edges are parallel than a work-item compares
+#define VERDICT_DISORDER 5  // 1: ids of parallel edges fall
 
 #define NO_VERTEX 0xFFFFFFFFu
 
@@ -58,25 +59,28 @@ static inline uint end_at(const global uint *ends, size_t i, uint is_wide) {
 // Make the keys of a list of edges, and number them.
 //
 // In       u[m], v[m]: of 64 bits if `is_wide`, else of 32.
-// Out      words[m]; numbers[m], unless number_bits.
-// In-out   verdict: FAULTY, LOOPS and FALLS.
+// Out      words[m].
+// In-out   numbers[m]: if has_numbers, which edge is at each position; else their positions are
+//          written, unless number_bits. verdict: FAULTY, LOOPS and FALLS.
 // Launch   any.
-// Needs    n is at most 2**bits, bits at most 32, 2 * bits + number_bits at most 64.
+// Needs    n is at most 2**bits, bits at most 32, 2 * bits + number_bits at most 64; number_bits is
+//          0 if has_numbers.
 // Ensures  if the verdict is not FAULTY, words and numbers are those of u and v.
 kernel void canonical_csr_pair_edges(const global uint *u, const global uint *v,
                                      global ulong *words, global uint *numbers,
                                      volatile global uint *verdict, uint n, uint m, uint bits,
-                                     uint number_bits, uint is_wide) {
+                                     uint number_bits, uint is_wide, uint has_numbers) {
   uint faulty = 0, loops = 0, falls = 0;
   GRID_FOR(i, m) {
-    const uint a = end_at(u, i, is_wide), b = end_at(v, i, is_wide);
-    const ulong key = pair_key(a, b, bits);
     const size_t j = i > 0 ? i - 1 : 0;
-    falls |= pair_key(end_at(u, j, is_wide), end_at(v, j, is_wide), bits) > key;
+    const size_t edge = has_numbers ? numbers[i] : i, before = has_numbers ? numbers[j] : j;
+    const uint a = end_at(u, edge, is_wide), b = end_at(v, edge, is_wide);
+    const ulong key = pair_key(a, b, bits);
+    falls |= pair_key(end_at(u, before, is_wide), end_at(v, before, is_wide), bits) > key;
     faulty |= a >= n || b >= n;
     loops += a == b;
     words[i] = key_word(key, i, number_bits);
-    if (!number_bits) numbers[i] = (uint)i;
+    if (!number_bits && !has_numbers) numbers[i] = (uint)i;
   }
   if (faulty) verdict[VERDICT_FAULTY] = 1;  // benign: all write the same
   if (falls) verdict[VERDICT_FALLS] = 1;    // benign, too
@@ -108,6 +112,26 @@ kernel void canonical_csr_pair_slots(const global uint *indptr, const global uin
     }
   }
   if (loops) atomic_add(verdict + VERDICT_LOOPS, loops);
+}
+
+// Find out whether parallel edges are out of the order of their ids.
+//
+// In       words[m]: sorted; numbers[m]: of the edges in that order, or null; ids[m]: by number.
+// In-out   verdict: DISORDER.
+// Launch   any.
+// Needs    a stable sort.
+// Ensures  DISORDER is 1 if an edge has the key of the one before it, and a lesser id.
+kernel void canonical_csr_find_disorder(const global ulong *words, const global uint *numbers,
+                                        const global ulong *ids, volatile global uint *verdict,
+                                        uint m, uint number_bits) {
+  GRID_FOR(i, m) {
+    if (i == 0 || words[i] >> number_bits != words[i - 1] >> number_bits) continue;
+    if (ids[number_at(words, numbers, i, number_bits)] >=
+        ids[number_at(words, numbers, i - 1, number_bits)])
+      continue;
+    verdict[VERDICT_DISORDER] = 1;  // benign: all write the same
+    return;                         // one is enough
+  }
 }
 
 // Bring weights into the order of sorted words.

@@ -112,66 +112,6 @@ kernel void edge_stream_append(const global uint *positions, const global uint *
   }
 }
 
-// Make keys by which edges sort into canonical order, and number them.
-//
-// In       u[m], v[m].
-// In-out   numbers[m]: which edge is at each position, if has_numbers.
-// Out      keys[m]; numbers[m]: unless has_numbers.
-// Launch   any.
-// Needs    vertices are below 2**bits, and bits is at most 32.
-// Ensures  keys[i] = of edge numbers[i] the lesser end, then the greater one in the last `bits`
-//          bits; numbers[i] = i unless has_numbers.
-kernel void edge_stream_key(const global uint *u, const global uint *v, global ulong *keys,
-                            global uint *numbers, uint m, uint bits, uint has_numbers) {
-  GRID_FOR(i, m) {
-    const uint number = has_numbers ? numbers[i] : (uint)i;
-    keys[i] = (ulong)min(u[number], v[number]) << bits | max(u[number], v[number]);
-    numbers[i] = number;
-  }
-}
-
-// Find out whether edges are out of canonical order.
-//
-// In       keys[m], numbers[m]: of the edges in the order that they have; ids[m]: by number.
-// In-out   disorder[1]: 0 before.
-// Launch   any.
-// Needs    edge_stream_key.
-// Ensures  disorder[0] = 1 if an edge has a lesser key than the one before it, or the same key and
-//          a lesser id.
-kernel void edge_stream_find_disorder(const global ulong *keys, const global uint *numbers,
-                                      const global ulong *ids, volatile global uint *disorder,
-                                      uint m) {
-  GRID_FOR(i, m) {
-    const ulong before = i ? keys[i - 1] : 0;
-    if (keys[i] < before || (i && keys[i] == before && ids[numbers[i]] < ids[numbers[i - 1]])) {
-      atomic_max(disorder, 1u);
-      return;  // one is enough
-    }
-  }
-}
-
-// Make the columns, weights and ends of rows of a compressed sparse matrix of sorted edges.
-//
-// In       keys[m]: sorted; numbers[m]: of the edges in that order; weights[m]: before sorting.
-// Out      indices[m], sorted_weights[m].
-// In-out   ends[n + 1]: 0 before.
-// Launch   any.
-// Needs    edge_stream_key, and a stable sort.
-// Ensures  slot i has edge numbers[i]; ends[row + 1] = the end of the row, of rows with edges. So
-//          the running maximum of `ends` is the index pointer.
-kernel void edge_stream_list(const global ulong *keys, const global uint *numbers,
-                             const global weight_t *weights, global uint *indices,
-                             global weight_t *sorted_weights, global uint *ends, uint m,
-                             uint bits) {
-  GRID_FOR(i, m) {
-    const ulong key = keys[i];
-    const uint row = (uint)(key >> bits);
-    indices[i] = (uint)(key & (((ulong)1 << bits) - 1));
-    sorted_weights[i] = weights[numbers[i]];
-    if (i + 1 == m || (uint)(keys[i + 1] >> bits) != row) ends[row + 1] = (uint)i + 1;
-  }
-}
-
 // Take the edges of a forest from those that were sorted.
 //
 // In       slots[k], edges[k]: the forest's; numbers[m]: of the edges by slot; weights[m], ids[m]:

@@ -35,8 +35,8 @@ SOURCE = "algorithms/canonical_csr/canonical_csr.cl"
 FROM_EDGES = 1 << 16
 
 # Of canonical_csr.cl.
-_FAULTY, _LOOPS, _FALLS, _DROPPED, _LONG = range(5)
-_VERDICT_WORDS = 5
+_FAULTY, _LOOPS, _FALLS, _DROPPED, _LONG, _DISORDER = range(6)
+_VERDICT_WORDS = 6
 _SLOTS_OF_ONE, _SLOTS_OF_MANY = 4096, 32
 
 _WORD, _LONG_WORD = np.dtype(np.uint32), np.dtype(np.uint64)
@@ -58,9 +58,9 @@ def put_edges(edges: EdgeList, device: Device, **attributes: Any) -> DeviceGraph
     weights = np.ascontiguousarray(edges.weights)
     with device.lock, Guard(device):
         ends_u, ends_v, words = uploaded(device, u, v, weights)
-        work = Arrangement(edges.n_vertices, words, device, encoding)
+        work = Arrangement(edges.n_vertices, words, encoding)
         work.pair_edges(ends_u, ends_v)
-        return work.graph(lightest=edges.merge_parallel, n_input=edges.size, **attributes)
+        return _kept(work.graph(lightest=edges.merge_parallel, n_input=edges.size, **attributes))
 
 
 def put_slots(resident: DeviceGraph, *, by_entry: bool = False) -> DeviceGraph | None:
@@ -78,9 +78,16 @@ def put_slots(resident: DeviceGraph, *, by_entry: bool = False) -> DeviceGraph |
         if encoding.stored == np.float16 or not is_trusted(device, _RANKS):
             return None
         weights, encoding = ranks_of(weights), _RANKS
-    work = Arrangement(resident.n_vertices, weights, device, encoding)
+    work = Arrangement(resident.n_vertices, weights, encoding)
     work.pair_slots(resident)
-    return work.graph(lightest=True, n_input=resident.n_slots)
+    return _kept(work.graph(lightest=True, n_input=resident.n_slots))
+
+
+def _kept(graph: DeviceGraph | None) -> DeviceGraph | None:
+    """Return a graph once no kernel reads arrays of the caller's, which may change from now on."""
+    if graph is not None and graph.device.capabilities.host_arrays != "copied":
+        graph.device.queue.finish()
+    return graph
 
 
 def ranks_of(weights: DeviceArray) -> DeviceArray:
@@ -93,25 +100,15 @@ def ranks_of(weights: DeviceArray) -> DeviceArray:
 
 
 class Arrangement:
-    """Edges on their way into canonical order.
+    """Edges of a graph of n vertices on their way into canonical order.
 
-    Parameters
-    ----------
-    n : int
-        Number of vertices.
-    weights : DeviceArray, shape (m,)
-        Of the edges.
-    device : Device
-    encoding : Encoding
-        Of the weights.
-    word_bits : int
-        The bits that a key and a position share, at most 64.
+    A key and a position share `word_bits` at most.
     """
 
     def __init__(
-        self, n: int, weights: DeviceArray, device: Device, encoding: Encoding,
-        *, word_bits: int = 64,
-    ) -> None:  # fmt: skip
+        self, n: int, weights: DeviceArray, encoding: Encoding, *, word_bits: int = 64
+    ) -> None:
+        device = weights.device
         self._n, self._m, self._weights, self._encoding = n, weights.size, weights, encoding
         self._launch, self._bits = Launcher(device, device.queue), bits_of(n)
         bits = 8 * encoding.word.itemsize
@@ -124,14 +121,20 @@ class Arrangement:
         self._numbers = None if is_packed else DeviceArray.unchecked(self._m, _WORD, device)
         self._verdict = DeviceArray.unchecked(_VERDICT_WORDS, _WORD, device)
         self._launch.fill(self._verdict.memory, 0, _VERDICT_WORDS)
-        self._is_list = False
+        self._is_list = self._is_sorted = False
+        self._found = [0] * _VERDICT_WORDS
 
-    def pair_edges(self, u: DeviceArray, v: DeviceArray) -> None:
-        """Enqueue that ends of 32 or 64 bits become keys."""
+    def pair_edges(self, u: DeviceArray, v: DeviceArray, order: DeviceArray | None = None) -> None:
+        """Enqueue that ends of 32 or 64 bits become keys, in another order of the edges if given.
+
+        That is an array of uint32, whose memory is used from then on.
+        """
+        if order is not None:
+            self._numbers, self._number_bits = order, 0
         self._launch.for_each(
             self._program, "canonical_csr_pair_edges", self._m, u, v, self._words, self._numbers,
             self._verdict, self._n, self._m, self._bits, self._number_bits,
-            int(u.dtype.itemsize == 8),
+            int(u.dtype.itemsize == 8), int(order is not None),
         )  # fmt: skip
         self._is_list = True  # which may have faults, or be in order
 
@@ -146,19 +149,51 @@ class Arrangement:
             self._number_bits,
         )  # fmt: skip
 
+    def sort(self, *, in_place: bool = False) -> bool:
+        """Sort the words stably by their keys, unless they are; return whether ends are vertices.
+
+        Of a list it waits for that. `in_place` takes less memory, and as a rule more time.
+        """
+        self._is_sorted = True
+        if self._is_list:
+            self._found = self._read()
+            if self._found[_FAULTY] or not self._found[_FALLS]:
+                return not self._found[_FAULTY]
+        bits, words, numbers = 2 * self._bits, self._words, self._numbers
+        out, numbers_out = (words, numbers) if in_place else (None, None)
+        if numbers is None:
+            self._words = split(
+                words, key_bits=bits, start_bit=self._number_bits, out=out, launch=self._launch
+            )
+        else:
+            self._words, self._numbers = sort_by_key(
+                words, numbers, key_bits=bits, keys_out=out, values_out=numbers_out,
+                launch=self._launch,
+            )  # fmt: skip
+        return True
+
+    def is_in_order_of(self, ids: DeviceArray) -> bool:
+        """Return whether parallel edges are in the order of their ids, once they are sorted; waits.
+
+        Parameters
+        ----------
+        ids : DeviceArray of uint64, shape (m,)
+            By the position of the edge.
+        """
+        self._launch.for_each(
+            self._program, "canonical_csr_find_disorder", self._m, self._words, self._numbers,
+            ids, self._verdict, self._m, self._number_bits,
+        )  # fmt: skip
+        return not self._read()[_DISORDER]
+
     def graph(self, *, lightest: bool, **attributes: Any) -> DeviceGraph | None:
         """Return the graph of the edges; with `lightest` of parallel ones the lightest alone.
 
         None if an end is no vertex, or if very many edges are parallel and have to be compared.
         """
         launch, m = self._launch, self._m
-        found = None
-        if self._is_list:
-            found = self._read()
-            if found[_FAULTY]:
-                return None
-        if found is None or found[_FALLS]:
-            self._sort()
+        if not self._is_sorted and not self.sort():
+            return None
         stays, weights = None, self._gather()
         if lightest:
             stays = new_flags(m, launch.device)
@@ -166,26 +201,15 @@ class Arrangement:
                 self._program, "canonical_csr_mark_lightest", m, self._words, weights, stays,
                 self._verdict, m, self._bits, self._number_bits,
             )  # fmt: skip
-            found = self._read()
-            if found[_LONG]:
+            self._found = self._read()
+            if self._found[_LONG]:
                 return None
-        assert found is not None, "slots of a matrix have to be merged"
-        m -= found[_LOOPS] + found[_DROPPED]
+        assert lightest or self._is_list, "slots of a matrix have to be merged"
+        m -= self._found[_LOOPS] + self._found[_DROPPED]
         places = None
-        if stays is not None and found[_DROPPED]:
+        if stays is not None and self._found[_DROPPED]:
             places, _ = positions_of(stays, at_most=m, launch=launch)
         return self._listed(m, places, weights, attributes)
-
-    def _sort(self) -> None:
-        """Enqueue a stable sort of the words by their keys."""
-        bits, words = 2 * self._bits, self._words
-        if self._numbers is None:
-            start = self._number_bits
-            self._words = split(words, key_bits=bits, start_bit=start, launch=self._launch)
-        else:
-            self._words, self._numbers = sort_by_key(
-                words, self._numbers, key_bits=bits, launch=self._launch
-            )
 
     def _gather(self) -> DeviceArray:
         """Return the weights in the order of the words; not waited for."""
@@ -215,8 +239,6 @@ class Arrangement:
             self._bits, self._number_bits,
         )  # fmt: skip
         inclusive_scan(indptr, monoid=_GREATEST, out=indptr, launch=launch)
-        if device.capabilities.host_arrays != "copied":
-            launch.queue.finish()  # kernels read arrays that the caller may change from now on
         return graph_on_device(
             indptr, indices, weights, is_symmetric=False, encoding=self._encoding,
             edge_ids=ids, **attributes,

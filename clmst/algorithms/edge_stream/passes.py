@@ -11,18 +11,20 @@ from typing import Any
 
 import numpy as np
 
-from clmst.algorithms.edge_stream import edges
 from clmst.algorithms.edge_stream.edges import (
+    LONG,
     NO_FAULT,
+    WORD,
+    Columns,
     EdgeChunk,
-    FaultyEdgeError,
+    EdgeKernels,
     Marks,
-    defines,
 )
-from clmst.algorithms.edge_stream.reducer import Columns
 from clmst.algorithms.shared.solution import new_flags
 from clmst.core.errors import DeviceError
+from clmst.primitives.permute import number
 from clmst.primitives.selection import positions_of
+from clmst.primitives.sort import bits_of, sort_by_key
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.launcher import Launcher
 
@@ -33,8 +35,6 @@ _TRAILING, _LOW, _ID_LOWER = 1, 2, 5
 _GREATEST = 0xFFFFFFFF
 _MOST_LAUNCHES = 16  # each takes a vertex 33 times as far up its tree; no tree is so high
 _BEST = ("leading", "trailing", "low", "high", "id_upper", "id_lower")
-
-_WORD, _LONG = np.dtype(np.uint32), np.dtype(np.uint64)
 
 
 def bytes_of_vertex(dtype: np.dtype[Any]) -> int:
@@ -51,19 +51,15 @@ def _n_best(dtype: np.dtype[Any]) -> int:
     return len(_BEST) if dtype.itemsize == 8 else len(_BEST) - 1
 
 
-class EdgePasses:
+class EdgePasses(EdgeKernels):
     """The components that passes over all edges have joined so far.
 
     Parameters
     ----------
-    n_vertices : int
-        One at least.
-    dtype : numpy.dtype
-        Of the weights.
-    launch : Launcher
+    n_vertices, dtype, launch, maximum
+        As of :class:`EdgeKernels`; one vertex at least.
     rows : int
         Edges of the forest that are taken together, at most; memory for so many is used.
-    maximum : bool
 
     Attributes
     ----------
@@ -78,33 +74,24 @@ class EdgePasses:
     log2(n) passes at most. Each is O(m + n). Memory: :func:`bytes_of_vertex` times n.
     """
 
-    def __init__(
-        self, *, n_vertices: int, dtype: np.dtype[Any], launch: Launcher, rows: int, maximum: bool
-    ) -> None:
-        device = launch.device
-        self.n_vertices, self.dtype, self._launch, self._rows = n_vertices, dtype, launch, rows
-        self.n_forest, self.is_done, self._maximum = 0, False, maximum
-        self._program = device.program(SOURCE, **defines(dtype, maximum=maximum))
-        self._labels = DeviceArray.unchecked(n_vertices, _WORD, device)
-        self._weights = DeviceArray.unchecked(n_vertices, dtype, device)
+    def __init__(self, *, rows: int, **given: Any) -> None:
+        super().__init__(source=SOURCE, **given)
+        self._rows, self.n_forest, self.is_done = rows, 0, False
+        n, device = self.n_vertices, self._launch.device
+        self._labels = DeviceArray.unchecked(n, WORD, device)
+        self._weights = DeviceArray.unchecked(n, self.dtype, device)
         self._best = {
-            name: DeviceArray.unchecked(n_vertices, _WORD, device)
+            name: DeviceArray.unchecked(n, WORD, device)
             for name in _BEST
-            if name != "trailing" or dtype.itemsize == 8
+            if name != "trailing" or self.dtype.itemsize == 8
         }
-        self._word = DeviceArray.unchecked(1, _WORD, device)
-        self._each("begin", n_vertices, self._labels, n_vertices)
+        self._each("begin", n, self._labels, n)
         self._begin_pass()
-
-    def narrowed(self, u: DeviceArray, v: DeviceArray) -> tuple[DeviceArray, DeviceArray]:
-        """Return ends of 64 bits as ends of 32, as :func:`edges.narrowed`."""
-        device, kind = self._launch.device, defines(self.dtype, maximum=self._maximum)
-        return edges.narrowed(u, v, device.program(edges.SOURCE, **kind), self._launch)
 
     def mark(self, chunk: EdgeChunk) -> Marks:
         """Enqueue a search for the edges of a chunk that may be the best of their components.
 
-        It settles the first word of their order. Only one search is under way at a time.
+        It settles the first word of their order.
         """
         launch, m = self._launch, chunk.size
         stays = new_flags(m, launch.device)
@@ -113,30 +100,13 @@ class EdgePasses:
             "offer", m, chunk.u, chunk.v, chunk.weights, self._labels, stays, self._word,
             self.n_vertices, m, *self._words,
         )  # fmt: skip
-        positions, count = positions_of(stays, at_most=m, launch=launch)
-        return Marks(positions=positions, count=count)
+        return positions_of(stays, at_most=m, launch=launch)
 
     def take(self, chunk: EdgeChunk, marks: Marks | None = None) -> None:
-        """Find the best edge of each component among those of a chunk and the ones before; waits.
-
-        Parameters
-        ----------
-        chunk : EdgeChunk
-        marks : Marks, optional
-            Of the chunk, if the search has been enqueued already.
-
-        Raises
-        ------
-        FaultyEdgeError
-            An end is no vertex, or a weight is NaN.
-        """
-        launch = self._launch
+        """Find the best edge of each component among those of a chunk and the ones before."""
         marks = self.mark(chunk) if marks is None else marks
-        fault = launch.read_word(self._word.memory)
-        if fault != NO_FAULT:
-            raise FaultyEdgeError(fault)
-        found = launch.read_word(marks.count.memory)
-        given = (marks.positions, chunk.u, chunk.v, chunk.weights, chunk.ids, self._labels)
+        found = self._count(marks)
+        given = (marks[0], chunk.u, chunk.v, chunk.weights, chunk.ids, self._labels)
         first_id = np.uint64(chunk.first_id)
         for word in range(_TRAILING if self.dtype.itemsize == 8 else _LOW, _ID_LOWER + 1):
             self._each("settle_word", found, *given, found, first_id, word, *self._words)
@@ -182,7 +152,7 @@ class EdgePasses:
         self._each("flag_joined", count, targets, flags, begin, count)
         positions, found = positions_of(flags, at_most=count, launch=launch)
         k = launch.read_word(found.memory)
-        dtypes = (_WORD, _WORD, _LONG, self.dtype)
+        dtypes = (WORD, WORD, LONG, self.dtype)
         u, v, ids, weights = (DeviceArray.unchecked(k, dtype, device) for dtype in dtypes)
         self._each(
             "take_joined", k, positions, self._weights, best["low"], best["high"],
@@ -218,3 +188,29 @@ class EdgePasses:
 
     def _each(self, name: str, n_items: int, *arguments: Any) -> None:
         self._launch.for_each(self._program, f"edge_stream_passes_{name}", n_items, *arguments)
+
+
+def in_canonical_order(columns: Columns, *, n_vertices: int, launch: Launcher) -> Columns:
+    """Return edges of a forest, each with its lesser end first, by their ends; waits.
+
+    Radix sort of ``2 log2(n)`` bits, in 24 bytes of the device an edge.
+    """
+    u, v, weights, ids = columns
+    if not u.size:
+        return columns
+    bits = np.uint64(bits_of(n_vertices))
+    pairs = u.astype(np.uint64)
+    pairs <<= bits
+    pairs |= v
+    keys = DeviceArray.from_host(pairs, launch.device)
+    positions = DeviceArray.unchecked(u.size, WORD, launch.device)
+    number(launch, positions)
+    sort_by_key(
+        keys, positions, key_bits=2 * int(bits), keys_out=keys, values_out=positions, launch=launch
+    )
+    pairs, order = keys.to_host(), positions.to_host()
+    v = (pairs & (np.uint64(1) << bits) - np.uint64(1)).astype(np.uint32)
+    pairs >>= bits
+    # All positions are in range; NumPy takes three times as long to look at that.
+    weights, ids = (column.take(order, mode="clip") for column in (weights, ids))
+    return pairs.astype(np.uint32), v, weights, ids

@@ -1,145 +1,240 @@
-"""The forest of the edges that a device has been given so far, chunk by chunk."""
+"""The forest of the edges that a device has been given so far, chunk by chunk.
+
+Host side of ``cl/algorithms/edge_stream/edge_stream.cl``. The forest of all edges so far comes
+first in a buffer, and the edges that wait for the next reduction follow. As a rule ids rise from
+chunk to chunk, so a stable sort by ends leaves parallel edges in the order of their ids. If ids do
+not rise, the device looks for parallel edges in another order, and where there are any it sorts by
+ids first.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from clmst.algorithms.edge_stream.edges import EdgeBuffer, EdgeChunk, Marks
+from clmst.algorithms.canonical_csr.arrange import Arrangement
+from clmst.algorithms.edge_stream.edges import (
+    LONG,
+    NO_FAULT,
+    SOURCE,
+    WORD,
+    Columns,
+    EdgeChunk,
+    EdgeKernels,
+    Marks,
+)
+from clmst.algorithms.proof.claim import Claim
+from clmst.algorithms.proof.tree import TreeBuilder
 from clmst.algorithms.shared.device_forest import DeviceForest
-from clmst.core.weight_keys import Array
+from clmst.algorithms.shared.solution import new_flags
+from clmst.core.errors import DeviceError
+from clmst.core.weight_keys import Encoding
+from clmst.primitives.permute import number
+from clmst.primitives.selection import positions_of
+from clmst.primitives.sort import bits_of, sort_by_key
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.launcher import Launcher
 
-Columns = tuple[Array, Array, Array, Array]
-Solve = Callable[[DeviceGraph], DeviceForest]
+Solve: TypeAlias = Callable[[DeviceGraph], DeviceForest]
 
 
-class EdgeReducer:
+class EdgeReducer(EdgeKernels):
     """The forest of the edges so far, and those that wait for the next reduction.
 
     Parameters
     ----------
-    n_vertices : int
-    dtype : numpy.dtype
-        Of the weights.
-    launch : Launcher
+    n_vertices, dtype, launch, maximum
+        As of :class:`EdgeKernels`.
     capacity : int
-        Edges of a reduction: more than any forest has.
-    maximum : bool
+        Edges of a reduction, more than any forest has, at most 2**32 - 1.
     solve : callable
         Returns the forest of a graph on the device of `launch`.
 
     Attributes
     ----------
+    n_forest : int
+        Edges of the forest of the last reduction.
     reductions, n_filtered : int
         Solves so far, and edges that none of them had.
     """
 
-    def __init__(
-        self, *, n_vertices: int, dtype: np.dtype[Any], launch: Launcher, capacity: int,
-        maximum: bool, solve: Solve,
-    ) -> None:  # fmt: skip
-        self._launch, self._solve = launch, solve
-        self.reductions = self.n_filtered = 0
-        self.buffer = EdgeBuffer(
-            n_vertices=n_vertices, dtype=dtype, capacity=capacity, launch=launch, maximum=maximum
-        )
-
-    @property
-    def n_forest(self) -> int:
-        """Edges of the forest of the last reduction."""
-        return self.buffer.n_forest
+    def __init__(self, *, capacity: int, solve: Solve, **given: Any) -> None:
+        super().__init__(source=SOURCE, **given)
+        self._capacity, self._solve, self._size = capacity, solve, 0
+        self.n_forest = self.reductions = self.n_filtered = 0
+        self._columns = _columns(capacity, self.dtype, self._launch)
+        # What the forest says of all other edges, and the tree of each vertex, if several have any.
+        self._limits: DeviceArray | None = None
+        self._trees: DeviceArray | None = None
+        # Greater than all ids so far, and whether ids have risen from chunk to chunk.
+        self._next_id, self._rises = 0, True
 
     @property
     def n_waiting(self) -> int:
-        """Edges that wait for the next one."""
-        return self.buffer.size - self.buffer.n_forest
+        """Edges that wait for the next reduction."""
+        return self._size - self.n_forest
 
-    def narrowed(self, u: DeviceArray, v: DeviceArray) -> tuple[DeviceArray, DeviceArray]:
-        """Return ends of 64 bits as ends of 32, as :func:`edges.narrowed`."""
-        return self.buffer.narrowed(u, v)
+    # ------------------------------------------------------------------- chunks
 
-    def mark(self, chunk: EdgeChunk) -> Marks:
-        """Enqueue a search for the edges of a chunk that may enter the forest."""
-        return self.buffer.mark(chunk)
+    def mark(self, chunk: EdgeChunk, begin: int = 0) -> Marks:
+        """Enqueue a search for the edges of a chunk that may enter the forest.
+
+        Edges before position `begin` are left out.
+        """
+        launch, m = self._launch, chunk.size
+        limits, trees = (chunk.u if x is None else x for x in (self._limits, self._trees))
+        stays = new_flags(m, launch.device)
+        launch.fill(self._word.memory, NO_FAULT, 1)
+        launch.for_each(
+            self._program, "edge_stream_mark", m, chunk.u, chunk.v, chunk.weights,
+            limits, trees, stays, self._word, self.n_vertices, m,
+            begin, int(self._limits is not None), int(self._trees is not None),
+        )  # fmt: skip
+        return positions_of(stays, at_most=m, launch=launch)
 
     def take(self, chunk: EdgeChunk, marks: Marks | None = None) -> None:
-        """Keep what may enter the forest of a chunk; reduce as often as the buffer is full; waits.
-
-        Parameters
-        ----------
-        chunk : EdgeChunk
-        marks : Marks, optional
-            Of the whole chunk, if the search has been enqueued already.
-
-        Raises
-        ------
-        FaultyEdgeError
-            An edge is invalid; nothing of the chunk is kept.
-        """
-        buffer, kept, begin = self.buffer, 0, 0
+        """Keep what may enter the forest of a chunk; reduce as often as the buffer is full."""
+        kept = begin = 0
         while True:
-            marks = buffer.mark(chunk, begin) if marks is None else marks
-            count = buffer.read_count(marks)
-            now = min(count, buffer.space)
-            assert now == count or buffer.size + now > buffer.n_forest, "a reduction makes space"
-            buffer.append(chunk, marks, now)
+            marks = self.mark(chunk, begin) if marks is None else marks
+            count = self._count(marks)
+            now = min(count, self._capacity - self._size)
+            assert now == count or self._size + now > self.n_forest, "a reduction makes space"
+            self._append(chunk, marks, now)
             kept += now
             if now == count:
                 break
             if now:
                 last = np.empty(1, np.uint32)
-                self._launch.read(marks.positions.memory, last, offset=4 * (now - 1))
+                self._launch.read(marks[0].memory, last, offset=4 * (now - 1))
                 begin = int(last[0]) + 1
             self.reduce()
             marks = None  # the new forest filters better
         self.n_filtered += chunk.size - kept
+
+    def _append(self, chunk: EdgeChunk, marks: Marks, count: int) -> None:
+        """Enqueue that the first so many marked edges wait; there must be space for them."""
+        self._launch.for_each(
+            self._program, "edge_stream_append", count, marks[0], chunk.u, chunk.v, chunk.weights,
+            chunk.ids, *self._columns, self._size, count, np.uint64(chunk.first_id),
+        )  # fmt: skip
+        self._size += count
+        end = chunk.first_id + chunk.size
+        if chunk.ids is not None:
+            last = np.empty(1, np.uint64)  # they rise within a chunk
+            self._launch.read(chunk.ids.memory, last, offset=8 * (chunk.size - 1))
+            end, self._rises = int(last[0]) + 1, False
+        elif chunk.first_id < self._next_id != end:  # some more of the same chunk may follow
+            self._rises = False
+        self._next_id = max(self._next_id, end)
+
+    # ---------------------------------------------------------------- reduction
 
     def reduce(self, *, is_last: bool = False) -> None:
         """Reduce the edges that wait, and the forest, to one forest.
 
         After the last reduction no chunk may come.
         """
-        buffer = self.buffer
-        if buffer.size == buffer.n_forest:
+        if not self.n_waiting:
             return
-        found = buffer.sorted()
-        forest = self._solve(found.graph)
-        buffer.take(forest, found.numbers)
+        graph = self._sorted()
+        forest = self._solve(graph)
+        launch, k = self._launch, forest.n_edges
+        taken = _columns(k, self.dtype, launch)
+        launch.for_each(
+            self._program, "edge_stream_take", k, forest.slots, forest.edges, graph.edge_ids,
+            *self._columns[2:], *taken, k,
+        )  # fmt: skip
+        for column, own in zip(taken, self._columns, strict=True):
+            launch.copy(column.memory, own.memory, column.nbytes)
+        self._size = self.n_forest = k
         self.reductions += 1
         if not is_last:
-            buffer.limit_by(forest)
+            self._limit_by(forest)
+
+    def _sorted(self) -> DeviceGraph:
+        """Return the edges as a graph, whose ids are positions in the buffer; waits."""
+        arranged, ids = self._arranged(), self._columns[3][: self._size]
+        if not (self._rises or arranged.is_in_order_of(ids)):
+            del arranged
+            arranged = self._arranged(self._order_of(ids))
+        graph = arranged.graph(lightest=False)
+        assert graph is not None, "chunks are checked"
+        return graph
+
+    def _order_of(self, ids: DeviceArray) -> DeviceArray:
+        """Return the positions of edges in the order of their ids; not waited for."""
+        launch, m = self._launch, ids.size
+        keys, order = (DeviceArray.unchecked(m, word, launch.device) for word in (LONG, WORD))
+        launch.copy(ids.memory, keys.memory, keys.nbytes)
+        number(launch, order)
+        bits = bits_of(self._next_id)
+        sort_by_key(keys, order, key_bits=bits, keys_out=keys, values_out=order, launch=launch)
+        return order
+
+    def _arranged(self, order: DeviceArray | None = None) -> Arrangement:
+        """Sort the edges by their ends, stably, from the buffer's order or another one."""
+        u, v, weights, _ = (column[: self._size] for column in self._columns)
+        encoding = Encoding(dtype=self.dtype, stored=self.dtype)
+        arranged = Arrangement(self.n_vertices, weights, encoding)
+        arranged.pair_edges(u, v, order)
+        arranged.sort(in_place=True)
+        return arranged
+
+    def _limit_by(self, forest: DeviceForest) -> None:
+        """Compute the limits of all vertices from a forest of the buffer's edges; waits."""
+        launch, n = self._launch, self.n_vertices
+        self._limits = self._trees = None
+        if forest.n_edges == 0:
+            return
+        claim = Claim(forest)
+        tree = TreeBuilder(n, forest.n_edges, launch).build(claim.list_edges)
+        if tree is None:
+            raise DeviceError(
+                f"{launch.device.description} made a forest of {forest.n_edges} edges that has a "
+                "cycle; its results cannot be relied on"
+            )
+        word = LONG if self.dtype.itemsize == 8 else WORD
+        limits = DeviceArray.unchecked(n, word, launch.device)
+        trees = DeviceArray.unchecked(n if tree.has_trees else 1, WORD, launch.device)
+        launch.for_each(
+            self._program, "edge_stream_limit", n, tree.reaches, tree.tops,
+            claim.keys or tree.state, limits, trees, n, int(tree.has_trees),
+        )  # fmt: skip
+        self._limits, self._trees = limits, trees if tree.has_trees else None
+
+    # ------------------------------------------------------------- from and to the host
 
     def go_on_from(self, columns: Columns, *, has_forest: bool) -> None:
         """Take edges in any order, of which the first may be those of a forest."""
-        buffer, size, ids = self.buffer, columns[0].size, columns[3]
-        own = (buffer.u, buffer.v, buffer.weights, buffer.ids)
-        for array, values in zip(own, columns, strict=True):
-            array[:size].write(np.ascontiguousarray(values).view(array.dtype))
-        buffer.size = size
-        if size:
-            rises = bool((ids[1:] > ids[:-1]).all())
-            buffer.next_id = int(ids[-1]) + 1 if rises else None
+        self._size, ids = columns[0].size, columns[3]
+        for array, values in zip(self._columns, columns, strict=True):
+            array[: self._size].write(np.ascontiguousarray(values).view(array.dtype))
+        if self._size:
+            self._rises = bool((ids[1:] > ids[:-1]).all())
+            self._next_id = int(ids.max()) + 1
         if has_forest:
             self.reduce()  # for its limits
             self.reductions = 0
 
     def columns(self) -> Columns:
         """Return u, v, weights and ids of the forest's edges, in canonical order; waits."""
-        return self._read(0, self.buffer.n_forest)
+        return self._read(0, self.n_forest)
 
     def waiting(self) -> Columns:
         """Return the same of the edges that wait, in the order of their ids; waits."""
-        return self._read(self.buffer.n_forest, self.buffer.size)
+        return self._read(self.n_forest, self._size)
 
     def _read(self, begin: int, end: int) -> Columns:
-        buffer = self.buffer
-        u, v, weights, ids = (
-            array[:end].to_host()[begin:]
-            for array in (buffer.u, buffer.v, buffer.weights, buffer.ids)
-        )
+        u, v, weights, ids = (array[:end].to_host()[begin:] for array in self._columns)
         return u, v, weights, ids.view(np.int64)
+
+
+def _columns(size: int, dtype: np.dtype[Any], launch: Launcher) -> tuple[DeviceArray, ...]:
+    """Return arrays for u, v, weights and ids of so many edges, contents undefined."""
+    return tuple(
+        DeviceArray.unchecked(size, one, launch.device) for one in (WORD, WORD, dtype, LONG)
+    )

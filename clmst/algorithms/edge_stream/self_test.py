@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 
 from clmst.algorithms.choosing import choose
-from clmst.algorithms.edge_stream.canonical_order import in_canonical_order
-from clmst.algorithms.edge_stream.edges import EdgeChunk
+from clmst.algorithms.edge_stream.edges import Columns, EdgeChunk
 from clmst.algorithms.edge_stream.generated import GeneratedEdges
-from clmst.algorithms.edge_stream.passes import EdgePasses
-from clmst.algorithms.edge_stream.reducer import Columns, EdgeReducer
+from clmst.algorithms.edge_stream.passes import EdgePasses, in_canonical_order
+from clmst.algorithms.edge_stream.reducer import EdgeReducer
 from clmst.algorithms.shared.device_forest import DeviceForest
 from clmst.algorithms.shared.solution import forest_of
 from clmst.core.graph import Graph

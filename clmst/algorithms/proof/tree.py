@@ -21,10 +21,10 @@ _MIN_SHARE = 1024
 # Levels: each has at most half the nodes of the one before.
 _MAX_LEVELS = 34
 # The layout of state[], as proof/state.cl has it.
-_PENDING, _CLAIM, SLOT, _LEVELS = 0, 1, 2, 3
+_PENDING, _CLAIM, _SLOT, _LEVELS = 0, 1, 2, 3
 _NODES, _TOPS = 0, 1
 _LEVEL_WORDS = 2
-NO_FAULT = 0xFFFFFFFF
+_NO_FAULT = 0xFFFFFFFF
 # Nodes that a node follows in one launch, where work-items are many.
 _HOPS = 32
 
@@ -33,16 +33,8 @@ _HOPS = 32
 class Tree:
     """The tree of a forest's contraction, on the device.
 
-    Attributes
-    ----------
-    parents, orders, reaches, tops : device buffers
-        Of all nodes, as ``proof_tree.cl`` has them.
-    state : device buffer
-        The words of ``proof_state.cl``.
-    has_trees : bool
-        Whether several trees have edges.
-    levels, n_nodes : int
-        How many levels and nodes it has.
+    Its arrays are those of all nodes, as ``proof_tree.cl`` has them, and the words of
+    ``proof_state.cl``. It `has_trees` if several trees have edges.
     """
 
     parents: Memory
@@ -53,6 +45,12 @@ class Tree:
     has_trees: bool
     levels: int
     n_nodes: int
+
+    def is_confirmed(self, launch: Launcher) -> bool:
+        """Return whether no edge has shown that the forest is another one; waits."""
+        words = np.empty(_SLOT + 1, np.uint32)
+        launch.read(self.state, words)
+        return bool(words[_SLOT] == _NO_FAULT)
 
 
 class TreeBuilder:
@@ -91,13 +89,10 @@ class TreeBuilder:
     def build(self, list_edges: Callable[[TreeBuilder], None]) -> Tree | None:
         """Return the tree; None if the claim is no forest, or not one of edges of the graph.
 
-        Parameters
-        ----------
-        list_edges : callable
-            Enqueues the check of the claim, and the list of its edges, which offers them to
-            `least`.
+        The function enqueues the check of the claim, and the list of its edges, which offers them
+        to `least`.
         """
-        self.counts[[_CLAIM, SLOT]] = NO_FAULT
+        self.counts[[_CLAIM, _SLOT]] = _NO_FAULT
         self.launch.write(self.state, self.counts)
         self._each("begin", self.n, self.least, self.n)
         if self.k:
@@ -137,7 +132,7 @@ class TreeBuilder:
     def claim_is_right(self) -> bool:
         """Return whether no fault of the claim has been found; waits."""
         self._read()
-        return bool(self.counts[_CLAIM] == NO_FAULT)
+        return bool(self.counts[_CLAIM] == _NO_FAULT)
 
     def _contract(self) -> list[int] | None:
         """Contract the forest level by level; return the first node of each, and the end.

@@ -96,14 +96,8 @@ def words_on_device(
 class ReweightedGraph:
     """A graph on a device that gets other weights round by round.
 
-    For one thread at a time, which has the device's lock; only `bring` may be called while another
-    thread solves.
-
-    Parameters
-    ----------
-    edges : Graph
-        As of :func:`clmst.core.topology.edges_once`.
-    device : Device
+    Its `edges` are as of :func:`clmst.core.topology.edges_once`. It is for one thread at a time,
+    which has the device's lock; only `bring` may be called while another thread solves.
     """
 
     def __init__(self, edges: Graph, device: Device) -> None:
@@ -218,13 +212,8 @@ class ReweightedGraph:
     def change(self, edges: DeviceArray, words: DeviceArray, launch: Launcher) -> DeviceGraph:
         """Enqueue the change of some of the present weights, the last entry of an edge winning.
 
-        Nothing is changed if there is a fault.
-
-        Parameters
-        ----------
-        edges : DeviceArray of uint32, shape (k,)
-        words : DeviceArray of words like the present ones, shape (k,)
-        launch : Launcher
+        The words are like the present ones, one for each of the edges, which are uint32. Nothing is
+        changed if there is a fault.
         """
         assert self.present is not None
         if not self._faults_are_clear:

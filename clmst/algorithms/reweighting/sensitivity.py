@@ -128,16 +128,7 @@ class ReferenceWeights:
     def classify(self, graph: DeviceGraph, slack: int, launch: Launcher) -> Candidates:
         """Classify all edges, for weights at most `slack` away from the reference; wait.
 
-        Parameters
-        ----------
-        graph : DeviceGraph
-            That of the reference, under any weights.
-        slack : int
-        launch : Launcher
-
-        Notes
-        -----
-        O(m + (n + candidates) log n).
+        The graph is that of the reference, under any weights. O(m + (n + candidates) log n).
         """
         return _Classification(self, graph, slack, launch).run()
 

@@ -44,14 +44,7 @@ _PLAIN = (FilterBoruvkaOptions(), FilterBoruvkaOptions(shape="gpu"))
 
 
 class SeriesContraction:
-    """Solves of one graph by its contraction, if that is small enough.
-
-    Parameters
-    ----------
-    maximum : bool
-    always : bool
-        Solve so whether it pays or not.
-    """
+    """Solves of one graph by its contraction, if that is small enough, or `always`."""
 
     def __init__(self, *, maximum: bool, always: bool = False) -> None:
         self.maximum, self._always = maximum, always
@@ -62,12 +55,7 @@ class SeriesContraction:
     def serves(self, algorithm: str, options: object, device: Device) -> bool:
         """Return whether solves may go this way: the kernels that solve the rest are a GPU's.
 
-        Parameters
-        ----------
-        algorithm : str
-        options : object
-            Options other than the shape are for whole graphs.
-        device : Device
+        Options other than the shape are for whole graphs.
         """
         if algorithm != "filter-boruvka" or options not in (None, *_PLAIN):
             return False
@@ -76,11 +64,7 @@ class SeriesContraction:
     def solve(self, graph: DeviceGraph, launch: Launcher) -> Solution | None:
         """Return the forest of a graph under its present weights, or None if it does not pay.
 
-        Parameters
-        ----------
-        graph : DeviceGraph
-            Each edge stored once, with the row of each slot; the same one every time.
-        launch : Launcher
+        The graph is the same one every time, each edge stored once, with the row of each slot.
         """
         if self._pays is None:
             self._contract(graph, launch)
@@ -111,16 +95,9 @@ class SeriesContraction:
 def contract_series(graph: DeviceGraph, launch: Launcher) -> Candidates:
     """Contract a graph by its topology: return the remaining candidates; wait.
 
-    Parameters
-    ----------
-    graph : DeviceGraph
-        Each edge stored once, with the row of each slot. Its weights are not looked at.
-    launch : Launcher
-
-    Notes
-    -----
-    As :func:`clmst.core_numbers`, and O(m) beside that. Device memory: 17 bytes an edge and 20 a
-    vertex, of which 4 an edge and 12 a path stay.
+    Each edge is stored once, with the row of each slot. As :func:`clmst.core_numbers`, and O(m)
+    beside that. Device memory: 17 bytes an edge and 20 a vertex, of which 4 an edge and 12 a path
+    stay.
     """
     cores = core_numbers(graph, launch).numbers
     return _ContractionSteps(graph, cores, launch).run()

@@ -14,10 +14,6 @@ class UploadBuffers:
 
     A buffer in use has one user. If a round fails before it gives its buffer back, the buffer
     returns to the pool with its last reference.
-
-    Parameters
-    ----------
-    device : Device
     """
 
     def __init__(self, device: Device) -> None:

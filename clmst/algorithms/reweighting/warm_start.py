@@ -46,21 +46,14 @@ class WarmStart:
 
     A round becomes the *reference*: its weights, and which edges are in its forest. If the weights
     of a later round are near, the edges are classified once for weights that near: in the forest,
-    out of it, or candidates (:mod:`clmst.algorithms.reweighting.sensitivity`). From then on a
-    solve checks that no weight leaves its sensitivity interval, and solves the candidates only. A
-    weight that leaves it is a *violation*: the round is solved anew, and the next intervals may be
-    wider. Forests are exact in any case.
+    out of it, or candidates (:mod:`clmst.algorithms.reweighting.sensitivity`). From then on a solve
+    checks that no weight leaves its sensitivity interval, and solves the candidates only. A weight
+    that leaves it is a *violation*: the round is solved anew, and the next intervals may be wider.
+    Forests are exact in any case. Graphs that are too small for it to pay have none, unless
+    `always`.
 
-    Parameters
-    ----------
-    maximum : bool
-    always : bool
-        Whether graphs have warm starts that are too small for them to pay.
-
-    Notes
-    -----
-    4 bytes an edge for the reference; during the classification 17 more an edge and 12 a vertex;
-    then 28 a candidate, and an eighth an edge.
+    Each edge is stored once, with the row of each slot: 4 bytes an edge for the reference; during
+    the classification 17 more an edge and 12 a vertex; then 28 a candidate, and an eighth an edge.
     """
 
     def __init__(self, *, maximum: bool, always: bool = False) -> None:
@@ -76,14 +69,7 @@ class WarmStart:
         self._next_pause = 1
 
     def begin(self, graph: DeviceGraph, launch: Launcher) -> CandidateRun | None:
-        """Enqueue a solve of the candidates if there is a classification; do not wait.
-
-        Parameters
-        ----------
-        graph : DeviceGraph
-            Each edge stored once, with the row of each slot.
-        launch : Launcher
-        """
+        """Enqueue a solve of the candidates if there is a classification; do not wait."""
         if self._reference is not None and not self._is_like(graph):
             self.forget()
         if self._reference is None or self._plan is None:
@@ -92,14 +78,7 @@ class WarmStart:
         return CandidateRun(graph, self._plan, launch)
 
     def end(self, run: CandidateRun, launch: Launcher) -> dict[str, Any] | None:
-        """Return the statistics of a solve, or None if there is a violation; wait.
-
-        Parameters
-        ----------
-        run : CandidateRun
-            By :meth:`begin`.
-        launch : Launcher
-        """
+        """Return the statistics of a solve that was begun, or None at a violation; wait."""
         if launch.read_word(self._violations.memory):
             self._plan = None
             if self._served < _LASTING:
@@ -122,12 +101,7 @@ class WarmStart:
     def learn(self, graph: DeviceGraph, solution: Solution, launch: Launcher) -> None:
         """Learn from a round that was solved anew: make it the reference, or classify its edges.
 
-        Parameters
-        ----------
-        graph, launch
-            As of :meth:`begin`.
-        solution : Solution
-            Of the graph; nothing is learnt of one that was found in both directions of edges.
+        Nothing is learnt of a solution that was found in both directions of edges.
         """
         least = VECTOR if self._always else least_edges(graph.device.policy)
         if graph.n_slots < least or solution.in_forest.size != graph.n_slots:

@@ -11,15 +11,16 @@ import pytest
 from hypothesis import given
 
 from clmst.algorithms.edge_stream.edges import EdgeChunk, FaultyEdgeError
-from clmst.algorithms.edge_stream.passes import EdgePasses
+from clmst.algorithms.edge_stream.passes import EdgePasses, in_canonical_order
 from clmst.algorithms.families import EDGE_PASSES
 from clmst.core.errors import DeviceError
+from clmst.core.graph_checks import MAX_VERTICES
 from clmst.core.weight_keys import as_weights
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
 from clmst.runtime.kernel_family import Case
 from clmst.runtime.launcher import Launcher
-from tests.algorithms.edge_stream.test_edges import chunk_of
+from tests.algorithms.edge_stream.test_reducer import chunk_of
 from tests.repeated.rounds import every_device
 from tests.scale.edges import forest_of_edges, random_edges
 from tests.strategies import edge_arrays, examples
@@ -131,3 +132,26 @@ def test_a_device_that_loses_edges(any_device: Device, monkeypatch: pytest.Monke
     monkeypatch.setattr(passes, "_taken", lambda *_: none)
     with pytest.raises(DeviceError, match="500 components chose edges, and 0 of these are new"):
         list(passes.end_pass())
+
+
+@pytest.mark.parametrize("n", [2, 300, 70_000, MAX_VERTICES])
+@pytest.mark.parametrize("dtype", ["uint8", "float64"])
+def test_order_of_a_forest_is_that_of_the_ends(any_device: Device, n: int, dtype: str) -> None:
+    rng = np.random.default_rng(n)
+    ends = np.sort(rng.integers(0, n, (4000, 2)), axis=1).astype(np.uint32)
+    ends = np.append(ends, np.array([[0, n - 1]], np.uint32), axis=0)
+    u, v = rng.permutation(np.unique(ends[ends[:, 0] < ends[:, 1]], axis=0)).T.copy()
+    weights, ids = rng.random(u.size).astype(dtype), rng.permutation(u.size) + (1 << 40)
+    found = in_canonical_order(
+        (u, v, weights, ids), n_vertices=n, launch=Launcher(any_device, any_device.queue)
+    )
+    order = np.lexsort((v, u))
+    for column, before in zip(found, (u, v, weights, ids), strict=True):
+        np.testing.assert_array_equal(column, before[order])
+        assert column.dtype == before.dtype
+
+
+def test_order_of_no_edges(any_device: Device) -> None:
+    none = np.zeros(0, np.uint32), np.zeros(0, np.uint32), np.zeros(0), np.zeros(0, np.int64)
+    launch = Launcher(any_device, any_device.queue)
+    assert in_canonical_order(none, n_vertices=5, launch=launch) == none

@@ -1,4 +1,4 @@
-"""Forests of chunks of edges: any chunks, capacities and orders of ids."""
+"""Forests of chunks of edges: any chunks, capacities and orders of ids; marks, limits, faults."""
 
 from __future__ import annotations
 
@@ -8,16 +8,19 @@ import numpy as np
 import pytest
 
 import clmst
-from clmst.algorithms.edge_stream.edges import EdgeChunk
+from clmst.algorithms.edge_stream.edges import EdgeChunk, FaultyEdgeError
 from clmst.algorithms.edge_stream.reducer import EdgeReducer
 from clmst.algorithms.families import EDGE_STREAM
 from clmst.algorithms.shared.device_forest import DeviceForest
+from clmst.core.paths import Hierarchy
+from clmst.core.weight_keys import Array, order_keys
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.kernel_family import Case
 from clmst.runtime.launcher import Launcher
 from tests.capabilities import with_capabilities
+from tests.scale.edges import forest_of_edges, random_edges
 
 N, M = 120, 5000
 
@@ -31,17 +34,29 @@ def random_graph() -> clmst.GeneratedEdges:
     )  # fmt: skip
 
 
-def reducer_of(device: Device, capacity: int) -> EdgeReducer:
+def reducer_of(
+    device: Device, capacity: int, n: int = N, dtype: str = "u4", *, maximum: bool = False,
+    graphs: list[DeviceGraph] | None = None,
+) -> EdgeReducer:  # fmt: skip
+    """Return a reducer that notes the graphs of its reductions."""
+
     def solve(graph: DeviceGraph) -> DeviceForest:
-        forest = clmst.minimum_spanning_forest(graph, keep_on_device=True)
+        if graphs is not None:
+            graphs.append(graph)
+        method = clmst.maximum_spanning_forest if maximum else clmst.minimum_spanning_forest
+        forest = method(graph, keep_on_device=True)
         assert isinstance(forest, DeviceForest)
         return forest
 
-    launch = Launcher(device, device.queue)
     return EdgeReducer(
-        n_vertices=N, dtype=np.dtype("u4"), launch=launch, capacity=capacity, maximum=False,
-        solve=solve,
+        n_vertices=n, dtype=np.dtype(dtype), launch=Launcher(device, device.queue),
+        capacity=capacity, maximum=maximum, solve=solve,
     )  # fmt: skip
+
+
+def chunk_of(device: Device, u: Array, v: Array, w: Array, first_id: int = 0) -> EdgeChunk:
+    arrays = [DeviceArray.from_host(a, device) for a in (u.astype("u4"), v.astype("u4"), w)]
+    return EdgeChunk(u=arrays[0], v=arrays[1], weights=arrays[2], first_id=first_id)
 
 
 def chunks_of(edges: clmst.GeneratedEdges, device: Device, size: int) -> list[EdgeChunk]:
@@ -128,3 +143,71 @@ def test_doubles_need_no_arithmetic(any_device: Device) -> None:
     device = with_capabilities(any_device, doubles=False)
     device.trust.given = False
     assert device.trust.refusal(EDGE_STREAM, Case(64, "float", maximum=True)) is None
+
+
+@pytest.mark.parametrize("n", [2, 50, 3000])
+def test_edges_that_are_reduced_are_the_graph(any_device: Device, n: int) -> None:
+    """Also of vertices without edges, parallel edges and rows at both ends."""
+    u, v, w = random_edges(n, 2000, dtype="float32")
+    graphs: list[DeviceGraph] = []
+    reducer = reducer_of(any_device, 5000, n, "float32", graphs=graphs)
+    reducer.take(chunk_of(any_device, u, v, w, first_id=1 << 40))
+    *_, ids = reducer.waiting()
+    np.testing.assert_array_equal(ids, (1 << 40) + np.flatnonzero(u != v))
+    assert reducer.n_filtered == (u == v).sum()
+    reducer.reduce()
+    right = clmst.Graph.from_edges(u, v, w, n)
+    for name in ("indptr", "indices", "weights"):
+        np.testing.assert_array_equal(getattr(graphs[0].graph, name), getattr(right, name))
+    np.testing.assert_array_equal(
+        reducer.columns()[3] - (1 << 40), forest_of_edges((u, v, w), n).edge_ids
+    )
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int32", "float64", "uint64"])
+@pytest.mark.parametrize("maximum", [False, True])
+def test_limits_are_those_of_the_host(any_device: Device, dtype: str, maximum: bool) -> None:
+    """Several trees, vertices without edges, and later edges on either side of the limits."""
+    n = 400
+    edges = random_edges(n, 380, dtype=dtype, n_weights=120)
+    reducer = reducer_of(any_device, 5000, n, dtype, maximum=maximum)
+    reducer.take(chunk_of(any_device, *edges))
+    reducer.reduce()
+    host = forest_of_edges(edges, n, maximum=maximum)
+    keys = order_keys(host.weights, descending=maximum)
+    order = np.argsort(keys, kind="stable")
+    hierarchy = Hierarchy(n, host.edges[order, 0], host.edges[order, 1])
+    tree, reach = hierarchy.trees(), hierarchy.reaches
+    a, b, later = random_edges(n, 3000, seed=1, dtype=dtype, n_weights=120)
+    highest = np.maximum(reach[a], reach[b])
+    above = order_keys(later, descending=maximum) > keys[order[np.maximum(highest, 0)]]
+    stays = (a != b) & ((tree[a] != tree[b]) | (highest < 0) | ~above)
+    assert 100 < stays.sum() < 2900
+    for begin in (0, 1234):
+        positions, count = reducer.mark(chunk_of(any_device, a, b, later), begin)
+        right = np.flatnonzero(stays)
+        right = right[right >= begin]
+        assert count.to_host().tolist() == [right.size]
+        np.testing.assert_array_equal(positions.to_host()[: right.size], right)
+
+
+def test_faults_are_found(any_device: Device) -> None:
+    u, v, w = random_edges(100, 3000, dtype="float32")
+    for column, value in ((0, 100), (1, 2**32 - 1), (2, np.nan)):
+        bad = u.astype("u4"), v.astype("u4"), w.copy()
+        bad[column][[700, 2900]] = value
+        reducer = reducer_of(any_device, 5000, 100, "float32")
+        with pytest.raises(FaultyEdgeError) as raised:
+            reducer.take(chunk_of(any_device, *bad))
+        assert raised.value.at == 700
+        assert reducer.n_waiting == 0
+
+
+def test_ends_of_64_bits_that_are_no_vertices(any_device: Device) -> None:
+    """They become a number that no graph has, never a vertex by their last 32 bits."""
+    ends = np.array([0, 5, 2**32 - 1, 2**32, 2**32 + 5, 2**63 - 1, -1, -(2**63)], np.int64)
+    right = [0, 5, *(2**32 - 1,) * 6]
+    both = (DeviceArray.from_host(e.copy().view(np.uint64), any_device) for e in (ends, ends[::-1]))
+    u, v = reducer_of(any_device, 500).narrowed(*both)
+    assert u.to_host().tolist() == right
+    assert v.to_host().tolist() == right[::-1]
