@@ -25,6 +25,7 @@ import click
 import clmst
 from clmst.bench import machine
 from clmst.bench.agreement import Agreement
+from clmst.bench.canvas import can_draw
 from clmst.bench.harness import CLOCKS, Contestant, Harness, by_name
 from clmst.bench.record import write_record
 from clmst.bench.tables import digits, median_and_range
@@ -160,12 +161,20 @@ def _opened(names: Sequence[str], least: int, most: int) -> list[clmst.Device]:
     return [clmst.get_device(name) for name in names or (None,)]
 
 
+def _drawable(_: click.Context, __: click.Parameter, path: Path | None) -> Path | None:
+    """Return where a picture goes, provided that it can be drawn: known before it is measured."""
+    if path is not None and not can_draw():
+        raise click.BadParameter("pictures need Matplotlib: pip install matplotlib")
+    return path
+
+
 def case(
     *parameters: Callable[[Any], Any],
     name: str | None = None,
     repetitions: int = 9,
     devices: tuple[int, int] = (1, 1),
     draw: Draw | None = None,
+    description: str | None = None,
 ) -> Callable[[Callable[..., Rows]], click.Command]:
     """Make a command of a function that takes a :class:`Run` and yields rows.
 
@@ -181,6 +190,8 @@ def case(
         The least and the greatest number of devices.
     draw : callable, optional
         Draws a picture of all rows into a file, or a folder; takes the device's name, too.
+    description : str, optional
+        For ``--help``; the function's docstring if left out.
     """
 
     def decorate(function: Callable[..., Rows]) -> click.Command:
@@ -211,7 +222,7 @@ def case(
         more = [*parameters]
         if draw is not None:
             more += [
-                click.option("--plot", type=path, help="Draw a picture here."),
+                click.option("--plot", type=path, callback=_drawable, help="Draw a picture here."),
                 click.option("--from", "record", type=path, help="A record, drawn again."),
             ]
         more += [
@@ -224,7 +235,7 @@ def case(
         for decorator in reversed(more):
             call = decorator(call)
         title = name or function.__name__.replace("_", "-")
-        made = click.command(name=title, cls=Reported, help=function.__doc__)
+        made = click.command(name=title, cls=Reported, help=description or function.__doc__)
         return made(call)
 
     return decorate
