@@ -370,6 +370,20 @@ def alike(run: Run) -> Rows:
     yield means(run, [times], "sum")
 
 
+def test_pictures_are_drawn_again_from_their_records(tmp_path: Path) -> None:
+    """A record in docs/images/data is called after its case: pma_table is of ``pma table``."""
+    folder = Path(runner.__file__).parents[1] / "docs" / "images" / "data"
+    if not folder.exists():
+        pytest.skip("installed without the pages")
+    for record in folder.glob("*.json"):
+        picture = tmp_path / f"{record.stem}.png"
+        words = [*record.stem.split("_"), "--from", str(record), "--plot", str(picture)]
+        result = CliRunner().invoke(cases, words)
+        assert result.exit_code == 0, result.output
+        assert picture.stat().st_size > 1000
+        assert (folder.parent / picture.name).exists()
+
+
 def test_devices_are_as_many_as_a_case_takes() -> None:
     name = device_sets()["two"][0].platform.split("(")[0]
     for case_, count in (("devices", 1), ("moves", 3)):
