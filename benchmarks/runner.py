@@ -24,7 +24,6 @@ import click
 
 import clmst
 from clmst.bench import machine
-from clmst.bench.agreement import Agreement
 from clmst.bench.canvas import can_draw
 from clmst.bench.harness import CLOCKS, Contestant, Harness, by_name
 from clmst.bench.record import write_record
@@ -81,13 +80,6 @@ class Run:
             for name, call in ways.items()
         ]
         return by_name(self.harness(**{"warm_ups": 1, **how}).run(every))
-
-    def same_forests(
-        self, ways: Mapping[str, Way], *, right: clmst.Forest | None = None, **how: Any
-    ) -> dict[str, list[float]]:
-        """Return the same of ways that must give the same forest: the first one's, or a known."""
-        whose = next(iter(ways)) if right is None else "the oracle"
-        return self.turns(ways, Agreement(whose, right, by="edges").difference, **how)
 
     def of(self, times: Sequence[float]) -> float:
         """Return what stands for some times: the median, or the least."""
@@ -227,8 +219,12 @@ def case(
             ]
         more += [
             click.option("--device", multiple=True, help="As of clmst solve."),
-            click.option("--repetitions", type=click.IntRange(1), default=repetitions),
-            click.option("--clock", type=click.Choice(sorted(CLOCKS)), default="wall"),
+            click.option(
+                "--repetitions", type=click.IntRange(1), default=repetitions, show_default=True
+            ),
+            click.option(
+                "--clock", type=click.Choice(sorted(CLOCKS)), default="wall", show_default=True
+            ),
             click.option("--least", is_flag=True, help="The least time, not the median."),
             click.option("--json", "json_file", type=path, help="Write all values here."),
         ]
