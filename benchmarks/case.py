@@ -65,6 +65,38 @@ class Method:
     expected: Sequence[Array] | None = None
 
 
+def on_device(
+    name: str, make: Callable[[], Callable[[], object]], *outputs: DeviceArray, traffic: int
+) -> Method:
+    """Return a method that leaves its results in outputs; `make` returns what enqueues it."""
+
+    def prepare() -> Work:
+        return Work(enqueue=make(), results=lambda: [out.to_host() for out in outputs])
+
+    return Method(name=name, prepare=prepare, traffic=traffic)
+
+
+def returning(
+    name: str,
+    make: Callable[[], Callable[[], Sequence[Any]]],
+    *,
+    traffic: int | None = None,
+    results: Callable[[list[Any]], Sequence[Array]] = lambda found: found,
+    expected: Sequence[Array] | None = None,
+) -> Method:
+    """Return a method whose calls return what `results` makes arrays of the host of."""
+
+    def prepare() -> Work:
+        call, found = make(), list[Any]()
+
+        def enqueue() -> None:
+            found[:] = call()
+
+        return Work(enqueue=enqueue, results=lambda: results(found))
+
+    return Method(name=name, prepare=prepare, traffic=traffic, expected=expected)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
     """Some work, its right results, and its methods; clmst's own is the first.

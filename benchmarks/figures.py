@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
-from statistics import median
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ import numpy as np
 from benchmarks.case import same_values
 from benchmarks.cases.inputs import host_empty, random_words
 from benchmarks.cases.scans import numpy_scan
+from benchmarks.runner import Row
 from benchmarks.workspace import Workspace
 from clmst.bench.harness import Contestant, Harness, Times, seconds_of
 from clmst.core.weight_keys import Array
@@ -25,37 +25,6 @@ LARGEST_MIB = 512  # as in the paper, whose sizes are the powers of two from 1 M
 
 NUMPY = "NumPy, one thread"
 LIMIT = "two reads and a write at the bandwidth of a copy"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Point:
-    """One way of scanning at one size.
-
-    Attributes
-    ----------
-    name : str
-    mib : int
-        Size of the input in MiB.
-    kernel_ms : tuple of float
-        Time of all kernels, one entry a repetition.
-    total_ms : tuple of float
-        Time with both transfers; empty for what is no scan.
-    """
-
-    name: str
-    mib: int
-    kernel_ms: tuple[float, ...]
-    total_ms: tuple[float, ...] = ()
-
-    @property
-    def kernel(self) -> float:
-        """Median time of all kernels in milliseconds."""
-        return median(self.kernel_ms)
-
-    @property
-    def total(self) -> float:
-        """Median time with transfers in milliseconds."""
-        return median(self.total_ms)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,8 +46,8 @@ class _Scanner:
     kernel_ms: Callable[[], float]
 
 
-def measure(space: Workspace, largest: int, repetitions: int) -> Iterator[Point]:
-    """Yield the points of all sizes from 1 MiB to `largest`, all ways of a size by turns.
+def measure(space: Workspace, largest: int, repetitions: int) -> Iterator[Row]:
+    """Yield the rows of all sizes from 1 MiB to `largest`, all ways of a size by turns.
 
     Raises
     ------
@@ -92,8 +61,8 @@ def measure(space: Workspace, largest: int, repetitions: int) -> Iterator[Point]
         mib *= 2
 
 
-def _at(space: Workspace, mib: int, repetitions: int) -> Iterator[Point]:
-    """Yield the points of one size."""
+def _at(space: Workspace, mib: int, repetitions: int) -> Iterator[Row]:
+    """Yield the rows of one size."""
     x = random_words(space, mib * 2**18)
     arrays = _Arrays(
         x=x,
@@ -116,13 +85,9 @@ def _at(space: Workspace, mib: int, repetitions: int) -> Iterator[Point]:
             harness.time(total)
             kernel_ms.append(scanner.kernel_ms())
     for scanner, kernel_ms, total in zip(scanners, kernels, totals, strict=True):
-        yield Point(
-            name=scanner.name,
-            mib=mib,
-            kernel_ms=tuple(kernel_ms),
-            total_ms=tuple(total.milliseconds),
-        )
-    yield Point(name=LIMIT, mib=mib, kernel_ms=tuple(copies))
+        row = {"MiB": mib, "way": scanner.name, "kernel ms": kernel_ms}
+        yield row | {"total ms": total.milliseconds}
+    yield {"MiB": mib, "way": LIMIT, "kernel ms": copies, "total ms": ""}
 
 
 def can_use_pyopencl() -> bool:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import cycle
 from pathlib import Path
+from statistics import median
 from typing import Any
 
-from benchmarks.case import Outcome
-from benchmarks.figures import LIMIT, NUMPY, Point
+from benchmarks.figures import LIMIT, NUMPY
+from benchmarks.runner import Row
 from clmst.bench.canvas import GRID, legend_below, plain_ticks
 from clmst.bench.canvas import panels as figure_of
 
@@ -28,16 +29,16 @@ _CONTESTANTS: dict[str, dict[str, Any]] = {
 _OTHERS = (("#009E73", "v"), ("#CC79A7", "P"), ("#E69F00", "X"))
 
 
-def draw_scans(points: Sequence[Point], folder: Path, device: str) -> None:
+def draw_scans(rows: Sequence[Row], folder: Path, device: str) -> None:
     """Draw times and speedups of scans over sizes: ``scan_times.png``, ``scan_speedups.png``."""
     title = f"Exclusive scans of 32-bit integers, {device}"
-    numpy = {point.mib: point.total for point in points if point.name == NUMPY}
+    numpy = {row["MiB"]: median(row["total ms"]) for row in rows if row["way"] == NUMPY}
     with figure_of(folder / "scan_times.png", 2, (9, 4.6), title=title, share_y=True) as panels:
         for panel, what in zip(panels, ("kernel", "total"), strict=True):
-            _lines(panel, points, what, lambda _, milliseconds: milliseconds)
+            _lines(panel, rows, what, lambda _, milliseconds: milliseconds)
             panel.set_ylabel(f"{what} time, ms")
         legend_below(panels[0])
-    others = [point for point in points if point.name != NUMPY]
+    others = [row for row in rows if row["way"] != NUMPY]
     with figure_of(folder / "scan_speedups.png", 2, (9, 4.6), title=title, share_y=True) as panels:
         for panel, what in zip(panels, ("kernel", "total"), strict=True):
             _lines(panel, others, what, lambda mib, milliseconds: numpy[mib] / milliseconds)
@@ -46,22 +47,19 @@ def draw_scans(points: Sequence[Point], folder: Path, device: str) -> None:
         legend_below(panels[0])
 
 
-def draw_comparisons(outcomes: Sequence[Outcome], folder: Path, device: str) -> None:
-    """Draw every contestant's throughput, a row a case: ``primitives.png``.
-
-    Cases in which clmst is alone are left out.
-    """
-    right = [outcome for outcome in outcomes if outcome.status == "ok"]
-    others = {outcome.case for outcome in right if not outcome.ours}
-    right = [outcome for outcome in right if outcome.case in others]
-    cases = list(dict.fromkeys(outcome.case for outcome in right))
+def draw_comparisons(rows: Sequence[Row], file: Path, device: str) -> None:
+    """Draw every contestant's throughput, a row a case; cases of clmst alone are left out."""
+    right = [row for row in rows if row["_status"] == "ok"]
+    others = {row["case"] for row in right if not row["_ours"]}
+    right = [row for row in right if row["case"] in others]
+    cases = list(dict.fromkeys(row["case"] for row in right))
     size, title = (9, 1 + 0.3 * len(cases)), f"Primitives beside other libraries, {device}"
-    with figure_of(folder / "primitives.png", 1, size, title=title) as (panel,):
+    with figure_of(file, 1, size, title=title) as (panel,):
         for name, style in _contestant_styles(right).items():
-            own = [outcome for outcome in right if _drawn_as(outcome.contestant) == name]
+            own = [row for row in right if _drawn_as(row["contestant"]) == name]
             panel.plot(
-                [outcome.size / outcome.median * 1e-9 for outcome in own],
-                [cases.index(outcome.case) for outcome in own],
+                [row["elements"] / median(row["ms"]) * 1e-6 for row in own],
+                [cases.index(row["case"]) for row in own],
                 linestyle="",
                 markersize=7,
                 label=name,
@@ -76,20 +74,15 @@ def draw_comparisons(outcomes: Sequence[Outcome], folder: Path, device: str) -> 
         panel.figure.legend(loc="outside right upper", frameon=False)
 
 
-def _lines(
-    panel: Any, points: Sequence[Point], what: str, of: Callable[[int, float], float]
-) -> None:
+def _lines(panel: Any, rows: Sequence[Row], what: str, of: Callable[[int, float], float]) -> None:
     """Draw a line for each way of scanning."""
-    for name, style in _STYLES.items():
-        own = [point for point in points if point.name == name]
+    limit = {"color": "#999999", "linestyle": ":"}
+    for name, style in (_STYLES | ({LIMIT: limit} if what == "kernel" else {})).items():
+        own = [row for row in rows if row["way"] == name]
         if own:
-            values = [of(point.mib, getattr(point, what)) for point in own]
-            panel.plot([p.mib for p in own], values, label=name, markersize=5, **style)
-    limit = [point for point in points if point.name == LIMIT]
-    if what == "kernel" and limit:
-        values = [of(point.mib, point.kernel) for point in limit]
-        panel.plot([p.mib for p in limit], values, label=LIMIT, color="#999999", linestyle=":")
-    sizes = sorted({point.mib for point in points})
+            values = [of(row["MiB"], median(row[f"{what} ms"])) for row in own]
+            panel.plot([row["MiB"] for row in own], values, label=name, markersize=5, **style)
+    sizes = sorted({row["MiB"] for row in rows})
     panel.set_xscale("log", base=2)
     panel.set_yscale("log")
     panel.set_xticks(sizes, [str(size) for size in sizes])
@@ -105,9 +98,9 @@ def _drawn_as(contestant: str) -> str:
     return contestant if contestant in _CONTESTANTS or library not in _CONTESTANTS else library
 
 
-def _contestant_styles(outcomes: Sequence[Outcome]) -> dict[str, dict[str, Any]]:
+def _contestant_styles(rows: Sequence[Row]) -> dict[str, dict[str, Any]]:
     """Return colours and markers of all that are drawn, those known here first."""
-    names = dict.fromkeys(_drawn_as(outcome.contestant) for outcome in outcomes)
+    names = dict.fromkeys(_drawn_as(row["contestant"]) for row in rows)
     styles = {name: style for name, style in _CONTESTANTS.items() if name in names}
     others = (name for name in names if name not in _CONTESTANTS)
     for name, (color, marker) in zip(others, cycle(_OTHERS), strict=False):

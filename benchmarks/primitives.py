@@ -1,30 +1,27 @@
-"""Time the primitives beside PyOpenCL's, NumPy's and outside peers, each result verified first.
+"""Primitives beside PyOpenCL's, NumPy's and outside peers, each result verified first.
 
-See ``python -m benchmarks primitives --help``.
+python -m benchmarks primitives compare [--only scan,sorting] [--peer CUB=./cub] [--no-numpy]
+python -m benchmarks primitives scans [--largest 512] [--plot FOLDER]
 """
 
 from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Sequence
-from dataclasses import asdict, replace
-from pathlib import Path
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 import click
 
-import clmst
-from benchmarks import peers, plots, report
+from benchmarks import peers, plots
 from benchmarks.case import Case, CopyLimit, Outcome, run_case
 from benchmarks.cases import ENTRIES, Entry
-from benchmarks.figures import LARGEST_MIB, Point, can_use_pyopencl, measure
+from benchmarks.figures import LARGEST_MIB, can_use_pyopencl, measure
+from benchmarks.runner import Cases, Row, Rows, Run, case
 from benchmarks.workspace import Workspace
-from clmst.bench.canvas import can_draw
 from clmst.bench.measurement import first_line
-from clmst.bench.results import write_json
-from clmst.cli.failure import reported
-from clmst.cli.terminal import console
 
 if TYPE_CHECKING:
     _NumberType = click.ParamType[int]
@@ -34,6 +31,7 @@ else:  # older releases of click have no generic ParamType
 
 _COPY_BYTES = 2**30
 _POWER = re.compile(r"2(?:\*\*|\^)(\d{1,2})")
+_SEGMENT_KINDS = "segmented_scan_kinds"
 
 _HELP = f"""Time the primitives beside PyOpenCL's and NumPy's, in one run, by turns.
 
@@ -108,137 +106,37 @@ def _chosen(_: click.Context, __: click.Parameter, value: str | None) -> Sequenc
     return [entry for entry in ENTRIES if {entry.name, entry.family} & names]
 
 
-def _drawable(_: click.Context, __: click.Parameter, folder: Path | None) -> Path | None:
-    """Return the folder, provided that something can be drawn: better known before than after."""
-    if folder is not None and not can_draw():
-        raise click.BadParameter("pictures need Matplotlib: pip install matplotlib")
-    return folder
+def rows_of(outcomes: Sequence[Outcome]) -> Iterator[Row]:
+    """Yield the row of each contestant; its ratio is to the first of its case, if that is right."""
+    for _, group in groupby(outcomes, lambda outcome: outcome.case):
+        every = [*group]
+        base = every[0].median if every[0].status == "ok" else None
+        for one in every:
+            is_right, bandwidth = one.status == "ok", None
+            row: Row = {"case": one.case, "contestant": one.contestant, "elements": one.size}
+            row |= {"ms": one.status, "GB/s": "", "of limit": "", "ratio": ""}
+            if is_right:
+                bandwidth = one.bandwidth
+                row["ms"] = [1e3 * seconds for seconds in one.seconds]
+                row["ratio"] = "" if base is None else f"{one.median / base:.2f}"
+            if bandwidth is not None and one.limit_share is not None:
+                row |= {"GB/s": f"{bandwidth * 1e-9:,.1f}", "of limit": f"{one.limit_share:.0%}"}
+            yield row | {
+                "_status": one.status, "_remark": one.remark, "_calls": one.calls,
+                "_bytes": one.traffic, "_limit_share": one.limit_share if is_right else None,
+                "_ours": one.ours,
+            }  # fmt: skip
 
 
-def _space(device: str | None) -> Workspace:
-    with reported():
-        return Workspace(clmst.get_device(device))
-
-
-device_option = click.option("--device", help="As of clmst solve.")
-repetitions_option = click.option(
-    "--repetitions", type=click.IntRange(min=1), default=9, show_default=True
-)
-json_option = click.option(
-    "--json", "json_file", type=click.Path(path_type=Path), help="Write the figures here."
-)
-plot_option = click.option(
-    "--plot",
-    "folder",
-    type=click.Path(file_okay=False, path_type=Path),
-    callback=_drawable,
-    help="Draw pictures too.",
-)
-markdown_option = click.option("--markdown", is_flag=True, help="Print the table as Markdown.")
-
-
-@click.group(invoke_without_command=True, help=_HELP)
-@device_option
-@click.option("--only", callback=_chosen, metavar="CASE,...", help="Cases, or families of them.")
-@click.option("--elements", type=_Elements(), help="For all cases, e.g. 2**20.")
-@repetitions_option
-@click.option("--no-numpy", is_flag=True, help="Do not time NumPy; results are compared with it.")
-@click.option("--peer", "others", type=_Peer(), multiple=True, help="An outside peer.")
-@click.option(
-    "--peer-limit", type=click.FloatRange(0), default=120.0, show_default=True, help="Seconds."
-)
-@json_option
-@plot_option
-@markdown_option
-@click.pass_context
-def main(
-    context: click.Context,
-    *,
-    device: str | None,
-    only: Sequence[Entry],
-    elements: int | None,
-    repetitions: int,
-    no_numpy: bool,
-    others: tuple[peers.Peer, ...],
-    peer_limit: float,
-    json_file: Path | None,
-    folder: Path | None,
-    markdown: bool,
-) -> None:
-    """Run the cases, unless a subcommand is given."""
-    warnings.filterwarnings("ignore", message="Non-empty compiler output")
-    if context.invoked_subcommand is not None:
-        _refuse_options(context)
-        return
-    space = _space(device)
-    limit = CopyLimit(space, _copy_bytes(space, elements))
-    outcomes: list[Outcome] = []
-    for entry in only:
-        click.echo(f"{entry.name} ...", err=True)
-        size = elements or entry.elements(space)
-        outcomes += _run(space, entry, size, limit, repetitions, with_numpy=not no_numpy)
-        for other in others:
-            answer = other.compete(entry.name, size, repetitions, time_limit=peer_limit)
-            outcomes += [answer] if answer else []
-        if json_file is not None:  # after each case, so that a run that is cut short leaves some
-            write_json(json_file, report.as_json(space.facts(), outcomes))
-    _show(space, outcomes, markdown=markdown)
-    if folder is not None:
-        plots.draw_comparisons(outcomes, folder, space.device.name)
-    if any(outcome.ours and outcome.status != "ok" for outcome in outcomes):
-        context.exit(1)
-
-
-@main.command("figures")
-@device_option
-@click.option(
-    "--largest",
-    type=click.IntRange(1),
-    default=LARGEST_MIB,
-    show_default=True,
-    help="MiB; sizes are the powers of two up to it.",
-)
-@repetitions_option
-@json_option
-@plot_option
-@markdown_option
-def figures(
-    *,
-    device: str | None,
-    largest: int,
-    repetitions: int,
-    json_file: Path | None,
-    folder: Path | None,
-    markdown: bool,
-) -> None:
-    """Kernel time, total time and speedup of exclusive scans, from 1 MiB up.
-
-    As Figures 5 to 8 of Sun and Skadron, "Prefix Scan and Minimum Spanning Tree with OpenCL"
-    (2013): 32-bit sums. Kernel time is the sum of the device's own times of all kernels; total
-    time is host wall time with both transfers, from and to pageable memory. Speedups are over
-    NumPy in one thread.
-    """
-    space = _space(device)
-    if not can_use_pyopencl():
-        click.echo("without PyOpenCL, whose scans need Mako: pip install mako", err=True)
-    points: list[Point] = []
-    for point in measure(space, largest, repetitions):
-        click.echo(f"{point.mib} MiB, {point.name}: {point.kernel:.3f} ms", err=True)
-        points.append(point)
-    console().print(report.scan_table(points, markdown=markdown))
-    if json_file is not None:
-        facts = space.facts() | {"repetitions": repetitions}
-        write_json(json_file, facts | {"points": [asdict(point) for point in points]})
-    if folder is not None:
-        plots.draw_scans(points, folder, space.device.name)
-
-
-def _refuse_options(context: click.Context) -> None:
-    """Raise if options stand before the subcommand, which would not see them."""
-    source = click.core.ParameterSource.COMMANDLINE
-    if any(context.get_parameter_source(name) is source for name in context.params):
-        name = context.invoked_subcommand
-        raise click.UsageError(f"options of {name!r} stand behind its name")
+def remarks_on(outcomes: Sequence[Outcome]) -> Iterator[str]:
+    """Yield how kinds of segments compare, and why contestants were not timed."""
+    times = [o.median for o in outcomes if o.case == _SEGMENT_KINDS and o.status == "ok"]
+    if times:
+        ratio = max(times) / min(times)
+        yield f"segmented_scan: the slowest segments take {ratio:.3f} x the quickest ones"
+    for one in outcomes:
+        if one.status != "ok":
+            yield f"{one.case}, {one.contestant}: {one.status}: {one.remark}"
 
 
 def _copy_bytes(space: Workspace, elements: int | None) -> int:
@@ -278,11 +176,61 @@ def _without_numpy(case: Case) -> Case:
     return replace(case, methods=kept)
 
 
-def _show(space: Workspace, outcomes: Sequence[Outcome], *, markdown: bool) -> None:
-    screen = console()
-    screen.print(f"{space.device.description}, driver {space.device.driver}")
-    screen.print(report.table(outcomes, markdown=markdown))
-    if (ratio := report.segment_ratio(outcomes)) is not None:
-        screen.print(f"segmented_scan: the slowest segments take {ratio:.3f} x the quickest ones")
-    for line in report.not_timed(outcomes):
-        screen.print(line)
+@click.group(cls=Cases)
+def main() -> None:
+    """Time primitives."""
+
+
+@main.add_command
+@case(
+    click.option("--only", callback=_chosen, metavar="CASE,...", help="Cases, or families."),
+    click.option("--elements", type=_Elements(), help="For all cases, e.g. 2**20."),
+    click.option("--no-numpy", is_flag=True, help="Results are compared with it all the same."),
+    click.option("--peer", "others", type=_Peer(), multiple=True, help="An outside peer."),
+    click.option(
+        "--peer-limit", type=click.FloatRange(0), default=120.0, show_default=True, help="Seconds."
+    ),
+    description=_HELP,
+    draw=plots.draw_comparisons,
+)
+def compare(
+    run: Run, *, only: Sequence[Entry], elements: int | None, no_numpy: bool,
+    others: tuple[peers.Peer, ...], peer_limit: float,
+) -> Rows:  # fmt: skip
+    """Run the cases."""
+    warnings.filterwarnings("ignore", message="Non-empty compiler output")
+    space = Workspace(run.device)
+    limit = CopyLimit(space, _copy_bytes(space, elements))
+    outcomes: list[Outcome] = []
+    for entry in only:
+        size = elements or entry.elements(space)
+        found = _run(space, entry, size, limit, run.repetitions, with_numpy=not no_numpy)
+        for other in others:
+            answer = other.compete(entry.name, size, run.repetitions, time_limit=peer_limit)
+            found += [answer] if answer else []
+        outcomes += found
+        yield from rows_of(found)
+    yield from remarks_on(outcomes)
+    if any(outcome.ours and outcome.status != "ok" for outcome in outcomes):
+        raise click.exceptions.Exit(1)
+
+
+@main.add_command
+@case(
+    click.option(
+        "--largest", type=click.IntRange(1), default=LARGEST_MIB, show_default=True,
+        help="MiB; sizes are the powers of two up to it.",
+    ),
+    draw=plots.draw_scans,
+)  # fmt: skip
+def scans(run: Run, largest: int) -> Rows:
+    """Kernel time, total time and speedup of exclusive scans, from 1 MiB up.
+
+    As Figures 5 to 8 of Sun and Skadron, "Prefix Scan and Minimum Spanning Tree with OpenCL"
+    (2013): 32-bit sums. Kernel time is the sum of the device's own times of all kernels; total
+    time is host wall time with both transfers, from and to pageable memory. Speedups are over
+    NumPy in one thread. --plot names a folder for two pictures.
+    """
+    if not can_use_pyopencl():
+        yield "without PyOpenCL, whose scans need Mako: pip install mako"
+    yield from measure(Workspace(run.device), largest, run.repetitions)

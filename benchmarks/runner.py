@@ -24,7 +24,7 @@ import click
 
 import clmst
 from clmst.bench import machine
-from clmst.bench.agreement import Agreement
+from clmst.bench.canvas import can_draw
 from clmst.bench.harness import CLOCKS, Contestant, Harness, by_name
 from clmst.bench.record import write_record
 from clmst.bench.tables import digits, median_and_range
@@ -80,13 +80,6 @@ class Run:
             for name, call in ways.items()
         ]
         return by_name(self.harness(**{"warm_ups": 1, **how}).run(every))
-
-    def same_forests(
-        self, ways: Mapping[str, Way], *, right: clmst.Forest | None = None, **how: Any
-    ) -> dict[str, list[float]]:
-        """Return the same of ways that must give the same forest: the first one's, or a known."""
-        whose = next(iter(ways)) if right is None else "the oracle"
-        return self.turns(ways, Agreement(whose, right, by="edges").difference, **how)
 
     def of(self, times: Sequence[float]) -> float:
         """Return what stands for some times: the median, or the least."""
@@ -160,12 +153,20 @@ def _opened(names: Sequence[str], least: int, most: int) -> list[clmst.Device]:
     return [clmst.get_device(name) for name in names or (None,)]
 
 
+def _drawable(_: click.Context, __: click.Parameter, path: Path | None) -> Path | None:
+    """Return where a picture goes, provided that it can be drawn: known before it is measured."""
+    if path is not None and not can_draw():
+        raise click.BadParameter("pictures need Matplotlib: pip install matplotlib")
+    return path
+
+
 def case(
     *parameters: Callable[[Any], Any],
     name: str | None = None,
     repetitions: int = 9,
     devices: tuple[int, int] = (1, 1),
     draw: Draw | None = None,
+    description: str | None = None,
 ) -> Callable[[Callable[..., Rows]], click.Command]:
     """Make a command of a function that takes a :class:`Run` and yields rows.
 
@@ -181,6 +182,8 @@ def case(
         The least and the greatest number of devices.
     draw : callable, optional
         Draws a picture of all rows into a file, or a folder; takes the device's name, too.
+    description : str, optional
+        For ``--help``; the function's docstring if left out.
     """
 
     def decorate(function: Callable[..., Rows]) -> click.Command:
@@ -211,20 +214,24 @@ def case(
         more = [*parameters]
         if draw is not None:
             more += [
-                click.option("--plot", type=path, help="Draw a picture here."),
+                click.option("--plot", type=path, callback=_drawable, help="Draw a picture here."),
                 click.option("--from", "record", type=path, help="A record, drawn again."),
             ]
         more += [
             click.option("--device", multiple=True, help="As of clmst solve."),
-            click.option("--repetitions", type=click.IntRange(1), default=repetitions),
-            click.option("--clock", type=click.Choice(sorted(CLOCKS)), default="wall"),
+            click.option(
+                "--repetitions", type=click.IntRange(1), default=repetitions, show_default=True
+            ),
+            click.option(
+                "--clock", type=click.Choice(sorted(CLOCKS)), default="wall", show_default=True
+            ),
             click.option("--least", is_flag=True, help="The least time, not the median."),
             click.option("--json", "json_file", type=path, help="Write all values here."),
         ]
         for decorator in reversed(more):
             call = decorator(call)
         title = name or function.__name__.replace("_", "-")
-        made = click.command(name=title, cls=Reported, help=function.__doc__)
+        made = click.command(name=title, cls=Reported, help=description or function.__doc__)
         return made(call)
 
     return decorate

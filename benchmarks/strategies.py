@@ -141,7 +141,8 @@ def sets(run: Run, vertices: int, union_finds: tuple[UnionFind, ...]) -> Rows:
     graph = edges_once(random_rows(vertices))
     for part in divisions(run.device):
         resident = clmst.to_device(graph, part)
-        times = run.same_forests(by_sets(resident, *union_finds))
+        agreement = Agreement("the first", by="edges")
+        times = run.turns(by_sets(resident, *union_finds), agreement.difference)
         for name in union_finds:
             steps = step_ms(resident, name, run.repetitions)
             total = sum(steps[step] for step in STEPS)

@@ -42,8 +42,7 @@ from benchmarks.__main__ import main as cases
 from benchmarks.case import Case, CopyLimit, Method, Outcome, Work, run_case
 from benchmarks.cases import ENTRIES, Entry
 from benchmarks.peers import Peer
-from benchmarks.primitives import main
-from benchmarks.report import segment_ratio
+from benchmarks.primitives import remarks_on
 from benchmarks.runner import Row, Rows, Run, case, means
 from benchmarks.workspace import Workspace
 from clmst import Device, algorithms, generate
@@ -73,7 +72,7 @@ def limit(space: Workspace) -> CopyLimit:
 
 
 def run(*arguments: str) -> Result:
-    return CliRunner().invoke(main, list(arguments), catch_exceptions=False)
+    return CliRunner().invoke(cases, ["primitives", *arguments], catch_exceptions=False)
 
 
 def by_contestant(results: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
@@ -130,29 +129,29 @@ def test_wrong_result_is_not_timed(space: Workspace, limit: CopyLimit) -> None:
 
 
 def test_command_writes_what_it_measured(tmp_path: Path) -> None:
-    file = tmp_path / "primitives.json"
+    file, picture = tmp_path / "primitives.json", tmp_path / "primitives.png"
     sizes = ("--elements", "2**12", "--repetitions", "3")
-    result = run("--only", "copy,reduce", *sizes, "--json", str(file), "--plot", str(tmp_path))
+    only = ("compare", "--only", "copy,reduce")
+    result = run(*only, *sizes, "--json", str(file), "--plot", str(picture))
     assert result.exit_code == 0
     assert "clmst" in result.stdout
     written = json.loads(file.read_text())
     assert {"device", "driver", "versions", "host"} <= written.keys()
-    assert {one["case"] for one in written["results"]} == {"copy", "reduce"}
-    ours = by_contestant(written["results"])["clmst"]
-    assert ours["status"] == "ok"
-    assert ours["elements"] == 4096
+    assert {one["case"] for one in written["points"]} == {"copy", "reduce"}
+    ours = by_contestant(written["points"])["clmst"]
+    assert (ours["_status"], ours["elements"], ours["ratio"]) == ("ok", 4096, "1.00")
     assert len(ours["ms"]) == 3
-    assert ours["ratio"] == 1
-    assert ours["bytes"] == 4 * 4096
-    assert ours["share_of_limit"] == pytest.approx(ours["gb_per_s"] / ours["copy_gb_per_s"])
-    assert (tmp_path / "primitives.png").stat().st_size > 1000
+    assert ours["_bytes"] == 4 * 4096
+    assert ours["GB/s"] == f"{4 * 4096e-6 / np.median(ours['ms']):.1f}"
+    assert ours["_limit_share"] > 0
+    assert picture.stat().st_size > 1000
 
 
 def test_numpy_is_left_out(tmp_path: Path) -> None:
     file = tmp_path / "primitives.json"
     sizes = ("--elements", "2**12", "--repetitions", "1", "--json", str(file))
-    assert run("--only", "reduce", "--no-numpy", *sizes).exit_code == 0
-    contestants = by_contestant(json.loads(file.read_text())["results"])
+    assert run("compare", "--only", "reduce", "--no-numpy", *sizes).exit_code == 0
+    contestants = by_contestant(json.loads(file.read_text())["points"])
     assert "clmst" in contestants
     assert "NumPy" not in contestants
 
@@ -175,11 +174,12 @@ def test_peers_do_not_stop_a_run(tmp_path: Path) -> None:
         options += ["--peer", f"{name}={sys.executable} {script}"]
     options += ["--peer", f"missing={tmp_path / 'no such program'}", "--peer-limit", "2"]
     file = tmp_path / "out.json"
-    result = run("--only", "copy", "--elements", "1000", "--json", str(file), *options)
+    sizes = ("--elements", "1000", "--json", str(file))
+    result = run("compare", "--only", "copy", *sizes, *options)
     assert result.exit_code == 0
-    found = by_contestant(json.loads(file.read_text())["results"])
-    assert found["right"]["median_ms"] == pytest.approx(0.25)
-    assert found["wrong"]["status"] == "wrong"
+    found = by_contestant(json.loads(file.read_text())["points"])
+    assert found["right"]["ms"] == pytest.approx([0.25])
+    assert found["wrong"]["_status"] == "wrong"
     remarks = {
         "wrong": "by its own check",
         "late": "ended after 2 s without an answer",
@@ -187,10 +187,10 @@ def test_peers_do_not_stop_a_run(tmp_path: Path) -> None:
         "other size": "does not keep to the protocol: 'copy 7 0.25 ok'",
         "no number": "does not keep to the protocol: 'copy 1000 nan ok'",
     }
-    assert {name: found[name]["remark"] for name in remarks} == remarks
-    assert found["missing"]["remark"].startswith("cannot be run: ")
+    assert {name: found[name]["_remark"] for name in remarks} == remarks
+    assert found["missing"]["_remark"].startswith("cannot be run: ")
     assert "elsewhere" not in found
-    timed = {name for name, one in found.items() if "ms" in one}
+    timed = {name for name, one in found.items() if isinstance(one["ms"], list)}
     assert timed & {*scripts, "missing"} == {"right"}
     assert "copy, wrong: wrong: by its own check" in result.stdout
 
@@ -199,7 +199,7 @@ def test_wrong_result_of_clmst_fails_the_run(monkeypatch: pytest.MonkeyPatch) ->
     from clmst.primitives import scan
 
     monkeypatch.setattr(scan, "reduce", lambda values, **_: values[:1])
-    result = run("--only", "reduce", "--elements", "1000", "--repetitions", "1")
+    result = run("compare", "--only", "reduce", "--elements", "1000", "--repetitions", "1")
     assert result.exit_code == 1
     assert "reduce, clmst: wrong" in result.stdout
 
@@ -207,13 +207,13 @@ def test_wrong_result_of_clmst_fails_the_run(monkeypatch: pytest.MonkeyPatch) ->
 def test_figures_of_scans(tmp_path: Path) -> None:
     file = tmp_path / "scans.json"
     few = ("--largest", "2", "--repetitions", "2")
-    result = run("figures", *few, "--json", str(file), "--plot", str(tmp_path))
+    result = run("scans", *few, "--json", str(file), "--plot", str(tmp_path))
     assert result.exit_code == 0
     points = json.loads(file.read_text())["points"]
-    ours = [point for point in points if point["name"] == "clmst reduce-then-scan"]
-    assert [point["mib"] for point in ours] == [1, 2]
-    assert all(len(point["kernel_ms"]) == len(point["total_ms"]) == 2 for point in ours)
-    assert all(min(point["kernel_ms"]) > 0 for point in points)
+    ours = [point for point in points if point["way"] == "clmst reduce-then-scan"]
+    assert [point["MiB"] for point in ours] == [1, 2]
+    assert all(len(point["kernel ms"]) == len(point["total ms"]) == 2 for point in ours)
+    assert all(min(point["kernel ms"]) > 0 for point in points)
     for name in ("scan_times.png", "scan_speedups.png"):
         assert (tmp_path / name).stat().st_size > 1000
 
@@ -226,11 +226,10 @@ def test_figures_of_scans(tmp_path: Path) -> None:
         (("--only", "reduce,fold"), "no case is called 'fold'"),
         (("--peer", "cub"), "is no NAME=COMMAND"),
         (("--device", "no such device"), "no device matches"),
-        (("--device", "cpu", "figures"), "stand behind its name"),
     ],
 )
 def test_bad_option_is_refused(arguments: tuple[str, ...], complaint: str) -> None:
-    result = run(*arguments)
+    result = run("compare", *arguments)
     assert result.exit_code in (1, 2)
     assert complaint in result.stderr
 
@@ -242,14 +241,14 @@ def test_peer_keeps_its_quoted_arguments() -> None:
 
 def test_kinds_of_segments_are_compared() -> None:
     def timed(kind: str, seconds: float) -> Outcome:
-        outcome = Outcome(
-            case="segmented_scan_kinds", contestant=f"clmst {kind}", size=1, status="ok"
-        )
-        outcome.seconds = [seconds]
-        return outcome
+        case, contestant = "segmented_scan_kinds", f"clmst {kind}"
+        return Outcome(case=case, contestant=contestant, size=1, status="ok", seconds=[seconds])
 
-    assert segment_ratio([]) is None
-    assert segment_ratio([timed("one", 2.0), timed("16th", 3.0), timed("all", 2.4)]) == 1.5
+    assert [*remarks_on([])] == []
+    every = [timed("one", 2.0), timed("16th", 3.0), timed("all", 2.4)]
+    assert [*remarks_on(every)] == [
+        "segmented_scan: the slowest segments take 1.500 x the quickest ones"
+    ]
 
 
 # ------------------------------------------------------------------ the runner
@@ -369,6 +368,20 @@ def alike(run: Run) -> Rows:
     times = run.turns(ways, lambda found: "" if found == 3 else "other")
     yield {"n": 3000, "name": "steps", **times, "ratio": 2.0, "_kept": [1]}
     yield means(run, [times], "sum")
+
+
+def test_pictures_are_drawn_again_from_their_records(tmp_path: Path) -> None:
+    """A record in docs/images/data is called after its case: pma_table is of ``pma table``."""
+    folder = Path(runner.__file__).parents[1] / "docs" / "images" / "data"
+    if not folder.exists():
+        pytest.skip("installed without the pages")
+    for record in folder.glob("*.json"):
+        picture = tmp_path / f"{record.stem}.png"
+        words = [*record.stem.split("_"), "--from", str(record), "--plot", str(picture)]
+        result = CliRunner().invoke(cases, words)
+        assert result.exit_code == 0, result.output
+        assert picture.stat().st_size > 1000
+        assert (folder.parent / picture.name).exists()
 
 
 def test_devices_are_as_many_as_a_case_takes() -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from benchmarks.case import Case
-from benchmarks.cases import copies, moves, scans, segments, selections, sorts
+from benchmarks.cases import moves, scans, segments, selections, sorts
 from benchmarks.workspace import Workspace
 
 
@@ -38,7 +38,7 @@ class Entry:
 
 
 ENTRIES = (
-    Entry(name="copy", family="copy", build=copies.copy, gpu=2**28),
+    Entry(name="copy", family="copy", build=moves.copy, gpu=2**28),
     Entry(name="reduce", family="scan", build=scans.reduce, gpu=2**28),
     Entry(name="exclusive_scan", family="scan", build=scans.exclusive_u32, gpu=2**28),
     Entry(name="exclusive_scan_f32", family="scan", build=scans.exclusive_f32, gpu=2**28),

@@ -1,92 +1,105 @@
-"""Gather and scatter by a random permutation: the least that random access costs."""
+"""A plain copy, which all other traffic is measured by; gather and scatter by a permutation."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
-from benchmarks.case import Case, Method, Work
+from benchmarks.case import Case, on_device, returning
 from benchmarks.cases.inputs import host_empty, random_words
 from benchmarks.workspace import Workspace
+from clmst.primitives import permute
+
+
+def copy(space: Workspace, size: int) -> Case:
+    """Return the case of copying 32-bit words."""
+    x = random_words(space, size)
+    values, out = space.put(x), space.empty(size, x.dtype)
+    host_out = host_empty(size, x.dtype)
+
+    def by_driver() -> Callable[[], object]:
+        import pyopencl as cl
+
+        copy: Any = cl.enqueue_copy  # whose stub wants one kind of memory
+        return lambda: copy(space.device.queue, out.memory, values.memory, byte_count=x.nbytes)
+
+    def by_pyopencl() -> Callable[[], object]:
+        from pyopencl.elementwise import ElementwiseKernel
+
+        kernel = ElementwiseKernel(space.device.context, "const uint *x, uint *y", "y[i] = x[i]")
+        source, target = space.theirs(values), space.theirs(out)
+        return lambda: kernel(source, target)
+
+    def by_numpy() -> list[Any]:
+        np.copyto(host_out, x)
+        return [host_out]
+
+    traffic = 2 * x.nbytes
+    return Case(
+        name="copy", size=size, expected=[x], outputs=[out],
+        methods=[
+            on_device("OpenCL copy", by_driver, out, traffic=traffic),
+            on_device("pyopencl elementwise", by_pyopencl, out, traffic=traffic),
+            returning("NumPy", lambda: by_numpy, traffic=traffic),
+        ],
+    )  # fmt: skip
 
 
 def gather(space: Workspace, size: int) -> Case:
-    """Return the case of ``out[i] = values[indices[i]]``."""
-    x = random_words(space, size)
-    indices = space.rng.permutation(np.arange(size, dtype=np.uint32))
+    """Return the case of ``out[i] = values[indices[i]]``: the least that random access costs."""
+    x, indices = random_words(space, size), _permutation(space, size)
     values, at, out = space.put(x), space.put(indices), space.empty(size, x.dtype)
     host_out = host_empty(size, x.dtype)
 
-    def by_clmst() -> Work:
-        from clmst.primitives.permute import gather
-
-        return Work(enqueue=lambda: gather(values, at, out), results=lambda: [out.to_host()])
-
-    def by_pyopencl() -> Work:
+    def by_pyopencl() -> Callable[[], object]:
         import pyopencl.array
 
         source, where, target = (space.theirs(array) for array in (values, at, out))
-        return Work(
-            enqueue=lambda: pyopencl.array.take(source, where, out=target),
-            results=lambda: [out.to_host()],
-        )
-
-    def by_numpy() -> Work:
-        return Work(
-            enqueue=lambda: np.take(x, indices, out=host_out, mode="clip"),
-            results=lambda: [host_out],
-        )
+        return lambda: pyopencl.array.take(source, where, out=target)
 
     traffic = 3 * x.nbytes
     return Case(
-        name="gather",
-        size=size,
-        expected=[x[indices]],
-        outputs=[out],
+        name="gather", size=size, expected=[x[indices]], outputs=[out],
         methods=[
-            Method(name="clmst", prepare=by_clmst, traffic=traffic),
-            Method(name="pyopencl", prepare=by_pyopencl, traffic=traffic),
-            Method(name="NumPy", prepare=by_numpy, traffic=traffic),
+            on_device("clmst", lambda: lambda: permute.gather(values, at, out), out,
+                      traffic=traffic),
+            on_device("pyopencl", by_pyopencl, out, traffic=traffic),
+            returning("NumPy", lambda: lambda: [np.take(x, indices, out=host_out, mode="clip")],
+                      traffic=traffic),
         ],
-    )
+    )  # fmt: skip
 
 
 def scatter(space: Workspace, size: int) -> Case:
     """Return the case of ``out[indices[i]] = values[i]``."""
-    x = random_words(space, size)
-    indices = space.rng.permutation(np.arange(size, dtype=np.uint32))
+    x, indices = random_words(space, size), _permutation(space, size)
     values, at, out = space.put(x), space.put(indices), space.empty(size, x.dtype)
     expected, host_out = host_empty(size, x.dtype), np.empty_like(x)
     expected[indices] = x
 
-    def by_clmst() -> Work:
-        from clmst.primitives.permute import scatter
-
-        return Work(enqueue=lambda: scatter(values, at, out), results=lambda: [out.to_host()])
-
-    def by_pyopencl() -> Work:
+    def by_pyopencl() -> Callable[[], object]:
         import pyopencl.array
 
         source, where, target = (space.theirs(array) for array in (values, at, out))
-        return Work(
-            enqueue=lambda: pyopencl.array.multi_put([source], where, out=[target]),
-            results=lambda: [out.to_host()],
-        )
+        return lambda: pyopencl.array.multi_put([source], where, out=[target])
 
-    def by_numpy() -> Work:
-        def enqueue() -> None:
-            host_out[indices] = x
-
-        return Work(enqueue=enqueue, results=lambda: [host_out])
+    def by_numpy() -> list[Any]:
+        host_out[indices] = x
+        return [host_out]
 
     traffic = 3 * x.nbytes
     return Case(
-        name="scatter",
-        size=size,
-        expected=[expected],
-        outputs=[out],
+        name="scatter", size=size, expected=[expected], outputs=[out],
         methods=[
-            Method(name="clmst", prepare=by_clmst, traffic=traffic),
-            Method(name="pyopencl", prepare=by_pyopencl, traffic=traffic),
-            Method(name="NumPy", prepare=by_numpy, traffic=traffic),
+            on_device("clmst", lambda: lambda: permute.scatter(values, at, out), out,
+                      traffic=traffic),
+            on_device("pyopencl", by_pyopencl, out, traffic=traffic),
+            returning("NumPy", lambda: by_numpy, traffic=traffic),
         ],
-    )
+    )  # fmt: skip
+
+
+def _permutation(space: Workspace, size: int) -> Any:
+    return space.rng.permutation(np.arange(size, dtype=np.uint32))

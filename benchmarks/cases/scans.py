@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.case import Case, Method, Work
+from benchmarks.case import Case, Method, on_device, returning
 from benchmarks.cases.inputs import host_empty, random_walk_steps, random_words
 from benchmarks.workspace import Workspace
 from clmst.core.weight_keys import Array
+from clmst.primitives import scan
+from clmst.primitives.chain import chains_by_itself
 from clmst.runtime.array import DeviceArray
 
 
@@ -18,40 +20,26 @@ def reduce(space: Workspace, size: int) -> Case:
     """Return the case of summing 32-bit words."""
     x = random_words(space, size)
     values, out = space.put(x), space.empty(1, x.dtype)
-    sums: list[Any] = [None]
 
-    def by_clmst() -> Work:
-        from clmst.primitives import scan
-
-        return Work(enqueue=lambda: scan.reduce(values, out=out), results=lambda: [out.to_host()])
-
-    def by_pyopencl() -> Work:
+    def by_pyopencl() -> Callable[[], list[Any]]:
         import pyopencl.array
 
         source = space.theirs(values)
+        return lambda: [pyopencl.array.sum(source)]
 
-        def enqueue() -> None:
-            sums[0] = pyopencl.array.sum(source)
-
-        return Work(enqueue=enqueue, results=lambda: [sums[0].get().reshape(1)])
-
-    def by_numpy() -> Work:
-        def enqueue() -> None:
-            sums[0] = np.sum(x, dtype=x.dtype)
-
-        return Work(enqueue=enqueue, results=lambda: [np.array([sums[0]])])
+    def results(found: list[Any]) -> list[Array]:
+        return [found[0].get().reshape(1)]
 
     return Case(
-        name="reduce",
-        size=size,
+        name="reduce", size=size, outputs=[out],
         expected=[np.add.reduce(x, dtype=np.uint64, keepdims=True).astype(x.dtype)],
-        outputs=[out],
         methods=[
-            Method(name="clmst", prepare=by_clmst, traffic=x.nbytes),
-            Method(name="pyopencl", prepare=by_pyopencl, traffic=x.nbytes),
-            Method(name="NumPy", prepare=by_numpy, traffic=x.nbytes),
+            on_device("clmst", lambda: lambda: scan.reduce(values, out=out), out, traffic=x.nbytes),
+            returning("pyopencl", by_pyopencl, results=results, traffic=x.nbytes),
+            returning("NumPy", lambda: lambda: [np.sum(x, dtype=x.dtype, keepdims=True)],
+                      traffic=x.nbytes),
         ],
-    )
+    )  # fmt: skip
 
 
 def exclusive_u32(space: Workspace, size: int) -> Case:
@@ -122,64 +110,34 @@ def _scan(space: Workspace, name: str, x: Array, *, exclusive: bool) -> Case:
     expected, host_out = np.empty_like(x), host_empty(x.size, x.dtype)
     numpy_scan(x, expected, exclusive=exclusive)
 
-    def by_clmst(strategy: Any) -> Callable[[], Work]:
-        def prepare() -> Work:
-            from clmst.primitives import scan
+    def by_clmst(name: str, strategy: Any, passes: int) -> Method:
+        scanned = scan.exclusive_scan if exclusive else scan.inclusive_scan
+        call = lambda: scanned(values, out=out, strategy=strategy)  # noqa: E731
+        return on_device(name, lambda: call, out, traffic=passes * x.nbytes)
 
-            scanned = scan.exclusive_scan if exclusive else scan.inclusive_scan
-            return Work(
-                enqueue=lambda: scanned(values, out=out, strategy=strategy),
-                results=lambda: [out.to_host()],
-            )
-
-        return prepare
-
-    def by_pyopencl() -> Work:
-        enqueue = pyopencl_scan(space, values, out, exclusive=exclusive)
-        return Work(enqueue=enqueue, results=lambda: [out.to_host()])
-
-    def by_generic_pyopencl() -> Work:
-        enqueue = pyopencl_generic_scan(space, values, out, exclusive=exclusive)
-        return Work(enqueue=enqueue, results=lambda: [out.to_host()])
-
-    def by_numpy() -> Work:
-        return Work(
-            enqueue=lambda: numpy_scan(x, host_out, exclusive=exclusive),
-            results=lambda: [host_out],
+    def by_pyopencl(name: str, make: Any) -> Method:
+        # A whole array of partial results is written and read between the two.
+        return on_device(
+            name, lambda: make(space, values, out, exclusive=exclusive), out, traffic=4 * x.nbytes
         )
 
-    from clmst.primitives.chain import chains_by_itself
+    def by_numpy() -> list[Array]:
+        numpy_scan(x, host_out, exclusive=exclusive)
+        return [host_out]
 
     # Of floats, whose sums depend on the grouping, only three launches.
     one_pass = chains_by_itself(space.device) and x.dtype.kind == "u"
-    # Two reads and a write.
-    three_launches = Method(
-        name="clmst reduce-then-scan",
-        prepare=by_clmst("reduce-then-scan"),
-        traffic=3 * x.nbytes,
-    )
+    three_launches = [by_clmst("clmst reduce-then-scan", "reduce-then-scan", 3)]
     return Case(
-        name=name,
-        size=x.size,
-        expected=[expected],
-        outputs=[out],
+        name=name, size=x.size, expected=[expected], outputs=[out],
         methods=[
             # A read and a write, or two reads and a write.
-            Method(
-                name="clmst",
-                prepare=by_clmst("auto"),
-                traffic=(2 if one_pass else 3) * x.nbytes,
-            ),
-            *([three_launches] if one_pass else []),
+            by_clmst("clmst", "auto", 2 if one_pass else 3),
+            *(three_launches if one_pass else []),
             # Blocks are read and written, and once more when their totals are added.
-            Method(
-                name="clmst scan-then-propagate",
-                prepare=by_clmst("scan-then-propagate"),
-                traffic=4 * x.nbytes,
-            ),
-            # A whole array of partial results is written and read between the two.
-            Method(name="pyopencl", prepare=by_pyopencl, traffic=4 * x.nbytes),
-            Method(name="pyopencl generic", prepare=by_generic_pyopencl, traffic=4 * x.nbytes),
-            Method(name="NumPy", prepare=by_numpy, traffic=2 * x.nbytes),
+            by_clmst("clmst scan-then-propagate", "scan-then-propagate", 4),
+            by_pyopencl("pyopencl", pyopencl_scan),
+            by_pyopencl("pyopencl generic", pyopencl_generic_scan),
+            returning("NumPy", lambda: by_numpy, traffic=2 * x.nbytes),
         ],
-    )
+    )  # fmt: skip

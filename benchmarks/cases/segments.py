@@ -8,11 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.case import Case, Method, Work
+from benchmarks.case import Case, Method, on_device, returning
 from benchmarks.cases.inputs import host_empty, random_flags, random_words
 from benchmarks.workspace import Workspace
 from clmst.core.weight_keys import Array
+from clmst.primitives import scan
+from clmst.primitives.chain import chains_by_itself
 from clmst.primitives.element import pair_of
+from clmst.primitives.monoid import Monoid
 from clmst.runtime.array import DeviceArray
 
 # Few, so that there are ties, and enough bits for the reference to number 2**28 segments.
@@ -133,33 +136,26 @@ def _pairs(space: Workspace, name: str, flags: Array) -> Case:
 
 def _reads(space: Workspace) -> int:
     """Return how often values and flags are read: once in one pass, else twice."""
-    from clmst.primitives.chain import chains_by_itself
-
     return 1 if chains_by_itself(space.device) else 2
 
 
 def _by_clmst(
     space: Workspace, name: str, values: DeviceArray, heads: DeviceArray, out: DeviceArray
 ) -> Method:
-    def prepare() -> Work:
-        from clmst.primitives import scan
-        from clmst.primitives.monoid import Monoid
+    monoid = Monoid.minimum_by_key(np.uint32)
 
-        monoid = Monoid.minimum_by_key(np.uint32)
-        return Work(
-            enqueue=lambda: scan.segmented_scan(values, heads, monoid=monoid, out=out),
-            results=lambda: [out.to_host()],
-        )
+    def call() -> object:
+        return scan.segmented_scan(values, heads, monoid=monoid, out=out)
 
     # Reads of pairs and flags, and a write.
     traffic = out.nbytes + _reads(space) * (values.nbytes + heads.nbytes)
-    return Method(name=name, prepare=prepare, traffic=traffic)
+    return on_device(name, lambda: call, out, traffic=traffic)
 
 
 def _by_pyopencl(
     space: Workspace, values: DeviceArray, heads: DeviceArray, out: DeviceArray
 ) -> Method:
-    def prepare() -> Work:
+    def make() -> Callable[[], object]:
         import pyopencl.cltypes
         from pyopencl.scan import GenericScanKernel
 
@@ -175,11 +171,10 @@ def _by_pyopencl(
             output_statement="y[i] = item;",
         )
         arguments = space.theirs(values, uint2), space.theirs(heads), space.theirs(out, uint2)
-        return Work(enqueue=lambda: kernel(*arguments), results=lambda: [out.to_host()])
+        return lambda: kernel(*arguments)
 
     # Partial results are written and read in between; flags are read once.
-    traffic = 4 * values.nbytes + heads.nbytes
-    return Method(name="pyopencl", prepare=prepare, traffic=traffic)
+    return on_device("pyopencl", make, out, traffic=4 * values.nbytes + heads.nbytes)
 
 
 def _numpy_ways(words: Array, flags: Array, minima: Array) -> list[Method]:
@@ -187,31 +182,24 @@ def _numpy_ways(words: Array, flags: Array, minima: Array) -> list[Method]:
 
     One segment is an accumulation; of many, NumPy gets only the minima of whole segments.
     """
-    out = host_empty(words.size, words.dtype)
-    results: list[Any] = [None]
-    starts = _starts(flags)
+    out, starts = host_empty(words.size, words.dtype), _starts(flags)
     ends = np.append(starts[1:], flags.size) - 1
 
-    def over_everything() -> Work:
-        return Work(enqueue=lambda: np.minimum.accumulate(words, out=out), results=lambda: [out])
+    def over_everything() -> list[Any]:
+        return [np.minimum.accumulate(words, out=out)]
 
-    def by_segment() -> Work:
-        def enqueue() -> None:
-            results[0] = np.minimum.reduceat(words, starts)
-
-        return Work(enqueue=enqueue, results=lambda: results)
+    def by_segment() -> list[Any]:
+        return [np.minimum.reduceat(words, starts)]
 
     if starts.size == 1:
         traffic = 2 * words.nbytes
-        return [Method(name="NumPy", prepare=over_everything, traffic=traffic, expected=[minima])]
+        return [returning("NumPy", lambda: over_everything, traffic=traffic, expected=[minima])]
     return [
-        Method(
-            name="NumPy reduceat (ends of segments only)",
-            prepare=by_segment,
-            traffic=words.nbytes + starts.nbytes + 8 * ends.size,
-            expected=[minima[ends]],
+        returning(
+            "NumPy reduceat (ends of segments only)", lambda: by_segment,
+            traffic=words.nbytes + starts.nbytes + 8 * ends.size, expected=[minima[ends]],
         )
-    ]
+    ]  # fmt: skip
 
 
 def _starts(flags: Array) -> Array:
@@ -221,24 +209,17 @@ def _starts(flags: Array) -> Array:
 
 def packed(space: Workspace, size: int) -> Case:
     """Return the case of minima of 31-bit values whose top bits are the flags."""
-    from clmst.primitives.monoid import Monoid
-
     flags = random_flags(space, size, 1 / 16)
     plain = random_words(space, size) & ~_TOP
     x = plain | (flags.astype(np.uint32) << np.uint32(31))
     minima = _segment_minima(plain.astype(np.uint64), flags).astype(np.uint32)
     values, out = space.put(x), space.empty(size, x.dtype)
+    monoid = Monoid.minimum(np.uint32)
 
-    def by_clmst() -> Work:
-        from clmst.primitives import scan
+    def by_clmst() -> object:
+        return scan.segmented_scan(values, monoid=monoid, out=out)
 
-        monoid = Monoid.minimum(np.uint32)
-        return Work(
-            enqueue=lambda: scan.segmented_scan(values, monoid=monoid, out=out),
-            results=lambda: [out.to_host()],
-        )
-
-    def by_pyopencl() -> Work:
+    def by_pyopencl() -> Callable[[], object]:
         from pyopencl.scan import GenericScanKernel
 
         kernel = GenericScanKernel(
@@ -252,15 +233,12 @@ def packed(space: Workspace, size: int) -> Case:
             output_statement="y[i] = item;",
         )
         source, target = space.theirs(values), space.theirs(out)
-        return Work(enqueue=lambda: kernel(source, target), results=lambda: [out.to_host()])
+        return lambda: kernel(source, target)
 
     return Case(
-        name="segmented_scan_packed",
-        size=size,
-        expected=[minima],
-        outputs=[out],
+        name="segmented_scan_packed", size=size, expected=[minima], outputs=[out],
         methods=[
-            Method(name="clmst", prepare=by_clmst, traffic=(1 + _reads(space)) * x.nbytes),
-            Method(name="pyopencl", prepare=by_pyopencl, traffic=4 * x.nbytes),
+            on_device("clmst", lambda: by_clmst, out, traffic=(1 + _reads(space)) * x.nbytes),
+            on_device("pyopencl", by_pyopencl, out, traffic=4 * x.nbytes),
         ],
-    )
+    )  # fmt: skip

@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from benchmarks.case import Case, Method, Work
+from benchmarks.case import Case, Method, returning
 from benchmarks.cases.inputs import random_flags, random_words, sorted_runs
 from benchmarks.workspace import Workspace
 from clmst.core.weight_keys import Array
+from clmst.primitives.chain import chains_by_itself
+from clmst.primitives.compact import compact, partition
+from clmst.primitives.compact import unique_by_key as first_by_key
+from clmst.primitives.function import Predicate
 from clmst.runtime.array import DeviceArray
 
 _MIDDLE = np.uint32(2**31)
+_ABOVE = Predicate(dtype=np.dtype(np.uint32), expression=f"x > {_MIDDLE}u")
 _RUN_LENGTH = 4  # in the mean
 
 
 def _reads(space: Workspace) -> int:
     """Return how often what selects is read: once in one pass, else counted first."""
-    from clmst.primitives.chain import chains_by_itself
-
     return 1 if chains_by_itself(space.device) else 2
 
 
@@ -30,35 +34,24 @@ def flagged(space: Workspace, size: int) -> Case:
     mask = flags.astype(np.bool_)
     values, marks, out = space.put(x), space.put(flags), space.empty(size, x.dtype)
 
-    def by_clmst() -> Work:
-        from clmst.primitives.compact import compact
-
-        return _kept(lambda: compact(values, marks, out=out))
-
-    def by_pyopencl() -> Work:
+    def by_pyopencl() -> Callable[[], Sequence[Any]]:
         from pyopencl.algorithm import copy_if
 
         source, extra = space.theirs(values), [("flags", space.theirs(marks))]
-        return _kept(lambda: copy_if(source, "flags[i]", extra_args=extra)[:2])
+        return lambda: copy_if(source, "flags[i]", extra_args=extra)[:2]
 
     kept = x[mask]
     traffic = x.nbytes + kept.nbytes
     return Case(
-        name="compact",
-        size=size,
-        expected=[kept, np.array([kept.size])],
-        outputs=[out],
+        name="compact", size=size, expected=[kept, np.array([kept.size])], outputs=[out],
         methods=[
-            Method(name="clmst", prepare=by_clmst, traffic=traffic + _reads(space) * flags.nbytes),
+            _kept("clmst", lambda: partial(compact, values, marks, out=out),
+                  traffic + _reads(space) * flags.nbytes),
             # Every element's partial result of 4 bytes is written and read in between.
-            Method(
-                name="pyopencl",
-                prepare=by_pyopencl,
-                traffic=traffic + 2 * x.nbytes + flags.nbytes,
-            ),
+            _kept("pyopencl", by_pyopencl, traffic + 2 * x.nbytes + flags.nbytes),
             _numpy(lambda: [x[mask]], traffic + mask.nbytes, [kept]),
         ],
-    )
+    )  # fmt: skip
 
 
 def satisfying(space: Workspace, size: int) -> Case:
@@ -66,85 +59,56 @@ def satisfying(space: Workspace, size: int) -> Case:
     x = random_words(space, size)
     values, out = space.put(x), space.empty(size, x.dtype)
 
-    def by_clmst() -> Work:
-        from clmst.primitives.compact import compact
-        from clmst.primitives.function import Predicate
-
-        above = Predicate(dtype=x.dtype, expression=f"x > {_MIDDLE}u")
-        return _kept(lambda: compact(values, predicate=above, out=out))
-
-    def by_pyopencl() -> Work:
+    def by_pyopencl() -> Callable[[], Sequence[Any]]:
         from pyopencl.algorithm import copy_if
 
         source = space.theirs(values)
-        return _kept(lambda: copy_if(source, f"ary[i] > {_MIDDLE}u")[:2])
+        return lambda: copy_if(source, f"ary[i] > {_MIDDLE}u")[:2]
 
     kept = x[x > _MIDDLE]
     traffic = x.nbytes + kept.nbytes
     return Case(
-        name="compact_if",
-        size=size,
-        expected=[kept, np.array([kept.size])],
-        outputs=[out],
+        name="compact_if", size=size, expected=[kept, np.array([kept.size])], outputs=[out],
         methods=[
-            Method(
-                name="clmst",
-                prepare=by_clmst,
-                traffic=kept.nbytes + _reads(space) * x.nbytes,
-            ),
-            Method(name="pyopencl", prepare=by_pyopencl, traffic=traffic + 3 * x.nbytes),
+            _kept("clmst", lambda: partial(compact, values, predicate=_ABOVE, out=out),
+                  kept.nbytes + _reads(space) * x.nbytes),
+            _kept("pyopencl", by_pyopencl, traffic + 3 * x.nbytes),
             _numpy(lambda: [x[x > _MIDDLE]], traffic + 2 * x.size, [kept]),
         ],
-    )
+    )  # fmt: skip
 
 
 def partitioned(space: Workspace, size: int) -> Case:
     """Return the case of 32-bit words in two parts, those above the middle first."""
     x = random_words(space, size)
-    above = x > _MIDDLE
-    expected = np.concatenate((x[above], x[~above]))
     values, out = space.put(x), space.empty(size, x.dtype)
-    n_above = int(np.count_nonzero(above))
+    n_above = int(np.count_nonzero(x > _MIDDLE))
 
-    def by_clmst() -> Work:
-        from clmst.primitives.compact import partition
-        from clmst.primitives.function import Predicate
+    def by_pyopencl() -> Callable[[], Sequence[Any]]:
+        from pyopencl.algorithm import partition as partition_of
 
-        predicate = Predicate(dtype=x.dtype, expression=f"x > {_MIDDLE}u")
-        return _kept(lambda: partition(values, predicate=predicate, out=out), whole=True)
+        source = space.theirs(values)
+        return lambda: partition_of(source, f"ary[i] > {_MIDDLE}u")[:3]
 
-    def by_pyopencl() -> Work:
-        from pyopencl.algorithm import partition
+    def gathered(found: list[Any]) -> list[Array]:
+        first, second, count = (result.get() for result in found)
+        parts = np.concatenate((first[:n_above], second[: size - n_above]))
+        return [parts, count.reshape(1).astype(np.int64)]
 
-        source, results = space.theirs(values), list[Any]()
-
-        def enqueue() -> None:
-            results[:] = partition(source, f"ary[i] > {_MIDDLE}u")[:3]
-
-        def gathered() -> Sequence[Array]:
-            first, second, count = (result.get() for result in results)
-            return [
-                np.concatenate((first[:n_above], second[: size - n_above])),
-                count.reshape(1).astype(np.int64),
-            ]
-
-        return Work(enqueue=enqueue, results=gathered)
-
-    def by_numpy() -> Sequence[Array]:
+    def by_numpy() -> list[Array]:
         mask = x > _MIDDLE
         return [np.concatenate((x[mask], x[~mask]))]
 
+    expected = by_numpy()
     return Case(
-        name="partition",
-        size=size,
-        expected=[expected, np.array([n_above])],
-        outputs=[out],
+        name="partition", size=size, expected=[*expected, np.array([n_above])], outputs=[out],
         methods=[
-            Method(name="clmst", prepare=by_clmst, traffic=3 * x.nbytes),
-            Method(name="pyopencl", prepare=by_pyopencl, traffic=5 * x.nbytes),
-            _numpy(by_numpy, None, [expected]),
+            _kept("clmst", lambda: partial(partition, values, predicate=_ABOVE, out=out),
+                  3 * x.nbytes, whole=True),
+            returning("pyopencl", by_pyopencl, results=gathered, traffic=5 * x.nbytes),
+            _numpy(by_numpy, None, expected),
         ],
-    )
+    )  # fmt: skip
 
 
 def unique(space: Workspace, size: int) -> Case:
@@ -152,34 +116,23 @@ def unique(space: Workspace, size: int) -> Case:
     x = sorted_runs(space, size, _RUN_LENGTH)
     values, out = space.put(x), space.empty(size, x.dtype)
 
-    def by_clmst() -> Work:
-        from clmst.primitives.compact import unique_by_key
-
-        return _kept(lambda: unique_by_key(values, out=out))
-
-    def by_pyopencl() -> Work:
+    def by_pyopencl() -> Callable[[], Sequence[Any]]:
         from pyopencl.algorithm import unique
 
         source = space.theirs(values)
-        return _kept(lambda: unique(source)[:2])
+        return lambda: unique(source)[:2]
 
     kept = x[_heads(x)]
     traffic = x.nbytes + kept.nbytes
     return Case(
-        name="unique",
-        size=size,
-        expected=[kept, np.array([kept.size])],
-        outputs=[out],
+        name="unique", size=size, expected=[kept, np.array([kept.size])], outputs=[out],
         methods=[
-            Method(
-                name="clmst",
-                prepare=by_clmst,
-                traffic=kept.nbytes + _reads(space) * x.nbytes,
-            ),
-            Method(name="pyopencl", prepare=by_pyopencl, traffic=traffic + 3 * x.nbytes),
+            _kept("clmst", lambda: partial(first_by_key, values, out=out),
+                  kept.nbytes + _reads(space) * x.nbytes),
+            _kept("pyopencl", by_pyopencl, traffic + 3 * x.nbytes),
             _numpy(lambda: [x[_heads(x)]], traffic + x.nbytes + 2 * x.size, [kept]),
         ],
-    )
+    )  # fmt: skip
 
 
 def unique_by_key(space: Workspace, size: int) -> Case:
@@ -188,45 +141,33 @@ def unique_by_key(space: Workspace, size: int) -> Case:
     k, v = space.put(x), space.put(y)
     k_out, v_out = space.empty(size, x.dtype), space.empty(size, y.dtype)
 
-    def by_clmst() -> Work:
-        from clmst.primitives.compact import unique_by_key
+    def by_clmst() -> Callable[[], Sequence[Any]]:
+        return partial(first_by_key, k, v, out=k_out, values_out=v_out)
 
-        return _kept(lambda: unique_by_key(k, v, out=k_out, values_out=v_out))
-
-    def by_numpy() -> Sequence[Array]:
+    def by_numpy() -> list[Array]:
         heads = _heads(x)
         return [x[heads], y[heads]]
 
-    heads = _heads(x)
-    kept = [x[heads], y[heads]]
+    kept = by_numpy()
     written = sum(array.nbytes for array in kept)
     return Case(
-        name="unique_by_key",
-        size=size,
-        expected=[*kept, np.array([kept[0].size])],
+        name="unique_by_key", size=size, expected=[*kept, np.array([kept[0].size])],
         outputs=[k_out, v_out],
         methods=[
-            Method(
-                name="clmst",
-                prepare=by_clmst,
-                traffic=_reads(space) * x.nbytes + y.nbytes + written,
-            ),
-            Method(
-                name="pyopencl",
-                prepare=_pyopencl_unique_by_key(space, k, v, k_out, v_out),
-                traffic=4 * x.nbytes + y.nbytes + written,
-            ),
+            _kept("clmst", by_clmst, _reads(space) * x.nbytes + y.nbytes + written),
+            _kept("pyopencl", _pyopencl_unique_by_key(space, k, v, k_out, v_out),
+                  4 * x.nbytes + y.nbytes + written),
             _numpy(by_numpy, None, kept),
         ],
-    )
+    )  # fmt: skip
 
 
 def _pyopencl_unique_by_key(
     space: Workspace, k: DeviceArray, v: DeviceArray, k_out: DeviceArray, v_out: DeviceArray
-) -> Callable[[], Work]:
-    """Return the preparation of PyOpenCL's `unique` with values, which PyOpenCL lacks."""
+) -> Callable[[], Callable[[], list[Any]]]:
+    """Return what makes PyOpenCL's `unique` with values, which PyOpenCL lacks."""
 
-    def prepare() -> Work:
+    def make() -> Callable[[], list[Any]]:
         import pyopencl.array
         from pyopencl.scan import GenericScanKernel
 
@@ -250,9 +191,9 @@ def _pyopencl_unique_by_key(
             kernel(*arrays, count)
             return [*arrays[2:], count]
 
-        return _kept(call)
+        return call
 
-    return prepare
+    return make
 
 
 def _heads(x: Array) -> Array:
@@ -263,22 +204,20 @@ def _heads(x: Array) -> Array:
     return mask
 
 
-def _kept(call: Callable[[], Sequence[Any]], *, whole: bool = False) -> Work:
-    """Return the work of a call that returns arrays on the device and, last, a count.
+def _kept(
+    name: str, make: Callable[[], Callable[[], Sequence[Any]]], traffic: int, *, whole: bool = False
+) -> Method:
+    """Return a method whose calls return arrays on the device and, last, a count.
 
     Of each array as many elements are results as the count says, or all.
     """
-    results = list[Any]()
 
-    def enqueue() -> None:
-        results[:] = call()
-
-    def gathered() -> Sequence[Array]:
-        *arrays, count = map(_to_host, results)
+    def results(found: list[Any]) -> list[Array]:
+        *arrays, count = map(_to_host, found)
         n = int(count.reshape(1)[0])
         return [*(array if whole else array[:n] for array in arrays), np.array([n])]
 
-    return Work(enqueue=enqueue, results=gathered)
+    return returning(name, make, traffic=traffic, results=results)
 
 
 def _to_host(array: Any) -> Array:
@@ -287,13 +226,7 @@ def _to_host(array: Any) -> Array:
 
 
 def _numpy(
-    call: Callable[[], Sequence[Array]], traffic: int | None, expected: Sequence[Array]
+    call: Callable[[], list[Array]], traffic: int | None, expected: Sequence[Array]
 ) -> Method:
     """Return NumPy's way, by a call that returns new arrays; their lengths are the counts."""
-    results = list[Any]()
-
-    def enqueue() -> None:
-        results[:] = call()
-
-    work = Work(enqueue=enqueue, results=lambda: results)
-    return Method(name="NumPy", prepare=lambda: work, traffic=traffic, expected=expected)
+    return returning("NumPy", lambda: call, traffic=traffic, expected=expected)

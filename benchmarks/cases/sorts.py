@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from benchmarks.case import Case, Method, Work
+from benchmarks.case import Case, Method, on_device, returning
 from benchmarks.cases.inputs import random_words
 from benchmarks.workspace import Workspace
+from clmst.primitives.chain import chains_by_itself
+from clmst.primitives.sort import sort, sort_by_key
+from clmst.primitives.split import split as split_by_bits
 from clmst.runtime.array import DeviceArray
 
 # Of a pass of clmst's, except on GPUs whose lanes it cannot use, where it takes 4.
@@ -22,114 +26,65 @@ def keys(space: Workspace, size: int) -> Case:
     """Return the case of sorting 32-bit keys."""
     x = random_words(space, size)
     values, out = space.put(x), space.empty(size, x.dtype)
-    results: list[Any] = [None]
-
-    def by_clmst() -> Work:
-        from clmst.primitives.sort import sort
-
-        return Work(enqueue=lambda: sort(values, out=out), results=lambda: [out.to_host()])
-
-    def by_numpy() -> Work:
-        def enqueue() -> None:
-            results[0] = np.sort(x, kind="stable")
-
-        return Work(enqueue=enqueue, results=lambda: results)
-
+    traffic = _traffic(space, _passes(32), x.nbytes)
     return Case(
-        name="sort",
-        size=size,
-        expected=[np.sort(x)],
-        outputs=[out],
+        name="sort", size=size, expected=[np.sort(x)], outputs=[out],
         methods=[
-            Method(name="clmst", prepare=by_clmst, traffic=_traffic(space, _passes(32), x.nbytes)),
+            on_device("clmst", lambda: lambda: sort(values, out=out), out, traffic=traffic),
             _pyopencl_sort(space, [values], key_bits=32),
-            Method(name="NumPy", prepare=by_numpy),
+            returning("NumPy", lambda: lambda: [np.sort(x, kind="stable")]),
         ],
-    )
+    )  # fmt: skip
 
 
 def pairs(space: Workspace, size: int) -> Case:
     """Return the case of sorting 32-bit values by 32-bit keys."""
     x, y = random_words(space, size), np.arange(size, dtype=np.uint32)
-    order = np.argsort(x, kind="stable")
     k, v = space.put(x), space.put(y)
     k_out, v_out = space.empty(size, x.dtype), space.empty(size, y.dtype)
-    results: list[Any] = [None, None]
 
-    def by_clmst() -> Work:
-        from clmst.primitives.sort import sort_by_key
+    def by_clmst() -> None:
+        sort_by_key(k, v, keys_out=k_out, values_out=v_out)
 
-        return Work(
-            enqueue=lambda: sort_by_key(k, v, keys_out=k_out, values_out=v_out),
-            results=lambda: [k_out.to_host(), v_out.to_host()],
-        )
+    def by_numpy() -> list[Any]:
+        order = np.argsort(x, kind="stable")
+        return [x[order], y[order]]
 
-    def by_numpy() -> Work:
-        def enqueue() -> None:
-            by_key = np.argsort(x, kind="stable")
-            results[:] = x[by_key], y[by_key]
-
-        return Work(enqueue=enqueue, results=lambda: results)
-
+    traffic = _traffic(space, _passes(32), x.nbytes) + _passes(32) * 2 * y.nbytes
     return Case(
-        name="sort_pairs",
-        size=size,
-        expected=[x[order], y[order]],
-        outputs=[k_out, v_out],
+        name="sort_pairs", size=size, expected=by_numpy(), outputs=[k_out, v_out],
         methods=[
-            Method(
-                name="clmst",
-                prepare=by_clmst,
-                traffic=_traffic(space, _passes(32), x.nbytes) + _passes(32) * 2 * y.nbytes,
-            ),
+            on_device("clmst", lambda: by_clmst, k_out, v_out, traffic=traffic),
             _pyopencl_sort(space, [k, v], key_bits=32),
-            Method(name="NumPy", prepare=by_numpy),
+            returning("NumPy", lambda: by_numpy),
         ],
-    )
+    )  # fmt: skip
 
 
 def split(space: Workspace, size: int) -> Case:
     """Return the case of one stable pass by eight bits of the key."""
     x = random_words(space, size)
-    order = np.argsort(x.astype(np.uint8), kind="stable")
     values, out = space.put(x), space.empty(size, x.dtype)
-    results: list[Any] = [None]
 
-    def by_clmst() -> Work:
-        from clmst.primitives.split import split
+    def by_clmst() -> object:
+        return split_by_bits(values, key_bits=_DIGIT_BITS, out=out)
 
-        return Work(
-            enqueue=lambda: split(values, key_bits=_DIGIT_BITS, out=out),
-            results=lambda: [out.to_host()],
-        )
+    def by_numpy() -> list[Any]:
+        return [x[np.argsort(x.astype(np.uint8), kind="stable")]]
 
-    def by_numpy() -> Work:
-        def enqueue() -> None:
-            results[0] = x[np.argsort(x.astype(np.uint8), kind="stable")]
-
-        return Work(enqueue=enqueue, results=lambda: results)
-
+    traffic = _traffic(space, _passes(_DIGIT_BITS), x.nbytes)
     return Case(
-        name="split",
-        size=size,
-        expected=[x[order]],
-        outputs=[out],
+        name="split", size=size, expected=by_numpy(), outputs=[out],
         methods=[
-            Method(
-                name="clmst",
-                prepare=by_clmst,
-                traffic=_traffic(space, _passes(_DIGIT_BITS), x.nbytes),
-            ),
+            on_device("clmst", lambda: by_clmst, out, traffic=traffic),
             _pyopencl_sort(space, [values], key_bits=_DIGIT_BITS),
-            Method(name="NumPy", prepare=by_numpy),
+            returning("NumPy", lambda: by_numpy),
         ],
-    )
+    )  # fmt: skip
 
 
 def _traffic(space: Workspace, n_passes: int, n_bytes: int) -> int:
     """Return the bytes of keys moved: digits are counted once for all passes, or in each."""
-    from clmst.primitives.chain import chains_by_itself
-
     counts = 1 if chains_by_itself(space.device) else n_passes
     return (2 * n_passes + counts) * n_bytes
 
@@ -142,9 +97,8 @@ def _passes(key_bits: int) -> int:
 def _pyopencl_sort(space: Workspace, arrays: list[DeviceArray], *, key_bits: int) -> Method:
     """Return PyOpenCL's radix sort of one array, or of a second one along with it."""
     names = ["keys", "values"][: len(arrays)]
-    results: list[Any] = []
 
-    def prepare() -> Work:
+    def make() -> Callable[[], Sequence[Any]]:
         from pyopencl.algorithm import RadixSort
 
         sorter = RadixSort(
@@ -154,14 +108,12 @@ def _pyopencl_sort(space: Workspace, arrays: list[DeviceArray], *, key_bits: int
             sort_arg_names=names,
         )
         sources = [space.theirs(array) for array in arrays]
-
-        def enqueue() -> None:
-            results[:], _ = sorter(*sources, key_bits=key_bits)
-
-        return Work(enqueue=enqueue, results=lambda: [result.get() for result in results])
+        return lambda: sorter(*sources, key_bits=key_bits)[0]
 
     # Keys are read twice, the rest once; all are written.
     moved = arrays[0].nbytes + 2 * sum(array.nbytes for array in arrays)
     partial = _PYOPENCL_PARTIAL_BYTES * arrays[0].size
     traffic = key_bits // _PYOPENCL_DIGIT_BITS * (moved + partial)
-    return Method(name="pyopencl", prepare=prepare, traffic=traffic)
+    return returning(
+        "pyopencl", make, traffic=traffic, results=lambda found: [one.get() for one in found]
+    )
