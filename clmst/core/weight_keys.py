@@ -79,7 +79,7 @@ def weight_kind_or_none(dtype: np.dtype[Any]) -> WeightKind | None:
 
 def first_nan(weights: Array) -> int | None:
     """Return the position of the first NaN in `weights`, or None."""
-    if weights.dtype.kind != "f" or weights.size == 0:
+    if weight_kind_or_none(weights.dtype) != "float" or weights.size == 0:
         return None
 
     def least(part: slice) -> Any:

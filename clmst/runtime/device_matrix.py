@@ -221,10 +221,7 @@ def make_panels(
 ) -> tuple[Panel, ...]:
     """Cut an n x n matrix into panels that the device can allocate; `make` fills (first, last).
 
-    Raises
-    ------
-    OutOfDeviceMemoryError
-        The matrix is larger than the device's memory, or one row larger than one allocation may be.
+    Raise if it is larger than the device's memory, or one row larger than one allocation may be.
     """
     row_bytes, has = n * item_bytes, device.capabilities
     needed = n * row_bytes

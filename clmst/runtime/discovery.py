@@ -224,12 +224,7 @@ _passed_over: list[tuple[Device, str]] = []
 def pass_over(device: Any, error: NoFamilyLeftError) -> bool:
     """Resolve a name to the next device that it matches; return whether `device` is a name.
 
-    Parameters
-    ----------
-    device : object
-        What :func:`get_device` was given.
-    error : NoFamilyLeftError
-        Why the device that it returned cannot be used.
+    The error says why the device that :func:`get_device` returned for it cannot be used.
     """
     if device is not None and not isinstance(device, str):
         return False

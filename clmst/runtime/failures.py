@@ -43,15 +43,8 @@ class Guard:
     """A context manager for work on a device, see above; it is free if nothing fails.
 
     It does not take the device's lock. Take that first, by its own ``with``: only the ``with`` of a
-    lock is safe against an interrupt between the lock and its release.
-
-    Parameters
-    ----------
-    device : Device
-    caches : sequence of mutable mapping
-        Mappings that are emptied on failure.
-    queues : sequence of pyopencl.CommandQueue
-        The caller's queues to wait for; by default the device's own.
+    lock is safe against an interrupt between the lock and its release. On failure `caches` are
+    emptied, and the caller's `queues` waited for, by default the device's own.
     """
 
     __slots__ = ("_caches", "_device", "_queues")

@@ -35,6 +35,7 @@ QUIRKS = (
         '(ParallelRegion::Verify, "Incoming edges to non-entry block"), or never end the build',
         "`Capabilities.grid_barriers`: no kernel in which work-groups wait for one another",
         where="runtime/capabilities.py",
+        test="tests/runtime/test_quirks.py::test_grid_barriers",
     ),
     Quirk(
         "pocl-local-pointer",
@@ -109,6 +110,7 @@ QUIRKS = (
         "a buffer for which there is no memory is an invalid buffer size",
         "`OUT_OF_MEMORY` has that code, too",
         where="runtime/failures.py",
+        test="tests/runtime/test_failures.py::test_errors_in_clmsts_terms",
     ),
     Quirk(
         "nvidia-undeclared-size",
@@ -117,7 +119,7 @@ QUIRKS = (
         "whatever its registers allow",
         "`fitting_work_items` reckons by registers, where the compiler has a limit of them",
         where="runtime/program.py",
-        test="tests/runtime/test_work_groups.py",
+        test="tests/runtime/test_quirks.py::test_work_items_by_registers",
     ),
     Quirk(
         "nvidia-large-fill",

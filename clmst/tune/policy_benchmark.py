@@ -6,7 +6,7 @@ All shapes work in one context, so a graph is on the device once.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from math import exp, log
 from statistics import fmean
@@ -15,7 +15,7 @@ import numpy as np
 
 from clmst import api
 from clmst.algorithms.shared.device_forest import DeviceForest
-from clmst.bench.harness import Contestant, Harness, Times, WrongResultError
+from clmst.bench.harness import Contestant, Harness, WrongResultError
 from clmst.core.errors import ClmstError
 from clmst.core.graph import Graph
 from clmst.core.weight_keys import Array
@@ -31,14 +31,6 @@ _HOPELESS = 1.5
 
 class RefusedError(ClmstError):
     """The device does not run kernels of that shape; the message is in one line."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
-    """The time of a candidate over the incumbent's: the mean over the graphs, and on each."""
-
-    ratio: float
-    by_graph: Mapping[str, float]
 
 
 class PolicyBenchmark:
@@ -89,9 +81,10 @@ class PolicyBenchmark:
         self.algorithms = tuple(solved_by)
         self._shaped.clear()
 
-    def compare(self, candidate: Policy, incumbent: Policy) -> Comparison:
-        """Time a candidate against the incumbent, turn by turn.
+    def compare(self, candidate: Policy, incumbent: Policy) -> float:
+        """Time a candidate against the incumbent, turn by turn; return the ratio of their times.
 
+        It is the geometric mean over the graphs of the ratio of medians.
         A time is that of a solve from the first launch until the queue has finished, the graph on
         the device before and the forest after. Raises `RefusedError`, and `WrongResultError` where
         kernels of that shape gave another forest.
@@ -110,23 +103,23 @@ class PolicyBenchmark:
             if candidate != incumbent:
                 self._shaped.pop(candidate, None)
 
-    def _timed(self, candidate: Policy, incumbent: Policy) -> Comparison:
+    def _timed(self, candidate: Policy, incumbent: Policy) -> float:
         policies = {"candidate": candidate, "incumbent": incumbent}
-        pairs = {
-            name: [
+        pairs = [
+            [
                 self.harness.admit(self._contestant(who, name, policy))
                 for who, policy in policies.items()
             ]
             for name in self._graphs
-        }
-        found = Comparison(ratio=1.0, by_graph={})
+        ]
+        ratio = 1.0
         for turn in range(self.harness.repetitions):
-            for ours, theirs in pairs.values():
+            for ours, theirs in pairs:
                 self.harness.take_turn([theirs, ours], turn)
-            found = _comparison(pairs)
-            if turn == 0 and found.ratio > _HOPELESS:
+            ratio = exp(fmean(log(ours.median / theirs.median) for ours, theirs in pairs))
+            if turn == 0 and ratio > _HOPELESS:
                 break
-        return found
+        return ratio
 
     def _contestant(self, who: str, name: str, policy: Policy) -> Contestant[DeviceForest]:
         """Return the contestant that solves a graph with a policy and must give its forest."""
@@ -149,12 +142,6 @@ class PolicyBenchmark:
             }
         graph = self._shaped[policy][name]
         return api.minimum_spanning_forest(graph, algorithm=self.algorithm, keep_on_device=True)
-
-
-def _comparison(pairs: Mapping[str, list[Times[DeviceForest]]]) -> Comparison:
-    """Return the ratios of medians, the candidate's over the incumbent's."""
-    ratios = {name: ours.median / theirs.median for name, (ours, theirs) in pairs.items()}
-    return Comparison(ratio=exp(fmean(map(log, ratios.values()))), by_graph=ratios)
 
 
 def _slots_of(forest: DeviceForest) -> Array:

@@ -12,7 +12,7 @@ from clmst.bench.harness import WrongResultError
 from clmst.core.errors import InvalidArgumentError
 from clmst.runtime.policy import PARAMETERS, Number, Policy, TuningParameter
 from clmst.runtime.tuning import changes, fitted
-from clmst.tune.policy_benchmark import Comparison, RefusedError
+from clmst.tune.policy_benchmark import RefusedError
 
 Verdict: TypeAlias = Literal["better", "same", "worse", "refused", "wrong"]
 Ending: TypeAlias = Literal["complete", "budget", "interrupted"]
@@ -21,7 +21,7 @@ Ending: TypeAlias = Literal["complete", "budget", "interrupted"]
 class PolicyComparer(Protocol):
     """What a search needs of a :class:`~clmst.tune.policy_benchmark.PolicyBenchmark`."""
 
-    def compare(self, candidate: Policy, incumbent: Policy) -> Comparison:
+    def compare(self, candidate: Policy, incumbent: Policy) -> float:
         """Time a candidate against the incumbent."""
 
 
@@ -180,7 +180,7 @@ class Search:
         """Raise the margin to what the incumbent loses or wins against itself."""
         self._check_time()
         outcome = self.outcome
-        noise = abs(self._benchmark.compare(outcome.start, outcome.start).ratio - 1)
+        noise = abs(self._benchmark.compare(outcome.start, outcome.start) - 1)
         outcome.margin = max(outcome.margin, noise)
 
     def _settle(self, parameter: TuningParameter) -> None:
@@ -217,9 +217,9 @@ class Search:
         """Return verdict, ratio and note; what seems better has to be so twice."""
         best, margin = self.outcome.best, self.outcome.margin
         try:
-            ratio = self._benchmark.compare(candidate, best).ratio
+            ratio = self._benchmark.compare(candidate, best)
             if ratio < 1 - margin:  # of many candidates one is lucky: it has to win again
-                ratio = max(ratio, self._benchmark.compare(candidate, best).ratio)
+                ratio = max(ratio, self._benchmark.compare(candidate, best))
         except RefusedError as error:
             return "refused", None, str(error)
         except WrongResultError as error:
@@ -233,7 +233,7 @@ class Search:
         outcome = self.outcome
         if outcome.best == outcome.start:
             return
-        outcome.gain = self._benchmark.compare(outcome.best, outcome.start).ratio
+        outcome.gain = self._benchmark.compare(outcome.best, outcome.start)
         if outcome.gain >= 1 - outcome.margin:
             outcome.undone = outcome.gain
             outcome.best, outcome.gain = outcome.start, 1.0

@@ -21,7 +21,7 @@ from clmst.runtime import discovery, tuning
 from clmst.runtime.device import Device
 from clmst.runtime.device_costs import Costs
 from clmst.runtime.policy import Policy
-from clmst.tune.policy_benchmark import Comparison, PolicyBenchmark
+from clmst.tune.policy_benchmark import PolicyBenchmark
 from tests.caches import use_own_cache
 from tests.cli.results import Run, assert_fails, assert_fine, assert_not_understood
 from tests.variants import variants
@@ -65,11 +65,11 @@ def spoil(monkeypatch: pytest.MonkeyPatch, parameter: str, spoilt: Callable[[Any
 def slope(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let high values of both parameters be quick: twice one of them takes 0.9 of the time."""
 
-    def compare(benchmark: PolicyBenchmark, candidate: Policy, incumbent: Policy) -> Comparison:
-        measured = real(benchmark, candidate, incumbent)  # forests are checked
+    def compare(benchmark: PolicyBenchmark, candidate: Policy, incumbent: Policy) -> float:
+        real(benchmark, candidate, incumbent)  # forests are checked
         edges = candidate.edges_per_item / incumbent.edges_per_item
         second = getattr(candidate, SECOND) / getattr(incumbent, SECOND)
-        return replace(measured, ratio=(edges * second) ** -0.15)
+        return float((edges * second) ** -0.15)
 
     real = PolicyBenchmark.compare
     monkeypatch.setattr(PolicyBenchmark, "compare", compare)
@@ -78,8 +78,7 @@ def slope(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def plain(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let everything take the same time."""
-    same = Comparison(ratio=1.0, by_graph={})
-    monkeypatch.setattr(PolicyBenchmark, "compare", lambda *_: same)
+    monkeypatch.setattr(PolicyBenchmark, "compare", lambda *_: 1.0)
 
 
 def refuse(_: object) -> None:

@@ -129,6 +129,7 @@ def test_a_queue_of_the_callers_stays_theirs(
     [
         (opencl_error(-4, "clEnqueueNDRangeKernel"), OutOfDeviceMemoryError, "no memory left"),
         (opencl_error(-6, "clEnqueueNDRangeKernel"), OutOfDeviceMemoryError, "OUT_OF_HOST_MEMORY"),
+        (opencl_error(-61, "clCreateBuffer"), OutOfDeviceMemoryError, "INVALID_BUFFER_SIZE"),
         (opencl_error(-5, "clFinish"), DeviceError, r"failed \(clFinish says OUT_OF_RESOURCES\)"),
         (opencl_error(-9999, "clFinish"), DeviceError, "-9999"),
         (cl.RuntimeError("in words\nand more"), DeviceError, "in words"),

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from clmst.runtime.quirks import QUIRKS, Quirk
+from clmst.runtime.quirks import QUIRKS, Quirk, builds_grid_barriers, fitting_work_items
 
 ROOT = Path(__file__).parents[2]
 
@@ -33,3 +34,17 @@ def test_no_file_names_another(suffix: str) -> None:
         for file in path.rglob(f"*.{suffix}"):
             for part in file.read_text(encoding="utf-8").split("quirk: ")[1:]:
                 assert part.split()[0].rstrip('.,);"') in names, file
+
+
+@pytest.mark.parametrize(
+    ("platform", "builds"), [("Portable Computing Language", False), ("NVIDIA CUDA", True)]
+)
+def test_grid_barriers(platform: str, builds: bool) -> None:
+    """A build of such a kernel by PoCL would end the process."""
+    assert builds_grid_barriers(SimpleNamespace(platform=SimpleNamespace(name=platform))) is builds
+
+
+@pytest.mark.parametrize(("registers", "fitting"), [(40, 1024), (64, 1024), (80, 819)])
+def test_work_items_by_registers(registers: int, fitting: int) -> None:
+    device = SimpleNamespace(registers_per_block_nv=65536, max_work_group_size=1024)
+    assert fitting_work_items(device, registers) == fitting

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import pytest
 
 import clmst
@@ -42,9 +41,7 @@ each_implementation = pytest.mark.parametrize("one", PLAIN.values(), ids=PLAIN)
 def test_compares(any_device: Device, algorithm: str) -> None:
     """With buffers of one context, whatever the shape."""
     benchmark = benchmark_on(any_device, algorithm)
-    found = benchmark.compare(other(any_device.policy), any_device.policy)
-    assert set(found.by_graph) == set(GRAPHS)
-    assert found.ratio == pytest.approx(np.prod(list(found.by_graph.values())) ** 0.5)
+    assert benchmark.compare(other(any_device.policy), any_device.policy) > 0
 
 
 def test_auto_solves_each_graph_as_it_would(any_device: Device) -> None:
@@ -53,8 +50,7 @@ def test_auto_solves_each_graph_as_it_would(any_device: Device) -> None:
     resident = [clmst.to_device(graph, any_device) for graph in GRAPHS.values()]
     chosen = [choose("auto", any_device, graph)[0] for graph in resident]
     assert benchmark.algorithms == tuple(dict.fromkeys(chosen))
-    found = benchmark.compare(any_device.policy, any_device.policy)
-    assert set(found.by_graph) == set(GRAPHS)
+    assert benchmark.compare(any_device.policy, any_device.policy) > 0
 
 
 def test_every_shape_has_its_own_kernels(any_device: Device) -> None:
@@ -79,26 +75,26 @@ def test_every_shape_has_its_own_kernels(any_device: Device) -> None:
 
 def test_shapes_as_different_as_can_be(any_device: Device) -> None:
     benchmark = benchmark_on(any_device, repetitions=1)
-    assert benchmark.compare(GPU_SHAPE, any_device.policy).ratio > 0
-    assert benchmark.compare(any_device.policy, any_device.policy).ratio > 0
+    assert benchmark.compare(GPU_SHAPE, any_device.policy) > 0
+    assert benchmark.compare(any_device.policy, any_device.policy) > 0
 
 
 def test_times_are_those_of_solves(any_device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A candidate that takes twice as long has the ratio 2, whatever the graph takes."""
+    """The mean is of ratios, so whatever the graph takes: here they are 4/3 and 3, and it is 2."""
     clock = [0.0]
     real = api.minimum_spanning_forest
 
     def slowly(graph: Any, **options: Any) -> Any:
-        pace = 2.0 if graph.device.policy != any_device.policy else 1.0
+        is_other = graph.device.policy != any_device.policy
+        pace = 1.0 if not is_other else 4 / 3 if graph.n_vertices == 2000 else 3.0
         clock[0] += pace * graph.n_vertices
         return real(graph, **options)
 
     benchmark = benchmark_on(any_device, repetitions=5)
     monkeypatch.setattr(api, "minimum_spanning_forest", slowly)
     benchmark.harness = replace(benchmark.harness, clock=lambda: clock[0])
-    found = benchmark.compare(other(any_device.policy), any_device.policy)
-    assert found.by_graph == {"grid": 2.0, "random": 2.0}
-    assert found.ratio == pytest.approx(2.0)
+    ratio = benchmark.compare(other(any_device.policy), any_device.policy)
+    assert ratio == pytest.approx(2.0)
 
 
 def test_hopeless_candidate_is_not_timed_to_the_end(
@@ -115,9 +111,7 @@ def test_hopeless_candidate_is_not_timed_to_the_end(
     benchmark = benchmark_on(any_device, repetitions=50)
     monkeypatch.setattr(api, "minimum_spanning_forest", slowly)
     benchmark.harness = replace(benchmark.harness, clock=lambda: clock[0])
-    assert benchmark.compare(other(any_device.policy), any_device.policy).ratio == pytest.approx(
-        9.0
-    )
+    assert benchmark.compare(other(any_device.policy), any_device.policy) == pytest.approx(9.0)
     assert solves[0] == 4 * len(GRAPHS)
 
 
@@ -158,7 +152,7 @@ def test_refusal_leaves_the_benchmark_usable(one: Device) -> None:
     with pytest.raises(RefusedError) as caught:
         benchmark.compare(huge, one.policy)
     assert len(str(caught.value).splitlines()) == 1
-    assert benchmark.compare(other(one.policy), one.policy).ratio > 0
+    assert benchmark.compare(other(one.policy), one.policy) > 0
 
 
 def test_lack_of_memory_is_a_refusal(any_device: Device, monkeypatch: pytest.MonkeyPatch) -> None:

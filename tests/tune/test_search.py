@@ -14,7 +14,7 @@ from clmst.bench.harness import WrongResultError
 from clmst.runtime import policy
 from clmst.runtime.policy import PARAMETERS, Policy
 from clmst.tune import search as search_module
-from clmst.tune.policy_benchmark import Comparison, RefusedError
+from clmst.tune.policy_benchmark import RefusedError
 from clmst.tune.search import Search, SearchOutcome, candidates, chosen_parameters
 from tests.runtime.test_policy import CAPABILITIES
 
@@ -34,9 +34,9 @@ class Model:
         self.cost = cost
         self.asked: list[tuple[Policy, Policy]] = []
 
-    def compare(self, candidate: Policy, incumbent: Policy) -> Comparison:
+    def compare(self, candidate: Policy, incumbent: Policy) -> float:
         self.asked.append((candidate, incumbent))
-        return Comparison(ratio=self.cost(candidate) / self.cost(incumbent), by_graph={})
+        return self.cost(candidate) / self.cost(incumbent)
 
 
 def run(
@@ -83,9 +83,9 @@ def test_small_steps_that_add_up_are_taken() -> None:
 
 def test_noise_widens_the_margin() -> None:
     class Noisy(Model):
-        def compare(self, candidate: Policy, incumbent: Policy) -> Comparison:
+        def compare(self, candidate: Policy, incumbent: Policy) -> float:
             if candidate == incumbent:
-                return Comparison(ratio=0.9, by_graph={})
+                return 0.9
             return super().compare(candidate, incumbent)
 
     outcome = Search(
@@ -97,10 +97,10 @@ def test_noise_widens_the_margin() -> None:
 
 def test_lucky_candidate_has_to_win_twice() -> None:
     class Lucky(Model):
-        def compare(self, candidate: Policy, incumbent: Policy) -> Comparison:
+        def compare(self, candidate: Policy, incumbent: Policy) -> float:
             seen = (candidate, incumbent) in self.asked
             self.asked.append((candidate, incumbent))
-            return Comparison(ratio=1.0 if seen or candidate == incumbent else 0.5, by_graph={})
+            return 1.0 if seen or candidate == incumbent else 0.5
 
     outcome = Search(Lucky(bowl), START, [PARAMETERS["hub_row"]]).run()
     assert outcome.best == START
@@ -109,9 +109,9 @@ def test_lucky_candidate_has_to_win_twice() -> None:
 
 def test_gain_that_does_not_show_at_the_end_is_taken_back() -> None:
     class Drifting(Model):
-        def compare(self, candidate: Policy, incumbent: Policy) -> Comparison:
+        def compare(self, candidate: Policy, incumbent: Policy) -> float:
             if incumbent == START and candidate.edges_per_item == 2:
-                return Comparison(ratio=1.01, by_graph={})
+                return 1.01
             return super().compare(candidate, incumbent)
 
     outcome = Search(Drifting(bowl), START, [PARAMETERS["edges_per_item"]]).run()
