@@ -147,13 +147,6 @@ def _is_equal(data: Array) -> bool:
     return np.size(data) > 0 and data[0] == data[-1] and bool((data == data[0]).all())
 
 
-def _doubles_hold(data: Array) -> bool:
-    """Return whether integers are so small that float64 holds them all; True for others."""
-    if data.dtype.kind not in "iu" or data.dtype.itemsize < 8 or not data.size:
-        return True
-    return int(data.min()) >= -(2**53) and int(data.max()) <= 2**53
-
-
 def _solve(matrix: Any) -> Parts:
     """Return the tree of a CSR matrix, by the default device or the next one that can."""
     while True:
@@ -272,7 +265,7 @@ def _entries(matrix: Any, slots: Array) -> Parts:
 def _as_double(data: Array) -> Array:
     """Return weights as float64 if it holds all of them, else as they are."""
     doubles = data.astype(np.float64)
-    if not _doubles_hold(data):
+    if data.dtype.kind in "iu" and data.dtype.itemsize == 8:
         large = np.flatnonzero(np.abs(doubles) >= 2.0**53)
         if any(int(data[k]) != int(doubles[k]) for k in large):
             return data
