@@ -19,11 +19,12 @@ from clmst.algorithms.small_matrix import solve as small_matrix
 from clmst.api import minimum_spanning_forest
 from clmst.core import csr_forest, from_scipy
 from clmst.core.arguments import shown
+from clmst.core.canonical import stable_order
 from clmst.core.dense_graph import check_square
 from clmst.core.errors import InvalidGraphError
 from clmst.core.forest import Forest
 from clmst.core.graph import Graph
-from clmst.core.weight_keys import Array, encode, order_keys
+from clmst.core.weight_keys import Array
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.discovery import default_device, pass_over
@@ -142,13 +143,6 @@ def _of_cells(cells: Array, is_edge: Array) -> Any:
     return sparse.csr_array((data, columns.astype(index), indptr.astype(index)), shape=cells.shape)
 
 
-def _doubles_hold(data: Array) -> bool:
-    """Return whether integers are so small that float64 holds them all; True for others."""
-    if data.dtype.kind not in "iu" or data.dtype.itemsize < 8 or not data.size:
-        return True
-    return int(data.min()) >= -(2**53) and int(data.max()) <= 2**53
-
-
 def _solve(matrix: Any) -> Parts:
     """Return the tree of a CSR matrix, by the default device or the next one that can."""
     while True:
@@ -233,24 +227,17 @@ def _scipy_sums_duplicates() -> bool:
 def _in_order_of_entries(graph: Graph) -> Graph:
     """Return a graph whose ties go to the first entry of the caller's matrix. O(m log m) at most.
 
-    So it is in a canonical matrix, whose edges are in the order of its entries. In another one
-    equal weights become different ones, in the order of their entries.
+    So it is in a canonical matrix, whose edges are in the order of its entries. In another one the
+    weights become ranks by (weight, entry).
     """
     ids = graph.edge_ids
     assert ids is not None, "a canonical matrix needs no other order"
     if (ids[1:] > ids[:-1]).all():
         return graph
-    encoded = encode(graph.weights)
-    if encoded.encoding.word.itemsize < 8:  # one word holds the key and the entry
-        keys = order_keys(encoded.bits.view(encoded.encoding.stored))
-        words = keys.astype(np.uint64) << np.uint64(32)
-        words |= ids.astype(np.uint64)
-        return graph.replace_unchecked(weights=words)
-    risen = np.sort(graph.weights)
-    if not (risen[1:] == risen[:-1]).any():
-        return graph
+    by_entry = np.argsort(ids)
     ranks = np.empty(ids.size, np.uint32)
-    ranks[np.lexsort((ids, graph.weights))] = np.arange(ids.size, dtype=np.uint32)
+    order = by_entry[stable_order(graph.weights[by_entry])]
+    ranks[order] = np.arange(ids.size, dtype=np.uint32)
     return graph.replace_unchecked(weights=ranks)
 
 
@@ -276,7 +263,7 @@ def _entries(matrix: Any, slots: Array) -> Parts:
 def _as_double(data: Array) -> Array:
     """Return weights as float64 if it holds all of them, else as they are."""
     doubles = data.astype(np.float64)
-    if not _doubles_hold(data):
+    if data.dtype.kind in "iu" and data.dtype.itemsize == 8:
         large = np.flatnonzero(np.abs(doubles) >= 2.0**53)
         if any(int(data[k]) != int(doubles[k]) for k in large):
             return data

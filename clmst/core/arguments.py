@@ -42,6 +42,12 @@ def has(value: object, *names: str) -> bool:
         return False
 
 
+def check_has(method: str, given: object, takes: str, *names: str) -> None:
+    """Raise unless what is given to a method has these attributes."""
+    if not has(given, *names):
+        raise InvalidGraphError(f"{method} was given {type(given).__name__}; it takes {takes}")
+
+
 @contextmanager
 def reading(given: object, rule: str) -> Iterator[None]:
     """Raise one kind of error where an object only looks like a graph of another library.
@@ -212,6 +218,14 @@ def as_array(
             f"{name} is {shown(values)}, of which NumPy makes no array ({_said(cause)}); "
             "it must be an array, or a list that is one"
         ) from cause
+
+
+def as_reals(name: str, values: Any) -> npt.NDArray[np.float64]:
+    """Return real numbers as an array of float64, or raise."""
+    array = as_array(name, values, error=InvalidGraphError)
+    if array.dtype.kind not in "biuf":
+        raise InvalidGraphError(f"{name} have dtype {array.dtype}; they must be real numbers")
+    return array.astype(np.float64, copy=False)
 
 
 def _said(error: Exception) -> str:

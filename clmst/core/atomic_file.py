@@ -90,17 +90,14 @@ def _explained(path: Path, replaces: bool) -> Iterator[None]:
     except BrokenPipeError:
         raise
     except OSError as error:
-        if isinstance(error, FileWriteError) or (error.filename and not _is_part_of(error, path)):
+        named = os.fspath(error.filename or "")
+        is_part = named.endswith(".part") and path.name in named  # the temporary file
+        if isinstance(error, FileWriteError) or (named and not is_part):
             raise
         state = "what was there before is unchanged" if replaces else "part of it may have been"
         raise FileWriteError(
             f"{path} was not written: {error.strerror or error}; {state}"
         ) from error
-
-
-def _is_part_of(error: OSError, path: Path) -> bool:
-    """Return whether an error is about the temporary file for `path`."""
-    return os.fspath(error.filename).endswith(".part") and path.name in str(error.filename)
 
 
 def _take_place(part: Path, target: Path) -> None:

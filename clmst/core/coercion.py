@@ -90,17 +90,13 @@ def _of_another_library(graph: Any) -> Graph:
         if has(graph, *attributes):
             taken: Graph = getattr(Graph, method)(graph)
             return taken
+    hint = "; clmst.read_graph reads a file" if isinstance(graph, str | Path) else ""
     raise InvalidGraphError(
         f"a {type(graph).__name__} is no graph that clmst knows; it takes a clmst.Graph, "
         "DenseGraph or Points, a scipy.sparse array or matrix, a graph of NetworkX, rustworkx or "
         "igraph, a data frame of edges, or a symmetric matrix as a NumPy array or a list of rows"
-        + _hint(graph)
+        + hint
     )
-
-
-def _hint(graph: Any) -> str:
-    """Return what a caller probably wants, behind a semicolon; empty if that is not known."""
-    return "; clmst.read_graph reads a file" if isinstance(graph, str | Path) else ""
 
 
 def as_listed(graph: Any, *, symmetrize: bool = False) -> Graph:

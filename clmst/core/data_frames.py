@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clmst.core.arguments import has, shown
+from clmst.core.arguments import check_has, has, shown
 from clmst.core.columns import (
     SOURCE,
     TARGET,
@@ -115,11 +115,8 @@ def numbered_frame(frame: Any, columns: Columns) -> NumberedEdges:
 def graph_of_arrow(table: Any, columns: Any, weight: Hashable = WEIGHT) -> Graph:
     """Return the graph of an Arrow table; as of `choose`."""
     pyarrow = optional_import("pyarrow", extra=_EXTRA)
-    if not has(table, "__arrow_c_stream__"):
-        raise InvalidGraphError(
-            f"from_arrow was given {type(table).__name__}; it takes an Arrow table, or a frame "
-            "that gives itself as one (by __arrow_c_stream__, as those of polars do)"
-        )
+    frames = "or a frame that gives itself as one (by __arrow_c_stream__, as those of polars do)"
+    check_has("from_arrow", table, f"an Arrow table, {frames}", "__arrow_c_stream__")
     try:
         own = table if isinstance(table, pyarrow.Table) else pyarrow.table(table)
     except (ClmstError, MemoryError):

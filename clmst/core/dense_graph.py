@@ -63,7 +63,7 @@ class DenseGraph:
             # The transpose of a symmetric matrix is the same matrix, its columns contiguous.
             weights = weights.T if weights.flags.f_contiguous else np.ascontiguousarray(weights)
         if check_bool("symmetrize", symmetrize):
-            weights = _lesser_of_both(weights)
+            weights = np.minimum(weights, weights.T)  # NaN stays
         check_symmetric(weights)
         object.__setattr__(self, "weights", weights)
 
@@ -136,7 +136,7 @@ def from_masked(cls: type[Graph], matrix: Any, *, symmetrize: bool = False) -> G
         weights = np.where(mask, weights.T, weights)
         mask = mask & mask.T
     if check_bool("symmetrize", symmetrize):
-        weights = _lesser_of_both(weights)
+        weights = np.minimum(weights, weights.T)  # NaN stays
     check_symmetric(weights)
     u, v = np.nonzero(np.triu(~mask, 1))
     n = weights.shape[0]
@@ -152,12 +152,6 @@ def check_square(matrix: Any, name: str = "the array") -> Array:
         raise InvalidGraphError(f"{name} has {array.ndim} dimensions; an adjacency matrix has 2")
     check_shape(array.shape)
     return as_weights(array)
-
-
-def _lesser_of_both(weights: Array) -> Array:
-    """Return a matrix with the lesser of cells (i, j) and (j, i) in both; NaN stays. O(n**2)."""
-    lesser: Array = np.minimum(weights, weights.T)
-    return lesser
 
 
 def check_symmetric(weights: Array) -> None:

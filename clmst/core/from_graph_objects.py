@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clmst.core.arguments import check_text, has, reading, shown
+from clmst.core.arguments import check_has, check_text, has, reading, shown
 from clmst.core.columns import WEIGHT
 from clmst.core.errors import InvalidArgumentError, InvalidGraphError
 from clmst.core.graph_checks import check_weights
@@ -40,10 +40,7 @@ def from_networkx(cls: type[Graph], G: Any, weight: str | None = "weight") -> Gr
     InvalidGraphError
         `G` is directed, or a weight is not a real number.
     """
-    if not has(G, "is_directed", "nodes", "edges"):
-        raise InvalidGraphError(
-            f"from_networkx was given {type(G).__name__}; it takes a networkx.Graph"
-        )
+    check_has("from_networkx", G, "a networkx.Graph", "is_directed", "nodes", "edges")
     if weight is not None:
         weight = check_text("weight", weight)
     with reading(G, "a networkx.Graph"):
@@ -89,10 +86,7 @@ def from_igraph(cls: type[Graph], G: Any, weight: str | None = "weight") -> Grap
     InvalidGraphError
         `G` is directed, there is no such attribute, or a weight is not a real number.
     """
-    if not has(G, "get_edgelist", "es", "vs"):
-        raise InvalidGraphError(
-            f"from_igraph was given {type(G).__name__}; it takes an igraph.Graph"
-        )
+    check_has("from_igraph", G, "an igraph.Graph", "get_edgelist", "es", "vs")
     if weight is not None:
         weight = check_text("weight", weight)
     with reading(G, "an igraph.Graph"):
@@ -132,10 +126,7 @@ def from_rustworkx(
     InvalidGraphError
         `G` is directed, or a weight is not a real number.
     """
-    if not has(G, "node_indices", "weighted_edge_list"):
-        raise InvalidGraphError(
-            f"from_rustworkx was given {type(G).__name__}; it takes a rustworkx.PyGraph"
-        )
+    check_has("from_rustworkx", G, _RUSTWORKX, "node_indices", "weighted_edge_list")
     if weight_fn is not None and not callable(weight_fn):
         raise InvalidArgumentError(f"weight_fn is {shown(weight_fn)}; it must be callable")
     if has(G, "in_degree"):

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from clmst.core import csr
-from clmst.core.arguments import as_array, check_bool, check_integer, check_kind
+from clmst.core.arguments import as_reals, check_bool, check_integer, check_kind
 from clmst.core.errors import InvalidGraphError
 from clmst.core.vertex_names import label_of
 from clmst.core.weight_keys import Array, check_dtype, first_nan
@@ -69,7 +69,13 @@ def check_attributes(graph: Graph) -> None:
         )
     check_bool("is_symmetric", graph.is_symmetric)
     vars(graph)["n_input"] = check_integer("n_input", graph.n_input, low=0)
-    _check_ids(graph.edge_ids, indices.size)
+    if (ids := graph.edge_ids) is not None:
+        check_kind("edge_ids", ids, np.ndarray, rule="it must be an array of int, or None")
+        if ids.dtype.kind not in "iu" or ids.shape != indices.shape:
+            raise InvalidGraphError(
+                f"edge_ids have shape {ids.shape} and dtype {ids.dtype}; there must be one "
+                f"integer for each of {indices.size} slots"
+            )
     check_names(graph)
 
 
@@ -113,18 +119,6 @@ def check_contents(graph: Graph) -> None:
         raise InvalidGraphError(
             f"edge_ids go from {low} to {high}; they must be from 0 to below n_input, "
             f"{graph.n_input}"
-        )
-
-
-def _check_ids(edge_ids: Any, n_slots: int) -> None:
-    """Raise unless edge ids are None or one integer for each slot."""
-    if edge_ids is None:
-        return
-    check_kind("edge_ids", edge_ids, np.ndarray, rule="it must be an array of int, or None")
-    if edge_ids.dtype.kind not in "iu" or edge_ids.shape != (n_slots,):
-        raise InvalidGraphError(
-            f"edge_ids have shape {edge_ids.shape} and dtype {edge_ids.dtype}; there must be one "
-            f"integer for each of {n_slots} slots"
         )
 
 
@@ -181,10 +175,7 @@ def check_coordinates(coordinates: Any, n_vertices: int) -> npt.NDArray[np.float
     """Return `coordinates` as (n_vertices, 2) float64, or raise."""
     if coordinates is None:
         return None
-    array = as_array("coordinates", coordinates, error=InvalidGraphError)
-    if array.dtype.kind not in "biuf":
-        raise InvalidGraphError(f"coordinates have dtype {array.dtype}; they must be real numbers")
-    array = array.astype(np.float64, copy=False)
+    array = as_reals("coordinates", coordinates)
     if array.shape != (n_vertices, 2):
         raise InvalidGraphError(
             f"coordinates have shape {array.shape}; they must be ({n_vertices}, 2)"

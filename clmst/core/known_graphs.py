@@ -8,9 +8,10 @@ them, so all dtypes have one forest, and the oracle computes it once.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -20,6 +21,8 @@ from clmst.core.kruskal import kruskal
 from clmst.core.weight_keys import Array
 
 Size = Literal["tiny", "small", "heavy", "large"]
+# The number of its vertices, and ends and ranks of its edges.
+_Part: TypeAlias = tuple[int, Array, Array, Array]
 
 _RANKS = 128
 _MIDDLE = _RANKS // 2
@@ -117,78 +120,70 @@ def weights_of(ranks: Array, dtype: np.dtype[Any]) -> Array:
 def known_graph(size: Size) -> KnownGraph:
     """Return the graph of a size.
 
-    Tiny has 46 vertices, small 2,265, large more than 2**17; heavy 17,610 and many edges each.
+    Tiny has 46 vertices, small 2,265, large more than 2**17; heavy 17,566 and many edges each.
     """
     scale = {"tiny": 1, "small": 64, "heavy": 512, "large": 4096}[size]
-    parts = _Parts(np.random.default_rng(_SEED + scale))
-    parts.random(16 * scale, edges=40 if size == "heavy" else 3)
+    edges, n = list[tuple[Array, Array, Array]](), 0
+    for size_of_part, u, v, ranks in _parts(size, scale, np.random.default_rng(_SEED + scale)):
+        edges.append((u + n, v + n, np.broadcast_to(ranks, u.shape)))
+        n += size_of_part
+    u, v, ranks = (np.concatenate(each) for each in zip(*edges, strict=True))
+    isolated = 3
+    graph = Graph.from_edges(u, v, ranks.astype(np.uint8), n_vertices=n + isolated)
+    return KnownGraph(name=size, ranks=graph)
+
+
+def _parts(size: Size, scale: int, rng: np.random.Generator) -> Iterator[_Part]:
+    """Yield the parts of a known graph."""
+    yield _random(rng, 16 * scale, edges=40 if size == "heavy" else 3)
     for order in ("rising", "falling", "bit-reversed"):
-        parts.chain(4 * scale, order)
-    parts.hubs(4 * scale)
-    parts.grid(int(np.sqrt(2 * scale)) + 1)
-    parts.clique(min(6 + scale, 90))
-    parts.isolated(3)
-    return KnownGraph(name=size, ranks=parts.graph())
+        yield _chain(4 * scale, order)
+    yield _hubs(rng, 4 * scale)
+    yield _grid(int(np.sqrt(2 * scale)) + 1)
+    yield _clique(rng, min(6 + scale, 90))
 
 
-class _Parts:
-    """Edges of several parts, each with its own vertices."""
+def _random(rng: np.random.Generator, n: int, *, edges: int) -> _Part:
+    """Return random edges, a few hundred of them parallel to others."""
+    u, v = rng.integers(0, n, (2, edges * n))
+    again = rng.integers(0, u.size, min(n // 4, 400))
+    u, v = np.concatenate([u, v[again]]), np.concatenate([v, u[again]])
+    return n, u, v, rng.integers(0, _RANKS, u.size)
 
-    def __init__(self, rng: np.random.Generator) -> None:
-        self._rng, self._n = rng, 0
-        self._edges: list[tuple[Array, Array, Array]] = []
 
-    def _add(self, n: int, u: Array, v: Array, ranks: Array) -> None:
-        self._edges.append((u + self._n, v + self._n, np.broadcast_to(ranks, u.shape)))
-        self._n += n
+def _chain(n: int, order: str) -> _Part:
+    """Return a path, all of whose edges are in the forest, closed by a heavy edge."""
+    steps = np.arange(n, dtype=np.int64)
+    ranks = steps * (_RANKS - 1) // n
+    if order == "falling":
+        ranks = ranks[::-1]
+    elif order == "bit-reversed":
+        bits = max(n - 1, 1).bit_length()
+        ranks = np.zeros_like(steps)
+        for k in range(bits):
+            ranks |= (steps >> k & 1) << bits - 1 - k
+        ranks = ranks * (_RANKS - 1) >> bits
+    return n, steps, (steps + 1) % n, np.where(steps == n - 1, _RANKS - 1, ranks)
 
-    def random(self, n: int, *, edges: int) -> None:
-        """Add random edges, a few hundred of them parallel to others."""
-        u, v = self._rng.integers(0, n, (2, edges * n))
-        again = self._rng.integers(0, u.size, min(n // 4, 400))
-        u, v = np.concatenate([u, v[again]]), np.concatenate([v, u[again]])
-        self._add(n, u, v, self._rng.integers(0, _RANKS, u.size))
 
-    def chain(self, n: int, order: str) -> None:
-        """Add a path, all of whose edges are in the forest, closed by a heavy edge."""
-        steps = np.arange(n, dtype=np.int64)
-        ranks = steps * (_RANKS - 1) // n
-        if order == "falling":
-            ranks = ranks[::-1]
-        elif order == "bit-reversed":
-            bits = max(n - 1, 1).bit_length()
-            ranks = np.zeros_like(steps)
-            for k in range(bits):
-                ranks |= (steps >> k & 1) << bits - 1 - k
-            ranks = ranks * (_RANKS - 1) >> bits
-        self._add(n, steps, (steps + 1) % n, np.where(steps == n - 1, _RANKS - 1, ranks))
+def _hubs(rng: np.random.Generator, n: int) -> _Part:
+    """Return two vertices joined to all others, and a few edges among the others."""
+    leaves = np.arange(2, n)
+    ends = rng.integers(2, n, (2, n))
+    u = np.concatenate([np.zeros_like(leaves), np.ones_like(leaves), ends[0]])
+    v = np.concatenate([leaves, leaves, ends[1]])
+    return n, u, v, rng.integers(0, _RANKS, u.size)
 
-    def hubs(self, n: int) -> None:
-        """Add two vertices joined to all others, and a few edges among the others."""
-        leaves = np.arange(2, n)
-        ends = self._rng.integers(2, n, (2, n))
-        u = np.concatenate([np.zeros_like(leaves), np.ones_like(leaves), ends[0]])
-        v = np.concatenate([leaves, leaves, ends[1]])
-        self._add(n, u, v, self._rng.integers(0, _RANKS, u.size))
 
-    def grid(self, side: int) -> None:
-        """Add a grid of equal weights: the ids of edges decide."""
-        vertex = np.arange(side * side).reshape(side, side)
-        u = np.concatenate([vertex[:, :-1].ravel(), vertex[:-1].ravel()])
-        v = np.concatenate([vertex[:, 1:].ravel(), vertex[1:].ravel()])
-        self._add(side * side, u, v, np.full(u.size, _MIDDLE))
+def _grid(side: int) -> _Part:
+    """Return a grid of equal weights: the ids of edges decide."""
+    vertex = np.arange(side * side).reshape(side, side)
+    u = np.concatenate([vertex[:, :-1].ravel(), vertex[:-1].ravel()])
+    v = np.concatenate([vertex[:, 1:].ravel(), vertex[1:].ravel()])
+    return side * side, u, v, np.full(u.size, _MIDDLE)
 
-    def clique(self, n: int) -> None:
-        """Add every pair of vertices, with few ranks."""
-        u, v = np.triu_indices(n, 1)
-        self._add(n, u, v, self._rng.integers(_MIDDLE - 3, _MIDDLE + 3, u.size))
 
-    def isolated(self, n: int) -> None:
-        """Add vertices without an edge."""
-        nothing = np.zeros(0, np.int64)
-        self._add(n, nothing, nothing, nothing)
-
-    def graph(self) -> Graph:
-        """Return the graph of all parts."""
-        u, v, ranks = (np.concatenate(each) for each in zip(*self._edges, strict=True))
-        return Graph.from_edges(u, v, ranks.astype(np.uint8), n_vertices=self._n)
+def _clique(rng: np.random.Generator, n: int) -> _Part:
+    """Return every pair of vertices, with few ranks."""
+    u, v = np.triu_indices(n, 1)
+    return n, u, v, rng.integers(_MIDDLE - 3, _MIDDLE + 3, u.size)

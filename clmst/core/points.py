@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from clmst.core import pairs, sphere
-from clmst.core.arguments import as_array, check_choice
+from clmst.core.arguments import as_reals, check_choice
 from clmst.core.errors import InvalidArgumentError, InvalidGraphError
 from clmst.core.graph import Graph
 from clmst.core.graph_checks import check_size
@@ -243,16 +243,14 @@ class Points:
 
 def _checked(coordinates: Any, metric: Metric) -> npt.NDArray[np.float64]:
     """Return coordinates as float64 of shape (n, d), or raise."""
-    array = as_array("coordinates", coordinates, error=InvalidGraphError)
+    array = as_reals("coordinates", coordinates)
     if array.size == 0 and array.ndim < 2:
         array = np.zeros((0, 2))
-    if array.dtype.kind not in "biuf":
-        raise InvalidGraphError(f"coordinates have dtype {array.dtype}; they must be real numbers")
     if array.ndim != 2 or array.shape[1] == 0:
         raise InvalidGraphError(f"coordinates have shape {array.shape}; it must be (n, d), d > 0")
     if metric in _ON_A_SPHERE and array.shape[1] != 2:
         raise InvalidGraphError(f"coordinates have shape {array.shape}; {metric} takes (n, 2)")
-    doubles = np.ascontiguousarray(array, np.float64)
+    doubles = np.ascontiguousarray(array)
     if not are_finite(doubles):
         point, axis = np.argwhere(~np.isfinite(doubles))[0].tolist()
         value = "NaN" if np.isnan(doubles[point, axis]) else doubles[point, axis]
@@ -284,13 +282,11 @@ def _checked_core(given: Any, n: int, metric: Metric) -> npt.NDArray[np.float64]
             f"core_distances are given for the metric {metric!r}; they go with 'euclidean', "
             "'manhattan', 'chebyshev' and 'cosine'"
         )
-    array = as_array("core_distances", given, error=InvalidGraphError)
-    if array.dtype.kind not in "biuf" or array.shape != (n,):
+    core = np.ascontiguousarray(as_reals("core_distances", given))
+    if core.shape != (n,):
         raise InvalidGraphError(
-            f"core_distances have dtype {array.dtype} and shape {array.shape}; they must be real "
-            f"numbers, one for each of {n} points"
+            f"core_distances have shape {core.shape}; there must be one for each of {n} points"
         )
-    core = np.ascontiguousarray(array, np.float64)
     wrong = np.flatnonzero(~(core >= 0))
     if wrong.size:
         point = int(wrong[0])

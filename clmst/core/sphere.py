@@ -45,14 +45,18 @@ def sine_and_cosine(angles: Doubles) -> tuple[Doubles, Doubles]:
     return sines, cosines
 
 
-def on_unit_sphere(coordinates: Doubles) -> Doubles:
-    """Return points (latitude, longitude) in DDD.MM as x, y and z, shape (3, n)."""
-    degrees = np.trunc(coordinates)
-    radians = PI * (degrees + 5.0 * (coordinates - degrees) / 3.0) / 180.0
+def _directions(radians: Doubles) -> Doubles:
+    """Return points (latitude, longitude) as x, y and z on the unit sphere, shape (3, n)."""
     (sine, sine_of_longitude), (cosine, cosine_of_longitude) = (
         part.T for part in sine_and_cosine(radians)
     )
     return np.stack([cosine * cosine_of_longitude, cosine * sine_of_longitude, sine])
+
+
+def on_unit_sphere(coordinates: Doubles) -> Doubles:
+    """Return points (latitude, longitude) in DDD.MM as x, y and z, shape (3, n)."""
+    degrees = np.trunc(coordinates)
+    return _directions(PI * (degrees + 5.0 * (coordinates - degrees) / 3.0) / 180.0)
 
 
 def squared_chords() -> Doubles:
@@ -68,11 +72,7 @@ def squared_chords() -> Doubles:
 
 def on_earth(coordinates: Doubles) -> Doubles:
     """Return points (latitude, longitude) in decimal degrees as x, y, z in cm, shape (3, n)."""
-    (sine, sine_of_longitude), (cosine, cosine_of_longitude) = (
-        part.T for part in sine_and_cosine(coordinates * (np.pi / 180.0))
-    )
-    points = np.stack([cosine * cosine_of_longitude, cosine * sine_of_longitude, sine])
-    return EARTH_RADIUS * points
+    return EARTH_RADIUS * _directions(coordinates * (np.pi / 180.0))
 
 
 def kilometres(chords: npt.NDArray[np.int64]) -> Doubles:

@@ -172,7 +172,8 @@ def all_of(
             if errors:  # perhaps before a task was stored: wait for one more, which comes after it
                 stop()
                 tasks += [worker.start(stop) for worker in workers]
-            _wait_for(tasks)
+            for task in tasks:
+                task.wait()
             break
         except BaseException as wrong:  # another interrupt
             errors.append(wrong)
@@ -183,11 +184,6 @@ def all_of(
         return [*done, *(task.result() for task in tasks)]
     finally:
         del errors, tasks  # else an error would refer to itself
-
-
-def _wait_for(tasks: Iterable[ThreadTask[Any]]) -> None:
-    for task in tasks:
-        task.wait()
 
 
 def finish(workers: Sequence[TaskThread]) -> None:

@@ -11,7 +11,7 @@ from clmst.core.arguments import shown
 from clmst.core.errors import InvalidArgumentError, InvalidGraphError
 from clmst.core.graph import Graph
 from clmst.core.graph_checks import check_size
-from clmst.core.weight_keys import weight_kind_or_none
+from clmst.core.weight_keys import check_dtype
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.deferred_graph import graph_on_device
 from clmst.runtime.device import Device
@@ -29,7 +29,11 @@ def graph_of(indptr: Any, indices: Any, weights: Any, device: Any) -> DeviceGrap
     starts = _integers("indptr", indptr, own)
     columns = _integers("indices", indices, own)
     words = _as_array("weights", weights, own)
-    _check_weights(words, columns.size)
+    check_dtype(words.dtype)
+    if words.size != columns.size:
+        raise InvalidGraphError(
+            f"indices has {columns.size} entries but weights has {words.size}; they must be equal"
+        )
     if starts.size == 0:
         raise InvalidGraphError("indptr is empty; it must have one entry more than there are rows")
     check_size(starts.size - 1, columns.size)
@@ -68,17 +72,6 @@ def _integers(name: str, values: Any, device: Device) -> DeviceArray:
     if array.dtype not in _INTEGERS:
         raise InvalidGraphError(f"{name} is {array.dtype}; on a device it must be int32 or uint32")
     return array
-
-
-def _check_weights(weights: DeviceArray, n_slots: int) -> None:
-    if weight_kind_or_none(weights.dtype) is None:
-        raise InvalidGraphError(
-            f"weights are {weights.dtype}; they must be bool, int, uint or float"
-        )
-    if weights.size != n_slots:
-        raise InvalidGraphError(
-            f"indices has {n_slots} entries but weights has {weights.size}; they must be equal"
-        )
 
 
 def _checked_by_device(resident: DeviceGraph) -> DeviceGraph | None:
