@@ -26,8 +26,7 @@ from clmst.scale import edge_block, reductions, stream_sink
 from clmst.scale.checkpoint import Checkpoint
 from clmst.scale.rows import StreamPiece
 from tests.runtime.test_pinned import pinned
-from tests.scale.edges import Edges, forest_of_edges, random_edges
-from tests.scale.test_stream import cut, limit_for
+from tests.scale.edges import Edges, cut, forest_of_edges, limit_for, random_edges
 
 N, M = 120, 6000
 EDGES = random_edges(N, M, n_weights=40)

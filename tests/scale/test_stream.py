@@ -10,25 +10,12 @@ import pytest
 
 import clmst
 from clmst.core.errors import InvalidArgumentError, InvalidGraphError, OutOfDeviceMemoryError
-from clmst.core.weight_keys import Array
 from clmst.runtime.device import Device
-from clmst.scale import capacity
 from clmst.scale.host_reducer import reduce as real_reduce
-from tests.scale.edges import Edges, forest_of_edges, random_edges
+from tests.scale.edges import Edges, cut, forest_of_edges, limit_for, random_edges
 
 N, M = 80, 4000
 EDGES = random_edges(N, M, n_weights=7)
-
-
-def cut(edges: tuple[Array, ...], size: int) -> Iterator[tuple[Array, ...]]:
-    for begin in range(0, edges[0].size, size):
-        yield tuple(column[begin : begin + size] for column in edges)
-
-
-def limit_for(device: Device, n: int, n_edges: int, dtype: str = "int32") -> int:
-    """Return the limit at which a reduction takes so many edges."""
-    a_vertex, an_edge = capacity.bytes_a_vertex_and_edge(device, np.dtype(dtype))
-    return n * a_vertex + n_edges * an_edge
 
 
 def check(found: clmst.Forest, edges: Edges = EDGES, n: int = N, maximum: bool = False) -> None:

@@ -17,10 +17,16 @@ from clmst.runtime import uploads
 from clmst.runtime.device import Device
 from clmst.scale import driver, edge_block, reductions, stream_sink
 from clmst.scale.checkpoint import Checkpoint
-from tests.scale.edges import ALL_DTYPES, Edges, forest_of_edges, random_edges
+from tests.scale.edges import (
+    ALL_DTYPES,
+    Edges,
+    cut,
+    forest_of_edges,
+    limit_for,
+    limit_for_passes,
+    random_edges,
+)
 from tests.scale.test_checkpoint import KilledError
-from tests.scale.test_passes import limit_for as limit_for_passes
-from tests.scale.test_stream import cut, limit_for
 
 N, M = 600, 6000
 EDGES = random_edges(N, M, n_weights=40)
