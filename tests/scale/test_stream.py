@@ -36,34 +36,12 @@ def test_a_tenth_of_the_graph(any_device: Device) -> None:
     assert found.stats["reductions"] > 1
 
 
-def test_lists_and_no_weights(any_device: Device) -> None:
-    found = clmst.stream_minimum_spanning_forest(
-        [([0, 1], [1, 2]), ([2], [0])], 4, device=any_device
-    )
-    assert found.edge_ids.tolist() == [0, 2]
-    assert found.n_components == 2
-
-
 @pytest.mark.parametrize("n", [0, 3])
 def test_no_chunks(any_device: Device, n: int) -> None:
     none: list[Any] = [[], [([], [], [])]]
     for chunks in none:
         found = clmst.stream_minimum_spanning_forest(chunks, n, device=any_device)
         assert (found.n_edges, found.n_components) == (0, n)
-
-
-def test_progress(any_device: Device) -> None:
-    seen: list[clmst.StreamProgress] = []
-    clmst.stream_minimum_spanning_forest(
-        cut(EDGES, 500), N, device=any_device, on_progress=seen.append, n_edges=M
-    )
-    assert seen[-1].edges == seen[-1].n_edges == M
-    assert [one.edges for one in seen] == sorted(one.edges for one in seen)
-    assert seen[-1].edges_per_second > 0
-    assert seen[-1].seconds_left == 0
-    assert clmst.StreamProgress(
-        edges=10, n_edges=30, edges_now=10, seconds=2.0, forest_edges=1, reductions=1
-    ).seconds_left == pytest.approx(4.0)
 
 
 # ------------------------------------------------------------------------ bad input
@@ -93,15 +71,6 @@ def test_bad_chunks_are_named_with_their_rows() -> None:
     refuses([good], "memory_limit is 0", memory_limit=0)
     refuses([good], "on_progress is 3", on_progress=3)
     refuses([good], "the stream has 2 edges, not 3", n_edges=3)
-
-
-def test_a_row_is_counted_within_its_chunk(any_device: Device) -> None:
-    """Also where the chunk was cut."""
-    u, v, w = (column.copy() for column in EDGES)
-    u[3456] = N
-    limit = limit_for(any_device, N, 300)
-    with pytest.raises(InvalidGraphError, match=r"^chunk 0: u of row 3456 is 80"):
-        clmst.stream_minimum_spanning_forest([(u, v, w)], N, device=any_device, memory_limit=limit)
 
 
 def test_an_iterator_that_raises_is_named() -> None:
