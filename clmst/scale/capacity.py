@@ -52,24 +52,24 @@ def bytes_of_reduction(device: Device, n_vertices: int, n_edges: int, dtype: np.
     return a_vertex * n_vertices + an_edge * n_edges
 
 
-def most_edges(device: Device, limit: int, n_vertices: int, dtype: np.dtype[Any]) -> int:
-    """Return the number of edges that a reduction within `limit` bytes may take."""
-    a_vertex, an_edge = bytes_a_vertex_and_edge(device, dtype)
-    most = (limit - a_vertex * n_vertices) // an_edge
-    if most * VERTICES_PER_EDGE < n_vertices:  # then vertices are renumbered, two an edge at most
-        most = min(limit // (an_edge + 2 * a_vertex), n_vertices // VERTICES_PER_EDGE)
-    host = physical_memory()
-    if host is not None:
-        most = min(most, int(_SHARE_OF_HOST * host) // _HOST_BYTES_PER_EDGE)
-    return max(0, min(most, MAX_SLOTS, max(_ENOUGH, _EDGES_PER_VERTEX * n_vertices)))
+def most_edges(
+    device: Device, limit: int, n_vertices: int, dtype: np.dtype[Any], *, on_device: bool = False
+) -> int:
+    """Return the edges that a reduction within `limit` bytes may take, from the host or a device.
 
-
-def most_edges_on_device(device: Device, limit: int, n_vertices: int, dtype: np.dtype[Any]) -> int:
-    """Return the edges of a reduction of which the host keeps nothing, within `limit` bytes."""
+    Of those that are `on_device` the host keeps nothing.
+    """
     a_vertex, an_edge = bytes_a_vertex_and_edge(device, dtype)
-    a_vertex += _LIMIT_BYTES + _END_BYTES + dtype.itemsize
-    an_edge += _END_BYTES + dtype.itemsize + _NUMBER_BYTES
+    if on_device:
+        a_vertex += _LIMIT_BYTES + _END_BYTES + dtype.itemsize
+        an_edge += _END_BYTES + dtype.itemsize + _NUMBER_BYTES
     most = (limit - a_vertex * n_vertices) // an_edge
+    if not on_device:
+        if most * VERTICES_PER_EDGE < n_vertices:  # vertices are renumbered, two an edge at most
+            most = min(limit // (an_edge + 2 * a_vertex), n_vertices // VERTICES_PER_EDGE)
+        host = physical_memory()
+        if host is not None:
+            most = min(most, int(_SHARE_OF_HOST * host) // _HOST_BYTES_PER_EDGE)
     return max(0, min(most, MAX_SLOTS, max(_ENOUGH, _EDGES_PER_VERTEX * n_vertices)))
 
 

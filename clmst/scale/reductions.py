@@ -19,7 +19,7 @@ from clmst.runtime.launcher import Launcher
 from clmst.scale.capacity import (
     LEAST_SHARE,
     VERTICES_PER_EDGE,
-    most_edges_on_device,
+    most_edges,
     too_small,
 )
 from clmst.scale.checkpoint import Position
@@ -158,7 +158,7 @@ class Reductions(StreamSink):
         rows = rows_within(self._limit, device, piece.dtype, is_generated=is_generated)
         rows = min(rows, piece.size) if is_generated else rows
         a_row = bytes_of_row(piece.dtype, is_generated=is_generated)
-        most = most_edges_on_device(device, self._limit - rows * a_row, n, piece.dtype)
+        most = most_edges(device, self._limit - rows * a_row, n, piece.dtype, on_device=True)
         before = self.n_forest + self.n_waiting
         bound = min(n - 1, before + piece.size) if is_generated else n - 1
         share = LEAST_SHARE if is_generated else 1

@@ -46,12 +46,10 @@ def in_rounds(
     lane_of: Callable[[Sequence[int]], Any] | None = None,
     outlives: bool = False,
 ) -> Any:
-    """Return a handle of the forest of all parts; None if there are none.
+    """Return a handle of the forest of all parts, given handles of these; None if there are none.
 
     Parameters
     ----------
-    parts : sequence of object
-        Handles of partitions.
     n_lanes : int
         How many steps may run side by side.
     split_every : int

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 import clmst
+from clmst.algorithms.edge_stream import passes
 from clmst.core.weight_keys import Array
+from clmst.runtime.device import Device
+from clmst.scale import capacity, stream_sink
 from clmst.scale.edge_part import EdgePart
 
 Edges = tuple[Array, Array, Array]
@@ -40,3 +44,22 @@ def part_of(edges: Edges, at: Any, n: int) -> EdgePart:
 def forest_of_edges(edges: Edges, n: int, *, maximum: bool = False) -> clmst.Forest:
     """Return what the oracle finds."""
     return clmst.kruskal(clmst.Graph.from_edges(*edges, n_vertices=n), maximum=maximum)
+
+
+def cut(edges: tuple[Array, ...], size: int) -> Iterator[tuple[Array, ...]]:
+    """Yield chunks of so many rows."""
+    for begin in range(0, edges[0].size, size):
+        yield tuple(column[begin : begin + size] for column in edges)
+
+
+def limit_for(device: Device, n: int, n_edges: int, dtype: str = "int32") -> int:
+    """Return the limit at which a reduction on the host takes so many edges."""
+    a_vertex, an_edge = capacity.bytes_a_vertex_and_edge(device, np.dtype(dtype))
+    return n * a_vertex + n_edges * an_edge
+
+
+def limit_for_passes(n: int, rows: int, dtype: str = "int32") -> int:
+    """Return the limit at which passes have blocks of so many rows; generated edges have more."""
+    of = np.dtype(dtype)
+    a_row = passes.bytes_of_row(of) + stream_sink.bytes_of_row(of)
+    return n * passes.bytes_of_vertex(of) + rows * a_row

@@ -25,8 +25,8 @@ from clmst.core.errors import (
 from clmst.runtime.device import Device
 from clmst.scale.checkpoint import Checkpoint, Position
 from clmst.scale.edge_part import EdgePart
-from tests.scale.edges import forest_of_edges, part_of, random_edges
-from tests.scale.test_stream import EDGES, M, N, cut, limit_for
+from tests.scale.edges import cut, forest_of_edges, limit_for, part_of, random_edges
+from tests.scale.test_stream import EDGES, M, N
 
 
 class KilledError(BaseException):

@@ -24,11 +24,9 @@ from clmst.runtime.device_memory import is_pinned
 from clmst.runtime.kernel_family import KernelFamily
 from clmst.runtime.trust import Trust
 from clmst.scale import edge_block, reductions, stream_sink
-from clmst.scale.checkpoint import Checkpoint
 from clmst.scale.rows import StreamPiece
 from tests.runtime.test_device_memory import pinned
-from tests.scale.edges import Edges, forest_of_edges, random_edges
-from tests.scale.test_stream import cut, limit_for
+from tests.scale.edges import Edges, cut, forest_of_edges, limit_for, random_edges
 
 N, M = 120, 6000
 EDGES = random_edges(N, M, n_weights=40)
@@ -146,40 +144,6 @@ def test_a_device_that_fails_the_self_test_is_not_used(
 
 
 # ------------------------------------------------------------------------ bad input
-
-
-@pytest.mark.parametrize("size", [50, 640, M])
-@pytest.mark.parametrize("at", [0, 3456, M - 1])
-@pytest.mark.parametrize(
-    ("column", "value", "message"),
-    [
-        (0, N, "u of row {row} is 120; it must be from 0 to below 120"),
-        (0, -1, "u of row {row} is -1; it must be from 0"),
-        (1, 2**40 + 1, "v of row {row} is 1099511627777; it must"),
-        (2, np.nan, r"the weight of row {row} \(\d+, \d+\) is NaN"),
-    ],
-)
-def test_a_bad_row_is_named(  # noqa: PLR0917 - pytest gives them by name
-    any_device: Device, tmp_path: Path, size: int, at: int, column: int, value: float, message: str
-) -> None:
-    """Its chunk and row as the host names them; the checkpoint has all chunks before."""
-    u, v, w = (one.copy() for one in EDGES)
-    edges = (u if column < 2 and abs(value) > 2**31 else u.astype("i4"), v, w.astype("f4"))
-    edges[column][[at, *range(at + 1, M, 7)]] = value
-    path = tmp_path / "stream.ckpt"
-    words = f"^chunk {at // size}: {message.format(row=at % size)}"
-    for checkpoint in (None, path):
-        with pytest.raises(InvalidGraphError, match=words):
-            stream(
-                cut(edges, size), N, device=any_device, memory_limit=LIMIT, checkpoint=checkpoint
-            )
-    kept = Checkpoint.read(path, n_vertices=N, maximum=False)
-    n_kept = 0 if kept is None else kept.position.n_edges
-    assert at // size * size <= n_kept <= at
-    good = (*EDGES[:2], EDGES[2].astype("f4"))
-    found = stream(cut(good, 333), N, device=any_device, memory_limit=LIMIT, checkpoint=path)
-    check(found, good)
-    assert found.stats["resumed_at"] == n_kept
 
 
 def test_the_first_error_is_raised(any_device: Device) -> None:

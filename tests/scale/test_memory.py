@@ -12,8 +12,7 @@ from clmst.algorithms.edge_stream import generated
 from clmst.runtime.device import Device
 from clmst.scale import reductions, stream_sink
 from tests.peak import Peak, collecting_no_cycles
-from tests.scale.edges import random_edges
-from tests.scale.test_stream import cut
+from tests.scale.edges import cut, random_edges
 
 N, M = 20_000, 300_000
 EDGES = random_edges(N, M)

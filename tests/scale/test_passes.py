@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 import clmst
-from clmst.algorithms.edge_stream.passes import bytes_of_row, bytes_of_vertex
 from clmst.core.errors import (
     FileFormatError,
     InvalidArgumentError,
@@ -19,26 +18,19 @@ from clmst.core.errors import (
     StreamedWarning,
 )
 from clmst.runtime.device import Device
-from clmst.scale import fallback, stream_sink
+from clmst.scale import fallback
 from clmst.scale.checkpoint import Checkpoint
-from tests.scale.edges import Edges, forest_of_edges, random_edges
+from tests.scale.edges import Edges, cut, forest_of_edges, limit_for_passes, random_edges
 from tests.scale.test_resident import N as N_GENERATED
 from tests.scale.test_resident import random_graph, right_forest
-from tests.scale.test_stream import cut
 
 N, M = 3000, 12_000
 EDGES = random_edges(N, M, n_weights=7)
 stream = clmst.stream_minimum_spanning_forest
 
 
-def limit_for(n: int, rows: int, dtype: str = "int32") -> int:
-    """Return the limit at which passes have blocks of so many rows; generated edges have more."""
-    a_row = bytes_of_row(np.dtype(dtype)) + stream_sink.bytes_of_row(np.dtype(dtype))
-    return n * bytes_of_vertex(np.dtype(dtype)) + rows * a_row
-
-
 def by_passes(chunks: Any, n: int | None = N, **given: Any) -> clmst.Forest:
-    limit = limit_for(N, 1000) if n else None
+    limit = limit_for_passes(N, 1000) if n else None
     told = "once for each round of Borůvka's algorithm, since"
     with pytest.warns(StreamedWarning, match=told) as warned:
         found = stream(chunks, n, **{"memory_limit": limit, **given})
@@ -66,14 +58,14 @@ def test_zeros_keep_their_signs(any_device: Device) -> None:
 @pytest.mark.parametrize("size", [1000, M])
 @pytest.mark.parametrize("rows", [64, 999])
 def test_any_size_of_chunks(any_device: Device, size: int, rows: int) -> None:
-    limit = limit_for(N, rows)
+    limit = limit_for_passes(N, rows)
     check(by_passes([*cut(EDGES, size)], device=any_device, memory_limit=limit))
 
 
 def test_a_long_path(any_device: Device) -> None:
     """Every vertex chooses the next one: one pass joins all, over a way of n edges."""
     path = np.arange(N - 1), np.arange(1, N), np.arange(N - 1)[::-1].astype(np.int32)
-    limit = limit_for(N, 1000)
+    limit = limit_for_passes(N, 1000)
     with pytest.warns(StreamedWarning):
         found = stream([path], N, device=any_device, memory_limit=limit)
     check(found, path)
@@ -83,7 +75,7 @@ def test_a_long_path(any_device: Device) -> None:
 def test_few_edges_of_many_vertices(any_device: Device) -> None:
     """Vertices without edges, and components that need one more pass to know that they are done."""
     some = random_edges(N, 500, n_weights=90)
-    limit = limit_for(N, 64)
+    limit = limit_for_passes(N, 64)
     with pytest.warns(StreamedWarning):
         found = stream([some], N, device=any_device, memory_limit=limit)
     check(found, some)
@@ -99,7 +91,7 @@ def test_a_graph_that_does_not_fit(any_device: Device) -> None:
             maximum=False,
             verify=True,
             reason="none",
-            memory_limit=limit_for(N, 500),
+            memory_limit=limit_for_passes(N, 500),
         )
     assert found == clmst.kruskal(graph)
     assert found.stats["passes"] > 1
@@ -113,18 +105,6 @@ def test_files(any_device: Device, tmp_path: Path) -> None:
     np.save(tmp_path / "a.npy", table[:5000])
     np.save(tmp_path / "b.npy", table[5000:])
     check(by_passes(tmp_path, device=any_device))
-
-
-@pytest.mark.parametrize("dtype", ["uint8", "int64", "float32"])
-@pytest.mark.parametrize("maximum", [False, True], ids=["minimum", "maximum"])
-def test_generated_edges(any_device: Device, dtype: str, maximum: bool) -> None:
-    edges = random_graph(dtype=dtype)
-    limit = limit_for(N_GENERATED, 300, dtype)
-    found = by_passes(edges, None, device=any_device, maximum=maximum, memory_limit=limit)
-    right = right_forest(edges, maximum)
-    assert found == right
-    np.testing.assert_array_equal(found.edge_ids, right.edge_ids)
-    assert found.stats["edges"] == edges.n_edges
 
 
 def test_progress(any_device: Device) -> None:
@@ -162,7 +142,7 @@ def test_a_run_goes_on_from_its_checkpoint(any_device: Device, tmp_path: Path, w
     file = tmp_path / "edges.checkpoint"
     chunks: Any = [*cut(EDGES, 1700)] if what == "rows" else random_graph()
     n = N if what == "rows" else None
-    limit = limit_for(N if what == "rows" else N_GENERATED, 300)
+    limit = limit_for_passes(N if what == "rows" else N_GENERATED, 300)
     right = forest_of_edges(EDGES, N) if what == "rows" else right_forest(chunks)
     given: dict[str, Any] = {"device": any_device, "memory_limit": limit, "checkpoint": file}
     with pytest.warns(StreamedWarning), pytest.raises(StopHereError):
@@ -204,11 +184,11 @@ def test_a_checkpoint_of_one_reading_is_left_behind(any_device: Device, tmp_path
 
 def test_an_iterator_cannot_be_read_again(any_device: Device) -> None:
     with pytest.raises(OutOfDeviceMemoryError, match="these chunks can be read once; a list of"):
-        stream(cut(EDGES, 1700), N, device=any_device, memory_limit=limit_for(N, 500))
+        stream(cut(EDGES, 1700), N, device=any_device, memory_limit=limit_for_passes(N, 500))
 
 
 def test_too_small_a_limit_for_the_vertices(any_device: Device) -> None:
-    limit = limit_for(N, 63)
+    limit = limit_for_passes(N, 63)
     with pytest.raises(OutOfDeviceMemoryError, match=f"{limit} bytes .* too few for 3000 vertices"):
         stream([EDGES], N, device=any_device, memory_limit=limit)
 
@@ -218,15 +198,15 @@ def test_faults_are_named(any_device: Device) -> None:
     u, v, w = (column.copy() for column in EDGES)
     u[9000] = N
     with pytest.warns(StreamedWarning), pytest.raises(InvalidGraphError, match="u of row 9000 is"):
-        stream([(u, v, w)], N, device=any_device, memory_limit=limit_for(N, 500))
+        stream([(u, v, w)], N, device=any_device, memory_limit=limit_for_passes(N, 500))
     u[9000], w = 0, w.astype(np.float32)
     w[11_999] = np.nan
     chunks: Any = [(u[:9000], v[:9000], w[:9000]), (u[9000:], v[9000:], w[9000:])]
     with pytest.warns(StreamedWarning), pytest.raises(InvalidGraphError, match=r"^chunk 1: the w"):
-        stream(chunks, N, device=any_device, memory_limit=limit_for(N, 500))
+        stream(chunks, N, device=any_device, memory_limit=limit_for_passes(N, 500))
     edges = random_graph(v="id == 39999 ? -1 : 5")
     with pytest.warns(StreamedWarning), pytest.raises(InvalidGraphError, match="edge 39999 is no"):
-        stream(edges, device=any_device, memory_limit=limit_for(N_GENERATED, 300))
+        stream(edges, device=any_device, memory_limit=limit_for_passes(N_GENERATED, 300))
 
 
 class Changing:
@@ -244,7 +224,7 @@ class Changing:
 
 def test_a_stream_that_is_shorter_the_next_time(any_device: Device) -> None:
     with pytest.warns(StreamedWarning), pytest.raises(InvalidGraphError, match="12000 edges in"):
-        stream(Changing(3), N, device=any_device, memory_limit=limit_for(N, 500))
+        stream(Changing(3), N, device=any_device, memory_limit=limit_for_passes(N, 500))
 
 
 def test_a_checkpoint_of_an_earlier_version(any_device: Device, tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from clmst.core.errors import (
 from clmst.runtime.device import Device
 from clmst.scale import driver
 from clmst.scale.checkpoint import Checkpoint
+from tests.scale.edges import limit_for_passes
 
 N, M = 300, 40_000
 stream = clmst.stream_minimum_spanning_forest
@@ -42,19 +43,20 @@ def right_forest(edges: clmst.GeneratedEdges, maximum: bool = False) -> clmst.Fo
 
 @pytest.mark.parametrize("dtype", ["uint8", "int64", "float32"])
 @pytest.mark.parametrize("maximum", [False, True])
-@pytest.mark.parametrize("limit", [None, 260_000])
-def test_forest_is_the_oracles(
-    any_device: Device, dtype: str, maximum: bool, limit: int | None
-) -> None:
-    edges = random_graph(dtype=dtype)
+@pytest.mark.parametrize("way", ["one reduction", "reductions", "passes"])
+@pytest.mark.filterwarnings("ignore::clmst.StreamedWarning")
+def test_forest_is_the_oracles(any_device: Device, dtype: str, maximum: bool, way: str) -> None:
+    edges, few = random_graph(dtype=dtype), limit_for_passes(N, 300, dtype)
+    limit = {"one reduction": None, "reductions": 260_000, "passes": few}[way]
     found = stream(edges, device=any_device, maximum=maximum, memory_limit=limit)
-    right = right_forest(edges, maximum)
+    right, stats = right_forest(edges, maximum), found.stats
     assert found == right
     np.testing.assert_array_equal(found.edge_ids, right.edge_ids)
-    assert found.stats["edges"] == M
-    assert (found.stats["reductions"] > 1) == (limit is not None)
-    if limit is not None:
-        assert found.stats["edges_filtered"] > M // 2
+    assert stats["edges"] == M
+    assert (stats["reductions"] > 1) == (way == "reductions")
+    assert (stats["passes"] > 1) == (way == "passes")
+    if way == "reductions":
+        assert stats["edges_filtered"] > M // 2
 
 
 def test_many_edges_of_few_vertices(any_device: Device, monkeypatch: pytest.MonkeyPatch) -> None:

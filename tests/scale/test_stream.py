@@ -10,25 +10,12 @@ import pytest
 
 import clmst
 from clmst.core.errors import InvalidArgumentError, InvalidGraphError, OutOfDeviceMemoryError
-from clmst.core.weight_keys import Array
 from clmst.runtime.device import Device
-from clmst.scale import capacity
 from clmst.scale.host_reducer import reduce as real_reduce
-from tests.scale.edges import Edges, forest_of_edges, random_edges
+from tests.scale.edges import Edges, cut, forest_of_edges, limit_for, random_edges
 
 N, M = 80, 4000
 EDGES = random_edges(N, M, n_weights=7)
-
-
-def cut(edges: tuple[Array, ...], size: int) -> Iterator[tuple[Array, ...]]:
-    for begin in range(0, edges[0].size, size):
-        yield tuple(column[begin : begin + size] for column in edges)
-
-
-def limit_for(device: Device, n: int, n_edges: int, dtype: str = "int32") -> int:
-    """Return the limit at which a reduction takes so many edges."""
-    a_vertex, an_edge = capacity.bytes_a_vertex_and_edge(device, np.dtype(dtype))
-    return n * a_vertex + n_edges * an_edge
 
 
 def check(found: clmst.Forest, edges: Edges = EDGES, n: int = N, maximum: bool = False) -> None:
@@ -49,34 +36,12 @@ def test_a_tenth_of_the_graph(any_device: Device) -> None:
     assert found.stats["reductions"] > 1
 
 
-def test_lists_and_no_weights(any_device: Device) -> None:
-    found = clmst.stream_minimum_spanning_forest(
-        [([0, 1], [1, 2]), ([2], [0])], 4, device=any_device
-    )
-    assert found.edge_ids.tolist() == [0, 2]
-    assert found.n_components == 2
-
-
 @pytest.mark.parametrize("n", [0, 3])
 def test_no_chunks(any_device: Device, n: int) -> None:
     none: list[Any] = [[], [([], [], [])]]
     for chunks in none:
         found = clmst.stream_minimum_spanning_forest(chunks, n, device=any_device)
         assert (found.n_edges, found.n_components) == (0, n)
-
-
-def test_progress(any_device: Device) -> None:
-    seen: list[clmst.StreamProgress] = []
-    clmst.stream_minimum_spanning_forest(
-        cut(EDGES, 500), N, device=any_device, on_progress=seen.append, n_edges=M
-    )
-    assert seen[-1].edges == seen[-1].n_edges == M
-    assert [one.edges for one in seen] == sorted(one.edges for one in seen)
-    assert seen[-1].edges_per_second > 0
-    assert seen[-1].seconds_left == 0
-    assert clmst.StreamProgress(
-        edges=10, n_edges=30, edges_now=10, seconds=2.0, forest_edges=1, reductions=1
-    ).seconds_left == pytest.approx(4.0)
 
 
 # ------------------------------------------------------------------------ bad input
@@ -106,15 +71,6 @@ def test_bad_chunks_are_named_with_their_rows() -> None:
     refuses([good], "memory_limit is 0", memory_limit=0)
     refuses([good], "on_progress is 3", on_progress=3)
     refuses([good], "the stream has 2 edges, not 3", n_edges=3)
-
-
-def test_a_row_is_counted_within_its_chunk(any_device: Device) -> None:
-    """Also where the chunk was cut."""
-    u, v, w = (column.copy() for column in EDGES)
-    u[3456] = N
-    limit = limit_for(any_device, N, 300)
-    with pytest.raises(InvalidGraphError, match=r"^chunk 0: u of row 3456 is 80"):
-        clmst.stream_minimum_spanning_forest([(u, v, w)], N, device=any_device, memory_limit=limit)
 
 
 def test_an_iterator_that_raises_is_named() -> None:

@@ -12,11 +12,8 @@ import pytest
 import clmst
 from clmst.core.errors import InvalidArgumentError, InvalidGraphError, StreamedWarning
 from clmst.runtime.device import Device
-from tests.scale.edges import random_edges
+from tests.scale.edges import cut, limit_for, limit_for_passes, random_edges
 from tests.scale.test_checkpoint import KilledError
-from tests.scale.test_passes import limit_for
-from tests.scale.test_stream import cut
-from tests.scale.test_stream import limit_for as limit_of_stream
 
 pandas = pytest.importorskip("pandas")
 pyarrow = pytest.importorskip("pyarrow")
@@ -86,7 +83,7 @@ def test_by_passes_and_from_a_checkpoint(
     chunks, path = [*cut(ROWS, 1700)], tmp_path / "passes.ckpt"
     with pytest.warns(StreamedWarning, match="once for each round"):
         found = stream(
-            chunks, device=any_device, memory_limit=limit_for(right.n_vertices, 1000),
+            chunks, device=any_device, memory_limit=limit_for_passes(right.n_vertices, 1000),
             checkpoint=path,
         )  # fmt: skip
     assert found == right
@@ -101,7 +98,7 @@ def test_a_stream_goes_on(any_device: Device, tmp_path: Path, right: clmst.Fores
         if progress.edges > M // 2:
             raise KilledError
 
-    limit = limit_of_stream(any_device, N, N + 2000)
+    limit = limit_for(any_device, N, N + 2000)
     given: dict[str, Any] = {"checkpoint": path, "memory_limit": limit}
     with pytest.raises(KilledError):
         stream(cut(ROWS, 500), N, device=any_device, on_progress=kill, **given)

@@ -12,15 +12,21 @@ import numpy as np
 import pytest
 
 import clmst
-from clmst.core.errors import StreamedWarning
+from clmst.core.errors import InvalidGraphError, StreamedWarning
 from clmst.runtime import uploads
 from clmst.runtime.device import Device
 from clmst.scale import driver, edge_block, reductions, stream_sink
 from clmst.scale.checkpoint import Checkpoint
-from tests.scale.edges import ALL_DTYPES, Edges, forest_of_edges, random_edges
+from tests.scale.edges import (
+    ALL_DTYPES,
+    Edges,
+    cut,
+    forest_of_edges,
+    limit_for,
+    limit_for_passes,
+    random_edges,
+)
 from tests.scale.test_checkpoint import KilledError
-from tests.scale.test_passes import limit_for as limit_for_passes
-from tests.scale.test_stream import cut, limit_for
 
 N, M = 600, 6000
 EDGES = random_edges(N, M, n_weights=40)
@@ -189,6 +195,9 @@ def test_progress(way: Way) -> None:
     assert seen[-1].seconds_left == 0
     if way.name != "passes":
         assert seen[-1].forest_edges > N // 2
+    assert clmst.StreamProgress(
+        edges=10, n_edges=30, edges_now=10, seconds=2.0, forest_edges=1, reductions=1
+    ).seconds_left == pytest.approx(4.0)
 
 
 @pytest.mark.parametrize("first", ["host", "device"])
@@ -223,3 +232,35 @@ def test_killed_at_ten_points_and_resumed(
     again = reducing_way.stream(cut(EDGES, 11), checkpoint=path)
     assert again == found
     assert (again.stats["resumed_at"], again.stats["reductions"]) == (M, 0)
+
+
+@pytest.mark.parametrize("size", [50, 640, M])
+@pytest.mark.parametrize("at", [0, 3456, M - 1])
+@pytest.mark.parametrize(
+    ("column", "value", "message"),
+    [
+        (0, N, "u of row {row} is 600; it must be from 0 to below 600"),
+        (0, -1, "u of row {row} is -1; it must be from 0"),
+        (1, 2**40 + 1, "v of row {row} is 1099511627777; it must"),
+        (2, np.nan, r"the weight of row {row} \(\d+, \d+\) is NaN"),
+    ],
+)
+def test_a_bad_row_is_named(  # noqa: PLR0917 - pytest gives them by name
+    reducing_way: Way, tmp_path: Path, size: int, at: int, column: int, value: float, message: str
+) -> None:
+    """Its chunk and row as the host names them; the checkpoint has all chunks before."""
+    u, v, w = (one.copy() for one in EDGES)
+    edges = (u if column < 2 and abs(value) > 2**31 else u.astype("i4"), v, w.astype("f4"))
+    edges[column][[at, *range(at + 1, M, 7)]] = value
+    path = tmp_path / "stream.ckpt"
+    words = f"^chunk {at // size}: {message.format(row=at % size)}"
+    for checkpoint in (None, path):
+        with pytest.raises(InvalidGraphError, match=words):
+            reducing_way.stream(cut(edges, size), checkpoint=checkpoint)
+    kept = Checkpoint.read(path, n_vertices=N, maximum=False)
+    n_kept = 0 if kept is None else kept.position.n_edges
+    assert at // size * size <= n_kept <= at
+    good = (*EDGES[:2], EDGES[2].astype("f4"))
+    found = reducing_way.stream(cut(good, 333), checkpoint=path)
+    assert found == forest_of_edges(good, N)
+    assert found.stats["resumed_at"] == n_kept

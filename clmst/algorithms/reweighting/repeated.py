@@ -42,11 +42,10 @@ class DeviceWeights:
     ----------
     memory : device buffer
         Or a host array that the device works on in place.
-    encoding : Encoding
     is_checked : bool
         Whether none of them is known to be NaN.
     stage : device buffer, optional
-        The memory, if it is one of those that :meth:`Rounds.bring` brings weights to.
+        The memory, if it is one of those that :meth:`ReweightedGraph.bring` brings weights to.
     is_lent : bool
         Whether the memory is a host array of the caller's, who gets it back after the solve.
     """

@@ -40,17 +40,10 @@ _PAIR = np.dtype(np.uint64)  # two words
 
 
 class ReferenceWeights:
-    """The weights of a round and its forest, to which later weights are compared.
+    """The weights of a round and its forest, to which later weights are compared. O(m).
 
-    Parameters
-    ----------
-    graph : DeviceGraph
-        Each edge stored once, with the row of each slot; VECTOR at least.
-    in_forest : DeviceArray of uint8, shape (m,)
-    launch : Launcher
-    maximum : bool
-    records : DeviceArray of uint32, shape (m,)
-        Memory for a word an edge.
+    The graph stores each edge once, with the row of each slot; it has VECTOR of them at least.
+    Records are memory for a word an edge.
 
     Attributes
     ----------
@@ -60,10 +53,6 @@ class ReferenceWeights:
         Steps on the scale from a weight to its double.
     floor : int
         The position of all weights that are lighter.
-
-    Notes
-    -----
-    O(m).
     """
 
     def __init__(

@@ -18,6 +18,7 @@ from clmst import Device, Graph
 from clmst.algorithms import ALGORITHMS
 from clmst.algorithms.proof import prove as proof
 from clmst.algorithms.proof import self_test as proof_self_test
+from clmst.algorithms.proof.self_test import complete_claim_of
 from clmst.algorithms.shared.device_forest import DeviceForest, ForestWeights
 from clmst.core.weight_keys import Array
 from clmst.runtime.array import DeviceArray
@@ -288,17 +289,6 @@ def complete_graphs(n: int, seed: int) -> dict[str, clmst.DenseGraph | clmst.Poi
     }
 
 
-def complete_claim(graph: clmst.DeviceMatrix, ends: Array, *, maximum: bool) -> DeviceForest:
-    flat = np.ascontiguousarray(ends, np.uint32)
-    return DeviceForest(
-        graph=graph,
-        n_edges=len(flat),
-        slots=None,
-        edges=DeviceArray.from_host(flat.ravel(), graph.device).memory,
-        maximum=maximum,
-    )
-
-
 NATIVE = [variant for variant in variants() if variant.name in ("intel", "intel-gpu-shape", "pocl")]
 
 
@@ -310,13 +300,13 @@ def test_complete_graphs(name: str, variant: Variant) -> None:
         graph = complete_graphs(n, seed=n)[name]
         resident = clmst.to_device(graph, variant.device)
         ends = clmst.kruskal(graph.to_graph(), maximum=maximum).edges
-        assert is_proved(complete_claim(resident, ends, maximum=maximum))
-        assert not is_proved(complete_claim(resident, ends[1:], maximum=maximum))
+        assert is_proved(complete_claim_of(resident, ends, maximum=maximum))
+        assert not is_proved(complete_claim_of(resident, ends[1:], maximum=maximum))
         assert_right(proof_self_test.of_matrix(resident, ends, maximum=maximum))
         if n == 2:  # where each of these is the forest itself
             continue
         for wrong in (ends[::-1], ends[:, ::-1], np.vstack([ends[:1], ends[:-1]]), ends + n):
-            assert not is_proved(complete_claim(resident, wrong, maximum=maximum))
+            assert not is_proved(complete_claim_of(resident, wrong, maximum=maximum))
 
 
 def test_pairs_found_by_climbing_and_in_one_pass(any_device: Device) -> None:
@@ -333,4 +323,4 @@ def test_pairs_found_by_climbing_and_in_one_pass(any_device: Device) -> None:
 @pytest.mark.parametrize("n", [0, 1])
 def test_complete_graphs_of_no_pair(n: int, any_device: Device) -> None:
     resident = clmst.to_device(clmst.DenseGraph(np.zeros((n, n))), any_device)
-    assert is_proved(complete_claim(resident, np.zeros((0, 2)), maximum=False))
+    assert is_proved(complete_claim_of(resident, np.zeros((0, 2)), maximum=False))
