@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from clmst import Device, InvalidArgumentError
+from clmst import Device
 from clmst.primitives.compact import partition, unique_by_key
 from clmst.runtime.array import DeviceArray
-from clmst.runtime.launcher import Launcher
+from tests.primitives.mistakes import assert_refused
 from tests.primitives.selections import (
     KINDS,
     PREDICATES,
@@ -87,13 +87,12 @@ def test_values_go_along(shape: Device, strategy: str) -> None:
 def test_out_must_hold_all(any_device: Device) -> None:
     """Unlike compaction it has no promise that would allow for less."""
     records, chosen = DeviceArray.empty(9, WORD, any_device), DeviceArray.empty(9, "u1", any_device)
-    launch = Launcher(any_device, any_device.queue)
     short = DeviceArray.empty(8, WORD, any_device)
-    with pytest.raises(InvalidArgumentError, match="out has 8 elements; it must have at least 9"):
-        partition(records, chosen, out=short, launch=launch)
-    with pytest.raises(InvalidArgumentError, match="out and records overlap"):
-        partition(records, chosen, out=records, launch=launch)
-    assert launch.launches == 0
+    mistakes = [
+        ("out has 8 elements; it must have at least 9", {"out": short}),
+        ("out and records overlap", {"out": records}),
+    ]
+    assert_refused(partition, {"records": records, "flags": chosen}, mistakes, records)
 
 
 # ------------------------------------------------------------------------------ runs
