@@ -90,7 +90,7 @@ def draw_change(
     hanging[remains] = branch_sizes(after)
     points = positions(graph)
     if window is None:
-        page, visible = Page.around(points), np.ones(len(points), bool)
+        page = Page.around(points)
     else:
         corners = _corners(window)
         visible = ((points >= corners[0]) & (points <= corners[1])).all(axis=1)
