@@ -207,35 +207,25 @@ def test_title(tmp_path: Path, graph: Graph, maximum: bool, title: str) -> None:
 # --------------------------------------------------------------------------- errors
 
 
-def test_unknown_suffix(tmp_path: Path) -> None:
-    graph = generators.path(n=3)
-    with pytest.raises(InvalidArgumentError, match=r"p\.gif has the suffix '\.gif'; it must be"):
-        draw_forest(graph, kruskal(graph), tmp_path / "p.gif")
-    assert not list(tmp_path.iterdir())
-
-
-def test_negative_limit(tmp_path: Path) -> None:
-    graph = generators.path(n=3)
-    with pytest.raises(InvalidArgumentError, match="max_edges is -1; it must not be negative"):
-        draw_forest(graph, kruskal(graph), tmp_path / "p.png", max_edges=-1)
+NOWHERE = generators.path(n=2).replace(coordinates=np.array([[0, 0], [np.nan, 1]]))
 
 
 @pytest.mark.parametrize(
-    ("other", "message"),
+    ("options", "message"),
     [
-        (generators.path(n=4), "the forest has 4 vertices but the graph has 3"),
-        (generators.star(n=3), "it must be a forest of this graph"),
+        ({"path": "p.gif"}, r"p\.gif has the suffix '\.gif'; it must be"),
+        ({"max_edges": -1}, "max_edges is -1; it must not be negative"),
+        ({"forest": generators.path(n=4)}, "the forest has 4 vertices but the graph has 3"),
+        ({"forest": generators.star(n=3)}, "it must be a forest of this graph"),
+        ({"graph": NOWHERE, "forest": NOWHERE}, r"vertex 1 is at \(nan, 1.0\); coordinates"),
     ],
 )
-def test_forest_of_another_graph(tmp_path: Path, other: Graph, message: str) -> None:
+def test_impossible_pictures(tmp_path: Path, options: dict[str, Any], message: str) -> None:
+    given: dict[str, Any] = {"graph": generators.path(n=3), "path": "p.png", **options}
+    forest, path = kruskal(given.pop("forest", given["graph"])), tmp_path / given.pop("path")
     with pytest.raises(InvalidArgumentError, match=message):
-        draw_forest(generators.path(n=3), kruskal(other), tmp_path / "p.png")
-
-
-def test_vertex_that_is_nowhere(tmp_path: Path) -> None:
-    graph = generators.path(n=2).replace(coordinates=np.array([[0, 0], [np.nan, 1]]))
-    with pytest.raises(InvalidArgumentError, match=r"vertex 1 is at \(nan, 1.0\); coordinates"):
-        draw_forest(graph, kruskal(graph), tmp_path / "p.png")
+        draw_forest(given.pop("graph"), forest, path, **given)
+    assert not list(tmp_path.iterdir())
 
 
 def test_without_matplotlib(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -243,9 +233,6 @@ def test_without_matplotlib(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     graph = generators.path(n=2)
     with pytest.raises(MissingDependencyError, match=r"pip install 'clmst\[plot\]'"):
         draw_forest(graph, kruskal(graph), tmp_path / "p.png")
-
-
-# ------------------------------------------------------------------------- branches
 
 
 # -------------------------------------------------------------------------- changes

@@ -48,7 +48,7 @@ def devices(results: Results, folder: Path) -> Iterator[Path]:
     for scope, name in _THROUGHPUTS.items():
         grid = Grid.of(results, "times", scope)
         for column in grid.columns if grid else ():
-            own = grid.only(column.contestant) if grid and column.ours else None
+            own = grid.ordered([column.contestant]) if grid and column.ours else None
             if own is not None and len(own.columns) > 1:
                 labels = [results.name_of(each.machine) for each in own.columns]
                 title = f"{column.contestant}: {SCOPE_TITLES[scope]}"

@@ -73,10 +73,6 @@ class Grid:
         names = sorted(graphs_of(timed), key=lambda name: results.graphs[name]["n_slots"])
         return cls(results=results, graphs=names, columns=columns, cells=cells)
 
-    def only(self, contestant: str) -> Grid:
-        """Return the same grid with the columns of one contestant, on all machines."""
-        return self.ordered([contestant])
-
     def ordered(self, contestants: Sequence[str]) -> Grid:
         """Return the same grid with the columns of these contestants, in this order."""
         columns = [c for name in contestants for c in self.columns if c.contestant == name]

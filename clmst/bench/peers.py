@@ -67,10 +67,12 @@ class Peer:
 
     def words(self, file: Path, repetitions: int) -> list[str]:
         """Return the command for a graph."""
-        values = {"{file}": str(file), "{repetitions}": str(repetitions)}
-        if not any(mark in word for word in self.command for mark in values):
-            return [*self.command, *values.values()]
-        return [_filled(word, values) for word in self.command]
+        given = str(file), str(repetitions)
+        words = [
+            word.replace("{file}", given[0]).replace("{repetitions}", given[1])
+            for word in self.command
+        ]
+        return [*words, *given] if words == [*self.command] else words
 
     def compete(
         self, file: Path, repetitions: int, total_weight: int | float, *, time_limit: float
@@ -123,12 +125,6 @@ def _same_weight(text: str, right: int | float) -> bool:
         )
     except (ValueError, ArithmeticError):
         return False
-
-
-def _filled(word: str, values: dict[str, str]) -> str:
-    for mark, value in values.items():
-        word = word.replace(mark, value)
-    return word
 
 
 def duplicates(peers: Sequence[Peer]) -> list[str]:

@@ -48,7 +48,7 @@ def devices(results: Results, scope: str) -> list[Table]:
     grid = Grid.of(results, "times", scope)
     tables = []
     for contestant in dict.fromkeys(c.contestant for c in grid.columns if c.ours) if grid else ():
-        own = grid.only(contestant) if grid else None
+        own = grid.ordered([contestant]) if grid else None
         if own is not None and len(own.columns) > 1:
             names = [results.name_of(column.machine) for column in own.columns]
             title = f"Devices side by side, {contestant}: {SCOPE_TITLES[scope]}"

@@ -135,8 +135,12 @@ def _table(listings: list[Listing]) -> Table:
     )
     for listing in listings:
         device, can = listing.device, listing.device.capabilities
+        small_print = (
+            f"\n{device.platform}\ndriver {device.driver}\ntuning: {device.tuning.description}\n"
+            f"trust: {_trust(device)}"
+        )
         table.add_row(
-            Text.assemble(device.name, (_small_print(device), "dim")),
+            Text.assemble(device.name, (small_print, "dim")),
             can.kind,
             str(can.compute_units),
             f"{can.global_memory / (1 << 30):.1f} GiB",
@@ -145,12 +149,6 @@ def _table(listings: list[Listing]) -> Table:
             _status(listing),
         )
     return table
-
-
-def _small_print(device: Device) -> str:
-    tuning = f"tuning: {device.tuning.description}"
-    trust = f"trust: {_trust(device)}"
-    return f"\n{device.platform}\ndriver {device.driver}\n{tuning}\n{trust}"
 
 
 def _trust(device: Device) -> str:

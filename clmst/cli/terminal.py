@@ -8,7 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
@@ -143,7 +143,7 @@ class Stages:
 
         `done` tells how far it has come, as in "42%"; it is called from another thread.
         """
-        with _spinner(text, done) if self._shows else _nothing():
+        with _spinner(text, done) if self._shows else nullcontext():
             start = time.perf_counter()
             yield
             self.seconds[name] = time.perf_counter() - start
@@ -179,8 +179,3 @@ def _spinner(text: str, done: Callable[[], str] | None) -> Iterator[None]:
         under_way.release()
         patience.wait()  # it may be starting the spinner right now
         status.stop()
-
-
-@contextmanager
-def _nothing() -> Iterator[None]:
-    yield

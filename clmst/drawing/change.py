@@ -11,7 +11,6 @@ from clmst.core.arguments import as_array, shown
 from clmst.core.coercion import as_listed
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.forest import Forest
-from clmst.core.weight_keys import Array
 from clmst.drawing.layout import Points
 from clmst.drawing.page import Page
 from clmst.drawing.picture import (
@@ -91,13 +90,15 @@ def draw_change(
     hanging[remains] = branch_sizes(after)
     points = positions(graph)
     if window is None:
-        page, visible = Page.around(points), np.ones(len(points), bool)
+        page = Page.around(points)
     else:
         corners = _corners(window)
-        visible = _within(points, corners)
+        visible = ((points >= corners[0]) & (points <= corners[1])).all(axis=1)
         page = Page.around(corners, int(visible.sum()))
         page.draw_rule()
-        seen = _touching(points[ends], page.corners)
+        low, high = points[ends].min(axis=1), points[ends].max(axis=1)
+        shown_low, shown_high = page.corners  # a segment may be seen where its box meets theirs
+        seen = ((low <= shown_high) & (high >= shown_low)).all(axis=1)
         ends, was, remains, hanging = ends[seen], was[seen], remains[seen], hanging[seen]
     stays, changes = was & remains, was != remains
     others = ends[~was & ~remains]
@@ -136,14 +137,3 @@ def _corners(window: Window) -> Points:
             "and bottom < top"
         )
     return corners
-
-
-def _within(points: Points, corners: Points) -> Array:
-    """Return which points are between two corners."""
-    return np.asarray(((points >= corners[0]) & (points <= corners[1])).all(axis=1))
-
-
-def _touching(segments: Array, corners: Points) -> Array:
-    """Return which segments may be seen between two corners: whose boxes meet theirs."""
-    low, high = segments.min(axis=1), segments.max(axis=1)
-    return np.asarray(((low <= corners[1]) & (high >= corners[0])).all(axis=1))

@@ -30,7 +30,7 @@ class WeightedEdges:
     values: list[Any]  # the weight of each edge, as the graph has it; empty if `array` has them
     # The weights, exactly; None for numbers that no dtype holds, which Python compares.
     array: Array | None
-    _graphs: dict[bool, _RankedGraph] = field(default_factory=dict)
+    _ranked: dict[bool, tuple[Array, Graph]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, edges: ListedEdges, weight: Any) -> WeightedEdges:
@@ -57,15 +57,18 @@ class WeightedEdges:
 
     def forest(self, *, maximum: bool, device: Any) -> Array:
         """Return the forest's positions among the edges, in Kruskal's order, NaN left out."""
-        ranked = self._ranked(maximum)
-        forest = api.minimum_spanning_forest(ranked.graph, device=device)
-        is_chosen = np.zeros(ranked.order.size, np.bool_)
+        order, graph = self._in_order(maximum)
+        forest = api.minimum_spanning_forest(graph, device=device)
+        is_chosen = np.zeros(order.size, np.bool_)
         is_chosen[forest.weights] = True
-        return ranked.order[is_chosen]
+        return order[is_chosen]
 
-    def _ranked(self, maximum: bool) -> _RankedGraph:
-        """Return the graph of edges whose weight is a number; it is made once."""
-        if maximum not in self._graphs:
+    def _in_order(self, maximum: bool) -> tuple[Array, Graph]:
+        """Return the edges whose weight is a number, and their graph with places for its weights.
+
+        Both are made once.
+        """
+        if maximum not in self._ranked:
             m = self.edges.n_edges
             numbers = np.arange(m)
             if self.nans.size:
@@ -76,8 +79,8 @@ class WeightedEdges:
             at = numbers if self.nans.size else slice(None)
             u, v, n = self.edges.u[at], self.edges.v[at], len(self.edges.labels)
             graph = Graph.from_edges(u, v, ranks[at], n_vertices=n)
-            self._graphs[maximum] = _RankedGraph(order=order, graph=graph)
-        return self._graphs[maximum]
+            self._ranked[maximum] = order, graph
+        return self._ranked[maximum]
 
     def _order(self, numbers: Array, maximum: bool) -> Array:
         """Return the order in which Kruskal's algorithm takes some edges."""
@@ -86,14 +89,6 @@ class WeightedEdges:
         values = [self.values[k] for k in numbers.tolist()]
         ordered = sorted(range(len(values)), key=values.__getitem__, reverse=maximum)
         return np.array(ordered, np.int64)
-
-
-@dataclass(frozen=True, kw_only=True)
-class _RankedGraph:
-    """A graph whose weights are the places of its edges in `order`, which has their positions."""
-
-    order: Array
-    graph: Graph
 
 
 def _is_nan(value: Any) -> bool:

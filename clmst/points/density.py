@@ -35,12 +35,7 @@ class Distances:
     finite: npt.NDArray[np.int64]  # shape (n,): the rows of the graph's vertices
     missing: npt.NDArray[np.int64]  # rows with a NaN
     n_features: int | None  # coordinates of a row; None if distances were given
-    rows: Array | None
-
-    def rows_of_finite(self) -> Array:
-        """Return the finite rows."""
-        assert self.rows is not None, "centers are refused where there are no rows"
-        return self.rows
+    rows: Array | None  # the finite ones
 
 
 def distances_of(X: Any, model: HDBSCAN) -> Distances:

@@ -200,10 +200,13 @@ class HDBSCAN(ClusterEstimator):
     def _store_centers(self, given: Distances, labels: Array, strengths: Array) -> None:
         for name in ("centroids_", "medoids_"):
             vars(self).pop(name, None)
+        rows = given.rows
+        if self.store_centers is None:
+            return
+        assert rows is not None, "centers are refused where there are no rows"
         if self.store_centers in ("centroid", "both"):
-            self.centroids_ = centroids_of(given.rows_of_finite(), labels, strengths)
+            self.centroids_ = centroids_of(rows, labels, strengths)
         if self.store_centers in ("medoid", "both"):
-            rows = given.rows_of_finite()
             self.medoids_ = medoids_of(rows, labels, strengths, self.metric, self.metric_params)
 
 

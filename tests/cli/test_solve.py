@@ -307,22 +307,18 @@ def test_distances_of_an_unsupported_kind(run: Run, tmp_path: Path) -> None:
     assert_fails(run("solve", path), "square.tsp", "EDGE_WEIGHT_TYPE is XRAY2", "EUC_2D", "GEO")
 
 
-def test_unknown_algorithm(run: Run, sample: Path) -> None:
-    assert_fails(run("solve", sample, "--algorithm", "magic"), "'magic'", *algorithms.ALGORITHMS)
-
-
-def test_unknown_device(run: Run, sample: Path) -> None:
-    result = run("solve", sample, "--device", "abacus")
-    assert_fails(result, "'abacus'", clmst.get_device().description)
-
-
-def test_unknown_capability(run: Run, sample: Path) -> None:
-    result = run("solve", sample, "--without", "speed")
-    assert_fails(result, "'speed'", "int64-atomics, lanes")
-
-
-def test_unknown_format(run: Run, sample: Path) -> None:
-    assert_fails(run("solve", sample, "--format", "gml"), "'gml'", "dimacs", "matrix-market")
+@pytest.mark.parametrize(
+    ("option", "name", "known"),
+    [
+        ("--algorithm", "magic", algorithms.ALGORITHMS),
+        ("--device", "abacus", None),
+        ("--without", "speed", ["int64-atomics, lanes"]),
+        ("--format", "gml", ["dimacs", "matrix-market"]),
+    ],
+)
+def test_unknown_name(run: Run, sample: Path, option: str, name: str, known: Any) -> None:
+    known = known or [clmst.get_device().description]
+    assert_fails(run("solve", sample, option, name), f"'{name}'", *known)
 
 
 def test_unknown_suffix(run: Run, sample: Path) -> None:

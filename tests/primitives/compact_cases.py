@@ -66,6 +66,63 @@ def _output(length: int, dtype: np.dtype[Any], device: Device) -> tuple[DeviceAr
     return DeviceArray.from_host(behind, device), behind
 
 
+def compacts(
+    device: Device, records: Array, mask: Array, values: Array | None = None, **rule: Any
+) -> bool:
+    """Compact into longer memory; what lies behind the kept records must stay as it is."""
+    along = [] if values is None else [values]
+    outputs = [_output(array.size, array.dtype, device) for array in (records, *along)]
+    given = [DeviceArray.from_host(array, device) for array in (records, *along)]
+    count = DeviceArray.from_host(np.array([7, 8], np.uint32), device)
+    options: dict[str, Any] = dict(
+        zip(("out", "values_out"), [out for out, _ in outputs], strict=False)
+    )
+    *found, number = compact(
+        given[0], values=given[1] if along else None, count=count, **options, **rule
+    )
+    k = int(mask.sum())
+    are_counted = (count_of(number), count.to_host().tolist()) == (k, [k, 8])
+    return are_counted and all(
+        part.size == records.size
+        and same(out.to_host(), np.concatenate([source[mask], behind[k:]]))
+        for part, source, (out, behind) in zip(found, (records, *along), outputs, strict=True)
+    )
+
+
+def partitions(
+    device: Device, records: Array, mask: Array, values: Array | None = None, **rule: Any
+) -> bool:
+    """Partition into longer memory, the tail of which must stay as it is."""
+    order = np.concatenate([np.flatnonzero(mask), np.flatnonzero(~mask)])
+    out, behind = _output(records.size, records.dtype, device)
+    along = None if values is None else DeviceArray.from_host(values, device)
+    given = DeviceArray.from_host(records, device)
+    found, *found_values, count = partition(given, values=along, out=out, **rule)
+    return (
+        (count_of(count), found.size) == (int(mask.sum()), records.size)
+        and same(out.to_host(), np.concatenate([records[order], behind[records.size :]]))
+        and len(found_values) == (values is not None)
+        and all(same(one.to_host(), values[order]) for one in found_values if values is not None)
+    )
+
+
+def takes_heads(
+    device: Device, keys: Array, values: Array | None = None, strategy: Strategy = "parallel"
+) -> bool:
+    """Select the first of each run of keys, into longer memory."""
+    mask, (out, behind) = heads(keys), _output(keys.size, keys.dtype, device)
+    along = None if values is None else DeviceArray.from_host(values, device)
+    given = DeviceArray.from_host(keys, device)
+    found, *found_values, count = unique_by_key(given, along, out=out, strategy=strategy)
+    k = int(mask.sum())
+    return (
+        (count_of(count), found.size) == (k, keys.size)
+        and same(out.to_host(), np.concatenate([keys[mask], behind[k:]]))
+        and len(found_values) == (values is not None)
+        and all(same(one[:k].to_host(), values[mask]) for one in found_values if values is not None)
+    )
+
+
 def flagged_is_right(
     device: Device,
     *,
@@ -75,64 +132,30 @@ def flagged_is_right(
     kind: str = "half",
     strategy: Strategy = "parallel",
 ) -> bool:
-    """Compact into longer memory: what lies behind the kept records must not be written."""
     rng, length = _rng_and_length(device, at, more)
     device = with_shares(device, 1)
     records, values = draw(rng, WORD, length), draw(rng, along, length)
     chosen = flags(rng, kind, length)
-    mask = chosen != 0
-    (out, behind), (values_out, values_behind) = (
-        _output(length, dtype, device) for dtype in (WORD, along)
-    )
-    *_, count = compact(
-        DeviceArray.from_host(records, device),
-        DeviceArray.from_host(chosen, device),
-        values=DeviceArray.from_host(values, device),
-        out=out,
-        values_out=values_out,
-        strategy=strategy,
-    )
-    k = int(mask.sum())
-    return (
-        count_of(count) == k
-        and same(out.to_host(), np.concatenate([records[mask], behind[k:]]))
-        and same(values_out.to_host(), np.concatenate([values[mask], values_behind[k:]]))
-    )
+    given = DeviceArray.from_host(chosen, device)
+    return compacts(device, records, chosen != 0, values, flags=given, strategy=strategy)
 
 
 def holding_is_right(device: Device, *, at: str, more: int) -> bool:
     rng, length = _rng_and_length(device, at, more)
     records = draw(rng, QUAD, length)
-    found, count = compact(DeviceArray.from_host(records, device), predicate=predicate(QUAD))
-    kept = records[holds(records)]
-    return count_of(count) == kept.size and same(found[: kept.size].to_host(), kept)
+    return compacts(device, records, holds(records), predicate=predicate(QUAD))
 
 
 def partition_is_right(device: Device, *, at: str, more: int) -> bool:
     rng, length = _rng_and_length(device, at, more)
-    device = with_shares(device, 1)
     records, values = draw(rng, WORD, length), draw(rng, WORD, length)
-    mask = holds(records)
-    order = np.concatenate([np.flatnonzero(mask), np.flatnonzero(~mask)])
-    found, found_values, count = partition(
-        DeviceArray.from_host(records, device),
-        predicate=predicate(WORD),
-        values=DeviceArray.from_host(values, device),
-    )
-    return (
-        count_of(count) == int(mask.sum())
-        and same(found.to_host(), records[order])
-        and same(found_values.to_host(), values[order])
-    )
+    rule = {"predicate": predicate(WORD)}
+    return partitions(with_shares(device, 1), records, holds(records), values, **rule)
 
 
 def heads_are_right(device: Device, *, at: str, more: int, dtype: np.dtype[Any]) -> bool:
     rng, length = _rng_and_length(device, at, more)
-    device = with_shares(device, 1)
-    keys = in_runs(rng, draw(rng, dtype, length))
-    found, count = unique_by_key(DeviceArray.from_host(keys, device))
-    kept = keys[heads(keys)]
-    return count_of(count) == kept.size and same(found[: kept.size].to_host(), kept)
+    return takes_heads(with_shares(device, 1), in_runs(rng, draw(rng, dtype, length)))
 
 
 def positions_are_right(device: Device, *, at: str, more: int, kind: str = "few") -> bool:

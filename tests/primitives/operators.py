@@ -104,6 +104,11 @@ def assert_equal(actual: Array, expected: Array) -> None:
 # ------------------------------------------------------------------------------ draws
 
 
+def draw(operator: Operator, length: int, seed: int = 0) -> Array:
+    """Return so many elements to try an operator on, the same each time."""
+    return operator.draw(np.random.default_rng([length, seed]), length)
+
+
 def vector_of(code: str, length: int) -> np.dtype[Any]:
     return np.dtype([(f"s{k}", code) for k in range(length)])
 

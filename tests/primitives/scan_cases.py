@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -28,6 +29,7 @@ from tests.primitives.operators import (
     reduced,
     scanned,
 )
+from tests.primitives.selections import same
 from tests.primitives.shapes import landmarks
 
 TAIL = 3
@@ -73,6 +75,42 @@ def _values(operator: Operator, device: Device, at: str, more: int) -> Array:
     return operator.draw(np.random.default_rng(length), max(length, 0))
 
 
+def scans(
+    operator: Operator,
+    values: Array,
+    device: Device,
+    *,
+    exclusive: bool,
+    strategy: ScanStrategy,
+    then_exclusive: bool | None = None,
+) -> bool:
+    """Scan out of place with a total and a tail behind the result, and then in place."""
+    then_exclusive = exclusive if then_exclusive is None else then_exclusive
+    given = DeviceArray.from_host(values, device)
+    behind = operator.draw(np.random.default_rng(0), TAIL)
+    out = DeviceArray.from_host(np.concatenate([values, behind]), device)
+    total = None
+    if strategy != "scan-then-propagate":
+        total = DeviceArray.from_host(behind[:2], device)
+    options: dict[str, Any] = {"monoid": operator.monoid, "strategy": strategy}
+    apart, within = (
+        exclusive_scan if one else inclusive_scan for one in (exclusive, then_exclusive)
+    )
+    result = apart(given, out=out, total=total, **options)
+    expected = scanned(operator, values, exclusive=exclusive)
+    is_right = (
+        same(result.to_host(), expected)
+        and same(out.to_host(), np.concatenate([expected, behind]))
+        and same(given.to_host(), values)
+    )
+    if total is not None:
+        right = np.concatenate([reduced(operator, values), behind[1:2]])
+        is_right &= same(total.to_host(), right)
+    in_place = within(given, out=given, **options)
+    expected = scanned(operator, values, exclusive=then_exclusive)
+    return is_right and in_place.size == values.size and same(given.to_host(), expected)
+
+
 def scan_is_right(
     operator: Operator,
     device: Device,
@@ -83,22 +121,7 @@ def scan_is_right(
 ) -> bool:
     """Scan `more` elements than a landmark: into longer memory with a total, and in place."""
     values = _values(operator, device, at, more)
-    given = DeviceArray.from_host(values, device)
-    behind = operator.draw(np.random.default_rng(0), TAIL)
-    out = DeviceArray.from_host(np.concatenate([values, behind]), device)
-    total = None
-    if strategy != "scan-then-propagate":
-        total = DeviceArray.empty(1, operator.dtype, device)
-    monoid = operator.monoid
-    exclusive_scan(given, out=out, total=total, monoid=monoid, strategy=strategy)
-    inclusive_scan(given, out=given, monoid=monoid, strategy=strategy)
-    exclusive = scanned(operator, values, exclusive=True)
-    inclusive = scanned(operator, values, exclusive=False)
-    return (
-        np.array_equal(out.to_host(), np.concatenate([exclusive, behind]))
-        and np.array_equal(given.to_host(), inclusive)
-        and (total is None or np.array_equal(total.to_host(), reduced(operator, values)))
-    )
+    return scans(operator, values, device, exclusive=True, strategy=strategy, then_exclusive=False)
 
 
 def scan_in_place_is_right(operator: Operator, device: Device, *, at: str, more: int) -> bool:

@@ -14,6 +14,7 @@ from clmst.primitives.selection import divide
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.source import compose
+from tests.primitives.compact_cases import compacts
 from tests.primitives.mistakes import assert_refused
 from tests.primitives.selections import (
     KINDS,
@@ -44,26 +45,6 @@ def put(device: Device, *arrays: Array) -> list[DeviceArray]:
     return [DeviceArray.from_host(array, device) for array in arrays]
 
 
-def assert_compacts(
-    device: Device, records: Array, mask: Array, values: Array | None = None, **rule: Any
-) -> None:
-    """Compact into longer memory; what lies behind the kept records must stay as it is."""
-    rng = np.random.default_rng(1)
-    along = [] if values is None else [values]
-    behind = [draw(rng, array.dtype, array.size + TAIL) for array in (records, *along)]
-    given = put(device, records, *along)
-    out = put(device, *behind)
-    count = DeviceArray.from_host(np.array([7, 8], np.uint32), device)
-    options = dict(zip(("out", "values_out"), out, strict=False)) | {"count": count} | rule
-    *found, number = compact(given[0], values=given[1] if along else None, **options)
-    k = int(mask.sum())
-    assert number.to_host().tolist() == [k]
-    assert count.to_host().tolist() == [k, 8]
-    assert [array.size for array in found] == [records.size] * len(out)
-    for source, tail, written in zip((records, *along), behind, out, strict=True):
-        assert same(written.to_host(), np.concatenate([source[mask], tail[k:]]))
-
-
 # --------------------------------------------------------------------------- lengths
 
 
@@ -76,7 +57,7 @@ def test_flagged_of_every_length(shape: Device, kind: str) -> None:
         rng = np.random.default_rng(length)
         records, chosen = draw(rng, WORD, length), flags(rng, kind, length)
         given = DeviceArray.from_host(np.concatenate([chosen, np.ones(40, np.uint8)]), device)
-        assert_compacts(device, records, chosen != 0, flags=given[:length])
+        assert compacts(device, records, chosen != 0, flags=given[:length])
 
 
 @each_shape
@@ -84,7 +65,7 @@ def test_holding_of_every_length(shape: Device) -> None:
     device = with_shares(shape, 1)
     for length in lengths_for(device):
         records = draw(np.random.default_rng(length), WORD, length)
-        assert_compacts(device, records, holds(records), predicate=predicate(WORD))
+        assert compacts(device, records, holds(records), predicate=predicate(WORD))
 
 
 @each_kind
@@ -128,15 +109,15 @@ def test_more_work_groups_than_a_work_group_has_work_items(shape: Device) -> Non
     rng = np.random.default_rng(1)
     records, chosen = draw(rng, WORD, length), flags(rng, "half", length)
     chosen[: length // 3] = 0
-    assert_compacts(device, records, chosen != 0, flags=DeviceArray.from_host(chosen, device))
+    assert compacts(device, records, chosen != 0, flags=DeviceArray.from_host(chosen, device))
 
 
 @each_shape
 def test_as_many_shares_as_are_resident(shape: Device) -> None:
     rng = np.random.default_rng(2)
     records, chosen = draw(rng, WORD, 2**21 - 3), flags(rng, "half", 2**21 - 3)
-    assert_compacts(shape, records, chosen != 0, flags=DeviceArray.from_host(chosen, shape))
-    assert_compacts(shape, records, holds(records), predicate=predicate(WORD))
+    assert compacts(shape, records, chosen != 0, flags=DeviceArray.from_host(chosen, shape))
+    assert compacts(shape, records, holds(records), predicate=predicate(WORD))
 
 
 # ---------------------------------------------------------------------------- dtypes
@@ -153,7 +134,7 @@ def test_flagged_of_every_dtype(shape: Device, dtype: np.dtype[Any]) -> None:
     for length in lengths_of_two_kinds(shape):
         rng = np.random.default_rng(length)
         records, chosen = draw(rng, dtype, length), flags(rng, "half", length)
-        assert_compacts(shape, records, chosen != 0, flags=DeviceArray.from_host(chosen, shape))
+        assert compacts(shape, records, chosen != 0, flags=DeviceArray.from_host(chosen, shape))
 
 
 @pytest.mark.parametrize("dtype", PREDICATES, ids=str)
@@ -161,7 +142,7 @@ def test_flagged_of_every_dtype(shape: Device, dtype: np.dtype[Any]) -> None:
 def test_holding_of_every_dtype(shape: Device, dtype: np.dtype[Any]) -> None:
     for length in lengths_of_two_kinds(shape):
         records = draw(np.random.default_rng(length), dtype, length)
-        assert_compacts(shape, records, holds(records), predicate=predicate(dtype))
+        assert compacts(shape, records, holds(records), predicate=predicate(dtype))
 
 
 @pytest.mark.parametrize(("record", "value"), [(1, 3), (3, 2), (5, 16), (16, 1)])
@@ -173,7 +154,7 @@ def test_values_go_along(shape: Device, record: int, value: int) -> None:
         records, values = draw(rng, words(record), length), draw(rng, words(value), length)
         chosen = flags(rng, "half", length)
         given = DeviceArray.from_host(chosen, shape)
-        assert_compacts(shape, records, chosen != 0, values, flags=given)
+        assert compacts(shape, records, chosen != 0, values, flags=given)
 
 
 @pytest.mark.parametrize("n_words", [8, 16])
@@ -184,7 +165,7 @@ def test_predicates_of_long_vectors(plain: Device, n_words: int) -> None:
     records = draw(np.random.default_rng(3), dtype, 1003)
     last = dtype.names[-1] if dtype.names else ""
     rule = Predicate(dtype=dtype, expression=f"x.s0 < x.s{n_words - 1:x}")
-    assert_compacts(plain, records, records["f0"] < records[last], predicate=rule)
+    assert compacts(plain, records, records["f0"] < records[last], predicate=rule)
 
 
 # -------------------------------------------------------------------- ways of calling
@@ -199,8 +180,8 @@ def test_sequential_twin(shape: Device) -> None:
     mask: Array = chosen != 0
     rule: dict[str, Any] = {"strategy": "sequential"}
     given = DeviceArray.from_host(chosen, shape)
-    assert_compacts(shape, records, mask, values, flags=given, **rule)
-    assert_compacts(shape, records, holds(records), predicate=predicate(WORD), **rule)
+    assert compacts(shape, records, mask, values, flags=given, **rule)
+    assert compacts(shape, records, holds(records), predicate=predicate(WORD), **rule)
     found, count = positions(given, strategy="sequential")
     assert same(found[: count_of(count)].to_host(), np.flatnonzero(mask).astype(np.uint32))
 
@@ -234,7 +215,7 @@ def test_predicate_with_a_preamble(plain: Device) -> None:
     preamble = "bool is_odd(uint x) {\n  return x % 2 == 1;\n}"
     odd = Predicate(dtype=WORD, expression="is_odd(x)", preamble=preamble)
     records = draw(np.random.default_rng(5), WORD, 500)
-    assert_compacts(plain, records, records % 2 == 1, predicate=odd)
+    assert compacts(plain, records, records % 2 == 1, predicate=odd)
 
 
 @each_compiler

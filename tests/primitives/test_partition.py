@@ -7,26 +7,25 @@ from typing import Any
 import numpy as np
 import pytest
 
-from clmst import Device, InvalidArgumentError
+from clmst import Device
 from clmst.primitives.compact import partition, unique_by_key
+from clmst.primitives.shares import Strategy
 from clmst.runtime.array import DeviceArray
-from clmst.runtime.launcher import Launcher
+from tests.primitives.compact_cases import partitions, takes_heads
+from tests.primitives.mistakes import assert_refused
 from tests.primitives.selections import (
     KINDS,
     PREDICATES,
     QUAD,
     SCALARS,
     TRIPLE,
-    Array,
     count_of,
     draw,
     flags,
-    heads,
     holds,
     in_runs,
     lengths_for,
     predicate,
-    same,
     with_shares,
     words,
 )
@@ -34,24 +33,6 @@ from tests.primitives.shapes import each_shape
 
 WORD = np.dtype(np.uint32)
 TAIL = 5
-
-
-def assert_partitions(
-    device: Device, records: Array, mask: Array, values: Array | None = None, **rule: Any
-) -> None:
-    """Partition into longer memory, the tail of which must stay as it is."""
-    order = np.concatenate([np.flatnonzero(mask), np.flatnonzero(~mask)])
-    behind = draw(np.random.default_rng(1), records.dtype, records.size + TAIL)
-    out = DeviceArray.from_host(behind, device)
-    along = None if values is None else DeviceArray.from_host(values, device)
-    given = DeviceArray.from_host(records, device)
-    found, *found_values, count = partition(given, values=along, out=out, **rule)
-    assert count_of(count) == int(mask.sum())
-    assert found.size == records.size
-    assert same(out.to_host(), np.concatenate([records[order], behind[records.size :]]))
-    assert [same(x.to_host(), values[order]) for x in found_values if values is not None] == (
-        [] if values is None else [True]
-    )
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -62,7 +43,7 @@ def test_flagged_of_every_length(shape: Device, kind: str) -> None:
         rng = np.random.default_rng(length)
         records, chosen = draw(rng, WORD, length), flags(rng, kind, length)
         given = DeviceArray.from_host(chosen, device)
-        assert_partitions(device, records, chosen != 0, flags=given)
+        assert partitions(device, records, chosen != 0, flags=given)
 
 
 @pytest.mark.parametrize("dtype", PREDICATES, ids=str)
@@ -70,7 +51,7 @@ def test_flagged_of_every_length(shape: Device, kind: str) -> None:
 def test_holding_of_every_dtype(shape: Device, dtype: np.dtype[Any]) -> None:
     for length in (1003, 2**17 + 77):
         records = draw(np.random.default_rng(length), dtype, length)
-        assert_partitions(shape, records, holds(records), predicate=predicate(dtype))
+        assert partitions(shape, records, holds(records), predicate=predicate(dtype))
 
 
 @pytest.mark.parametrize("strategy", ["parallel", "sequential"])
@@ -81,41 +62,21 @@ def test_values_go_along(shape: Device, strategy: str) -> None:
         records, values = draw(rng, TRIPLE, length), draw(rng, words(6), length)
         chosen = flags(rng, "half", length)
         rule = {"flags": DeviceArray.from_host(chosen, shape), "strategy": strategy}
-        assert_partitions(shape, records, chosen != 0, values, **rule)
+        assert partitions(shape, records, chosen != 0, values, **rule)
 
 
 def test_out_must_hold_all(any_device: Device) -> None:
     """Unlike compaction it has no promise that would allow for less."""
     records, chosen = DeviceArray.empty(9, WORD, any_device), DeviceArray.empty(9, "u1", any_device)
-    launch = Launcher(any_device, any_device.queue)
     short = DeviceArray.empty(8, WORD, any_device)
-    with pytest.raises(InvalidArgumentError, match="out has 8 elements; it must have at least 9"):
-        partition(records, chosen, out=short, launch=launch)
-    with pytest.raises(InvalidArgumentError, match="out and records overlap"):
-        partition(records, chosen, out=records, launch=launch)
-    assert launch.launches == 0
+    mistakes = [
+        ("out has 8 elements; it must have at least 9", {"out": short}),
+        ("out and records overlap", {"out": records}),
+    ]
+    assert_refused(partition, {"records": records, "flags": chosen}, mistakes, records)
 
 
 # ------------------------------------------------------------------------------ runs
-
-
-def assert_unique(
-    device: Device, keys: Array, values: Array | None = None, *, strategy: str = "parallel"
-) -> None:
-    mask = heads(keys)
-    behind = draw(np.random.default_rng(1), keys.dtype, keys.size + TAIL)
-    out = DeviceArray.from_host(behind, device)
-    along = None if values is None else DeviceArray.from_host(values, device)
-    given = DeviceArray.from_host(keys, device)
-    options: dict[str, Any] = {"out": out, "strategy": strategy}
-    found, *found_values, count = unique_by_key(given, along, **options)
-    k = int(mask.sum())
-    assert count_of(count) == k
-    assert found.size == keys.size
-    assert same(out.to_host(), np.concatenate([keys[mask], behind[k:]]))
-    for array in found_values:
-        assert values is not None
-        assert same(array[:k].to_host(), values[mask])
 
 
 @each_shape
@@ -130,7 +91,7 @@ def test_runs_of_every_length(shape: Device) -> None:
             np.zeros(length, WORD),
             np.arange(length, dtype=WORD),
         ):
-            assert_unique(device, keys)
+            assert takes_heads(device, keys)
 
 
 @pytest.mark.parametrize("dtype", [*SCALARS, TRIPLE, QUAD, words(16)], ids=str)
@@ -138,22 +99,22 @@ def test_runs_of_every_length(shape: Device) -> None:
 def test_runs_of_every_dtype(shape: Device, dtype: np.dtype[Any]) -> None:
     for length in (1003, 2**17 + 77):
         rng = np.random.default_rng(length)
-        assert_unique(shape, in_runs(rng, draw(rng, dtype, length)))
+        assert takes_heads(shape, in_runs(rng, draw(rng, dtype, length)))
 
 
 @pytest.mark.parametrize("strategy", ["parallel", "sequential"])
 @each_shape
-def test_first_value_of_each_run(shape: Device, strategy: str) -> None:
+def test_first_value_of_each_run(shape: Device, strategy: Strategy) -> None:
     for length in (1003, 2**17 + 77):
         rng = np.random.default_rng(length)
         keys, values = in_runs(rng, draw(rng, WORD, length)), draw(rng, TRIPLE, length)
-        assert_unique(shape, keys, values, strategy=strategy)
+        assert takes_heads(shape, keys, values, strategy=strategy)
 
 
 @each_shape
 def test_keys_are_compared_bit_by_bit(shape: Device) -> None:
     """As numbers, zeros would be equal and a NaN would differ from itself."""
-    assert_unique(shape, np.array([0.0, -0.0, -0.0, np.nan, np.nan, 1.0], np.float32))
+    assert takes_heads(shape, np.array([0.0, -0.0, -0.0, np.nan, np.nan, 1.0], np.float32))
 
 
 @each_shape

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from clmst import Device, InvalidArgumentError
+from clmst import Device
 from clmst.primitives.permute import gather, scatter
 from clmst.runtime.array import DeviceArray
-from clmst.runtime.launcher import Launcher
+from tests.primitives.mistakes import assert_refused
 from tests.primitives.selections import SCALARS, draw, same, words
 from tests.primitives.shapes import each_shape
 
@@ -50,50 +50,27 @@ def test_scatter(shape: Device, dtype: np.dtype[Any]) -> None:
         assert same(out.to_host(), expected)
 
 
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        ({"values": "V17"}, "17 bytes each; they must have 1 to 16 bytes"),
+@pytest.mark.parametrize("move", [gather, scatter])
+def test_mistakes(any_device: Device, move: Any) -> None:
+    """Among them outputs in place, which would be overwritten before they are read."""
+
+    def new(dtype: Any, n: int = 100) -> DeviceArray:
+        return DeviceArray.empty(n, dtype, any_device)
+
+    right = {"values": new("u4"), "indices": new("u4"), "out": new("u4")}
+    mistakes: list[tuple[str, dict[str, Any]]] = [
+        ("17 bytes each; they must have 1 to 16 bytes", {"values": new("V17")}),
+        ("68 bytes each; they must have 1 to 16 bytes", {"values": new("V68"), "out": new("V68")}),
+        ("indices is of int32; it must be of uint32", {"indices": new("i4")}),
+        ("out is of float32; it must be of uint32", {"out": new("f4")}),
+        ("out has 99 elements; it must have at least 100", {"out": new("u4", 99)}),
+        ("out and values overlap", {"out": right["values"]}),
+        ("out and indices overlap", {"out": right["indices"]}),
         (
-            {"values": "V68", "out": "V68"},
-            "68 bytes each; they must have 1 to 16 bytes, or a multiple of 4",
+            "indices has 100 elements; it must have 9"
+            if move is scatter
+            else "there are 100 indices but no values",
+            {"values": new("u4", 9 if move is scatter else 0)},
         ),
-        ({"indices": "i4"}, "indices is of int32; it must be of uint32"),
-        ({"out": "f4"}, "out is of float32; it must be of uint32"),
-    ],
-)
-@pytest.mark.parametrize("move", [gather, scatter])
-def test_dtypes_that_do_not_fit(
-    any_device: Device, move: Any, given: dict[str, str], message: str
-) -> None:
-    dtypes = {"values": "u4", "indices": "u4", "out": "u4"} | given
-    arrays = [DeviceArray.empty(100, dtype, any_device) for dtype in dtypes.values()]
-    launch = Launcher(any_device, any_device.queue)
-    with pytest.raises(InvalidArgumentError, match=message):
-        move(*arrays, launch=launch)
-    assert launch.launches == 0
-
-
-def test_lengths_that_do_not_fit(any_device: Device) -> None:
-    nine, ten = (DeviceArray.empty(n, WORD, any_device) for n in (9, 10))
-    launch = Launcher(any_device, any_device.queue)
-    with pytest.raises(InvalidArgumentError, match="out has 9 elements; it must have at least 10"):
-        gather(nine, ten, nine, launch=launch)
-    with pytest.raises(InvalidArgumentError, match="there are 10 indices but no values"):
-        gather(nine[:0], ten, launch=launch)
-    with pytest.raises(InvalidArgumentError, match="indices has 10 elements; it must have 9"):
-        scatter(nine, ten, ten, launch=launch)
-    with pytest.raises(InvalidArgumentError, match="out has 9 elements; it must have at least 10"):
-        scatter(ten, DeviceArray.empty(10, WORD, any_device), nine, launch=launch)
-    assert launch.launches == 0
-
-
-@pytest.mark.parametrize("move", [gather, scatter])
-def test_overlaps(any_device: Device, move: Any) -> None:
-    """In place, values would be overwritten before they are read."""
-    values, indices = (DeviceArray.empty(100, WORD, any_device) for _ in range(2))
-    launch = Launcher(any_device, any_device.queue)
-    for out, name in ((values, "values"), (indices, "indices")):
-        with pytest.raises(InvalidArgumentError, match=f"out and {name} overlap"):
-            move(values, indices, out, launch=launch)
-    assert launch.launches == 0
+    ]
+    assert_refused(move, right, mistakes, *right.values())

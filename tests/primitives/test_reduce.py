@@ -22,6 +22,7 @@ from tests.primitives.operators import (
     Array,
     Operator,
     assert_equal,
+    draw,
     reduced,
 )
 from tests.primitives.shapes import (
@@ -35,10 +36,6 @@ from tests.primitives.shapes import (
 )
 
 TAIL = 3
-
-
-def draw(operator: Operator, length: int, seed: int = 0) -> Array:
-    return operator.draw(np.random.default_rng([length, seed]), length)
 
 
 def assert_reduces(operator: Operator, values: Array, device: Device, **options: Any) -> None:

@@ -29,13 +29,14 @@ from tests.primitives.operators import (
     LAST,
     OPERATORS,
     SUM,
-    Array,
     Operator,
     assert_equal,
+    draw,
     find,
     reduced,
     scanned,
 )
+from tests.primitives.scan_cases import scans
 from tests.primitives.shapes import (
     SPINE_ITEMS,
     crowded,
@@ -47,41 +48,7 @@ from tests.primitives.shapes import (
     small,
 )
 
-TAIL = 5
-STRATEGIES_WITH_TOTAL = ("auto", "reduce-then-scan", "sequential")
-
 each_strategy = pytest.mark.parametrize("strategy", SCAN_STRATEGIES)
-
-
-def scan(values: DeviceArray, *, exclusive: bool, **options: Any) -> DeviceArray:
-    return (exclusive_scan if exclusive else inclusive_scan)(values, **options)
-
-
-def draw(operator: Operator, length: int, seed: int = 0) -> Array:
-    return operator.draw(np.random.default_rng([length, seed]), length)
-
-
-def assert_scans(
-    operator: Operator, values: Array, device: Device, *, exclusive: bool, strategy: str
-) -> None:
-    """Scan out of place with a total and a tail behind the result, and in place; check it all."""
-    expected = scanned(operator, values, exclusive=exclusive)
-    given = DeviceArray.from_host(values, device)
-    behind = draw(operator, TAIL, seed=1)
-    out = DeviceArray.from_host(np.concatenate([values, behind]), device)
-    options: dict[str, Any] = {"monoid": operator.monoid, "strategy": strategy}
-    total = None
-    if strategy in STRATEGIES_WITH_TOTAL:
-        total = DeviceArray.from_host(draw(operator, 2, seed=2), device)
-    result = scan(given, exclusive=exclusive, out=out, total=total, **options)
-    assert_equal(result.to_host(), expected)
-    assert_equal(out.to_host(), np.concatenate([expected, behind]))
-    assert_equal(given.to_host(), values)
-    if total is not None:
-        second = draw(operator, 2, seed=2)[1:]
-        assert_equal(total.to_host(), np.concatenate([reduced(operator, values), second]))
-    assert scan(given, exclusive=exclusive, out=given, **options).size == values.size
-    assert_equal(given.to_host(), expected)
 
 
 # --------------------------------------------------------------------- what is compared to
@@ -118,24 +85,24 @@ def test_every_length(device: Device) -> None:
     """A chunk, tile, share or work-group that is just filled, or not, must lose nothing."""
     device = small(device)
     for length in lengths_for(device, 4):
-        assert_scans(SUM, draw(SUM, length), device, exclusive=True, strategy="reduce-then-scan")
+        assert scans(SUM, draw(SUM, length), device, exclusive=True, strategy="reduce-then-scan")
 
 
 @each_shape
 def test_every_length_inclusive(shape: Device) -> None:
     device = small(shape)
     for length in lengths_for(device, 4):
-        assert_scans(SUM, draw(SUM, length), device, exclusive=False, strategy="reduce-then-scan")
+        assert scans(SUM, draw(SUM, length), device, exclusive=False, strategy="reduce-then-scan")
 
 
 @each_strategy
 @each_shape
-def test_every_length_in_order(shape: Device, strategy: str) -> None:
+def test_every_length_in_order(shape: Device, strategy: ScanStrategy) -> None:
     """An operator that does not commute: whatever changes places shows."""
     device = small(shape)
     for length in lengths_for(device, AFFINE.dtype.itemsize):
         values = draw(AFFINE, length)
-        assert_scans(AFFINE, values, device, exclusive=True, strategy=strategy)
+        assert scans(AFFINE, values, device, exclusive=True, strategy=strategy)
 
 
 @each_pair("exclusive", "inclusive")
@@ -145,15 +112,15 @@ def test_operators(shape: Device, operator: Operator, kind: str) -> None:
     exclusive = kind == "exclusive"
     for length in (lengths[3], lengths[-1]):
         values = draw(operator, length)
-        assert_scans(operator, values, device, exclusive=exclusive, strategy="reduce-then-scan")
+        assert scans(operator, values, device, exclusive=exclusive, strategy="reduce-then-scan")
 
 
 @pytest.mark.parametrize("strategy", SCAN_STRATEGIES[1:])
 @each_shape
-def test_inclusive_by_other_strategies(shape: Device, strategy: str) -> None:
+def test_inclusive_by_other_strategies(shape: Device, strategy: ScanStrategy) -> None:
     device = small(shape)
     values = draw(LAST, lengths_for(device, 4)[-1])
-    assert_scans(LAST, values, device, exclusive=False, strategy=strategy)
+    assert scans(LAST, values, device, exclusive=False, strategy=strategy)
 
 
 def test_many_tiles_a_share(device: Device) -> None:
@@ -172,7 +139,7 @@ def test_results_larger_than_the_caches(plain: Device) -> None:
         tiles = 2**20 // (marks["tile"] * operator.dtype.itemsize)
         length = (tiles + 1) * marks["all shares"] - 3
         values = draw(operator, length)
-        assert_scans(operator, values, device, exclusive=True, strategy="reduce-then-scan")
+        assert scans(operator, values, device, exclusive=True, strategy="reduce-then-scan")
 
 
 @each_shape
@@ -200,7 +167,7 @@ def test_more_work_groups_than_the_spine_takes_at_a_time(shape: Device) -> None:
         shares = Shares.divide(device, length, operator.dtype.itemsize)
         assert shares.groups > SPINE_ITEMS * device.policy.work_group_size // shares.lane_groups
         values = draw(operator, length)
-        assert_scans(operator, values, device, exclusive=True, strategy="reduce-then-scan")
+        assert scans(operator, values, device, exclusive=True, strategy="reduce-then-scan")
 
 
 @each_shape

@@ -23,6 +23,7 @@ from tests.primitives.operators import (
     Operator,
     any_bits,
     assert_equal,
+    draw,
     find,
     minimum_by_key,
     scanned,
@@ -41,10 +42,6 @@ from tests.strategies import SegmentedValues, segments
 TAIL = 5
 
 either = pytest.mark.parametrize("exclusive", [True, False], ids=["exclusive", "inclusive"])
-
-
-def draw(operator: Operator, length: int, seed: int = 0) -> Array:
-    return operator.draw(np.random.default_rng([length, seed]), length)
 
 
 def lengths_of(device: Device, operator: Operator) -> list[int]:

@@ -13,6 +13,7 @@ from clmst import Device, DeviceArray
 from clmst.core.errors import ClmstError
 from clmst.primitives import Monoid, end_flags, head_flags, segmented_reduce
 from clmst.primitives.shares import Strategy
+from tests.primitives.operators import AFFINE, assert_equal, reduced
 from tests.primitives.segments_cases import (
     cases,
     flagged_are_right,
@@ -51,27 +52,16 @@ def test_many_empty_rows_and_a_long_one(device: Device) -> None:
 @pytest.mark.parametrize("strategy", ["parallel", "sequential"])
 def test_order_within_segments(device: Device, strategy: Strategy) -> None:
     """Composition of affine maps does not commute."""
-    affine = Monoid(
-        dtype=np.dtype([("p", np.uint32), ("q", np.uint32)]),
-        combine="(uint2)(a.x * b.x, a.y * b.x + b.y)",
-        identity="(uint2)(1, 0)",
-        name="affine map",
-    )
     rng = np.random.default_rng(2)
-    maps = np.zeros(5000, affine.dtype)
-    maps["p"], maps["q"] = rng.integers(0, 1 << 32, (2, maps.size), dtype=np.uint32)
-    offsets = random_offsets(rng, maps.size, 300)
+    maps, offsets = AFFINE.draw(rng, 5000), random_offsets(rng, 5000, 300)
     found = segmented_reduce(
         DeviceArray.from_host(maps, device),
         offsets=DeviceArray.from_host(offsets, device),
-        monoid=affine,
+        monoid=AFFINE.monoid,
         strategy=strategy,
-    ).to_host()
-    for row, (begin, end) in zip(found, pairwise(offsets), strict=True):
-        p, q = 1, 0
-        for one in maps[begin:end]:
-            p, q = p * int(one["p"]) % 2**32, (q * int(one["p"]) + int(one["q"])) % 2**32
-        assert (int(row["p"]), int(row["q"])) == (p, q)
+    )
+    rows = [reduced(AFFINE, maps[begin:end]) for begin, end in pairwise(offsets)]
+    assert_equal(found.to_host(), np.concatenate(rows))
 
 
 def test_outputs_keep_their_tails(device: Device) -> None:
