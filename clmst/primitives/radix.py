@@ -15,6 +15,7 @@ import numpy as np
 from clmst.core.arguments import check_integer
 from clmst.core.errors import InvalidArgumentError
 from clmst.primitives import radix_chain
+from clmst.primitives.chain import SATED, Hunger
 from clmst.primitives.checks import (
     check_apart,
     check_array,
@@ -256,8 +257,13 @@ def order(
     values: Move | None,
     strategy: str,
     launch: Launcher | None,
+    *,
+    hunger: Hunger | None = None,
 ) -> None:
-    """Enqueue the launches that bring records and their values into the order of the key."""
+    """Enqueue the launches that bring records and their values into the order of the key.
+
+    With `hunger`, tests have it done in one sweep a digit.
+    """
     length, device = records.source.size, records.source.device
     launch = launcher_for(records.source, launch)
     if length == 0:
@@ -271,9 +277,10 @@ def order(
     steps = _steps(launch, defines, records, n_digits)
     values_steps = _steps(launch, defines, values, n_digits)
     moves = [(*step, *other) for step, other in zip(steps, values_steps, strict=True)]
-    if radix_chain.suits(shape, device, length, records.words):
+    if hunger is not None or radix_chain.suits(shape, device, length, records.words):
         radix_chain.ChainedSort(
-            shape=shape, key=key, words=(records.words, value_words), length=length
+            shape=shape, key=key, words=(records.words, value_words), length=length,
+            hunger=hunger or SATED,
         ).enqueue(launch, moves)  # fmt: skip
     else:
         program = device.program(SOURCE, **defines)
