@@ -381,6 +381,8 @@ FIXED = {
     "FEW_SUPERVERTICES",
     "FEW_VERTICES",
     "LANES_FIRST",
+    "LOOK_PATIENCE",
+    "STARVED",
 }
 
 kernel_files = pytest.mark.parametrize(
