@@ -80,14 +80,9 @@ BUILD = KernelFamily(name="build", what="builds of programs", test=_built)
 
 @dataclass(slots=True)
 class TrustRecord:
-    """What this process knows about a device.
+    """What this process knows about a device."""
 
-    Attributes
-    ----------
-    given : bool
-        Whether it is trusted without self-tests: for tests, which compare every answer themselves.
-    """
-
+    # Whether it is trusted without self-tests: for tests, which compare every answer themselves.
     given: bool
     passed: set[tuple[str, Hashable]] = field(default_factory=set)
     refused: dict[tuple[str, Hashable], str] = field(default_factory=dict)
