@@ -381,8 +381,6 @@ FIXED = {
     "FEW_SUPERVERTICES",
     "FEW_VERTICES",
     "LANES_FIRST",
-    "LOOK_PATIENCE",
-    "STARVED",
 }
 
 kernel_files = pytest.mark.parametrize(
