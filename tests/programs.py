@@ -294,7 +294,7 @@ def _scan_chain(capabilities: Capabilities, tuning: Policy) -> Iterator[Built]:
             exclusive=exclusive,
         )  # fmt: skip
         if one["WG_SIZE"] > 1 and monoid.exact and k % 3 == 0:
-            yield monoid.prelude, {**one, **chain.SATED.defines}
+            yield monoid.prelude, one
 
 
 def _propagate(_: Capabilities, tuning: Policy) -> Iterator[Built]:
@@ -310,7 +310,7 @@ def _selections(*, chained: bool) -> Rule:
     )
 
     def rule(capabilities: Capabilities, tuning: Policy) -> Iterator[Built]:
-        more = selection.chain_defines(capabilities, tuning) | chain.SATED.defines
+        more = selection.chain_defines(capabilities, tuning)
         for keep, write, (record, value) in product(Keep, Write, sizes):
             if write == Write.POSITIONS and (keep != Keep.FLAGGED or (record, value) != sizes[0]):
                 continue  # of flags only, and without values
@@ -347,8 +347,7 @@ def _splits(*, chained: bool) -> Rule:
                 if shape.is_serial or words > radix_chain.MOST_WORDS:
                     continue
                 if key == numbers[0] or words == 2:
-                    one = radix_chain.chain_defines(shape, key, (words, value_words), tuning)
-                    yield one | chain.SATED.defines
+                    yield radix_chain.chain_defines(shape, key, (words, value_words), tuning)
 
     return rule
 

@@ -372,8 +372,10 @@ GROUPS = {"reweighting", "shared"}
 # Macros that files of cl/ define for those that they include.
 INTERNAL = {"SHORT_ROW", "SEGMENTED", "LOOK_T", "SEARCH_BOX"}
 # Macros that no policy or option sets: one value is right for all devices, or what a device takes
-# of a built kernel decides.
+# of a built kernel decides, or only tests set another one.
 FIXED = {
+    "LOOK_PATIENCE",
+    "STARVED",
     "DECLARED_WORK_GROUP",
     "RESIDENT_PATIENCE",
     "FEW_CROWD",

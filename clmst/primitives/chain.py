@@ -26,31 +26,6 @@ LOOK_WORDS = 8
 _MOST_BYTES = 16
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Hunger:
-    """How tests keep work-groups from publishing: macros of ``cl/device/tile_state.cl``.
-
-    Attributes
-    ----------
-    starved : int
-        Work-groups publish nothing of tiles whose numbers are multiples of this. 0: of none.
-    patience : int
-        Looks for a state before its tile's total is computed in its place.
-    """
-
-    starved: int = 0
-    patience: int = 64
-
-    @property
-    def defines(self) -> dict[str, int]:
-        """The macros."""
-        return {"STARVED": self.starved, "LOOK_PATIENCE": self.patience}
-
-
-SATED = Hunger()
-"""No tile is starved: for all but tests."""
-
-
 def chain_work_group(capabilities: Capabilities, tuning: Policy) -> int:
     """Return the work-items of a work-group that has one tile; 1: the device has no chains."""
     if tuning.work_group_size == 1:
@@ -80,7 +55,7 @@ def scan_defines(
     segments: Segments,
     exclusive: bool,
 ) -> dict[str, int | bool]:
-    """Return the macros of ``scan_chain.cl`` beside the operator's and those of hunger.
+    """Return the macros of ``scan_chain.cl`` beside the operator's.
 
     Elements of several words are scanned by half as many work-items, with as many registers as they
     like (docs/performance_log.md).
@@ -109,7 +84,6 @@ class ChainedScan:
     monoid : Monoid
     segments : Segments
     exclusive : bool
-    hunger : Hunger
     """
 
     values: DeviceArray
@@ -117,7 +91,6 @@ class ChainedScan:
     monoid: Monoid
     segments: Segments = Segments.NONE
     exclusive: bool
-    hunger: Hunger = SATED
 
     def suits(self, out: DeviceArray) -> bool:
         """Return whether the results are right in one pass, and bit for bit the same each time."""
@@ -161,7 +134,7 @@ class ChainedScan:
     @property
     def _program(self) -> Program:
         device, defines = self.values.device, self._defines
-        return device.program(SOURCE, self.monoid.prelude, **defines, **self.hunger.defines)
+        return device.program(SOURCE, self.monoid.prelude, **defines)
 
     @property
     def _defines(self) -> dict[str, int | bool]:

@@ -15,7 +15,6 @@ import numpy as np
 from clmst.core.arguments import check_integer
 from clmst.core.errors import InvalidArgumentError
 from clmst.primitives import radix_chain
-from clmst.primitives.chain import SATED, Hunger
 from clmst.primitives.checks import (
     check_apart,
     check_array,
@@ -257,13 +256,8 @@ def order(
     values: Move | None,
     strategy: str,
     launch: Launcher | None,
-    *,
-    hunger: Hunger | None = None,
 ) -> None:
-    """Enqueue the launches that bring records and their values into the order of the key.
-
-    With `hunger`, tests have it done in one sweep a digit.
-    """
+    """Enqueue the launches that bring records and their values into the order of the key."""
     length, device = records.source.size, records.source.device
     launch = launcher_for(records.source, launch)
     if length == 0:
@@ -277,10 +271,9 @@ def order(
     steps = _steps(launch, defines, records, n_digits)
     values_steps = _steps(launch, defines, values, n_digits)
     moves = [(*step, *other) for step, other in zip(steps, values_steps, strict=True)]
-    if hunger is not None or radix_chain.suits(shape, device, length, records.words):
+    if radix_chain.suits(shape, device, length, records.words):
         radix_chain.ChainedSort(
-            shape=shape, key=key, words=(records.words, value_words), length=length,
-            hunger=hunger or SATED,
+            shape=shape, key=key, words=(records.words, value_words), length=length
         ).enqueue(launch, moves)  # fmt: skip
     else:
         program = device.program(SOURCE, **defines)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clmst.primitives.chain import LOOK_WORDS, SATED, Hunger, chains_by_itself
+from clmst.primitives.chain import LOOK_WORDS, chains_by_itself
 from clmst.primitives.record import WORD_BYTES
 from clmst.runtime.device import Device
 from clmst.runtime.launcher import Launcher
@@ -38,7 +38,7 @@ def suits(shape: Shape, device: Device, length: int, record_words: int = 1) -> b
 def chain_defines(
     shape: Shape, key: Key, words: tuple[int, int], tuning: Policy
 ) -> dict[str, int | bool]:
-    """Return the macros of ``split_chain.cl`` beside those of hunger."""
+    """Return the macros of ``split_chain.cl`` beside those of the device."""
     defines = shape.defines(key, *words)
     del defines["STAGED"]  # of single work-items
     return {**defines, "MAX_REGISTERS": tuning.chain_registers}
@@ -56,14 +56,12 @@ class ChainedSort:
         Words of a record and of a value.
     length : int
         Records: 1 to 2**30 - 1.
-    hunger : Hunger
     """
 
     shape: Shape
     key: Key
     words: tuple[int, int]
     length: int
-    hunger: Hunger = SATED
 
     def enqueue(self, launch: Launcher, moves: list[tuple[Any, ...]]) -> None:
         """Enqueue a count of all digits, and a sweep for each.
@@ -72,7 +70,7 @@ class ChainedSort:
         """
         device, key = launch.device, self.key
         defines = chain_defines(self.shape, key, self.words, device.policy)
-        program = device.program(SOURCE, **defines, **self.hunger.defines)
+        program = device.program(SOURCE, **defines)
         shape = self.shape.of(program)
         n_tiles, n_digits, length = -(-self.length // shape.tile), len(moves), self.length
         stride = LOOK_WORDS + -(-(n_tiles + 1 << shape.radix_bits) // LOOK_WORDS) * LOOK_WORDS

@@ -10,8 +10,6 @@ import numpy as np
 from clmst.core.arguments import check_integer
 from clmst.core.errors import InvalidArgumentError
 from clmst.primitives.chain import (
-    SATED,
-    Hunger,
     chain_work_group,
     chains_by_itself,
     cleared_states,
@@ -93,7 +91,7 @@ def selection_defines(
 
 
 def chain_defines(capabilities: Capabilities, tuning: Policy) -> dict[str, int]:
-    """Return the macros of ``compact_chain.cl`` beside those of all selections and of hunger."""
+    """Return the macros of ``compact_chain.cl`` beside those of all selections."""
     work_group = chain_work_group(capabilities, tuning)
     return {"WG_SIZE": work_group, "SECTION_PARTS": _SECTION_PARTS}
 
@@ -215,9 +213,9 @@ class Selection:
             bound, *given,
         )  # fmt: skip
 
-    def launch_chain(self, launch: Launcher, hunger: Hunger = SATED) -> None:
+    def launch_chain(self, launch: Launcher) -> None:
         """Enqueue the launch of one pass; not for Write.ALL, and only where there are records."""
-        program = self._chain_program(hunger)
+        program = self._chain_program
         n_tiles = -(-self.source.size // self._tile_of(program))
         launch(
             program, "compact_chain_select", n_tiles, _memory(self.records), _memory(self.flags),
@@ -235,7 +233,7 @@ class Selection:
     @property
     def chain_tile(self) -> int:
         """Records of a work-group's tile in one pass."""
-        return self._tile_of(self._chain_program(SATED))
+        return self._tile_of(self._chain_program)
 
     def _tile_of(self, chain: Program) -> int:
         tuning, rows = self.source.device.policy, _ROWS
@@ -251,10 +249,10 @@ class Selection:
         value = NO_WORDS if self.values is None else words_of(self.values.dtype.itemsize)
         return words_of(self.out.dtype.itemsize), value
 
-    def _chain_program(self, hunger: Hunger) -> Program:
+    @property
+    def _chain_program(self) -> Program:
         device = self.source.device
-        defines = chain_defines(device.capabilities, device.policy)
-        return self._program(CHAIN_SOURCE, {**defines, **hunger.defines})
+        return self._program(CHAIN_SOURCE, chain_defines(device.capabilities, device.policy))
 
     def _program(self, source: str, more: dict[str, int]) -> Program:
         """Return the program of a source, with more macros than those of all selections."""

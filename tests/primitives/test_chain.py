@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from clmst import Device
-from clmst.primitives.chain import SATED, ChainedScan, chains_by_itself
+from clmst.primitives.chain import ChainedScan, chains_by_itself
 from clmst.primitives.compact import compact, partition
 from clmst.primitives.monoid import Monoid
 from clmst.primitives.predicate import Predicate
@@ -20,7 +20,8 @@ from clmst.runtime.array import DeviceArray
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.profile import Profile
 from tests.primitives.chain_cases import (
-    STARVING,
+    ALL_STARVE,
+    NONE_STARVE,
     in_shape,
     scan_is_right,
     selection_is_right,
@@ -55,12 +56,12 @@ def test_scans(shape: Device) -> None:
 @few_group_shapes
 def test_nothing_is_published(shape: Device) -> None:
     for tiles in (1, 70, 300):
-        assert scan_is_right(shape, tiles=tiles, more=3, hunger=STARVING)
+        assert scan_is_right(shape, tiles=tiles, more=3, starved=ALL_STARVE)
 
 
 @few_group_shapes
 def test_everything_is_published(shape: Device) -> None:
-    assert scan_is_right(shape, tiles=300, more=3, hunger=SATED)
+    assert scan_is_right(shape, tiles=300, more=3, starved=NONE_STARVE)
 
 
 @few_group_shapes
