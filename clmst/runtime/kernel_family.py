@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from clmst.core.errors import UnsupportedDeviceError
+from clmst.core.errors import OutOfDeviceMemoryError, UnsupportedDeviceError
 from clmst.core.weight_keys import WeightKind, weight_kind_or_none
 
 if TYPE_CHECKING:
@@ -119,6 +119,20 @@ class KernelFamily:
         if found is None or isinstance(found, str):
             return found
         return next(filter(None, starmap(difference, found)), None)
+
+
+def survived(work: Callable[[Device, Any], object]) -> Test:
+    """Return a test of whether a process survives some work; who asks meets its errors, too."""
+
+    def test(device: Device, case: Any) -> None:
+        try:
+            work(device, case)
+        except OutOfDeviceMemoryError:
+            raise  # nothing was done
+        except Exception:
+            return
+
+    return test
 
 
 def difference(what: str, found: Any, expected: Any) -> str | None:
