@@ -60,6 +60,7 @@ WEIGHTS: tuple[tuple[int, WeightKind], ...] = (
 )
 LEAST = [weight_defines(bits, kind, maximum=False) for bits, kind in WEIGHTS]
 EVERY = [weight_defines(*one, maximum=maximum) for one in WEIGHTS for maximum in (False, True)]
+LAYOUTS = tuple(product(EVERY, (False, True)))  # weights, and whether both directions are stored
 
 
 def programs(capabilities: Capabilities, tuning: Policy) -> Iterator[Specialisation]:
@@ -152,20 +153,9 @@ def _union_find(capabilities: Capabilities, _: Policy) -> Iterator[Macros]:
             yield weights | sets_defines(sets, capabilities.kind)
 
 
-def _resident(name: str) -> Rule:
-    """Return the rule of launches whose work-groups wait for one another, where these are used."""
-
-    def rule(_: Capabilities, tuning: Policy) -> Iterator[Macros]:
-        if tuning.resident_groups_per_compute_unit == 0:
-            return
-        for weights, symmetric in product(EVERY, (False, True)):
-            if name == "finish":
-                yield weights | plan.finish_defines(tuning, symmetric=symmetric)
-                continue
-            for one in (False, True):
-                yield weights | plan.resident_defines(tuning, symmetric=symmetric, one_window=one)
-
-    return rule
+def _waiting(tuning: Policy) -> Iterable[tuple[dict[str, int], bool]]:
+    """Return weights and layouts of launches whose work-groups wait, where these are used."""
+    return LAYOUTS if tuning.resident_groups_per_compute_unit else ()
 
 
 def _each(*rows: Macros) -> Rule:
@@ -221,11 +211,15 @@ _ALGORITHMS: dict[str, Rule] = {
     "filter_boruvka/cpu": _each(*map(cpu.defines, EVERY)),
     "filter_boruvka/cpu_first": _each(*map(cpu.defines, EVERY)),
     "filter_boruvka/filter_boruvka": lambda _, tuning: (
-        weights | plan.defines(tuning, symmetric=symmetric)
-        for weights, symmetric in product(EVERY, (False, True))
+        weights | plan.defines(tuning, symmetric=both) for weights, both in LAYOUTS
     ),
-    "filter_boruvka/finish": _resident("finish"),
-    "filter_boruvka/resident": _resident("resident"),
+    "filter_boruvka/finish": lambda _, tuning: (
+        weights | plan.finish_defines(tuning, symmetric=both) for weights, both in _waiting(tuning)
+    ),
+    "filter_boruvka/resident": lambda _, tuning: (
+        weights | plan.resident_defines(tuning, symmetric=both, one_window=one)
+        for (weights, both), one in product(_waiting(tuning), (False, True))
+    ),
     "k_core/peel": _where(_has_groups, {}),
     "k_core/serial": _where(_is_alone, {}),
     "parts/parts": _WIDTHS,
@@ -282,11 +276,6 @@ def _scans(capabilities: Capabilities) -> Iterator[tuple[int, Monoid, Segments, 
             yield k, monoid, ways, (k + ways) % 2 == 0
 
 
-def _scan(capabilities: Capabilities, tuning: Policy) -> Iterator[Built]:
-    for _, monoid, ways, exclusive in _scans(capabilities):
-        yield monoid.prelude, sweep_defines(tuning, segments=ways, exclusive=exclusive)
-
-
 def _scan_chain(capabilities: Capabilities, tuning: Policy) -> Iterator[Built]:
     for k, monoid, ways, exclusive in _scans(capabilities):
         one = chain.scan_defines(
@@ -295,11 +284,6 @@ def _scan_chain(capabilities: Capabilities, tuning: Policy) -> Iterator[Built]:
         )  # fmt: skip
         if one["WG_SIZE"] > 1 and monoid.exact and k % 3 == 0:
             yield monoid.prelude, one
-
-
-def _propagate(_: Capabilities, tuning: Policy) -> Iterator[Built]:
-    for monoid in (_SUM, _MATRIX_PRODUCT):
-        yield monoid.prelude, sweep_defines(tuning, segments=Segments.NONE, exclusive=True)
 
 
 def _selections(*, chained: bool) -> Rule:
@@ -361,9 +345,15 @@ _PRIMITIVES: dict[str, Rule] = {
     "histogram": lambda *_: [(_EVEN.prelude, {"LOCAL_BINS": LOCAL_BINS})],
     "map": lambda *_: [(one.prelude, {}) for one in _MAPS],
     "permute": _each(*(one.defines("RECORD") for one in _RECORDS)),
-    "scan": _scan,
+    "scan": lambda c, tuning: (
+        (one.prelude, sweep_defines(tuning, segments=ways, exclusive=exclusive))
+        for _, one, ways, exclusive in _scans(c)
+    ),
     "scan_chain": _scan_chain,
-    "scan_propagate": _propagate,
+    "scan_propagate": lambda _, tuning: [
+        (one.prelude, sweep_defines(tuning, segments=Segments.NONE, exclusive=True))
+        for one in (_SUM, _MATRIX_PRODUCT)
+    ],
     "segments": lambda *_: [(one.prelude, {}) for one in (_SUM, _MATRIX_PRODUCT)],
     "split": _splits(chained=False),
     "split_chain": _splits(chained=True),

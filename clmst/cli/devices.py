@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
-    from clmst.cli.device_tests import DeviceTestOutcome
+    from clmst.cli.device_tests import FamilyReport
     from clmst.runtime.device import Device
     from clmst.runtime.discovery import Listing
 
@@ -63,42 +63,37 @@ def _test(device_name: str | None, *, as_json: bool) -> None:
     found = []
     for device in discovery.matching(discovery.enumerate_devices(), device_name):
         with Stages(quiet=as_json).stage(device.name, f"testing {device.description}"):
-            found.append((device, list(device_tests.outcomes(device))))
+            found.append((device, device_tests.test_reports(device)))
     if not found:
         discovery.get_device(device_name)  # raises the error that says what to do
     if as_json:
-        print_json([_tested_entry(device, outcomes) for device, outcomes in found])
+        print_json([_tested_entry(device, reports) for device, reports in found])
         return
-    for device, outcomes in found:
-        console().print(_tested_table(device, outcomes))
+    for device, reports in found:
+        console().print(_tested_table(device, reports))
 
 
-def _tested_entry(device: Device, outcomes: list[DeviceTestOutcome]) -> dict[str, Any]:
-    from clmst.cli import device_tests
-
+def _tested_entry(device: Device, reports: list[FamilyReport]) -> dict[str, Any]:
     return {
         "name": device.name,
         "platform": device.platform,
         "driver": device.driver,
         "usable": device.trial_failure is None,
         "reason": device.trial_failure,
-        "families": device_tests.entries(outcomes),
+        "families": [asdict(one) for one in reports],
     }
 
 
-def _tested_table(device: Device, outcomes: list[DeviceTestOutcome]) -> Table:
+def _tested_table(device: Device, reports: list[FamilyReport]) -> Table:
     from rich.text import Text
-
-    from clmst.cli import device_tests
 
     table = new_table("family", "cases", "seconds", "verdict", numbers=("cases", "seconds"))
     table.title = f"{device.description}, driver {device.driver}"
     table.title_justify = "left"
     if device.trial_failure is not None:
         table.add_row("trial", "", "", Text(device.trial_failure, "red"))
-    for one in outcomes:
-        state = device_tests.state_of(one)
-        verdict = Text(f"refused: {one.reason}", "red") if one.reason else Text(state, "green")
+    for one in reports:
+        verdict = Text(f"refused: {one.reason}", "red") if one.reason else Text(one.state, "green")
         table.add_row(one.family, str(one.cases), f"{one.seconds:.2f}", verdict)
     return table
 
@@ -122,7 +117,7 @@ def _entry(listing: Listing) -> dict[str, Any]:
         "usable": listing.usable,
         "reason": listing.reason,
         "chosen": listing.chosen,
-        "families": device_tests.entries(device_tests.known_outcomes(device)),
+        "families": [asdict(one) for one in device_tests.known_reports(device)],
     }
 
 
@@ -155,15 +150,11 @@ def _trust(device: Device) -> str:
     """Return what a device has shown so far, in one line."""
     from clmst.cli import device_tests
 
-    states = [
-        (one["family"], one["state"])
-        for one in device_tests.entries(device_tests.known_outcomes(device))
-    ]
-    parts = []
+    known, parts = device_tests.known_reports(device), []
     for state in ("passed", "refused"):
-        names = [name for name, found in states if found == state]
+        names = [one.family for one in known if one.state == state]
         parts += [f"{state} {', '.join(names)}"] if names else []
-    left = sum(state == "not tried" for _, state in states)
+    left = sum(one.state == "not tried" for one in known)
     parts += [f"{left} families not tried yet"] if left else []
     return "; ".join(parts)
 

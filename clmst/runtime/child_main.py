@@ -37,26 +37,15 @@ _LONGEST = 600  # characters of a reason: POSIX writes 512 bytes to a pipe at on
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceSpec:
-    """What a device is found by in another process, and how it is used.
+    """What a device is found by in another process, and how it is used."""
 
-    Attributes
-    ----------
-    identity : tuple of str
-        Names and versions of device and platform.
-    number : int
-        Its number among the devices of which all of that is the same.
-    without, capabilities, policy
-        As of :class:`~clmst.runtime.device.Device`.
-    optimised : bool
-        Whether its compiler may optimise.
-    """
-
-    identity: tuple[str, ...]
-    number: int
+    identity: tuple[str, ...]  # names and versions of device and platform
+    number: int  # its number among the devices of which all of that is the same
+    # What is forced off, capabilities and policy are those of the device.
     without: tuple[str, ...]
     capabilities: Capabilities
     policy: Policy
-    optimised: bool
+    optimised: bool  # whether its compiler may optimise
 
     @classmethod
     def of(cls, device: Device) -> DeviceSpec:
@@ -94,18 +83,10 @@ class DeviceSpec:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChildRequest:
-    """A self-test in another process.
-
-    Attributes
-    ----------
-    spec : DeviceSpec
-    family : str
-        Its name: functions do not go to another process.
-    case : object
-    """
+    """A self-test in another process."""
 
     spec: DeviceSpec
-    family: str
+    family: str  # its name: functions do not go to another process
     case: Any
 
     def line(self) -> bytes:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from clmst.core.errors import UnsupportedDeviceError
+from clmst.core.errors import OutOfDeviceMemoryError, UnsupportedDeviceError
 from clmst.core.weight_keys import WeightKind, weight_kind_or_none
 
 if TYPE_CHECKING:
@@ -37,47 +37,24 @@ Test: TypeAlias = "Callable[[Device, Any], Iterable[Answer] | str | None]"
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """What decides which kernels of a family run; None, 0 or empty for what does not.
+    """What decides which kernels of a family run; None, 0 or empty for what does not."""
 
-    Attributes
-    ----------
-    bits, kind : int, str
-        Words of weights.
-    maximum : bool
-    symmetric : bool
-        Whether both directions of edges are stored.
-    algorithm, variant : str
-        The algorithm, and which of its kernels, where graphs have different ones; see
-        ``AlgorithmRecord.variant_of``.
-    metric : str
-        Of points; empty for a matrix.
-    dimension_class : int
-        Of points, as kernels are built for them: 2, 3, or 0 for all others.
-    core : bool
-        Whether points have core distances.
-    neighbours : int
-        Of lists of near points, where these are asked for: as kernels are built for them.
-    products : bool
-        Whether tiles have squares of distances by products.
-    option_text : str
-        The algorithm's own options, written out; empty for the usual ones.
-    options : object
-        These options, or those of the variant.
-    """
-
-    bits: int = 32
-    kind: WeightKind | None = "unsigned"
+    bits: int = 32  # of a word of weight
+    kind: WeightKind | None = "unsigned"  # how a key is made of it
     maximum: bool | None = None
-    symmetric: bool | None = None
+    symmetric: bool | None = None  # whether both directions of edges are stored
+    # The algorithm, and which of its kernels, where graphs have different ones; see
+    # ``AlgorithmRecord.variant_of``.
     algorithm: str = ""
     variant: str = ""
-    metric: Metric | Literal[""] = ""
-    dimension_class: int = 0
-    core: bool = False
+    metric: Metric | Literal[""] = ""  # of points; empty for a matrix
+    dimension_class: int = 0  # of points, as kernels are built for them: 2, 3, or 0 for all others
+    core: bool = False  # whether points have core distances
+    # Of lists of near points, where these are asked for: as kernels are built for them.
     neighbours: int = 0
-    products: bool = False
-    option_text: str = ""
-    options: object = field(default=None, compare=False)
+    products: bool = False  # whether tiles have squares of distances by products
+    option_text: str = ""  # the algorithm's own options, written out; empty for the usual ones
+    options: object = field(default=None, compare=False)  # these options, or those of the variant
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -119,29 +96,17 @@ def case_of(dtype: np.dtype[Any], **facts: Any) -> Case:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KernelFamily:
-    """Kernels that compute a result together, and their self-test.
+    """Kernels that compute a result together, and their self-test."""
 
-    Attributes
-    ----------
-    name : str
-        As :class:`~clmst.runtime.verdicts.Verdict` has it.
-    what : str
-        What these kernels compute, for tables.
-    test : str or callable
-        Solves known problems on a device in a case, and yields what came out and what must. Or
-        returns None if every answer was right, else one line that says what was wrong. As
-        "module:function" it is loaded when it runs: it takes what most solves do not need.
-    cases : tuple
-        The usual cases, which `clmst devices --test` runs.
-    suits : callable
-        Whether a device can run these kernels at all, of any kind and way of taking host arrays.
-        Where it cannot, nothing uses the family, and nothing tests it.
-    """
-
-    name: str
-    what: str
+    name: str  # as :class:`~clmst.runtime.verdicts.Verdict` has it
+    what: str  # what these kernels compute, for tables
+    # Solves known problems on a device in a case, and yields what came out and what must. Or
+    # returns None if every answer was right, else one line that says what was wrong. As
+    # "module:function" it is loaded when it runs: it takes what most solves do not need.
     test: str | Test
-    cases: tuple[Hashable, ...] = (ONLY,)
+    cases: tuple[Hashable, ...] = (ONLY,)  # the usual cases, which `clmst devices --test` runs
+    # Whether a device can run these kernels at all, of any kind and way of taking host arrays.
+    # Where it cannot, nothing uses the family, and nothing tests it.
     suits: Callable[[Device], bool] = lambda _: True
 
     def failure(self, device: Device, case: Any) -> str | None:
@@ -154,6 +119,20 @@ class KernelFamily:
         if found is None or isinstance(found, str):
             return found
         return next(filter(None, starmap(difference, found)), None)
+
+
+def survived(work: Callable[[Device, Any], object]) -> Test:
+    """Return a test of whether a process survives some work; who asks meets its errors, too."""
+
+    def test(device: Device, case: Any) -> None:
+        try:
+            work(device, case)
+        except OutOfDeviceMemoryError:
+            raise  # nothing was done
+        except Exception:
+            return
+
+    return test
 
 
 def difference(what: str, found: Any, expected: Any) -> str | None:

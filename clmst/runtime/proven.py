@@ -13,25 +13,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProvenDriver:
-    """An implementation of OpenCL, in the versions that were tried.
+    """An implementation of OpenCL, in the versions that were tried."""
 
-    Attributes
-    ----------
-    platform : str
-        The platform's whole name.
-    lowest, below : tuple of int
-        The first version, and the first one that no longer counts; as many numbers as matter.
-    devices : tuple of str
-        What the device's name begins with; any device if empty.
-    build : str
-        What else the version says.
-    """
-
-    platform: str
+    platform: str  # the platform's whole name
+    # The first version, and the first one that no longer counts; as many numbers as matter.
     lowest: tuple[int, ...]
     below: tuple[int, ...]
-    devices: tuple[str, ...] = ("",)
-    build: str = ""
+    devices: tuple[str, ...] = ("",)  # what the device's name begins with; any device if empty
+    build: str = ""  # what else the version says
 
     def covers(self, platform: str, device: str, version: str) -> bool:
         """Return whether a device of some driver is one of these."""

@@ -28,36 +28,21 @@ _ALONE = "-Dkernel=__attribute__((vec_type_hint(uint4)))__kernel"
 
 @dataclass(frozen=True, slots=True)
 class Prelude:
-    """OpenCL C text that precedes a file: the operator that a caller passes to a primitive.
+    """OpenCL C text that precedes a file: the operator that a caller passes to a primitive."""
 
-    Attributes
-    ----------
-    name : str
-        Its name in compilers' messages, e.g. ``"uint32 sum"``.
-    text : str
-    """
-
+    # Its name in compilers' messages, e.g. ``"uint32 sum"``.
     name: str
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Specialisation:
-    """A source file and the macros that specialise it.
+    """A source file and the macros that specialise it."""
 
-    Attributes
-    ----------
-    source : str
-        File below ``cl/``, e.g. ``"algorithms/ecl/ecl.cl"``.
-    defines : tuple of (name, value)
-        Sorted by name.
-    prelude : Prelude, optional
-        Text that precedes the file.
-    """
-
+    # File below ``cl/``, e.g. ``"algorithms/ecl/ecl.cl"``.
     source: str
-    defines: tuple[tuple[str, int], ...]
-    prelude: Prelude | None = None
+    defines: tuple[tuple[str, int], ...]  # sorted by name
+    prelude: Prelude | None = None  # text that precedes the file
 
     @classmethod
     def of(

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from clmst.core.errors import DeviceError, KernelBuildError, OutOfDeviceMemoryError
-from clmst.runtime.kernel_family import KernelFamily
+from clmst.runtime.kernel_family import KernelFamily, survived
 from clmst.runtime.launcher import Launcher
 
 if TYPE_CHECKING:
@@ -80,17 +80,10 @@ def _failure_of_kernels(device: Device) -> str | None:
         return f"cannot run a kernel: {str(error).splitlines()[0]}"
 
 
-def _ended(device: Device, case: object) -> None:
-    """Try a device; the outcome does not matter, since the process that asks finds it, too."""
-    try:
-        failure(device)
-    except OutOfDeviceMemoryError:
-        raise  # nothing was tried
-    except Exception:
-        return
-
-
-TRIAL = KernelFamily(name="trial", what="opening the device, and two kernels", test=_ended)
+TRIAL = KernelFamily(
+    name="trial", what="opening the device, and two kernels",
+    test=survived(lambda device, _: failure(device)),
+)  # fmt: skip
 
 
 def _minimum_failure(device: Device) -> str | None:

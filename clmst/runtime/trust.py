@@ -26,7 +26,7 @@ from clmst.core.errors import (
     UnsupportedDeviceError,
 )
 from clmst.runtime import failures
-from clmst.runtime.kernel_family import ONLY, KernelFamily, SelfTestResult
+from clmst.runtime.kernel_family import ONLY, KernelFamily, SelfTestResult, survived
 from clmst.runtime.long_work import timed
 from clmst.runtime.proven import is_proven
 from clmst.runtime.verdicts import Verdict, VerdictStore
@@ -64,30 +64,17 @@ class NoFamilyLeftError(UnsupportedDeviceError):
         return UnsupportedDeviceError, self.args, attributes
 
 
-def _built(device: Device, case: Any) -> None:
-    """Build a program; an error does not matter here, since the process that asks meets it, too."""
-    try:
-        device.build(case)
-    except OutOfDeviceMemoryError:
-        raise  # nothing was built
-    except Exception:
-        return
-
-
 # Not in the table of families: the builds of all programs, each of which is a case.
-BUILD = KernelFamily(name="build", what="builds of programs", test=_built)
+BUILD = KernelFamily(
+    name="build", what="builds of programs", test=survived(lambda device, case: device.build(case))
+)
 
 
 @dataclass(slots=True)
 class TrustRecord:
-    """What this process knows about a device.
+    """What this process knows about a device."""
 
-    Attributes
-    ----------
-    given : bool
-        Whether it is trusted without self-tests: for tests, which compare every answer themselves.
-    """
-
+    # Whether it is trusted without self-tests: for tests, which compare every answer themselves.
     given: bool
     passed: set[tuple[str, Hashable]] = field(default_factory=set)
     refused: dict[tuple[str, Hashable], str] = field(default_factory=dict)

@@ -34,24 +34,12 @@ EDITION = 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """The result of a self-test.
+    """The result of a self-test."""
 
-    Attributes
-    ----------
-    family : str
-        The kernels tested.
-    case : str
-        The weights, layout or options tested; empty if the family has one case only.
-    reason : str or None
-        Why the device was refused for these kernels; None if it passed.
-    seconds : float
-        The time of the test, with its kernel builds.
-    """
-
-    family: str
-    case: str = ""
-    reason: str | None
-    seconds: float = 0.0
+    family: str  # the kernels tested
+    case: str = ""  # the weights, layout or options tested; empty if the family has one case only
+    reason: str | None  # why the device was refused for these kernels; None if it passed
+    seconds: float = 0.0  # the time of the test, with its kernel builds
 
     @property
     def passed(self) -> bool:

@@ -100,8 +100,6 @@ def test_family_that_a_device_never_uses(run: Run, monkeypatch: pytest.MonkeyPat
     assert {one["state"] for entry in entries for one in entry["families"]} == {"not used"}
     device = clmst.get_device()
     assert list(families.tested(device, some[0])) == []
-    outcome = device_tests.outcome_of("map", [])
-    monkeypatch.setattr(device_tests, "outcomes", lambda _: iter([outcome]))
     assert re.search(r"map +0 .*not used", run("devices", "--test").stdout)
 
 
@@ -132,7 +130,7 @@ def test_family_that_ends_the_process(monkeypatch: pytest.MonkeyPatch, tmp_path:
         monkeypatch.setenv(name, environment[name])
     child._child.end()  # which other tests may have started, without the mock
     device = Device(clmst.get_device().cl_device)
-    found = {one.family: one.reason for one in device_tests.outcomes(device)}
+    found = {one.family: one.reason for one in device_tests.test_reports(device)}
     ended = f"its self-test ends the process (SIGABRT): {LAST_WORDS}"
     assert found == {"segments": ended, "permute": None}
 
@@ -146,5 +144,5 @@ def test_family_that_cannot_be_tested(monkeypatch: pytest.MonkeyPatch) -> None:
         raise clmst.OutOfDeviceMemoryError("nothing is left")
 
     monkeypatch.setattr(child, "tested", no_memory)
-    found = list(device_tests.outcomes(Device(clmst.get_device().cl_device)))
+    found = device_tests.test_reports(Device(clmst.get_device().cl_device))
     assert [one.reason for one in found] == ["nothing is left"] * 2

@@ -20,14 +20,7 @@ COMPILERS: dict[Compiler, ModuleType] = {"clang": clang, "ocloc": ocloc}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TargetBuild:
-    """Specialisations of a target, compiled.
-
-    Attributes
-    ----------
-    target : Target
-    outcomes : dict of Specialisation to Outcome
-    seconds : float
-    """
+    """Specialisations of a target, compiled."""
 
     target: Target
     outcomes: dict[Specialisation, Outcome]

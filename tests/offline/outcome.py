@@ -9,47 +9,27 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kernel:
-    """What a kernel takes, as its compiler states it.
-
-    Attributes
-    ----------
-    name : str
-    registers : int
-        AMD: vector registers of a wave. Intel: registers of a hardware thread, which owns as many
-        however few its kernel uses.
-    scalar_registers : int or None
-        AMD only.
-    scratch : int
-        Bytes of private memory that are in no register. AMD: of a work-item. Intel: of a work-item
-        or of a hardware thread, whichever its compiler gives.
-    spills : int
-        Registers' contents that had to go to memory. Intel: a warning's estimate.
-    local_memory : int
-        Bytes a work-group.
-    """
+    """What a kernel takes, as its compiler states it."""
 
     name: str
+    # AMD: vector registers of a wave. Intel: registers of a hardware thread, which owns as many
+    # however few its kernel uses.
     registers: int
-    scalar_registers: int | None
+    scalar_registers: int | None  # AMD only
+    # Bytes of private memory that are in no register. AMD: of a work-item. Intel: of a work-item or
+    # of a hardware thread, whichever its compiler gives.
     scratch: int
+    # Registers' contents that had to go to memory. Intel: a warning's estimate.
     spills: int
-    local_memory: int
+    local_memory: int  # bytes a work-group
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What came of a compilation.
+    """What came of a compilation."""
 
-    Attributes
-    ----------
-    complaints : str
-        Errors and warnings; empty if there were none.
-    kernels : tuple of Kernel
-        Empty after errors.
-    """
-
-    complaints: str
-    kernels: tuple[Kernel, ...] = ()
+    complaints: str  # errors and warnings; empty if there were none
+    kernels: tuple[Kernel, ...] = ()  # empty after errors
 
 
 def run(command: Sequence[str]) -> tuple[bool, str]:

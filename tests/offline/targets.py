@@ -18,24 +18,12 @@ Compiler: TypeAlias = Literal["clang", "ocloc"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """A device to compile for.
+    """A device to compile for."""
 
-    Attributes
-    ----------
-    name : str
-        As people call it.
-    compiler : {"clang", "ocloc"}
-        What compiles for it.
-    architecture : str
-        As the compiler calls it.
-    capabilities : Capabilities
-        What decides on its specialisations.
-    """
-
-    name: str
-    compiler: Compiler
-    architecture: str
-    capabilities: Capabilities
+    name: str  # as people call it
+    compiler: Compiler  # what compiles for it
+    architecture: str  # as the compiler calls it
+    capabilities: Capabilities  # what decides on its specialisations
 
     @property
     def id(self) -> str:

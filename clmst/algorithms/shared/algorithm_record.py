@@ -27,59 +27,38 @@ class Solve(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlgorithmRecord:
-    """An algorithm: its name, where its parts are, what it is for, and what limits it.
+    """An algorithm: its name, where its parts are, what it is for, and what limits it."""
 
-    Attributes
-    ----------
-    name : str
-        What callers give as ``algorithm``.
-    folder : str
-        Its package, which has ``solve.py`` with a function ``solve``, and ``options.py`` with the
-        class of its options.
-    options : str
-        The name of the class of its options.
-    purpose : str
-        What it is, in one line.
-    good_for : str
-        When to take it, in one line.
-    rank : int or function, optional
-        Where "auto" comes to it, the least first; a function of a device's policy and of the graph,
-        None for a large one. None: "auto" never takes it. The figures are in docs/algorithms.md.
-    most_vertices : function, optional
-        Returns how many vertices it takes on a device; None: as many as a graph can have.
-    bytes_needed : tuple of int or function, optional
-        Bytes a vertex and an edge at the peak of a solve, beside the graph itself; weights of 32
-        bits. The larger of what edges stored once and twice take, on random graphs of average
-        degree 2 to 32. A function of a device's policy where that changes them. None: it has an
-        error of its own.
-    takes_any_graph : bool
-        Whether it solves every graph in reasonable time, so that it can be offered for another one.
-    takes_complete_graphs : bool
-        Whether it solves matrices and points (`dense.solve_matrix`), which list no edges.
-    large_self_test : {"always", "cpu", "never"}
-        On which devices its self-test solves the large known graph, too.
-    variant_of : function, optional
-        Where graphs of one kind of weights are solved by different kernels: returns the name of the
-        kernels that solve a graph by the usual options, and options under which all graphs are. Its
-        self-test has these, so it tests what the solve needs, and builds nothing else. None, as the
-        function's result, too: all graphs have the same kernels.
-    former_names : mapping
-        Names that it had, each with the options that such a name stood for. They go on working for
-        one version, with a warning.
-    """
-
-    name: str
+    name: str  # what callers give as ``algorithm``
+    # Its package, which has ``solve.py`` with a function ``solve``, and ``options.py`` with the
+    # class of its options.
     folder: str
-    options: str
-    purpose: str
-    good_for: str
+    options: str  # the name of the class of its options
+    purpose: str  # what it is, in one line
+    good_for: str  # when to take it, in one line
+    # Where "auto" comes to it, the least first; a function of a device's policy and of the graph,
+    # None for a large one. None: "auto" never takes it. The figures are in docs/algorithms.md.
     rank: int | Callable[[Policy, DeviceGraph | None], int] | None = None
+    # Returns how many vertices it takes on a device; None: as many as a graph can have.
     most_vertices: Callable[[Device], int] | None = None
+    # Bytes a vertex and an edge at the peak of a solve, beside the graph itself; weights of 32
+    # bits. The larger of what edges stored once and twice take, on random graphs of average degree
+    # 2 to 32. A function of a device's policy where that changes them. None: it has an error of its
+    # own.
     bytes_needed: tuple[int, int] | Callable[[Policy], tuple[int, int]] | None = None
+    # Whether it solves every graph in reasonable time, so that it can be offered for another one.
     takes_any_graph: bool = False
+    # Whether it solves matrices and points (`dense.solve_matrix`), which list no edges.
     takes_complete_graphs: bool = False
+    # On which devices its self-test solves the large known graph, too.
     large_self_test: Literal["always", "cpu", "never"] = "always"
+    # Where graphs of one kind of weights are solved by different kernels: returns the name of the
+    # kernels that solve a graph by the usual options, and options under which all graphs are. Its
+    # self-test has these, so it tests what the solve needs, and builds nothing else. None, as the
+    # function's result, too: all graphs have the same kernels.
     variant_of: Callable[[DeviceGraph], tuple[str, object] | None] | None = None
+    # Names that it had, each with the options that such a name stood for. They go on working for
+    # one version, with a warning.
     former_names: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     @property
