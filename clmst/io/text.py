@@ -1,0 +1,188 @@
+"""Text as arrays: where each line and token of a block of text starts and ends.
+
+Lines and tokens of a well-formed file never become Python objects: a file is read in blocks that
+fit the cache, and one pass finds the borders of all tokens.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import BinaryIO, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from clmst.core.errors import FileFormatError
+from clmst.core.weight_keys import Array
+
+BLOCK_BYTES = 1 << 20  # 128 KiB to 1 MiB are equally fast; 16 MiB takes half as long again
+
+_SPACE = 32  # this byte and all below it separate tokens
+_NEWLINE, _COMMA = b"\n,"
+_EMPTY_FIELD = re.compile(rb"^[ \t]*,|,[ \t]*(?=[,\r\n]|\Z)", re.MULTILINE)
+_COMMA_TO_SPACE = bytes.maketrans(b",", b" ")
+
+Integers = npt.NDArray[np.int64]
+
+
+class _Tokens(NamedTuple):
+    """Where tokens start and end, and for each line the first token behind it."""
+
+    starts: Integers
+    ends: Integers
+    behind: Integers
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Block:
+    """Some whole lines of a text and the borders of their tokens, found when first asked for.
+
+    Attributes
+    ----------
+    raw : bytes
+        The lines as the file has them.
+    first_line : int
+        The number of line 0 of the block in the file, counted from 1.
+    commas : bool
+        Whether commas separate tokens too; two in a row are an error.
+    """
+
+    raw: bytes
+    first_line: int = 1
+    commas: bool = False
+
+    @cached_property
+    def text(self) -> npt.NDArray[np.uint8]:
+        """The bytes."""
+        return np.frombuffer(self.raw, np.uint8)
+
+    @cached_property
+    def _tokens(self) -> _Tokens:
+        is_separator = self.text <= _SPACE
+        if self.commas:
+            is_separator |= self.text == _COMMA
+        ends = np.flatnonzero(is_separator)
+        if not self.raw.endswith(b"\n"):
+            ends = np.append(ends, self.text.size)
+        line_ends = np.flatnonzero(self.text.take(ends, mode="clip") == _NEWLINE)
+        if line_ends.size < self.n_lines:
+            line_ends = np.append(line_ends, ends.size - 1)
+        starts = np.zeros_like(ends)
+        np.add(ends[:-1], 1, out=starts[1:])
+        is_token = starts < ends
+        if is_token.all():  # separators stand alone, as in most files that programs write
+            return _Tokens(starts, ends, line_ends + 1)
+        if self.commas:
+            self._refuse_empty_fields()
+        behind = np.cumsum(is_token, dtype=np.int64)[line_ends]
+        return _Tokens(starts[is_token], ends[is_token], behind)
+
+    def _refuse_empty_fields(self) -> None:
+        if b"," in self.raw and (empty := _EMPTY_FIELD.search(self.raw)):
+            line = self.raw.count(b"\n", 0, empty.start())
+            raise self.error(line, "a field is empty; each comma must separate two fields")
+
+    @property
+    def starts(self) -> Integers:
+        """Where each token starts in `text`, shape (n_tokens,)."""
+        return self._tokens.starts
+
+    @property
+    def ends(self) -> Integers:
+        """Where each token ends, shape (n_tokens,)."""
+        return self._tokens.ends
+
+    @cached_property
+    def counts(self) -> Integers:
+        """How many tokens each line has, shape (n_lines,)."""
+        return np.diff(self._tokens.behind, prepend=0)
+
+    @cached_property
+    def heads(self) -> Integers:
+        """The first token of each line, shape (n_lines,)."""
+        return self._tokens.behind - self.counts
+
+    @cached_property
+    def n_lines(self) -> int:
+        """Number of lines, blank ones included."""
+        newlines = np.count_nonzero(self.text == _NEWLINE)  # as bytes.count, but quicker
+        return int(newlines) + (not self.raw.endswith(b"\n"))
+
+    def initials(self) -> npt.NDArray[np.uint8]:
+        """Return the first byte of each line's first token, 0 for blank lines."""
+        initials = self.text[self.starts.take(self.heads, mode="clip")] if self.starts.size else 0
+        return np.where(self.counts > 0, initials, np.uint8(0))
+
+    def extract(self, tokens: Array) -> bytes:
+        """Return the text of some tokens, given by rising numbers, with space between them."""
+        text = self.text
+        if tokens.size < self.starts.size:
+            is_left_out = np.ones(self.starts.size, bool)
+            is_left_out[tokens] = False
+            starts = self.starts[is_left_out]
+            if (self.ends[is_left_out] - starts == 1).all():  # letters before numbers
+                text = text.copy()
+                text[starts] = _SPACE
+            else:
+                spans = np.empty_like(self.starts)
+                np.subtract(self.starts[1:], self.starts[:-1], out=spans[:-1])
+                spans[-1] = text.size - self.starts[-1]
+                text = text[int(self.starts[0]) :][np.repeat(~is_left_out, spans)]
+        found = self.raw if text is self.text else text.tobytes()
+        return found.translate(_COMMA_TO_SPACE) if self.commas else found
+
+    def word(self, token: int) -> str:
+        """Return one token."""
+        return self.raw[self.starts[token] : self.ends[token]].decode("latin-1")
+
+    def words(self, line: int) -> list[str]:
+        """Return the tokens of one line of the block."""
+        head = int(self.heads[line])
+        return [self.word(token) for token in range(head, head + int(self.counts[line]))]
+
+    def error(self, line: int, message: str) -> FileFormatError:
+        """Make an error that names one line of the block."""
+        return FileFormatError(f"line {self.first_line + line}: {message}")
+
+    def token_error(self, token: int, message: str) -> FileFormatError:
+        """Make an error about one token; `message` comes after the token itself."""
+        line = int(np.searchsorted(self.heads, token, side="right")) - 1
+        word = self.word(token)
+        shown = word if len(word) <= 40 else f"{word[:40]}..."
+        return self.error(line, f"{shown!r} {message}")
+
+
+def blocks(stream: BinaryIO, *, commas: bool = False) -> Iterator[Block]:
+    """Yield the lines of `stream` in blocks of about `BLOCK_BYTES`.
+
+    Raises
+    ------
+    FileFormatError
+        The stream holds a zero byte, so it is no text.
+    """
+    line = 1
+    for text in _whole_lines(stream):
+        block = Block(raw=text, first_line=line, commas=commas)
+        yield block
+        line += block.n_lines
+
+
+def _whole_lines(stream: BinaryIO) -> Iterator[bytes]:
+    """Yield the bytes of `stream` in pieces that end with a line, without a byte order mark."""
+    pieces: list[bytes] = []
+    piece = stream.read(BLOCK_BYTES).removeprefix(codecs.BOM_UTF8)
+    while piece:
+        if b"\0" in piece:
+            raise FileFormatError("the file holds bytes that are no text; it must be a text file")
+        cut = piece.rfind(b"\n") + 1
+        if cut:
+            yield b"".join([*pieces, piece[:cut]])
+            pieces = []
+        pieces.append(piece[cut:])
+        piece = stream.read(BLOCK_BYTES)
+    if rest := b"".join(pieces):
+        yield rest
