@@ -123,7 +123,7 @@ class EdgeText:
         """Gather the edges on some lines, which rise; none of them is blank."""
         self._check_fields(block, lines, block.counts[lines] - skipped)
         heads = block.heads[lines] + skipped
-        rows = _integer_rows(block, heads, self._fields)
+        rows = _integer_rows(block, heads, self._fields, skipped)
         if rows is None:
             ends = integers(block, (heads[:, None] + (0, 1)).ravel(), _NO_VERTEX)
             rows = [ends[::2], ends[1::2]]
@@ -235,10 +235,19 @@ class EdgeText:
         return graph.replace(vertex_labels=tuple(names.tolist())) if has_gaps else graph
 
 
-def _integer_rows(block: Block, heads: Array, n_fields: int) -> list[Array] | None:
+def _integer_rows(
+    block: Block, heads: Array, n_fields: int, skipped: Array | int
+) -> list[Array] | None:
     """Return the columns of rows of int64, whose first fields are `heads`; None if not all are."""
-    tokens = (heads[:, None] + np.arange(n_fields)).ravel()
-    values = parse_int64(block.extract(tokens), tokens.size)
+    size = heads.size * n_fields
+    n_others = block.starts.size - size
+    if not n_others:
+        text = block.extract()
+    elif n_others == heads.size and np.all(skipped == 1):
+        text = block.without_letters(heads - 1)
+    else:
+        text = block.extract((heads[:, None] + np.arange(n_fields)).ravel())
+    values = parse_int64(text, size)
     return None if values is None else [*values.reshape(-1, n_fields).T]
 
 

@@ -100,7 +100,7 @@ def _exact_numbers(block: Block, tokens: Array) -> Array:
     are_integers = all(map(_INTEGER.fullmatch, words))
     is_signed = any(word.startswith("-") and word.strip("-0") for word in words)
     for token, word in zip(tokens.tolist(), words, strict=True):
-        held = _INT64 if are_integers and is_signed else range(_INT64[0], _UINT64[-1] + 1)
+        held = _INT64 if is_signed else _UINT64
         if _INTEGER.fullmatch(word) and not (_is_integer(word) and int(word) in held):
             raise block.token_error(
                 token, "does not fit into 64 bits; integers must, together with the others"

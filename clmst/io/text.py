@@ -117,23 +117,24 @@ class Block:
         initials = self.text[self.starts.take(self.heads, mode="clip")] if self.starts.size else 0
         return np.where(self.counts > 0, initials, np.uint8(0))
 
-    def extract(self, tokens: Array) -> bytes:
-        """Return the text of some tokens, given by rising numbers, with space between them."""
-        text = self.text
-        if tokens.size < self.starts.size:
-            is_left_out = np.ones(self.starts.size, bool)
-            is_left_out[tokens] = False
-            starts = self.starts[is_left_out]
-            if (self.ends[is_left_out] - starts == 1).all():  # letters before numbers
-                text = text.copy()
-                text[starts] = _SPACE
-            else:
-                spans = np.empty_like(self.starts)
-                np.subtract(self.starts[1:], self.starts[:-1], out=spans[:-1])
-                spans[-1] = text.size - self.starts[-1]
-                text = text[int(self.starts[0]) :][np.repeat(~is_left_out, spans)]
-        found = self.raw if text is self.text else text.tobytes()
-        return found.translate(_COMMA_TO_SPACE) if self.commas else found
+    def extract(self, tokens: Array | None = None) -> bytes:
+        """Return the text of some tokens, given by rising numbers, with space between them.
+
+        Without `tokens` it is the text of all.
+        """
+        text = self.raw
+        if tokens is not None and tokens.size < self.starts.size:
+            is_taken = np.zeros(self.starts.size, bool)
+            is_taken[tokens] = True
+            spans = np.diff(self.starts, append=self.text.size)
+            text = self.text[int(self.starts[0]) :][np.repeat(is_taken, spans)].tobytes()
+        return text.translate(_COMMA_TO_SPACE) if self.commas else text
+
+    def without_letters(self, tokens: Array) -> bytes:
+        """Return the text of all tokens but some, each of which is a single letter."""
+        text = self.text.copy()
+        text[self.starts[tokens]] = _SPACE
+        return text.tobytes()
 
     def word(self, token: int) -> str:
         """Return one token."""
