@@ -21,7 +21,7 @@ import numpy as np
 import clmst
 from benchmarks.runner import Cases, Run, show
 from clmst.bench.harness import CLOCKS
-from clmst.io import edge_rows, plain_rows, write_graph
+from clmst.io import file_edges, numbers, write_graph
 
 _SCATTERED = ".scattered.gr"  # arcs in random order, so that opposite ones stand apart
 FORMATS = (".gr", _SCATTERED, ".txt", ".mtx", ".csv", ".graph", ".egr")
@@ -37,13 +37,13 @@ def write(folder: Path, name: str, edges: int) -> None:
     for suffix in FORMATS:
         if suffix == ".txt":
             with (folder / f"{name}{suffix}").open("wb") as file:
-                edge_rows.write_rows(file, "%d %d %r\n", u, v, w)
+                file_edges.write_rows(file, "%d %d %r\n", u, v, w)
         elif suffix == _SCATTERED:
             with (folder / f"{name}{suffix}").open("wb") as file:
                 file.write(b"p sp %d %d\n" % (n, 2 * edges))
                 order = rng.permutation(2 * edges)
                 ends = (np.concatenate([u, v])[order] + 1, np.concatenate([v, u])[order] + 1)
-                edge_rows.write_rows(file, "a %d %d %r\n", *ends, np.tile(w, 2)[order])
+                file_edges.write_rows(file, "a %d %d %r\n", *ends, np.tile(w, 2)[order])
         else:
             write_graph(graph, folder / f"{name}{suffix}")
 
@@ -51,7 +51,7 @@ def write(folder: Path, name: str, edges: int) -> None:
 def read(folder: Path, suffix: str, *, own: bool) -> dict[str, float]:
     """Return seconds and memory of reading one file in this process."""
     if own:
-        plain_rows.LEAST_BYTES = 1 << 62  # no block is that long
+        numbers.ARROW_BYTES = 1 << 62  # no block is that long
     clmst.read_graph(folder / f"small{suffix}")
     path = folder / f"large{suffix}"
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

@@ -105,7 +105,7 @@ def samples(chosen: Format) -> list[bytes]:
     found = []
     for graph in graphs:
         stream = io.BytesIO()
-        chosen.writer(graph, stream)
+        clmst.write_graph(graph, stream, format=chosen.name)
         found.append(stream.getvalue())
     return found
 

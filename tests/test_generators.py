@@ -17,7 +17,7 @@ from clmst import generators
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.graph import Graph
 from clmst.core.weight_keys import Array
-from clmst.generators import FAMILIES, Family, generate, recursive_matrix
+from clmst.generators import FAMILIES, Family, generate, random_graphs
 from clmst.generators.hashing import Stream, mix
 
 SMALL: dict[str, dict[str, Any]] = {
@@ -296,7 +296,7 @@ def test_sparse_edges_among_clusters_are_those_of_a_recursive_matrix() -> None:
     whole = degrees(generators.clustered(n=1024, clusters=0, edge_factor=4))
     assert degree[:384].sum() > 1.5 * degree[384:].sum()
     assert degree.mean() == pytest.approx(whole.mean(), rel=0.1)
-    u, v = recursive_matrix.draw_below(700, 5000, recursive_matrix.GTGRAPH, Stream(key=5))
+    u, v = random_graphs.draw_below(700, 5000, random_graphs.GTGRAPH, Stream(key=5))
     assert u.size == v.size == 5000
     assert max(u.max(), v.max()) < 700
 

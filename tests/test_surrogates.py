@@ -24,20 +24,16 @@ from clmst.generators.hashing import next_word
 from clmst.generators.surrogates import (
     SURROGATES,
     SurrogateGraph,
-    attachment,
-    co_authors,
+    cliques,
+    drawn,
     find,
+    growth,
     lattice,
-    pairs,
     random,
-    recursive,
     rmat,
-    topology,
-    uniform,
-    web_crawl,
+    rows,
 )
-from clmst.generators.surrogates.copies import resolve
-from clmst.generators.surrogates.rows import graph_of_edges
+from clmst.generators.surrogates.rows import graph_of_edges, resolve
 from clmst.io import ecl
 from clmst.io.files import SourceFile
 
@@ -232,33 +228,33 @@ TWINS: list[tuple[Callable[..., Graph], Callable[..., Pairs], int, dict[str, Any
     (lattice.triangulated, triangulated_edges, 221, {"rows": 17, "columns": 13}),
     (lattice.road_map, road_edges, 238, {"rows": 14, "columns": 17, "extra": 0.38}),
     (lattice.road_map, road_edges, 7, {"rows": 1, "columns": 7, "extra": 1.0}),
-    (uniform.uniform, uniform_edges, 300, {"n": 300, "drawn": 900}),
-    (uniform.uniform, uniform_edges, 1, {"n": 1, "drawn": 5}),
+    (drawn.uniform, uniform_edges, 300, {"n": 300, "drawn": 900}),
+    (drawn.uniform, uniform_edges, 1, {"n": 1, "drawn": 5}),
     (
-        recursive.recursive_matrix,
+        drawn.recursive_matrix,
         recursive_edges,
         512,
         {"scale": 9, "drawn": 2000, "chances": (0.45, 0.22, 0.22), "seed": 2, "renamed": False},
     ),
     (
-        recursive.recursive_matrix,
+        drawn.recursive_matrix,
         recursive_edges,
         256,
         {"scale": 8, "drawn": 1500, "chances": SKEWED, "seed": 3, "renamed": True},
     ),
     (
-        attachment.preferential,
+        growth.preferential,
         preferential_edges,
         400,
         {"n": 400, "edges_per_vertex": 2, "second_may_fail": True},
     ),
     (
-        attachment.preferential,
+        growth.preferential,
         preferential_edges,
         300,
         {"n": 300, "edges_per_vertex": 4, "second_may_fail": False},
     ),
-    (co_authors.co_authors, co_author_edges, 700, {"n": 700, "drawn": 9000}),
+    (cliques.co_authors, co_author_edges, 700, {"n": 700, "drawn": 9000}),
 ]
 
 
@@ -278,9 +274,9 @@ def test_family_follows_its_sequential_rule(  # noqa: PLR0917
 ) -> None:
     """Neither threads, nor where chunks are cut, nor pointer jumping may show in a graph."""
     if chunk is not None:
-        for module in (attachment, co_authors, recursive, uniform):
+        for module in (cliques, drawn, growth, rows):
             monkeypatch.setattr(module, "CHUNK", chunk)
-        for module in (lattice, pairs, recursive, uniform):
+        for module in (drawn, lattice, rows):
             monkeypatch.setattr(module, "BLOCK", 37)
     graph = family(**parameters)
     assert graph.n_vertices == n
@@ -289,7 +285,7 @@ def test_family_follows_its_sequential_rule(  # noqa: PLR0917
 
 @pytest.mark.parametrize("n", [1, 2, 3, 10, 257, 1000])
 def test_shuffle_is_that_of_fisher_and_yates(n: int) -> None:
-    assert recursive.shuffled(n).tolist() == shuffled(n)
+    assert drawn.shuffled(n).tolist() == shuffled(n)
 
 
 def test_chains_of_copies_are_followed_to_their_ends() -> None:
@@ -316,7 +312,7 @@ def test_rows_are_sorted_and_simple(n: int) -> None:
 
 
 def test_topology_has_its_crumbs_and_hubs() -> None:
-    graph = topology.topology(n=5000, n_crumbs=5, in_crumbs=12, few=1.888, anyone=0.19, near=0.2)
+    graph = growth.topology(n=5000, n_crumbs=5, in_crumbs=12, few=1.888, anyone=0.19, near=0.2)
     degrees = np.diff(graph.indptr.astype(np.int64))
     assert n_components(graph) == 6
     assert n_components(graph) == kruskal(graph).n_components
@@ -325,7 +321,7 @@ def test_topology_has_its_crumbs_and_hubs() -> None:
 
 
 def test_web_crawl_is_local_and_its_lonely_sites_stay_alone() -> None:
-    graph = web_crawl.web_crawl(n=20_000, n_alone=7, listed=0.6)
+    graph = cliques.web_crawl(n=20_000, n_alone=7, listed=0.6)
     distances = np.abs(graph.rows.astype(np.int64) - graph.indices)
     assert n_components(graph) == 8
     assert np.count_nonzero(distances < 256) > 0.7 * graph.n_slots
@@ -333,7 +329,7 @@ def test_web_crawl_is_local_and_its_lonely_sites_stay_alone() -> None:
 
 def test_web_crawl_needs_sites_to_leave_alone() -> None:
     with pytest.raises(InvalidArgumentError, match=r"n_alone is 10 but \d sites have 50 to 1000"):
-        web_crawl.web_crawl(n=300, n_alone=10, listed=0.5)
+        cliques.web_crawl(n=300, n_alone=10, listed=0.5)
 
 
 # ------------------------------------------------------------------ names

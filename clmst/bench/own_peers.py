@@ -17,7 +17,7 @@ import numpy as np
 
 from clmst.bench.harness import Contestant, Harness
 from clmst.core.graph import Graph
-from clmst.io.simple_graph import simple_edges
+from clmst.io.file_edges import FileEdges
 
 # Returns what is called each time, and what gives the weight of its result.
 Make: TypeAlias = Callable[[Graph], tuple[Callable[[], Any], Callable[[Any], float]]]
@@ -45,7 +45,7 @@ def _networkx(graph: Graph) -> tuple[Callable[[], Any], Callable[[Any], float]]:
 def _upper(graph: Graph) -> Any:
     from scipy import sparse
 
-    edges = simple_edges(graph)
+    edges = FileEdges.of_graph(graph)
     n = edges.n_vertices
     ends = (edges.u.astype(np.int32), edges.v.astype(np.int32))  # SciPy 1.13 takes no others
     return sparse.csr_array((edges.weights, ends), shape=(n, n))

@@ -116,9 +116,9 @@ def cluster(
 def _read(file: Path, metric: str | None) -> Any:
     """Return the points of a file."""
     from clmst.io import read_points
-    from clmst.io.point_table import SUFFIXES, read_table
+    from clmst.io.npy import TABLE_SUFFIXES, read_table
 
-    if file.suffix in SUFFIXES:
+    if file.suffix in TABLE_SUFFIXES:
         return read_table(file)
     return read_points(file, metric=metric)  # type: ignore[arg-type]  # which checks it
 

@@ -28,13 +28,20 @@ from typing import Any
 from clmst.core.arguments import shown
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.graph import Graph
-from clmst.generators.classic import caveman, circulant, cliques, complete, grid, path, star
-from clmst.generators.clustered import clustered
+from clmst.generators.classic import (
+    caveman,
+    circulant,
+    cliques,
+    complete,
+    delaunay,
+    grid,
+    path,
+    star,
+)
 from clmst.generators.edges import WeightChoice
 from clmst.generators.family import Family, Parameter
-from clmst.generators.random_graphs import kronecker, preferential, random, rmat
+from clmst.generators.random_graphs import clustered, kronecker, preferential, random, rmat
 from clmst.generators.road_map import road
-from clmst.generators.triangulation import delaunay
 
 __all__ = [
     "FAMILIES",

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from clmst.core.arguments import check_integer
 from clmst.core.weight_keys import Array
-from clmst.generators.checks import check_integer
 
 Words = npt.NDArray[np.uint64]
 

@@ -1,14 +1,94 @@
-"""Random graphs without coordinates: uniform, recursive matrix, preferential attachment."""
+"""Random graphs without coordinates: uniform, recursive matrix, clustered, preferential."""
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
+from clmst.core.errors import InvalidArgumentError
 from clmst.core.graph import Graph
-from clmst.generators.checks import check_integer, check_number, check_sizes
-from clmst.generators.edges import WeightChoice, weighted_graph
-from clmst.generators.hashing import Stream
-from clmst.generators.recursive_matrix import check_chances, draw
+from clmst.core.weight_keys import Array
+from clmst.generators.edges import (
+    WeightChoice,
+    check_integer,
+    check_number,
+    check_sizes,
+    weighted_graph,
+)
+from clmst.generators.hashing import Stream, Words
+
+Chances = tuple[float, float, float]
+
+GTGRAPH: Chances = (0.45, 0.22, 0.22)
+"""Chances of the upper left, upper right and lower left quarter (Bader and Madduri, 2006)."""
+
+_BLOCK = 1 << 14  # edges drawn at a time: the temporaries stay in the second-level cache
+
+
+def check_chances(a: float, b: float, c: float) -> None:
+    """Raise unless these are chances of three of four quarters."""
+    for name, chance in zip("abc", (a, b, c), strict=True):
+        check_number(name, chance, low=0, high=1)
+    if (total := math.fsum((a, b, c))) > 1:
+        raise InvalidArgumentError(f"a + b + c is {total}; it must be at most 1")
+
+
+def draw(
+    count: int, scale: int, chances: Chances, stream: Stream, *, first: int = 0
+) -> tuple[Array, Array]:
+    """Draw edges of a matrix of 2**scale rows, whose numbers begin at `first`.
+
+    Returns
+    -------
+    tuple of two ndarrays of uint32, shape (count,)
+        Rows and columns; each edge depends on its number alone. O(count scale).
+    """
+    u, v = np.empty(count, np.uint32), np.empty(count, np.uint32)
+    for start in range(0, count, _BLOCK):
+        block = slice(start, min(start + _BLOCK, count))
+        edges = np.arange(first + block.start, first + block.stop, dtype=np.uint64)
+        u[block], v[block] = _descend(edges, scale, chances, stream)
+    return u, v
+
+
+def draw_below(n: int, count: int, chances: Chances, stream: Stream) -> tuple[Array, Array]:
+    """Draw edges of the first n rows and columns of the least matrix that has as many.
+
+    They are the first `count` drawn from the whole matrix that lie there. At least a share of
+    ``chances[0]`` of all do, which must not be 0.
+    """
+    scale = max(n - 1, 0).bit_length()
+    parts: list[tuple[Array, Array]] = []
+    found = drawn = 0
+    while found < count:
+        u, v = draw(count, scale, chances, stream, first=drawn)
+        inside = (u < n) & (v < n)
+        parts.append((u[inside], v[inside]))
+        found += parts[-1][0].size
+        drawn += count
+    ends = zip(*parts, strict=True) if parts else ((), ())
+    u, v = (np.concatenate([np.empty(0, np.uint32), *part])[:count] for part in ends)
+    return u, v
+
+
+def _descend(edges: Words, scale: int, chances: Chances, stream: Stream) -> tuple[Array, Array]:
+    """Choose a quarter of the matrix on every level for each edge; return (u, v) as uint32."""
+    a, b, c = chances
+    to_b, to_c, to_d = (np.uint32(min(int(p * 2.0**32), 2**32 - 1)) for p in (a, a + b, a + b + c))
+    u, v = np.zeros(edges.size, np.uint32), np.zeros(edges.size, np.uint32)
+    first_words = edges * np.uint64((scale + 1) // 2)
+    for level in range(scale):
+        if level % 2 == 0:  # one word of 64 bits serves two levels
+            words = stream.words(first_words + np.uint64(level // 2))
+        draw = words.astype(np.uint32)
+        words >>= np.uint64(32)
+        lower = draw >= to_c
+        right = (draw >= to_b) ^ lower ^ (draw >= to_d)
+        u = (u << np.uint32(1)) | lower
+        v = (v << np.uint32(1)) | right
+    return u, v
+
 
 _MAX_SCALE = 31  # levels of the recursive matrix: vertices must fit 32 bits
 
@@ -183,3 +263,82 @@ def _sizes(scale: int, edge_factor: int) -> tuple[int, int]:
     n = 1 << scale
     check_sizes(vertices=n, edges=edge_factor * n)
     return n, edge_factor * n
+
+
+def clustered(
+    *,
+    n: int = 49_152,
+    edge_factor: int = 8,
+    clusters: int = 4,
+    cluster_size: int = 4_096,
+    density: float = 0.75,
+    weights: WeightChoice = "int",
+    seed: int = 0,
+) -> Graph:
+    """Recursive-matrix graph of n vertices, some of which belong to dense clusters, too.
+
+    The vertices of a cluster are anywhere among the n; no vertex belongs to two. Left as they are,
+    the parameters make a graph of 49,152 vertices, 16,384 of them in clusters, and 25.6 million
+    edges.
+
+    Parameters
+    ----------
+    n : int
+        Number of vertices.
+    edge_factor : int
+        Edges drawn from the recursive matrix for each vertex.
+    clusters : int
+        Number of clusters.
+    cluster_size : int
+        Vertices of each.
+    density : float
+        Chance of every pair of vertices of a cluster to be an edge, from 0 to 1.
+    weights : {"int", "float", "equal", "rising", "ruler"}
+        How edges are weighted.
+    seed : int
+        What all randomness follows from.
+
+    Notes
+    -----
+    Source: the workload of Ma and Wan, "Heterogeneous CPU-GPU Orchestration for Repeated Minimum
+    Spanning Tree Computation", section 4.3, whose clusters have more than half of the edges that
+    they can have; the sizes of single clusters are ours. The sparse edges are those of
+    :func:`rmat` that join vertices below n. O(n edge_factor log n + clusters cluster_size**2).
+    """
+    n = check_integer("n", n, low=0)
+    edge_factor = check_integer("edge_factor", edge_factor, low=0)
+    clusters = check_integer("clusters", clusters, low=0)
+    cluster_size = check_integer("cluster_size", cluster_size, low=1)
+    check_number("density", density, low=0, high=1)
+    if clusters * cluster_size > n:
+        raise InvalidArgumentError(
+            f"clusters * cluster_size is {clusters * cluster_size}; it must be at most n = {n}"
+        )
+    pairs = cluster_size * (cluster_size - 1) // 2
+    check_sizes(vertices=n, edges=n * edge_factor + clusters * pairs)
+    u, v = draw_below(n, n * edge_factor, GTGRAPH, Stream.named(seed, "clustered"))
+    chosen = Stream.named(seed, "clustered pairs")
+    members = Stream.named(seed, "clustered members")
+    numbers = np.arange(clusters * cluster_size, dtype=np.uint64)
+    names = members.permuted(numbers, n).astype(np.uint32).reshape(clusters, cluster_size)
+    ends = [(u, v)]
+    for k, own in enumerate(names):
+        low, high = _some_pairs(chosen, k * pairs, cluster_size, density)
+        ends.append((own[low], own[high]))
+    u, v = (np.concatenate(part) for part in zip(*ends, strict=True))
+    return weighted_graph(n, u, v, weights=weights, seed=seed)
+
+
+def _some_pairs(stream: Stream, first: int, size: int, chance: float) -> tuple[Array, Array]:
+    """Return those pairs low < high of 0 .. size - 1 that a stream chooses, row by row.
+
+    Its words from number `first` on belong to all pairs in turn.
+    """
+    lows, highs = [np.empty(0, np.intp)], [np.empty(0, np.intp)]
+    for low in range(size - 1):
+        numbers = np.arange(first, first + size - 1 - low, dtype=np.uint64)
+        first += numbers.size
+        high = low + 1 + np.flatnonzero(stream.uniform(numbers) < chance)
+        lows.append(np.full(high.size, low))
+        highs.append(high)
+    return np.concatenate(lows), np.concatenate(highs)

@@ -12,8 +12,14 @@ from scipy.sparse.csgraph import minimum_spanning_tree
 
 from clmst.core.graph import Graph
 from clmst.core.weight_keys import Array
-from clmst.generators.checks import check_integer, check_number, check_sizes
-from clmst.generators.edges import endpoints, graph_of_pairs, pairs_of
+from clmst.generators.edges import (
+    check_integer,
+    check_number,
+    check_sizes,
+    endpoints,
+    graph_of_pairs,
+    pairs_of,
+)
 from clmst.generators.hashing import Stream
 from clmst.generators.terrain import (
     Field,

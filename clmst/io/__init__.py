@@ -24,6 +24,7 @@ from clmst.core.forest import Forest
 from clmst.core.graph import Graph
 from clmst.core.points import Metric, Points
 from clmst.io import files, registry
+from clmst.io.file_edges import FileEdges
 from clmst.io.forest_edges import ForestEdges, attach
 from clmst.io.registry import FORMATS, Format
 
@@ -169,9 +170,9 @@ def write_graph(
     chosen = registry.find(path, format)
     if chosen.writer is None:
         raise registry.cannot(chosen, "hold a graph", lambda each: each.writer)
-    listed = as_listed(graph, symmetrize=symmetrize)
+    listing = FileEdges.of_graph(as_listed(graph, symmetrize=symmetrize))
     with files.writing(path) as stream:
-        chosen.writer(listed, stream)
+        chosen.writer(listing, stream)
 
 
 def write_forest(forest: Forest, path: str | Path | BinaryIO, *, format: str | None = None) -> None:  # noqa: A002
@@ -197,8 +198,9 @@ def write_forest(forest: Forest, path: str | Path | BinaryIO, *, format: str | N
     if chosen.forest_writer is None:
         raise registry.cannot(chosen, "hold a forest", lambda each: each.forest_writer)
     check_kind("forest", forest, Forest)
+    listing = FileEdges.of_forest(forest)
     with files.writing(path) as stream:
-        chosen.forest_writer(forest, stream)
+        chosen.forest_writer(listing, stream)
 
 
 def read_forest(

@@ -11,7 +11,8 @@ import gzip
 import io
 import lzma
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
@@ -47,13 +48,20 @@ class Codec:
     reader: Callable[[BinaryIO], Any]
     writer: Callable[[BinaryIO], Any]
 
-    def damaged(self, error: BaseException) -> FileFormatError:
-        """Make the error for what cannot be decompressed."""
-        said = " ".join(str(error).split()) or type(error).__name__
-        return FileFormatError(
-            f"cannot be decompressed ({said}); a file whose name ends in {self.suffix} must be "
-            f"one whole {self.name} file"
-        )
+    @contextmanager
+    def errors_named(self) -> Iterator[None]:
+        """Raise what decoders raise as an error of the file."""
+        try:
+            yield
+        except FileFormatError:
+            raise
+        # bzip2's and pyarrow's decoders raise OSError
+        except (EOFError, zlib.error, lzma.LZMAError, OSError, ValueError) as error:
+            said = " ".join(str(error).split()) or type(error).__name__
+            raise FileFormatError(
+                f"cannot be decompressed ({said}); a file whose name ends in {self.suffix} must be "
+                f"one whole {self.name} file"
+            ) from error
 
 
 class _Streams:
@@ -84,41 +92,6 @@ class _Streams:
                 data = b""
             if found := self._decoder.decompress(data, size):
                 return cast(bytes, found)
-
-
-class _Checked:
-    """A reader whose errors are those of a format."""
-
-    def __init__(self, codec: Codec, file: BinaryIO) -> None:
-        self._codec = codec
-        with _Damage(codec):
-            self._inner = codec.reader(file)
-
-    def read(self, size: int) -> bytes:
-        with _Damage(self._codec):
-            return cast(bytes, self._inner.read(size))
-
-
-class _Damage:
-    """What decoders raise, as an error of the file."""
-
-    def __init__(self, codec: Codec) -> None:
-        self._codec = codec
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: object, error: BaseException | None, where: object) -> None:
-        # bzip2's and pyarrow's decoders raise OSError
-        if isinstance(error, EOFError | zlib.error | lzma.LZMAError | OSError | ValueError):
-            if isinstance(error, FileFormatError):
-                raise error
-            raise self._codec.damaged(error) from error
-
-
-def checked_reader(codec: Codec, file: BinaryIO) -> Any:
-    """Return an object whose ``read(n)`` gives decompressed bytes, or raises FileFormatError."""
-    return _Checked(codec, file)
 
 
 def _gzip_writer(file: BinaryIO) -> Any:

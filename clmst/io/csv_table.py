@@ -13,23 +13,20 @@ import csv
 import re
 from collections.abc import Sequence
 from io import StringIO
-from typing import Any, BinaryIO, TextIO, cast
-
-import numpy as np
+from typing import Any, BinaryIO, cast
 
 from clmst.core.columns import Columns, choose
-from clmst.core.data_frames import named, numbered_frame
+from clmst.core.data_frames import numbered_frame
 from clmst.core.errors import ClmstError, FileFormatError, optional_import
-from clmst.core.forest import Forest
 from clmst.core.graph import Graph
-from clmst.core.vertex_names import NumberedEdges, rank
+from clmst.core.vertex_names import NumberedEdges
 from clmst.core.weight_keys import Array
 from clmst.io import edge_list
-from clmst.io.blocks import blocks
-from clmst.io.edge_rows import EdgeRows, graph_of, write_rows
+from clmst.io.edge_text import EdgeText
+from clmst.io.file_edges import FileEdges, write_rows
 from clmst.io.files import SourceFile
 from clmst.io.forest_edges import ForestEdges
-from clmst.io.table_rows import TableRows, forest_rows, graph_rows
+from clmst.io.text import Block
 
 _HEADER = b"source,target,weight\n"
 _LONGEST_LINE = 1 << 16
@@ -87,9 +84,10 @@ def read(source: SourceFile, columns: Sequence[Any] | None = None) -> Graph:
     head = _Head(source.stream)
     if not head.is_header and columns is None:
         return edge_list.read(source)
-    if head.is_header and head.is_plain(choose(head.names, columns)):
-        return _plain_graph(source)
-    return _edges(source, head, columns).merged()
+    chosen = _chosen(head, columns)
+    if head.is_plain(chosen):
+        return _PlainRows.read(source).relabelled_graph()
+    return _frame_edges(source, head, chosen).merged()
 
 
 def read_forest(source: SourceFile) -> ForestEdges:
@@ -97,45 +95,27 @@ def read_forest(source: SourceFile) -> ForestEdges:
     head = _Head(source.stream)
     if not head.is_header:
         return edge_list.read_forest(source)
-    edges = _edges(source, head, None)
-    u, v = named(edges.labels, edges.u), named(edges.labels, edges.v)
-    return ForestEdges(n_vertices=None, u=u, v=v, weights=edges.weights, are_labels=True)
+    chosen = _chosen(head, None)
+    if head.is_plain(chosen):
+        u, v, weights = _PlainRows.read(source).arrays()
+        return ForestEdges(n_vertices=None, u=u, v=v, weights=weights, are_labels=True)
+    return ForestEdges.named(_frame_edges(source, head, chosen))
 
 
-def _edges(source: SourceFile, head: _Head, columns: Sequence[Any] | None) -> NumberedEdges:
-    """Return the edges of all rows."""
+def _chosen(head: _Head, columns: Sequence[Any] | None) -> Columns:
     if not head.is_header:
         raise FileFormatError("line 1 is no header row; columns can be named only if there is one")
-    chosen = choose(head.names, columns)
-    if head.is_plain(chosen):
-        return _plain_edges(source)
-    return _frame_edges(source, head, chosen)
+    return choose(head.names, columns)
 
 
-def _plain_edges(source: SourceFile) -> NumberedEdges:
-    """Read rows of two integers, and perhaps a weight."""
-    rows = EdgeRows(first_vertex=0)
-    for block in blocks(source.stream, commas=True, file_bytes=source.stored):
-        if block.first_line > 1 and rows.add_plain(block):
-            continue
-        lines = np.flatnonzero(block.initials() != 0)
-        rows.add(block, lines[1:] if block.first_line == 1 else lines)
-    u, v, weights = rows.arrays()
-    u, v, numbers = rank(u, v)
-    has_gaps = numbers.size > 0 and int(numbers[-1]) != numbers.size - 1
-    return NumberedEdges(
-        u=u, v=v, n_vertices=numbers.size, labels=numbers if has_gaps else None, weights=weights
-    )
+class _PlainRows(EdgeText):
+    """Rows of two integers, and perhaps a weight, below a header row."""
 
+    first_vertex = 0
+    commas = True
 
-def _plain_graph(source: SourceFile) -> Graph:
-    """Read such rows as a graph, in less memory than :meth:`NumberedEdges.merged` takes."""
-    edges = _plain_edges(source)
-    n, labels = edges.n_vertices, edges.labels
-    arrays: list[Array | None] = [edges.u, edges.v, edges.weights]
-    del edges  # else it would keep the arrays
-    graph = graph_of(arrays, n)
-    return graph.replace(vertex_labels=tuple(labels.tolist())) if labels is not None else graph
+    def header(self, block: Block, lines: Array) -> Array:
+        return lines[1:]
 
 
 def _frame_edges(source: SourceFile, head: _Head, columns: Columns) -> NumberedEdges:
@@ -177,32 +157,19 @@ def _exact_floats(pandas: Any) -> dict[str, Any]:
     return {"float_precision": "round_trip"} if version < (3, 1) else {}
 
 
-# ---------------------------------------------------------------------------- writing
+def write(listing: FileEdges, stream: BinaryIO) -> None:
+    """Write a header and every edge once, with the caller's labels if they are integers or text.
 
-
-def write(graph: Graph, stream: BinaryIO) -> None:
-    """Write a header and every edge once, with the caller's labels if they are integers or text."""
-    _write(graph_rows(graph), stream)
-
-
-def write_forest(forest: Forest, stream: BinaryIO) -> None:
-    """Write a header and the edges of a forest; the file does not tell a maximum from a minimum."""
-    _write(forest_rows(forest), stream)
-
-
-def _write(rows: TableRows, stream: BinaryIO) -> None:
+    The file does not tell a maximum spanning forest from a minimum one.
+    """
+    u, v, weights = listing.named_rows(takes_text=True)
     stream.write(_HEADER)
-    if rows.are_text:
-        _write_text(stream, rows)
-    else:
-        write_rows(stream, "%d,%d,%r\n", rows.u, rows.v, rows.weights)
-
-
-def _write_text(stream: BinaryIO, rows: TableRows) -> None:
-    """Write rows whose ends are text, in quotes."""
-    for start in range(0, rows.u.size, _ROWS_AT_ONCE):
+    if u.dtype != object:
+        write_rows(stream, "%d,%d,%r\n", u, v, weights)
+        return
+    for start in range(0, u.size, _ROWS_AT_ONCE):  # text, in quotes
         part = slice(start, start + _ROWS_AT_ONCE)
-        text: TextIO = StringIO(newline="")
+        text = StringIO(newline="")
         writer = csv.writer(text, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
-        writer.writerows(zip(rows.u[part], rows.v[part], rows.weights[part].tolist(), strict=True))
-        stream.write(cast(StringIO, text).getvalue().encode())
+        writer.writerows(zip(u[part], v[part], weights[part].tolist(), strict=True))
+        stream.write(text.getvalue().encode())

@@ -8,7 +8,7 @@ weights. ``.gr`` files of SteinLib sections are recognised by their first line.
 
 from __future__ import annotations
 
-from itertools import chain
+import codecs
 from typing import BinaryIO
 
 import numpy as np
@@ -17,20 +17,61 @@ from clmst.core.errors import FileFormatError
 from clmst.core.graph import Graph
 from clmst.core.weight_keys import Array
 from clmst.io import steinlib
-from clmst.io.blocks import Block, blocks
-from clmst.io.declared_sizes import DeclaredSizes
-from clmst.io.edge_rows import EdgeRows, write_rows
+from clmst.io.edge_text import EdgeText
+from clmst.io.file_edges import FileEdges, write_rows
 from clmst.io.files import SourceFile
 from clmst.io.opposite_arcs import OppositeArcs
-from clmst.io.simple_graph import simple_edges
+from clmst.io.text import Block, blocks
 
 _BOTH_WAYS = "sp"  # the problem whose files have both arcs of an edge as a rule
-# The kind of a line by its first byte; a blank line has 0.
-_OTHER, _SKIPPED, _ARC, _BARE_ARC = range(4)
-_KINDS = np.full(256, _OTHER, np.uint8)
-_KINDS[[0, ord("c")]] = _SKIPPED
-_KINDS[list(b"ae")] = _ARC
-_KINDS[list(b"-+0123456789")] = _BARE_ARC
+# By the first byte of a line's first word: what begins a number, and what may name an arc.
+_BARE, _LETTER = (np.isin(np.arange(256), [*known]) for known in (b"-+0123456789", b"ae"))
+_LONGEST_LINE = 1 << 16
+
+
+class _Arcs(EdgeText):
+    comments = b"c"
+    letters = b"ae"
+    noun = "arcs"
+
+    def __init__(self, source: SourceFile) -> None:
+        super().__init__(source)
+        self.opposite = OppositeArcs(leaves_out=False)
+        self.may_leave_out = True
+
+    def header(self, block: Block, lines: Array) -> Array:
+        words = block.words(int(lines[0]))
+        if words[0] != "p" or len(words) != 4:
+            raise block.error(
+                int(lines[0]),
+                f"{' '.join(words)[:40]!r} is not a p line; the first line that is no comment must "
+                "be 'p sp n m'",
+            )
+        self.declare(block, int(lines[0]), *words[2:])
+        self.opposite.leaves_out = self.may_leave_out and words[1] == _BOTH_WAYS
+        return lines[1:]
+
+    def fields_before(self, block: Block, lines: Array) -> Array | int:
+        heads = block.heads[lines]
+        starts = block.starts[heads]
+        first = block.text[starts]
+        is_lettered = _LETTER[first] & (block.ends[heads] - starts == 1)
+        wrong = np.flatnonzero(~(is_lettered | _BARE[first]))
+        if wrong.size:
+            token = int(heads[wrong[0]])
+            if block.word(token) == "p":
+                raise block.token_error(token, "starts a second problem; a file holds one")
+            raise block.token_error(token, "starts no line of a DIMACS graph; c, p, a and e do")
+        skipped: Array = is_lettered.astype(np.int64)
+        return skipped
+
+    def gather(self, u: Array, v: Array, w: Array | None = None) -> None:
+        super().gather(*self.opposite.kept(u, v, w))
+
+    def finish(self) -> None:
+        if self.declared is None:
+            raise FileFormatError("there is no p line; it must come before the arcs")
+        super().finish()
 
 
 def read(source: SourceFile) -> Graph:
@@ -45,76 +86,28 @@ def read(source: SourceFile) -> Graph:
     -----
     A file of the shortest path challenge is read again if some arcs have no opposite ones.
     """
-    graph = _read(source, leaves_out=True)
-    if graph is None:
+    if steinlib.recognises(_first_word(source.stream)):
+        return steinlib.read(source)
+    arcs = _Arcs.read(source)
+    if not arcs.opposite.are_paired:
         source.stream.seek(0)
-        graph = _read(source, leaves_out=False)
-        assert graph is not None, "no arc was left out"
-    return graph
+        arcs = _Arcs(source)
+        arcs.may_leave_out = False
+        arcs.gathered(blocks(source.stream))
+    return arcs.graph()
 
 
-def _read(source: SourceFile, *, leaves_out: bool) -> Graph | None:
-    """Read a graph; None if arcs were left out that have no opposite ones."""
-    opposite = OppositeArcs(leaves_out=False)
-    arcs = EdgeRows(first_vertex=1, arcs=opposite)
-    declared: DeclaredSizes | None = None
-    text = blocks(source.stream, file_bytes=source.stored)
-    for block in text:
-        if declared is not None and _add_plain(arcs, block, declared.n_vertices):
-            continue
-        kinds = _KINDS[block.initials()]
-        written = np.flatnonzero(kinds != _SKIPPED)
-        if written.size == 0:
-            continue
-        if declared is None:
-            first = block.words(int(written[0]))
-            if steinlib.recognises(first[0]):
-                return steinlib.read_blocks(chain([block], text))
-            declared = _problem(block, int(written[0]), first)
-            opposite.leaves_out = leaves_out and first[1] == _BOTH_WAYS
-            written = written[1:]
-        _refuse_others(block, written, kinds)
-        bare = kinds[written] == _BARE_ARC
-        arcs.add(block, written, skip=np.where(bare, 0, 1), n_vertices=declared.n_vertices)
-    if declared is None:
-        raise FileFormatError("there is no p line; it must come before the arcs")
-    declared.check_edges(arcs.n_rows, what="arcs")
-    return arcs.graph(declared.n_vertices) if opposite.are_paired else None
+def _first_word(stream: BinaryIO) -> bytes:
+    """Return the first word of the first line that is no comment."""
+    words: list[bytes] = []
+    while (not words or words[0].startswith(b"c")) and (line := stream.readline(_LONGEST_LINE)):
+        words = line.removeprefix(codecs.BOM_UTF8).split(None, 1)
+    stream.seek(0)
+    return words[0] if words else b""
 
 
-def _add_plain(arcs: EdgeRows, block: Block, n_vertices: int) -> bool:
-    letters = b"" if block.raw[:1].isdigit() else b"ae"
-    return arcs.add_plain(block, letters=letters, n_vertices=n_vertices)
-
-
-def _problem(block: Block, line: int, words: list[str]) -> DeclaredSizes:
-    """Read the first line that is no comment."""
-    if words[0] != "p" or len(words) != 4:
-        raise block.error(
-            line,
-            f"{' '.join(words)[:40]!r} is not a p line; the first line that is no comment must be "
-            "'p sp n m'",
-        )
-    return DeclaredSizes.parse(
-        words[2], words[3], line=block.first_line + line, file_bytes=block.file_bytes
-    )
-
-
-def _refuse_others(block: Block, lines: Array, kinds: Array) -> None:
-    """Raise if one of `lines` is neither an arc nor skipped."""
-    heads = block.heads[lines]
-    long = block.ends[heads] - block.starts[heads] > 1
-    wrong = np.flatnonzero((kinds[lines] == _OTHER) | ((kinds[lines] == _ARC) & long))
-    if wrong.size:
-        token = int(heads[wrong[0]])
-        if block.word(token) == "p":
-            raise block.token_error(token, "starts a second problem; a file holds one")
-        raise block.token_error(token, "starts no line of a DIMACS graph; c, p, a and e do")
-
-
-def write(graph: Graph, stream: BinaryIO) -> None:
+def write(listing: FileEdges, stream: BinaryIO) -> None:
     """Write both arcs of every edge, for readers that take the graph as directed."""
-    edges = simple_edges(graph)
-    stream.write(b"p sp %d %d\n" % (edges.n_vertices, 2 * edges.u.size))
-    u, v = edges.u + np.uint32(1), edges.v + np.uint32(1)
-    write_rows(stream, "a %d %d %r\na %d %d %r\n", u, v, edges.weights, v, u, edges.weights)
+    u, v, weights = listing.rows_from_one()
+    stream.write(b"p sp %d %d\n" % (listing.n_vertices, 2 * u.size))
+    write_rows(stream, "a %d %d %r\na %d %d %r\n", u, v, weights, v, u, weights)

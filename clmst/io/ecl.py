@@ -14,8 +14,8 @@ import numpy as np
 from clmst.core.errors import FileFormatError, InvalidArgumentError
 from clmst.core.graph import Graph
 from clmst.core.weight_keys import Array
+from clmst.io.file_edges import FileEdges
 from clmst.io.files import SourceFile
-from clmst.io.simple_graph import simple_edges
 
 _UNSIGNED = np.dtype("<u4")
 _SIGNED = np.dtype("<i4")
@@ -61,7 +61,7 @@ def _check_length(n: int, m: int, size: int) -> bool:
     return size != plain
 
 
-def write(graph: Graph, stream: BinaryIO) -> None:
+def write(listing: FileEdges, stream: BinaryIO) -> None:
     """Write an ECL graph with weights.
 
     Raises
@@ -70,14 +70,13 @@ def write(graph: Graph, stream: BinaryIO) -> None:
         A weight is no integer of 32 bits, or there are 2**31 or more vertices or stored edges,
         which other programs read as negative numbers.
     """
-    edges = simple_edges(graph)
-    _check_weights(edges.weights)
-    if max(edges.n_vertices, 2 * edges.u.size) >= 1 << 31:
+    _check_weights(listing.weights)
+    if max(listing.n_vertices, 2 * listing.u.size) >= 1 << 31:
         raise InvalidArgumentError(
-            f"the graph has {edges.n_vertices} vertices and {2 * edges.u.size} stored edges; "
+            f"the graph has {listing.n_vertices} vertices and {2 * listing.u.size} stored edges; "
             "ECL graphs have fewer than 2**31 of each"
         )
-    write_csr(*edges.symmetric_csr(), stream)
+    write_csr(*listing.symmetric_csr(), stream)
 
 
 def write_csr(indptr: Array, indices: Array, weights: Array, stream: BinaryIO) -> None:

@@ -16,19 +16,15 @@ from __future__ import annotations
 import re
 from typing import BinaryIO
 
-import numpy as np
-
 from clmst.core.errors import FileFormatError
-from clmst.core.forest import Forest
 from clmst.core.graph import Graph
 from clmst.core.vertex_names import rank
 from clmst.core.weight_keys import Array
-from clmst.io.blocks import Block, blocks
-from clmst.io.declared_sizes import DeclaredSizes
-from clmst.io.edge_rows import EdgeRows, graph_of, write_rows
+from clmst.io.edge_text import EdgeText
+from clmst.io.file_edges import FileEdges, write_rows
 from clmst.io.files import SourceFile
-from clmst.io.forest_edges import ForestEdges, headline, integer_labels, says_maximum
-from clmst.io.simple_graph import simple_edges
+from clmst.io.forest_edges import ForestEdges, says_maximum
+from clmst.io.text import Block
 
 _HEADER = b"# clmst "
 _GRAPH_HEADER = b"# clmst graph: "
@@ -37,52 +33,39 @@ _HEAD_BYTES = 4096  # where SNAP's counts are
 _COUNTS = re.compile(rb"# clmst (graph|[a-z ]+ forest): (\d{1,19}) vertices and (\d{1,19}) edges ")
 
 
-class _Lines:
+class _Lines(EdgeText):
     """The lines of an edge list, before vertices are numbered."""
 
-    def __init__(self, source: SourceFile) -> None:
-        self.edges = EdgeRows(first_vertex=0)
-        self.declared: DeclaredSizes | None = None  # of an algs4 header
-        self.comment = b""
-        self.least_edges = 0  # by a header of SNAP
-        is_first = True
-        for block in blocks(source.stream, commas=True, file_bytes=source.stored):
-            if block.first_line == 1:
-                self.comment = block.text[:256].tobytes().partition(b"\n")[0]
-                self._refuse_matrix()
-                counts = _SNAP_COUNTS.search(block.text[:_HEAD_BYTES].tobytes())
-                self.least_edges = int(counts[2]) if counts else 0
-            n = None if self.declared is None else self.declared.n_vertices
-            if not is_first and self.edges.add_plain(block, n_vertices=n):
-                continue
-            initials = block.initials()
-            lines = np.flatnonzero(
-                (initials != 0) & (initials != ord("#")) & (initials != ord("%"))
-            )
-            if is_first and lines.size:
-                is_first = False
-                lines = self._without_header(block, lines)
-            n = None if self.declared is None else self.declared.n_vertices
-            self.edges.add(block, lines, n_vertices=n)
-        if self.edges.n_rows < self.least_edges:
-            raise FileFormatError(
-                f"the header declares {self.least_edges} edges but the file holds "
-                f"{self.edges.n_rows}; it must hold as many at least (is the file cut short?)"
-            )
+    first_vertex = 0
+    comments = b"#%"
+    commas = True
 
-    def _refuse_matrix(self) -> None:
-        """Refuse a Matrix Market file: its banner reads as a comment, its sizes as an edge."""
+    def begin(self, block: Block) -> None:
+        """Look for counts in comments.
+
+        A Matrix Market file is refused: its banner reads as a comment, its sizes as an edge.
+        """
+        self.comment = block.raw[:256].partition(b"\n")[0]
         if self.comment.lower().startswith(b"%%matrixmarket"):
             raise FileFormatError("line 1 is a Matrix Market banner; the suffix must be .mtx")
+        counts = _SNAP_COUNTS.search(block.raw[:_HEAD_BYTES])
+        self.least_edges = int(counts[2]) if counts else 0
 
-    def _without_header(self, block: Block, lines: Array) -> Array:
+    def header(self, block: Block, lines: Array) -> Array:
+        """Read a header of algs4, if there is one."""
         if lines.size < 2 or (block.counts[lines[:2]] != 1).any():
             return lines
         n, m = (block.words(int(line))[0] for line in lines[:2])
-        self.declared = DeclaredSizes.parse(
-            n, m, line=block.first_line + int(lines[1]), file_bytes=block.file_bytes
-        )
+        self.declare(block, int(lines[1]), n, m)
         return lines[2:]
+
+    def finish(self) -> None:
+        if self.n_rows < self.least_edges:
+            raise FileFormatError(
+                f"the header declares {self.least_edges} edges but the file holds "
+                f"{self.n_rows}; it must hold as many at least (is the file cut short?)"
+            )
+        super().finish()
 
 
 def read(source: SourceFile) -> Graph:
@@ -95,21 +78,28 @@ def read(source: SourceFile) -> Graph:
     FileFormatError
         A line breaks the format, or a header declares more or less than there is.
     """
-    lines = _Lines(source)
-    u, v, weights = lines.edges.arrays()
+    lines = _Lines.read(source)
     if lines.declared is not None:
-        lines.declared.check_edges(u.size)
-        n = lines.declared.n_vertices
-        arrays = [u, v, weights]
-        del u, v, weights
-        return graph_of(arrays, n)
-    u, v, numbers = rank(u, v)
-    _check_counts(lines.comment, numbers.size, int(np.count_nonzero(u != v)))
-    arrays = [u, v, weights]
-    del u, v, weights
-    graph = graph_of(arrays, numbers.size)
-    has_gaps = numbers.size > 0 and int(numbers[-1]) != numbers.size - 1
-    return graph.replace(vertex_labels=tuple(numbers.tolist())) if has_gaps else graph
+        return lines.graph()
+    return lines.relabelled_graph(lambda n, m: _check_counts(lines.comment, n, m))
+
+
+def read_forest(source: SourceFile) -> ForestEdges:
+    """Read the edges of a forest under the caller's vertex numbers."""
+    lines = _Lines.read(source)
+    u, v, weights = lines.arrays()
+    n_occurring = rank(u, v)[2].size
+    if lines.comment.startswith(_GRAPH_HEADER):
+        is_edge = u != v  # write() makes a loop for each isolated vertex
+        u, v, weights = u[is_edge], v[is_edge], None if weights is None else weights[is_edge]
+    return ForestEdges(
+        n_vertices=_check_counts(lines.comment, n_occurring, u.size),
+        u=u,
+        v=v,
+        weights=weights,
+        maximum=says_maximum(lines.comment),
+        are_labels=True,
+    )
 
 
 def _check_counts(comment: bytes, n_vertices: int, n_edges: int) -> int | None:
@@ -134,50 +124,9 @@ def _check_counts(comment: bytes, n_vertices: int, n_edges: int) -> int | None:
     return declared[0]
 
 
-def write(graph: Graph, stream: BinaryIO) -> None:
-    """Write an edge list, every edge once, with the caller's vertex numbers if there are any."""
-    edges = simple_edges(graph)
-    header = f"# clmst graph: {edges.n_vertices} vertices and {edges.u.size} edges"
-    stream.write(f"{header} as u v weight; an isolated vertex is u u 0\n".encode())
-    u, v, isolated = edges.u, edges.v, _isolated_vertices(edges.n_vertices, edges.u, edges.v)
-    labels = integer_labels(graph.vertex_labels)
-    if labels is not None:
-        u, v, isolated = labels[u], labels[v], labels[isolated]
-    write_rows(stream, "%d %d %r\n", u, v, edges.weights)
-    write_rows(
-        stream, "%d %d %r\n", isolated, isolated, np.zeros(isolated.size, edges.weights.dtype)
-    )
-
-
-def _isolated_vertices(n: int, u: Array, v: Array) -> Array:
-    alone = np.ones(n, bool)
-    alone[u] = alone[v] = False
-    return np.flatnonzero(alone)
-
-
-def write_forest(forest: Forest, stream: BinaryIO) -> None:
-    """Write the edges of a forest, with the caller's vertex numbers if there are any."""
-    u, v = forest.edges.T
-    labels = integer_labels(forest.vertex_labels)
-    if labels is not None:
-        u, v = labels[u], labels[v]
-    stream.write(f"# {headline(forest)}\n".encode())
-    write_rows(stream, "%d %d %r\n", u, v, forest.weights)
-
-
-def read_forest(source: SourceFile) -> ForestEdges:
-    """Read the edges of a forest under the caller's vertex numbers."""
-    lines = _Lines(source)
-    u, v, weights = lines.edges.arrays()
-    n_occurring = rank(u, v)[2].size
-    if lines.comment.startswith(_GRAPH_HEADER):
-        is_edge = u != v  # write() makes a loop for each isolated vertex
-        u, v, weights = u[is_edge], v[is_edge], None if weights is None else weights[is_edge]
-    return ForestEdges(
-        n_vertices=_check_counts(lines.comment, n_occurring, u.size),
-        u=u,
-        v=v,
-        weights=weights,
-        maximum=says_maximum(lines.comment),
-        are_labels=True,
-    )
+def write(listing: FileEdges, stream: BinaryIO) -> None:
+    """Write every edge once, with the caller's vertex numbers if there are any."""
+    sizes = f"{listing.n_vertices} vertices and {listing.u.size} edges"
+    header = f"clmst graph: {sizes} as u v weight; an isolated vertex is u u 0"
+    stream.write(f"# {listing.headline or header}\n".encode())
+    write_rows(stream, "%d %d %r\n", *listing.named_rows(takes_text=False))

@@ -20,7 +20,7 @@ from clmst.core.errors import (
     MissingFileError,
 )
 from clmst.core.machine import physical_memory
-from clmst.io.compression import Codec, checked_reader, codec_of
+from clmst.io.compression import Codec, codec_of
 
 # A compressed file may expand to so many bytes, or so many times its own size.
 FREE_EXPANSION = 1 << 28
@@ -60,8 +60,13 @@ class Decompressed(io.RawIOBase):
     def __init__(self, file: BinaryIO, stored: int, codec: Codec) -> None:
         super().__init__()
         self._file, self._stored, self._codec = file, stored, codec
+        self._restart()
+
+    def _restart(self) -> None:
+        self._file.seek(0)
         self._at = 0
-        self._inner = checked_reader(codec, file)
+        with self._codec.errors_named():
+            self._inner = self._codec.reader(self._file)
 
     def readable(self) -> bool:
         """Return that it can be read."""
@@ -73,7 +78,8 @@ class Decompressed(io.RawIOBase):
 
     def readinto(self, into: Any) -> int:
         """Store the next bytes."""
-        found = self._inner.read(len(into))
+        with self._codec.errors_named():
+            found = self._inner.read(len(into))
         self._at += len(found)
         check_expansion(self._at, self._stored)
         into[: len(found)] = found
@@ -93,8 +99,7 @@ class Decompressed(io.RawIOBase):
             raise io.UnsupportedOperation("only reading all of a compressed file tells its end")
         target = offset + (self._at if whence == os.SEEK_CUR else 0)
         if target < self._at:
-            self._file.seek(0)
-            self._inner, self._at = checked_reader(self._codec, self._file), 0
+            self._restart()
         while self._at < target and self.read(min(target - self._at, _PIECE_BYTES)):
             pass
         return self._at

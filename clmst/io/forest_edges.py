@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from clmst.core.data_frames import named
 from clmst.core.errors import InvalidForestError
 from clmst.core.forest import Forest
 from clmst.core.graph import Graph
+from clmst.core.vertex_names import NumberedEdges
 from clmst.core.weight_keys import Array, order_keys
+from clmst.io.file_edges import integer_labels
 
 _MAXIMUM = b"clmst maximum spanning forest"
 
@@ -48,36 +52,20 @@ class ForestEdges:
         u, v, w, _ = graph.edges()
         return cls(n_vertices=graph.n_vertices, u=u, v=v, weights=w, maximum=maximum)
 
+    @classmethod
+    def named(cls, edges: NumberedEdges, **more: Any) -> ForestEdges:
+        """Make it of the rows of a table, under the caller's names of vertices."""
+        u, v = named(edges.labels, edges.u), named(edges.labels, edges.v)
+        return cls(n_vertices=None, u=u, v=v, weights=edges.weights, are_labels=True, **more)
+
     def name(self, edge: int) -> str:
         """Return the endpoints of one edge as the file gives them."""
         return f"({self.u[edge]}, {self.v[edge]})"
 
 
-def headline(forest: Forest) -> str:
-    """Return the comment that heads a forest in a text file."""
-    kind = "maximum" if forest.maximum else "minimum"
-    return (
-        f"clmst {kind} spanning forest: {forest.n_vertices} vertices and {forest.n_edges} edges "
-        f"of total weight {forest.total_weight!r}"
-    )
-
-
 def says_maximum(comment: bytes) -> bool:
     """Whether a comment is the headline of a maximum spanning forest."""
     return _MAXIMUM in comment
-
-
-def integer_labels(labels: Sequence[Hashable] | None) -> Array | None:
-    """Return vertex labels as int64 if all are non-negative integers, else None."""
-    if isinstance(labels, np.ndarray) and labels.dtype.kind in "iu" and labels.ndim == 1:
-        in_range = labels.size == 0 or 0 <= int(labels.min()) <= int(labels.max()) < 1 << 63
-        return labels.astype(np.int64) if in_range else None
-    if labels is None or not all(type(x) is int or isinstance(x, np.integer) for x in labels):
-        return None
-    array = np.array(labels, dtype=object)
-    if array.size and not 0 <= array.min() <= array.max() < 1 << 63:
-        return None
-    return array.astype(np.int64)
 
 
 def attach(listed: ForestEdges, graph: Graph) -> Forest:

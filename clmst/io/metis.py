@@ -20,12 +20,11 @@ from clmst.core.errors import FileFormatError, InvalidArgumentError
 from clmst.core.graph import Graph
 from clmst.core.graph_checks import check_shape, check_size
 from clmst.core.weight_keys import Array
-from clmst.io.blocks import Block, blocks
 from clmst.io.declared_sizes import DeclaredSizes
+from clmst.io.file_edges import FileEdges
 from clmst.io.files import SourceFile
-from clmst.io.growing import GrowingArray
-from clmst.io.numbers import integers
-from clmst.io.simple_graph import simple_edges
+from clmst.io.numbers import GrowingArray, integers
+from clmst.io.text import Block, blocks
 
 _VERTICES_AT_ONCE = 1 << 14
 
@@ -39,7 +38,7 @@ class _Header:
     weighted: bool
 
     @classmethod
-    def parse(cls, block: Block, line: int) -> _Header:
+    def parse(cls, block: Block, line: int, file_bytes: int | None) -> _Header:
         words = block.words(line)
         if not 2 <= len(words) <= 4 or not all(word.isascii() and word.isdigit() for word in words):
             raise block.error(
@@ -51,7 +50,7 @@ class _Header:
         ncon = int(words[3][:9]) if len(words) > 3 else 1
         return cls(
             declared=DeclaredSizes.parse(
-                words[0], words[1], line=block.first_line + line, file_bytes=block.file_bytes
+                words[0], words[1], line=block.first_line + line, file_bytes=file_bytes
             ),
             skip=int(fmt[0]) + (ncon if fmt[1] == "1" else 0),
             weighted=fmt[2] == "1",
@@ -104,13 +103,9 @@ class _VertexLines:
 
     def _take_numbers(self, block: Block, lines: Array) -> None:
         counts, heads = block.counts[lines], block.heads[lines]
-        if not lines.size or int(lines[-1] - lines[0]) != lines.size - 1:  # comments in between
-            firsts = heads - np.cumsum(counts) + counts
-            tokens = np.arange(counts.sum()) + np.repeat(firsts, counts)
-            values = _integers(block, tokens)
-        else:
-            first, last = int(heads[0]), int(heads[-1] + counts[-1])
-            tokens, values = np.arange(first, last), _integers(block, slice(first, last))
+        firsts = heads - np.cumsum(counts) + counts
+        tokens = np.arange(counts.sum()) + np.repeat(firsts, counts)
+        values = integers(block, tokens, "is not an integer of 64 bits")
         if self._header.weighted and not self._header.skip:  # a neighbour and its weight by turns
             columns, tokens = values[::2], tokens[::2]
             self._weights.append(values[1::2])
@@ -152,15 +147,6 @@ class _VertexLines:
         return indptr, columns, self._weights.take()
 
 
-def _integers(block: Block, tokens: Array | slice) -> Array:
-    values, bad = integers(block, tokens)
-    if bad.any():
-        wrong = int(bad.argmax())
-        token = tokens.start + wrong if isinstance(tokens, slice) else int(tokens[wrong])
-        raise block.token_error(token, "is not an integer of 64 bits")
-    return values
-
-
 def read(source: SourceFile) -> Graph:
     """Read a METIS graph; missing weights are 1.
 
@@ -171,14 +157,14 @@ def read(source: SourceFile) -> Graph:
         lists of two neighbours disagree.
     """
     rows: _VertexLines | None = None
-    for block in blocks(source.stream, file_bytes=source.stored):
+    for block in blocks(source.stream):
         initials = block.initials()
         lines = np.flatnonzero(initials != ord("%"))
         if rows is None:
             lines = lines[np.maximum.accumulate(initials[lines] != 0)]  # from the header on
             if lines.size == 0:
                 continue
-            rows = _VertexLines(_Header.parse(block, int(lines[0])))
+            rows = _VertexLines(_Header.parse(block, int(lines[0]), source.stored))
             lines = lines[1:]
         rows.add(block, lines)
     if rows is None:
@@ -253,7 +239,7 @@ def _slot_keys(indptr: Array, indices: Array) -> Array:
     return csr.expand_rows(indptr).astype(np.uint64) * n + indices.astype(np.uint64)
 
 
-def write(graph: Graph, stream: BinaryIO) -> None:
+def write(listing: FileEdges, stream: BinaryIO) -> None:
     """Write a METIS graph with edge weights.
 
     Raises
@@ -261,19 +247,18 @@ def write(graph: Graph, stream: BinaryIO) -> None:
     InvalidArgumentError
         A weight is no positive integer.
     """
-    edges = simple_edges(graph)
-    weights = edges.weights
+    weights = listing.weights
     is_integer = weights.dtype.kind in "iu"
     wrong = np.flatnonzero(weights <= 0 if is_integer else np.ones(weights.size, bool))
     if wrong.size:
         at = int(wrong[0])
         raise InvalidArgumentError(
-            f"edge ({edges.u[at]}, {edges.v[at]}) weighs {weights[at].item()!r} "
+            f"edge ({listing.u[at]}, {listing.v[at]}) weighs {weights[at].item()!r} "
             f"in {weights.dtype}; METIS weights are positive integers"
         )
-    indptr, indices, weights = edges.symmetric_csr()
-    stream.write(b"%d %d 001\n" % (edges.n_vertices, edges.u.size))
-    for first in range(0, edges.n_vertices, _VERTICES_AT_ONCE):
+    indptr, indices, weights = listing.symmetric_csr()
+    stream.write(b"%d %d 001\n" % (listing.n_vertices, listing.u.size))
+    for first in range(0, listing.n_vertices, _VERTICES_AT_ONCE):
         bounds = indptr[first : first + _VERTICES_AT_ONCE + 1].tolist()
         part = slice(bounds[0], bounds[-1])
         pairs = zip(

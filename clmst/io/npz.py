@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from io import SEEK_END, BytesIO
 from lzma import LZMAError
 from operator import index
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, cast
 from zipfile import BadZipFile, ZipFile, is_zipfile
 
 import numpy as np
@@ -19,15 +19,14 @@ from scipy import sparse
 
 from clmst.core.arguments import shown
 from clmst.core.errors import FileFormatError, InvalidGraphError
-from clmst.core.forest import Forest
 from clmst.core.from_scipy import check_parts
 from clmst.core.graph import Graph
 from clmst.core.weight_keys import Array
 from clmst.io import npy
 from clmst.io.declared_sizes import DeclaredSizes
+from clmst.io.file_edges import FileEdges
 from clmst.io.files import SourceFile, check_expansion
 from clmst.io.forest_edges import ForestEdges
-from clmst.io.simple_graph import simple_edges
 
 # What NumPy, SciPy and zipfile raise for files that are damaged or have another format.
 _DAMAGE = (
@@ -134,27 +133,21 @@ def _first_line(error: BaseException) -> str:
     return str(error).strip().partition("\n")[0].strip("'\"") or type(error).__name__
 
 
-def write(graph: Graph, stream: BinaryIO) -> None:
+def write(listing: FileEdges, stream: BinaryIO) -> None:
     """Write the symmetric CSR array of a graph, in the dtype of its weights, not compressed.
 
-    SciPy has no sparse float16: such weights become float32.
+    SciPy has no sparse float16: such weights become float32. Of a forest the upper triangle is
+    written, and one more array, the id of each entry's edge.
     """
-    edges = simple_edges(graph)
-    indptr, indices, weights = edges.symmetric_csr()
-    if weights.dtype == np.float16:
-        weights = weights.astype(np.float32)
-    shape = (edges.n_vertices, edges.n_vertices)
-    archive = BytesIO()
-    sparse.save_npz(
-        archive, sparse.csr_array((weights, indices, indptr), shape=shape), compressed=False
-    )
-    stream.write(archive.getbuffer())
-
-
-def write_forest(forest: Forest, stream: BinaryIO) -> None:
-    """Write ``forest.to_scipy()`` and one more array, the id of each entry's edge."""
-    matrix = forest.to_scipy()
-    archive = BytesIO()
+    forest, archive, more = listing.forest, BytesIO(), cast(Any, {})
+    if forest is not None:
+        matrix = forest.to_scipy()
+        more = {"edge_ids": forest.edge_ids, "maximum": np.array(forest.maximum)}
+    else:
+        indptr, indices, weights = listing.symmetric_csr()
+        weights = weights.astype(np.float32) if weights.dtype == np.float16 else weights
+        shape = (listing.n_vertices, listing.n_vertices)
+        matrix = sparse.csr_array((weights, indices, indptr), shape=shape)
     np.savez(
         archive,
         format=np.array(b"csr"),
@@ -163,8 +156,7 @@ def write_forest(forest: Forest, stream: BinaryIO) -> None:
         indices=matrix.indices,
         data=matrix.data,
         _is_array=np.array(True),
-        edge_ids=forest.edge_ids,
-        maximum=np.array(forest.maximum),
+        **more,
     )
     stream.write(archive.getbuffer())
 

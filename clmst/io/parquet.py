@@ -7,14 +7,12 @@ from io import BytesIO
 from typing import Any, BinaryIO
 
 from clmst.core.columns import Columns, choose
-from clmst.core.data_frames import named, numbered_table
+from clmst.core.data_frames import numbered_table
 from clmst.core.errors import ClmstError, FileFormatError, optional_import
-from clmst.core.forest import Forest
 from clmst.core.graph import Graph
-from clmst.core.weight_keys import Array
+from clmst.io.file_edges import FileEdges
 from clmst.io.files import SourceFile, check_expansion
 from clmst.io.forest_edges import ForestEdges
-from clmst.io.table_rows import TableRows, forest_rows, graph_rows
 
 _BYTES_PER_VALUE = 8
 _EDGE_ID = "edge_id"
@@ -44,15 +42,8 @@ def read_forest(source: SourceFile) -> ForestEdges:
         ids = table[_EDGE_ID].to_numpy()
         if ids.dtype.kind not in "iu":  # floats where some are missing
             raise FileFormatError(f"the column {_EDGE_ID!r} is {ids.dtype}; ids are integers")
-    return ForestEdges(
-        n_vertices=None,
-        u=named(edges.labels, edges.u),
-        v=named(edges.labels, edges.v),
-        weights=edges.weights,
-        edge_ids=ids,
-        maximum=(table.schema.metadata or {}).get(_KIND) == b"maximum",
-        are_labels=True,
-    )
+    is_maximum = (table.schema.metadata or {}).get(_KIND) == b"maximum"
+    return ForestEdges.named(edges, edge_ids=ids, maximum=is_maximum)
 
 
 def _table(
@@ -79,28 +70,19 @@ def _table(
         ) from error
 
 
-def write(graph: Graph, stream: BinaryIO) -> None:
-    """Write every edge once, with the caller's labels if they are integers or text."""
-    _write(graph_rows(graph), stream)
+def write(listing: FileEdges, stream: BinaryIO) -> None:
+    """Write every edge once, with the caller's labels if they are integers or text.
 
-
-def write_forest(forest: Forest, stream: BinaryIO) -> None:
-    """Write the edges of a forest, with their ids, and whether it is a maximum."""
-    kind = b"maximum" if forest.maximum else b"minimum"
-    _write(forest_rows(forest), stream, ids=forest.edge_ids, metadata={_KIND: kind})
-
-
-def _write(
-    rows: TableRows,
-    stream: BinaryIO,
-    *,
-    ids: Array | None = None,
-    metadata: dict[bytes, bytes] | None = None,
-) -> None:
+    Of a forest the ids are written, too, and whether it is a maximum.
+    """
     pyarrow = optional_import("pyarrow", extra="frames")
     parquet = optional_import("pyarrow.parquet", extra="frames")
-    columns = {"source": rows.u, "target": rows.v, "weight": rows.weights}
-    if ids is not None:
-        columns[_EDGE_ID] = ids
+    columns = dict(
+        zip(("source", "target", "weight"), listing.named_rows(takes_text=True), strict=True)
+    )
+    metadata = None
+    if listing.forest is not None:
+        columns[_EDGE_ID] = listing.forest.edge_ids
+        metadata = {_KIND: b"maximum" if listing.forest.maximum else b"minimum"}
     arrays = {name: pyarrow.array(column) for name, column in columns.items()}
     parquet.write_table(pyarrow.table(arrays, metadata=metadata), stream)

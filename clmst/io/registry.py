@@ -10,7 +10,6 @@ from typing import Any, BinaryIO, TypeAlias
 from clmst.core.arguments import check_text, shown
 from clmst.core.dense_graph import DenseGraph
 from clmst.core.errors import InvalidArgumentError
-from clmst.core.forest import Forest
 from clmst.core.graph import Graph
 from clmst.core.points import Metric, Points
 from clmst.io import (
@@ -27,15 +26,15 @@ from clmst.io import (
     tsplib,
 )
 from clmst.io.compression import codec_of
+from clmst.io.file_edges import FileEdges
 from clmst.io.files import SourceFile, named
 from clmst.io.forest_edges import ForestEdges
 
 Reader: TypeAlias = Callable[[SourceFile], Graph]
-Writer: TypeAlias = Callable[[Graph, BinaryIO], None]
+Writer: TypeAlias = Callable[[FileEdges, BinaryIO], None]
 TableReader: TypeAlias = Callable[[SourceFile, Sequence[Any] | None], Graph]
 PointsReader: TypeAlias = Callable[[SourceFile, Metric | None], Points | DenseGraph]
 ForestReader: TypeAlias = Callable[[SourceFile], ForestEdges]
-ForestWriter: TypeAlias = Callable[[Forest, BinaryIO], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +62,7 @@ class Format:
     writer: Writer | None = None
     points_reader: PointsReader | None = None
     forest_reader: ForestReader | None = None
-    forest_writer: ForestWriter | None = None
+    forest_writer: Writer | None = None
     table_reader: TableReader | None = None
     keeps_labels: bool = False
 
@@ -90,7 +89,7 @@ FORMATS: tuple[Format, ...] = (
         reader=matrix_market.read,
         writer=matrix_market.write,
         forest_reader=matrix_market.read_forest,
-        forest_writer=matrix_market.write_forest,
+        forest_writer=matrix_market.write,
     ),
     Format(
         name="metis",
@@ -113,7 +112,7 @@ FORMATS: tuple[Format, ...] = (
         reader=npz.read,
         writer=npz.write,
         forest_reader=npz.read_forest,
-        forest_writer=npz.write_forest,
+        forest_writer=npz.write,
     ),
     Format(
         name="edge-list",
@@ -122,7 +121,7 @@ FORMATS: tuple[Format, ...] = (
         reader=edge_list.read,
         writer=edge_list.write,
         forest_reader=edge_list.read_forest,
-        forest_writer=edge_list.write_forest,
+        forest_writer=edge_list.write,
         keeps_labels=True,
     ),
     Format(
@@ -132,7 +131,7 @@ FORMATS: tuple[Format, ...] = (
         reader=csv_table.read,
         writer=csv_table.write,
         forest_reader=csv_table.read_forest,
-        forest_writer=csv_table.write_forest,
+        forest_writer=csv_table.write,
         table_reader=csv_table.read,
         keeps_labels=True,
     ),
@@ -143,7 +142,7 @@ FORMATS: tuple[Format, ...] = (
         reader=parquet.read,
         writer=parquet.write,
         forest_reader=parquet.read_forest,
-        forest_writer=parquet.write_forest,
+        forest_writer=parquet.write,
         table_reader=parquet.read,
         keeps_labels=True,
     ),
@@ -158,7 +157,7 @@ FORMATS: tuple[Format, ...] = (
         name="json",
         suffixes=(".json",),
         description="JSON: summary of a forest, without its edges",
-        forest_writer=summary.write_forest,
+        forest_writer=summary.write,
     ),
 )
 

@@ -10,15 +10,17 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from clmst.core.forest import Forest
+from clmst.io.file_edges import FileEdges
 
 
-def write_forest(forest: Forest, stream: BinaryIO) -> None:
+def write(listing: FileEdges, stream: BinaryIO) -> None:
     """Write sizes, total weight and statistics of a forest.
 
     Integers are exact and floats the shortest decimals that read back the same. JSON has no
     infinities: those are the strings ``"inf"`` and ``"-inf"``.
     """
+    forest = listing.forest
+    assert forest is not None
     summary = {
         "n_vertices": forest.n_vertices,
         "n_edges": forest.n_edges,

@@ -16,10 +16,10 @@ from clmst.core.errors import FileFormatError
 from clmst.core.graph import Graph
 from clmst.core.points import Metric, Points
 from clmst.core.weight_keys import Array
-from clmst.io.blocks import Block, blocks
 from clmst.io.declared_sizes import DeclaredSizes
 from clmst.io.files import SourceFile
-from clmst.io.numbers import join, numbers
+from clmst.io.numbers import GrowingArray, numbers
+from clmst.io.text import Block, blocks
 
 # Distances between points: the metric, and the number of coordinates of a point.
 _POINTS: dict[str, tuple[Metric, int]] = {
@@ -84,8 +84,8 @@ def read_points(source: SourceFile, chosen_metric: Metric | None = None) -> Poin
         Distances that are not supported (the message names them); a line breaks the format; or the
         file holds more or fewer numbers than it declares.
     """
-    file = _File()
-    for block in blocks(source.stream, file_bytes=source.stored):
+    file = _File(file_bytes=source.stored)
+    for block in blocks(source.stream):
         file.take(block)
     n = file.dimension()
     kind = file.value("EDGE_WEIGHT_TYPE", _KINDS)
@@ -135,7 +135,7 @@ class _File:
     """The content of a file so far."""
 
     specified: dict[str, str] = field(default_factory=dict)
-    sections: dict[str, list[Array]] = field(default_factory=dict)
+    sections: dict[str, GrowingArray] = field(default_factory=dict)
     section: str = ""
     ended: bool = False
     line: int = 1  # of the dimension
@@ -177,7 +177,7 @@ class _File:
             if key in self.sections:
                 raise block.error(line, f"there is a second {key}; a file holds one")
             self.section = key
-            self.sections[key] = []
+            self.sections[key] = GrowingArray()
         elif not value:
             raise block.token_error(
                 int(block.heads[line]), "begins neither a section nor 'KEYWORD : value'"
@@ -186,7 +186,7 @@ class _File:
             self.section = ""
             self.specified[key] = value.strip()
             if key == "DIMENSION":
-                self.line, self.file_bytes = block.first_line + line, block.file_bytes
+                self.line = block.first_line + line
 
     def dimension(self) -> int:
         """Return the number of nodes that the header declares."""
@@ -208,5 +208,4 @@ class _File:
         """Return the numbers of a section."""
         if section not in self.sections:
             raise FileFormatError(f"there is no {section}; it must be there")
-        parts = self.sections[section]
-        return join(parts) if parts else np.zeros(0, np.int64)
+        return self.sections[section].take()

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from clmst.core.graph import Graph
 from clmst.core.vertex_names import rank
-from clmst.io import blocks
+from clmst.io import text as text_module
 from tests.io.files import FORMAT_OF, parse, refuses, weight_by_edge, written
 
 
@@ -70,7 +70,7 @@ def test_an_algs4_header_counts_isolated_vertices(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("size", [1, 4, 11])
 def test_lines_may_span_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int) -> None:
-    monkeypatch.setattr(blocks, "BLOCK_BYTES", size)
+    monkeypatch.setattr(text_module, "BLOCK_BYTES", size)
     graph = parse(tmp_path, ".txt", "# x\n0,1,5\n# y\n\n1,2,9007199254740993\n2,0,0.5")
     assert weight_by_edge(graph) == {(0, 1): 5.0, (1, 2): 9007199254740992.0, (0, 2): 0.5}
 

@@ -15,11 +15,6 @@ from clmst.core.errors import ClmstError, FileFormatError, InvalidArgumentError
 from clmst.io import files, read_graph
 
 
-def test_a_missing_file_is_named(tmp_path: Path) -> None:
-    with pytest.raises(InvalidArgumentError, match=r"no such file: .*roads\.gr$"):
-        read_graph(tmp_path / "roads.gr")
-
-
 def test_a_directory_is_refused(tmp_path: Path) -> None:
     folder = tmp_path / "roads.gr"
     folder.mkdir()
@@ -106,41 +101,6 @@ def test_a_folder_that_is_not_there_is_refused(tmp_path: Path) -> None:
         files.writing(path),
     ):
         pass
-
-
-def test_equal_contents_make_equal_compressed_files(tmp_path: Path) -> None:
-    paths = [tmp_path / "a.gz", tmp_path / "b.gz"]
-    for path in paths:
-        with files.writing(path) as stream:
-            stream.write(b"contents")
-    assert paths[0].read_bytes() == paths[1].read_bytes()
-    assert gzip.decompress(paths[0].read_bytes()) == b"contents"
-
-
-@pytest.mark.parametrize(
-    "damage",
-    [
-        pytest.param(lambda data: data[: len(data) // 2], id="cut short"),
-        pytest.param(lambda data: data[:-4], id="cut within the checksum"),
-        pytest.param(gzip.decompress, id="not compressed"),
-        pytest.param(lambda data: data[:20] + b"\xff\xff\xff" + data[23:], id="damaged"),
-        pytest.param(lambda data: data + b"more", id="followed by something else"),
-    ],
-)
-def test_a_gz_file_must_be_one_whole_gzip_file(tmp_path: Path, damage: object) -> None:
-    assert callable(damage)
-    path = tmp_path / "roads.gr.gz"
-    arcs = "".join(f"a {v} {v + 1} {v * v % 1009}\n" for v in range(1, 2000))
-    path.write_bytes(damage(gzip.compress(f"p sp 2000 1999\n{arcs}".encode())))
-    with pytest.raises(FileFormatError, match=r"roads\.gr\.gz: cannot be decompressed"):
-        read_graph(path)
-
-
-def test_an_empty_compressed_file_is_empty(tmp_path: Path) -> None:
-    path = tmp_path / "roads.gr.gz"
-    path.write_bytes(gzip.compress(b""))
-    with pytest.raises(FileFormatError, match="the file is empty"):
-        read_graph(path)
 
 
 def test_expansion_of_a_compressed_file_is_limited(

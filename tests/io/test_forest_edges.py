@@ -61,9 +61,7 @@ def test_any_graph_file_can_hold_a_forest(tmp_path: Path, suffix: str) -> None:
 
 def test_scipy_reads_a_forest_and_finds_no_ids() -> None:
     stream = BytesIO()
-    from clmst.io import npz
-
-    npz.write_forest(FOREST, stream)
+    write_forest(FOREST, stream, format="npz")
     stream.seek(0)
     matrix = sparse.load_npz(stream)
     assert matrix.shape == (6, 6)

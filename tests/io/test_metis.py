@@ -10,7 +10,8 @@ import pytest
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.graph import Graph
 from clmst.generators import generate
-from clmst.io import blocks, read_graph, write_graph
+from clmst.io import read_graph, write_graph
+from clmst.io import text as text_module
 from tests.io.files import FORMAT_OF, parse, refuses, weight_by_edge, written
 
 PLAIN = "% a comment\n4 2\n3 2\n1\n% between\n1\n\n"
@@ -21,7 +22,7 @@ WEIGHTED = "3 2 1\n2 7 3 -5\n1 7\n1 -5\n"
 def test_a_blank_line_is_a_vertex(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int
 ) -> None:
-    monkeypatch.setattr(blocks, "BLOCK_BYTES", size)
+    monkeypatch.setattr(text_module, "BLOCK_BYTES", size)
     graph = parse(tmp_path, ".graph", PLAIN)
     assert graph.n_vertices == 4
     assert graph.is_symmetric

@@ -13,15 +13,15 @@ from hypothesis import strategies as st
 
 from clmst.core.errors import FileFormatError
 from clmst.core.weight_keys import Array
-from clmst.io.blocks import Block, scan
-from clmst.io.numbers import floats, integers, join, numbers
+from clmst.io.numbers import GrowingArray, integers, numbers
+from clmst.io.text import Block
 
 INT64 = st.integers(-(2**63), 2**63 - 1)
 UINT64 = st.integers(0, 2**64 - 1)
 
 
 def block_of(words: list[str]) -> tuple[Block, Array]:
-    block = scan("\n".join(words).encode("latin-1"), 1)
+    block = Block(raw="\n".join(words).encode("latin-1"))
     assert block.starts.size == len(words)
     return block, np.arange(len(words))
 
@@ -31,8 +31,7 @@ def block_of(words: list[str]) -> tuple[Block, Array]:
 @example([-(2**63), 2**63 - 1, 10**18 - 1, 10**18])
 @example([2**64 - 1, 0])
 def test_integers_are_exact(values: list[int]) -> None:
-    read, bad = integers(*block_of([str(value) for value in values]))
-    assert not bad.any()
+    read = integers(*block_of([str(value) for value in values]), "is wrong")
     assert read.tolist() == values
     assert read.dtype == (np.uint64 if max(values) >= 2**63 else np.int64)
 
@@ -42,8 +41,7 @@ def test_integers_are_exact(values: list[int]) -> None:
     [("+7", 7), ("-0", 0), ("007", 7), ("-" + "0" * 30 + "12", -12), ("0" * 25, 0)],
 )
 def test_signs_and_leading_zeros(word: str, value: int) -> None:
-    read, bad = integers(*block_of(["1", word, "2"]))
-    assert not bad.any()
+    read = integers(*block_of(["1", word, "2"]), "is wrong")
     assert read.tolist() == [1, value, 2]
 
 
@@ -52,9 +50,10 @@ def test_signs_and_leading_zeros(word: str, value: int) -> None:
     ["-", "+", "--1", "1-", "1.0", "x", "1_0", "0x1", ":", "/", "18446744073709551616", "9" * 5000,
      "-9223372036854775809", "1234567890123456789x", "+-1234567890123456789012"],
 )  # fmt: skip
-def test_what_is_no_integer_is_marked(word: str) -> None:
-    _, bad = integers(*block_of(["1", word, "2"]))
-    assert bad.tolist() == [False, True, False]
+def test_what_is_no_integer_is_named(word: str) -> None:
+    for words in (["1", word, "2"], ["1", word], [word]):
+        with pytest.raises(FileFormatError, match=rf"line {1 + words.index(word)}: .* is wrong"):
+            integers(*block_of(words), "is wrong")
 
 
 @pytest.mark.parametrize("values", [[2**63, -1], [-1, 5, 2**64 - 1]])
@@ -67,13 +66,13 @@ def test_integers_that_no_one_type_holds_are_refused(values: list[int]) -> None:
 @given(st.lists(st.floats(allow_nan=False), min_size=1))
 @example([0.1, -0.0, 5e-324, 1.7976931348623157e308, math.inf, -math.inf])
 def test_floats_are_exact(values: list[float]) -> None:
-    read = floats(*block_of([repr(value) for value in values]))
+    read = numbers(*block_of([repr(value) for value in values]))
     assert read.tobytes() == np.array(values).tobytes()
 
 
 @given(st.lists(st.decimals(allow_nan=False, allow_infinity=False, places=12), min_size=1))
 def test_decimals_are_correctly_rounded(values: list[object]) -> None:
-    read = floats(*block_of([f"{value:f}" for value in values]))
+    read = numbers(*block_of([f"{value:f}" for value in values]))
     assert read.tolist() == [float(Fraction(f"{value:f}")) for value in values]
 
 
@@ -98,15 +97,38 @@ def test_floats_beyond_the_range_are_no_infinities(word: str) -> None:
         numbers(*block_of(["1.5", word, "inf"]))
 
 
-def test_a_column_wider_than_the_table_is_read_in_parts() -> None:
-    words = [f"{1 / 3:.900f}"] + ["0.25"] * 3000
-    assert floats(*block_of(words)).tolist() == [1 / 3] + [0.25] * 3000
+# ------------------------------------------------------------------ growing arrays
+
+_PARTS = st.one_of(
+    st.lists(st.integers(-9, 9), max_size=5).map(lambda values: np.array(values, np.int64)),
+    st.lists(st.integers(0, (1 << 64) - 1), max_size=5).map(lambda v: np.array(v, np.uint64)),
+    st.lists(st.floats(-9, 9), max_size=5).map(lambda values: np.array(values, np.float64)),
+)
 
 
-def test_joining_blocks_keeps_integers_exact() -> None:
+def grown(parts: list[Array]) -> Array:
+    array = GrowingArray()
+    for part in parts:
+        array.append(part)
+    return array.take()
+
+
+@given(st.lists(_PARTS, min_size=1, max_size=5))
+@example([np.array([-1]), np.array([(1 << 64) - 1], np.uint64)])
+def test_a_growing_array_holds_its_parts(parts: list[Array]) -> None:
     """NumPy joins int64 and uint64 as float64."""
-    low, high = np.array([5]), np.array([2**64 - 1], np.uint64)
-    assert join([low, high]).tolist() == [5, 2**64 - 1]
-    assert join([low, np.array([0.5])]).tolist() == [5.0, 0.5]
-    with pytest.raises(FileFormatError, match="range from -5 to 18446744073709551615"):
-        join([-low, high])
+    values = [number for part in parts for number in part.tolist()]
+    if any(part.dtype.kind == "f" for part in parts):
+        assert grown(parts).tolist() == list(map(float, values))
+    elif min(values, default=0) < 0 and max(values) >= 1 << 63:
+        with pytest.raises(FileFormatError, match="all must fit into int64, or all into uint64"):
+            grown(parts)
+    else:
+        assert grown(parts).tolist() == values
+
+
+def test_it_grows_by_many_parts_and_becomes_wider() -> None:
+    parts: list[Array] = [np.arange(k, dtype=np.uint32) for k in range(300)]
+    assert grown(parts).tolist() == np.concatenate(parts).tolist()
+    assert grown(parts).dtype == np.uint32
+    assert grown([*parts, np.array([1 << 40])])[-1] == 1 << 40

@@ -12,7 +12,8 @@ import pytest
 
 import clmst
 from clmst import Graph
-from clmst.io import blocks, read_graph
+from clmst.io import read_graph
+from clmst.io import text as text_module
 from clmst.io.opposite_arcs import OppositeArcs
 
 WEIGHTS: dict[str, Any] = {
@@ -59,7 +60,7 @@ def test_half_of_the_arcs_give_the_same_graph(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, order: str, size: int
 ) -> None:
     """As many rows are kept as there are edges, fewer only by loops; or those of a whole file."""
-    monkeypatch.setattr(blocks, "BLOCK_BYTES", size)
+    monkeypatch.setattr(text_module, "BLOCK_BYTES", size)
     arcs = arcs_of(kind, order=order)
     found, right = read(text_of(*arcs), tmp_path), read(text_of(*arcs, problem="edge"), tmp_path)
     assert_same(found, right)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from clmst.io import blocks
+from clmst.io import text as text_module
 from tests.io.files import parse, refuses, weight_by_edge
 
 GOOD = """33D32945 STP File, STP Format Version 1.0
@@ -43,7 +43,7 @@ def test_only_the_graph_section_is_read(tmp_path: Path) -> None:
 def test_sections_may_span_blocks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int
 ) -> None:
-    monkeypatch.setattr(blocks, "BLOCK_BYTES", size)
+    monkeypatch.setattr(text_module, "BLOCK_BYTES", size)
     assert weight_by_edge(parse(tmp_path, ".gr", GOOD)) == {(0, 1): 7.0, (1, 2): 0.5, (2, 3): 2.0}
 
 

@@ -6,11 +6,10 @@ are 1 + hash(u, v) mod n, int32. Sizes, slots and forest weights are on record.
 
 =================  =============================================================================
 `surrogate`        what a surrogate graph is; building, caching
-`catalogue`        those for the inputs of one paper, by name
-`families`         others by parameters, for studies of size and of degree
+`catalogue`        those for the inputs of one paper, and families by parameters, by name
 `rows`             from edges in any order to a symmetric CSR, in parallel
 `lattice`          grids and road maps, written row by row
-`recursive`, ...   one kind of graph each
+`drawn`, ...       one kind of graph each
 =================  =============================================================================
 
 >>> from clmst.generators import surrogates
@@ -22,8 +21,14 @@ Graph(n_vertices=1024, n_edges=4081, weights=int32)
 
 from __future__ import annotations
 
-from clmst.generators.surrogates.catalogue import SURROGATES
-from clmst.generators.surrogates.families import DEGREE_STUDY, SIZE_STUDY, find, random, rmat
+from clmst.generators.surrogates.catalogue import (
+    DEGREE_STUDY,
+    SIZE_STUDY,
+    SURROGATES,
+    find,
+    random,
+    rmat,
+)
 from clmst.generators.surrogates.surrogate import SurrogateGraph
 
 __all__ = ["DEGREE_STUDY", "SIZE_STUDY", "SURROGATES", "SurrogateGraph", "find", "random", "rmat"]

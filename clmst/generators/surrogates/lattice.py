@@ -17,8 +17,7 @@ from clmst.core.graph import Graph
 from clmst.core.threads import in_threads, slices
 from clmst.core.weight_keys import Array
 from clmst.generators.hashing import Words, next_words
-from clmst.generators.surrogates.pairs import BLOCK, packed, weights_of
-from clmst.generators.surrogates.rows import symmetric_graph
+from clmst.generators.surrogates.rows import BLOCK, packed, symmetric_graph, weights_of
 
 Flags = npt.NDArray[np.bool_]
 

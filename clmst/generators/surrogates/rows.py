@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -16,15 +17,70 @@ import numpy.typing as npt
 from clmst.core.graph import Graph
 from clmst.core.threads import in_threads, slices
 from clmst.core.weight_keys import Array
-from clmst.generators.hashing import Words
-from clmst.generators.surrogates.pairs import HALF, packed, weights_of
+from clmst.generators.hashing import Words, next_words
 
+Entries = npt.NDArray[np.int64]
 Draw = Callable[[], tuple[Array, Array]]
 """Draws a chunk of edges when called: arrays of endpoints u and v, unsigned."""
 
+HALF = np.uint64(32)
 CHUNK = 1 << 18  # edges in a chunk
 _BUCKET_BITS = 8  # a byte tells a word's bucket: NumPy sorts bytes by counting
 _COPY_BLOCK = 1 << 22  # numbers that a thread copies at a time
+
+# Words worked on at a time. Less, and threads would wait for the interpreter more than for
+# arithmetic; more, and temporaries would leave the second-level cache.
+BLOCK = 1 << 16
+
+
+def packed(rows: Array, columns: Array) -> Words:
+    """Return ``row << 32 | column`` of each pair of vertices."""
+    words = rows.astype(np.uint64)
+    words <<= HALF
+    words |= columns.astype(np.uint64, copy=False)
+    return words
+
+
+def weights_of(words: Words, n: int, out: npt.NDArray[np.int32]) -> None:
+    """Write 1 + hash(u, v) mod n of each word, u < v its vertices: both directions weigh the same.
+
+    Parameters
+    ----------
+    words : ndarray of uint64, shape (m,)
+        Pairs in either direction.
+    n : int
+        Number of vertices; a modulus below 2 is taken as 2.
+    out : ndarray of int32, shape (m,)
+    """
+    modulus = np.uint64(max(n, 2))
+    for block in slices(words.size, BLOCK):
+        part = words[block]
+        states = part << HALF
+        states |= part >> HALF
+        np.minimum(states, part, out=states)  # the direction whose upper half is the lesser
+        hashes = next_words(states)
+        hashes %= modulus
+        hashes += np.uint64(1)
+        out[block] = hashes
+
+
+def resolve(entries: Entries) -> None:
+    """Follow every copy to the value that it comes to, in place.
+
+    Parameters
+    ----------
+    entries : ndarray of int64, shape (m,)
+        A value from 0 on, or ~k: a copy of entry k. No chain of copies comes back to itself.
+
+    Notes
+    -----
+    Pointer jumping: in every round a copy takes the entry of its source, so that chains halve. O(m)
+    for copies of random entries, whose chains are short; O(m log m) at worst.
+    """
+    copies = np.flatnonzero(entries < 0)
+    while copies.size:
+        entries[copies] = entries[~entries[copies]]
+        copies = copies[entries[copies] < 0]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +125,15 @@ def graph_of_edges(n: int, draws: Iterable[Draw]) -> Graph:
     shift = max((n - 1).bit_length() - _BUCKET_BITS, 0)
     splits = in_threads(lambda draw: _split(*draw(), shift), draws)
     return _graph_of_rows(n, _sorted_rows(n, splits, shift))
+
+
+def draws_of(u: Array, v: Array) -> list[Draw]:
+    """Cut edges that are there already into chunks."""
+    return [partial(_cut, u, v, chunk) for chunk in slices(u.size, CHUNK)]
+
+
+def _cut(u: Array, v: Array, chunk: slice) -> tuple[Array, Array]:
+    return u[chunk], v[chunk]
 
 
 def symmetric_graph(

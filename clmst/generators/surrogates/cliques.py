@@ -1,11 +1,14 @@
-"""A surrogate of a crawl of the web in the order of addresses: sites of pages that lie together.
+"""Surrogates made of cliques: people who wrote together, and a crawl of the web.
 
 The structure of real crawls is described by Boldi and Vigna, "The WebGraph framework I" (2004):
-most lead to pages nearby in that order, and pages that list one another form blocks.
+most links lead to pages nearby in the order of addresses, and pages that list one another form
+blocks.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
@@ -15,9 +18,10 @@ from clmst.core.errors import InvalidArgumentError
 from clmst.core.graph import Graph
 from clmst.core.threads import slices
 from clmst.core.weight_keys import Array
-from clmst.generators.hashing import Stream
-from clmst.generators.surrogates.attachment import draws_of
-from clmst.generators.surrogates.rows import CHUNK, Draw, graph_of_edges
+from clmst.generators.hashing import Stream, next_word, next_words
+from clmst.generators.surrogates.rows import CHUNK, Draw, draws_of, graph_of_edges
+
+Integers = npt.NDArray[np.int64]
 
 _SEED = 13
 _SMALLEST_SITE, _LARGEST_SITE = 20, 17_000
@@ -28,7 +32,53 @@ _TO_OTHER_SITE = 0.4  # of the pages link a page elsewhere,
 _OTHER_FRONT = 0.75  # most of them a front page
 _LEAST_ALONE, _MOST_ALONE = 50, 1000  # pages of sites that nothing links to
 
-Integers = npt.NDArray[np.int64]
+_FIRST_HASH = 7
+_SMALLEST, _SPREAD = 4, 80  # members of a clique: 4 to 83, small ones by far the most frequent
+_NEARBY = np.uint64(256)  # three members in four lie within so many vertices of the clique's base
+
+
+def co_authors(*, n: int, drawn: int) -> Graph:
+    """Join all vertices to a path, then draw cliques until so many edges are drawn.
+
+    A clique's hash makes its size, its base and its members; it is also the state that the next
+    clique's hash follows from.
+    """
+    return graph_of_edges(n, _draws(n, drawn))
+
+
+def _draws(n: int, drawn: int) -> Iterator[Draw]:
+    for chunk in slices(n - 1, CHUNK):
+        yield partial(_path, chunk)
+    for size, hashes in _cliques_by_size(n - 1, drawn).items():
+        for chunk in slices(len(hashes), max(CHUNK // (size * size // 2), 1)):
+            yield partial(_author_pairs, np.array(hashes[chunk], np.uint64), size, n)
+
+
+def _cliques_by_size(drawn: int, target: int) -> dict[int, list[int]]:
+    """Return the hashes of the cliques that bring `drawn` edges to the target, by size."""
+    cliques = defaultdict(list)
+    word = _FIRST_HASH
+    while drawn < target:
+        word = next_word(word)
+        fraction = (word >> 11) * 2.0**-53
+        size = _SMALLEST + int(_SPREAD * (fraction * fraction))
+        cliques[size].append(word)
+        drawn += size * (size - 1) // 2
+    return cliques
+
+
+def _path(chunk: slice) -> tuple[Array, Array]:
+    vertices = np.arange(chunk.start, chunk.stop + 1, dtype=np.uint32)
+    return vertices[:-1], vertices[1:]
+
+
+def _author_pairs(hashes: Array, size: int, n: int) -> tuple[Array, Array]:
+    """Return all pairs of members in cliques of one size."""
+    bases = next_words(hashes + np.uint64(1)) % np.uint64(n)
+    words = next_words(hashes[:, None] + np.arange(2, 2 + size, dtype=np.uint64))
+    is_near = words & np.uint64(3) != np.uint64(0)
+    words >>= np.uint64(8)
+    return _member_pairs(np.where(is_near, bases[:, None] + words % _NEARBY, words) % np.uint64(n))
 
 
 def web_crawl(*, n: int, n_alone: int, listed: float) -> Graph:
@@ -123,10 +173,15 @@ def _listed_blocks(n: int, front: Integers, listed: float) -> list[Draw]:
     for size in np.unique(sizes[chosen]).tolist():
         blocks = starts[chosen & (sizes == size)]
         chunks = slices(blocks.size, max(2 * CHUNK // (size * size), 1))
-        draws.extend(partial(_cliques, blocks[chunk], size) for chunk in chunks)
+        draws.extend(partial(_block_pairs, blocks[chunk], size) for chunk in chunks)
     return draws
 
 
-def _cliques(starts: Integers, size: int) -> tuple[Array, Array]:
-    one, other = (starts[:, None] + ends for ends in np.tril_indices(size, -1))
-    return one.ravel().astype(np.uint32), other.ravel().astype(np.uint32)
+def _block_pairs(starts: Integers, size: int) -> tuple[Array, Array]:
+    return _member_pairs((starts[:, None] + np.arange(size)).astype(np.uint32))
+
+
+def _member_pairs(members: Array) -> tuple[Array, Array]:
+    """Return all pairs of the members of cliques, which are the rows of a table."""
+    one, other = np.tril_indices(members.shape[1], -1)
+    return members[:, one].ravel(), members[:, other].ravel()

@@ -1,4 +1,4 @@
-"""Graphs of skewed degrees: recursive matrices, with vertices renamed or as drawn."""
+"""Surrogates whose edges are drawn one by one: uniform ones, and recursive matrices."""
 
 from __future__ import annotations
 
@@ -13,9 +13,35 @@ from clmst.core.graph import Graph
 from clmst.core.threads import slices
 from clmst.core.weight_keys import Array
 from clmst.generators.hashing import Words, next_words
-from clmst.generators.surrogates.copies import resolve
-from clmst.generators.surrogates.pairs import BLOCK, HALF, packed
-from clmst.generators.surrogates.rows import CHUNK, Draw, graph_of_edges
+from clmst.generators.surrogates.rows import (
+    BLOCK,
+    CHUNK,
+    HALF,
+    Draw,
+    graph_of_edges,
+    packed,
+    resolve,
+)
+
+
+def uniform(*, n: int, drawn: int) -> Graph:
+    """Let the vertices draw in turn until so many edges are drawn, each end by two hashes.
+
+    Loops and duplicates go, which are few as long as vertices draw few of all.
+    """
+    return graph_of_edges(n, (partial(_uniform_chunk, chunk, n) for chunk in slices(drawn, CHUNK)))
+
+
+def _uniform_chunk(chunk: slice, n: int) -> tuple[Array, Array]:
+    u, v = (np.empty(chunk.stop - chunk.start, np.uint32) for _ in range(2))
+    for block in slices(u.size, BLOCK):
+        edges = np.arange(chunk.start + block.start, chunk.start + block.stop, dtype=np.uint64)
+        u[block] = edges % np.uint64(n)
+        edges *= np.uint64(3)
+        edges += np.uint64(1)
+        v[block] = next_words(next_words(edges)) % np.uint64(n)
+    return u, v
+
 
 _SEED_STRIDE = 1_000_003
 _BYTE = 8  # levels whose choices fit a byte

@@ -1,8 +1,7 @@
 """Text as arrays: where each line and token of a block of text starts and ends.
 
 Lines and tokens of a well-formed file never become Python objects: a file is read in blocks that
-fit the cache, and one pass finds the borders of all tokens. Blocks of plain rows do not even take
-that pass: :mod:`clmst.io.plain_rows`.
+fit the cache, and one pass finds the borders of all tokens.
 """
 
 from __future__ import annotations
@@ -12,18 +11,30 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from clmst.core.errors import FileFormatError
+from clmst.core.weight_keys import Array
 
 BLOCK_BYTES = 1 << 20  # 128 KiB to 1 MiB are equally fast; 16 MiB takes half as long again
 
 _SPACE = 32  # this byte and all below it separate tokens
+_NEWLINE, _COMMA = b"\n,"
 _EMPTY_FIELD = re.compile(rb"^[ \t]*,|,[ \t]*(?=[,\r\n]|\Z)", re.MULTILINE)
 _COMMA_TO_SPACE = bytes.maketrans(b",", b" ")
+
+Integers = npt.NDArray[np.int64]
+
+
+class _Tokens(NamedTuple):
+    """Where tokens start and end, and for each line the first token behind it."""
+
+    starts: Integers
+    ends: Integers
+    behind: Integers
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -37,73 +48,97 @@ class Block:
     first_line : int
         The number of line 0 of the block in the file, counted from 1.
     commas : bool
-        Whether commas separate tokens too.
-    file_bytes : int or None
-        Bytes of the file on the disk, if known.
+        Whether commas separate tokens too; two in a row are an error.
     """
 
     raw: bytes
-    first_line: int
+    first_line: int = 1
     commas: bool = False
-    file_bytes: int | None = None
 
     @cached_property
     def text(self) -> npt.NDArray[np.uint8]:
-        """The bytes, with spaces for commas that separate tokens."""
-        plain = _without_commas(self.raw, self.first_line) if self.commas else self.raw
-        return np.frombuffer(plain, np.uint8)
+        """The bytes."""
+        return np.frombuffer(self.raw, np.uint8)
 
     @cached_property
-    def _borders(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        solid = np.zeros(self.text.size + 2, bool)
-        np.greater(self.text, _SPACE, out=solid[1:-1])
-        borders = np.flatnonzero(solid[1:] != solid[:-1])
-        return borders[::2].copy(), borders[1::2].copy()
-
-    @property
-    def starts(self) -> npt.NDArray[np.int64]:
-        """Where each token starts in `text`, shape (n_tokens,)."""
-        return self._borders[0]
-
-    @property
-    def ends(self) -> npt.NDArray[np.int64]:
-        """Where each token ends, shape (n_tokens,)."""
-        return self._borders[1]
-
-    @cached_property
-    def _behind(self) -> npt.NDArray[np.int64]:
-        """The first token behind each line."""
-        line_ends = np.flatnonzero(self.text == ord("\n"))
+    def _tokens(self) -> _Tokens:
+        is_separator = self.text <= _SPACE
+        if self.commas:
+            is_separator |= self.text == _COMMA
+        ends = np.flatnonzero(is_separator)
+        if not self.raw.endswith(b"\n"):
+            ends = np.append(ends, self.text.size)
+        line_ends = np.flatnonzero(self.text.take(ends, mode="clip") == _NEWLINE)
         if line_ends.size < self.n_lines:
-            line_ends = np.append(line_ends, self.text.size)
-        return np.searchsorted(self.starts, line_ends)
+            line_ends = np.append(line_ends, ends.size - 1)
+        starts = np.zeros_like(ends)
+        np.add(ends[:-1], 1, out=starts[1:])
+        is_token = starts < ends
+        if is_token.all():  # separators stand alone, as in most files that programs write
+            return _Tokens(starts, ends, line_ends + 1)
+        if self.commas:
+            self._refuse_empty_fields()
+        behind = np.cumsum(is_token, dtype=np.int64)[line_ends]
+        return _Tokens(starts[is_token], ends[is_token], behind)
+
+    def _refuse_empty_fields(self) -> None:
+        if b"," in self.raw and (empty := _EMPTY_FIELD.search(self.raw)):
+            line = self.raw.count(b"\n", 0, empty.start())
+            raise self.error(line, "a field is empty; each comma must separate two fields")
+
+    @property
+    def starts(self) -> Integers:
+        """Where each token starts in `text`, shape (n_tokens,)."""
+        return self._tokens.starts
+
+    @property
+    def ends(self) -> Integers:
+        """Where each token ends, shape (n_tokens,)."""
+        return self._tokens.ends
 
     @cached_property
-    def counts(self) -> npt.NDArray[np.int64]:
+    def counts(self) -> Integers:
         """How many tokens each line has, shape (n_lines,)."""
-        return np.diff(self._behind, prepend=0)
+        return np.diff(self._tokens.behind, prepend=0)
 
     @cached_property
-    def heads(self) -> npt.NDArray[np.int64]:
+    def heads(self) -> Integers:
         """The first token of each line, shape (n_lines,)."""
-        return self._behind - self.counts
+        return self._tokens.behind - self.counts
 
     @cached_property
     def n_lines(self) -> int:
         """Number of lines, blank ones included."""
-        newlines = np.frombuffer(self.raw, np.uint8) == ord("\n")  # as bytes.count, but quicker
-        return int(np.count_nonzero(newlines)) + (not self.raw.endswith(b"\n"))
+        newlines = np.count_nonzero(self.text == _NEWLINE)  # as bytes.count, but quicker
+        return int(newlines) + (not self.raw.endswith(b"\n"))
 
     def initials(self) -> npt.NDArray[np.uint8]:
         """Return the first byte of each line's first token, 0 for blank lines."""
-        initials = np.zeros(self.n_lines, np.uint8)
-        written = self.counts > 0
-        initials[written] = self.text[self.starts[self.heads[written]]]
-        return initials
+        initials = self.text[self.starts.take(self.heads, mode="clip")] if self.starts.size else 0
+        return np.where(self.counts > 0, initials, np.uint8(0))
+
+    def extract(self, tokens: Array | None = None) -> bytes:
+        """Return the text of some tokens, given by rising numbers, with space between them.
+
+        Without `tokens` it is the text of all.
+        """
+        text = self.raw
+        if tokens is not None and tokens.size < self.starts.size:
+            is_taken = np.zeros(self.starts.size, bool)
+            is_taken[tokens] = True
+            spans = np.diff(self.starts, append=self.text.size)
+            text = self.text[int(self.starts[0]) :][np.repeat(is_taken, spans)].tobytes()
+        return text.translate(_COMMA_TO_SPACE) if self.commas else text
+
+    def without_letters(self, tokens: Array) -> bytes:
+        """Return the text of all tokens but some, each of which is a single letter."""
+        text = self.text.copy()
+        text[self.starts[tokens]] = _SPACE
+        return text.tobytes()
 
     def word(self, token: int) -> str:
         """Return one token."""
-        return self.text[self.starts[token] : self.ends[token]].tobytes().decode("latin-1")
+        return self.raw[self.starts[token] : self.ends[token]].decode("latin-1")
 
     def words(self, line: int) -> list[str]:
         """Return the tokens of one line of the block."""
@@ -122,27 +157,17 @@ class Block:
         return self.error(line, f"{shown!r} {message}")
 
 
-def blocks(
-    stream: BinaryIO, *, commas: bool = False, file_bytes: int | None = None
-) -> Iterator[Block]:
+def blocks(stream: BinaryIO, *, commas: bool = False) -> Iterator[Block]:
     """Yield the lines of `stream` in blocks of about `BLOCK_BYTES`.
-
-    Parameters
-    ----------
-    stream : binary file
-    commas : bool
-        Commas separate tokens too; two in a row are an error.
-    file_bytes : int, optional
-        The size of the file on the disk, for the blocks.
 
     Raises
     ------
     FileFormatError
-        The stream holds a zero byte, so it is no text, or an empty field.
+        The stream holds a zero byte, so it is no text.
     """
     line = 1
     for text in _whole_lines(stream):
-        block = Block(raw=text, first_line=line, commas=commas, file_bytes=file_bytes)
+        block = Block(raw=text, first_line=line, commas=commas)
         yield block
         line += block.n_lines
 
@@ -162,17 +187,3 @@ def _whole_lines(stream: BinaryIO) -> Iterator[bytes]:
         piece = stream.read(BLOCK_BYTES)
     if rest := b"".join(pieces):
         yield rest
-
-
-def _without_commas(text: bytes, first_line: int) -> bytes:
-    if b"," not in text:
-        return text
-    if empty := _EMPTY_FIELD.search(text):
-        line = first_line + text.count(b"\n", 0, empty.start())
-        raise FileFormatError(f"line {line}: a field is empty; each comma must separate two fields")
-    return text.translate(_COMMA_TO_SPACE)
-
-
-def scan(text: bytes, first_line: int, *, file_bytes: int | None = None) -> Block:
-    """Return the tokens and lines of `text`."""
-    return Block(raw=text, first_line=first_line, file_bytes=file_bytes)

@@ -1,19 +1,20 @@
-"""pyarrow's parser reads what clmst's own reads, or leaves it to that."""
+"""Texts of edges: pyarrow's parser reads what clmst's own reads, or leaves it to that."""
 
 from __future__ import annotations
 
+from io import BytesIO
 from pathlib import Path
 
-import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from clmst.core.errors import FileFormatError
 from clmst.core.weight_keys import Array
-from clmst.io import blocks, plain_rows, read_graph
-from clmst.io.blocks import Block
-from clmst.io.edge_rows import EdgeRows
+from clmst.io import edge_text, numbers, read_graph
+from clmst.io import text as text_module
+from clmst.io.edge_text import EdgeText
+from clmst.io.files import SourceFile
 from tests.strategies import examples
 
 pytest.importorskip("pyarrow")
@@ -28,15 +29,24 @@ ENDS = st.sampled_from(["\n", "\r\n", "\n\n", " \n", "\r", ""])
 @pytest.fixture(autouse=True)
 def _always(monkeypatch: pytest.MonkeyPatch) -> None:
     """Short blocks, too."""
-    monkeypatch.setattr(plain_rows, "LEAST_BYTES", 0)
+    monkeypatch.setattr(numbers, "ARROW_BYTES", 0)
 
 
-def as_own(text: bytes) -> tuple[Array, Array, Array | None] | None:
-    """Return what clmst's own parser reads; None if that is an error."""
-    rows, block = EdgeRows(first_vertex=0), Block(raw=text, first_line=1, commas=True)
+class Lines(EdgeText):
+    """Lines without a header."""
+
+    first_vertex = 0
+    commas = True
+
+
+def edges_of(text: bytes, *, by_arrow: bool) -> tuple[Array, Array, Array | None] | None:
+    """Return what one of the parsers reads; None if it refuses the text."""
+    lines = Lines(SourceFile(stream=BytesIO(text), size=None))
+    block = text_module.Block(raw=text, commas=True)
+    if by_arrow:
+        return lines.arrays() if lines.add_plain(block) else None
     try:
-        rows.add(block, np.flatnonzero(block.initials() != 0))
-        return rows.arrays()
+        return lines.gathered([block]).arrays()
     except FileFormatError:
         return None
 
@@ -61,10 +71,12 @@ def texts(draw: st.DrawFn) -> bytes:
 @example(b"1 2 +5\n")
 @example(b"1 2 18446744073709551615\n0 1 1.5\n")
 def test_it_reads_what_the_own_parser_reads(text: bytes) -> None:
-    rows = EdgeRows(first_vertex=0)
-    if not rows.add_plain(Block(raw=text, first_line=1, commas=True)):
+    found = edges_of(text, by_arrow=True)
+    if found is None:
         return
-    found, own = rows.arrays(), as_own(text)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(numbers, "ARROW_BYTES", 1 << 40)
+        own = edges_of(text, by_arrow=False)
     assert own is not None
     assert found[0].tolist() == own[0].tolist()
     assert found[1].tolist() == own[1].tolist()
@@ -86,7 +98,7 @@ def test_it_reads_what_the_own_parser_reads(text: bytes) -> None:
     ],
 )
 def test_what_is_plain_is_taken(text: str) -> None:
-    assert plain_rows.parse(text.encode()) is not None
+    assert numbers.arrow_rows(text.encode()) is not None
 
 
 @pytest.mark.parametrize(
@@ -105,7 +117,7 @@ def test_what_is_plain_is_taken(text: str) -> None:
     ],
 )
 def test_letters_begin_every_row(text: str, plain: bool) -> None:
-    columns = plain_rows.parse(text.encode(), letters=b"ae")
+    columns = numbers.arrow_rows(text.encode(), letters=b"ae")
     assert (columns is not None) == plain
 
 
@@ -131,7 +143,7 @@ def test_every_reader_reads_alike_with_and_without(
     odd: str | None,
 ) -> None:
     """The same graph, or the same error with the same line, wherever blocks are cut."""
-    monkeypatch.setattr(blocks, "BLOCK_BYTES", 1000)
+    monkeypatch.setattr(text_module, "BLOCK_BYTES", 1000)
     rows = [row.format(v, v + 1, v * v % 1009) for v in range(1, 3001)]
     if odd is not None:
         rows[1700] = {"wrong": row.format(5, "x", 1), "comment": "# c\n"}[odd]
@@ -139,17 +151,17 @@ def test_every_reader_reads_alike_with_and_without(
     (path := tmp_path / f"graph{suffix}").write_text(head + "".join(rows) + end)
     found = []
     n_taken = 0
-    own = plain_rows.parse
+    own = numbers.arrow_rows
 
-    def counted(text: bytes, *, letters: bytes = b"") -> list[Array] | None:
+    def counted(text: bytes, letters: bytes) -> list[Array] | None:
         nonlocal n_taken
-        columns = own(text, letters=letters)
+        columns = own(text, letters)
         n_taken += columns is not None
         return columns
 
-    monkeypatch.setattr(plain_rows, "parse", counted)
+    monkeypatch.setattr(edge_text, "arrow_rows", counted)
     for least in (0, 1 << 40):
-        monkeypatch.setattr(plain_rows, "LEAST_BYTES", least)
+        monkeypatch.setattr(numbers, "ARROW_BYTES", least)
         try:
             graph = read_graph(path)
             found.append((graph.indptr.tolist(), graph.indices.tolist(), graph.weights.tolist()))
@@ -160,19 +172,6 @@ def test_every_reader_reads_alike_with_and_without(
     assert found[0] == found[1]
 
 
-def test_blocks_that_are_never_plain_are_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    calls = []
-
-    def refuse(text: bytes, *, letters: bytes) -> None:
-        calls.append(text + letters)
-
-    monkeypatch.setattr(plain_rows, "parse", refuse)
-    rows = EdgeRows(first_vertex=0)
-    for _ in range(20):
-        assert not rows.add_plain(Block(raw=b"1  2\n", first_line=1))
-    assert len(calls) == 8
-
-
 def test_without_pyarrow_nothing_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(plain_rows, "_pyarrow", lambda: None)
-    assert plain_rows.parse(b"1 2 3\n") is None
+    monkeypatch.setattr(numbers, "_pyarrow", lambda: None)
+    assert numbers.arrow_rows(b"1 2 3\n") is None

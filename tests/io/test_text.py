@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from io import BytesIO
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from clmst.core.errors import FileFormatError
-from clmst.io import blocks as blocks_module
-from clmst.io.blocks import Block, blocks, scan
+from clmst.io import text as text_module
+from clmst.io.text import Block, blocks
 
 _TEXTS = st.text(alphabet="ab1-.# \t\r\n", min_size=1, max_size=80).map(str.encode)
 
@@ -29,17 +30,26 @@ def lines_of(parts: list[Block]) -> list[tuple[int, list[str]]]:
 def test_scan_splits_as_python_does(text: bytes) -> None:
     lines = text.split(b"\n")
     expected = [line.decode().split() for line in (lines if lines[-1] else lines[:-1])]
-    block = scan(text, 1)
+    block = Block(raw=text)
     assert [words for _, words in lines_of([block])] == expected
     assert block.initials().tolist() == [ord(words[0][0]) if words else 0 for words in expected]
+
+
+@given(_TEXTS, st.data())
+def test_an_extract_has_the_tokens_that_are_asked_for(text: bytes, data: st.DataObject) -> None:
+    block = Block(raw=text)
+    words = text.decode().split()
+    taken = [k for k in range(len(words)) if data.draw(st.booleans())]
+    found = block.extract(np.array(taken, np.int64))
+    assert found.decode().split() == [words[k] for k in taken]
 
 
 @given(_TEXTS, st.integers(1, 12))
 def test_blocks_do_not_depend_on_where_they_are_cut(text: bytes, size: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(blocks_module, "BLOCK_BYTES", size)
+        patch.setattr(text_module, "BLOCK_BYTES", size)
         small = lines_of(list(blocks(BytesIO(text))))
-    assert small == lines_of([scan(text, 1)])
+    assert small == lines_of([Block(raw=text)])
 
 
 def test_a_byte_order_mark_is_no_token() -> None:
@@ -68,6 +78,6 @@ def test_what_is_no_text_is_refused() -> None:
 
 
 def test_errors_name_line_and_token() -> None:
-    block = scan(b"1 2\n\n  3 oops 5\n" + b"x" * 100, 11)
+    block = Block(raw=b"1 2\n\n  3 oops 5\n" + b"x" * 100, first_line=11)
     assert str(block.token_error(3, "is odd")) == "line 13: 'oops' is odd"
     assert re.fullmatch(r"line 14: 'x{40}\.\.\.' is odd", str(block.token_error(5, "is odd")))
