@@ -167,11 +167,11 @@ def test_memory_mapped_arrays(way: Way, tmp_path: Path) -> None:
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("factor", [1, (1 << 40) + 1])
 def test_any_order_of_chunks_with_their_ids(other_way: Way, seed: int, factor: int) -> None:
-    """Also ids of which the upper words alone tell some edges from others."""
-    ids = np.arange(M) * factor
-    chunks = [*cut((*EDGES, ids), 170)]
+    """Of many parallel edges; also ids of which the upper words alone tell some from others."""
+    ids, edges = np.arange(M) * factor, (EDGES[0], (EDGES[0] + EDGES[1] % 4) % N, EDGES[2] % 2)
+    chunks = [*cut((*edges, ids), 170)]
     np.random.default_rng(seed).shuffle(chunks)
-    found, right = other_way.stream(chunks), forest_of_edges(EDGES, N)
+    found, right = other_way.stream(chunks), forest_of_edges(edges, N)
     np.testing.assert_array_equal(found.edge_ids, ids[right.edge_ids])
     np.testing.assert_array_equal(found.edges, right.edges)
 
