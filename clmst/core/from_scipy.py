@@ -32,8 +32,8 @@ _ARRAYS = {
 }
 
 
-def csr_parts(A: Any) -> tuple[Array, Array, Array, Shape]:
-    """Return (indptr, indices, data, shape) of an adjacency matrix; no copy if it is CSR.
+def csr_parts(A: Any, *, square: bool = True) -> tuple[Array, Array, Array, Shape]:
+    """Return (indptr, indices, data, shape) of a matrix, by default a square one; no copy of a CSR.
 
     SciPy converts other formats than CSR, and sums duplicate entries. DIA and BSR pad with zeros,
     so their zeros are no entries.
@@ -41,12 +41,13 @@ def csr_parts(A: Any) -> tuple[Array, Array, Array, Shape]:
     Raises
     ------
     InvalidGraphError
-        It is no square sparse matrix of real numbers, or its arrays do not fit its shape and one
-        another. Of a CSR only dtypes and lengths are checked: callers use its arrays directly, and
-        check the rest.
+        It is no sparse matrix of real numbers, or not square, or its arrays do not fit its shape
+        and one another. Of a CSR only dtypes and lengths are checked: callers use its arrays
+        directly, and check the rest.
     """
     _check_matrix(A)
-    check_shape(A.shape)  # before a conversion makes an indptr of that many rows
+    if square:
+        check_shape(A.shape)  # before a conversion makes an indptr of that many rows
     _check_arrays(A)
     matrix = A if A.format == "csr" else _converted(A)
     if A.format == "bsr":

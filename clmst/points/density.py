@@ -65,7 +65,7 @@ def distances_of(X: Any, model: HDBSCAN) -> Distances:
 
 def _filled(matrix: Any) -> Array:
     """Return a sparse matrix with its zeros, or raise unless its arrays are sound."""
-    indptr, indices, data, shape = from_scipy.csr_parts(matrix)
+    indptr, indices, data, shape = from_scipy.csr_parts(matrix, square=False)
     from_scipy.check_parts("csr", shape, {"indptr": indptr, "indices": indices, "data": data})
     rows = np.repeat(np.arange(shape[0]), np.diff(indptr))
     filled = np.zeros(shape)
