@@ -103,8 +103,11 @@ class _VertexLines:
 
     def _take_numbers(self, block: Block, lines: Array) -> None:
         counts, heads = block.counts[lines], block.heads[lines]
-        firsts = heads - np.cumsum(counts) + counts
-        tokens = np.arange(counts.sum()) + np.repeat(firsts, counts)
+        if lines.size and int(lines[-1] - lines[0]) == lines.size - 1:  # no comments in between
+            tokens = np.arange(heads[0], heads[-1] + counts[-1])
+        else:
+            firsts = heads - np.cumsum(counts) + counts
+            tokens = np.arange(counts.sum()) + np.repeat(firsts, counts)
         values = integers(block, tokens, "is not an integer of 64 bits")
         if self._header.weighted and not self._header.skip:  # a neighbour and its weight by turns
             columns, tokens = values[::2], tokens[::2]

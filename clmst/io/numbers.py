@@ -150,7 +150,9 @@ def arrow_rows(text: bytes, letters: bytes = b"") -> list[Array] | None:
         Two columns of int64, and perhaps one of int64 or float64.
     """
     modules = _pyarrow() if len(text) >= ARROW_BYTES else None
-    if modules is None or b"x" in text or b"X" in text or text.count(b"\r") != text.count(b"\r\n"):
+    if modules is None or b"x" in text or b"X" in text:
+        return None
+    if b"\r" in text and text.count(b"\r") != text.count(b"\r\n"):
         return None
     first = text[: text.find(b"\n")].rstrip()
     delimiter = next((one for one in (b",", b"\t", b" ") if one in first), b"?")

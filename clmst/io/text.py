@@ -126,9 +126,13 @@ class Block:
         if tokens is not None and tokens.size < self.starts.size:
             is_taken = np.zeros(self.starts.size, bool)
             is_taken[tokens] = True
-            spans = np.diff(self.starts, append=self.text.size)
-            text = self.text[int(self.starts[0]) :][np.repeat(is_taken, spans)].tobytes()
+            text = self.text[int(self.starts[0]) :][np.repeat(is_taken, self._spans)].tobytes()
         return text.translate(_COMMA_TO_SPACE) if self.commas else text
+
+    @cached_property
+    def _spans(self) -> Integers:
+        """How many bytes lie between the start of each token and the next one's."""
+        return np.diff(self.starts, append=self.text.size)
 
     def without_letters(self, tokens: Array) -> bytes:
         """Return the text of all tokens but some, each of which is a single letter."""

@@ -181,6 +181,12 @@ def test_ids_must_be_as_many_as_edges(tmp_path: Path) -> None:
         read_forest(tmp_path / "forest.npz", GRAPH)
 
 
+def test_an_algs4_list_of_a_forest_has_the_edges_that_it_declares(tmp_path: Path) -> None:
+    (path := tmp_path / "forest.txt").write_text("6\n2\n0 1 5\n")
+    with pytest.raises(FileFormatError, match="declares 2 edges but the file holds 1"):
+        read_forest(path, GRAPH)
+
+
 @pytest.mark.parametrize("suffix", FOREST_SUFFIXES)
 def test_a_truncated_forest_is_refused(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"forest{suffix}"
