@@ -54,12 +54,14 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 @pytest.fixture(autouse=True)
 def same_environment() -> Iterator[None]:
-    """Fail a test that leaves another environment to those after it."""
-    before = {**os.environ}
+    """Fail a test that leaves other settings of clmst to those after it."""
+    before = _own_settings()
     yield
-    changed = set(before.items()) ^ set(os.environ.items())
-    left = {name for name, _ in changed} - {"PYTEST_CURRENT_TEST", "PYOPENCL_HOME"}
-    assert not left, f"environment variables that the test has changed: {sorted(left)}"
+    assert _own_settings() == before
+
+
+def _own_settings() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if name.startswith("CLMST_")}
 
 
 @pytest.fixture
