@@ -37,7 +37,6 @@ FAMILIES: tuple[KernelFamily, ...] = (
     of_rounds.SERIES,
     of_rounds.WARM_START,
     of_rounds.MOVED,
-    of_rounds.UNION,
     *of_primitives.FAMILIES.values(),
 )
 BY_NAME = {family.name: family for family in FAMILIES}

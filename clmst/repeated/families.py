@@ -47,22 +47,6 @@ class RoundCase:
         return ", ".join(word for word in (*words, self.option_text) if word)
 
 
-@dataclass(frozen=True, slots=True)
-class UnionCase:
-    """The facts that decide which kernels unite forests.
-
-    Attributes
-    ----------
-    bits : int
-        Of a word of weight.
-    """
-
-    bits: int = 32
-
-    def __str__(self) -> str:
-        return f"{self.bits}-bit words"
-
-
 def case_of(
     graph: DeviceGraph, algorithm: str, *, maximum: bool, options: object = None
 ) -> RoundCase:
@@ -117,12 +101,6 @@ MOVED = KernelFamily(
     test=_test("moved_failure"),
     cases=of_algorithms.POINTS.cases,
 )
-UNION = KernelFamily(
-    name="union",
-    what="forests of several devices put together",
-    test=_test("union_failure"),
-    cases=(UnionCase(), UnionCase(64)),
-)
 
 
 def require_rounds(graph: DeviceGraph, algorithm: str, *, maximum: bool, options: object) -> None:
@@ -153,9 +131,3 @@ def has_moved_points(matrix: DeviceMatrix) -> bool:
 def _may_use(family: KernelFamily, graph: DeviceGraph, *, maximum: bool) -> bool:
     trust = graph.device.trust
     return trust.given or trust.refusal(family, case_of(graph, "", maximum=maximum)) is None
-
-
-def require_union(device: Device, bits: int) -> None:
-    """Raise :class:`UnsupportedDeviceError` unless a device may unite the forests of parts."""
-    if not device.trust.given:
-        device.trust.require(UNION, UnionCase(bits))

@@ -26,13 +26,13 @@ class OneDevice:
     def __init__(
         self, device: Device, guard: Callable[..., AbstractContextManager[None]] = Guard
     ) -> None:
-        self.device, self._guard = device, guard
+        self.device, self.guard = device, guard
         self._launch = Launcher(device, device.queue)  # of the last round
 
     def prove(self, forest: DeviceForest) -> DeviceForest:
         """Return the last forest, proved, or raise."""
         began = time.perf_counter()
-        with self.device.lock, self._guard(self.device):
+        with self.device.lock, self.guard(self.device):
             proved = checked(forest, self._launch)
         if (times := proved.stats.get("times")) is None:
             return proved

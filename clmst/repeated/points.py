@@ -165,7 +165,7 @@ class PointsExecutor(OneDevice):
 
     def solve(self, staged: StagedPoints, *, began: float, profile: bool) -> DeviceForest:
         """Solve points at these coordinates."""
-        with self.device.lock, self._guard(self.device):
+        with self.device.lock, self.guard(self.device):
             if self.device.times_renewed != self._times_renewed:  # all its memory is lost
                 self.forget()
                 self._times_renewed = self.device.times_renewed

@@ -20,9 +20,7 @@ from clmst.core.known_graphs import KnownGraph, dtype_of, known_graph, weights_o
 from clmst.core.kruskal import kruskal
 from clmst.core.points import Points
 from clmst.core.weight_keys import Array
-from clmst.repeated.devices.multi_device import MultiDevice
-from clmst.repeated.devices.strategies import Choice
-from clmst.repeated.families import RoundCase, UnionCase
+from clmst.repeated.families import RoundCase
 from clmst.repeated.points import solver_of_candidates
 from clmst.repeated.session import Session
 from clmst.repeated.single_device import SingleDevice
@@ -164,16 +162,3 @@ def drifting(n: int, dtype: np.dtype[Any], rng: np.random.Generator) -> Iterator
         else:
             octave = 1 << 8 * dtype.itemsize - 2
             yield octave + (fractions * (octave * 0.99)).astype(dtype)
-
-
-def union_failure(device: Device, case: UnionCase) -> str | None:
-    """Let two device objects with separate contexts solve half of the weights each."""
-    known, rounds = known_graph("small"), RoundCase(bits=case.bits)
-    twins = [device.twin() for _ in range(2)]
-    choice = Choice(topology.edges_once(known.ranks), twins, algorithm="auto", options=None)
-    executor = MultiDevice(choice.plan("split"), maximum=False)
-    session = Session(executor.plan.edges, executor, maximum=False)
-    try:
-        return _Series(known, rounds, session).solve(_weights(known, rounds))
-    finally:
-        session.close()

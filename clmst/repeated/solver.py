@@ -10,7 +10,7 @@ from clmst import algorithms
 from clmst.algorithms.shared.device_forest import DeviceForest
 from clmst.core.arguments import check_bools
 from clmst.core.forest import Forest
-from clmst.repeated.devices.pool import DevicePool
+from clmst.repeated.device_pool import DevicePool
 from clmst.repeated.points import points_of, session_of
 from clmst.repeated.prepared import Prepared
 from clmst.repeated.session import Session
@@ -39,7 +39,7 @@ class RepeatedSolver(Prepared):
         device solves a range of the edges, in proportion to its speed; one of them then solves the
         union of the forests. "cores": one device solves dense parts, which k-core decomposition
         finds, by the algorithm "dense"; another one solves the rest. "auto": the quickest of these
-        by the tables of costs (:mod:`clmst.repeated.devices.costs`). The forest is the same.
+        by the tables of costs (:mod:`clmst.algorithms.parts.costs`). The forest is the same.
     maximum : bool
         Whether to compute maximum spanning forests.
     algorithm : str

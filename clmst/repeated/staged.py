@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
@@ -20,9 +20,6 @@ from clmst.runtime.handles import Queue
 
 # The host checks smaller host arrays for NaN before the upload; devices check the others.
 DEVICE_CHECKS_FROM = 1 << 16
-
-# Devices, and the ranges of weights that each device takes.
-Needs: TypeAlias = Sequence[tuple[Device, Sequence[tuple[int, int]]]]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -40,8 +37,8 @@ class StagedWeights:
         Whether the words are in the caller's own array, which may change after the call.
     array : DeviceArray, optional
         The weights, if they are on a device.
-    parts : dict of int to list of Given
-        By the index of a device: the kernel arguments, one for each part of the graph.
+    parts : dict of int to Given
+        The kernel arguments, by the number of a piece of the graph.
     owner : executor, optional
         The executor on whose devices they are.
     failure : Exception, optional
@@ -53,7 +50,7 @@ class StagedWeights:
     is_checked: bool
     is_callers: bool = False
     array: DeviceArray | None = None
-    parts: dict[int, list[Given]] = field(default_factory=dict)
+    parts: dict[int, Given] = field(default_factory=dict)
     owner: Any = None
     failure: Any = None
 
@@ -73,7 +70,7 @@ class StagedWeights:
         return rounds.bring(words, self.encoding, queue, is_checked=self.is_checked)
 
 
-def stage(weights: Any, edges: Graph, needs: Needs, *, keeps: bool) -> StagedWeights:
+def stage(weights: Any, edges: Graph, devices: Sequence[Device], *, keeps: bool) -> StagedWeights:
     """Check weights by edge, and encode those that are on the host.
 
     Parameters
@@ -81,12 +78,11 @@ def stage(weights: Any, edges: Graph, needs: Needs, *, keeps: bool) -> StagedWei
     weights : array, DeviceArray or pyopencl.array.Array
     edges : Graph
         As of :func:`clmst.core.topology.edges_once`: `n_input` weights are needed.
-    needs : sequence of (Device, ranges)
-        Which weights each device takes.
+    devices : sequence of Device
+        Those that take weights.
     keeps : bool
         Whether a host array may change before the end of the solve.
     """
-    devices = [device for device, _ in needs]
     array = device_array(weights, devices)
     if array is not None:
         encoding, nothing = _of_device(array.dtype)

@@ -11,22 +11,86 @@ from clmst.core.errors import (
     ClmstError,
     DeviceError,
     DeviceLostError,
+    InvalidArgumentError,
+    InvalidForestError,
+    InvalidGraphError,
     OutOfDeviceMemoryError,
     UnsupportedDeviceError,
 )
-from clmst.core.threads import TaskThread, ThreadTask, all_of
+from clmst.core.threads import TaskThread, ThreadTask, all_of, interrupts_first
 from clmst.runtime.device import Device
 from clmst.runtime.failures import Guard
+from clmst.runtime.handles import Queue
 
 T = TypeVar("T")
-
-_DEVICE = "_clmst_device"  # of an error: whose it is
 
 # Errors of one text, to which can be added whose they are.
 _OF_DEVICES = (DeviceError, DeviceLostError, OutOfDeviceMemoryError, UnsupportedDeviceError)
 
 
-def together(devices: Sequence[Device], work: Callable[[int], T]) -> list[T]:
+class DeviceFailure(Exception):  # noqa: N818 - the error is what it carries
+    """A device of several has failed; the others may go on.
+
+    Parameters
+    ----------
+    device : Device
+    error : Exception
+        The original error.
+    """
+
+    def __init__(self, device: Device, error: Exception) -> None:
+        super().__init__(f"{device.description} failed: {_reason(error)}")
+        self.device, self.error = device, error
+
+
+@contextmanager
+def failures_of(device: Device, *, queues: Sequence[Queue] = ()) -> Iterator[None]:
+    """Guard work that is one device's among several's: an error is a failure of that device.
+
+    Errors about the caller's input and interrupts stay as they are, and so do forests that were
+    proved wrong. Used instead of a :class:`clmst.runtime.failures.Guard`, with its `queues`.
+    """
+    try:
+        with Guard(device, queues=queues):
+            yield
+    except (InvalidGraphError, InvalidArgumentError, InvalidForestError, DeviceFailure):
+        raise
+    except Exception as error:
+        raise DeviceFailure(device, error) from error
+
+
+@contextmanager
+def named_failures(devices: Sequence[Device]) -> Iterator[None]:
+    """Turn failures into errors that say which of the devices failed."""
+    try:
+        yield
+    except DeviceFailure as failure:
+        which = f"device {devices.index(failure.device)} of the solve, {failure.device.description}"
+        raise _named(failure.error, which) from failure.error
+
+
+def _named(error: Exception, which: str) -> Exception:
+    if type(error) in _OF_DEVICES:
+        return type(error)(f"{which}: {error}")
+    if isinstance(error, ClmstError):
+        return error
+    return DeviceError(f"{which}, failed: {_reason(error)}")
+
+
+def _reason(error: Exception) -> str:
+    """Return an error in one line."""
+    words = str(error).splitlines()
+    return f"{type(error).__name__}: {words[0]}" if words else type(error).__name__
+
+
+def device_threads(devices: Sequence[Device]) -> list[TaskThread]:
+    """Return a thread for each device but the first, whose thread is the caller's."""
+    return [TaskThread("clmst-device") for _ in devices[1:]]
+
+
+def together(
+    devices: Sequence[Device], work: Callable[[int], T], threads: Sequence[TaskThread] | None = None
+) -> list[T]:
     """Work for several devices at once; wait for all of them.
 
     Parameters
@@ -35,6 +99,8 @@ def together(devices: Sequence[Device], work: Callable[[int], T]) -> list[T]:
         One at least.
     work : callable
         Is given the position of a device; takes the device's lock itself.
+    threads : sequence of TaskThread
+        As of :func:`device_threads`, which makes them by default.
 
     Returns
     -------
@@ -43,15 +109,16 @@ def together(devices: Sequence[Device], work: Callable[[int], T]) -> list[T]:
 
     Raises
     ------
-    ClmstError
-        What the first device in order that failed raised, with which one it is.
+    DeviceFailure
+        Of the first device in order that failed. It comes before errors about the input, which work
+        without that device finds again.
     """
 
-    def named(index: int) -> T:
-        with _named(devices, index):
+    def guarded(index: int) -> T:
+        with failures_of(devices[index]):
             return work(index)
 
-    return all_of([TaskThread("clmst-device") for _ in devices[1:]], named)
+    return all_of(device_threads(devices) if threads is None else threads, guarded, _rank)
 
 
 def as_tree(devices: Sequence[Device], leaf: Callable[[int], T], join: Callable[[T, T], T]) -> T:
@@ -71,18 +138,18 @@ def as_tree(devices: Sequence[Device], leaf: Callable[[int], T], join: Callable[
 
     Raises
     ------
-    ClmstError
-        As of :func:`together`.
+    DeviceFailure
+        As of :func:`together`. What fails in `join` is the first one's, unless it is caught there.
     """
     count = len(devices)
 
     def branch(index: int) -> T:
-        with _named(devices, index):
+        with failures_of(devices[index]):
             found = leaf(index)
         step = 1
         while index % (2 * step) == 0 and index + step < count:
             other = branches[index + step].result()
-            with _named(devices, index):
+            with failures_of(devices[index]):
                 found = join(found, other)
             step *= 2
         return found
@@ -93,38 +160,9 @@ def as_tree(devices: Sequence[Device], leaf: Callable[[int], T], join: Callable[
         branches[-number].run()  # the last first, since each waits for later ones only
         return branches[-number].result()
 
-    return all_of([TaskThread("clmst-device") for _ in devices[1:]], run)[0]
+    return all_of(device_threads(devices), run, _rank)[0]
 
 
-@contextmanager
-def blamed(device: Device) -> Iterator[None]:
-    """Guard work that is one device's among several's: an error is of that device."""
-    try:
-        with Guard(device):
-            yield
-    except Exception as error:
-        vars(error).setdefault(_DEVICE, device)
-        raise
-
-
-@contextmanager
-def _named(devices: Sequence[Device], index: int) -> Iterator[None]:
-    """Let errors say which device failed: the one that is blamed, else that of an index."""
-    try:
-        yield
-    except Exception as error:
-        failed = vars(error).get(_DEVICE, devices[index])
-        numbers = [k for k, device in enumerate(devices) if device is failed]
-        raise _of_device(error, (numbers or [index])[0], failed) from error
-
-
-def _of_device(error: Exception, number: int, device: Device) -> Exception:
-    """Return an error that says which of several devices it is of."""
-    which = f"device {number} of the solve, {device.description}"
-    if type(error) in _OF_DEVICES:
-        return type(error)(f"{which}: {error}")
-    if isinstance(error, ClmstError):
-        return error
-    words = str(error).splitlines()
-    reason = f"{type(error).__name__}: {words[0]}" if words else type(error).__name__
-    return DeviceError(f"{which}, failed: {reason}")
+def _rank(error: BaseException) -> int:
+    """Return an error's precedence: interrupts first, then failures of devices."""
+    return 2 * interrupts_first(error) - isinstance(error, DeviceFailure)

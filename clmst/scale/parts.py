@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from clmst.algorithms.parts import family
+from clmst.algorithms.parts.costs import ends_of_parts, shares_of
 from clmst.algorithms.parts.union import begin_rows
 from clmst.core.arguments import check_bool, items_of, shown, unchecked
 from clmst.core.coercion import as_graph
@@ -30,9 +31,8 @@ from clmst.runtime.discovery import get_device
 from clmst.runtime.failures import Guard
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.pinned import is_pinned
-from clmst.runtime.together import together
+from clmst.runtime.together import named_failures, together
 from clmst.runtime.transfer import Transfer
-from clmst.scale.several_costs import ends_of_parts, shares_of
 
 
 def to_devices(graph: Any, devices: Iterable[Any], *, symmetrize: bool = False) -> DeviceParts:
@@ -78,9 +78,11 @@ def to_devices(graph: Any, devices: Iterable[Any], *, symmetrize: bool = False) 
     found = named_devices(devices)
     check_bool("symmetrize", symmetrize)
     division = divided(listed_graph(graph, symmetrize=symmetrize), found, stays=True)
+    with named_failures(division.devices):
+        parts = together(division.devices, partial(_arrived, division))
     return unchecked(
         DeviceParts,
-        parts=tuple(together(division.devices, partial(_arrived, division))),
+        parts=tuple(parts),
         first_rows=division.first_rows,
         graph=division.graph,
         slots=division.slots,
@@ -90,7 +92,7 @@ def to_devices(graph: Any, devices: Iterable[Any], *, symmetrize: bool = False) 
 def _arrived(division: Division, number: int) -> DeviceGraph:
     """Return a part once it is on its device."""
     part = division.part(number)
-    with part.device.lock, Guard(part.device):
+    with part.device.lock:
         part.device.queue.finish()
     return part
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from clmst import algorithms
 from clmst.algorithms.ecl.options import EclOptions
+from clmst.algorithms.parts import costs
 from clmst.core.arguments import has, shown
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.forest import Forest
@@ -17,7 +18,6 @@ from clmst.runtime.device_matrix import DeviceMatrix
 from clmst.runtime.device_parts import DeviceParts
 from clmst.runtime.discovery import devices as listings
 from clmst.runtime.discovery import get_device
-from clmst.scale import several_costs
 from clmst.scale.fallback import proved
 from clmst.scale.parts import (
     Division,
@@ -135,7 +135,7 @@ def _quickest(graph: Any, *, only_one: bool) -> list[Device]:
     n, m = _sizes(graph)
     every = [Costs.of(one) for one in (first, *others)]
     at_once = isinstance(graph, Graph) and are_pinned(graph)
-    count = several_costs.best_count(every, n, m, _WORD_BYTES, at_once=at_once)
+    count = costs.best_count(every, n, m, _WORD_BYTES, at_once=at_once)
     return [first, *others][:count]
 
 

@@ -25,7 +25,7 @@ from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.failures import Guard
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.relay import DeviceCopy, DeviceMove, locks_in_order, move
-from clmst.runtime.together import as_tree
+from clmst.runtime.together import as_tree, named_failures
 from clmst.scale.parts import Division
 
 _WORD = np.dtype(np.uint32)
@@ -107,7 +107,9 @@ class SolveOfParts:
 
     def run(self) -> Branch:
         """Solve all parts at once, and merge forests of neighbours, until one is left; waits."""
-        return as_tree(self._division.devices, self._of_part, self._of_pair)
+        devices = self._division.devices
+        with named_failures(devices):
+            return as_tree(devices, self._of_part, self._of_pair)
 
     def _of_part(self, number: int) -> Branch:
         """Solve a part on its device."""

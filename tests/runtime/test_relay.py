@@ -14,6 +14,7 @@ from clmst.runtime import relay
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
 from clmst.runtime.relay import DeviceCopy, locks_in_order, move
+from clmst.runtime.together import DeviceFailure
 from clmst.runtime.transfer import Staging, StagingShape
 from tests.repeated.device_sets import every_device_set
 
@@ -70,10 +71,11 @@ def test_a_move_that_fails_blames_the_right_device(
     with monkeypatch.context() as patch:
         patch.setattr(cl, "enqueue_copy", enqueue_copy)
         first, second = locks_in_order(*devices)
-        with first, second, pytest.raises(DeviceError, match="failed") as caught:
+        with first, second, pytest.raises(DeviceFailure, match="failed") as caught:
             move(copies, *devices)
     assert bad.description in str(caught.value)
-    assert vars(caught.value)["_clmst_device"] is bad
+    assert caught.value.device is bad
+    assert isinstance(caught.value.error, DeviceError)
     first, second = locks_in_order(*devices)
     with first, second:
         move(copies, *devices)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from clmst.algorithms.parts.family import PartsCase
-from clmst.algorithms.parts.union import PartForest, begin_rows, united
+from clmst.algorithms.parts.union import ForestLists, PartForest, begin_rows, merged, united
 from clmst.core.graph import Graph
 from clmst.core.known_graphs import dtype_of, known_graph, weights_of
 from clmst.core.weight_keys import Array
@@ -22,30 +22,57 @@ _SHARE = 0.3  # of the slots, which stand for a forest's
 
 
 def parts_failure(device: Device, case: PartsCase) -> str | None:
-    """Cut a known graph in two, and unite some edges of both parts: no bit may differ."""
+    """Cut a known graph in two, and unite some edges of both parts: no bit may differ.
+
+    By rows, whose edges follow one another; and with edges of either part anywhere.
+    """
     known = known_graph("small").ranks
-    weights = weights_of(known.weights, dtype_of(case.bits, "unsigned"))
-    n, middle = known.n_vertices, known.n_vertices // 3
-    chosen = np.random.default_rng(_SEED).random(known.n_slots) < _SHARE
+    known = known.replace_unchecked(
+        weights=weights_of(known.weights, dtype_of(case.bits, "unsigned"))
+    )
+    n, middle, rng = known.n_vertices, known.n_vertices // 3, np.random.default_rng(_SEED)
+    chosen, is_first = rng.random((2, known.n_slots)) < [[_SHARE], [0.5]]
     twins = [device.twin() for _ in range(2)]
+    rows = ((0, middle), (middle, n))
     forests = [
-        _some_edges(known.replace_unchecked(weights=weights), chosen, twin, *rows)
-        for twin, rows in zip(twins, ((0, middle), (middle, n)), strict=True)
+        _some_edges(known, chosen, twin, *some) for twin, some in zip(twins, rows, strict=True)
     ]
-    for forest, (begin, end) in zip(forests, ((0, middle), (middle, n)), strict=True):
+    for forest, (begin, end) in zip(forests, rows, strict=True):
         right = np.clip(known.indptr, known.indptr[begin], known.indptr[end])
         if not _is_equal(forest.graph, forest.graph.indptr, right - known.indptr[begin]):
             return "rows of a part of a known graph begin in the wrong places"
     first, second = locks_in_order(*twins)
     with first, second:
         union, _ = united(*forests)
+        is_first[: known.indptr[middle]] = True
+        mixed = _some_edges(known, chosen & is_first, twins[0], 0, n)
+        merge, original = _merged(
+            mixed, _some_edges(known, chosen & ~is_first, twins[1], middle, n)
+        )
     slots = np.flatnonzero(chosen)
     starts = np.searchsorted(slots, known.indptr).astype(np.uint32)
-    expected = (starts, known.indices[slots], weights[slots])
-    buffers = (union.indptr, union.indices, union.weights)
-    if not all(_is_equal(union, *one) for one in zip(buffers, expected, strict=True)):
-        return "the union of two parts of a known graph came out wrong"
+    expected = (starts, known.indices[slots], known.weights[slots])
+    for graph, parts in ((union, "rows"), (merge, "edges")):
+        buffers = (graph.indptr, graph.indices, graph.weights)
+        if not all(_is_equal(graph, *one) for one in zip(buffers, expected, strict=True)):
+            return f"the union of two parts of a known graph's {parts} came out wrong"
+    if not np.array_equal(original.to_host(), slots):
+        return "the edges of a union have the wrong slots in a known graph"
     return None
+
+
+def _merged(first: PartForest, second: PartForest) -> tuple[DeviceGraph, DeviceArray]:
+    """Return the union of slots of a graph and of some of its last rows, on the first's device."""
+    here, there, word = first.device, second.device, first.graph.encoded.encoding.word
+    lengths = (first.n_edges, second.n_edges)
+    lists, sent = ForestLists(lengths, word, here), ForestLists(lengths[1:], word, there)
+    own, other = (Launcher(device, device.queue) for device in (here, there))
+    lists.add(0, first, own)
+    slots = np.arange(first.graph.n_slots, dtype=np.uint32)[-second.graph.n_slots :]
+    sent.add(0, second, other, numbers=DeviceArray.from_host(slots, there).memory)
+    here.queue.finish()
+    sent.move_to(lists, 1, lengths[1:], here.new_queue())
+    return merged(lists, lengths, first.graph, own)
 
 
 def _is_equal(graph: DeviceGraph, memory: Memory, right: Array) -> bool:

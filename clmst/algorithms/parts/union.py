@@ -1,13 +1,15 @@
-"""The union of the forests of two parts of a graph; host side of ``cl/algorithms/parts/parts.cl``.
+"""The union of the forests of a graph's parts; host side of ``cl/algorithms/parts/parts.cl``.
 
 An edge that is in no part's forest is the heaviest of a cycle there, and so of one in the whole
-graph. Hence the forest of the graph is that of the union of the parts' forests. The rows of one
-part come before those of the other, so the two lists of edges, one after the other, are in
-canonical order: nothing is sorted or merged.
+graph. Hence the forest of the graph is that of the union of the parts' forests, whatever the parts
+are. The rows of one part come before those of the other where :func:`united` takes them, so the two
+lists of edges, one after the other, are in canonical order. :func:`merged` takes lists of any
+parts, and merges them by slot.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,10 +21,11 @@ from clmst.runtime.array import DeviceArray
 from clmst.runtime.deferred_graph import graph_on_device
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
+from clmst.runtime.handles import Memory, Queue
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.program import Program
 from clmst.runtime.relay import DeviceCopy, DeviceMove, move
-from clmst.runtime.together import blamed
+from clmst.runtime.together import failures_of
 
 SOURCE = "algorithms/parts/parts.cl"
 
@@ -31,24 +34,24 @@ _WORD = np.dtype(np.uint32)
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PartForest:
-    """The forest of some consecutive rows of a graph, on a device.
+    """The forest of a part of a graph, on a device.
 
     Attributes
     ----------
     graph : DeviceGraph
-        The rows, on all vertices; other rows are empty.
+        The part. Of consecutive rows it has all vertices, and other rows are empty.
     first_row, end_row : int
-        Which rows they are.
+        Which rows they are; of a part of any edges, none.
     slots : DeviceArray of uint32
         The slots of the forest's edges, rising; more than `n_edges` elements, perhaps.
     n_edges : int
     """
 
     graph: DeviceGraph
-    first_row: int
-    end_row: int
     slots: DeviceArray
     n_edges: int
+    first_row: int = 0
+    end_row: int = 0
 
     @property
     def device(self) -> Device:
@@ -65,8 +68,71 @@ class _EdgeLists:
     starts: DeviceArray
 
 
+class ForestLists:
+    """Lists of the edges of parts' forests on a device: their slots in the graph, and key words.
+
+    Parameters
+    ----------
+    capacities : sequence of int
+        The most edges that the forest of each part can have.
+    word : dtype
+        Of the key words.
+    device : Device
+    """
+
+    def __init__(self, capacities: Sequence[int], word: np.dtype[Any], device: Device) -> None:
+        ends = np.cumsum([0, *capacities]).tolist()
+        self.device, self.word, self.begins = device, word, ends[:-1]
+        self.slots = DeviceArray.unchecked(ends[-1], _WORD, device)
+        self.words = DeviceArray.unchecked(ends[-1], word, device)
+
+    def add(
+        self, number: int, forest: PartForest, launch: Launcher, *, numbers: Memory | None = None,
+        first: int = 0,
+    ) -> None:  # fmt: skip
+        """Enqueue the listing of a forest that is on this device.
+
+        Parameters
+        ----------
+        number : int
+            Of the list.
+        forest : PartForest
+        launch : Launcher
+        numbers : device buffer of uint32, or None
+            The graph's slot of each slot of the part; None: they are consecutive.
+        first : int
+            The first of them, where they are.
+        """
+        _list(forest, (numbers, first), (self.slots, self.words), launch, begin=self.begins[number])
+
+    def move_to(self, other: ForestLists, first: int, lengths: Sequence[int], queue: Queue) -> None:
+        """Move all lists to another device; the caller has this one's lock; waits.
+
+        Parameters
+        ----------
+        other : ForestLists
+            Which nothing is under way to.
+        first : int
+            What number the first of the lists has there.
+        lengths : sequence of int
+        queue : pyopencl.CommandQueue
+            In the context of `other`, and the caller's alone.
+        """
+        copies = [
+            DeviceCopy(
+                source=source.memory, target=target.memory, n_bytes=length * source.dtype.itemsize,
+                begin=begin * source.dtype.itemsize, offset=offset * source.dtype.itemsize,
+            )
+            for length, begin, offset in zip(
+                lengths, self.begins, other.begins[first : first + len(lengths)], strict=True
+            )
+            for source, target in ((self.slots, other.slots), (self.words, other.words))
+        ]  # fmt: skip
+        move(copies, self.device, other.device, queue=queue)
+
+
 def part_forest(
-    solution: Solution, launch: Launcher, *, first_row: int, end_row: int
+    solution: Solution, launch: Launcher, *, first_row: int = 0, end_row: int = 0
 ) -> PartForest:
     """Return the forest of a solved part; waits for the number of its edges."""
     graph = solution.graph
@@ -96,13 +162,13 @@ def united(first: PartForest, second: PartForest) -> tuple[DeviceGraph, DeviceMo
     here, there = first.device, second.device
     own, other = (Launcher(device, device.queue) for device in (here, there))
     rows = second.end_row - second.first_row + 1  # with the one behind
-    with blamed(there):
+    with failures_of(there):
         sent = _new_lists(second.n_edges, rows, encoding.stored, there)
-        _list(second, sent, other, begin=0, rows=(second.first_row, rows), at=0, before=k)
+        _list_rows(second, sent, other, rows=(second.first_row, rows), before=k)
         there.queue.flush()
-    with blamed(here):
+    with failures_of(here):
         lists = _new_lists(k + second.n_edges, n + 1, encoding.stored, here)
-        _list(first, lists, own, begin=0, rows=(0, second.first_row), at=0, before=0)
+        _list_rows(first, lists, own, rows=(0, second.first_row), before=0)
         behind = second.end_row + 1
         own.for_each(
             _program(here, encoding.word), "parts_end_rows", n + 1 - behind, lists.starts, behind,
@@ -129,6 +195,50 @@ def united(first: PartForest, second: PartForest) -> tuple[DeviceGraph, DeviceMo
         lists.starts, lists.columns, lists.words, is_symmetric=False, encoding=encoding
     )
     return graph, moved
+
+
+def merged(
+    lists: ForestLists, lengths: Sequence[int], whole: DeviceGraph, launch: Launcher
+) -> tuple[DeviceGraph, DeviceArray]:
+    """Enqueue the merge of lists into one graph.
+
+    Parameters
+    ----------
+    lists : ForestLists
+    lengths : sequence of int
+        Of each list.
+    whole : DeviceGraph
+        The graph of whose parts they are, on the same device; its weights are not read.
+    launch : Launcher
+
+    Returns
+    -------
+    graph : DeviceGraph
+    slots : DeviceArray of uint32
+        The slot of `whole` that each slot of the graph is.
+    """
+    device, n, k = launch.device, whole.n_vertices, sum(lengths)
+    bounds = np.column_stack((lists.begins, lengths)).astype(np.uint32)
+    bounds_there = DeviceArray.from_host(bounds.ravel(), device)
+    targets = DeviceArray.unchecked(max(lengths, default=0), _WORD, device)
+    encoding = whole.encoded.encoding
+    union, slots = (
+        _new_lists(k, n + 1, encoding.stored, device),
+        DeviceArray.unchecked(k, _WORD, device),
+    )
+    program = _program(device, encoding.word)
+    for number, length in enumerate(lengths):
+        launch.for_each(
+            program, "parts_merge_list", length, lists.slots, lists.words, bounds_there,
+            whole.indices, targets, slots, union.words, union.columns, number, len(lengths),
+        )  # fmt: skip
+    launch.for_each(
+        program, "parts_find_rows", n + 1, whole.indptr, slots, union.starts, 0, n + 1, 0, 0, k
+    )
+    graph = graph_on_device(
+        union.starts, union.columns, union.words, is_symmetric=False, encoding=encoding
+    )
+    return graph, slots
 
 
 def begin_rows(
@@ -162,20 +272,30 @@ def _new_lists(k: int, rows: int, stored: np.dtype[Any], device: Device) -> _Edg
 
 
 def _list(
-    forest: PartForest, lists: _EdgeLists, launch: Launcher, *, begin: int, rows: tuple[int, int],
-    at: int, before: int,
+    forest: PartForest, numbers: tuple[Memory | None, int], lists: tuple[DeviceArray, DeviceArray],
+    launch: Launcher, *, begin: int = 0,
 ) -> None:  # fmt: skip
-    """Enqueue the listing of a forest from `begin` on, and of where (first, count) rows begin."""
-    graph, k = forest.graph, forest.n_edges
-    program = _program(launch.device, graph.encoded.encoding.word)
+    """Enqueue the listing of a forest from `begin` on: of a number and the word of each edge.
+
+    The numbers of slots are in a buffer, or consecutive from a first one on.
+    """
+    (by_slot, first), k, word = numbers, forest.n_edges, forest.graph.encoded.encoding.word
     launch.for_each(
-        program, "parts_list_forest", k, forest.slots, graph.indices, graph.weights,
-        lists.columns, lists.words, begin, k,
+        _program(launch.device, word), "parts_list_forest", k, forest.slots, forest.graph.weights,
+        forest.slots if by_slot is None else by_slot, *lists, int(by_slot is not None), first,
+        begin, k,
     )  # fmt: skip
-    first_row, count = rows
+
+
+def _list_rows(
+    forest: PartForest, lists: _EdgeLists, launch: Launcher, *, rows: tuple[int, int], before: int
+) -> None:
+    """Enqueue the listing of a forest's columns, and of where (first, count) rows begin."""
+    graph, k = forest.graph, forest.n_edges
+    _list(forest, (graph.indices, 0), (lists.columns, lists.words), launch)
     launch.for_each(
-        program, "parts_find_rows", count, graph.indptr, forest.slots, lists.starts, first_row,
-        count, at, before, k,
+        _program(launch.device, graph.encoded.encoding.word), "parts_find_rows", rows[1],
+        graph.indptr, forest.slots, lists.starts, *rows, 0, before, k,
     )  # fmt: skip
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clmst.algorithms.reweighting import repeated, sensitivity, series, union
-from clmst.algorithms.shared.weights import WIDTHS, every_weight
+from clmst.algorithms.reweighting import repeated, sensitivity, series
+from clmst.algorithms.shared.weights import every_weight
 from clmst.runtime.capabilities import Capabilities
 from clmst.runtime.policy import Policy
 from clmst.runtime.specialisation import Specialisation, specialise
@@ -15,8 +15,6 @@ def specialisations(capabilities: Capabilities, tuning: Policy) -> Iterator[Spec
     """Yield every specialisation for a device."""
     for source in (sensitivity.CLASSIFY_SOURCE, series.SOURCE):
         yield specialise(source, capabilities, tuning)
-    for bits in WIDTHS:
-        yield specialise(union.SOURCE, capabilities, tuning, WEIGHT_BITS=bits)
     for weights in every_weight():
         yield specialise(sensitivity.SOURCE, capabilities, tuning, **weights)
     for weights in every_weight(False):

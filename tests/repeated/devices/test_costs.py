@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from clmst import Device, Graph, peeling
+from clmst.algorithms.parts import costs as model
 from clmst.core import topology
-from clmst.repeated.devices import costs as model
-from clmst.repeated.devices.strategies import Choice
+from clmst.repeated.strategies import Choice
 from clmst.runtime import policy
 from clmst.runtime.device_costs import Costs
 from tests.repeated.device_sets import clustered_graph, every_device_set
@@ -28,18 +28,28 @@ def costs_of(kind: Any) -> Costs:
 
 
 GPU, CPU = costs_of("gpu"), costs_of("cpu")
-ROAD = 24_000_000, 29_000_000
-KRON = 2_100_000, 91_000_000
+# Vertices and edges, and the bytes of a weight.
+ROAD = 24_000_000, 29_000_000, 4
+KRON = 2_100_000, 91_000_000, 4
+
+
+def alone(costs: Costs, *sizes: int) -> float:
+    return model.alone(costs, *sizes, prepared=True)
+
+
+def split(every: list[Costs], *sizes: int) -> float:
+    return model.several(every, *sizes, prepared=True)
 
 
 def test_costs_of_kinds() -> None:
     """A CPU has weights where they are; a GPU gets them over the bus."""
-    assert GPU.upload(1_000_000) == pytest.approx(4 / 45)
-    assert CPU.upload(1_000_000) == 0
+    assert model.upload(GPU, 9, 1_000_000, 4, prepared=True) == pytest.approx(4 / 45)
+    assert model.upload(GPU, 500_000, 1_000_000, 4) == pytest.approx(10 / 45)
+    assert model.upload(CPU, 9, 1_000_000, 4) == 0
     assert (GPU.host, CPU.host) == (False, True)
     assert GPU.sparse(0, 0) == GPU.solve_ms == 0.15
     # The graphs that the figures come from, on the device, in milliseconds.
-    for (n, m), measured in ((ROAD, 3.2), (KRON, 3.1), ((8_400_000, 34_000_000), 3.7)):
+    for (n, m), measured in ((ROAD[:2], 3.2), (KRON[:2], 3.1), ((8_400_000, 34_000_000), 3.7)):
         assert GPU.sparse(n, m) == pytest.approx(measured, rel=0.45)
 
 
@@ -48,32 +58,31 @@ def test_no_where_one_alone_is_quicker() -> None:
 
     Uploads go through the same host's memory, so only what devices do themselves is shared out.
     """
-    assert model.split([GPU, GPU], *ROAD) > model.alone(GPU, *ROAD)
-    assert 0.8 * model.alone(GPU, *KRON) < model.split([GPU, GPU], *KRON) < model.alone(GPU, *KRON)
+    assert split([GPU, GPU], *ROAD) > alone(GPU, *ROAD)
+    assert 0.8 * alone(GPU, *KRON) < split([GPU, GPU], *KRON)
     slow = replace(GPU, edge_ns=20 * GPU.edge_ns)
-    assert model.split([slow, slow], *KRON) < 0.65 * model.alone(slow, *KRON)
-    assert model.split([slow] * 4, *KRON) < model.split([slow, slow], *KRON)
-    small = 1000, 4000
+    assert split([slow, slow], *KRON) < 0.65 * alone(slow, *KRON)
+    assert split([slow] * 4, *KRON) < split([slow, slow], *KRON)
     for pair in ([GPU, GPU], [CPU, GPU], [GPU, CPU]):
-        assert model.split(pair, *small) > min(model.alone(one, *small) for one in pair)
+        assert split(pair, 1000, 4000, 4) > min(alone(one, 1000, 4000, 4) for one in pair)
 
 
 def test_shares_are_by_speed() -> None:
-    assert model.shares([GPU, GPU]) == [0.5, 0.5]
-    assert model.shares([CPU]) == [1]
+    assert model.shares_of([GPU, GPU], 4) == [0.5, 0.5]
+    assert model.shares_of([CPU], 4) == [1]
     quick = replace(CPU, edge_ns=CPU.edge_ns / 3)
-    assert model.shares([quick, CPU]) == pytest.approx([0.75, 0.25])
-    assert sum(model.shares([GPU, CPU, quick])) == pytest.approx(1)
-    assert model.shares([GPU, CPU])[0] > 0.95
+    assert model.shares_of([quick, CPU], 4) == pytest.approx([0.75, 0.25])
+    assert sum(model.shares_of([GPU, CPU, quick], 4)) == pytest.approx(1)
+    assert model.shares_of([GPU, CPU])[0] > model.shares_of([GPU, CPU], 4)[0] > 0.95
 
 
 def test_the_last_pass_is_for_the_quick() -> None:
     """A slow device as the last one costs its own pace for all that the others found."""
-    n, m = KRON
-    assert model.split([GPU, CPU], n, m) < model.split([CPU, GPU], n, m)
+    n = KRON[0]
+    assert split([GPU, CPU], *KRON) < split([CPU, GPU], *KRON)
     forests = [n - 1, n - 1]
-    assert model.meeting([GPU, CPU], forests, n) < model.meeting([CPU, GPU], forests, n)
-    assert model.meeting([GPU, GPU], [n - 1, 0], n) < model.meeting([GPU, GPU], forests, n)
+    assert model.merge([GPU, CPU], forests, n, 4) < model.merge([CPU, GPU], forests, n, 4)
+    assert model.merge([GPU, GPU], [n - 1, 0], n, 4) < model.merge([GPU, GPU], forests, n, 4)
 
 
 def test_dense_parts() -> None:
@@ -85,12 +94,15 @@ def test_dense_parts() -> None:
     assert cheap.has_dense_parts
     assert not replace(cheap, cell_ns=0.6).has_dense_parts
     parts = [(16_000, 100_000_000)]
-    n, m = 50_000, 110_000_000
-    here, there = (model.cores(GPU, GPU, n, m, parts, dense_is_last=last) for last in (False, True))
+    whole = 50_000, 110_000_000, 4
+    here, there = (
+        model.cores((GPU, GPU), *whole, parts, dense_is_last=last) for last in (False, True)
+    )
     assert here < there  # the forest of the dense part is the smaller one to send
-    assert there < model.alone(GPU, n, m) + GPU.upload(m) + GPU.dense(16_000)
+    uploads = model.upload(GPU, *whole, prepared=True)
+    assert there < alone(GPU, *whole) + uploads + GPU.dense(16_000)
     slow = replace(GPU, cell_ns=1.0)
-    assert model.cores(slow, GPU, n, m, parts, dense_is_last=False) > 256
+    assert model.cores((slow, GPU), *whole, parts, dense_is_last=False) > 256
 
 
 @pytest.mark.parametrize(
@@ -120,7 +132,7 @@ def test_what_auto_chooses(devices: list[Device], monkeypatch: pytest.MonkeyPatc
     free = Costs(
         solve_ms=0, edge_ns=1e3, vertex_ns=1, cell_ns=1e4, upload_ns=0, download_ns=0, host=False
     )
-    monkeypatch.setattr(model, "_MEETING_MS", 0.0)
+    monkeypatch.setattr(model, "_MERGE_OVERHEAD_MS", 0.0)
     many = Graph.from_edges(*np.random.default_rng(0).integers(0, 50, (2, 20000)))
     found: list[int] = []
     inner = peeling.core_numbers
@@ -132,7 +144,7 @@ def test_what_auto_chooses(devices: list[Device], monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(peeling, "core_numbers", counted)
     plan = plan_of(devices, many, "auto", [free, free])
     assert plan.strategy == "split"
-    assert [len(one.tasks) for one in plan.assignments] == [1, 1]
+    assert [len(one.parts) for one in plan.assignments] == [1, 1]
     assert plan_of(devices, many, "auto", [free, replace(free, solve_ms=99.0)]).strategy == "alone"
     on_host = replace(free, host=True)
     plan = plan_of(devices, many, "auto", [on_host, replace(on_host, edge_ns=500.0)])
@@ -146,9 +158,7 @@ def test_what_auto_chooses(devices: list[Device], monkeypatch: pytest.MonkeyPatc
     plan = plan_of(devices, cliques, "auto", [cheap, cheap])
     assert plan.strategy == "cores"
     assert found
-    matrices = [t.algorithm for one in plan.assignments for t in one.tasks]
-    assert sorted(matrices)[0] == "auto"
-    assert "dense" in matrices
+    assert sorted(one.algorithm for one in plan.assignments) == ["auto", "dense"]
     dear = replace(free, cell_ns=499.0, edge_ns=1e3)
     found.clear()
     assert plan_of(devices, road, "auto", [dear, dear]).strategy == "alone"

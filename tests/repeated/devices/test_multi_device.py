@@ -25,7 +25,7 @@ from clmst import (
 )
 from clmst.core import partition
 from clmst.repeated import staged
-from clmst.repeated.devices.multi_device import MultiDevice
+from clmst.repeated.several_devices import SeveralDevices
 from clmst.runtime import program
 from tests.forests import assert_same_forest
 from tests.repeated.device_sets import clustered_graph, every_device_set, in_canonical_order
@@ -59,7 +59,7 @@ def _small_ranges() -> Iterator[None]:
 def strategy_of(solver: RepeatedSolver) -> str:
     """Return what a solver really does."""
     executor = solver._session.opened()
-    return executor.plan.strategy if isinstance(executor, MultiDevice) else "alone"
+    return executor.plan.strategy if isinstance(executor, SeveralDevices) else "alone"
 
 
 # ------------------------------------------------------------------------- the forest
@@ -129,9 +129,9 @@ def test_parts_of_cores(devices: list[Device]) -> None:
     u, v = np.concatenate([u, u + 60, ring]), np.concatenate([v, v + 60, ring + 120])
     solver = RepeatedSolver(Graph.from_edges(u, v), devices=devices, strategy="cores")
     executor = solver._session.opened()
-    assert isinstance(executor, MultiDevice)
-    tasks = [t for one in executor.plan.assignments for t in one.tasks if t.algorithm == "dense"]
-    assert sorted(task.part.graph.n_vertices for task in tasks) == [60, 60]
+    assert isinstance(executor, SeveralDevices)
+    (dense,) = [one for one in executor.plan.assignments if one.algorithm == "dense"]
+    assert [part.graph.n_vertices for part in dense.parts] == [60, 60]
     check(solver, np.random.default_rng(0).random(solver.n_edges))
 
 
@@ -438,7 +438,7 @@ def test_devices_work_at_the_same_time(devices: list[Device]) -> None:
             assert part["ended_ms"] <= stats["last_pass"]["began_ms"]
             assert part["began_ms"] - 2 < part["kernels_began_ms"] < part["kernels_ended_ms"]
             assert part["kernels_ended_ms"] < part["ended_ms"] + 2
-        assert "union_merge_list" in stats["last_pass"]["profile"]
+        assert "parts_merge_list" in stats["last_pass"]["profile"]
         assert stats["last_pass"]["edges"] == first["forest_edges"] + second["forest_edges"]
         assert stats["times"]["prepare"] > 0
         for k, clock in enumerate(("", "kernels_")):

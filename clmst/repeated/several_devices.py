@@ -1,0 +1,249 @@
+"""One round on several devices: each solves its parts, the first one the union of their forests."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from clmst import algorithms
+from clmst.algorithms.parts.union import ForestLists, merged
+from clmst.algorithms.proof.checked import checked_on_host
+from clmst.algorithms.shared.device_forest import DeviceForest, gather_words
+from clmst.algorithms.shared.solution import forest_of
+from clmst.core.arguments import unchecked
+from clmst.core.errors import InvalidArgumentError
+from clmst.core.threads import TaskThread
+from clmst.core.weight_keys import Array, Encoding, KeyedWeights
+from clmst.repeated.changes import Changes
+from clmst.repeated.device_worker import DeviceRound, Reweight, Worker
+from clmst.repeated.pieces import Piece, PieceExecutor, bring
+from clmst.repeated.staged import StagedWeights, closed_error, nan_error, stage
+from clmst.repeated.strategies import DevicePlan
+from clmst.runtime.device import Device
+from clmst.runtime.device_graph import DeviceGraph
+from clmst.runtime.failures import has_finished
+from clmst.runtime.handles import Queue
+from clmst.runtime.launcher import Launcher
+from clmst.runtime.together import DeviceFailure, device_threads, failures_of, together
+
+
+class UnavailableWeights(KeyedWeights):
+    """Weights of edges that are on several devices, none of which has all."""
+
+    __slots__ = ("encoding",)
+
+    def __init__(self, encoding: Encoding) -> None:
+        self.encoding = encoding
+
+    def words(self, at: Array | None = None) -> Array:
+        """Raise: no device has all of them."""
+        raise InvalidArgumentError(
+            "the weights of the graph's edges are on several devices; only those of the forest's "
+            "edges can be asked for"
+        )
+
+
+class SeveralDevices(PieceExecutor):
+    """An executor: devices, their parts of the graph, and their threads.
+
+    Parameters
+    ----------
+    plan : DevicePlan
+        Of two or more devices.
+    maximum : bool
+    """
+
+    guard = staticmethod(failures_of)
+
+    def __init__(self, plan: DevicePlan, *, maximum: bool) -> None:
+        self.plan, self.maximum, self.edges = plan, maximum, plan.edges
+        with failures_of(plan.device), plan.device.lock:
+            self._arrays = plan.device.upload_all(plan.edges.indptr, plan.edges.indices)
+        self.workers, self.pieces = list[Worker](), list[Piece]()
+        for assignment in plan.assignments:
+            with failures_of(assignment.device):
+                worker = Worker(assignment, len(self.pieces), plan.device, maximum=maximum)
+            self.workers.append(worker)
+            self.pieces.extend(worker.pieces)
+        self._solving, self._uploading = device_threads(self.devices), device_threads(self.devices)
+
+    @property
+    def device(self) -> Device:
+        """The device of the last pass, which keeps forests."""
+        return self.plan.device
+
+    def close(self) -> None:
+        """End the threads."""
+        self._solving, self._uploading = [], []
+
+    def _together(self, threads: Sequence[TaskThread], work: Callable[[int], Any]) -> list[Any]:
+        """Work for all devices at once; wait for all."""
+        if not threads:  # another thread has closed it
+            raise closed_error()
+        return together(self.devices, work, threads)
+
+    # ------------------------------------------------------------------- weights
+
+    def new_queues(self) -> list[Queue]:
+        """Return a queue of every device for uploads of weights."""
+        return [worker.device.new_queue() for worker in self.workers]
+
+    def stage(self, weights: Any, queues: list[Queue] | None = None) -> StagedWeights:
+        """Check weights by edge; upload them to all devices at once if there are queues."""
+        staged = stage(weights, self.edges, self.devices, keeps=queues is not None)
+        staged.owner = self
+        if staged.array is not None:
+            self._read_for_others(staged)
+        if queues is not None:
+
+            def upload(index: int, queues: list[Queue] = queues) -> None:
+                bring(staged, self.workers[index].pieces, queues[index])
+                queues[index].finish()
+
+            self._together(self._uploading, upload)
+        return staged
+
+    def _read_for_others(self, staged: StagedWeights) -> None:
+        """Read the ranges that other devices take from an array on one of them."""
+        array = staged.array
+        assert array is not None
+        owner = array.device
+        others = {piece.span for piece in self.pieces if piece.device is not owner}
+        staged.words = words = np.empty(array.size, staged.encoding.word)
+        with failures_of(owner), owner.lock:
+            launch = Launcher(owner, owner.queue)
+            for first, last in sorted(others):
+                if first < last:
+                    launch.read(array.memory, words[first:last], offset=first * words.itemsize)
+
+    # --------------------------------------------------------------------- rounds
+
+    def solve(self, staged: StagedWeights, *, began: float, profile: bool) -> DeviceForest:
+        """Solve with weights, which become the present ones."""
+        self.forget()
+
+        def take(piece: Piece, launch: Launcher) -> DeviceGraph:
+            return piece.take(staged, launch)
+
+        return self._round(staged, take, staged.encoding, profile=profile)
+
+    def update(self, changes: Changes, *, began: float, profile: bool) -> DeviceForest:
+        """Solve with some of the present weights changed."""
+        encoding = self.encoding
+        assert encoding is not None
+        assert isinstance(changes.ids, np.ndarray)
+        converted = changes.converted(encoding.dtype)
+        words = encoding.encode(converted)
+        if words is None:
+            encoding = self._widen()
+            words = encoding.encode(converted)
+        assert words is not None, "wide words hold all weights"
+        last = _last_indices(changes.ids)
+        ids, words = changes.ids[last], words[last]
+
+        def change(piece: Piece, launch: Launcher) -> DeviceGraph:
+            return piece.change(ids, words, launch)
+
+        try:
+            return self._round(None, change, encoding, profile=profile)
+        except DeviceFailure:
+            raise  # the other devices' weights may be needed
+        except BaseException:
+            self.forget()
+            raise
+
+    def prove(self, forest: DeviceForest) -> DeviceForest:
+        """Return the last forest, proved by the host, or raise."""
+        weights, ids = self.present_weights(), self.edges.edge_ids
+        whole = self.edges.replace(weights=weights if ids is None else weights[ids])
+        return checked_on_host(forest, whole, "no device has all weights")
+
+    def _widen(self) -> Encoding:
+        """Widen the present words on all devices to the weights themselves."""
+        for piece in self.pieces:
+            device = piece.device
+            with failures_of(device), device.lock:
+                encoding = piece.rounds.widen(Launcher(device, device.queue))
+        return encoding
+
+    def _round(
+        self, staged: StagedWeights | None, graph: Reweight, encoding: Encoding, *, profile: bool
+    ) -> DeviceForest:
+        """Let all devices solve at the same time, then one device the union of their forests."""
+        began, device = time.perf_counter(), self.device
+        with failures_of(device), device.lock:
+            device.queue.finish()  # what had the memory of the lists before
+            capacities = [piece.part.forest_capacity for piece in self.pieces]
+            lists = ForestLists(capacities, encoding.word, device)
+        works: list[DeviceRound] = self._together(
+            self._solving,
+            lambda index: self.workers[index].solve(staged, graph, lists, profile=profile),
+        )
+        if nans := [nan for work in works for nan in work.nans]:
+            raise nan_error(min(nans), self.edges)
+        return self._last_pass(works, lists, encoding, began)
+
+    def _last_pass(
+        self, works: list[DeviceRound], lists: ForestLists, encoding: Encoding, began: float
+    ) -> DeviceForest:
+        """Solve the union of the forests; waits for it."""
+        plan, device = self.plan, self.device
+        launch = Launcher.of(device, profile=works[0].launch.profile is not None)
+        lengths = [length for one in works for length in one.lengths]
+        whole = unchecked(
+            DeviceGraph, graph=self.edges, device=device, indptr=self._arrays[0],
+            indices=self._arrays[1], weights=None, encoded=UnavailableWeights(encoding), rows=None,
+            edge_ids=None, plans={}, derived={},
+        )  # fmt: skip
+        entered = time.perf_counter()
+        with failures_of(device), device.lock:
+            try:
+                graph, slots = merged(lists, lengths, whole, launch)
+                name, solve = algorithms.choose(
+                    plan.algorithm, device, graph, options=plan.options, maximum=self.maximum
+                )
+                solution = solve(graph, launch, maximum=self.maximum, options=plan.options)
+                found = forest_of(
+                    solution, launch, algorithm=name, maximum=self.maximum, own_weights=True
+                )
+                assert found.slots is not None
+                original = gather_words(
+                    slots.memory, slots.dtype, found.slots, found.n_edges, launch
+                )
+                launch.queue.finish()
+            except BaseException:
+                has_finished(launch.queue)  # before its memory has a new owner
+                raise
+        ended = time.perf_counter()
+        last: dict[str, Any] = {
+            "device": device.description, "edges": sum(lengths), "algorithm": name,
+            "began_ms": 1e3 * (entered - began), "ms": 1e3 * (ended - entered),
+        }  # fmt: skip
+        if launch.profile is not None:
+            last["profile"] = launch.profile.summary()
+        stats = {
+            **solution.stats,
+            "algorithm": name,
+            "device": device.description,
+            "strategy": plan.strategy,
+            "launches": sum(one.launch.launches for one in works) + launch.launches,
+            "devices": [
+                work.stats(one, began, entered)
+                for one, work in zip(plan.assignments, works, strict=True)
+            ],
+            "last_pass": last,
+        }
+        return DeviceForest(
+            graph=whole, n_edges=found.n_edges, slots=original.memory, edges=found.edges,
+            maximum=self.maximum, stats=stats, weights=found.weights,
+        )  # fmt: skip
+
+
+def _last_indices(ids: Array) -> Array:
+    """Return the last index of each edge that occurs, so that none occurs twice."""
+    _, from_the_end = np.unique(ids[::-1], return_index=True)
+    indices: Array = ids.size - 1 - from_the_end
+    return indices
