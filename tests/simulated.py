@@ -63,7 +63,7 @@ from clmst.algorithms.small_matrix import solve as small_matrix
 from clmst.algorithms.small_matrix.family import SmallMatrixCase
 from clmst.core import csr_forest, partition
 from clmst.core.weight_keys import Array
-from clmst.repeated import staged
+from clmst.repeated import weights as round_weights
 from clmst.repeated.points import solver_of_candidates
 from clmst.repeated.several_devices import SeveralDevices
 from clmst.runtime.device_graph import DeviceGraph
@@ -308,7 +308,7 @@ def core_wrongs(device: Device, shape: str) -> Iterator[str]:
 
 def repeated_wrongs(device: Device) -> Iterator[str]:
     """Yield what is wrong with repeated solves: in both orders, weights from host and device."""
-    staged.DEVICE_CHECKS_FROM = 0
+    round_weights.DEVICE_CHECKS_FROM = 0
     cases = [
         ("in order", hub(np.dtype(np.float32), 130, 70, 150), True),
         ("of doubles in disorder", hub(np.dtype(np.float64)), False),

@@ -15,12 +15,11 @@ from clmst.core.errors import DeviceWarning, UnsupportedDeviceError
 from clmst.core.forest import Forest
 from clmst.core.graph import Graph
 from clmst.core.weight_keys import Array
-from clmst.repeated.changes import Changes
 from clmst.repeated.session import Session
 from clmst.repeated.several_devices import SeveralDevices
 from clmst.repeated.single_device import SingleDevice
-from clmst.repeated.staged import StagedWeights, device_array, stage
 from clmst.repeated.strategies import Choice
+from clmst.repeated.weights import Changes, StagedWeights, device_array, stage
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
 from clmst.runtime.handles import Queue

@@ -14,8 +14,8 @@ from clmst.algorithms.parts import family
 from clmst.algorithms.parts.union import ForestLists, part_forest
 from clmst.repeated import families
 from clmst.repeated.pieces import Piece, bring
-from clmst.repeated.staged import StagedWeights
 from clmst.repeated.strategies import Assignment
+from clmst.repeated.weights import StagedWeights
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.failures import has_finished
@@ -105,10 +105,6 @@ class Worker:
                 Piece(number, part, self.device)
                 for number, part in enumerate(assignment.parts, first)
             ]
-            self._slots = [
-                None if part.slots is None else self.device.upload(part.slots)
-                for part in assignment.parts
-            ]
             self.device.queue.finish()
         self._queue = None if self.device is last else last.new_queue()
 
@@ -160,7 +156,7 @@ class Worker:
         solution = solve(graph, launch, maximum=self._maximum, options=options)
         forest = part_forest(solution, launch)
         number = piece.number if self._queue is None else k
-        lists.add(number, forest, launch, numbers=self._slots[k], first=piece.part.first_slot)
+        lists.add(number, forest, launch, numbers=piece.slots, first=piece.part.first_slot)
         work.algorithms.append(name)
         work.lengths.append(forest.n_edges)
         if (nan := piece.first_nan(launch)) is not None:

@@ -12,7 +12,7 @@ from clmst.core.errors import DeviceError
 from clmst.core.graph import Graph
 from clmst.core.partition import Part
 from clmst.core.weight_keys import Array, Encoding
-from clmst.repeated.staged import StagedWeights
+from clmst.repeated.weights import StagedWeights
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
@@ -34,6 +34,7 @@ class Piece:
     def __init__(self, number: int, part: Part, device: Device) -> None:
         self.number, self.part, self.device = number, part, device
         self.rounds = ReweightedGraph(part.graph, device)
+        self.slots = None if part.slots is None else device.upload(part.slots)
 
     @property
     def span(self) -> tuple[int, int]:

@@ -20,10 +20,9 @@ from clmst.core.graph import Graph
 from clmst.core.points import Points
 from clmst.intake import check_takes_complete
 from clmst.repeated import families
-from clmst.repeated.changes import Changes
-from clmst.repeated.one_device import OneDevice
 from clmst.repeated.session import Session
-from clmst.repeated.single_device import SingleDevice
+from clmst.repeated.single_device import OneDevice, SingleDevice
+from clmst.repeated.weights import Changes
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
 from clmst.runtime.device_matrix import DeviceMatrix

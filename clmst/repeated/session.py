@@ -15,8 +15,7 @@ from clmst.core.errors import InvalidArgumentError
 from clmst.core.forest import Forest
 from clmst.core.threads import TaskThread, all_of
 from clmst.core.weight_keys import Encoding
-from clmst.repeated.changes import Changes
-from clmst.repeated.staged import StagedWeights, closed_error
+from clmst.repeated.weights import Changes, StagedWeights, closed_error
 from clmst.runtime import forking
 from clmst.runtime.device import Device
 from clmst.runtime.failures import Guard

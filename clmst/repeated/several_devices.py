@@ -17,11 +17,10 @@ from clmst.core.arguments import unchecked
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.threads import TaskThread
 from clmst.core.weight_keys import Array, Encoding, KeyedWeights
-from clmst.repeated.changes import Changes
 from clmst.repeated.device_worker import DeviceRound, Reweight, Worker
 from clmst.repeated.pieces import Piece, PieceExecutor, bring
-from clmst.repeated.staged import StagedWeights, closed_error, nan_error, stage
 from clmst.repeated.strategies import DevicePlan
+from clmst.repeated.weights import Changes, StagedWeights, closed_error, nan_error, stage
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.failures import has_finished

@@ -12,10 +12,9 @@ from clmst.core.arguments import check_bools
 from clmst.core.forest import Forest
 from clmst.repeated.device_pool import DevicePool
 from clmst.repeated.points import points_of, session_of
-from clmst.repeated.prepared import Prepared
+from clmst.repeated.prepared import Prepared, check_options, devices_of, edges_of, rounds_of
 from clmst.repeated.session import Session
 from clmst.repeated.single_device import SingleDevice
-from clmst.repeated.source import check_options, devices_of, edges_of, rounds_of
 
 
 class RepeatedSolver(Prepared):

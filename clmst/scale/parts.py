@@ -15,7 +15,7 @@ import numpy as np
 from clmst.algorithms.parts import family
 from clmst.algorithms.parts.costs import ends_of_parts, shares_of
 from clmst.algorithms.parts.union import begin_rows
-from clmst.core.arguments import check_bool, items_of, shown, unchecked
+from clmst.core.arguments import check_bool, unchecked
 from clmst.core.coercion import as_graph
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.graph import Graph
@@ -26,8 +26,7 @@ from clmst.runtime.device import Device
 from clmst.runtime.device_costs import Costs
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.device_matrix import DeviceMatrix
-from clmst.runtime.device_parts import DeviceParts, check_distinct
-from clmst.runtime.discovery import get_device
+from clmst.runtime.device_parts import DeviceParts, named_devices
 from clmst.runtime.failures import Guard
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.pinned import is_pinned
@@ -95,21 +94,6 @@ def _arrived(division: Division, number: int) -> DeviceGraph:
     with part.device.lock:
         part.device.queue.finish()
     return part
-
-
-def named_devices(devices: Any) -> list[Device]:
-    """Return the devices that a caller names, one at least and each once."""
-    try:
-        names = [devices] if isinstance(devices, str | Device) else items_of(devices)
-    except Exception as error:
-        raise InvalidArgumentError(
-            f"devices are {shown(devices)}; they must be a sequence of devices"
-        ) from error
-    if not names:
-        raise InvalidArgumentError("devices is empty; name one at least, or leave it out")
-    found = [get_device(one) for one in names]
-    check_distinct(found)
-    return found
 
 
 def listed_graph(graph: Any, *, symmetrize: bool) -> Graph:

@@ -15,7 +15,7 @@ from clmst.runtime.device import Device
 from clmst.runtime.device_costs import Costs
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.device_matrix import DeviceMatrix
-from clmst.runtime.device_parts import DeviceParts
+from clmst.runtime.device_parts import DeviceParts, named_devices
 from clmst.runtime.discovery import devices as listings
 from clmst.runtime.discovery import get_device
 from clmst.scale.fallback import proved
@@ -25,7 +25,6 @@ from clmst.scale.parts import (
     devices_of,
     divided,
     listed_graph,
-    named_devices,
 )
 from clmst.scale.several import SolveOfParts
 

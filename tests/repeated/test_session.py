@@ -124,7 +124,7 @@ def test_weights_that_are_wrong(
 ) -> None:
     """NaN and wrong lengths stop it in their turn, on the host or on the device."""
     if large:
-        monkeypatch.setattr("clmst.repeated.staged.DEVICE_CHECKS_FROM", 0)
+        monkeypatch.setattr("clmst.repeated.weights.DEVICE_CHECKS_FROM", 0)
     solver = RepeatedSolver(make(), devices=variant)
     rounds = rounds_for(solver, 4)
     nan = rounds[2].copy()

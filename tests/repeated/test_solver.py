@@ -23,7 +23,7 @@ from clmst import (
     Graph,
     RepeatedSolver,
 )
-from clmst.repeated import staged
+from clmst.repeated import weights as round_weights
 from clmst.runtime.launcher import Launcher
 from tests.forests import assert_same_forest
 from tests.repeated.rounds import (
@@ -279,7 +279,7 @@ def test_first_nan_is_named(
     variant: Device, make: Any, dtype: str, checks_from: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """By host and device alike, in the caller's numbers; the next round is as good as ever."""
-    monkeypatch.setattr(staged, "DEVICE_CHECKS_FROM", checks_from)
+    monkeypatch.setattr(round_weights, "DEVICE_CHECKS_FROM", checks_from)
     solver = RepeatedSolver(make(), devices=variant)
     rng = np.random.default_rng(6)
     right = rng.integers(0, 50, solver.n_edges).astype(dtype)
@@ -301,7 +301,7 @@ def test_nan_is_named_by_labels(any_device: Device, monkeypatch: pytest.MonkeyPa
     rule = "the weight of edge 1 (10, 30) is NaN; weights must be ordered"
     wrong = np.array([1, np.nan, 1], np.float32)
     for checks_from in (0, 1 << 30):  # by the device, by the host
-        monkeypatch.setattr(staged, "DEVICE_CHECKS_FROM", checks_from)
+        monkeypatch.setattr(round_weights, "DEVICE_CHECKS_FROM", checks_from)
         assert rule in refused(solver.solve, wrong)
     solver.solve([1.0, 2.0, 3.0])
     assert rule in refused(solver.update, [1], [np.nan])

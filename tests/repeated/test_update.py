@@ -138,7 +138,7 @@ def test_no_weights_after_wrong_ones(
     any_device: Device, checks_from: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whoever found them wrong, and whether they were one of many."""
-    monkeypatch.setattr("clmst.repeated.staged.DEVICE_CHECKS_FROM", checks_from)
+    monkeypatch.setattr("clmst.repeated.weights.DEVICE_CHECKS_FROM", checks_from)
     solver = RepeatedSolver(sorted_graph(), devices=any_device)
     right = np.ones(solver.n_edges, np.float32)
     for wrong in (right * np.nan, right[1:]):

@@ -24,7 +24,7 @@ from clmst import (
     RepeatedSolver,
 )
 from clmst.core import partition
-from clmst.repeated import staged
+from clmst.repeated import weights as round_weights
 from clmst.repeated.several_devices import SeveralDevices
 from clmst.runtime import program
 from tests.forests import assert_same_forest
@@ -262,7 +262,7 @@ def test_first_nan_is_named(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Of those that all devices find; the next round is as good as ever, an update needs one."""
-    monkeypatch.setattr(staged, "DEVICE_CHECKS_FROM", checks_from)
+    monkeypatch.setattr(round_weights, "DEVICE_CHECKS_FROM", checks_from)
     monkeypatch.setattr(partition, "RANGE_STEP", 512)
     solver = RepeatedSolver(make(), devices=devices, strategy=strategy)
     right = np.random.default_rng(6).integers(0, 50, solver.n_edges).astype(dtype)
