@@ -27,9 +27,9 @@ _VERTICES = 5.0
 # How much shorter parts of early rows are: see ends_of_parts.
 _EARLY_ROWS = 0.2
 
-# A column and where a row begins, or a slot, for each edge that is moved to another device; its
-# weight comes on top.
-_MOVED_BYTES = 8
+# A column, a slot and where a row begins, for each edge that is moved to another device; its weight
+# comes on top.
+_MOVED_BYTES = 12
 # Launches of a merge, and threads that wait for one another.
 _MERGE_OVERHEAD_MS = 0.5
 

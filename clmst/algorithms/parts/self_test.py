@@ -43,7 +43,7 @@ def parts_failure(device: Device, case: PartsCase) -> str | None:
             return "rows of a part of a known graph begin in the wrong places"
     first, second = locks_in_order(*twins)
     with first, second:
-        union, _ = united(*forests)
+        union, *_ = united(*forests)
         is_first[: known.indptr[middle]] = True
         mixed = _some_edges(known, chosen & is_first, twins[0], 0, n)
         merge, original = _merged(
@@ -99,7 +99,8 @@ def _some_edges(
     )
     part = graph_on_device(indptr, indices, weights, is_symmetric=False)
     slots = np.flatnonzero(chosen[first:end]).astype(np.uint32)
+    own = DeviceArray.from_host(slots, device)
     return PartForest(
-        graph=part, first_row=first_row, end_row=end_row,
-        slots=DeviceArray.from_host(slots, device), n_edges=slots.size,
+        graph=part, first_row=first_row, end_row=end_row, slots=own, n_edges=slots.size,
+        original=own,
     )  # fmt: skip

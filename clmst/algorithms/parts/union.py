@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from clmst.algorithms.shared.device_forest import gather_words
 from clmst.algorithms.shared.solution import Solution
 from clmst.primitives.selection import positions_of
 from clmst.runtime.array import DeviceArray
@@ -45,11 +46,14 @@ class PartForest:
     slots : DeviceArray of uint32
         The slots of the forest's edges, rising; more than `n_edges` elements, perhaps.
     n_edges : int
+    original : DeviceArray of uint32
+        The slot of each edge in the part that it is from, if the graph is a union of forests.
     """
 
     graph: DeviceGraph
     slots: DeviceArray
     n_edges: int
+    original: DeviceArray
     first_row: int = 0
     end_row: int = 0
 
@@ -61,7 +65,7 @@ class PartForest:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _EdgeLists:
-    """The edges of a forest, or of two, and where rows begin among them."""
+    """The edges of a forest, or of two: columns, words, and where rows begin among them."""
 
     columns: DeviceArray
     words: DeviceArray
@@ -132,19 +136,26 @@ class ForestLists:
 
 
 def part_forest(
-    solution: Solution, launch: Launcher, *, first_row: int = 0, end_row: int = 0
-) -> PartForest:
-    """Return the forest of a solved part; waits for the number of its edges."""
+    solution: Solution, launch: Launcher, *, first_row: int = 0, end_row: int = 0,
+    original: DeviceArray | None = None,
+) -> PartForest:  # fmt: skip
+    """Return the forest of a solved part; waits for the number of its edges.
+
+    Of a union, `original` has the slot of each of its slots in the part that the edge is from.
+    """
     graph = solution.graph
     bound = min(max(graph.n_vertices - 1, 0), graph.edge_bound)
     slots, total = positions_of(solution.in_forest, at_most=bound, launch=launch)
+    k = launch.read_word(total.memory)
+    if original is not None:
+        original = gather_words(original.memory, _WORD, slots, k, launch)
     return PartForest(
-        graph=graph, first_row=first_row, end_row=end_row, slots=slots,
-        n_edges=launch.read_word(total.memory),
+        graph=graph, first_row=first_row, end_row=end_row, slots=slots, n_edges=k,
+        original=slots if original is None else original,
     )  # fmt: skip
 
 
-def united(first: PartForest, second: PartForest) -> tuple[DeviceGraph, DeviceMove]:
+def united(first: PartForest, second: PartForest) -> tuple[DeviceGraph, DeviceArray, DeviceMove]:
     """Return the union of two forests as a graph on the first one's device; waits.
 
     The caller has the locks of both devices. The rows of `second` come right after those of
@@ -154,6 +165,8 @@ def united(first: PartForest, second: PartForest) -> tuple[DeviceGraph, DeviceMo
     -------
     graph : DeviceGraph
         Its slots are the edges of `first`, then those of `second`.
+    original : DeviceArray of uint32
+        As of :func:`part_forest`.
     move : DeviceMove
         What the copy between the devices took.
     """
@@ -174,27 +187,27 @@ def united(first: PartForest, second: PartForest) -> tuple[DeviceGraph, DeviceMo
             _program(here, encoding.word), "parts_end_rows", n + 1 - behind, lists.starts, behind,
             n + 1 - behind, lists.columns.size,
         )  # fmt: skip
+        original = DeviceArray.unchecked(k + second.n_edges, _WORD, here)
+        own.copy(first.original.memory, original.memory, 4 * k)
         here.queue.flush()
     pairs = (
         (sent.columns, lists.columns, k),
         (sent.words, lists.words, k),
         (sent.starts, lists.starts, second.first_row),
+        (second.original, original, k),
     )
-    moved = move(
-        [
-            DeviceCopy(
-                source=source.memory, target=target.memory, n_bytes=source.nbytes,
-                offset=position * source.dtype.itemsize,
-            )
-            for source, target, position in pairs
-        ],
-        there,
-        here,
-    )  # fmt: skip
+    copies = [
+        DeviceCopy(
+            source=source.memory, target=target.memory, offset=position * source.dtype.itemsize,
+            n_bytes=(rows if source is sent.starts else second.n_edges) * source.dtype.itemsize,
+        )
+        for source, target, position in pairs
+    ]  # fmt: skip
+    moved = move(copies, there, here)
     graph = graph_on_device(
         lists.starts, lists.columns, lists.words, is_symmetric=False, encoding=encoding
     )
-    return graph, moved
+    return graph, original, moved
 
 
 def merged(

@@ -32,7 +32,11 @@ def part_on(device: Device, first: int, end: int, chosen: list[int]) -> PartFore
     arrays = (starts - starts[0], COLUMNS[slots], WEIGHTS[slots])
     graph = clmst.DeviceGraph.from_arrays(*(DeviceArray.from_host(a, device) for a in arrays))
     own = DeviceArray.from_host(np.array([*chosen, 99], np.uint32), device)
-    return PartForest(graph=graph, first_row=first, end_row=end, slots=own, n_edges=len(chosen))
+    number = 10 * int(first > 0)  # slots of the parts below, say
+    original = DeviceArray.from_host(np.array(chosen, np.uint32) + np.uint32(number), device)
+    return PartForest(
+        graph=graph, first_row=first, end_row=end, slots=own, n_edges=len(chosen), original=original
+    )
 
 
 @every_device_set("two", "copying", "gpu shape")
@@ -43,13 +47,14 @@ def test_union_of_two(devices: list[Device], end: int, expected: list[int]) -> N
     first, second = part_on(devices[0], 0, 3, [0, 2]), part_on(devices[1], 3, end, slots)
     one, other = locks_in_order(*devices)
     with one, other:
-        graph, moved = united(first, second)
+        graph, original, moved = united(first, second)
     rows = np.searchsorted(INDPTR, expected, side="right") - 1
     starts = np.searchsorted(rows, np.arange(8))
     np.testing.assert_array_equal(graph.graph.indptr, starts)
     np.testing.assert_array_equal(graph.graph.indices, COLUMNS[expected])
     np.testing.assert_array_equal(graph.graph.weights, WEIGHTS[expected])
-    assert moved.n_bytes == 8 * len(slots) + 4 * (end - 3 + 1)
+    assert original.to_host().tolist() == [0, 2, *(10 + one for one in slots)]
+    assert moved.n_bytes == 12 * len(slots) + 4 * (end - 3 + 1)
     assert moved.way == "host"
 
 
@@ -66,7 +71,7 @@ def test_rows_of_a_part(any_device: Device) -> None:
 def forest_of(device: Device, graph: DeviceGraph, slots: Any) -> PartForest:
     """Return slots of a graph, as if they were a forest."""
     found = DeviceArray.from_host(np.array(slots, np.uint32), device)
-    return PartForest(graph=graph, slots=found, n_edges=found.size)
+    return PartForest(graph=graph, slots=found, n_edges=found.size, original=found)
 
 
 @pytest.mark.parametrize("dtype", ["u1", "u2", "f4", "i8"])
