@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -13,16 +13,15 @@ from clmst import algorithms
 from clmst.algorithms.parts import family
 from clmst.algorithms.parts.union import ForestLists, part_forest
 from clmst.repeated import families
-from clmst.repeated.pieces import Piece, bring
+from clmst.repeated.pieces import Piece
 from clmst.repeated.strategies import Assignment
-from clmst.repeated.weights import StagedWeights
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.failures import has_finished
 from clmst.runtime.launcher import Launcher
 
-# Returns the graph of a piece, with the weights of the round.
-Reweight: TypeAlias = Callable[[Piece, Launcher], DeviceGraph]
+# Returns the graphs of a device's pieces, with the weights of the round.
+Reweight: TypeAlias = Callable[[Sequence[Piece], Launcher], list[DeviceGraph]]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -54,14 +53,7 @@ class DeviceRound:
     host_less_device: float = 0.0
 
     def stats(self, assignment: Assignment, began: float, entered: float) -> dict[str, Any]:
-        """Return the device's work; times are since the begin of the round, or of a step.
-
-        Parameters
-        ----------
-        assignment : Assignment
-        began, entered : float
-            When the round and its last pass began, by the host's clock, in seconds.
-        """
+        """Return the device's work in a round, which and whose last pass began at these times."""
         stats: dict[str, Any] = {
             "device": assignment.device.description,
             "vertices": sum(part.graph.n_vertices for part in assignment.parts),
@@ -108,9 +100,7 @@ class Worker:
             self.device.queue.finish()
         self._queue = None if self.device is last else last.new_queue()
 
-    def solve(
-        self, staged: StagedWeights | None, graph: Reweight, lists: ForestLists, *, profile: bool
-    ) -> DeviceRound:
+    def solve(self, reweight: Reweight, lists: ForestLists, *, profile: bool) -> DeviceRound:
         """Solve all parts under a round's weights, and bring their forests to the last pass."""
         device = self.device
         work = DeviceRound(launch=Launcher.of(device, profile=profile), began=time.perf_counter())
@@ -121,9 +111,7 @@ class Worker:
                 work.host_less_device = launch.host_less_device()
             try:
                 own = lists if self._queue is None else self._new_lists(lists.word)
-                if staged is not None:
-                    bring(staged, self.pieces, launch.queue)
-                graphs = [graph(piece, launch) for piece in self.pieces]
+                graphs = reweight(self.pieces, launch)
                 if launch.profile is not None:
                     launch.queue.finish()
                 work.uploaded = time.perf_counter()

@@ -124,30 +124,24 @@ class SeveralDevices(PieceExecutor):
         """Solve with weights, which become the present ones."""
         self.forget()
 
-        def take(piece: Piece, launch: Launcher) -> DeviceGraph:
-            return piece.take(staged, launch)
+        def take(pieces: Sequence[Piece], launch: Launcher) -> list[DeviceGraph]:
+            bring(staged, pieces, launch.queue)
+            return [piece.take(staged, launch) for piece in pieces]
 
-        return self._round(staged, take, staged.encoding, profile=profile)
+        return self._round(take, staged.encoding, profile=profile)
 
     def update(self, changes: Changes, *, began: float, profile: bool) -> DeviceForest:
         """Solve with some of the present weights changed."""
-        encoding = self.encoding
-        assert encoding is not None
-        assert isinstance(changes.ids, np.ndarray)
-        converted = changes.converted(encoding.dtype)
-        words = encoding.encode(converted)
-        if words is None:
-            encoding = self._widen()
-            words = encoding.encode(converted)
-        assert words is not None, "wide words hold all weights"
-        last = _last_indices(changes.ids)
-        ids, words = changes.ids[last], words[last]
+        present, ids = self.encoding, changes.ids
+        assert present is not None
+        assert isinstance(ids, np.ndarray)
+        words, encoding = changes.encoded(present, self._widen)
 
-        def change(piece: Piece, launch: Launcher) -> DeviceGraph:
-            return piece.change(ids, words, launch)
+        def change(pieces: Sequence[Piece], launch: Launcher) -> list[DeviceGraph]:
+            return [piece.change(ids, words, launch) for piece in pieces]
 
         try:
-            return self._round(None, change, encoding, profile=profile)
+            return self._round(change, encoding, profile=profile)
         except DeviceFailure:
             raise  # the other devices' weights may be needed
         except BaseException:
@@ -168,9 +162,7 @@ class SeveralDevices(PieceExecutor):
                 encoding = piece.rounds.widen(Launcher(device, device.queue))
         return encoding
 
-    def _round(
-        self, staged: StagedWeights | None, graph: Reweight, encoding: Encoding, *, profile: bool
-    ) -> DeviceForest:
+    def _round(self, reweight: Reweight, encoding: Encoding, *, profile: bool) -> DeviceForest:
         """Let all devices solve at the same time, then one device the union of their forests."""
         began, device = time.perf_counter(), self.device
         with failures_of(device), device.lock:
@@ -179,7 +171,7 @@ class SeveralDevices(PieceExecutor):
             lists = ForestLists(capacities, encoding.word, device)
         works: list[DeviceRound] = self._together(
             self._solving,
-            lambda index: self.workers[index].solve(staged, graph, lists, profile=profile),
+            lambda index: self.workers[index].solve(reweight, lists, profile=profile),
         )
         if nans := [nan for work in works for nan in work.nans]:
             raise nan_error(min(nans), self.edges)
@@ -239,10 +231,3 @@ class SeveralDevices(PieceExecutor):
             graph=whole, n_edges=found.n_edges, slots=original.memory, edges=found.edges,
             maximum=self.maximum, stats=stats, weights=found.weights,
         )  # fmt: skip
-
-
-def _last_indices(ids: Array) -> Array:
-    """Return the last index of each edge that occurs, so that none occurs twice."""
-    _, from_the_end = np.unique(ids[::-1], return_index=True)
-    indices: Array = ids.size - 1 - from_the_end
-    return indices

@@ -208,13 +208,8 @@ class Choice:
     def best_cut(self, pairs: Iterator[tuple[int, int]], *, below: float | None) -> Cut | None:
         """Return the cut with the least predicted time; None if there is no dense part.
 
-        Parameters
-        ----------
-        pairs : iterator of (int, int)
-            Devices for the dense parts and for the rest, by their indices.
-        below : float or None
-            The time in milliseconds that it must stay below. Core numbers are computed only if the
-            degrees do not rule that out.
+        It must stay `below` a time in milliseconds; core numbers are computed only if degrees do not
+        rule that out. A pair is the devices for dense parts and for the rest, by their indices.
         """
         tried = [pair for pair in pairs if self.costs[pair[0]].has_dense_parts]
         if below is not None:
@@ -241,11 +236,7 @@ class Choice:
 
     def _cut(self, chosen: Clusters, dense: int, sparse: int, limit: int) -> Cut:
         """Return the cut by clusters with at most `limit` vertices in a matrix."""
-        groups = [
-            part
-            for group in model.grouped(chosen.sizes.tolist(), self.costs[dense])
-            for part in _within(group, chosen.sizes, limit)
-        ]
+        groups = model.grouped(chosen.sizes.tolist(), self.costs[dense], limit)
         parts = [(int(chosen.sizes[one].sum()), int(chosen.edges[one].sum())) for one in groups]
         ms, dense_is_last = self._cores_ms((dense, sparse), parts)
         return Cut(
@@ -295,14 +286,3 @@ def _thresholds(cores: Array) -> list[int]:
     steps = np.geomspace(1, found[-1], _THRESHOLDS)
     indices = np.searchsorted(found, steps).clip(max=found.size - 1)
     return [int(one) for one in np.unique(found[indices])]
-
-
-def _within(group: list[int], sizes: Array, limit: int) -> Iterator[list[int]]:
-    """Yield the group cut into groups that a matrix can take."""
-    part: list[int] = []
-    for index in group:
-        if part and sizes[part].sum() + sizes[index] > limit:
-            yield part
-            part = []
-        part.append(index)
-    yield part

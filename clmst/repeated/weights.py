@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -83,15 +83,7 @@ class StagedWeights:
 def stage(weights: Any, edges: Graph, devices: Sequence[Device], *, keeps: bool) -> StagedWeights:
     """Check weights by edge, and encode those that are on the host.
 
-    Parameters
-    ----------
-    weights : array, DeviceArray or pyopencl.array.Array
-    edges : Graph
-        As of :func:`clmst.core.topology.edges_once`: `n_input` weights are needed.
-    devices : sequence of Device
-        Those that take weights.
-    keeps : bool
-        Whether a host array may change before the end of the solve.
+    `keeps`: whether a host array may change before the end of the solve on these devices.
     """
     array = device_array(weights, devices)
     if array is not None:
@@ -199,16 +191,7 @@ class Changes:
     ) -> Changes:  # fmt: skip
         """Check edges and weights: those on the host here, those on a device during the change.
 
-        Parameters
-        ----------
-        edge_ids : array of int, DeviceArray or pyopencl.array.Array of (u)int32
-        weights : array, DeviceArray or pyopencl.array.Array
-        edges : Graph
-            As of :func:`clmst.core.topology.edges_once`.
-        dtype : numpy.dtype
-            Of the present weights.
-        devices : sequence of Device
-            The devices that may have the arrays.
+        The present weights have the `dtype`; one of the devices may have the arrays.
         """
         ids = device_array(edge_ids, devices)
         if ids is not None and ids.dtype not in (np.uint32, np.int32):
@@ -255,27 +238,26 @@ class Changes:
             )
         return converted
 
-    def upload(self, rounds: ReweightedGraph, launch: Launcher) -> tuple[DeviceArray, DeviceArray]:
-        """Return edges and words on the device; present words are widened if they are too narrow.
-
-        Parameters
-        ----------
-        rounds : ReweightedGraph
-            With present weights.
-        launch : Launcher
-        """
-        assert rounds.present is not None
-        ids, device, encoding = self.ids, rounds.device, rounds.present.encoding
-        if isinstance(ids, np.ndarray):
-            ids = DeviceArray.from_host(ids.astype(np.uint32), device)
-        if not isinstance(self.values, np.ndarray):
-            return ids, self.values.view(rounds.widen(launch).word)
+    def encoded(self, encoding: Encoding, widen: Callable[[], Encoding]) -> tuple[Array, Encoding]:
+        """Return words of host weights, and the present encoding, which may have to get wider."""
         converted = self.converted(encoding.dtype)
         words = encoding.encode(converted)
         if words is None:
-            words = rounds.widen(launch).encode(converted)
+            encoding = widen()
+            words = encoding.encode(converted)
         assert words is not None, "wide words hold all weights"
-        return ids, DeviceArray.from_host(words, device)
+        return words, encoding
+
+    def upload(self, rounds: ReweightedGraph, launch: Launcher) -> tuple[DeviceArray, DeviceArray]:
+        """Return edges and words on the device; present words are widened if too narrow."""
+        assert rounds.present is not None
+        ids, widen = self.ids, partial(rounds.widen, launch)
+        if isinstance(ids, np.ndarray):
+            ids = DeviceArray.from_host(ids.astype(np.uint32), rounds.device)
+        if not isinstance(self.values, np.ndarray):
+            return ids, self.values.view(widen().word)
+        words, _ = self.encoded(rounds.present.encoding, widen)
+        return ids, DeviceArray.from_host(words, rounds.device)
 
 
 def unknown_error(edge: int, index: int, n_edges: int) -> InvalidArgumentError:

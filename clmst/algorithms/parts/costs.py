@@ -151,8 +151,8 @@ def best_count(every: Sequence[Costs], n: int, m: int, word: int, *, at_once: bo
     return best
 
 
-def grouped(sizes: Sequence[int], costs: Costs) -> list[list[int]]:
-    """Return which dense parts share a matrix, by their indices.
+def grouped(sizes: Sequence[int], costs: Costs, limit: int) -> list[list[int]]:
+    """Return which dense parts share a matrix of at most `limit` vertices, by their indices.
 
     One more matrix takes one more solve. A matrix of several parts has cells between the parts,
     which cost time for nothing. The largest parts come first; each joins the present matrix as long
@@ -162,7 +162,7 @@ def grouped(sizes: Sequence[int], costs: Costs) -> list[list[int]]:
     vertices = 0  # of the present matrix
     for index in sorted(range(len(sizes)), key=lambda index: -sizes[index]):
         wasted_ms = 1e-6 * costs.cell_ns * 2 * vertices * sizes[index]
-        if not groups or wasted_ms > costs.solve_ms:
+        if not groups or wasted_ms > costs.solve_ms or vertices + sizes[index] > limit:
             groups.append([])
             vertices = 0
         groups[-1].append(index)

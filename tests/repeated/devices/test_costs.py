@@ -117,7 +117,11 @@ def test_dense_parts() -> None:
     ],
 )
 def test_which_share_a_matrix(sizes: list[int], groups: list[list[int]]) -> None:
-    assert model.grouped(sizes, GPU) == groups
+    assert model.grouped(sizes, GPU, 1 << 20) == groups
+
+
+def test_a_matrix_has_a_limit() -> None:
+    assert model.grouped([10, 20, 30], GPU, 50) == [[2, 1], [0]]
 
 
 def plan_of(devices: list[Device], graph: Graph, strategy: str, costs: list[Costs]) -> Any:
