@@ -208,8 +208,8 @@ class Choice:
     def best_cut(self, pairs: Iterator[tuple[int, int]], *, below: float | None) -> Cut | None:
         """Return the cut with the least predicted time; None if there is no dense part.
 
-        It must stay `below` a time in milliseconds; core numbers are computed only if degrees do not
-        rule that out. A pair is the devices for dense parts and for the rest, by their indices.
+        It must stay `below` a time in milliseconds; core numbers are computed only if degrees do
+        not rule that out. A pair is the devices for dense parts and for the rest, by their indices.
         """
         tried = [pair for pair in pairs if self.costs[pair[0]].has_dense_parts]
         if below is not None:
