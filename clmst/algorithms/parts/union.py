@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from clmst.algorithms.shared.device_forest import gather_words
-from clmst.algorithms.shared.solution import Solution
+from clmst.algorithms.shared.solution import DeviceWords, Solution
+from clmst.core.weight_keys import Encoding
 from clmst.primitives.selection import positions_of
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.deferred_graph import graph_on_device
@@ -204,10 +205,7 @@ def united(first: PartForest, second: PartForest) -> tuple[DeviceGraph, DeviceAr
         for source, target, position in pairs
     ]  # fmt: skip
     moved = move(copies, there, here)
-    graph = graph_on_device(
-        lists.starts, lists.columns, lists.words, is_symmetric=False, encoding=encoding
-    )
-    return graph, original, moved
+    return _graph_of(lists, encoding, own), original, moved
 
 
 def merged(
@@ -248,10 +246,7 @@ def merged(
     launch.for_each(
         program, "parts_find_rows", n + 1, whole.indptr, slots, union.starts, 0, n + 1, 0, 0, k
     )
-    graph = graph_on_device(
-        union.starts, union.columns, union.words, is_symmetric=False, encoding=encoding
-    )
-    return graph, slots
+    return _graph_of(union, encoding, launch), slots
 
 
 def begin_rows(
@@ -274,6 +269,13 @@ def begin_rows(
         _program(launch.device, _WORD), "parts_begin_rows", indptr.size, indptr, first_row,
         end_row, first_slot, n_slots, indptr.size - 1,
     )  # fmt: skip
+
+
+def _graph_of(lists: _EdgeLists, encoding: Encoding, launch: Launcher) -> DeviceGraph:
+    """Return the graph of edges in canonical order."""
+    graph = graph_on_device(lists.starts, lists.columns, lists.words, is_symmetric=False)
+    words = DeviceWords(lists.words.memory, encoding, lists.words.size, launch)
+    return graph.replace_unchecked(encoded=words)
 
 
 def _new_lists(k: int, rows: int, stored: np.dtype[Any], device: Device) -> _EdgeLists:

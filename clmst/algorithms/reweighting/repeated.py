@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 
 from clmst.algorithms.reweighting.stages import UploadBuffers
-from clmst.algorithms.shared.device_forest import gather_words
+from clmst.algorithms.shared.solution import DeviceWords
 from clmst.core.arguments import unchecked
 from clmst.core.csr import as_uint32
 from clmst.core.graph import Graph
-from clmst.core.weight_keys import Array, Encoding, KeyedWeights
+from clmst.core.weight_keys import Array, Encoding
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph, weight_defines
@@ -78,28 +78,6 @@ class Faults:
 
     def __bool__(self) -> bool:
         return self.nan is not None or self.unknown is not None
-
-
-class OnDevice(KeyedWeights):
-    """The weights of a round, which are on the device alone."""
-
-    __slots__ = ("_launch", "_memory", "_size", "encoding")
-
-    def __init__(self, memory: Memory, encoding: Encoding, size: int, launch: Launcher) -> None:
-        self.encoding = encoding
-        self._memory, self._size, self._launch = memory, size, launch
-
-    def words(self, at: Array | None = None) -> Array:
-        """Read the words of some slots, or of all, and wait."""
-        launch, memory = self._launch, self._memory
-        if at is not None:
-            slots = DeviceArray.empty(at.size, np.uint32, launch.device)
-            launch.write(slots.memory, at.astype(np.uint32))
-            memory = gather_words(memory, self.encoding.word, slots.memory, at.size, launch).memory
-        words = np.empty(self._size if at is None else at.size, self.encoding.word)
-        if words.size:
-            launch.read(memory, words)
-        return words
 
 
 class ReweightedGraph:
@@ -192,7 +170,7 @@ class ReweightedGraph:
             indptr=self._indptr,
             indices=self._indices,
             weights=memory,
-            encoded=OnDevice(memory, encoding, self.edges.n_slots, launch),
+            encoded=DeviceWords(memory, encoding, self.edges.n_slots, launch),
             rows=self._rows,
             edge_ids=None,
             plans=self._plans,

@@ -19,6 +19,7 @@ from clmst.algorithms.shared.device_forest import (
 )
 from clmst.core.arguments import unchecked
 from clmst.core.forest import Forest
+from clmst.core.weight_keys import Array, Encoding, KeyedWeights
 from clmst.primitives.selection import positions_of
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
@@ -47,6 +48,28 @@ class Solution:
     graph: DeviceGraph
     in_forest: DeviceArray
     stats: Mapping[str, Any]
+
+
+class DeviceWords(KeyedWeights):
+    """Weights that a device alone has; those of some slots are gathered there."""
+
+    __slots__ = ("_launch", "_memory", "_size", "encoding")
+
+    def __init__(self, memory: Memory, encoding: Encoding, size: int, launch: Launcher) -> None:
+        self.encoding = encoding
+        self._memory, self._size, self._launch = memory, size, launch
+
+    def words(self, at: Array | None = None) -> Array:
+        """Read the words of some slots, or of all, and wait."""
+        launch, memory = self._launch, self._memory
+        if at is not None:
+            slots = DeviceArray.empty(at.size, np.uint32, launch.device)
+            launch.write(slots.memory, at.astype(np.uint32))
+            memory = gather_words(memory, self.encoding.word, slots.memory, at.size, launch).memory
+        words = np.empty(self._size if at is None else at.size, self.encoding.word)
+        if words.size:
+            launch.read(memory, words)
+        return words
 
 
 def new_flags(n_slots: int, device: Device) -> DeviceArray:
