@@ -18,11 +18,11 @@ from clmst.algorithms.shared.device_forest import DeviceForest
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.graph import Graph
 from clmst.core.points import Points
+from clmst.core.weight_keys import Encoding
 from clmst.intake import check_takes_complete
 from clmst.repeated import families
 from clmst.repeated.session import Session
 from clmst.repeated.single_device import OneDevice, SingleDevice
-from clmst.repeated.weights import Changes
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
 from clmst.runtime.device_matrix import DeviceMatrix
@@ -56,7 +56,7 @@ def session_of(
         points, devices[0], algorithm=algorithm, options=options, maximum=maximum,
         warm_start=warm_start,
     )  # fmt: skip
-    return PointsSession(points, executor, maximum=maximum)
+    return Session(points, executor, maximum=maximum)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,17 +78,6 @@ class StagedPoints:
         return False
 
 
-class PointsSession(Session):
-    """A session whose rounds are given by coordinates."""
-
-    def _changes(self, edge_ids: Any, weights: Any) -> Changes:
-        self.opened()
-        raise InvalidArgumentError(
-            "the solver is made of points, whose edges have no weights to change; solve() takes "
-            "the coordinates of all points"
-        )
-
-
 class PointsExecutor(OneDevice):
     """An executor: one device that solves points at other coordinates each time.
 
@@ -102,8 +91,6 @@ class PointsExecutor(OneDevice):
     warm_start : bool
         Whether solves may use what earlier ones found.
     """
-
-    encoding = None  # no round has weights
 
     def __init__(
         self,
@@ -126,6 +113,14 @@ class PointsExecutor(OneDevice):
             )
         )
         self._times_renewed = device.times_renewed
+
+    @property
+    def encoding(self) -> Encoding | None:
+        """Raise: no round has weights."""
+        raise InvalidArgumentError(
+            "the solver is made of points, whose edges have no weights to change; solve() takes "
+            "the coordinates of all points"
+        )
 
     def close(self) -> None:
         """Free all memory."""

@@ -172,11 +172,6 @@ def rounds_of(weights: Any, progress: Any) -> tuple[Iterator[Any], Callable[[int
     return each, on_progress
 
 
-def edges_of(graph: Any, device: Device, *, symmetrize: bool) -> Graph:
-    """Return the graph's edges, each once."""
-    return topology.edges_once(graph_of(graph, device, symmetrize=symmetrize))
-
-
 def check_options(options: object) -> None:
     """Raise if options are for edges that are stored in both directions."""
     if isinstance(options, EclOptions) and not options.single_direction:

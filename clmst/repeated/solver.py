@@ -8,11 +8,12 @@ from typing import Any, Literal, overload
 
 from clmst import algorithms
 from clmst.algorithms.shared.device_forest import DeviceForest
+from clmst.core import topology
 from clmst.core.arguments import check_bools
 from clmst.core.forest import Forest
 from clmst.repeated.device_pool import DevicePool
 from clmst.repeated.points import points_of, session_of
-from clmst.repeated.prepared import Prepared, check_options, devices_of, edges_of, rounds_of
+from clmst.repeated.prepared import Prepared, check_options, devices_of, graph_of, rounds_of
 from clmst.repeated.session import Session
 from clmst.repeated.single_device import SingleDevice
 
@@ -114,7 +115,8 @@ class RepeatedSolver(Prepared):
             self._graph = points
             self._session = session_of(points, found, maximum=maximum, **of_solves)
         else:
-            edges = self._graph = edges_of(graph, found[0], symmetrize=symmetrize)
+            listed = graph_of(graph, found[0], symmetrize=symmetrize)
+            edges = self._graph = topology.edges_once(listed)
             if len(found) > 1:
                 self._session = DevicePool(
                     edges, found, strategy=strategy, maximum=maximum, **of_solves

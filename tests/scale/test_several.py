@@ -23,7 +23,6 @@ from clmst.core.errors import (
     OutOfDeviceMemoryError,
 )
 from clmst.core.known_graphs import known_graph
-from clmst.runtime.device_costs import Costs
 from clmst.runtime.launcher import Launcher
 from clmst.scale import parts as parts_module
 from clmst.scale import several
@@ -362,34 +361,6 @@ def test_uploads_take_turns_and_solves_run_behind_them(
     monkeypatch.setattr(several, "part_forest", part_forest)
     assert clmst.minimum_spanning_forest(graph, devices=devices) == clmst.kruskal(graph)
     assert order == [False, True]
-
-
-def costs_of(**changes: Any) -> Costs:
-    """Return costs of a device with a bus that is as quick as nothing."""
-    usual = {
-        "solve_ms": 0.15, "edge_ns": 0.036, "vertex_ns": 0.1, "cell_ns": 0.009, "upload_ns": 0.0,
-        "download_ns": 0.0, "host": False,
-    }  # fmt: skip
-    return Costs(**(usual | changes))
-
-
-def test_model_of_costs() -> None:
-    """Several devices pay where edges are many and are on the devices already; else one is best."""
-    n, m = 1 << 22, 1 << 30
-    free, bus = costs_of(), costs_of(upload_ns=1 / 45, download_ns=1 / 41)
-    assert costs.several([bus], n, m, 4) == pytest.approx(costs.alone(bus, n, m, 4))
-    assert costs.several([free] * 2, n, m, 4) < 0.65 * costs.solve(free, n, m)
-    assert costs.several([free] * 4, n, m, 4) < 0.5 * costs.solve(free, n, m)
-    assert costs.best_count([free] * 4, n, m, 4) == 4
-    assert costs.best_count([free] * 4, n, 2 * n, 4) == 1  # a forest is half of the edges
-    assert costs.best_count([bus] * 4, n, m, 4) == 1  # uploads take longer than solves
-    assert costs.best_count([bus] * 4, n, m, 4, at_once=True) == 4
-    ends = costs.ends_of_parts([free] * 4)
-    assert ends == pytest.approx([0.2125, 0.45, 0.7125])  # rows that come first lead everywhere
-    assert costs.ends_of_parts([free]) == []
-    slow = costs_of(edge_ns=1.0)
-    assert costs.shares_of([free, slow]) == pytest.approx([1 / 1.036, 0.036 / 1.036])
-    assert costs.several([free, slow], 100, 1000, 4) > costs.alone(free, 100, 1000, 4)
 
 
 @every_device_set("two", "three")
