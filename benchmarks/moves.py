@@ -3,9 +3,9 @@
     python -m benchmarks.moves --device nvidia:0 --device nvidia:1 [--bytes 4e8]
 
 Each way is verified byte for byte before it is timed; ways take turns. "blocks" is what clmst does
-(``runtime/relay.py``), here with blocks of several sizes; "array" copies all of it to an ordinary
-array, and then from there. "one context" lets the driver copy between devices; "migrated" asks it
-first to bring the buffer to the other device.
+(``runtime/peer_copy.py``), here with blocks of several sizes; "array" copies all of it to an
+ordinary array, and then from there. "one context" lets the driver copy between devices; "migrated"
+asks it first to bring the buffer to the other device.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from benchmarks.several_gpus import opened
 from clmst.bench.harness import Contestant, Harness, WrongResultError
 from clmst.bench.record import recorded
 from clmst.bench.tables import Table, digits
-from clmst.runtime.relay import DeviceCopy, locks_in_order, move
+from clmst.runtime.peer_copy import DeviceCopy, locks_in_order, move
 from clmst.runtime.transfer import Staging, StagingShape
 
 _BLOCKS = (1 << 20, 4 << 20, 16 << 20)  # bytes
@@ -59,7 +59,7 @@ class Pair:
         self.sent = clmst.DeviceArray.from_host(values, self.source)
         self.found = clmst.DeviceArray.from_host(np.zeros_like(values), self.target)
 
-    def by_relay(self) -> None:
+    def by_blocks(self) -> None:
         """Move as clmst does."""
         copies = [
             DeviceCopy(
@@ -116,7 +116,7 @@ def ways(names: Sequence[str], values: np.ndarray[Any, Any]) -> list[Contestant[
             pinned = device.capabilities.host_arrays == "copied"
             device.staging = Staging(device.queue, pinned=pinned, shape=shape)
         pair = Pair(devices, values)
-        add(f"blocks of {n_bytes >> 20} MiB", pair, pair.by_relay)
+        add(f"blocks of {n_bytes >> 20} MiB", pair, pair.by_blocks)
         if n_bytes == StagingShape().block_bytes:
             add("array", pair, pair.by_array)
     devices = [clmst.get_device(name) for name in names]

@@ -508,7 +508,7 @@ def proof_wrongs(device: Device, shape: str) -> Iterator[str]:
 
 
 def move_whole(copies: Any, source: Device, target: Device, **_: Any) -> None:
-    """Do as `relay.move`: Oclgrind takes what is written behind an offset for uninitialised."""
+    """Do as `peer_copy.move`: Oclgrind takes what is written behind an offset for uninitialised."""
     for one in copies:
         sent, whole = np.empty(one.n_bytes, np.uint8), np.empty(one.target.size, np.uint8)
         if sent.size:

@@ -22,9 +22,9 @@ from clmst.repeated.strategies import Choice
 from clmst.repeated.weights import Changes, StagedWeights, device_array, stage
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
+from clmst.runtime.device_threads import DeviceFailure, failures_of
 from clmst.runtime.handles import Queue
 from clmst.runtime.launcher import Launcher
-from clmst.runtime.together import DeviceFailure, failures_of
 
 
 class DevicePool(Session):

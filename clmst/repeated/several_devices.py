@@ -23,10 +23,10 @@ from clmst.repeated.strategies import DevicePlan
 from clmst.repeated.weights import Changes, StagedWeights, closed_error, nan_error, stage
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
+from clmst.runtime.device_threads import DeviceFailure, device_threads, failures_of, together
 from clmst.runtime.failures import has_finished
 from clmst.runtime.handles import Queue
 from clmst.runtime.launcher import Launcher
-from clmst.runtime.together import DeviceFailure, device_threads, failures_of, together
 
 
 class UnavailableWeights(KeyedWeights):

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from clmst.algorithms.reweighting.repeated import Given, ReweightedGraph
+from clmst.algorithms.reweighting.repeated import DeviceWeights, ReweightedGraph
 from clmst.core.arguments import as_array
 from clmst.core.errors import InvalidArgumentError, InvalidGraphError
 from clmst.core.graph import Graph
@@ -47,7 +47,7 @@ class StagedWeights:
         Whether the words are in the caller's own array, which may change after the call.
     array : DeviceArray, optional
         The weights, if they are on a device.
-    parts : dict of int to Given
+    parts : dict of int to DeviceWeights
         The kernel arguments, by the number of a piece of the graph.
     owner : executor, optional
         The executor on whose devices they are.
@@ -60,7 +60,7 @@ class StagedWeights:
     is_checked: bool
     is_callers: bool = False
     array: DeviceArray | None = None
-    parts: dict[int, Given] = field(default_factory=dict)
+    parts: dict[int, DeviceWeights] = field(default_factory=dict)
     owner: Any = None
     failure: Any = None
 
@@ -69,13 +69,13 @@ class StagedWeights:
         """Whether they are in a caller's buffer."""
         return self.array is not None
 
-    def upload(self, span: tuple[int, int], rounds: ReweightedGraph, queue: Queue) -> Given:
+    def upload(self, span: tuple[int, int], rounds: ReweightedGraph, queue: Queue) -> DeviceWeights:
         """Upload the range of a part of the graph; no copy if it is on its device already."""
         first, last = span
         array = self.array
         if array is not None and array.device is rounds.device:
             part = array if last - first == array.size else array[first:last]
-            return Given(memory=part.memory, encoding=self.encoding, is_checked=False)
+            return DeviceWeights(memory=part.memory, encoding=self.encoding, is_checked=False)
         words = self.words[first:last]
         return rounds.bring(words, self.encoding, queue, is_checked=self.is_checked)
 

@@ -27,10 +27,10 @@ from clmst.runtime.device_costs import Costs
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.device_matrix import DeviceMatrix
 from clmst.runtime.device_parts import DeviceParts, named_devices
+from clmst.runtime.device_threads import named_failures, together
 from clmst.runtime.failures import Guard
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.pinned import is_pinned
-from clmst.runtime.together import named_failures, together
 from clmst.runtime.transfer import Transfer
 
 

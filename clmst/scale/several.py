@@ -22,10 +22,10 @@ from clmst.core.weight_keys import Array
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
+from clmst.runtime.device_threads import as_tree, named_failures
 from clmst.runtime.failures import Guard
 from clmst.runtime.launcher import Launcher
-from clmst.runtime.relay import DeviceMove, locks_in_order
-from clmst.runtime.together import as_tree, named_failures
+from clmst.runtime.peer_copy import DeviceMove, locks_in_order
 from clmst.scale.parts import Division
 
 _WORD = np.dtype(np.uint32)

@@ -15,7 +15,7 @@ from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.handles import Memory
 from clmst.runtime.launcher import Launcher
-from clmst.runtime.relay import locks_in_order
+from clmst.runtime.peer_copy import locks_in_order
 
 _SEED = 12
 _SHARE = 0.3  # of the slots, which stand for a forest's

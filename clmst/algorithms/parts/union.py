@@ -23,11 +23,11 @@ from clmst.runtime.array import DeviceArray
 from clmst.runtime.deferred_graph import graph_on_device
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
+from clmst.runtime.device_threads import failures_of
 from clmst.runtime.handles import Memory, Queue
 from clmst.runtime.launcher import Launcher
+from clmst.runtime.peer_copy import DeviceCopy, DeviceMove, move
 from clmst.runtime.program import Program
-from clmst.runtime.relay import DeviceCopy, DeviceMove, move
-from clmst.runtime.together import failures_of
 
 SOURCE = "algorithms/parts/parts.cl"
 

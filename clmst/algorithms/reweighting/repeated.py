@@ -36,7 +36,7 @@ _FAULT_WORDS = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Given:
+class DeviceWeights:
     """Weights, by edge or by slot, where kernels get at them.
 
     Attributes
@@ -47,7 +47,7 @@ class Given:
     is_checked : bool
         Whether none of them is known to be NaN.
     stage : device buffer, optional
-        The memory, if it is one of those that :meth:`Rounds.bring` brings weights to.
+        The memory, if it is one of those that :meth:`ReweightedGraph.bring` brings weights to.
     is_lent : bool
         Whether the memory is a host array of the caller's, who gets it back after the solve.
     """
@@ -99,7 +99,7 @@ class ReweightedGraph:
         self._planned_for: tuple[int, str] | None = None
         self._stages = UploadBuffers(device)
         self._own: Buffer | None = None  # a buffer for weights by slot
-        self.present: Given | None = None  # the weights of the last round, by slot
+        self.present: DeviceWeights | None = None  # the weights of the last round, by slot
         # Of changes: who claims each edge, the first number not used yet, the slot of each edge.
         self._claims: Memory | None = None
         self._next_claim = 1
@@ -119,7 +119,9 @@ class ReweightedGraph:
         """Whether the device works on host arrays as they are."""
         return self.device.capabilities.host_arrays != "copied"
 
-    def bring(self, words: Array, encoding: Encoding, queue: Queue, *, is_checked: bool) -> Given:
+    def bring(
+        self, words: Array, encoding: Encoding, queue: Queue, *, is_checked: bool
+    ) -> DeviceWeights:
         """Let the device have words by edge.
 
         What a device works on in place is not copied; leave it as it is until the solve is done.
@@ -128,12 +130,14 @@ class ReweightedGraph:
         """
         if self.works_in_place or not words.nbytes:
             memory = self.device.upload(words)
-            return Given(memory=memory, encoding=encoding, is_checked=is_checked, is_lent=True)
+            return DeviceWeights(
+                memory=memory, encoding=encoding, is_checked=is_checked, is_lent=True
+            )
         stage = self._stages.take(words.nbytes)
         self.device.staging.send(queue, [Transfer(buffer=stage, array=words)])
-        return Given(memory=stage, encoding=encoding, is_checked=is_checked, stage=stage)
+        return DeviceWeights(memory=stage, encoding=encoding, is_checked=is_checked, stage=stage)
 
-    def take(self, given: Given, launch: Launcher) -> DeviceGraph:
+    def take(self, given: DeviceWeights, launch: Launcher) -> DeviceGraph:
         """Enqueue what makes weights by edge those of the next round; return its graph. O(m)."""
         self.forget()
         if not self._faults_are_clear:
@@ -177,7 +181,7 @@ class ReweightedGraph:
             derived={},
         )
 
-    def put_back(self, given: Given) -> None:
+    def put_back(self, given: DeviceWeights) -> None:
         """Take back the stage of weights, which nothing is under way to or from, if it has one.
 
         Not yet if they are the present weights; and only once.

@@ -16,7 +16,7 @@ from clmst.core import topology
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
 from clmst.runtime.launcher import Launcher
-from clmst.runtime.relay import locks_in_order
+from clmst.runtime.peer_copy import locks_in_order
 from tests.repeated.device_sets import every_device_set
 
 # Rows 0 to 6; edges in rows 0, 1, 1, 3, 4, 4, 4 and 5.

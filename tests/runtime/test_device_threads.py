@@ -13,7 +13,7 @@ from clmst.core.errors import (
     InvalidGraphError,
     OutOfDeviceMemoryError,
 )
-from clmst.runtime.together import as_tree, failures_of, named_failures, together
+from clmst.runtime.device_threads import as_tree, failures_of, named_failures, together
 from tests.repeated.device_sets import every_device_set
 
 

@@ -19,8 +19,8 @@ import numpy as np
 
 from clmst.core.weight_keys import Array
 from clmst.runtime.device import Device
+from clmst.runtime.device_threads import failures_of
 from clmst.runtime.handles import Event, Memory, Queue
-from clmst.runtime.together import failures_of
 
 _BLOCKS, _BLOCK_BYTES = 4, 4 << 20  # of ordinary memory, where neither device takes pinned memory
 
