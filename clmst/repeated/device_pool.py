@@ -30,18 +30,8 @@ from clmst.runtime.launcher import Launcher
 class DevicePool(Session):
     """A session on several devices, as long as one of them works.
 
-    Parameters
-    ----------
-    edges : Graph
-        As of :func:`clmst.core.topology.edges_once`.
-    devices : sequence of Device
-        Two or more.
-    strategy : str
-        "auto", "alone", "split" or "cores".
-    maximum : bool
-    of_solves : Any
-        `algorithm`, `options` and `warm_start` of :class:`clmst.RepeatedSolver`; solves on several
-        devices have no warm starts.
+    It is of the edges, two devices or more, and arguments of :class:`clmst.RepeatedSolver`; solves
+    on several devices have no warm starts.
     """
 
     def __init__(

@@ -78,16 +78,9 @@ class DeviceRound:
 
 
 class Worker:
-    """A device with its parts, for one thread at a time.
+    """A device with its parts, numbered from `first` on, for one thread at a time.
 
-    Parameters
-    ----------
-    assignment : Assignment
-    first : int
-        The number of its first part among all.
-    last : Device
-        The device of the last pass.
-    maximum : bool
+    `last` is the device of the last pass.
     """
 
     def __init__(self, assignment: Assignment, first: int, last: Device, *, maximum: bool) -> None:

@@ -21,15 +21,7 @@ from clmst.runtime.launcher import Launcher
 
 
 class Piece:
-    """A part of a graph on a device.
-
-    Parameters
-    ----------
-    number : int
-        Among all pieces of the graph.
-    part : Part
-    device : Device
-    """
+    """A part of a graph on a device, with a number among all pieces."""
 
     def __init__(self, number: int, part: Part, device: Device) -> None:
         self.number, self.part, self.device = number, part, device

@@ -61,13 +61,7 @@ def session_of(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StagedPoints:
-    """Checked coordinates of a round, on the host.
-
-    Attributes
-    ----------
-    points : Points
-    owner : PointsExecutor
-    """
+    """Checked coordinates of a round, on the host, for the executor that owns them."""
 
     points: Points
     owner: Any
@@ -81,15 +75,7 @@ class StagedPoints:
 class PointsExecutor(OneDevice):
     """An executor: one device that solves points at other coordinates each time.
 
-    Parameters
-    ----------
-    points : Points
-        Their number, dimensions and metric are those of all rounds.
-    device : Device
-    algorithm, options, maximum
-        As of :func:`clmst.minimum_spanning_forest`.
-    warm_start : bool
-        Whether solves may use what earlier ones found.
+    Number, dimensions and metric are the same in all rounds.
     """
 
     def __init__(

@@ -115,21 +115,7 @@ _FOR_SEVERAL = ("split", "cores")
 
 
 def devices_of(graph: Any, devices: Any, strategy: str) -> list[Device]:
-    """Return the devices of a solver.
-
-    Parameters
-    ----------
-    graph : object
-        If it is on a device and `devices` is None, that device is used.
-    devices : None, str, Device, pyopencl.CommandQueue, or sequence of such
-    strategy : str
-
-    Raises
-    ------
-    InvalidArgumentError
-        No devices, one of them twice, not the device of the graph, an unknown strategy, or a
-        strategy that needs several devices.
-    """
+    """Return the devices of a solver, or raise; by default that of the graph, if it is on one."""
     fact = f"no strategy is called {shown(strategy)}; there are"
     check_choice("strategy", strategy, STRATEGIES, fact=fact)
     several = isinstance(devices, Iterable) and not isinstance(devices, str)

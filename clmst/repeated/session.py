@@ -213,15 +213,8 @@ class Session:
 
         The thread that iterates takes weights from the source, one round before the solve needs
         them. The solve runs in a thread of its own. Weights on the device are not prefetched: there
-        is no upload to overlap, and the caller may reuse one buffer for all.
-
-        Parameters
-        ----------
-        source : iterator of weights
-        on_progress : callable
-            Called with the number of forests, before each is yielded.
-        keep_on_device, verify
-            As of :meth:`solve`.
+        is no upload to overlap, and the caller may reuse one buffer for all. `on_progress` is
+        called with the number of forests, before each is yielded.
         """
         done, queues, worker = 0, list[Any](), TaskThread("clmst-solve")
         prefetched = self._next(source, queues)
@@ -275,14 +268,7 @@ class Session:
         return staged
 
     def _prefetch(self, weights: Any, queues: list[Any]) -> StagedWeights:
-        """Stage weights while another thread solves.
-
-        Parameters
-        ----------
-        weights : array, DeviceArray or pyopencl.array.Array
-        queues : list
-            This thread's executor and its queues; filled on demand.
-        """
+        """Stage weights while another thread solves; `queues` gets the executor and its queues."""
         executor = self.opened()
         if not queues or queues[0] is not executor:
             queues[:] = executor, executor.new_queues()

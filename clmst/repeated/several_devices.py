@@ -46,14 +46,7 @@ class UnavailableWeights(KeyedWeights):
 
 
 class SeveralDevices(PieceExecutor):
-    """An executor: devices, their parts of the graph, and their threads.
-
-    Parameters
-    ----------
-    plan : DevicePlan
-        Of two or more devices.
-    maximum : bool
-    """
+    """An executor: two devices or more, their parts of the graph, and their threads."""
 
     guard = staticmethod(failures_of)
 

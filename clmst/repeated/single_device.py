@@ -37,11 +37,7 @@ from clmst.runtime.launcher import Launcher
 class OneDevice:
     """The part of an executor that does not depend on what it solves.
 
-    Parameters
-    ----------
-    device : Device
-    guard : callable
-        Makes the context manager that translates a device's errors.
+    `guard` makes the context manager that translates a device's errors.
     """
 
     def __init__(
@@ -84,22 +80,12 @@ class OneDevice:
 class SingleDevice(OneDevice, PieceExecutor):
     """An executor: one device that solves the whole graph.
 
-    Parameters
-    ----------
-    edges : Graph
-        As of :func:`clmst.core.topology.edges_once`.
-    device : Device
-    algorithm, options, maximum
-        As of :func:`clmst.minimum_spanning_forest`.
-    warm_start : bool
-        Whether solves may be warm starts.
-    guard : callable
-        Makes the context manager that translates a device's errors.
+    The edges are as of :func:`clmst.core.topology.edges_once`.
 
     Attributes
     ----------
-    series : SeriesContraction
-        Solves by series contraction.
+    series, warm : SeriesContraction, WarmStart
+        Solves by series contraction, and as warm starts.
     """
 
     def __init__(

@@ -29,14 +29,7 @@ _OF_DEVICES = (DeviceError, DeviceLostError, OutOfDeviceMemoryError, Unsupported
 
 
 class DeviceFailure(Exception):  # noqa: N818 - the error is what it carries
-    """A device of several has failed; the others may go on.
-
-    Parameters
-    ----------
-    device : Device
-    error : Exception
-        The original error.
-    """
+    """A device of several has failed by an error of its own; the others may go on."""
 
     def __init__(self, device: Device, error: Exception) -> None:
         super().__init__(f"{device.description} failed: {_reason(error)}")
@@ -91,21 +84,9 @@ def device_threads(devices: Sequence[Device]) -> list[TaskThread]:
 def together(
     devices: Sequence[Device], work: Callable[[int], T], threads: Sequence[TaskThread] | None = None
 ) -> list[T]:
-    """Work for several devices at once; wait for all of them.
+    """Return what `work` returns for the position of each device; wait for all of them.
 
-    Parameters
-    ----------
-    devices : sequence of Device
-        One at least.
-    work : callable
-        Is given the position of a device; takes the device's lock itself.
-    threads : sequence of TaskThread
-        As of :func:`device_threads`, which makes them by default.
-
-    Returns
-    -------
-    list
-        What `work` returned, in the order of the devices.
+    It takes a device's lock itself. By default :func:`device_threads` makes the threads.
 
     Raises
     ------
@@ -124,17 +105,9 @@ def together(
 def as_tree(devices: Sequence[Device], leaf: Callable[[int], T], join: Callable[[T, T], T]) -> T:
     """Work for several devices at once, and join what neighbours found until one thing is left.
 
-    Two are joined as soon as both are there, whatever the others do. Waits for all.
-
-    Parameters
-    ----------
-    devices : sequence of Device
-        One at least.
-    leaf : callable
-        Is given the position of a device; takes the device's lock itself.
-    join : callable
-        Is given what two neighbours found, each on the first of its devices; the result is on the
-        first one's. Takes locks itself.
+    Two are joined as soon as both are there, whatever the others do: `leaf` is given the position
+    of a device, `join` what two neighbours found, each on the first of its devices; the result is
+    on the first one's. Both take locks themselves. Waits for all.
 
     Raises
     ------

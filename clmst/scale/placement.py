@@ -35,25 +35,10 @@ def forest_by_several(
     graph: Any, devices: Any, *, device: Any, algorithm: str, options: object,
     keep_on_device: bool, profile: bool, verify: bool, symmetrize: bool, maximum: bool,
 ) -> Forest | Device | None:  # fmt: skip
-    """Return the forest by several devices, or the one device that is to solve.
+    """Return the forest by several devices, or the one device that is to solve, or raise.
 
-    Parameters
-    ----------
-    devices : "auto", sequence of devices, or None
-        None where the graph is in parts.
-    **
-        As of :func:`clmst.minimum_spanning_forest`.
-
-    Returns
-    -------
-    Forest, Device or None
-        None: the device that the graph is on, or else the one for all.
-
-    Raises
-    ------
-    InvalidArgumentError
-        Both `device` and `devices` are given; the graph is on other devices; or a device is to do
-        what only one can.
+    None: the device that the graph is on, or else the one for all. `devices` may be None where the
+    graph is in parts. The rest is as of :func:`clmst.minimum_spanning_forest`.
     """
     if devices is not None and device is not None:
         raise InvalidArgumentError(

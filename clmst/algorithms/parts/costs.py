@@ -74,18 +74,9 @@ def cores(
     pair: tuple[Costs, Costs], n: int, m: int, word: int, parts: Sequence[tuple[int, int]], *,
     dense_is_last: bool,
 ) -> float:  # fmt: skip
-    """Return the time of two devices, one of which solves the dense parts of a prepared graph.
+    """Return the time of two devices, the first of which solves dense parts of a prepared graph.
 
-    Parameters
-    ----------
-    pair : (Costs, Costs)
-        Of the device of the dense parts, and of that of the rest.
-    n, m, word : int
-        Of the whole graph.
-    parts : sequence of (int, int)
-        Vertices and edges of each matrix.
-    dense_is_last : bool
-        Whether the device of the dense parts solves the union.
+    `parts` are the vertices and edges of each matrix; `dense_is_last`: the union is solved there.
     """
     dense, sparse = pair
     inner, inside = (sum(numbers) for numbers in zip(*parts, strict=True))

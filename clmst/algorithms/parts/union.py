@@ -95,33 +95,18 @@ class ForestLists:
         self, number: int, forest: PartForest, launch: Launcher, *, numbers: Memory | None = None,
         first: int = 0,
     ) -> None:  # fmt: skip
-        """Enqueue the listing of a forest that is on this device.
+        """Enqueue the listing of a forest of this device as a list of some number.
 
-        Parameters
-        ----------
-        number : int
-            Of the list.
-        forest : PartForest
-        launch : Launcher
-        numbers : device buffer of uint32, or None
-            The graph's slot of each slot of the part; None: they are consecutive.
-        first : int
-            The first of them, where they are.
+        `numbers` has the graph's slot of each slot of the part; else these are consecutive, from
+        `first` on.
         """
         _list(forest, (numbers, first), (self.slots, self.words), launch, begin=self.begins[number])
 
     def move_to(self, other: ForestLists, first: int, lengths: Sequence[int], queue: Queue) -> None:
-        """Move all lists to another device; the caller has this one's lock; waits.
+        """Move all lists to another device, where their numbers begin with `first`; waits.
 
-        Parameters
-        ----------
-        other : ForestLists
-            Which nothing is under way to.
-        first : int
-            What number the first of the lists has there.
-        lengths : sequence of int
-        queue : pyopencl.CommandQueue
-            In the context of `other`, and the caller's alone.
+        The caller has this device's lock, and alone the queue, in the context of `other`, which
+        nothing is under way to.
         """
         copies = [
             DeviceCopy(
@@ -211,22 +196,9 @@ def united(first: PartForest, second: PartForest) -> tuple[DeviceGraph, DeviceAr
 def merged(
     lists: ForestLists, lengths: Sequence[int], whole: DeviceGraph, launch: Launcher
 ) -> tuple[DeviceGraph, DeviceArray]:
-    """Enqueue the merge of lists into one graph.
+    """Enqueue the merge of lists into one graph; return it, and the slot of `whole` of each slot.
 
-    Parameters
-    ----------
-    lists : ForestLists
-    lengths : sequence of int
-        Of each list.
-    whole : DeviceGraph
-        The graph of whose parts they are, on the same device; its weights are not read.
-    launch : Launcher
-
-    Returns
-    -------
-    graph : DeviceGraph
-    slots : DeviceArray of uint32
-        The slot of `whole` that each slot of the graph is.
+    They are lists of parts of `whole`, which is on the same device; its weights are not read.
     """
     device, n, k = launch.device, whole.n_vertices, sum(lengths)
     bounds = np.column_stack((lists.begins, lengths)).astype(np.uint32)
@@ -253,17 +225,9 @@ def begin_rows(
     indptr: DeviceArray, launch: Launcher, *, first_row: int, end_row: int, first_slot: int,
     n_slots: int,
 ) -> None:  # fmt: skip
-    """Enqueue that where some rows of a graph begin becomes where they begin in a part of it.
+    """Enqueue the rebase of indptr to a part of some rows, which begins with slot `first_slot`.
 
-    Parameters
-    ----------
-    indptr : DeviceArray of uint32, shape (n + 1,)
-        From `first_row` to `end_row`, both included, those of the graph; others undefined.
-    launch : Launcher
-    first_row, end_row : int
-        Of the part.
-    first_slot, n_slots : int
-        The graph's slot of the part's first, and how many the part has.
+    Before, it is the graph's from `first_row` to `end_row`, both included, and undefined elsewhere.
     """
     launch.for_each(
         _program(launch.device, _WORD), "parts_begin_rows", indptr.size, indptr, first_row,
