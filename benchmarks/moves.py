@@ -3,9 +3,9 @@
     python -m benchmarks moves --device nvidia:0 --device nvidia:1 [--bytes 4e8]
 
 Each way is verified byte for byte before it is timed; ways take turns. "blocks" is what clmst does
-(``runtime/relay.py``), here with blocks of several sizes; "array" copies all of it to an ordinary
-array, and then from there. "one context" lets the driver copy between devices; "migrated" asks it
-first to bring the buffer to the other device.
+(``runtime/peer_copy.py``), here with blocks of several sizes; "array" copies all of it to an
+ordinary array, and then from there. "one context" lets the driver copy between devices; "migrated"
+asks it first to bring the buffer to the other device.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import clmst
 from benchmarks.runner import Rows, Run, case
 from benchmarks.several_gpus import together
 from clmst.bench.harness import Contestant, WrongResultError
-from clmst.runtime.relay import DeviceCopy, locks_in_order, move
+from clmst.runtime.peer_copy import DeviceCopy, locks_in_order, move
 from clmst.runtime.transfer import Staging, StagingShape
 
 _BLOCKS = (1 << 20, 4 << 20, 16 << 20)  # bytes
@@ -35,7 +35,7 @@ class Pair:
         self.sent = clmst.DeviceArray.from_host(values, self.source)
         self.found = clmst.DeviceArray.from_host(np.zeros_like(values), self.target)
 
-    def by_relay(self) -> None:
+    def by_blocks(self) -> None:
         """Move as clmst does."""
         copies = [
             DeviceCopy(
@@ -92,7 +92,7 @@ def ways(devices: Sequence[clmst.Device], values: np.ndarray[Any, Any]) -> list[
             pinned = device.capabilities.host_arrays == "copied"
             device.staging = Staging(device.queue, pinned=pinned, shape=shape)
         pair = Pair(twins, values)
-        add(f"blocks of {n_bytes >> 20} MiB", pair, pair.by_relay)
+        add(f"blocks of {n_bytes >> 20} MiB", pair, pair.by_blocks)
         if n_bytes == StagingShape().block_bytes:
             add("array", pair, pair.by_array)
     if devices[0].cl_device.platform != devices[1].cl_device.platform:

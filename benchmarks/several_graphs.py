@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 import clmst
+from clmst.algorithms.parts.costs import ends_of_parts
 from clmst.algorithms.prim.mirror import rows_of
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.graph_checks import MAX_SLOTS
 from clmst.runtime.device_costs import Costs
 from clmst.runtime.launcher import Launcher
-from clmst.scale.several_costs import ends_of_parts
 
 _SOURCE = Path(__file__).with_name("several_graphs.cl")
 

@@ -232,7 +232,6 @@ _ALGORITHMS: dict[str, Rule] = {
     "reweighting/repeated": _each(*LEAST),
     "reweighting/sensitivity_classify": _each({}),
     "reweighting/series": _each({}),
-    "reweighting/union": _WIDTHS,
     "shared/contraction": _each(*(one | contraction.DEFINES for one in LEAST)),
     "shared/forest": _WIDTHS,
     "small_matrix/small_matrix": _where(_is_alone, *EVERY),

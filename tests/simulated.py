@@ -53,18 +53,18 @@ from clmst.algorithms.filter_boruvka import gpu as filter_boruvka
 from clmst.algorithms.filter_boruvka import plan as filter_boruvka_plan
 from clmst.algorithms.filter_boruvka.options import Launches
 from clmst.algorithms.k_core import core_numbers as k_core
+from clmst.algorithms.parts import union
 from clmst.algorithms.prim import trees as prim_trees
 from clmst.algorithms.proof import self_test as proof_self_test
 from clmst.algorithms.reweighting import sensitivity, warm_start
 from clmst.algorithms.reweighting.series import contract_series
-from clmst.algorithms.reweighting.union import Lists
 from clmst.algorithms.self_test import merge_by_host
 from clmst.algorithms.small_matrix import solve as small_matrix
 from clmst.core import csr_forest, partition
 from clmst.core.weight_keys import Array
-from clmst.repeated import staged
-from clmst.repeated.devices.multi_device import MultiDevice
+from clmst.repeated import weights as round_weights
 from clmst.repeated.points import solver_of_candidates
+from clmst.repeated.several_devices import SeveralDevices
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.device_matrix import DeviceMatrix
 from clmst.runtime.kernel_family import Case, difference
@@ -308,7 +308,7 @@ def core_wrongs(device: Device, shape: str) -> Iterator[str]:
 
 def repeated_wrongs(device: Device) -> Iterator[str]:
     """Yield what is wrong with repeated solves: in both orders, weights from host and device."""
-    staged.DEVICE_CHECKS_FROM = 0
+    round_weights.DEVICE_CHECKS_FROM = 0
     cases = [
         ("in order", hub(np.dtype(np.float32), 130, 70, 150), True),
         ("of doubles in disorder", hub(np.dtype(np.float64)), False),
@@ -508,19 +508,20 @@ def proof_wrongs(device: Device, shape: str) -> Iterator[str]:
                 yield f"proof of a {type(matrix).__name__}: {claim[0]}"
 
 
-def receive_whole(lists: Lists, number: int, slots: Array, words: Array, queue: Any) -> None:
-    """Do as `Lists.receive`: Oclgrind takes what is written behind an offset for uninitialised."""
-    launch, begin = Launcher(lists.device, queue), lists.begins[number]
-    for buffer, values in ((lists.slots, slots), (lists.words, words)):
-        every = np.empty(lists.capacity, values.dtype)
-        launch.read(buffer, every)
-        every[begin : begin + values.size] = values
-        launch.write(buffer, every)
+def move_whole(copies: Any, source: Device, target: Device, **_: Any) -> None:
+    """Do as `peer_copy.move`: Oclgrind takes what is written behind an offset for uninitialised."""
+    for one in copies:
+        sent, whole = np.empty(one.n_bytes, np.uint8), np.empty(one.target.size, np.uint8)
+        if sent.size:
+            Launcher(source, source.queue).read(one.source, sent, offset=one.begin)
+            Launcher(target, target.queue).read(one.target, whole)
+            whole[one.offset : one.offset + sent.size] = sent
+            Launcher(target, target.queue).write(one.target, whole)
 
 
-def work_in_turn(together: MultiDevice, _pool: Any, work: Any) -> list[Any]:
-    """Do as `MultiDevice._each`, in one thread: Oclgrind does not survive two."""
-    return [work(place) for place in range(len(together.workers))]
+def work_in_turn(executor: SeveralDevices, _threads: Any, work: Any) -> list[Any]:
+    """Do as `SeveralDevices._together`, in one thread: Oclgrind does not survive two."""
+    return [work(place) for place in range(len(executor.workers))]
 
 
 def several_wrongs(device: Device) -> Iterator[str]:
@@ -530,8 +531,8 @@ def several_wrongs(device: Device) -> Iterator[str]:
     """
     from clmst.runtime.tuning import fitted
 
-    MultiDevice._each = work_in_turn  # type: ignore[method-assign, assignment]
-    Lists.receive = receive_whole  # type: ignore[method-assign, assignment]
+    union.move = move_whole  # type: ignore[assignment, attr-defined]
+    SeveralDevices._together = work_in_turn  # type: ignore[method-assign, assignment]
     partition.RANGE_STEP = 16
     graph = hub(np.dtype(np.float32), 120, 110, 230)
     u, v, w, ids = graph.edges()

@@ -50,7 +50,7 @@ from clmst.algorithms.pma.solve import lanes_for
 from clmst.algorithms.proof.prove import Proof
 from clmst.bench.harness import WrongResultError
 from clmst.generators import surrogates
-from clmst.repeated.devices.pool import DevicePool
+from clmst.repeated.device_pool import DevicePool
 from clmst.scale import stream_sink
 from tests.repeated.device_sets import device_sets
 from tests.variants import GPU_SHAPE

@@ -148,12 +148,14 @@ MUTATIONS = [
         "floor, m) > ~0u)",
     ),
     Mutation(
-        "union",
+        "parts",
         "device/rows.cl",
         "slots[middle] < slot)",
         "slots[middle] + 1 < slot)",
     ),
     Mutation("parts", "algorithms/parts/parts.cl", "before + low;", "low;"),
+    Mutation("parts", "algorithms/parts/parts.cl", "before + low - first;", "low - first;"),
+    Mutation("parts", "algorithms/parts/parts.cl", "numbered ? numbers[slot]", "numbered ? slot"),
     Mutation(
         "bvh-boruvka",
         "algorithms/bvh_boruvka/walk.cl",

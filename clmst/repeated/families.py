@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clmst.algorithms.families import DIRECTED, POINTS, WORDS, matrix_case, with_options
+from clmst.algorithms.families import DIRECTED, POINTS, matrix_case, with_options
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.device_matrix import DeviceMatrix
 from clmst.runtime.kernel_family import Case, KernelFamily, case_of
@@ -25,11 +25,7 @@ MOVED = KernelFamily(
     name="moved-points", test=f"{_SELF_TEST}:moved_points", cases=POINTS.cases,
     what="trees of points that have moved a little; else each begins anew",
 )  # fmt: skip
-UNION = KernelFamily(
-    name="union", test=f"{_SELF_TEST}:union", cases=WORDS,
-    what="forests of several devices put together",
-)  # fmt: skip
-FAMILIES = (ROUNDS, SERIES, WARM_START, MOVED, UNION)
+FAMILIES = (ROUNDS, SERIES, WARM_START, MOVED)
 
 
 def require_rounds(graph: DeviceGraph, algorithm: str, *, maximum: bool, options: object) -> None:

@@ -18,12 +18,11 @@ from clmst.algorithms.shared.device_forest import DeviceForest
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.graph import Graph
 from clmst.core.points import Points
+from clmst.core.weight_keys import Encoding
 from clmst.intake import check_takes_complete
 from clmst.repeated import families
-from clmst.repeated.changes import Changes
-from clmst.repeated.one_device import OneDevice
 from clmst.repeated.session import Session
-from clmst.repeated.single_device import SingleDevice
+from clmst.repeated.single_device import OneDevice, SingleDevice
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
 from clmst.runtime.device_matrix import DeviceMatrix
@@ -57,18 +56,12 @@ def session_of(
         points, devices[0], algorithm=algorithm, options=options, maximum=maximum,
         warm_start=warm_start,
     )  # fmt: skip
-    return PointsSession(points, executor, maximum=maximum)
+    return Session(points, executor, maximum=maximum)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StagedPoints:
-    """Checked coordinates of a round, on the host.
-
-    Attributes
-    ----------
-    points : Points
-    owner : PointsExecutor
-    """
+    """Checked coordinates of a round, on the host, for the executor that owns them."""
 
     points: Points
     owner: Any
@@ -79,32 +72,11 @@ class StagedPoints:
         return False
 
 
-class PointsSession(Session):
-    """A session whose rounds are given by coordinates."""
-
-    def _changes(self, edge_ids: Any, weights: Any) -> Changes:
-        self.opened()
-        raise InvalidArgumentError(
-            "the solver is made of points, whose edges have no weights to change; solve() takes "
-            "the coordinates of all points"
-        )
-
-
 class PointsExecutor(OneDevice):
     """An executor: one device that solves points at other coordinates each time.
 
-    Parameters
-    ----------
-    points : Points
-        Their number, dimensions and metric are those of all rounds.
-    device : Device
-    algorithm, options, maximum
-        As of :func:`clmst.minimum_spanning_forest`.
-    warm_start : bool
-        Whether solves may use what earlier ones found.
+    Number, dimensions and metric are the same in all rounds.
     """
-
-    encoding = None  # no round has weights
 
     def __init__(
         self,
@@ -127,6 +99,14 @@ class PointsExecutor(OneDevice):
             )
         )
         self._times_renewed = device.times_renewed
+
+    @property
+    def encoding(self) -> Encoding | None:
+        """Raise: no round has weights."""
+        raise InvalidArgumentError(
+            "the solver is made of points, whose edges have no weights to change; solve() takes "
+            "the coordinates of all points"
+        )
 
     def close(self) -> None:
         """Free all memory."""
@@ -165,7 +145,7 @@ class PointsExecutor(OneDevice):
 
     def solve(self, staged: StagedPoints, *, began: float, profile: bool) -> DeviceForest:
         """Solve points at these coordinates."""
-        with self.device.lock, self._guard(self.device):
+        with self.device.lock, self.guard(self.device):
             if self.device.times_renewed != self._times_renewed:  # all its memory is lost
                 self.forget()
                 self._times_renewed = self.device.times_renewed

@@ -1,18 +1,27 @@
-"""A graph prepared for solves with many weights: its facts, and the edge of each weight."""
+"""A graph prepared for solves with many weights: checks, its facts, the edge of each weight."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Sized
 from functools import cached_property
 from typing import Any
 
+from clmst.algorithms.csr_validation.check import put_matrix
+from clmst.algorithms.ecl.options import EclOptions
 from clmst.core import topology
+from clmst.core.arguments import check_bool, check_choice, has, shown
+from clmst.core.coercion import as_listed
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.graph import Graph
 from clmst.core.points import Points
 from clmst.core.weight_keys import Array
+from clmst.intake import check_same_device
 from clmst.repeated.session import Session
-from clmst.repeated.source import weights_of
 from clmst.runtime.device import Device
+from clmst.runtime.device_graph import DeviceGraph
+from clmst.runtime.device_matrix import DeviceMatrix
+from clmst.runtime.device_parts import named_devices
+from clmst.runtime.discovery import get_device
 
 
 class Prepared:
@@ -91,4 +100,77 @@ class Prepared:
         -----
         O(n + n_slots).
         """
-        return weights_of(matrix, self._listed, self.device, symmetrize=symmetrize)
+        edges = self._listed
+        if edges.edge_ids is not None:
+            raise InvalidArgumentError(
+                "the solver was made of a list of edges, whose order a matrix does not have; "
+                "give weights in the order of that list"
+            )
+        graph = graph_of(matrix, self.device, symmetrize=symmetrize)
+        return topology.weights_in_order(graph, edges)
+
+
+STRATEGIES = ("auto", "alone", "split", "cores")
+_FOR_SEVERAL = ("split", "cores")
+
+
+def devices_of(graph: Any, devices: Any, strategy: str) -> list[Device]:
+    """Return the devices of a solver, or raise; by default that of the graph, if it is on one."""
+    fact = f"no strategy is called {shown(strategy)}; there are"
+    check_choice("strategy", strategy, STRATEGIES, fact=fact)
+    several = isinstance(devices, Iterable) and not isinstance(devices, str)
+    resident = isinstance(graph, DeviceGraph | DeviceMatrix)
+    if resident and not several:
+        check_same_device(graph, devices)
+        found = [graph.device]
+    else:
+        found = named_devices(devices) if several else [get_device(devices)]
+    if resident and not any(one is graph.device for one in found):
+        raise InvalidArgumentError(
+            f"the graph is on {graph.device.description}, which is none of the devices; "
+            "name that one as well, or give the graph itself"
+        )
+    if strategy in _FOR_SEVERAL and len(found) == 1:
+        raise InvalidArgumentError(
+            f"strategy {strategy!r} is for several devices, and there is one, "
+            f"{found[0].description}; 'auto' and 'alone' are for one"
+        )
+    return found
+
+
+def rounds_of(weights: Any, progress: Any) -> tuple[Iterator[Any], Callable[[int], None]]:
+    """Return an iterator over the weights of rounds, and a function that calls `progress`."""
+    try:
+        given: Any = weights if isinstance(weights, Iterable | Sized) else None
+        each: Iterator[Any] = iter(given)
+        total = len(weights) if isinstance(weights, Sized) else None
+    except Exception as error:
+        raise InvalidArgumentError(
+            f"weights are {shown(weights)}; they must be iterable"
+        ) from error
+    if progress is not None and not callable(progress):
+        raise InvalidArgumentError(f"progress is {shown(progress)}; it must be callable")
+
+    def on_progress(done: int) -> None:
+        if progress is not None:
+            progress(done, total)
+
+    return each, on_progress
+
+
+def check_options(options: object) -> None:
+    """Raise if options are for edges that are stored in both directions."""
+    if isinstance(options, EclOptions) and not options.single_direction:
+        raise InvalidArgumentError(
+            "EclOptions(single_direction=False) is for both directions of edges; a "
+            "RepeatedSolver stores each edge once"
+        )
+
+
+def graph_of(graph: Any, device: Device, *, symmetrize: bool) -> Graph:
+    """Return a graph whose edges do not depend on its weights."""
+    check_bool("symmetrize", symmetrize)
+    if has(graph, "tocsr"):
+        canonical = put_matrix(graph, device, arrange=False)
+        return topology.graph_of_matrix(graph) if canonical is None else canonical.graph
+    return as_listed(graph, symmetrize=symmetrize)

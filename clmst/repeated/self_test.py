@@ -21,8 +21,6 @@ from clmst.core.known_graphs import KnownGraph, known_graph, weights_of
 from clmst.core.kruskal import kruskal
 from clmst.core.points import Points
 from clmst.core.weight_keys import Array
-from clmst.repeated.devices.multi_device import MultiDevice
-from clmst.repeated.devices.strategies import Choice
 from clmst.repeated.points import solver_of_candidates
 from clmst.repeated.session import Session
 from clmst.repeated.single_device import SingleDevice
@@ -151,13 +149,3 @@ def drifting(n: int, dtype: np.dtype[Any], rng: np.random.Generator) -> Iterator
         else:
             octave = 1 << 8 * dtype.itemsize - 2
             yield octave + (fractions * (octave * 0.99)).astype(dtype)
-
-
-def union(device: Device, case: Case) -> Iterator[Answer]:
-    """Let two device objects with separate contexts solve half of the weights each."""
-    known = known_graph("small")
-    twins = [device.twin() for _ in range(2)]
-    choice = Choice(topology.edges_once(known.ranks), twins, algorithm="auto", options=None)
-    executor = MultiDevice(choice.plan("split"), maximum=False)
-    with closing(Session(executor.plan.edges, executor, maximum=False)) as session:
-        yield from _Series(known, case, session).solve(_weights(known, case))

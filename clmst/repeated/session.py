@@ -15,8 +15,7 @@ from clmst.core.errors import InvalidArgumentError
 from clmst.core.forest import Forest
 from clmst.core.threads import TaskThread, all_of
 from clmst.core.weight_keys import Encoding
-from clmst.repeated.changes import Changes
-from clmst.repeated.staged import StagedWeights, closed_error
+from clmst.repeated.weights import Changes, StagedWeights, closed_error
 from clmst.runtime import forking
 from clmst.runtime.device import Device
 from clmst.runtime.failures import Guard
@@ -214,15 +213,8 @@ class Session:
 
         The thread that iterates takes weights from the source, one round before the solve needs
         them. The solve runs in a thread of its own. Weights on the device are not prefetched: there
-        is no upload to overlap, and the caller may reuse one buffer for all.
-
-        Parameters
-        ----------
-        source : iterator of weights
-        on_progress : callable
-            Called with the number of forests, before each is yielded.
-        keep_on_device, verify
-            As of :meth:`solve`.
+        is no upload to overlap, and the caller may reuse one buffer for all. `on_progress` is
+        called with the number of forests, before each is yielded.
         """
         done, queues, worker = 0, list[Any](), TaskThread("clmst-solve")
         prefetched = self._next(source, queues)
@@ -276,14 +268,7 @@ class Session:
         return staged
 
     def _prefetch(self, weights: Any, queues: list[Any]) -> StagedWeights:
-        """Stage weights while another thread solves.
-
-        Parameters
-        ----------
-        weights : array, DeviceArray or pyopencl.array.Array
-        queues : list
-            This thread's executor and its queues; filled on demand.
-        """
+        """Stage weights while another thread solves; `queues` gets the executor and its queues."""
         executor = self.opened()
         if not queues or queues[0] is not executor:
             queues[:] = executor, executor.new_queues()

@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
 
-import numpy as np
-
 from clmst import algorithms
+from clmst.algorithms.proof.checked import checked
 from clmst.algorithms.reweighting.repeated import ReweightedGraph
 from clmst.algorithms.reweighting.series import SeriesContraction
 from clmst.algorithms.reweighting.warm_start import WarmStart
 from clmst.algorithms.shared.device_forest import DeviceForest
 from clmst.algorithms.shared.solution import forest_of
+from clmst.core import partition
 from clmst.core.errors import DeviceError
 from clmst.core.graph import Graph
-from clmst.core.weight_keys import Array, Encoding
 from clmst.repeated import families
-from clmst.repeated.changes import Changes, unknown_error
-from clmst.repeated.one_device import OneDevice
-from clmst.repeated.staged import Needs, StagedWeights, closed_error, nan_error, stage
+from clmst.repeated.pieces import Piece, PieceExecutor, bring
+from clmst.repeated.weights import (
+    Changes,
+    StagedWeights,
+    closed_error,
+    nan_error,
+    stage,
+    unknown_error,
+)
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.failures import Guard, has_finished
@@ -28,25 +34,58 @@ from clmst.runtime.handles import Queue
 from clmst.runtime.launcher import Launcher
 
 
-class SingleDevice(OneDevice):
+class OneDevice:
+    """The part of an executor that does not depend on what it solves.
+
+    `guard` makes the context manager that translates a device's errors.
+    """
+
+    def __init__(
+        self, device: Device, guard: Callable[..., AbstractContextManager[None]] = Guard
+    ) -> None:
+        self.device, self.guard = device, guard
+        self._launch = Launcher(device, device.queue)  # of the last round
+
+    def prove(self, forest: DeviceForest) -> DeviceForest:
+        """Return the last forest, proved, or raise."""
+        began = time.perf_counter()
+        with self.device.lock, self.guard(self.device):
+            proved = checked(forest, self._launch)
+        if (times := proved.stats.get("times")) is None:
+            return proved
+        solve = times["solve"] + 1e3 * (time.perf_counter() - began)
+        return proved.with_stats({**proved.stats, "times": {**times, "solve": solve}})
+
+    def _launcher(self, *, profile: bool) -> Launcher:
+        self._launch = Launcher.of(self.device, profile=profile)
+        return self._launch
+
+    def _now(self, launch: Launcher) -> float:
+        """Return the time; waits for all commands first if times are requested."""
+        if launch.profile is not None:
+            launch.queue.finish()
+        return time.perf_counter()
+
+    def _timed(
+        self, forest: DeviceForest, launch: Launcher, began: float, uploaded: float
+    ) -> DeviceForest:
+        """Return a forest with the times of its steps, if requested."""
+        if launch.profile is None:
+            return forest
+        solve = 1e3 * (time.perf_counter() - uploaded)
+        times = {"upload": 1e3 * (uploaded - began), "solve": solve}
+        return forest.with_stats({**forest.stats, "times": times})
+
+
+class SingleDevice(OneDevice, PieceExecutor):
     """An executor: one device that solves the whole graph.
 
-    Parameters
-    ----------
-    edges : Graph
-        As of :func:`clmst.core.topology.edges_once`.
-    device : Device
-    algorithm, options, maximum
-        As of :func:`clmst.minimum_spanning_forest`.
-    warm_start : bool
-        Whether solves may be warm starts.
-    guard : callable
-        Makes the context manager that translates a device's errors.
+    The edges are as of :func:`clmst.core.topology.edges_once`.
 
     Attributes
     ----------
-    series : SeriesContraction
-        Solves by series contraction.
+    series, warm : SeriesContraction, WarmStart
+        Solves by series contraction, and as warm starts.
     """
 
     def __init__(
@@ -66,94 +105,60 @@ class SingleDevice(OneDevice):
         self.warm = WarmStart(maximum=maximum) if warm_start else None
         self.series = SeriesContraction(maximum=maximum)
         with device.lock, guard(device):
-            self._rounds: ReweightedGraph | None = ReweightedGraph(edges, device)
+            self.pieces: list[Piece] = [Piece(0, partition.whole(edges), device)]
             device.queue.finish()
         self._times_renewed = device.times_renewed
 
     @property
-    def rounds(self) -> ReweightedGraph:
+    def piece(self) -> Piece:
         """The prepared graph; raises if it is closed or lost."""
-        if self._rounds is None:
+        if not (pieces := self.pieces):
             raise closed_error()
         if self.device.times_renewed != self._times_renewed:
             raise DeviceError(
                 f"{self.device.description} has failed since this solver was made, and lost what "
                 "was in its memory; make another one to solve again"
             )
-        return self._rounds
+        return pieces[0]
+
+    @property
+    def rounds(self) -> ReweightedGraph:
+        """Its weights."""
+        return self.piece.rounds
 
     def close(self) -> None:
         """Free all memory."""
-        self._rounds = self.warm = None
+        self.pieces, self.warm = [], None
         self.series = SeriesContraction(maximum=self.maximum)
 
     # --------------------------------------------------------------------------- weights
 
-    @property
-    def encoding(self) -> Encoding | None:
-        """How the present weights are encoded; None if there are none."""
-        present = self.rounds.present
-        return None if present is None else present.encoding
-
-    @property
-    def needs(self) -> Needs:
-        """The ranges of weights that each device takes."""
-        return [(self.device, [(0, self.edges.n_input)])]
-
     def new_queues(self) -> list[Queue]:
         """Return a queue for uploads of weights."""
-        with self._guard(self.device):
+        with self.guard(self.device):
             return [self.device.new_queue()]
 
     def stage(self, weights: Any, queues: list[Queue] | None = None) -> StagedWeights:
         """Check weights by edge; upload them if there is a queue, and wait."""
-        with self._guard(self.device, queues=queues or ()):
-            rounds = self.rounds
-            staged = stage(weights, self.edges, self.needs, keeps=queues is not None)
+        with self.guard(self.device, queues=queues or ()):
+            piece = self.piece
+            staged = stage(weights, self.edges, [self.device], keeps=queues is not None)
             staged.owner = self
             if queues is not None:
-                self._upload(staged, rounds, queues[0])
+                bring(staged, [piece], queues[0])
                 queues[0].finish()
         return staged
-
-    def _upload(self, staged: StagedWeights, rounds: ReweightedGraph, queue: Queue) -> None:
-        if not staged.parts:
-            staged.parts[0] = [staged.upload((0, self.edges.n_input), rounds, queue)]
-
-    def release(self, staged: StagedWeights) -> None:
-        """Free the memory of weights that are no longer needed."""
-        parts, staged.parts = staged.parts, {}
-        rounds = self._rounds
-        if rounds is not None and parts:
-            rounds.put_back(parts[0][0])
-
-    def forget(self) -> None:
-        """Drop the weights."""
-        if self._rounds is not None:
-            self._rounds.forget()
-
-    def present_weights(self) -> Array:
-        """Read the weights of the last round; 0 where the device has none."""
-        with self.device.lock, self._guard(self.device):
-            rounds = self.rounds
-            if rounds.present is None:
-                raise DeviceError("the weights may be half changed; they must be given again")
-            encoding, ids = rounds.present.encoding, self.edges.edge_ids
-            weights = np.zeros(self.edges.n_input, encoding.dtype)
-            words = rounds.graph(Launcher(self.device, self.device.queue)).encoded.words()
-            weights[slice(None) if ids is None else ids] = encoding.decode(words)
-        return weights
 
     # ---------------------------------------------------------------------------- rounds
 
     def solve(self, staged: StagedWeights, *, began: float, profile: bool) -> DeviceForest:
         """Solve with weights, which become the present ones."""
-        with self.device.lock, self._guard(self.device):
-            rounds, launch = self.rounds, self._launcher(profile=profile)
-            self._upload(staged, rounds, launch.queue)
-            uploaded, given = self._now(launch), staged.parts[0][0]
-            forest = self._solve(rounds, lambda: rounds.take(given, launch), launch)
-            if given.may_hold_nan and (nan := rounds.read_faults(launch).nan) is not None:
+        with self.device.lock, self.guard(self.device):
+            piece, launch = self.piece, self._launcher(profile=profile)
+            bring(staged, [piece], launch.queue)
+            uploaded = self._now(launch)
+            forest = self._solve(piece.rounds, lambda: piece.take(staged, launch), launch)
+            if (nan := piece.first_nan(launch)) is not None:
                 raise nan_error(nan, self.edges)
         return self._timed(forest, launch, began, uploaded)
 
@@ -162,7 +167,7 @@ class SingleDevice(OneDevice):
 
         After any other error it is unknown which of them have changed.
         """
-        with self.device.lock, self._guard(self.device):
+        with self.device.lock, self.guard(self.device):
             rounds, launch = self.rounds, self._launcher(profile=profile)
             ids, words = changes.upload(rounds, launch)
             uploaded = self._now(launch)

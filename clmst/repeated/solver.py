@@ -8,14 +8,14 @@ from typing import Any, Literal, overload
 
 from clmst import algorithms
 from clmst.algorithms.shared.device_forest import DeviceForest
+from clmst.core import topology
 from clmst.core.arguments import check_bools
 from clmst.core.forest import Forest
-from clmst.repeated.devices.pool import DevicePool
+from clmst.repeated.device_pool import DevicePool
 from clmst.repeated.points import points_of, session_of
-from clmst.repeated.prepared import Prepared
+from clmst.repeated.prepared import Prepared, check_options, devices_of, graph_of, rounds_of
 from clmst.repeated.session import Session
 from clmst.repeated.single_device import SingleDevice
-from clmst.repeated.source import check_options, devices_of, edges_of, rounds_of
 
 
 class RepeatedSolver(Prepared):
@@ -39,7 +39,7 @@ class RepeatedSolver(Prepared):
         device solves a range of the edges, in proportion to its speed; one of them then solves the
         union of the forests. "cores": one device solves dense parts, which k-core decomposition
         finds, by the algorithm "dense"; another one solves the rest. "auto": the quickest of these
-        by the tables of costs (:mod:`clmst.repeated.devices.costs`). The forest is the same.
+        by the tables of costs (:mod:`clmst.algorithms.parts.costs`). The forest is the same.
     maximum : bool
         Whether to compute maximum spanning forests.
     algorithm : str
@@ -115,7 +115,8 @@ class RepeatedSolver(Prepared):
             self._graph = points
             self._session = session_of(points, found, maximum=maximum, **of_solves)
         else:
-            edges = self._graph = edges_of(graph, found[0], symmetrize=symmetrize)
+            listed = graph_of(graph, found[0], symmetrize=symmetrize)
+            edges = self._graph = topology.edges_once(listed)
             if len(found) > 1:
                 self._session = DevicePool(
                     edges, found, strategy=strategy, maximum=maximum, **of_solves

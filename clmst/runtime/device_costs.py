@@ -9,8 +9,6 @@ import numpy as np
 from clmst.core.weight_keys import Array
 from clmst.runtime.device import Device
 
-_WORD_BYTES = 4
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Costs:
@@ -54,11 +52,6 @@ class Costs:
         )
 
     @property
-    def weighed_edge_ns(self) -> float:
-        """The time of an edge with the upload of its weight."""
-        return self.edge_ns + _WORD_BYTES * self.upload_ns
-
-    @property
     def has_dense_parts(self) -> bool:
         """Whether `dense` is quicker at least if all pairs are edges."""
         return 2 * self.cell_ns < self.edge_ns
@@ -74,7 +67,3 @@ class Costs:
     def dense(self, n: int) -> float:
         """Return the time of `dense` for n vertices."""
         return self.solve_ms + 1e-6 * n * n * self.cell_ns
-
-    def upload(self, m: int) -> float:
-        """Return the time of uploading the weights of m edges."""
-        return 1e-6 * m * _WORD_BYTES * self.upload_ns

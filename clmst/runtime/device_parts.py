@@ -14,6 +14,7 @@ from clmst.core.graph import Graph
 from clmst.core.weight_keys import Array
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
+from clmst.runtime.discovery import get_device
 from clmst.runtime.launcher import Launcher
 
 
@@ -128,6 +129,21 @@ class DeviceParts:
     def __repr__(self) -> str:
         on = ", ".join(device.description for device in self.devices)
         return f"DeviceParts(n_vertices={self.n_vertices}, n_slots={self.n_slots}, on {on})"
+
+
+def named_devices(devices: Any) -> list[Device]:
+    """Return the devices that a caller names, one at least and each once."""
+    try:
+        names = [devices] if isinstance(devices, str | Device) else items_of(devices)
+    except Exception as error:
+        raise InvalidArgumentError(
+            f"devices are {shown(devices)}; they must be a sequence of devices"
+        ) from error
+    if not names:
+        raise InvalidArgumentError("devices is empty; name one at least, or leave it out")
+    found = [get_device(one) for one in names]
+    check_distinct(found)
+    return found
 
 
 def check_distinct(devices: Sequence[Device]) -> None:

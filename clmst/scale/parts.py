@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from clmst.algorithms.families import PARTS, words_case
+from clmst.algorithms.parts.costs import ends_of_parts, shares_of
 from clmst.algorithms.parts.union import begin_rows
-from clmst.core.arguments import check_bool, items_of, shown, unchecked
+from clmst.core.arguments import check_bool, unchecked
 from clmst.core.coercion import as_graph
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.graph import Graph
@@ -26,13 +27,11 @@ from clmst.runtime.device_costs import Costs
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.device_matrix import DeviceMatrix
 from clmst.runtime.device_memory import is_pinned
-from clmst.runtime.device_parts import DeviceParts, check_distinct
-from clmst.runtime.discovery import get_device
+from clmst.runtime.device_parts import DeviceParts, named_devices
+from clmst.runtime.device_threads import named_failures, together
 from clmst.runtime.failures import Guard
 from clmst.runtime.launcher import Launcher
-from clmst.runtime.together import together
 from clmst.runtime.transfer import Transfer
-from clmst.scale.several_costs import ends_of_parts, shares_of
 
 
 def to_devices(graph: Any, devices: Iterable[Any], *, symmetrize: bool = False) -> DeviceParts:
@@ -78,9 +77,11 @@ def to_devices(graph: Any, devices: Iterable[Any], *, symmetrize: bool = False) 
     found = named_devices(devices)
     check_bool("symmetrize", symmetrize)
     division = divided(listed_graph(graph, symmetrize=symmetrize), found, stays=True)
+    with named_failures(division.devices):
+        parts = together(division.devices, partial(_arrived, division))
     return unchecked(
         DeviceParts,
-        parts=tuple(together(division.devices, partial(_arrived, division))),
+        parts=tuple(parts),
         first_rows=division.first_rows,
         graph=division.graph,
         slots=division.slots,
@@ -90,24 +91,9 @@ def to_devices(graph: Any, devices: Iterable[Any], *, symmetrize: bool = False) 
 def _arrived(division: Division, number: int) -> DeviceGraph:
     """Return a part once it is on its device."""
     part = division.part(number)
-    with part.device.lock, Guard(part.device):
+    with part.device.lock:
         part.device.queue.finish()
     return part
-
-
-def named_devices(devices: Any) -> list[Device]:
-    """Return the devices that a caller names, one at least and each once."""
-    try:
-        names = [devices] if isinstance(devices, str | Device) else items_of(devices)
-    except Exception as error:
-        raise InvalidArgumentError(
-            f"devices are {shown(devices)}; they must be a sequence of devices"
-        ) from error
-    if not names:
-        raise InvalidArgumentError("devices is empty; name one at least, or leave it out")
-    found = [get_device(one) for one in names]
-    check_distinct(found)
-    return found
 
 
 def listed_graph(graph: Any, *, symmetrize: bool) -> Graph:

@@ -6,6 +6,7 @@ from typing import Any
 
 from clmst import algorithms
 from clmst.algorithms.ecl.options import EclOptions
+from clmst.algorithms.parts import costs
 from clmst.core.arguments import has, shown
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.forest import Forest
@@ -14,10 +15,9 @@ from clmst.runtime.device import Device
 from clmst.runtime.device_costs import Costs
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.device_matrix import DeviceMatrix
-from clmst.runtime.device_parts import DeviceParts
+from clmst.runtime.device_parts import DeviceParts, named_devices
 from clmst.runtime.discovery import devices as listings
 from clmst.runtime.discovery import get_device
-from clmst.scale import several_costs
 from clmst.scale.fallback import proved
 from clmst.scale.parts import (
     Division,
@@ -25,7 +25,6 @@ from clmst.scale.parts import (
     devices_of,
     divided,
     listed_graph,
-    named_devices,
 )
 from clmst.scale.several import SolveOfParts
 
@@ -36,25 +35,10 @@ def forest_by_several(
     graph: Any, devices: Any, *, device: Any, algorithm: str, options: object,
     keep_on_device: bool, profile: bool, verify: bool, symmetrize: bool, maximum: bool,
 ) -> Forest | Device | None:  # fmt: skip
-    """Return the forest by several devices, or the one device that is to solve.
+    """Return the forest by several devices, or the one device that is to solve, or raise.
 
-    Parameters
-    ----------
-    devices : "auto", sequence of devices, or None
-        None where the graph is in parts.
-    **
-        As of :func:`clmst.minimum_spanning_forest`.
-
-    Returns
-    -------
-    Forest, Device or None
-        None: the device that the graph is on, or else the one for all.
-
-    Raises
-    ------
-    InvalidArgumentError
-        Both `device` and `devices` are given; the graph is on other devices; or a device is to do
-        what only one can.
+    None: the device that the graph is on, or else the one for all. `devices` may be None where the
+    graph is in parts. The rest is as of :func:`clmst.minimum_spanning_forest`.
     """
     if devices is not None and device is not None:
         raise InvalidArgumentError(
@@ -135,7 +119,7 @@ def _quickest(graph: Any, *, only_one: bool) -> list[Device]:
     n, m = _sizes(graph)
     every = [Costs.of(one) for one in (first, *others)]
     at_once = isinstance(graph, Graph) and are_pinned(graph)
-    count = several_costs.best_count(every, n, m, _WORD_BYTES, at_once=at_once)
+    count = costs.best_count(every, n, m, _WORD_BYTES, at_once=at_once)
     return [first, *others][:count]
 
 

@@ -15,7 +15,6 @@ from clmst import algorithms
 from clmst.algorithms.families import PARTS, words_case
 from clmst.algorithms.parts.union import PartForest, part_forest, united
 from clmst.algorithms.shared.device_forest import DeviceForest
-from clmst.algorithms.shared.read_back import gather_words
 from clmst.algorithms.shared.solution import forest_of_slots
 from clmst.core.arguments import unchecked
 from clmst.core.forest import Forest
@@ -23,37 +22,13 @@ from clmst.core.weight_keys import Array
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
+from clmst.runtime.device_threads import as_tree, named_failures
 from clmst.runtime.failures import Guard
 from clmst.runtime.launcher import Launcher
-from clmst.runtime.relay import DeviceCopy, DeviceMove, locks_in_order, move
-from clmst.runtime.together import as_tree
+from clmst.runtime.peer_copy import DeviceMove, locks_in_order
 from clmst.scale.parts import Division
 
 _WORD = np.dtype(np.uint32)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PartSolve:
-    """One solve by a device: of its part, or of the union of two forests.
-
-    Attributes
-    ----------
-    device, algorithm : str
-    number : int
-        Of the first of the devices whose edges they are.
-    n_edges, n_forest : int
-        Edges that were given, and edges of their forest.
-    began_ms, ms : float
-        Since the beginning of the whole solve; how long this one took.
-    """
-
-    device: str
-    number: int
-    algorithm: str
-    n_edges: int
-    n_forest: int
-    began_ms: float
-    ms: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -67,15 +42,12 @@ class Branch:
     forest : PartForest
     algorithm, stats
         What made it, and what that tells.
-    below : tuple of Branch
-        The two whose union it solved; none if it is of one part.
     """
 
     number: int
     forest: PartForest
     algorithm: str
     stats: Mapping[str, Any]
-    below: tuple[Branch, ...] = ()
 
     @property
     def device(self) -> Device:
@@ -94,7 +66,10 @@ class SolveOfParts:
 
     Attributes
     ----------
-    solves : list of PartSolve
+    solves : list of dict
+        Of each solve by a device, of its part or of the union of two forests: the `device`, the
+        `number` of the first device whose edges they are, the `algorithm`, `n_edges` that were
+        given, `n_forest` of their forest, `began_ms` since the beginning of all, and `ms`.
     moves : list of DeviceMove
     """
 
@@ -103,12 +78,14 @@ class SolveOfParts:
     ) -> None:
         self._division, self._maximum = division, maximum
         self._algorithm, self._options = algorithm, options
-        self.solves, self.moves = list[PartSolve](), list[DeviceMove]()
+        self.solves, self.moves = list[dict[str, Any]](), list[DeviceMove]()
         self._began = time.perf_counter()
 
     def run(self) -> Branch:
         """Solve all parts at once, and merge forests of neighbours, until one is left; waits."""
-        return as_tree(self._division.devices, self._of_part, self._of_pair)
+        devices = self._division.devices
+        with named_failures(devices):
+            return as_tree(devices, self._of_part, self._of_pair)
 
     def _of_part(self, number: int) -> Branch:
         """Solve a part on its device."""
@@ -127,47 +104,41 @@ class SolveOfParts:
         here, there = first.device, second.device
         one, other = locks_in_order(here, there)
         with one, other, Guard(here), Guard(there):
-            graph, moved = united(first.forest, second.forest)
+            graph, original, moved = united(first.forest, second.forest)
         self.moves.append(moved)
         with here.lock, Guard(here):
             return self._solved(
                 graph, first.number, first.forest.first_row, second.forest.end_row,
-                name="auto", options=None, below=(first, second),
+                name="auto", options=None, original=original,
             )  # fmt: skip
 
     def _solved(
         self, graph: DeviceGraph, number: int, first_row: int, end_row: int, *, name: str,
-        options: object, below: tuple[Branch, ...] = (),
+        options: object, original: DeviceArray | None = None,
     ) -> Branch:  # fmt: skip
         began, device = time.perf_counter(), graph.device
         launch = Launcher(device, device.queue)
         name, solve = algorithms.choose(name, device, graph, options=options, maximum=self._maximum)
         solution = solve(graph, launch, maximum=self._maximum, options=options)
-        forest = part_forest(solution, launch, first_row=first_row, end_row=end_row)
-        self.solves.append(
-            PartSolve(
-                device=device.description,
-                number=number,
-                algorithm=name,
-                n_edges=graph.n_slots,
-                n_forest=forest.n_edges,
-                began_ms=1e3 * (began - self._began),
-                ms=1e3 * (time.perf_counter() - began),
-            )
+        forest = part_forest(
+            solution, launch, first_row=first_row, end_row=end_row, original=original
         )
-        return Branch(
-            number=number, forest=forest, algorithm=name, stats=solution.stats, below=below
-        )
+        self.solves.append({
+            "device": device.description, "number": number, "algorithm": name,
+            "n_edges": graph.n_slots, "n_forest": forest.n_edges,
+            "began_ms": 1e3 * (began - self._began), "ms": 1e3 * (time.perf_counter() - began),
+        })  # fmt: skip
+        return Branch(number=number, forest=forest, algorithm=name, stats=solution.stats)
 
     # ------------------------------------------------------------------- result
 
     def to_host(self, root: Branch) -> Forest:
         """Return the forest of all parts, its edge ids those of the caller's graph; waits."""
-        device, slots = root.device, self._original_slots(root)
+        device = root.device
         with device.lock, Guard(device):
             launch = Launcher(device, device.queue)
             forest = copy(self.on_device(root, launch))
-            object.__setattr__(forest, "slots", slots.memory)
+            object.__setattr__(forest, "slots", root.forest.original.memory)
             found = forest.copied(launch)
         graph = self._division.graph
         return unchecked(
@@ -208,31 +179,11 @@ class SolveOfParts:
             wait=False,
         )  # fmt: skip
 
-    def _original_slots(self, branch: Branch) -> DeviceArray:
-        """Return the slots of a branch's edges, of the part that each is from, on its device."""
-        forest = branch.forest
-        if not branch.below:
-            return forest.slots
-        first, second = branch.below
-        here, there, k = first.device, second.device, first.forest.n_edges
-        parts = [self._original_slots(one) for one in branch.below]
-        one, other = locks_in_order(here, there)
-        with one, other, Guard(here), Guard(there):
-            launch = Launcher(here, here.queue)
-            both = DeviceArray.unchecked(k + second.forest.n_edges, _WORD, here)
-            launch.copy(parts[0].memory, both.memory, 4 * k)
-            moved = DeviceCopy(
-                source=parts[1].memory, target=both.memory, offset=4 * k,
-                n_bytes=4 * second.forest.n_edges,
-            )  # fmt: skip
-            move([moved], there, here)
-            return gather_words(both.memory, _WORD, forest.slots, forest.n_edges, launch)
-
     def stats(self) -> Mapping[str, Any]:
         """Return what the forest tells of the devices' work."""
         return {
             "devices": [one.description for one in self._division.devices],
-            "solves": [asdict(one) for one in self.solves],
+            "solves": self.solves,
             "moves": [self._shown(one) for one in self.moves],
         }
 

@@ -1,6 +1,7 @@
 """What solves and transfers cost on a device: measured, and fitted by a line.
 
-A :class:`clmst.RepeatedSolver` on several devices shares work out by these.
+A :class:`clmst.RepeatedSolver` on several devices shares work out by these
+(:mod:`clmst.algorithms.parts.costs`).
 """
 
 from __future__ import annotations

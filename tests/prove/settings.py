@@ -105,7 +105,7 @@ _LOWERED: dict[str, Any] = {
     "clmst.algorithms.reweighting.series._LEAST_EDGES": 1,
     "clmst.algorithms.reweighting.warm_start._LEAST_EDGES": 1,
     "clmst.algorithms.reweighting.warm_start._MOST_LEFT": 1.0,
-    "clmst.repeated.staged.DEVICE_CHECKS_FROM": 0,
+    "clmst.repeated.weights.DEVICE_CHECKS_FROM": 0,
     "clmst.core.partition.RANGE_STEP": 64,
     "clmst.scale.passes._LEAST_ROWS": 1,
     "clmst.scale.reductions.OPEN_FROM": 8,

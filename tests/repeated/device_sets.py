@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
 import numpy as np
 import pytest
 
-from clmst import Device, Graph
-from tests.repeated.rounds import copying
+from clmst import Device, Graph, RepeatedSolver
+from clmst.core import partition
+from tests.repeated.rounds import copying, every_device, random_graph, sorted_graph
 from tests.variants import GPU_SHAPE, is_native, unoptimised, variants
 
 Array = Any
@@ -77,3 +78,45 @@ def clustered_graph(
 def in_canonical_order(graph: Graph) -> Graph:
     """Return a graph whose caller's order is the canonical one."""
     return Graph.from_edges(graph.rows, graph.indices, n_vertices=graph.n_vertices)
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a solver works: on one device, or on several by a strategy."""
+
+    devices: list[Device]
+    strategy: str = "auto"
+
+    @property
+    def device(self) -> Device:
+        """The device that arrays are on: of several, one that is not the first."""
+        return self.devices[-1]
+
+    def graph(self, *, is_sorted: bool = False) -> Graph:
+        """Return a graph that all devices have a part of, perhaps in the canonical order."""
+        if len(self.devices) == 1:
+            return sorted_graph() if is_sorted else random_graph()
+        return in_canonical_order(clustered_graph()) if is_sorted else clustered_graph()
+
+    def solver(self, graph: Graph, *, range_step: int = 512, **options: Any) -> RepeatedSolver:
+        """Return a solver; ranges of host arrays may begin anywhere."""
+        devices: Any = self.devices if len(self.devices) > 1 else self.device
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(partition, "RANGE_STEP", range_step)
+            return RepeatedSolver(graph, devices=devices, strategy=self.strategy, **options)
+
+
+def every_place(*names: str) -> pytest.MarkDecorator:
+    """Parametrise a test with every device alone, and with sets of some names by each strategy.
+
+    A device of a set that fails fails the test, since the others would go on without it.
+    """
+    marks = pytest.mark.filterwarnings("error::clmst.DeviceWarning")
+    params = [pytest.param(Place([one.values[0]]), id=str(one.id)) for one in every_device()]
+    params += [
+        pytest.param(Place(devices, strategy), id=f"{strategy}-{name}", marks=marks)
+        for name, devices in device_sets().items()
+        for strategy in ("split", "cores")
+        if not names or name in names
+    ]
+    return pytest.mark.parametrize("place", params)

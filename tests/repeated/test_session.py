@@ -17,10 +17,12 @@ from clmst import (
     InvalidGraphError,
     RepeatedSolver,
 )
+from tests.repeated.device_sets import Place, every_place
 from tests.repeated.rounds import check, every_device, random_graph, sorted_graph
 from tests.threads import all_end, own_threads
 
 on_every_device = pytest.mark.parametrize("variant", every_device())
+either_order = pytest.mark.parametrize("is_sorted", [False, True])
 every_order = pytest.mark.parametrize("make", [random_graph, sorted_graph])
 
 
@@ -29,18 +31,23 @@ def rounds_for(solver: RepeatedSolver, count: int, dtype: Any = np.float32) -> l
     return [rng.integers(0, 500, solver.n_edges).astype(dtype) for _ in range(count)]
 
 
-@on_every_device
-@every_order
+@every_place("two", "copying")
+@either_order
 @pytest.mark.parametrize("dtype", ["u1", "f4", "f8"])
-def test_forests_in_order(variant: Device, make: Any, dtype: str) -> None:
-    solver = RepeatedSolver(make(), devices=variant)
+def test_forests_in_order(place: Place, is_sorted: bool, dtype: str) -> None:
+    """Whatever is solved between, and whoever stops."""
+    solver = place.solver(place.graph(is_sorted=is_sorted))
     rounds = rounds_for(solver, 6, dtype)
     seen: list[tuple[int, int | None]] = []
     forests = solver.solve_many(rounds, progress=lambda *done: seen.append(done))
     for k, (weights, forest) in enumerate(zip(rounds, forests, strict=True), 1):
         check(solver, weights, forest)
+        check(solver, weights[::-1].copy())
         assert seen[-1] == (k, 6)
     assert list(solver.solve_many([])) == []
+    some = solver.solve_many(rounds)
+    check(solver, rounds[0], next(some))
+    some.close()
     kept = list(solver.solve_many(iter(rounds), keep_on_device=True))
     for weights, on_device in zip(rounds, kept, strict=True):
         check(solver, weights, on_device.to_host())
@@ -53,14 +60,14 @@ def test_progress_of_what_has_no_length(any_device: Device) -> None:
     assert seen == [(1, None), (2, None)]
 
 
-@on_every_device
-@every_order
-def test_one_array_for_all(variant: Device, make: Any) -> None:
+@every_place("two", "copying")
+@either_order
+def test_one_array_for_all(place: Place, is_sorted: bool) -> None:
     """A generator may fill the same array, or the same buffer, for every round."""
-    solver = RepeatedSolver(make(), devices=variant)
+    solver = place.solver(place.graph(is_sorted=is_sorted))
     rounds = rounds_for(solver, 5)
     same = np.empty_like(rounds[0])
-    buffer = DeviceArray.from_host(same, variant)
+    buffer = DeviceArray.from_host(same, place.device)
 
     def filled() -> Iterator[Any]:
         for weights in rounds:
@@ -124,7 +131,7 @@ def test_weights_that_are_wrong(
 ) -> None:
     """NaN and wrong lengths stop it in their turn, on the host or on the device."""
     if large:
-        monkeypatch.setattr("clmst.repeated.staged.DEVICE_CHECKS_FROM", 0)
+        monkeypatch.setattr("clmst.repeated.weights.DEVICE_CHECKS_FROM", 0)
     solver = RepeatedSolver(make(), devices=variant)
     rounds = rounds_for(solver, 4)
     nan = rounds[2].copy()

@@ -23,9 +23,10 @@ from clmst import (
     Graph,
     RepeatedSolver,
 )
-from clmst.repeated import staged
+from clmst.repeated import weights as round_weights
 from clmst.runtime.launcher import Launcher
 from tests.forests import assert_same_forest
+from tests.repeated.device_sets import Place, every_place
 from tests.repeated.rounds import (
     assert_closed,
     check,
@@ -39,6 +40,7 @@ from tests.repeated.rounds import (
 from tests.settings import SETTINGS
 from tests.strategies import LAYOUTS, WEIGHT_DTYPES, edge_arrays, examples, weight_arrays
 from tests.test_contract import weights_of
+from tests.threads import all_end, own_threads
 from tests.variants import is_native, variants_elsewhere
 
 
@@ -60,17 +62,17 @@ on_every_device = pytest.mark.parametrize("variant", every_device())
 # ------------------------------------------------------------------------- the forest
 
 
-@on_every_device
+@every_place()
 @examples(share=1 / 2)
 @given(data=st.data())
-def test_any_graph_under_any_weights(variant: Device, data: st.DataObject) -> None:
+def test_any_graph_under_any_weights(place: Place, data: st.DataObject) -> None:
     """Every layout, loops, parallel edges, nothing at all; a dtype of its own in every round."""
     edges = data.draw(edge_arrays())
     layout = data.draw(st.sampled_from(LAYOUTS))
     pairs = [(u, v) for u, v, _ in edges.canonical()]
-    maximum = data.draw(st.booleans()) if is_native(variant) else False
-    dtypes = sorted({dtype.name for dtype, _ in weights_of(variant)})
-    with RepeatedSolver(edges.graph(layout), devices=variant, maximum=maximum) as solver:
+    maximum = data.draw(st.booleans()) if is_native(place.device) else False
+    dtypes = sorted({dtype.name for dtype, _ in weights_of(place.device)})
+    with place.solver(edges.graph(layout), maximum=maximum, range_step=1) as solver:
         if layout in ("edges", "symmetrised"):
             loops = edges.u == edges.v
             assert solver.n_edges == edges.u.size
@@ -254,44 +256,49 @@ def test_weights_of_another_context(any_device: Device) -> None:
 # -------------------------------------------------------------------------- bad input
 
 
-def test_not_one_weight_an_edge(any_device: Device) -> None:
-    solver = RepeatedSolver(random_graph(), devices=any_device)
-    wrong: list[Any] = [[], np.ones(1499), np.ones((1500, 1)), np.float32(1)]
+@every_place("two")
+def test_not_one_weight_an_edge(place: Place) -> None:
+    solver = place.solver(place.graph())
+    m = solver.n_edges
+    wrong: list[Any] = [[], np.ones(m - 1), np.ones((m, 1)), np.float32(1)]
     for weights in wrong:
         message = refused(solver.solve, weights)
-        assert f"shape {np.shape(weights)} for 1500 edges" in message
-    array = DeviceArray.from_host(np.ones(3), any_device)
-    assert "shape (3,) for 1500 edges" in refused(solver.solve, array)
-    check(solver, np.arange(1500))
+        assert f"shape {np.shape(weights)} for {m} edges" in message
+    array = DeviceArray.from_host(np.ones(3), place.device)
+    assert f"shape (3,) for {m} edges" in refused(solver.solve, array)
+    check(solver, np.arange(m))
 
 
+@every_place("two")
 @pytest.mark.parametrize("dtype", ["c8", "M8[s]", "O", "S3"])
-def test_unknown_dtypes(any_device: Device, dtype: str) -> None:
-    solver = RepeatedSolver(Graph.from_edges([0], [1]), devices=any_device)
-    assert "must be one of bool" in refused(solver.solve, np.zeros(1, dtype))
+def test_unknown_dtypes(place: Place, dtype: str) -> None:
+    solver = place.solver(place.graph())
+    assert "must be one of bool" in refused(solver.solve, np.zeros(solver.n_edges, dtype))
 
 
-@on_every_device
-@pytest.mark.parametrize("make", [random_graph, sorted_graph])
+@every_place("two")
+@pytest.mark.parametrize("is_sorted", [False, True])
 @pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
 @pytest.mark.parametrize("checks_from", [0, 1 << 30])
 def test_first_nan_is_named(
-    variant: Device, make: Any, dtype: str, checks_from: int, monkeypatch: pytest.MonkeyPatch
+    place: Place, is_sorted: bool, dtype: str, checks_from: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """By host and device alike, in the caller's numbers; the next round is as good as ever."""
-    monkeypatch.setattr(staged, "DEVICE_CHECKS_FROM", checks_from)
-    solver = RepeatedSolver(make(), devices=variant)
+    monkeypatch.setattr(round_weights, "DEVICE_CHECKS_FROM", checks_from)
+    solver = place.solver(place.graph(is_sorted=is_sorted))
     rng = np.random.default_rng(6)
     right = rng.integers(0, 50, solver.n_edges).astype(dtype)
-    for sign in (1, -1):
+    for sign, first in ((1, 77), (-1, 700)):
         wrong = right.copy()
-        places = np.flatnonzero(solver.edges[:, 0] >= 0)[[77, 500, 1200]]
+        places = np.flatnonzero(solver.edges[:, 0] >= 0)[[first, 1200, 900]]
         wrong[places] = np.copysign(np.nan, sign)
         rule = f"the weight of edge {places[0]} is NaN; weights must be ordered"
-        assert rule in refused(solver.solve, wrong)
-        assert rule in refused(solver.solve, DeviceArray.from_host(wrong, variant))
+        for given_weights in (wrong, DeviceArray.from_host(wrong, place.device)):
+            assert rule in refused(solver.solve, given_weights)
+            assert rule in refused(list, solver.solve_many([right, given_weights]))
+            assert "no weights to change" in refused(solver.update, [0], [1])
         check(solver, right)
-        check(solver, right, solver.solve(DeviceArray.from_host(right, variant)))
+        check(solver, right, solver.solve(DeviceArray.from_host(right, place.device)))
 
 
 def test_nan_is_named_by_labels(any_device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -301,7 +308,7 @@ def test_nan_is_named_by_labels(any_device: Device, monkeypatch: pytest.MonkeyPa
     rule = "the weight of edge 1 (10, 30) is NaN; weights must be ordered"
     wrong = np.array([1, np.nan, 1], np.float32)
     for checks_from in (0, 1 << 30):  # by the device, by the host
-        monkeypatch.setattr(staged, "DEVICE_CHECKS_FROM", checks_from)
+        monkeypatch.setattr(round_weights, "DEVICE_CHECKS_FROM", checks_from)
         assert rule in refused(solver.solve, wrong)
     solver.solve([1.0, 2.0, 3.0])
     assert rule in refused(solver.update, [1], [np.nan])
@@ -349,16 +356,20 @@ def test_graph_on_a_device_brings_it(any_device: Device) -> None:
     assert "leave device out" in refused(RepeatedSolver, resident, devices=elsewhere)
 
 
-def test_closed(any_device: Device) -> None:
-    """Forests outlive the solver; asking it for more is an error that says so."""
-    graph = random_graph()
-    with RepeatedSolver(graph, devices=any_device) as solver:
-        kept = solver.solve(np.arange(1500), keep_on_device=True)
-        many = solver.solve_many([np.ones(1500)] * 3)
+@every_place("two")
+def test_closed(place: Place) -> None:
+    """Forests outlive the solver; asking it for more is an error that says so; no thread stays."""
+    before = own_threads("clmst-device")
+    with place.solver(place.graph()) as solver:
+        m = solver.n_edges
+        kept = solver.solve(np.arange(m), keep_on_device=True)
+        many = solver.solve_many([np.ones(m)] * 3)
         next(many)
-    assert_same_forest(kept.to_host(), expected(solver, np.arange(1500)))
+        assert len(place.devices) == 1 or own_threads("clmst-device") - before
+    assert_same_forest(kept.to_host(), expected(solver, np.arange(m)))
     solver.close()
-    assert_closed(solver, many, 1500)
+    assert_closed(solver, many, m)
+    assert all_end(own_threads("clmst-device") - before)
 
 
 # -------------------------------------------------------------------- kept on the device
@@ -408,10 +419,12 @@ def test_usable_after_a_solve_that_was_broken_off(
 # ------------------------------------------------------------------------ many threads
 
 
-def test_threads_take_turns(device: Device) -> None:
-    """Each gets the forest of its own weights; others solve on the device at the same time."""
-    solver = RepeatedSolver(random_graph(), devices=device)
+@every_place("two", "three")
+def test_threads_take_turns(place: Place) -> None:
+    """Each gets the forest of its own weights; others solve on the devices at the same time."""
+    solver = place.solver(place.graph())
     aside = random_graph(seed=1)
+    alone = clmst.kruskal(aside)
     weights = [np.random.default_rng(k).integers(0, 99, solver.n_edges) for k in range(4)]
     right = [expected(solver, one) for one in weights]
     start = threading.Barrier(4)
@@ -420,8 +433,8 @@ def test_threads_take_turns(device: Device) -> None:
         start.wait()
         for _ in range(10):
             assert_same_forest(solver.solve(weights[k]), right[k])
-            if k == 0:
-                clmst.minimum_spanning_forest(aside, device=device)
+            for device in place.devices if k == 0 else ():
+                assert clmst.minimum_spanning_forest(aside, device=device) == alone
         for forest in solver.solve_many([weights[k]] * 5):
             assert_same_forest(forest, right[k])
 

@@ -13,6 +13,7 @@ from hypothesis import given
 
 from clmst import Device, DeviceArray, RepeatedSolver
 from clmst.algorithms.reweighting import repeated
+from tests.repeated.device_sets import Place, every_place
 from tests.repeated.rounds import (
     check,
     every_device,
@@ -28,15 +29,15 @@ on_every_device = pytest.mark.parametrize("variant", every_device())
 every_order = pytest.mark.parametrize("make", [random_graph, sorted_graph])
 
 
-@on_every_device
+@every_place()
 @examples(share=1 / 2)
 @given(data=st.data())
-def test_update_is_a_solve_from_scratch(variant: Device, data: st.DataObject) -> None:
+def test_update_is_a_solve_from_scratch(place: Place, data: st.DataObject) -> None:
     """Any change of any weights, loops' and edges named again and again among them."""
     edges = data.draw(edge_arrays())
     m = edges.u.size
-    dtype, maximum = data.draw(st.sampled_from(weights_of(variant)))
-    solver = RepeatedSolver(edges.graph(), devices=variant, maximum=maximum)
+    dtype, maximum = data.draw(st.sampled_from(weights_of(place.device)))
+    solver = place.solver(edges.graph(), maximum=maximum, range_step=1)
     weights = data.draw(weight_arrays(m, [dtype])).copy()
     check(solver, weights)
     for _ in range(3):
@@ -112,8 +113,10 @@ def test_a_wrong_change_changes_nothing(variant: Device, make: Any, from_host: b
     check(solver, weights, solver.update([7], [-1]))
 
 
-def test_a_change_that_makes_no_sense(any_device: Device) -> None:
-    solver = RepeatedSolver(random_graph(), devices=any_device)
+@every_place("two")
+def test_a_change_that_makes_no_sense(place: Place) -> None:
+    solver = place.solver(place.graph())
+    m = solver.n_edges
     assert "no weights to change; solve() gives them" in refused(solver.update, [0], [1])
     solver.solve(np.ones(solver.n_edges, np.int16))
     for ids, weights, rule in (
@@ -126,9 +129,13 @@ def test_a_change_that_makes_no_sense(any_device: Device) -> None:
         ([0], [0.5], "weights[0] is 0.5, which int16"),
         ([0], [np.inf], "weights[0] is inf, which int16"),
         ([0], [1j], "must be one of bool"),
+        ([3, m], [1, 2], f"edge_ids[1] is {m} where there are {m} edges"),
+        ([3, -1], [1, 2], "edge_ids[1] is -1"),
+        ([7, 8], [1, np.nan], "the weight of edge 8 is NaN"),
     ):
         assert rule in refused(solver.update, ids, weights)
-    double = DeviceArray.from_host(np.ones(1), any_device)
+    check(solver, np.ones(m, np.int16), solver.update([], []))
+    double = DeviceArray.from_host(np.ones(1), place.device)
     assert "dtype float64 where the present ones have int16" in refused(solver.update, [0], double)
     assert "on the device they must be (u)int32" in refused(solver.update, double, [1])
 
@@ -138,7 +145,7 @@ def test_no_weights_after_wrong_ones(
     any_device: Device, checks_from: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whoever found them wrong, and whether they were one of many."""
-    monkeypatch.setattr("clmst.repeated.staged.DEVICE_CHECKS_FROM", checks_from)
+    monkeypatch.setattr("clmst.repeated.weights.DEVICE_CHECKS_FROM", checks_from)
     solver = RepeatedSolver(sorted_graph(), devices=any_device)
     right = np.ones(solver.n_edges, np.float32)
     for wrong in (right * np.nan, right[1:]):
@@ -192,9 +199,10 @@ def test_numbers_of_claims_begin_anew(any_device: Device, monkeypatch: pytest.Mo
     assert rounds._next_claim < 20
 
 
-def test_update_after_many(any_device: Device) -> None:
+@every_place("two", "copying")
+def test_update_after_many(place: Place) -> None:
     """What is changed are the weights of the last forest that was yielded."""
-    solver = RepeatedSolver(sorted_graph(), devices=any_device)
+    solver = place.solver(place.graph(is_sorted=True))
     rounds = [np.random.default_rng(k).random(solver.n_edges) for k in range(3)]
     list(solver.solve_many(rounds))
     rounds[2][:9] = 2

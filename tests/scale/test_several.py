@@ -15,7 +15,7 @@ import scipy.sparse
 import clmst
 from clmst import Device, DeviceGraph, DeviceParts, Graph
 from clmst.algorithms import ALGORITHMS
-from clmst.algorithms.parts import union
+from clmst.algorithms.parts import costs, union
 from clmst.core.errors import (
     DeviceError,
     InvalidArgumentError,
@@ -23,10 +23,9 @@ from clmst.core.errors import (
     OutOfDeviceMemoryError,
 )
 from clmst.core.known_graphs import known_graph
-from clmst.runtime.device_costs import Costs
 from clmst.runtime.launcher import Launcher
 from clmst.scale import parts as parts_module
-from clmst.scale import several, several_costs
+from clmst.scale import several
 from tests.matrices import matrix_of_density
 from tests.repeated.device_sets import every_device_set
 from tests.runtime.test_device_memory import pinned
@@ -287,7 +286,7 @@ def test_auto_takes_several_only_where_that_pays(
 
     monkeypatch.setattr(placement, "_others", lambda first: [devices[1]])
     monkeypatch.setattr(placement, "get_device", lambda *_: devices[0])
-    monkeypatch.setattr(several_costs, "best_count", best_count)
+    monkeypatch.setattr(costs, "best_count", best_count)
     graph = graph_of()
     for one in (graph, in_pinned_memory(graph, devices[0])):
         for n_devices in (1, 2):
@@ -362,36 +361,6 @@ def test_uploads_take_turns_and_solves_run_behind_them(
     monkeypatch.setattr(several, "part_forest", part_forest)
     assert clmst.minimum_spanning_forest(graph, devices=devices) == clmst.kruskal(graph)
     assert order == [False, True]
-
-
-def costs_of(**changes: Any) -> Costs:
-    """Return costs of a device with a bus that is as quick as nothing."""
-    usual = {
-        "solve_ms": 0.15, "edge_ns": 0.036, "vertex_ns": 0.1, "cell_ns": 0.009, "upload_ns": 0.0,
-        "download_ns": 0.0, "host": False,
-    }  # fmt: skip
-    return Costs(**(usual | changes))
-
-
-def test_model_of_costs() -> None:
-    """Several devices pay where edges are many and are on the devices already; else one is best."""
-    n, m = 1 << 22, 1 << 30
-    free, bus = costs_of(), costs_of(upload_ns=1 / 45, download_ns=1 / 41)
-    assert several_costs.several([bus], n, m, 4) == pytest.approx(several_costs.alone(bus, n, m, 4))
-    assert several_costs.resident([free] * 2, n, m, 4) < 0.65 * several_costs.solve(free, n, m)
-    assert several_costs.resident([free] * 4, n, m, 4) < 0.5 * several_costs.solve(free, n, m)
-    assert several_costs.best_count([free] * 4, n, m, 4) == 4
-    assert several_costs.best_count([free] * 4, n, 2 * n, 4) == 1  # a forest is half of the edges
-    assert several_costs.best_count([bus] * 4, n, m, 4) == 1  # uploads take longer than solves
-    assert several_costs.best_count([bus] * 4, n, m, 4, at_once=True) == 4
-    ends = several_costs.ends_of_parts([free] * 4)
-    assert ends == pytest.approx([0.2125, 0.45, 0.7125])  # rows that come first lead everywhere
-    assert several_costs.ends_of_parts([free]) == []
-    slow = costs_of(edge_ns=1.0)
-    assert several_costs.shares_of([free, slow]) == pytest.approx([1 / 1.036, 0.036 / 1.036])
-    assert several_costs.several([free, slow], 100, 1000, 4) > several_costs.alone(
-        free, 100, 1000, 4
-    )
 
 
 @every_device_set("two", "three")

@@ -1,13 +1,15 @@
-// Parts of a graph's rows on several devices, and the union of such parts' forests.
+// Parts of a graph on several devices, and the union of their forests.
 //
-// A part has some consecutive rows of a graph that stores each edge once, on all of its vertices:
+// A part of rows has some consecutive rows of a graph that stores each edge once, on all of its
+// vertices:
 //
 //     rows of the graph     0  1  2 | 3  4
 //     indptr                0  2  2   4  7  8
 //     part of rows 0 to 2   0  2  2   4  4  4
 //     part of rows 3 to 4   0  0  0   0  3  4
 //
-// So the slots of consecutive parts, one part after the other, are the slots of the graph.
+// So the slots of consecutive parts, one part after the other, are the slots of the graph. A part of
+// any edges has some slots of the graph, in their order.
 #include "device/rows.cl"
 #include "device/weight_key.cl"
 #include "device/work_group.cl"
@@ -28,26 +30,29 @@ kernel void parts_begin_rows(global uint *indptr, uint first_row, uint end_row, 
   }
 }
 
-// List the edges of a part's forest.
+// List the edges of a part's forest by a number of each: its column, or its slot in the graph.
 //
-// In       chosen[k]: slots of the part, rising; indices, weights: by slot of the part.
-// Out      columns[begin + k], words[begin + k]: from `begin` on.
-// Launch   any.
+// In       chosen[k]: slots of the part, rising; weights: by slot of the part; numbers: if
+//          `numbered`, the number of each slot of the part; else they are consecutive, from `first`
+//          on.
+// Out      listed[begin + k], words[begin + k]: from `begin` on.
+// Launch   any. O(k).
 // Needs    chosen slots are in the part.
-// Ensures  columns[begin + i], words[begin + i] = the column and the weight of chosen[i].
-kernel void parts_list_forest(const global uint *chosen, const global uint *indices,
-                              const global weight_t *weights, global uint *columns,
-                              global weight_t *words, uint begin, uint k) {
+// Ensures  listed[begin + i], words[begin + i] = the number and the weight of chosen[i].
+kernel void parts_list_forest(const global uint *chosen, const global weight_t *weights,
+                              const global uint *numbers, global uint *listed,
+                              global weight_t *words, uint numbered, uint first, uint begin,
+                              uint k) {
   GRID_FOR(i, k) {
     const uint slot = chosen[i];
-    columns[begin + i] = indices[slot];
+    listed[begin + i] = numbered ? numbers[slot] : first + slot;
     words[begin + i] = weights[slot];
   }
 }
 
-// Find where some rows begin among the edges of a part's forest, which come after other edges.
+// Find where some rows begin among some edges, which come after other edges.
 //
-// In       indptr[n + 1]: of the part; chosen[k]: slots of the part, rising.
+// In       indptr[n + 1]: of a part, or of the graph; chosen[k]: slots of it, rising.
 // Out      starts[at + count].
 // Launch   any. O(count log k) at most; O(count + k) on CPUs.
 // Needs    first_row + count <= n + 1.
@@ -70,4 +75,42 @@ kernel void parts_find_rows(const global uint *indptr, const global uint *chosen
 // Ensures  they are all k.
 kernel void parts_end_rows(global uint *starts, uint first_row, uint count, uint k) {
   GRID_FOR(i, count) starts[first_row + i] = k;
+}
+
+// Write the edges of one list to their indices among those of all lists.
+//
+// An edge's index is the number of lesser slots in all lists. No slot is in two lists, so indices
+// are distinct. The work-item that stores an edge adds up its numbers.
+//
+// In       given_slots, given_words; lists[2 n_lists]: the begin and the length of each list;
+//          indices: of the graph.
+// Out      slots, words, columns: of the union, in canonical order.
+// Temp     targets[length of the list].
+// Launch   any, once for each list. O(k log k) at most; O(k) on CPUs.
+// Needs    slots rise within a list.
+// Ensures  every edge of the list is at its index in the canonical order.
+kernel void parts_merge_list(const global uint *given_slots, const global weight_t *given_words,
+                             const global uint *lists, const global uint *indices,
+                             global uint *targets, global uint *slots, global weight_t *words,
+                             global uint *columns, uint list, uint n_lists) {
+  const uint begin = lists[2 * list], length = lists[2 * list + 1];
+  for (uint other = 0; other < n_lists; ++other) {
+    const uint first = lists[2 * other], end = first + lists[2 * other + 1];
+    uint low = first;  // a work-item's slots rise
+    GRID_FOR(i, length) {
+      const uint before = other == 0 ? 0 : targets[i];
+      if (other == list) {
+        targets[i] = before + (uint)i;
+      } else {
+        low = wi_gallop(given_slots, low, end, given_slots[begin + i]);
+        targets[i] = before + low - first;
+      }
+    }
+  }
+  GRID_FOR(i, length) {
+    const uint slot = given_slots[begin + i], index = targets[i];
+    slots[index] = slot;
+    words[index] = given_words[begin + i];
+    columns[index] = indices[slot];
+  }
 }

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from clmst.algorithms.parts.union import PartForest, begin_rows, united
+from clmst.algorithms.parts.union import ForestLists, PartForest, begin_rows, merged, united
 from clmst.core.graph import Graph
 from clmst.core.known_graphs import known_graph, weights_of
 from clmst.core.weight_keys import Array
@@ -17,37 +17,61 @@ from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.handles import Memory
 from clmst.runtime.kernel_family import Answer, Case
 from clmst.runtime.launcher import Launcher
-from clmst.runtime.relay import locks_in_order
+from clmst.runtime.peer_copy import locks_in_order
 
 _SEED = 12
 _SHARE = 0.3  # of the slots, which stand for a forest's
 
 
 def parts(device: Device, case: Case) -> Iterator[Answer]:
-    """Cut a known graph in two, and unite some edges of both parts: no bit may differ."""
+    """Cut a known graph in two, and unite some edges of both parts: no bit may differ.
+
+    By rows, whose edges follow one another; and with edges of either part anywhere.
+    """
     known = known_graph("small").ranks
-    weights = weights_of(known.weights, case.dtype)
-    n, middle = known.n_vertices, known.n_vertices // 3
-    chosen = np.random.default_rng(_SEED).random(known.n_slots) < _SHARE
+    known = known.replace_unchecked(weights=weights_of(known.weights, case.dtype))
+    n, middle, rng = known.n_vertices, known.n_vertices // 3, np.random.default_rng(_SEED)
+    chosen, is_first = rng.random((2, known.n_slots)) < [[_SHARE], [0.5]]
     twins = [device.twin() for _ in range(2)]
+    rows = ((0, middle), (middle, n))
     forests = [
-        _some_edges(known.replace_unchecked(weights=weights), chosen, twin, *rows)
-        for twin, rows in zip(twins, ((0, middle), (middle, n)), strict=True)
+        _some_edges(known, chosen, twin, *some) for twin, some in zip(twins, rows, strict=True)
     ]
-    for forest, (begin, end) in zip(forests, ((0, middle), (middle, n)), strict=True):
+    for forest, (begin, end) in zip(forests, rows, strict=True):
         right = np.clip(known.indptr, known.indptr[begin], known.indptr[end])
         right -= known.indptr[begin]
         found = _read(forest.graph, forest.graph.indptr, right)
         yield "beginnings of rows of a part of a known graph", found, right
     first, second = locks_in_order(*twins)
     with first, second:
-        union, _ = united(*forests)
+        union, *_ = united(*forests)
+        is_first[: known.indptr[middle]] = True
+        mixed = _some_edges(known, chosen & is_first, twins[0], 0, n)
+        merge, original = _merged(
+            mixed, _some_edges(known, chosen & ~is_first, twins[1], middle, n)
+        )
     slots = np.flatnonzero(chosen)
     starts = np.searchsorted(slots, known.indptr).astype(np.uint32)
-    expected = (starts, known.indices[slots], weights[slots])
-    buffers = (union.indptr, union.indices, union.weights)
-    for memory, right in zip(buffers, expected, strict=True):
-        yield "words of the union of two parts", _read(union, memory, right), right
+    expected = (starts, known.indices[slots], known.weights[slots])
+    for graph, name in ((union, "rows"), (merge, "edges")):
+        buffers = (graph.indptr, graph.indices, graph.weights)
+        for memory, right in zip(buffers, expected, strict=True):
+            yield f"words of the union of two parts' {name}", _read(graph, memory, right), right
+    yield "slots of the edges of a union", original.to_host(), slots.astype(np.uint32)
+
+
+def _merged(first: PartForest, second: PartForest) -> tuple[DeviceGraph, DeviceArray]:
+    """Return the union of slots of a graph and of some of its last rows, on the first's device."""
+    here, there, word = first.device, second.device, first.graph.encoded.encoding.word
+    lengths = (first.n_edges, second.n_edges)
+    lists, sent = ForestLists(lengths, word, here), ForestLists(lengths[1:], word, there)
+    own, other = (Launcher(device, device.queue) for device in (here, there))
+    lists.add(0, first, own)
+    slots = np.arange(first.graph.n_slots, dtype=np.uint32)[-second.graph.n_slots :]
+    sent.add(0, second, other, numbers=DeviceArray.from_host(slots, there).memory)
+    here.queue.finish()
+    sent.move_to(lists, 1, lengths[1:], here.new_queue())
+    return merged(lists, lengths, first.graph, own)
 
 
 def _read(graph: DeviceGraph, memory: Memory, right: Array) -> Array:
@@ -74,7 +98,8 @@ def _some_edges(
     )
     part = graph_on_device(indptr, indices, weights, is_symmetric=False)
     slots = np.flatnonzero(chosen[first:end]).astype(np.uint32)
+    own = DeviceArray.from_host(slots, device)
     return PartForest(
-        graph=part, first_row=first_row, end_row=end_row,
-        slots=DeviceArray.from_host(slots, device), n_edges=slots.size,
+        graph=part, first_row=first_row, end_row=end_row, slots=own, n_edges=slots.size,
+        original=own,
     )  # fmt: skip

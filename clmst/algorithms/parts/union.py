@@ -1,28 +1,33 @@
-"""The union of the forests of two parts of a graph; host side of ``cl/algorithms/parts/parts.cl``.
+"""The union of the forests of a graph's parts; host side of ``cl/algorithms/parts/parts.cl``.
 
 An edge that is in no part's forest is the heaviest of a cycle there, and so of one in the whole
-graph. Hence the forest of the graph is that of the union of the parts' forests. The rows of one
-part come before those of the other, so the two lists of edges, one after the other, are in
-canonical order: nothing is sorted or merged.
+graph. Hence the forest of the graph is that of the union of the parts' forests, whatever the parts
+are. The rows of one part come before those of the other where :func:`united` takes them, so the two
+lists of edges, one after the other, are in canonical order. :func:`merged` takes lists of any
+parts, and merges them by slot.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from clmst.algorithms.shared.solution import Solution
+from clmst.algorithms.shared.read_back import gather_words
+from clmst.algorithms.shared.solution import Solution, words_on_device
+from clmst.core.weight_keys import Encoding
 from clmst.primitives.selection import positions_of
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.deferred_graph import graph_on_device
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
+from clmst.runtime.device_threads import failures_of
+from clmst.runtime.handles import Memory, Queue
 from clmst.runtime.launcher import Launcher
+from clmst.runtime.peer_copy import DeviceCopy, DeviceMove, move
 from clmst.runtime.program import Program
-from clmst.runtime.relay import DeviceCopy, DeviceMove, move
-from clmst.runtime.together import blamed
 
 SOURCE = "algorithms/parts/parts.cl"
 
@@ -31,24 +36,27 @@ _WORD = np.dtype(np.uint32)
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PartForest:
-    """The forest of some consecutive rows of a graph, on a device.
+    """The forest of a part of a graph, on a device.
 
     Attributes
     ----------
     graph : DeviceGraph
-        The rows, on all vertices; other rows are empty.
+        The part. Of consecutive rows it has all vertices, and other rows are empty.
     first_row, end_row : int
-        Which rows they are.
+        Which rows they are; of a part of any edges, none.
     slots : DeviceArray of uint32
         The slots of the forest's edges, rising; more than `n_edges` elements, perhaps.
     n_edges : int
+    original : DeviceArray of uint32
+        The slot of each edge in the part that it is from, if the graph is a union of forests.
     """
 
     graph: DeviceGraph
-    first_row: int
-    end_row: int
     slots: DeviceArray
     n_edges: int
+    original: DeviceArray
+    first_row: int = 0
+    end_row: int = 0
 
     @property
     def device(self) -> Device:
@@ -58,27 +66,82 @@ class PartForest:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _EdgeLists:
-    """The edges of a forest, or of two, and where rows begin among them."""
+    """The edges of a forest, or of two: columns, words, and where rows begin among them."""
 
     columns: DeviceArray
     words: DeviceArray
     starts: DeviceArray
 
 
+class ForestLists:
+    """Lists of the edges of parts' forests on a device: their slots in the graph, and key words.
+
+    Parameters
+    ----------
+    capacities : sequence of int
+        The most edges that the forest of each part can have.
+    word : dtype
+        Of the key words.
+    device : Device
+    """
+
+    def __init__(self, capacities: Sequence[int], word: np.dtype[Any], device: Device) -> None:
+        ends = np.cumsum([0, *capacities]).tolist()
+        self.device, self.word, self.begins = device, word, ends[:-1]
+        self.slots = DeviceArray.unchecked(ends[-1], _WORD, device)
+        self.words = DeviceArray.unchecked(ends[-1], word, device)
+
+    def add(
+        self, number: int, forest: PartForest, launch: Launcher, *, numbers: Memory | None = None,
+        first: int = 0,
+    ) -> None:  # fmt: skip
+        """Enqueue the listing of a forest of this device as a list of some number.
+
+        `numbers` has the graph's slot of each slot of the part; else these are consecutive, from
+        `first` on.
+        """
+        _list(forest, (numbers, first), (self.slots, self.words), launch, begin=self.begins[number])
+
+    def move_to(self, other: ForestLists, first: int, lengths: Sequence[int], queue: Queue) -> None:
+        """Move all lists to another device, where their numbers begin with `first`; waits.
+
+        The caller has this device's lock, and alone the queue, in the context of `other`, which
+        nothing is under way to.
+        """
+        copies = [
+            DeviceCopy(
+                source=source.memory, target=target.memory, n_bytes=length * source.dtype.itemsize,
+                begin=begin * source.dtype.itemsize, offset=offset * source.dtype.itemsize,
+            )
+            for length, begin, offset in zip(
+                lengths, self.begins, other.begins[first : first + len(lengths)], strict=True
+            )
+            for source, target in ((self.slots, other.slots), (self.words, other.words))
+        ]  # fmt: skip
+        move(copies, self.device, other.device, queue=queue)
+
+
 def part_forest(
-    solution: Solution, launch: Launcher, *, first_row: int, end_row: int
-) -> PartForest:
-    """Return the forest of a solved part; waits for the number of its edges."""
+    solution: Solution, launch: Launcher, *, first_row: int = 0, end_row: int = 0,
+    original: DeviceArray | None = None,
+) -> PartForest:  # fmt: skip
+    """Return the forest of a solved part; waits for the number of its edges.
+
+    Of a union, `original` has the slot of each of its slots in the part that the edge is from.
+    """
     graph = solution.graph
     bound = min(max(graph.n_vertices - 1, 0), graph.edge_bound)
     slots, total = positions_of(solution.in_forest, at_most=bound, launch=launch)
+    k = launch.read_word(total.memory)
+    if original is not None:
+        original = gather_words(original.memory, _WORD, slots, k, launch)
     return PartForest(
-        graph=graph, first_row=first_row, end_row=end_row, slots=slots,
-        n_edges=launch.read_word(total.memory),
+        graph=graph, first_row=first_row, end_row=end_row, slots=slots, n_edges=k,
+        original=slots if original is None else original,
     )  # fmt: skip
 
 
-def united(first: PartForest, second: PartForest) -> tuple[DeviceGraph, DeviceMove]:
+def united(first: PartForest, second: PartForest) -> tuple[DeviceGraph, DeviceArray, DeviceMove]:
     """Return the union of two forests as a graph on the first one's device; waits.
 
     The caller has the locks of both devices. The rows of `second` come right after those of
@@ -88,6 +151,8 @@ def united(first: PartForest, second: PartForest) -> tuple[DeviceGraph, DeviceMo
     -------
     graph : DeviceGraph
         Its slots are the edges of `first`, then those of `second`.
+    original : DeviceArray of uint32
+        As of :func:`part_forest`.
     move : DeviceMove
         What the copy between the devices took.
     """
@@ -96,61 +161,85 @@ def united(first: PartForest, second: PartForest) -> tuple[DeviceGraph, DeviceMo
     here, there = first.device, second.device
     own, other = (Launcher(device, device.queue) for device in (here, there))
     rows = second.end_row - second.first_row + 1  # with the one behind
-    with blamed(there):
+    with failures_of(there):
         sent = _new_lists(second.n_edges, rows, encoding.stored, there)
-        _list(second, sent, other, begin=0, rows=(second.first_row, rows), at=0, before=k)
+        _list_rows(second, sent, other, rows=(second.first_row, rows), before=k)
         there.queue.flush()
-    with blamed(here):
+    with failures_of(here):
         lists = _new_lists(k + second.n_edges, n + 1, encoding.stored, here)
-        _list(first, lists, own, begin=0, rows=(0, second.first_row), at=0, before=0)
+        _list_rows(first, lists, own, rows=(0, second.first_row), before=0)
         behind = second.end_row + 1
         own.for_each(
             _program(here, encoding.word), "parts_end_rows", n + 1 - behind, lists.starts, behind,
             n + 1 - behind, lists.columns.size,
         )  # fmt: skip
+        original = DeviceArray.unchecked(k + second.n_edges, _WORD, here)
+        own.copy(first.original.memory, original.memory, 4 * k)
         here.queue.flush()
     pairs = (
         (sent.columns, lists.columns, k),
         (sent.words, lists.words, k),
         (sent.starts, lists.starts, second.first_row),
+        (second.original, original, k),
     )
-    moved = move(
-        [
-            DeviceCopy(
-                source=source.memory, target=target.memory, n_bytes=source.nbytes,
-                offset=position * source.dtype.itemsize,
-            )
-            for source, target, position in pairs
-        ],
-        there,
-        here,
-    )  # fmt: skip
-    graph = graph_on_device(
-        lists.starts, lists.columns, lists.words, is_symmetric=False, encoding=encoding
+    copies = [
+        DeviceCopy(
+            source=source.memory, target=target.memory, offset=position * source.dtype.itemsize,
+            n_bytes=(rows if source is sent.starts else second.n_edges) * source.dtype.itemsize,
+        )
+        for source, target, position in pairs
+    ]  # fmt: skip
+    moved = move(copies, there, here)
+    return _graph_of(lists, encoding, own), original, moved
+
+
+def merged(
+    lists: ForestLists, lengths: Sequence[int], whole: DeviceGraph, launch: Launcher
+) -> tuple[DeviceGraph, DeviceArray]:
+    """Enqueue the merge of lists into one graph; return it, and the slot of `whole` of each slot.
+
+    They are lists of parts of `whole`, which is on the same device; its weights are not read.
+    """
+    device, n, k = launch.device, whole.n_vertices, sum(lengths)
+    bounds = np.column_stack((lists.begins, lengths)).astype(np.uint32)
+    bounds_there = DeviceArray.from_host(bounds.ravel(), device)
+    targets = DeviceArray.unchecked(max(lengths, default=0), _WORD, device)
+    encoding = whole.encoded.encoding
+    union, slots = (
+        _new_lists(k, n + 1, encoding.stored, device),
+        DeviceArray.unchecked(k, _WORD, device),
     )
-    return graph, moved
+    program = _program(device, encoding.word)
+    for number, length in enumerate(lengths):
+        launch.for_each(
+            program, "parts_merge_list", length, lists.slots, lists.words, bounds_there,
+            whole.indices, targets, slots, union.words, union.columns, number, len(lengths),
+        )  # fmt: skip
+    launch.for_each(
+        program, "parts_find_rows", n + 1, whole.indptr, slots, union.starts, 0, n + 1, 0, 0, k
+    )
+    return _graph_of(union, encoding, launch), slots
 
 
 def begin_rows(
     indptr: DeviceArray, launch: Launcher, *, first_row: int, end_row: int, first_slot: int,
     n_slots: int,
 ) -> None:  # fmt: skip
-    """Enqueue that where some rows of a graph begin becomes where they begin in a part of it.
+    """Enqueue the rebase of indptr to a part of some rows, which begins with slot `first_slot`.
 
-    Parameters
-    ----------
-    indptr : DeviceArray of uint32, shape (n + 1,)
-        From `first_row` to `end_row`, both included, those of the graph; others undefined.
-    launch : Launcher
-    first_row, end_row : int
-        Of the part.
-    first_slot, n_slots : int
-        The graph's slot of the part's first, and how many the part has.
+    Before, it is the graph's from `first_row` to `end_row`, both included, and undefined elsewhere.
     """
     launch.for_each(
         _program(launch.device, _WORD), "parts_begin_rows", indptr.size, indptr, first_row,
         end_row, first_slot, n_slots, indptr.size - 1,
     )  # fmt: skip
+
+
+def _graph_of(lists: _EdgeLists, encoding: Encoding, launch: Launcher) -> DeviceGraph:
+    """Return the graph of edges in canonical order."""
+    graph = graph_on_device(lists.starts, lists.columns, lists.words, is_symmetric=False)
+    words = words_on_device(lists.words.memory, encoding, lists.words.size, launch)
+    return graph.replace_unchecked(encoded=words)
 
 
 def _new_lists(k: int, rows: int, stored: np.dtype[Any], device: Device) -> _EdgeLists:
@@ -162,20 +251,30 @@ def _new_lists(k: int, rows: int, stored: np.dtype[Any], device: Device) -> _Edg
 
 
 def _list(
-    forest: PartForest, lists: _EdgeLists, launch: Launcher, *, begin: int, rows: tuple[int, int],
-    at: int, before: int,
+    forest: PartForest, numbers: tuple[Memory | None, int], lists: tuple[DeviceArray, DeviceArray],
+    launch: Launcher, *, begin: int = 0,
 ) -> None:  # fmt: skip
-    """Enqueue the listing of a forest from `begin` on, and of where (first, count) rows begin."""
-    graph, k = forest.graph, forest.n_edges
-    program = _program(launch.device, graph.encoded.encoding.word)
+    """Enqueue the listing of a forest from `begin` on: of a number and the word of each edge.
+
+    The numbers of slots are in a buffer, or consecutive from a first one on.
+    """
+    (by_slot, first), k, word = numbers, forest.n_edges, forest.graph.encoded.encoding.word
     launch.for_each(
-        program, "parts_list_forest", k, forest.slots, graph.indices, graph.weights,
-        lists.columns, lists.words, begin, k,
+        _program(launch.device, word), "parts_list_forest", k, forest.slots, forest.graph.weights,
+        forest.slots if by_slot is None else by_slot, *lists, int(by_slot is not None), first,
+        begin, k,
     )  # fmt: skip
-    first_row, count = rows
+
+
+def _list_rows(
+    forest: PartForest, lists: _EdgeLists, launch: Launcher, *, rows: tuple[int, int], before: int
+) -> None:
+    """Enqueue the listing of a forest's columns, and of where (first, count) rows begin."""
+    graph, k = forest.graph, forest.n_edges
+    _list(forest, (graph.indices, 0), (lists.columns, lists.words), launch)
     launch.for_each(
-        program, "parts_find_rows", count, graph.indptr, forest.slots, lists.starts, first_row,
-        count, at, before, k,
+        _program(launch.device, graph.encoded.encoding.word), "parts_find_rows", rows[1],
+        graph.indptr, forest.slots, lists.starts, *rows, 0, before, k,
     )  # fmt: skip
 
 

@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 
 from clmst.algorithms.reweighting.stages import UploadBuffers
-from clmst.algorithms.shared.read_back import gather_words
+from clmst.algorithms.shared.solution import words_on_device
 from clmst.core.csr import as_uint32
 from clmst.core.graph import Graph
-from clmst.core.weight_keys import Array, EncodedWeights, Encoding
+from clmst.core.weight_keys import Array, Encoding
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph, weight_defines
@@ -71,25 +71,6 @@ class Faults:
 
     def __bool__(self) -> bool:
         return self.nan is not None or self.unknown is not None
-
-
-def words_on_device(
-    memory: Memory, encoding: Encoding, size: int, launch: Launcher
-) -> EncodedWeights:
-    """Return the weights of a round, which are on the device alone; reading them waits."""
-
-    def read(at: Array | None) -> Array:
-        source, count = memory, size if at is None else at.size
-        if at is not None:
-            slots = DeviceArray.empty(count, np.uint32, launch.device)
-            launch.write(slots.memory, at.astype(np.uint32))
-            source = gather_words(memory, encoding.word, slots.memory, count, launch).memory
-        words = np.empty(count, encoding.word)
-        if count:
-            launch.read(source, words)
-        return words
-
-    return EncodedWeights(encoding=encoding, source=read)
 
 
 class ReweightedGraph:

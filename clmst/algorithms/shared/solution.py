@@ -14,6 +14,7 @@ from clmst.algorithms.shared.device_forest import DeviceForest, ForestWeights
 from clmst.algorithms.shared.read_back import SOURCE, forest_on_host, gather_words
 from clmst.core.arguments import unchecked
 from clmst.core.forest import Forest
+from clmst.core.weight_keys import Array, EncodedWeights, Encoding
 from clmst.primitives.selection import positions_of
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
@@ -35,6 +36,25 @@ class Solution:
     graph: DeviceGraph
     in_forest: DeviceArray
     stats: Mapping[str, Any]
+
+
+def words_on_device(
+    memory: Memory, encoding: Encoding, size: int, launch: Launcher
+) -> EncodedWeights:
+    """Return weights that a device alone has; those of some slots are gathered there."""
+
+    def read(at: Array | None) -> Array:
+        source, count = memory, size if at is None else at.size
+        if at is not None:
+            slots = DeviceArray.empty(count, np.uint32, launch.device)
+            launch.write(slots.memory, at.astype(np.uint32))
+            source = gather_words(memory, encoding.word, slots.memory, count, launch).memory
+        words = np.empty(count, encoding.word)
+        if count:
+            launch.read(source, words)
+        return words
+
+    return EncodedWeights(encoding=encoding, source=read)
 
 
 def new_flags(n_slots: int, device: Device) -> DeviceArray:

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-import hypothesis.strategies as st
 import numpy as np
 import pyopencl as cl
 import pyopencl.array as cl_array
 import pytest
-from hypothesis import given
 from scipy import sparse
 
 import clmst
@@ -24,21 +20,18 @@ from clmst import (
     RepeatedSolver,
 )
 from clmst.core import partition
-from clmst.repeated import staged
-from clmst.repeated.devices.multi_device import MultiDevice
+from clmst.repeated.several_devices import SeveralDevices
 from clmst.runtime import program
 from tests.forests import assert_same_forest
 from tests.repeated.device_sets import clustered_graph, every_device_set, in_canonical_order
 from tests.repeated.rounds import (
-    assert_closed,
     check,
     expected,
     random_graph,
     refused,
     sorted_graph,
 )
-from tests.strategies import LAYOUTS, WEIGHT_DTYPES, edge_arrays, examples, weight_arrays
-from tests.threads import all_end, own_threads
+from tests.strategies import WEIGHT_DTYPES
 
 pytestmark = pytest.mark.filterwarnings("error::clmst.DeviceWarning")
 
@@ -59,41 +52,10 @@ def _small_ranges() -> Iterator[None]:
 def strategy_of(solver: RepeatedSolver) -> str:
     """Return what a solver really does."""
     executor = solver._session.opened()
-    return executor.plan.strategy if isinstance(executor, MultiDevice) else "alone"
+    return executor.plan.strategy if isinstance(executor, SeveralDevices) else "alone"
 
 
 # ------------------------------------------------------------------------- the forest
-
-
-@every_device_set()
-@both
-@examples(share=1 / 4)
-@given(data=st.data())
-def test_any_graph_under_any_weights(
-    devices: list[Device], strategy: str, data: st.DataObject
-) -> None:
-    """Every layout, loops, parallel edges, nothing at all, parts without an edge; any dtype."""
-    edges = data.draw(edge_arrays(max_edges=80))
-    layout, maximum = data.draw(st.sampled_from(LAYOUTS)), data.draw(st.booleans())
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(partition, "RANGE_STEP", 1)  # host arrays may be cut anywhere
-        solver = RepeatedSolver(
-            edges.graph(layout), devices=devices, strategy=strategy, maximum=maximum
-        )
-    dtypes = [np.dtype(name) for name in ("f4", "i8", "u1")]
-    with solver:
-        for _ in range(2):
-            dtype = data.draw(st.sampled_from(dtypes))
-            weights = data.draw(weight_arrays(solver.n_edges, [dtype])).copy()
-            check(solver, weights)
-        if solver.n_edges:
-            ids = np.array(data.draw(st.lists(st.integers(0, solver.n_edges - 1), max_size=20)))
-            ids = ids.astype(int)
-            new = data.draw(weight_arrays(ids.size, [dtype]))
-            forest = solver.update(ids, new)
-            for edge, weight in zip(ids, new, strict=True):
-                weights[edge] = weight
-            check(solver, weights, forest)
 
 
 @every_device_set("two")
@@ -129,9 +91,9 @@ def test_parts_of_cores(devices: list[Device]) -> None:
     u, v = np.concatenate([u, u + 60, ring]), np.concatenate([v, v + 60, ring + 120])
     solver = RepeatedSolver(Graph.from_edges(u, v), devices=devices, strategy="cores")
     executor = solver._session.opened()
-    assert isinstance(executor, MultiDevice)
-    tasks = [t for one in executor.plan.assignments for t in one.tasks if t.algorithm == "dense"]
-    assert sorted(task.part.graph.n_vertices for task in tasks) == [60, 60]
+    assert isinstance(executor, SeveralDevices)
+    (dense,) = [one for one in executor.plan.assignments if one.algorithm == "dense"]
+    assert [part.graph.n_vertices for part in dense.parts] == [60, 60]
     check(solver, np.random.default_rng(0).random(solver.n_edges))
 
 
@@ -212,97 +174,7 @@ def test_weights_on_one_of_the_devices(
     assert "another context" in refused(solver.solve, elsewhere)
 
 
-@every_device_set("two", "copying")
-@both
-@every_order
-def test_many_rounds_with_prefetch(devices: list[Device], strategy: str, make: Any) -> None:
-    """In order, from one array that is filled again and again; the next ones while one solves."""
-    solver = RepeatedSolver(make(), devices=devices, strategy=strategy)
-    rng = np.random.default_rng(9)
-    rounds = [rng.integers(0, 500, solver.n_edges).astype("f4") for _ in range(6)]
-    same, seen = np.empty_like(rounds[0]), []
-
-    def filled() -> Iterator[Any]:
-        for weights in rounds:
-            same[:] = weights
-            yield same
-
-    forests = solver.solve_many(filled(), progress=lambda *done: seen.append(done))
-    for weights, forest in zip(rounds, forests, strict=True):
-        check(solver, weights, forest)
-        check(solver, weights[::-1].copy())
-    assert seen == [(k, None) for k in range(1, 7)]
-    kept = list(solver.solve_many(rounds, keep_on_device=True))
-    for weights, on_device in zip(rounds, kept, strict=True):
-        check(solver, weights, on_device.to_host())
-    some = solver.solve_many(rounds)
-    check(solver, rounds[0], next(some))
-    some.close()
-    changed = rounds[1].copy()
-    changed[:9] = 2
-    list(solver.solve_many(rounds[:2]))
-    check(solver, changed, solver.update(np.arange(9), np.full(9, 2)))
-
-
 # -------------------------------------------------------------------------- bad input
-
-
-@every_device_set("two")
-@both
-@every_order
-@pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
-@pytest.mark.parametrize("checks_from", [0, 1 << 30])
-def test_first_nan_is_named(
-    devices: list[Device],
-    strategy: str,
-    make: Any,
-    dtype: str,
-    *,
-    checks_from: int,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Of those that all devices find; the next round is as good as ever, an update needs one."""
-    monkeypatch.setattr(staged, "DEVICE_CHECKS_FROM", checks_from)
-    monkeypatch.setattr(partition, "RANGE_STEP", 512)
-    solver = RepeatedSolver(make(), devices=devices, strategy=strategy)
-    right = np.random.default_rng(6).integers(0, 50, solver.n_edges).astype(dtype)
-    check(solver, right)
-    places = np.flatnonzero(solver.edges[:, 0] >= 0)
-    for first in (700, 5):
-        wrong = right.copy()
-        wrong[places[[1200, 900, first]]] = np.nan
-        rule = f"the weight of edge {places[first]} is NaN; weights must be ordered"
-        for given_weights in (wrong, DeviceArray.from_host(wrong, devices[1])):
-            assert rule in refused(solver.solve, given_weights)
-            assert rule in refused(list, solver.solve_many([right, given_weights]))
-            assert "no weights to change" in refused(solver.update, [0], [1])
-        check(solver, right)
-
-
-@every_device_set("two")
-@both
-def test_errors_are_those_of_one_device(devices: list[Device], strategy: str) -> None:
-    solver = RepeatedSolver(random_graph(), devices=devices, strategy=strategy)
-    wrong: list[Any] = [[], np.ones(1499), np.ones((1500, 1)), np.float32(1)]
-    for weights in wrong:
-        assert f"shape {np.shape(weights)} for 1500 edges" in refused(solver.solve, weights)
-    assert "no weights to change; solve() gives them" in refused(solver.update, [0], [1])
-    assert "must be one of bool" in refused(solver.solve, np.zeros(1500, "c8"))
-    weights = np.arange(1500, dtype=np.int16)
-    check(solver, weights)
-    double = DeviceArray.from_host(np.ones(1), devices[0])
-    for ids, new, rule in (
-        ([0, 1], [1], "shape (1,) for 2 edge_ids"),
-        ([0.5], [1], "of dtype float64; they must be one-dimensional of an integer dtype"),
-        ([3, 1500], [1, 2], "edge_ids[1] is 1500 where there are 1500 edges"),
-        ([3, -1], [1, 2], "edge_ids[1] is -1"),
-        ([0, 1], [7, 1 << 15], "weights[1] is 32768, which int16"),
-        ([7, 8], [1, np.nan], "the weight of edge 8 is NaN"),
-        ([0], double, "dtype float64 where the present ones have int16"),
-        (double, [1], "on the device they must be (u)int32"),
-    ):
-        assert rule in refused(solver.update, ids, new)
-    check(solver, weights, solver.update([], []))
 
 
 @every_device_set("two")
@@ -340,23 +212,6 @@ def test_devices_and_strategies_that_make_no_sense(devices: list[Device]) -> Non
     assert RepeatedSolver(resident, strategy="alone").device is devices[1]
 
 
-@every_device_set("two")
-@pytest.mark.parametrize("strategy", ["alone", "split", "cores"])
-def test_closed(devices: list[Device], strategy: str) -> None:
-    """Forests outlive the solver; asking it for more is an error that says so; no thread stays."""
-    before = own_threads("clmst-device", "clmst-upload")
-    weights = np.arange(1500)
-    with RepeatedSolver(random_graph(), devices=devices, strategy=strategy) as solver:
-        kept = solver.solve(weights, keep_on_device=True)
-        many = solver.solve_many([np.ones(1500)] * 3)
-        next(many)
-        assert strategy != "split" or own_threads("clmst-device", "clmst-upload") - before
-    assert_same_forest(kept.to_host(), expected(solver, weights))
-    solver.close()
-    assert_closed(solver, many, 1500)
-    assert all_end(own_threads("clmst-device", "clmst-upload") - before)
-
-
 # --------------------------------------------------------------- rounds, threads, times
 
 
@@ -391,31 +246,6 @@ def test_no_memory_and_no_program_from_the_second_round_on(
     assert [device._pool.managed_bytes for device in devices] == before
 
 
-@every_device_set("two", "three")
-@both
-def test_threads_take_turns(devices: list[Device], strategy: str) -> None:
-    """Each gets the forest of its own weights; others solve on the devices at the same time."""
-    solver = RepeatedSolver(clustered_graph(), devices=devices, strategy=strategy)
-    aside = random_graph(seed=1)
-    alone = clmst.kruskal(aside)
-    weights = [np.random.default_rng(k).integers(0, 99, solver.n_edges) for k in range(3)]
-    right = [expected(solver, one) for one in weights]
-    start = threading.Barrier(4)
-
-    def solve(k: int) -> None:
-        start.wait()
-        for _ in range(8):
-            if k == 3:
-                for device in devices:
-                    forest = clmst.minimum_spanning_forest(aside, device=device)
-                    assert_same_forest(forest, alone)
-            else:
-                assert_same_forest(solver.solve(weights[k]), right[k])
-
-    with ThreadPoolExecutor(4) as pool:
-        list(pool.map(solve, range(4)))
-
-
 @every_device_set("two")
 def test_devices_work_at_the_same_time(devices: list[Device]) -> None:
     """By the host's clock, and by the devices' own, brought onto it.
@@ -438,7 +268,7 @@ def test_devices_work_at_the_same_time(devices: list[Device]) -> None:
             assert part["ended_ms"] <= stats["last_pass"]["began_ms"]
             assert part["began_ms"] - 2 < part["kernels_began_ms"] < part["kernels_ended_ms"]
             assert part["kernels_ended_ms"] < part["ended_ms"] + 2
-        assert "union_merge_list" in stats["last_pass"]["profile"]
+        assert "parts_merge_list" in stats["last_pass"]["profile"]
         assert stats["last_pass"]["edges"] == first["forest_edges"] + second["forest_edges"]
         assert stats["times"]["prepare"] > 0
         for k, clock in enumerate(("", "kernels_")):

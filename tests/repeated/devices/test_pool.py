@@ -20,7 +20,7 @@ from clmst import (
 )
 from clmst.core import partition
 from clmst.core.threads import ThreadTask
-from clmst.repeated.devices.multi_device import MultiDevice
+from clmst.repeated.several_devices import SeveralDevices
 from clmst.runtime.launcher import Launcher
 from tests.repeated.device_sets import clustered_graph, every_device_set
 from tests.repeated.rounds import check
@@ -77,7 +77,7 @@ def weights_for(solver: RepeatedSolver, count: int = 3) -> list[Any]:
 
 def devices_of(solver: RepeatedSolver) -> list[Device]:
     executor = solver._session.opened()
-    assert isinstance(executor, MultiDevice)
+    assert isinstance(executor, SeveralDevices)
     return [worker.device for worker in executor.workers]
 
 
@@ -204,7 +204,7 @@ def test_an_upload_that_fails(
     solver = RepeatedSolver(clustered_graph(), devices=devices, strategy="split")
     rounds = weights_for(solver, 4)
     executor = solver._session.opened()
-    assert isinstance(executor, MultiDevice)
+    assert isinstance(executor, SeveralDevices)
     rounds_of_one, count = executor.workers[1].pieces[0].rounds, [0]
     inner = rounds_of_one.bring
 

@@ -13,7 +13,7 @@ from clmst.core.errors import (
     InvalidGraphError,
     OutOfDeviceMemoryError,
 )
-from clmst.runtime.together import as_tree, blamed, together
+from clmst.runtime.device_threads import as_tree, failures_of, named_failures, together
 from tests.repeated.device_sets import every_device_set
 
 
@@ -54,7 +54,7 @@ def test_errors_say_whose_they_are(
             raise error
         ended.append(number)
 
-    with pytest.raises(kind, match=message):
+    with pytest.raises(kind, match=message), named_failures(devices):
         together(devices, work)
     assert sorted(ended) == [0, 2]
 
@@ -108,7 +108,8 @@ def test_errors_of_a_tree_say_whose_they_are(devices: list[Device], failing: int
             raise DeviceError("broken")
         return number
 
-    with pytest.raises(DeviceError, match=f"^device {failing} of the solve, [^:]*: broken$"):
+    message = f"^device {failing} of the solve, [^:]*: broken$"
+    with pytest.raises(DeviceError, match=message), named_failures(devices):
         as_tree(devices, leaf, lambda first, second: first + second)
 
 
@@ -118,17 +119,19 @@ def test_errors_of_a_pair_are_of_the_device_that_is_blamed(devices: list[Device]
 
     def join(first: int, second: int) -> int:
         if second == 2:
-            with blamed(devices[2]):
+            with failures_of(devices[2]):
                 raise DeviceError("broken")
         return first
 
-    with pytest.raises(DeviceError, match=r"^device 2 of the solve, [^:]*: broken$"):
+    message = r"^device 2 of the solve, [^:]*: broken$"
+    with pytest.raises(DeviceError, match=message), named_failures(devices):
         as_tree(devices, int, join)
 
     def join_badly(first: int, second: int) -> int:
         raise DeviceError("broken")
 
-    with pytest.raises(DeviceError, match=r"^device 0 of the solve, [^:]*: broken$"):
+    message = r"^device 0 of the solve, [^:]*: broken$"
+    with pytest.raises(DeviceError, match=message), named_failures(devices):
         as_tree(devices, int, join_badly)
 
 

@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 
 from clmst.core.errors import DeviceError
-from clmst.runtime import relay
+from clmst.runtime import peer_copy
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
-from clmst.runtime.relay import DeviceCopy, locks_in_order, move
+from clmst.runtime.device_threads import DeviceFailure
+from clmst.runtime.peer_copy import DeviceCopy, locks_in_order, move
 from clmst.runtime.transfer import Staging, StagingShape
 from tests.repeated.device_sets import every_device_set
 
@@ -25,7 +26,7 @@ def test_every_block_arrives(
 ) -> None:
     """Blocks are used again and again, and copies end with parts of one."""
     source, target = devices
-    monkeypatch.setattr(relay, "_BLOCK_BYTES", 4096)
+    monkeypatch.setattr(peer_copy, "_BLOCK_BYTES", 4096)
     shape = StagingShape(threads=2, blocks=2, block_bytes=4096)
     staging = Staging(source.queue, pinned=is_pinned, shape=shape)
     monkeypatch.setitem(source.__dict__, "staging", staging)
@@ -70,10 +71,11 @@ def test_a_move_that_fails_blames_the_right_device(
     with monkeypatch.context() as patch:
         patch.setattr(cl, "enqueue_copy", enqueue_copy)
         first, second = locks_in_order(*devices)
-        with first, second, pytest.raises(DeviceError, match="failed") as caught:
+        with first, second, pytest.raises(DeviceFailure, match="failed") as caught:
             move(copies, *devices)
     assert bad.description in str(caught.value)
-    assert vars(caught.value)["_clmst_device"] is bad
+    assert caught.value.device is bad
+    assert isinstance(caught.value.error, DeviceError)
     first, second = locks_in_order(*devices)
     with first, second:
         move(copies, *devices)

@@ -9,25 +9,70 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import permutations
+from typing import Literal
 
 import numpy as np
 
 from clmst import algorithms, peeling
+from clmst.algorithms.parts import costs as model
 from clmst.core import partition
 from clmst.core.graph import Graph
-from clmst.core.partition import Clusters
+from clmst.core.partition import Clusters, Part
 from clmst.core.weight_keys import Array
-from clmst.repeated.devices import costs as model
-from clmst.repeated.devices.plan import Assignment, DevicePlan, Task
 from clmst.runtime.device import Device
 from clmst.runtime.device_costs import Costs
 
-# The predicted time on several devices must be below this fraction of the time on one.
-_WORTH_IT = 0.9
 # The most edges, stored once, of a graph whose core numbers are computed.
 _MOST_PEELED = (1 << 31) - 1
 # How many core numbers are tried as the least of a dense part.
 _THRESHOLDS = 16
+_WORD_BYTES = 4  # of a weight, as far as is known before there is one
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assignment:
+    """Parts of the edges that a device solves.
+
+    Attributes
+    ----------
+    device : Device
+    parts : tuple of Part
+    algorithm : str
+    options : object, optional
+        As of :func:`clmst.minimum_spanning_forest`.
+    """
+
+    device: Device
+    parts: tuple[Part, ...]
+    algorithm: str
+    options: object = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DevicePlan:
+    """What each device solves.
+
+    Attributes
+    ----------
+    strategy : {"alone", "split", "cores"}
+    edges : Graph
+        The whole graph, as of :func:`clmst.core.topology.edges_once`.
+    assignments : tuple of Assignment
+        The first is that of the device of the last pass, which solves the union of the forests.
+    algorithm, options
+        Of the last pass.
+    """
+
+    strategy: Literal["alone", "split", "cores"]
+    edges: Graph
+    assignments: tuple[Assignment, ...]
+    algorithm: str
+    options: object
+
+    @property
+    def device(self) -> Device:
+        """The device of the last pass, which keeps forests."""
+        return self.assignments[0].device
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +118,7 @@ class Choice:
         self.edges, self.devices = edges, list(devices)
         self.algorithm, self.options = algorithm, options
         self.costs = [Costs.of(device) for device in devices]
-        self._n, self._m = edges.n_vertices, edges.n_slots
+        self._sizes = edges.n_vertices, edges.n_slots, _WORD_BYTES
 
     def plan(self, strategy: str) -> DevicePlan:
         """Return the plan of "alone", "split", "cores" or "auto"."""
@@ -88,43 +133,36 @@ class Choice:
 
     def alone(self) -> DevicePlan:
         """Return the plan of the single quickest device."""
-        index = self._quickest
-        task = self._task(partition.whole(self.edges))
-        return DevicePlan(
-            strategy="alone",
-            edges=self.edges,
-            assignments=(Assignment(device=self.devices[index], tasks=(task,)),),
-            last=task,
-        )
+        return self._plan("alone", [self._sparse(self._quickest, partition.whole(self.edges))])
 
     def split(self, order: Sequence[int]) -> DevicePlan:
         """Return the plan of devices, by their indices; the first one runs the last pass."""
-        shares = model.shares([self.costs[index] for index in order])
+        shares = model.shares_of([self.costs[index] for index in order], _WORD_BYTES)
         bounds = partition.range_bounds(shares, self.edges.n_input)
         parts = partition.by_ranges(self.edges, bounds)
-        assignments = [
-            Assignment(device=self.devices[index], tasks=(self._task(part),))
-            for index, part in zip(order, parts, strict=True)
-        ]
-        last = self._task(partition.whole(self.edges))
-        return DevicePlan(
-            strategy="split", edges=self.edges, assignments=tuple(assignments), last=last
-        )
+        return self._plan("split", list(map(self._sparse, order, parts)))
 
     def cores(self, cut: Cut) -> DevicePlan:
         """Return the plan of a cut."""
         *dense, rest = partition.by_clusters(self.edges, cut.clusters, cut.groups)
-        matrices = Assignment(
-            device=self.devices[cut.dense],
-            tasks=tuple(Task(part=part, algorithm="dense") for part in dense),
-        )
-        sparse = Assignment(device=self.devices[cut.sparse], tasks=(self._task(rest),))
-        order = (matrices, sparse) if cut.dense_is_last else (sparse, matrices)
-        last = self._task(partition.whole(self.edges))
-        return DevicePlan(strategy="cores", edges=self.edges, assignments=order, last=last)
+        matrices = Assignment(device=self.devices[cut.dense], parts=tuple(dense), algorithm="dense")
+        sparse = self._sparse(cut.sparse, rest)
+        return self._plan("cores", [matrices, sparse] if cut.dense_is_last else [sparse, matrices])
 
-    def _task(self, part: partition.Part) -> Task:
-        return Task(part=part, algorithm=self.algorithm, options=self.options)
+    def _sparse(self, index: int, part: Part) -> Assignment:
+        """Return a part for a device that solves it as a single one would."""
+        return Assignment(
+            device=self.devices[index], parts=(part,), algorithm=self.algorithm,
+            options=self.options,
+        )  # fmt: skip
+
+    def _plan(
+        self, strategy: Literal["alone", "split", "cores"], each: list[Assignment]
+    ) -> DevicePlan:
+        return DevicePlan(
+            strategy=strategy, edges=self.edges, assignments=tuple(each),
+            algorithm=self.algorithm, options=self.options,
+        )  # fmt: skip
 
     # ------------------------------------------------------------------- choosing
 
@@ -135,10 +173,13 @@ class Choice:
 
     @property
     def _quickest(self) -> int:
-        return min(
-            range(len(self.devices)),
-            key=lambda index: model.alone(self.costs[index], self._n, self._m),
-        )
+        return min(range(len(self.devices)), key=self._alone_ms)
+
+    def _alone_ms(self, index: int) -> float:
+        return model.alone(self.costs[index], *self._sizes, prepared=True)
+
+    def _split_ms(self, order: Sequence[int]) -> float:
+        return model.several([self.costs[k] for k in order], *self._sizes, prepared=True)
 
     def _auto(self) -> DevicePlan:
         """Return the plan with the least predicted time.
@@ -146,48 +187,35 @@ class Choice:
         Devices that compute on the host's cores compete for them, so only the quickest of these
         takes part.
         """
-        order = sorted(
-            range(len(self.devices)),
-            key=lambda index: model.alone(self.costs[index], self._n, self._m),
-        )
+        order = sorted(range(len(self.devices)), key=self._alone_ms)
         on_host = [index for index in order if self.costs[index].host]
         order = [index for index in order if index not in on_host[1:]]
-        below = _WORTH_IT * model.alone(self.costs[order[0]], self._n, self._m)
-        best: Sequence[int] | None = None
-        for count in range(2, len(order) + 1):
-            some = self._best_order(order[:count])
-            ms = model.split([self.costs[index] for index in some], self._n, self._m)
-            if ms < below:
-                best, below = some, ms
+        below = model.WORTH_IT * self._alone_ms(order[0])
+        orders = [self._best_order(order[:count]) for count in range(2, len(order) + 1)]
+        best = min(orders, key=self._split_ms, default=order)
+        is_worth_it = bool(orders) and self._split_ms(best) < below
+        below = self._split_ms(best) if is_worth_it else below
         cut = self.best_cut(permutations(order, 2), below=below)
         if cut is not None:
             return self.cores(cut)
-        return self.alone() if best is None else self.split(best)
+        return self.split(best) if is_worth_it else self.alone()
 
     def _best_order(self, indices: Sequence[int]) -> list[int]:
         """Return devices in order; the first one is the best for the last pass."""
         orders = [[last, *(one for one in indices if one != last)] for last in indices]
-        return min(
-            orders,
-            key=lambda order: model.split([self.costs[p] for p in order], self._n, self._m),
-        )
+        return min(orders, key=self._split_ms)
 
     def best_cut(self, pairs: Iterator[tuple[int, int]], *, below: float | None) -> Cut | None:
         """Return the cut with the least predicted time; None if there is no dense part.
 
-        Parameters
-        ----------
-        pairs : iterator of (int, int)
-            Devices for the dense parts and for the rest, by their indices.
-        below : float or None
-            The time in milliseconds that it must stay below. Core numbers are computed only if the
-            degrees do not rule that out.
+        It must stay `below` a time in milliseconds; core numbers are computed only if degrees do
+        not rule that out. A pair is the devices for dense parts and for the rest, by their indices.
         """
         tried = [pair for pair in pairs if self.costs[pair[0]].has_dense_parts]
         if below is not None:
             degrees = self._degrees()
             tried = [pair for pair in tried if self._lower_bound(pair, degrees) < below]
-        if not tried or not 0 < self._m <= _MOST_PEELED:
+        if not tried or not 0 < self.edges.n_slots <= _MOST_PEELED:
             return None
         cores = peeling.core_numbers(self.edges, device=self.quickest)
         every = partition.clusters(self.edges, cores, _thresholds(cores))
@@ -208,34 +236,27 @@ class Choice:
 
     def _cut(self, chosen: Clusters, dense: int, sparse: int, limit: int) -> Cut:
         """Return the cut by clusters with at most `limit` vertices in a matrix."""
-        costs = self.costs[dense]
-        groups = [
-            part
-            for group in model.grouped(chosen.sizes.tolist(), costs)
-            for part in _within(group, chosen.sizes, limit)
-        ]
+        groups = model.grouped(chosen.sizes.tolist(), self.costs[dense], limit)
         parts = [(int(chosen.sizes[one].sum()), int(chosen.edges[one].sum())) for one in groups]
-        ms, dense_is_last = min(
-            (
-                model.cores(
-                    costs, self.costs[sparse], self._n, self._m, parts, dense_is_last=is_last
-                ),
-                is_last,
-            )
-            for is_last in (False, True)
-        )
+        ms, dense_is_last = self._cores_ms((dense, sparse), parts)
         return Cut(
-            dense=dense,
-            sparse=sparse,
-            dense_is_last=dense_is_last,
-            clusters=chosen,
-            groups=groups,
-            ms=ms,
+            dense=dense, sparse=sparse, dense_is_last=dense_is_last, clusters=chosen,
+            groups=groups, ms=ms,
+        )  # fmt: skip
+
+    def _cores_ms(
+        self, pair: tuple[int, int], parts: Sequence[tuple[int, int]]
+    ) -> tuple[float, bool]:
+        """Return the time of a cut, and whether the device of the dense parts is the last one."""
+        costs = self.costs[pair[0]], self.costs[pair[1]]
+        return min(
+            (model.cores(costs, *self._sizes, parts, dense_is_last=is_last), is_last)
+            for is_last in (False, True)
         )
 
     def _degrees(self) -> Array:
         """Return the degrees of all vertices, falling. O(n log n + m)."""
-        n = self._n
+        n = self.edges.n_vertices
         counts = np.bincount(self.edges.rows, minlength=n)
         counts += np.bincount(self.edges.indices, minlength=n)
         return np.sort(counts)[::-1]
@@ -246,19 +267,14 @@ class Choice:
         Dense parts of k vertices have at most half as many edges as the sum of the k greatest
         degrees, and at most k (k - 1) / 2.
         """
-        dense, sparse = (self.costs[index] for index in pair)
         sizes = np.unique(np.geomspace(1, max(degrees.size, 1), 64).astype(np.int64))
         sums = np.cumsum(degrees)
         least = np.inf
         for k in sizes[sizes <= degrees.size].tolist():
-            inside = min(int(sums[k - 1]) // 2, self._m)
+            inside = min(int(sums[k - 1]) // 2, self.edges.n_slots)
             # All in one matrix, the smallest that can hold so many edges.
             side = max(int(np.sqrt(2 * inside)), 1) if inside < k * (k - 1) // 2 else k
-            for dense_is_last in (False, True):
-                ms = model.cores(
-                    dense, sparse, self._n, self._m, [(side, inside)], dense_is_last=dense_is_last
-                )
-                least = min(least, ms)
+            least = min(least, self._cores_ms(pair, [(side, inside)])[0])
         return float(least)
 
 
@@ -270,14 +286,3 @@ def _thresholds(cores: Array) -> list[int]:
     steps = np.geomspace(1, found[-1], _THRESHOLDS)
     indices = np.searchsorted(found, steps).clip(max=found.size - 1)
     return [int(one) for one in np.unique(found[indices])]
-
-
-def _within(group: list[int], sizes: Array, limit: int) -> Iterator[list[int]]:
-    """Yield the group cut into groups that a matrix can take."""
-    part: list[int] = []
-    for index in group:
-        if part and sizes[part].sum() + sizes[index] > limit:
-            yield part
-            part = []
-        part.append(index)
-    yield part

@@ -15,15 +15,14 @@ from clmst.core.errors import DeviceWarning, UnsupportedDeviceError
 from clmst.core.forest import Forest
 from clmst.core.graph import Graph
 from clmst.core.weight_keys import Array
-from clmst.repeated.changes import Changes
-from clmst.repeated.devices.failure import DeviceFailure, failures_of
-from clmst.repeated.devices.multi_device import MultiDevice
-from clmst.repeated.devices.strategies import Choice
 from clmst.repeated.session import Session
+from clmst.repeated.several_devices import SeveralDevices
 from clmst.repeated.single_device import SingleDevice
-from clmst.repeated.staged import StagedWeights, device_array, stage
+from clmst.repeated.strategies import Choice
+from clmst.repeated.weights import Changes, StagedWeights, device_array, stage
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
+from clmst.runtime.device_threads import DeviceFailure, failures_of
 from clmst.runtime.handles import Queue
 from clmst.runtime.launcher import Launcher
 
@@ -31,18 +30,8 @@ from clmst.runtime.launcher import Launcher
 class DevicePool(Session):
     """A session on several devices, as long as one of them works.
 
-    Parameters
-    ----------
-    edges : Graph
-        As of :func:`clmst.core.topology.edges_once`.
-    devices : sequence of Device
-        Two or more.
-    strategy : str
-        "auto", "alone", "split" or "cores".
-    maximum : bool
-    of_solves : Any
-        `algorithm`, `options` and `warm_start` of :class:`clmst.RepeatedSolver`; solves on several
-        devices have no warm starts.
+    It is of the edges, two devices or more, and arguments of :class:`clmst.RepeatedSolver`; solves
+    on several devices have no warm starts.
     """
 
     def __init__(
@@ -73,14 +62,14 @@ class DevicePool(Session):
 
     # -------------------------------------------------------------------------- the pool
 
-    def _new_executor(self) -> SingleDevice | MultiDevice:
+    def _new_executor(self) -> SingleDevice | SeveralDevices:
         """Prepare the devices that are left."""
         algorithm, options = self._of_solves["algorithm"], self._of_solves["options"]
         choice = Choice(self.edges, self._devices, algorithm=algorithm, options=options)
         with failures_of(choice.quickest):
             plan = choice.plan(self._strategy if len(self._devices) > 1 else "alone")
         if len(plan.assignments) > 1:
-            return MultiDevice(plan, maximum=self.maximum)
+            return SeveralDevices(plan, maximum=self.maximum)
         return SingleDevice(
             self.edges, plan.device, maximum=self.maximum, guard=failures_of, **self._of_solves
         )
@@ -189,7 +178,7 @@ class DevicePool(Session):
     ) -> StagedWeights:
         """Stage weights; through the host if they are on a device without a part."""
         array = device_array(weights, self._every)
-        if array is not None and all(array.device is not device for device, _ in executor.needs):
+        if array is not None and array.device not in executor.devices:
             weights = _on_host(array)
         return super()._stage(executor, weights, queues)
 
@@ -264,10 +253,10 @@ def _read_back(staged: StagedWeights) -> Array:
     words = staged.words
     if staged.is_callers:  # the caller may have changed it since
         words = np.zeros_like(words)
-        for index, (device, spans) in enumerate(staged.owner.needs):
-            launch = Launcher(device, device.queue)
+        for piece in staged.owner.pieces:
+            device, (first, last) = piece.device, piece.span
             with failures_of(device), device.lock:
-                for (first, last), given in zip(spans, staged.parts[index], strict=True):
-                    if first < last:
-                        launch.read(given.memory, words[first:last])
+                if first < last:
+                    memory = staged.parts[piece.number].memory
+                    Launcher(device, device.queue).read(memory, words[first:last])
     return staged.encoding.decode(words)

@@ -19,27 +19,28 @@ import numpy as np
 
 from clmst.core.weight_keys import Array
 from clmst.runtime.device import Device
-from clmst.runtime.handles import Event, Memory
-from clmst.runtime.together import blamed
+from clmst.runtime.device_threads import failures_of
+from clmst.runtime.handles import Event, Memory, Queue
 
 _BLOCKS, _BLOCK_BYTES = 4, 4 << 20  # of ordinary memory, where neither device takes pinned memory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceCopy:
-    """A copy from the beginning of a buffer into another device's buffer.
+    """A copy from a buffer into another device's buffer.
 
     Attributes
     ----------
     source, target : device buffer
     n_bytes : int
-    offset : int
-        The first byte in the target.
+    begin, offset : int
+        The first byte in the source, and in the target.
     """
 
     source: Memory
     target: Memory
     n_bytes: int
+    begin: int = 0
     offset: int = 0
 
 
@@ -71,23 +72,27 @@ def locks_in_order(one: Device, other: Device) -> list[AbstractContextManager[ob
     return [device.lock for device in sorted((one, other), key=id)]
 
 
-def move(copies: Sequence[DeviceCopy], source: Device, target: Device) -> DeviceMove:
+def move(
+    copies: Sequence[DeviceCopy], source: Device, target: Device, *, queue: Queue | None = None
+) -> DeviceMove:
     """Copy buffers after all that is enqueued on both devices; waits.
 
-    The caller has the locks of both devices (:func:`locks_in_order`).
+    The caller has the locks of both devices (:func:`locks_in_order`); or that of `source`, and a
+    queue of the target's context, after whose commands alone the copies come.
     """
     began = time.perf_counter()
+    queue = target.queue if queue is None else queue
     is_shared = source.context == target.context and not any(
         one.capabilities.host_arrays == "copied" for one in (source, target)
     )
     if is_shared:
-        with blamed(source):
+        with failures_of(source):
             source.queue.finish()
-        _by_the_driver(copies, target)
+        _by_the_driver(copies, target, queue)
     else:
-        _through_the_host(copies, source, target)
-    with blamed(target):
-        target.queue.finish()
+        _through_the_host(copies, source, target, queue)
+    with failures_of(target):
+        queue.finish()
     return DeviceMove(
         source=source.description,
         target=target.description,
@@ -98,15 +103,15 @@ def move(copies: Sequence[DeviceCopy], source: Device, target: Device) -> Device
     )
 
 
-def _by_the_driver(copies: Sequence[DeviceCopy], target: Device) -> None:
+def _by_the_driver(copies: Sequence[DeviceCopy], target: Device, queue: Queue) -> None:
     import pyopencl as cl
 
     enqueue: Any = cl.enqueue_copy  # whose stub knows no host arrays in place
     for one in copies:
         if one.n_bytes:
-            with blamed(target):
+            with failures_of(target):
                 enqueue(
-                    target.queue, one.target, one.source, byte_count=one.n_bytes,
+                    queue, one.target, one.source, byte_count=one.n_bytes, src_offset=one.begin,
                     dst_offset=one.offset,
                 )  # fmt: skip
 
@@ -121,7 +126,9 @@ class _OnTheWay:
     block: Array
 
 
-def _through_the_host(copies: Sequence[DeviceCopy], source: Device, target: Device) -> None:
+def _through_the_host(
+    copies: Sequence[DeviceCopy], source: Device, target: Device, queue: Queue
+) -> None:
     """Let blocks come from the source while others go to the target."""
     import pyopencl as cl
 
@@ -134,42 +141,43 @@ def _through_the_host(copies: Sequence[DeviceCopy], source: Device, target: Devi
         try:
             for one, begin, end in _cut(copies, blocks.shape[1]):
                 if not free:
-                    with blamed(target):
+                    with failures_of(target):
                         going[0].event.wait()
                     free.append(_whole(going.popleft().block, blocks))
                 block = free.popleft()[: end - begin]
-                with blamed(source):
+                with failures_of(source):
                     event = cl.enqueue_copy(
-                        source.queue, block, one.source, src_offset=begin, is_blocking=False
-                    )
+                        source.queue, block, one.source, src_offset=one.begin + begin,
+                        is_blocking=False,
+                    )  # fmt: skip
                     source.queue.flush()
                 coming.append(_OnTheWay(event, one, begin, block))
                 if len(coming) >= len(blocks) // 2:
-                    _pass_on(coming, going, source, target)
+                    _pass_on(coming, going, source, target, queue)
             while coming:
-                _pass_on(coming, going, source, target)
+                _pass_on(coming, going, source, target, queue)
         finally:  # only then are the blocks free
             for left, device in (*((one, source) for one in coming),
                                  *((one, target) for one in going)):  # fmt: skip
-                with blamed(device):
+                with failures_of(device):
                     left.event.wait()
 
 
 def _pass_on(
-    coming: deque[_OnTheWay], going: deque[_OnTheWay], source: Device, target: Device
+    coming: deque[_OnTheWay], going: deque[_OnTheWay], source: Device, target: Device, queue: Queue
 ) -> None:
     """Enqueue that the oldest block goes to the target, once the source has written it."""
     import pyopencl as cl
 
     block = coming[0]
-    with blamed(source):
+    with failures_of(source):
         block.event.wait()
-    with blamed(target):
+    with failures_of(target):
         block.event = cl.enqueue_copy(
-            target.queue, block.copy.target, block.block,
+            queue, block.copy.target, block.block,
             dst_offset=block.copy.offset + block.begin, is_blocking=False,
         )  # fmt: skip
-        target.queue.flush()
+        queue.flush()
     going.append(coming.popleft())
 
 

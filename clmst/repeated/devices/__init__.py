@@ -1,1 +1,0 @@
-"""Several devices for one graph: a device pool, and the executor of each round."""

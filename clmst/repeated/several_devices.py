@@ -1,0 +1,344 @@
+"""One round on several devices: each solves its parts, the first one the union of their forests."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from clmst import algorithms
+from clmst.algorithms.families import PARTS, words_case
+from clmst.algorithms.parts.union import ForestLists, merged, part_forest
+from clmst.algorithms.proof.checked import checked_on_host
+from clmst.algorithms.shared.device_forest import DeviceForest
+from clmst.algorithms.shared.read_back import gather_words
+from clmst.algorithms.shared.solution import forest_of
+from clmst.core.arguments import unchecked
+from clmst.core.errors import InvalidArgumentError
+from clmst.core.threads import TaskThread
+from clmst.core.weight_keys import Array, EncodedWeights, Encoding
+from clmst.repeated import families
+from clmst.repeated.pieces import Piece, PieceExecutor, bring
+from clmst.repeated.strategies import Assignment, DevicePlan
+from clmst.repeated.weights import Changes, StagedWeights, closed_error, nan_error, stage
+from clmst.runtime.device import Device
+from clmst.runtime.device_graph import DeviceGraph
+from clmst.runtime.device_threads import DeviceFailure, device_threads, failures_of, together
+from clmst.runtime.failures import has_finished
+from clmst.runtime.handles import Queue
+from clmst.runtime.launcher import Launcher
+
+# Returns the graphs of a device's pieces, with the weights of the round.
+Reweight: TypeAlias = Callable[[Sequence[Piece], Launcher], list[DeviceGraph]]
+
+
+def _unavailable(_: Array | None) -> Array:
+    """Raise: the weights are on several devices, none of which has all."""
+    raise InvalidArgumentError(
+        "the weights of the graph's edges are on several devices; only those of the forest's "
+        "edges can be asked for"
+    )
+
+
+@dataclass(slots=True, kw_only=True)
+class DeviceRound:
+    """The work of a device in a round, with times by the host's clock in seconds.
+
+    Attributes
+    ----------
+    launch : Launcher
+    algorithms, lengths : list
+        What solved each part, and the edges of its forest.
+    nans : list of int
+        Weights of the whole graph that are NaN.
+    began, uploaded, solved, ended : float
+        `solved`: the forests are in the device's memory. `ended`: they are in the memory that the
+        last pass reads.
+    host_less_device : float
+        The host's clock minus the device's, in seconds, if the work is profiled.
+    """
+
+    launch: Launcher
+    algorithms: list[str] = field(default_factory=list)
+    lengths: list[int] = field(default_factory=list)
+    nans: list[int] = field(default_factory=list)
+    began: float = 0.0
+    uploaded: float = 0.0
+    solved: float = 0.0
+    ended: float = 0.0
+    host_less_device: float = 0.0
+
+    def stats(self, assignment: Assignment, began: float, entered: float) -> dict[str, Any]:
+        """Return the device's work in a round, which and whose last pass began at these times."""
+        stats: dict[str, Any] = {
+            "device": assignment.device.description,
+            "vertices": sum(part.graph.n_vertices for part in assignment.parts),
+            "edges": sum(part.n_edges for part in assignment.parts),
+            "algorithms": self.algorithms,
+            "forest_edges": sum(self.lengths),
+            "began_ms": 1e3 * (self.began - began),
+            "upload_ms": 1e3 * (self.uploaded - self.began),
+            "solve_ms": 1e3 * (self.solved - self.uploaded),
+            "send_ms": 1e3 * (self.ended - self.solved),
+            "ended_ms": 1e3 * (self.ended - began),
+            "wait_ms": 1e3 * (entered - self.ended),
+        }
+        if self.launch.profile is not None:
+            stats["profile"] = self.launch.profile.summary()
+            if (span := self.launch.profile.span()) is not None:
+                since = self.host_less_device - began
+                stats["kernels_began_ms"], stats["kernels_ended_ms"] = (
+                    1e3 * (time + since) for time in span
+                )
+        return stats
+
+
+class Worker:
+    """A device with its parts, numbered from `first` on, for one thread at a time.
+
+    `last` is the device of the last pass.
+    """
+
+    def __init__(self, assignment: Assignment, first: int, last: Device, *, maximum: bool) -> None:
+        self.assignment, self.device, self._maximum = assignment, assignment.device, maximum
+        with self.device.lock:
+            self.pieces = [
+                Piece(number, part, self.device)
+                for number, part in enumerate(assignment.parts, first)
+            ]
+            self.device.queue.finish()
+        self._queue = None if self.device is last else last.new_queue()
+
+    def solve(self, reweight: Reweight, lists: ForestLists, *, profile: bool) -> DeviceRound:
+        """Solve all parts under a round's weights, and bring their forests to the last pass."""
+        device = self.device
+        work = DeviceRound(launch=Launcher.of(device, profile=profile), began=time.perf_counter())
+        launch = work.launch
+        with device.lock:
+            device.trust.require(PARTS, words_case(lists.word))
+            if launch.profile is not None:
+                work.host_less_device = launch.host_less_device()
+            try:
+                own = lists
+                if self._queue is not None:
+                    capacities = [piece.part.forest_capacity for piece in self.pieces]
+                    own = ForestLists(capacities, lists.word, device)
+                graphs = reweight(self.pieces, launch)
+                if launch.profile is not None:
+                    launch.queue.finish()
+                work.uploaded = time.perf_counter()
+                for k, one in enumerate(graphs):
+                    self._solve_piece(k, one, own, work)
+                launch.queue.finish()
+                work.solved = time.perf_counter()
+                if self._queue is not None:
+                    own.move_to(lists, self.pieces[0].number, work.lengths, self._queue)
+            except BaseException:
+                has_finished(launch.queue)  # before its memory has a new owner
+                for piece in self.pieces:
+                    piece.rounds.drop_plans()
+                raise
+        work.ended = time.perf_counter()
+        return work
+
+    def _solve_piece(
+        self, k: int, graph: DeviceGraph, lists: ForestLists, work: DeviceRound
+    ) -> None:
+        """Solve a part, and list its forest; waits for the number of its edges."""
+        piece, launch, options = self.pieces[k], work.launch, self.assignment.options
+        name, solve = algorithms.choose(
+            self.assignment.algorithm, self.device, graph, options=options, maximum=self._maximum
+        )
+        families.require_rounds(graph, name, maximum=self._maximum, options=options)
+        solution = solve(graph, launch, maximum=self._maximum, options=options)
+        forest = part_forest(solution, launch)
+        number = piece.number if self._queue is None else k
+        lists.add(number, forest, launch, numbers=piece.slots, first=piece.part.first_slot)
+        work.algorithms.append(name)
+        work.lengths.append(forest.n_edges)
+        if (nan := piece.first_nan(launch)) is not None:
+            work.nans.append(nan)
+
+
+class SeveralDevices(PieceExecutor):
+    """An executor: two devices or more, their parts of the graph, and their threads."""
+
+    guard = staticmethod(failures_of)
+
+    def __init__(self, plan: DevicePlan, *, maximum: bool) -> None:
+        self.plan, self.maximum, self.edges = plan, maximum, plan.edges
+        with failures_of(plan.device), plan.device.lock:
+            self._arrays = plan.device.upload_all(plan.edges.indptr, plan.edges.indices)
+        self.workers, self.pieces = list[Worker](), list[Piece]()
+        for assignment in plan.assignments:
+            with failures_of(assignment.device):
+                worker = Worker(assignment, len(self.pieces), plan.device, maximum=maximum)
+            self.workers.append(worker)
+            self.pieces.extend(worker.pieces)
+        self._solving, self._uploading = device_threads(self.devices), device_threads(self.devices)
+
+    @property
+    def device(self) -> Device:
+        """The device of the last pass, which keeps forests."""
+        return self.plan.device
+
+    def close(self) -> None:
+        """End the threads."""
+        self._solving, self._uploading = [], []
+
+    def _together(self, threads: Sequence[TaskThread], work: Callable[[int], Any]) -> list[Any]:
+        """Work for all devices at once; wait for all."""
+        if not threads:  # another thread has closed it
+            raise closed_error()
+        return together(self.devices, work, threads)
+
+    # ------------------------------------------------------------------- weights
+
+    def new_queues(self) -> list[Queue]:
+        """Return a queue of every device for uploads of weights."""
+        return [worker.device.new_queue() for worker in self.workers]
+
+    def stage(self, weights: Any, queues: list[Queue] | None = None) -> StagedWeights:
+        """Check weights by edge; upload them to all devices at once if there are queues."""
+        staged = stage(weights, self.edges, self.devices, keeps=queues is not None)
+        staged.owner = self
+        if staged.array is not None:
+            self._read_for_others(staged)
+        if queues is not None:
+
+            def upload(index: int, queues: list[Queue] = queues) -> None:
+                bring(staged, self.workers[index].pieces, queues[index])
+                queues[index].finish()
+
+            self._together(self._uploading, upload)
+        return staged
+
+    def _read_for_others(self, staged: StagedWeights) -> None:
+        """Read the ranges that other devices take from an array on one of them."""
+        array = staged.array
+        assert array is not None
+        owner = array.device
+        others = {piece.span for piece in self.pieces if piece.device is not owner}
+        staged.words = words = np.empty(array.size, staged.encoding.word)
+        with failures_of(owner), owner.lock:
+            launch = Launcher(owner, owner.queue)
+            for first, last in sorted(others):
+                if first < last:
+                    launch.read(array.memory, words[first:last], offset=first * words.itemsize)
+
+    # --------------------------------------------------------------------- rounds
+
+    def solve(self, staged: StagedWeights, *, began: float, profile: bool) -> DeviceForest:
+        """Solve with weights, which become the present ones."""
+        self.forget()
+
+        def take(pieces: Sequence[Piece], launch: Launcher) -> list[DeviceGraph]:
+            bring(staged, pieces, launch.queue)
+            return [piece.take(staged, launch) for piece in pieces]
+
+        return self._round(take, staged.encoding, profile=profile)
+
+    def update(self, changes: Changes, *, began: float, profile: bool) -> DeviceForest:
+        """Solve with some of the present weights changed."""
+        present, ids = self.encoding, changes.ids
+        assert present is not None
+        assert isinstance(ids, np.ndarray)
+        words, encoding = changes.encoded(present, self._widen)
+
+        def change(pieces: Sequence[Piece], launch: Launcher) -> list[DeviceGraph]:
+            return [piece.change(ids, words, launch) for piece in pieces]
+
+        try:
+            return self._round(change, encoding, profile=profile)
+        except DeviceFailure:
+            raise  # the other devices' weights may be needed
+        except BaseException:
+            self.forget()
+            raise
+
+    def prove(self, forest: DeviceForest) -> DeviceForest:
+        """Return the last forest, proved by the host, or raise."""
+        weights, ids = self.present_weights(), self.edges.edge_ids
+        whole = self.edges.replace(weights=weights if ids is None else weights[ids])
+        return checked_on_host(forest, whole, "no device has all weights")
+
+    def _widen(self) -> Encoding:
+        """Widen the present words on all devices to the weights themselves."""
+        for piece in self.pieces:
+            device = piece.device
+            with failures_of(device), device.lock:
+                encoding = piece.rounds.widen(Launcher(device, device.queue))
+        return encoding
+
+    def _round(self, reweight: Reweight, encoding: Encoding, *, profile: bool) -> DeviceForest:
+        """Let all devices solve at the same time, then one device the union of their forests."""
+        began, device = time.perf_counter(), self.device
+        with failures_of(device), device.lock:
+            device.queue.finish()  # what had the memory of the lists before
+            capacities = [piece.part.forest_capacity for piece in self.pieces]
+            lists = ForestLists(capacities, encoding.word, device)
+        works: list[DeviceRound] = self._together(
+            self._solving,
+            lambda index: self.workers[index].solve(reweight, lists, profile=profile),
+        )
+        if nans := [nan for work in works for nan in work.nans]:
+            raise nan_error(min(nans), self.edges)
+        return self._last_pass(works, lists, encoding, began)
+
+    def _last_pass(
+        self, works: list[DeviceRound], lists: ForestLists, encoding: Encoding, began: float
+    ) -> DeviceForest:
+        """Solve the union of the forests; waits for it."""
+        plan, device = self.plan, self.device
+        launch = Launcher.of(device, profile=works[0].launch.profile is not None)
+        lengths = [length for one in works for length in one.lengths]
+        whole = unchecked(
+            DeviceGraph, graph=self.edges, device=device, indptr=self._arrays[0],
+            indices=self._arrays[1], weights=None,
+            encoded=EncodedWeights(encoding=encoding, source=_unavailable),
+            rows=None, edge_ids=None, plans={}, derived={},
+        )  # fmt: skip
+        entered = time.perf_counter()
+        with failures_of(device), device.lock:
+            try:
+                graph, slots = merged(lists, lengths, whole, launch)
+                name, solve = algorithms.choose(
+                    plan.algorithm, device, graph, options=plan.options, maximum=self.maximum
+                )
+                solution = solve(graph, launch, maximum=self.maximum, options=plan.options)
+                found = forest_of(
+                    solution, launch, algorithm=name, maximum=self.maximum, own_weights=True
+                )
+                assert found.slots is not None
+                original = gather_words(
+                    slots.memory, slots.dtype, found.slots, found.n_edges, launch
+                )
+                launch.queue.finish()
+            except BaseException:
+                has_finished(launch.queue)  # before its memory has a new owner
+                raise
+        last: dict[str, Any] = {
+            "device": device.description, "edges": sum(lengths), "algorithm": name,
+            "began_ms": 1e3 * (entered - began), "ms": 1e3 * (time.perf_counter() - entered),
+        }  # fmt: skip
+        if launch.profile is not None:
+            last["profile"] = launch.profile.summary()
+        stats = {
+            **solution.stats,
+            "algorithm": name,
+            "device": device.description,
+            "strategy": plan.strategy,
+            "launches": sum(one.launch.launches for one in works) + launch.launches,
+            "devices": [
+                work.stats(one, began, entered)
+                for one, work in zip(plan.assignments, works, strict=True)
+            ],
+            "last_pass": last,
+        }
+        return DeviceForest(
+            graph=whole, n_edges=found.n_edges, slots=original.memory, edges=found.edges,
+            maximum=self.maximum, stats=stats, weights=found.weights,
+        )  # fmt: skip
