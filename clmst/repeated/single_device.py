@@ -17,6 +17,7 @@ from clmst.algorithms.shared.solution import forest_of
 from clmst.core import partition
 from clmst.core.errors import DeviceError
 from clmst.core.graph import Graph
+from clmst.core.weight_keys import Encoding
 from clmst.repeated import families
 from clmst.repeated.pieces import Piece, PieceExecutor, bring
 from clmst.repeated.weights import (
@@ -125,6 +126,12 @@ class SingleDevice(OneDevice, PieceExecutor):
     def rounds(self) -> ReweightedGraph:
         """Its weights."""
         return self.piece.rounds
+
+    @property
+    def encoding(self) -> Encoding | None:
+        """How the present weights are encoded; None if there are none; raises as `piece` does."""
+        present = self.rounds.present
+        return None if present is None else present.encoding
 
     def close(self) -> None:
         """Free all memory."""

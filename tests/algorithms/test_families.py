@@ -259,11 +259,11 @@ def test_warm_starts(wrong: Wrong, fresh: Device, refused: bool) -> None:
 
 def test_several_devices(wrong: Wrong, fresh: Device) -> None:
     """One that may not put forests together leaves the round to the others."""
-    wrong.names = {"union"}
+    wrong.names = {"parts"}
     twins = [fresh, fresh.with_policy(replace(fresh.policy, solve_us=fresh.policy.solve_us + 1))]
     graph = ring(300)
     with RepeatedSolver(graph, devices=twins, strategy="split") as solver:
-        with pytest.warns(clmst.DeviceWarning, match="not trusted with union"):
+        with pytest.warns(clmst.DeviceWarning, match="not trusted with parts"):
             forest = solver.solve(np.arange(300))
         assert forest.n_edges == 299
 
