@@ -295,6 +295,7 @@ def _solve_small(
     if verify:
         return None
     given, may_host = small_matrix.in_csr_form(graph), device is None and not is_named()
+    given = equal_weights.in_csr_form(given, chosen)
     of_equal = equal_weights.solve(given, chosen, maximum=maximum)
     if of_equal is not None:
         return of_equal

@@ -45,13 +45,7 @@ def csr_parts(A: Any, *, square: bool = True) -> tuple[Array, Array, Array, Shap
         and one another. Of a CSR only dtypes and lengths are checked: callers use its arrays
         directly, and check the rest.
     """
-    _check_matrix(A)
-    if square:
-        check_shape(A.shape)  # before a conversion makes an indptr of that many rows
-    _check_arrays(A)
-    matrix = A if A.format == "csr" else _converted(A)
-    if A.format == "bsr":
-        matrix.eliminate_zeros()  # SciPy does so for DIA
+    matrix = as_csr(A, square=square)
     indptr = csr.as_integers("indptr", matrix.indptr)
     used = int(indptr[-1]) if indptr.size else 0
     # SciPy allows unused elements after the last entry; they are no part of the matrix.
@@ -59,6 +53,18 @@ def csr_parts(A: Any, *, square: bool = True) -> tuple[Array, Array, Array, Shap
     if indices.size > used >= 0 and indices.shape == data.shape:
         indices, data = indices[:used], data[:used]
     return indptr, indices, data, (int(A.shape[0]), int(A.shape[1]))
+
+
+def as_csr(A: Any, *, square: bool = True) -> Any:
+    """Return a matrix in CSR form, checked as by :func:`csr_parts`; a CSR as it is."""
+    _check_matrix(A)
+    if square:
+        check_shape(A.shape)  # before a conversion makes an indptr of that many rows
+    _check_arrays(A)
+    matrix = A if A.format == "csr" else _converted(A)
+    if A.format == "bsr":
+        matrix.eliminate_zeros()  # SciPy does so for DIA
+    return matrix
 
 
 def _check_matrix(A: Any) -> None:

@@ -14,6 +14,7 @@ from scipy import sparse
 from clmst.algorithms.families import EQUAL_WEIGHTS
 from clmst.core.arguments import unchecked
 from clmst.core.forest import Forest
+from clmst.core.from_scipy import as_csr
 from clmst.core.weight_keys import Array, weight_kind_or_none
 from clmst.runtime.device import Device
 from clmst.runtime.device_memory import in_place, result_in_place
@@ -26,6 +27,8 @@ SOURCE = "algorithms/equal_weights/equal_weights.cl"
 # Entries beyond which all cores are quicker, with an order to be made.
 MOST_SLOTS = 1 << 24
 
+_GLIMPSES = 64  # of the weights, before a conversion
+
 # Of the kernel.
 _SOLVED = 1
 _RESULT_WORDS = 2
@@ -35,14 +38,24 @@ _CLASSES = (sparse.csr_array, sparse.csr_matrix)
 _INDICES = (np.dtype(np.int32), np.dtype(np.int64))
 
 
+def in_csr_form(graph: Any, device: Device) -> Any:
+    """Return a COO or CSC matrix in CSR form, if its weights seem equal and `device` solves it."""
+    is_sparse: bool = sparse.issparse(graph)
+    if not is_sparse or not EQUAL_WEIGHTS.suits(device):
+        return graph
+    if graph.format not in {"coo", "csc"} or not 0 < np.size(graph.data) <= MOST_SLOTS:
+        return graph
+    glimpses = np.asarray(graph.data)[:: graph.data.size // _GLIMPSES + 1]
+    return as_csr(graph) if is_equal(glimpses) else graph
+
+
 def solve(matrix: Any, device: Any, *, maximum: bool) -> Forest | None:
     """Return the forest of a matrix of equal weights, or None if it is to go the usual way.
 
     Parameters
     ----------
     matrix : object
-        A SciPy matrix or array in CSR form whose weights are all equal; None for all
-        else.
+        A SciPy matrix or array in CSR form whose weights are all equal; None for all else.
     device : object
         As of :func:`clmst.get_device`. None for one that does not work in the host's memory, or not
         by single work-items.

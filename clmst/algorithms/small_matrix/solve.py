@@ -22,7 +22,7 @@ from clmst.core import csr_forest
 from clmst.core.arguments import unchecked
 from clmst.core.deferred_graph import DeferredGraph
 from clmst.core.forest import Forest
-from clmst.core.from_scipy import csr_parts
+from clmst.core.from_scipy import as_csr
 from clmst.core.graph import Graph
 from clmst.core.kruskal import kruskal
 from clmst.core.weight_keys import Array
@@ -92,8 +92,7 @@ def in_csr_form(graph: Any) -> Any:
     is_sparse: bool = sparse.issparse(graph)
     if not is_sparse or graph.format not in {"coo", "csc"} or np.size(graph.data) > MOST_SLOTS:
         return graph
-    indptr, indices, data, shape = csr_parts(graph)
-    return sparse.csr_array((data, indices, indptr), shape=shape)
+    return as_csr(graph)
 
 
 def entries(matrix: Any, device: Device | None) -> Array | None:

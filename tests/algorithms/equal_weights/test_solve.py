@@ -12,6 +12,7 @@ import clmst
 from clmst import Device, Graph, InvalidGraphError
 from clmst.algorithms.equal_weights import solve as equal_weights
 from clmst.algorithms.families import EQUAL_WEIGHTS
+from clmst.algorithms.small_matrix import solve as small_matrix
 from clmst.core.kruskal import forest_positions
 from tests.forests import assert_same_forest
 from tests.strategies import WEIGHT_DTYPES
@@ -68,6 +69,28 @@ def test_rows_that_rise(any_device: Device, index: Any) -> None:
             below |= np.tril(rng.random((n, n)) < 1 / n, k=-1)
         A = sparse.csr_array(dense | below)
         assert_right(of(A.indptr, A.indices, n, index=index), any_device)
+
+
+@pytest.mark.parametrize("form", ["coo", "csc"])
+@pytest.mark.parametrize("weights", ["equal", "but one", "summed"])
+def test_other_forms(any_device: Device, form: str, weights: str, monkeypatch: Any) -> None:
+    """Beyond what one launch takes of any weights; SciPy's conversion sums entries."""
+    for most in ("MOST_SLOTS", "MOST_SLOTS_IN_ANY_ORDER"):
+        monkeypatch.setattr(small_matrix, most, 0)
+    rng = np.random.default_rng(2)
+    u, v = rng.integers(0, 300, (2, 1300))
+    twice = [slice(None), slice(None, 1)] if weights == "summed" else [slice(None)]
+    ends = tuple(np.concatenate([x[part] for part in twice]) for x in (u, v))
+    A: Any = sparse.coo_array((np.full(ends[0].size, 2.0), ends), shape=(300, 300))
+    if weights != "summed":
+        A.sum_duplicates()
+        A.data[:] = 2.0
+    if weights == "but one":
+        A.data[77] = 1.0
+    A = A.asformat(form)
+    forest = clmst.minimum_spanning_forest(A, device=any_device)
+    assert_same_forest(forest, clmst.kruskal(Graph.from_scipy(A)))
+    assert (forest.stats["algorithm"] == "kruskal") == (weights == "equal")
 
 
 @pytest.mark.parametrize("dtype", [t for t in WEIGHT_DTYPES if t != np.float16], ids=str)
