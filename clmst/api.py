@@ -65,8 +65,8 @@ def minimum_spanning_forest(
     Parameters
     ----------
     graph : Graph, DeviceGraph, DeviceParts, scipy.sparse matrix, or another library's graph
-        Such are those of NetworkX, rustworkx and igraph, whose edges have their `weight`, or 1;
-        and data frames of edges, by their columns "source", "target" and `weight`.
+        Other libraries' graphs are those of NetworkX, rustworkx and igraph, whose edges have their
+        `weight`, or 1; and data frames of edges, by their columns "source", "target" and `weight`.
         Or a complete graph: a :class:`DenseGraph`, :class:`Points`, :class:`DeviceMatrix`, or a
         symmetric matrix as a NumPy array or a list of rows, every cell of which off the diagonal is
         an edge; in a masked array masked cells are not (:meth:`Graph.from_masked`). Only "dense"

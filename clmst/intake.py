@@ -1,4 +1,4 @@
-"""What a caller may pass in for a graph: as one of clmst's own, and on a device."""
+"""Conversion of a caller's graph into one of clmst's own, and onto a device."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which algorithm a name and options mean on a device, and what "auto" means for a graph.
+"""The choice of an algorithm by name, options, device and graph.
 
 "auto" goes by the ranks of the records; their figures are in ``docs/algorithms.md``.
 """

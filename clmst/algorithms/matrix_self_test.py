@@ -1,4 +1,4 @@
-"""What a device must show before it is trusted with the arrays of matrices and lists of edges."""
+"""The self-tests of the arrays of matrices and lists of edges."""
 
 from __future__ import annotations
 

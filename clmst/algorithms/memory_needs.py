@@ -1,4 +1,4 @@
-"""How much device memory algorithms need, for the error that says that there is too little."""
+"""The device memory that algorithms need, for the error that says that there is too little."""
 
 from __future__ import annotations
 

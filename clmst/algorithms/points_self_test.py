@@ -1,4 +1,4 @@
-"""What a device must show before it is trusted with complete graphs: matrices and points."""
+"""The self-tests of complete graphs: matrices and points."""
 
 from __future__ import annotations
 

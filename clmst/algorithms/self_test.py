@@ -1,4 +1,4 @@
-"""What a device must show before it is trusted with an algorithm, core numbers or dendrograms."""
+"""The self-tests of algorithms, core numbers and dendrograms."""
 
 from __future__ import annotations
 

@@ -117,7 +117,7 @@ class Benchmark:
     # ------------------------------------------------------------------ peers
 
     def _is_due(self, done: int, peers: int, turn: int) -> bool:
-        """Whether the next peer runs before this turn."""
+        """Return whether the next peer runs before this turn."""
         return done < peers and turn >= (done + 1) * self.repetitions // (peers + 1)
 
     def _ask(self, peer: Peer, group: PeerGroup, reference: Reference) -> list[Measurement]:

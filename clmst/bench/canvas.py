@@ -32,7 +32,7 @@ GRID = {"color": "#e6e6e6", "linewidth": 0.8}
 
 
 def can_draw() -> bool:
-    """Whether there is Matplotlib."""
+    """Return whether there is Matplotlib."""
     return find_spec("matplotlib") is not None
 
 

@@ -168,7 +168,7 @@ class Harness:
             times.drop_out("wrong", difference)
 
     def _guarded(self, times: Times[Any], step: Callable[[], object]) -> None:
-        """Do a step of a contestant that is still in; what it raises may take it out."""
+        """Run a step of a contestant that is still in; what it raises may take it out."""
         if times.status != "ok":
             return
         try:

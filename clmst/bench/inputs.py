@@ -70,7 +70,7 @@ def choose(names: Iterable[str], device: Device, cache: Path) -> tuple[list[Inpu
 
 
 def is_small(one: SurrogateGraph) -> bool:
-    """Whether a surrogate graph belongs to the group "small"."""
+    """Return whether a surrogate graph belongs to the group "small"."""
     return one.n_slots <= SMALL_SLOTS
 
 

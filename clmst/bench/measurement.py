@@ -1,4 +1,4 @@
-"""What came of one contestant on one graph."""
+"""The times of one contestant on one graph."""
 
 from __future__ import annotations
 

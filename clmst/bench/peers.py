@@ -116,7 +116,7 @@ def _broken(what: str) -> PeerOutcome:
 
 
 def _same_weight(text: str, right: int | float) -> bool:
-    """Whether a text tells the right weight; that of an integer may end in ``.0``."""
+    """Return whether a text tells the right weight; that of an integer may end in ``.0``."""
     try:
         return (
             Decimal(text) == right

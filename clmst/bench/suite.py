@@ -67,7 +67,7 @@ class Suite:
         return machine.identity(machine.facts(self.device))
 
     def run(self, chosen: Sequence[Input]) -> None:
-        """Do all experiments; every graph is loaded once for those that take it."""
+        """Run all experiments; every graph is loaded once for those that take it."""
         # Made first: numbers that mean no graph are refused before anything is measured.
         wanted = self.settings.experiments
         work: list[tuple[list[str], Sequence[Input]]] = [
@@ -140,7 +140,7 @@ class Suite:
         return [inputs.random_graph(n, degree, settings.cache) for n, degree in pairs]
 
     def _measure(self, each: Input, experiments: Sequence[str]) -> None:
-        """Do the experiments on a graph that are not done yet; failures are in the results."""
+        """Run the experiments on a graph that are still to come; failures are in the results."""
         due = self._due(experiments, each.name)
         for experiment in set(experiments) - set(due):
             self.tell(f"{each.name}: {experiment}: measured already")

@@ -1,4 +1,4 @@
-"""What options of ``clmst bench`` are written in, and what its help says of peers."""
+"""The formats of options of ``clmst bench``, and its help on peers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the Tab key offers for values: names that only clmst knows. docs/command.md turns it on."""
+"""Completions by the Tab key: names that only clmst knows. docs/command.md turns it on."""
 
 from __future__ import annotations
 

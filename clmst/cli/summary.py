@@ -1,4 +1,4 @@
-"""What ``clmst solve`` tells about a solve: as tables for people, as JSON for programs."""
+"""The report of ``clmst solve``: as tables for people, as JSON for programs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What goes to the screen: tables, JSON, and a spinner while something takes long."""
+"""Output to the screen: tables, JSON, and a spinner while something takes long."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ``clmst tune`` tells about a search: as tables for people, as JSON for programs."""
+"""The reports of ``clmst tune``: as tables for people, as JSON for programs."""
 
 from __future__ import annotations
 

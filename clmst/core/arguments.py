@@ -35,7 +35,7 @@ def shown(value: object) -> str:
 
 
 def has(value: object, *names: str) -> bool:
-    """Whether an object has these attributes; False if reading them raises."""
+    """Return whether an object has these attributes; False if reading them raises."""
     try:
         return all(hasattr(value, name) for name in names)
     except Exception:

@@ -123,7 +123,7 @@ def _as_signed(vertices: Array, index: type[np.signedinteger[Any]]) -> Array:
 
 
 def _are_in_order(rows: Array, columns: Array) -> bool:
-    """Whether pairs rise by (row, column); a few of the first tell of most that do not."""
+    """Return whether pairs rise by (row, column); a few of the first tell of most that do not."""
     for part in (slice(0, _GLIMPSED_PAIRS), slice(None)):
         r, c = rows[part], columns[part]
         falls = r[1:] < r[:-1]

@@ -1,4 +1,4 @@
-"""What a forest says about clusters: its dendrogram, and its cuts."""
+"""Methods of forests for clusters: the dendrogram, and its cuts."""
 
 from __future__ import annotations
 

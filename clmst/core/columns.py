@@ -1,4 +1,4 @@
-"""Which columns of a table are the ends of edges, and which the weight: the same at every door.
+"""The columns of a table that are the ends of edges, and the weight: the same at every door.
 
 The doors are files, streams, data frames, Arrow tables, and partitions of Dask and Ray.
 """

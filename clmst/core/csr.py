@@ -126,7 +126,7 @@ def endpoints_of(indptr: Array, indices: Array, slot: int) -> tuple[int, int]:
 
 
 def rows_are_sorted(indptr: Array, indices: Array) -> bool:
-    """Whether columns do not fall within any row."""
+    """Return whether columns do not fall within any row."""
     if indices.size < 2:
         return True
     falls = indices[1:] < indices[:-1]
@@ -137,7 +137,7 @@ def rows_are_sorted(indptr: Array, indices: Array) -> bool:
 
 
 def is_upper(indptr: Array, indices: Array) -> bool:
-    """Whether a CSR with sorted rows has nothing below its diagonal."""
+    """Return whether a CSR with sorted rows has nothing below its diagonal."""
     occupied = np.flatnonzero(indptr[1:] > indptr[:-1])
     return bool((indices[indptr[occupied]] >= occupied).all())
 
@@ -157,13 +157,13 @@ def transpose(indptr: Array, indices: Array, data: Array) -> tuple[Array, Array,
 
 
 def has_symmetric_degrees(indptr: Array, indices: Array) -> bool:
-    """Whether each column has as many entries as the row of its number."""
+    """Return whether each column has as many entries as the row of its number."""
     degrees = np.bincount(indices, minlength=indptr.size - 1)
     return np.array_equal(degrees, np.diff(indptr))
 
 
 def is_symmetric(indptr: Array, indices: Array, weights: Array) -> bool:
-    """Whether a CSR with sorted rows equals its transpose, weights included."""
+    """Return whether a CSR with sorted rows equals its transpose, weights included."""
     if not has_symmetric_degrees(indptr, indices):
         return False
     t_indptr, t_indices, t_weights = transpose(indptr, indices, weights)

@@ -14,7 +14,7 @@ from clmst.core.weight_keys import Array, weight_kind_or_none
 
 _CLASSES = (sparse.csr_array, sparse.csr_matrix)
 _UNSIGNED = {np.dtype(np.int32): np.uint32, np.dtype(np.int64): np.uint64}
-_GLIMPSES = 4
+_PROBES = 4
 _FEW = 512  # entries
 _WORD = 63  # bits of a signed word that are not the sign
 
@@ -113,7 +113,7 @@ def seems_canonical(matrix: Any) -> bool:
     indptr, columns, data = matrix.indptr, matrix.indices, matrix.data
     n, m = matrix.shape[0], data.size
     mirrored = set()
-    for entry in range(m // (2 * _GLIMPSES), m, m // _GLIMPSES + 1):
+    for entry in range(m // (2 * _PROBES), m, m // _PROBES + 1):
         row, column = int(indptr.searchsorted(entry, side="right")) - 1, int(columns[entry])
         if column == row or not 0 <= column < n:
             continue

@@ -1,4 +1,4 @@
-"""What this machine has: cores, memory, and a folder for results and files of later processes."""
+"""Cores and memory of the machine, and the folder for files of later processes."""
 
 from __future__ import annotations
 

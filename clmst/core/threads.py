@@ -119,7 +119,7 @@ class TaskThread:
 
 
 def _serve(tasks: SimpleQueue[Any], _owner: object, _name: str) -> None:
-    """Do tasks until something else comes: the dead reference to the worker, or None."""
+    """Run tasks until something else comes: the dead reference to the worker, or None."""
     with (lives := _thread.allocate_lock()):
         _living[tasks] = lives
         while isinstance(task := tasks.get(), ThreadTask):

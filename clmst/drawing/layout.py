@@ -1,4 +1,4 @@
-"""Where to draw the vertices of a graph that does not say: trees apart, large ones first.
+"""Positions for the vertices of a graph that has none: trees apart, large ones first.
 
 Distances in the plane follow the shortest paths of a component. Up to some thousand vertices every
 pair counts. Larger components are laid out in three steps: pivot MDS gives a first map; some

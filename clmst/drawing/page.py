@@ -211,7 +211,7 @@ class Page:
         segments = np.stack([stops[:-1], stops[1:]], axis=1)
         colours = shades(rank, np.zeros(rank.size, np.int64))
         self._strokes(key, segments, self._widths(rank), colours)
-        labels = ((0.0, "left", "1"), (1.0, "right", f"{most:,} vertices hang on an edge"))
+        labels = ((0.0, "left", "1"), (1.0, "right", f"{most:,} vertices beyond an edge"))
         for x, side, text in labels:
             key.text(x, -2.4, text, size=7, color=_FAINT_INK, ha=side, va="center")
 

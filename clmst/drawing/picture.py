@@ -35,7 +35,7 @@ def draw_forest(
 ) -> None:
     """Draw a spanning forest over its graph.
 
-    The more vertices hang on an edge of the forest, the darker and wider it is: twigs join
+    The more vertices lie beyond an edge of the forest, the darker and wider it is: twigs join
     branches, branches join trunks. Trees have different hues; the graph's other edges are faint.
     The graph's coordinates are used where it has any; else :func:`clmst.drawing.layout` places
     the vertices.

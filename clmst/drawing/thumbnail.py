@@ -1,4 +1,4 @@
-"""What a notebook shows of a graph or a forest: its sizes, and a small picture in SVG.
+"""Views of graphs and forests in notebooks: sizes, and a small picture in SVG.
 
 It is drawn without Matplotlib, at once. So only small graphs have a picture, or those that say
 where their vertices are.

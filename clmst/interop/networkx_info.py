@@ -1,4 +1,4 @@
-"""What NetworkX learns of clmst when it is imported; so this imports nothing."""
+"""The description of clmst that NetworkX reads when it is imported; so this imports nothing."""
 
 from __future__ import annotations
 

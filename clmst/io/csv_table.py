@@ -64,7 +64,7 @@ class _Head:
         return [name.strip() for name in row] or [""]
 
     def is_plain(self, columns: Columns) -> bool:
-        """Whether all columns are needed in order, and ids are integers as far as one row tells."""
+        """Return whether all columns are needed in order, and ids of the first row are integers."""
         simple = columns.names == self.names and self.separator != ";" and not self.has_mark
         ends = self.second.decode(errors="replace").strip("\r\n").split(self.separator)[:2]
         return simple and (not self.second.strip() or all(map(_VERTEX.fullmatch, ends)))

@@ -64,7 +64,7 @@ class ForestEdges:
 
 
 def says_maximum(comment: bytes) -> bool:
-    """Whether a comment is the headline of a maximum spanning forest."""
+    """Return whether a comment is the headline of a maximum spanning forest."""
     return _MAXIMUM in comment
 
 

@@ -69,7 +69,7 @@ def integers(block: Block, tokens: Array, wrong: str) -> Array:
 
 
 def _is_integer(word: str) -> bool:
-    """Whether a word is an integer of not too many digits to be computed."""
+    """Return whether a word is an integer of not too many digits to be computed."""
     return bool(_INTEGER.fullmatch(word)) and len(word.lstrip("+-0")) <= 20
 
 

@@ -25,7 +25,7 @@ _LETTERS = np.frombuffer(b"EeAa", np.uint8)
 
 
 def recognises(word: bytes) -> bool:
-    """Whether `word` is the first of a SteinLib file."""
+    """Return whether `word` is the first of a SteinLib file."""
     return word.lower() in (_MAGIC.encode(), b"section")
 
 

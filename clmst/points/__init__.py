@@ -1,1 +1,1 @@
-"""What follows from a spanning forest: dendrograms, cuts, clusters."""
+"""Dendrograms, cuts and clusters, which follow from a spanning forest."""

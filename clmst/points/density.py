@@ -1,4 +1,4 @@
-"""What HDBSCAN is given: points with gaps, distances, or a graph; and its spanning forest."""
+"""The input of HDBSCAN: points with gaps, distances, or a graph; and its spanning forest."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What estimators of scikit-learn have in common, without scikit-learn."""
+"""The common part of estimators as of scikit-learn, without scikit-learn."""
 
 from __future__ import annotations
 

@@ -193,7 +193,7 @@ def _as_scalar(name: str, value: Any, dtype: np.dtype[Any]) -> np.generic:
 
 
 def _fits(array: Any, number: Any) -> bool:
-    """Whether a number became the same integer, or a float that is finite if it was."""
+    """Return whether a number became the same integer, or a float that is finite if it was."""
     if number.dtype.kind == "f":
         return bool(np.isfinite(number) or not np.isfinite(array))
     return bool(np.isfinite(array)) and array.item() == number.item()

@@ -1,4 +1,4 @@
-"""How reduce-then-scan divides an array: each lane group gets a contiguous range of tiles."""
+"""The division of an array for reduce-then-scan: a contiguous range of tiles a lane group."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a device can do: asked once, then frozen."""
+"""The capabilities of a device: asked once, then frozen."""
 
 from __future__ import annotations
 

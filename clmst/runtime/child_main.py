@@ -1,4 +1,4 @@
-"""What a child process does that runs self-tests, and how it is asked (``child.py``).
+"""The child process that runs self-tests, and its requests (``child.py``).
 
 It reads a request a line, and answers by two lines with a mark: that the test begins, and what came
 of it. What a driver prints goes the same way without the mark. The process ends with its parent, or

@@ -1,4 +1,4 @@
-"""What solves and transfers cost on a device, by the tuning tables."""
+"""The costs of solves and transfers on a device, by the tuning tables."""
 
 from __future__ import annotations
 

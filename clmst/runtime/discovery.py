@@ -1,4 +1,4 @@
-"""Which devices there are, which is best, and which one the caller means."""
+"""The devices of the machine, their order, and the one that a caller means."""
 
 from __future__ import annotations
 

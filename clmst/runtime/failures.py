@@ -1,4 +1,4 @@
-"""What happens when work on a device fails: errors in clmst's terms, and a usable device again.
+"""Failures of work on a device: errors in clmst's terms, and a usable device again.
 
 Only this module translates errors of OpenCL into errors of clmst. All work on a device for a user
 runs inside a :class:`Guard`. If anything is raised there, Ctrl-C included:

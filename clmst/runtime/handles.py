@@ -1,4 +1,4 @@
-"""What PyOpenCL's classes are here, for annotations alone: nothing is imported for them."""
+"""Types of PyOpenCL's classes, for annotations alone: nothing is imported for them."""
 
 from __future__ import annotations
 

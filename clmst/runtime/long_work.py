@@ -1,4 +1,4 @@
-"""What a first call does before it solves, builds and self-tests: none takes long in silence.
+"""Notices of builds and self-tests, which a first call does: none takes long in silence.
 
 The logger "clmst" has each of them with its seconds at INFO. The first that takes long on a device
 has a WARNING while it goes on, which Python prints to stderr unless a program says otherwise.

@@ -166,7 +166,7 @@ def _through_the_host(
 def _pass_on(
     coming: deque[_OnTheWay], going: deque[_OnTheWay], source: Device, target: Device, queue: Queue
 ) -> None:
-    """Enqueue that the oldest block goes to the target, once the source has written it."""
+    """Enqueue the write of the oldest block to the target, once the source has written it."""
     import pyopencl as cl
 
     block = coming[0]

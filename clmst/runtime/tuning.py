@@ -1,4 +1,4 @@
-"""Which policy a device gets, from which table, and which of its fields depend on others.
+"""The choice of policies: by which table, and which of their fields depend on others.
 
 From the least to the most specific: the values of its kind (``policy.py``), the shipped entry of
 its vendor and kind, the shipped entry of its name (``tuning_table.py``), the user's own of its

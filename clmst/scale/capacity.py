@@ -1,4 +1,4 @@
-"""How many edges a reduction may take, by the memory that it may use."""
+"""The number of edges that a reduction may take, by the memory that it may use."""
 
 from __future__ import annotations
 

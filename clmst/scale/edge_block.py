@@ -132,7 +132,7 @@ class EdgeBlock:
         self._n_sent += sum(one.size for one in pieces)
 
     def chunk(self, narrowed: Callable[[DeviceArray, DeviceArray], Ends]) -> EdgeChunk:
-        """Enqueue that its rows become a chunk of edges; `narrowed` makes ends of 32 bits."""
+        """Enqueue the chunk of edges of its rows; `narrowed` makes ends of 32 bits."""
         assert self._ends is not None, "a block is opened first"
         u, v = (ends[: self.size] for ends in self._ends)
         if self.is_wide:

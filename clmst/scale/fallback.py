@@ -1,4 +1,4 @@
-"""What becomes of a graph that does not fit its device: it is streamed, and that is said."""
+"""Streams of graphs that do not fit their device, with a warning."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a worker of somebody else's cluster does: reduce a partition, or several forests.
+"""The work of a worker of somebody else's cluster: reduce a partition, or several forests.
 
 An engine calls `take_partition` for each partition and `merge` for groups of results, in the order
 of `clmst.scale.rounds`, and `finish` for the last result. All are pure, so it may call them again
@@ -241,7 +241,7 @@ def _as_piece(part: EdgePart, chunk: str) -> StreamPiece:
 
 
 def _same(forest: EdgePart, other: PartitionForest) -> bool:
-    """Whether a lane still has the forest that another one has: both began with it."""
+    """Return whether a lane still has the forest that another one has: both began with it."""
     theirs = other.snapshot.forest
     return theirs is not None and np.array_equal(forest.edge_ids, theirs.edge_ids)
 

@@ -1,4 +1,4 @@
-"""Which devices one solve takes: what `devices` means on the public calls."""
+"""The devices of one solve: what `devices` means on the public calls."""
 
 from __future__ import annotations
 

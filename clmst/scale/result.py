@@ -1,4 +1,4 @@
-"""What a caller gets of a stream: how far it has come, and its forest."""
+"""The progress and the result of a stream."""
 
 from __future__ import annotations
 

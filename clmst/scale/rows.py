@@ -61,7 +61,7 @@ class StreamPiece:
         return self.edge_ids is None
 
     def is_wide(self, n_vertices: int) -> bool:
-        """Whether 32 bits without a sign would not tell all errors of the ends."""
+        """Return whether 32 bits without a sign would not tell all errors of the ends."""
         return any(
             ends.dtype.itemsize == 8 or (ends.dtype.kind == "i" and n_vertices > _HALF)
             for ends in (self.u, self.v)

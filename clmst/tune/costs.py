@@ -1,4 +1,4 @@
-"""What solves and transfers cost on a device: measured, and fitted by a line.
+"""Measurements of what solves and transfers cost on a device, fitted by a line.
 
 A :class:`clmst.RepeatedSolver` on several devices shares work out by these
 (:mod:`clmst.algorithms.parts.costs`).

@@ -1,4 +1,4 @@
-"""What the rest of clmst has to know of boruvka."""
+"""The record of `boruvka`."""
 
 from __future__ import annotations
 

@@ -108,7 +108,7 @@ class BoruvkaRun:
     def _number_by_split(
         self, level: Level, chosen: DeviceArray, representatives: DeviceArray
     ) -> tuple[DeviceArray, int]:
-        """Do as :meth:`Contraction.number_supervertices`, as the paper does."""
+        """Give supervertices their numbers by a split, as the paper does."""
         n, launch, new = level.n, self.launch, self.steps.new
         program = self.steps.device.program(SPLIT_SOURCE)
         pairs, counts = new(n, PAIR), new(n, np.uint32)

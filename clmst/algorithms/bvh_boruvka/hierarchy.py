@@ -186,7 +186,7 @@ class _Builder:
         return split(codes, key_bits=bits * coded, values=order, launch=self.launch)
 
     def _is_crowded(self, ends: Array, bits: int) -> bool:
-        """Whether many points of a sample share a cell: then finer codes save a second sort."""
+        """Return whether many points of a sample share a cell, so that finer codes save a sort."""
         planes: Array = self._points.planes[: min(self.dimensions, 32)]
         sample = planes[:, :: -(-self.n // _SAMPLES)]
         places = (0.5 * sample - 0.5 * ends[: len(planes), None]) / max(ends[-1], _LEAST_SIDE)

@@ -125,7 +125,7 @@ class Arrangement:
         self._found = [0] * _VERDICT_WORDS
 
     def pair_edges(self, u: DeviceArray, v: DeviceArray, order: DeviceArray | None = None) -> None:
-        """Enqueue that ends of 32 or 64 bits become keys, in another order of the edges if given.
+        """Enqueue the keys of ends of 32 or 64 bits, in another order of the edges if given.
 
         That is an array of uint32, whose memory is used from then on.
         """
@@ -139,7 +139,7 @@ class Arrangement:
         self._is_list = True  # which may have faults, or be in order
 
     def pair_slots(self, matrix: DeviceGraph) -> None:
-        """Enqueue that the slots of a matrix become keys."""
+        """Enqueue the keys of the slots of a matrix."""
         size = self._program.work_group_size
         slots = _SLOTS_OF_ONE if size == 1 else _SLOTS_OF_MANY * size
         groups = self._launch.groups_for(-(-self._m // slots))

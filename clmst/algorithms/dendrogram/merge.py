@@ -82,7 +82,7 @@ def merge(n: int, edges: Array, order: Array, device: Device, *, few: bool) -> M
 def merge_on_device(
     n: int, ends: DeviceArray, order: DeviceArray, launch: Launcher, *, few: bool
 ) -> tuple[DeviceArray, DeviceArray]:
-    """Do as :func:`merge`, on arrays of the device; not waited for at the end.
+    """Merge as :func:`merge` does, on arrays of the device; return before it has ended.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""How dense solves."""
+"""Options of `dense`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a solve by `dense` works on: the matrix, the entries of its blocks, words of vertices."""
+"""The buffers of a solve by `dense`: the matrix, the entries of its blocks, words of vertices."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the rest of clmst has to know of dense."""
+"""The record of `dense`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the rest of clmst has to know of ecl."""
+"""The record of `ecl`."""
 
 from __future__ import annotations
 

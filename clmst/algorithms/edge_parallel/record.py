@@ -1,4 +1,4 @@
-"""What the rest of clmst has to know of edge-parallel."""
+"""The record of `edge-parallel`."""
 
 from __future__ import annotations
 

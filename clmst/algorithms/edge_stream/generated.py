@@ -180,7 +180,7 @@ class GeneratedEdges(Parametric):
                 )
 
     def generate(self, chunk: EdgeChunk, launch: Launcher) -> None:
-        """Enqueue that the arrays of a chunk get the edges from its first id on."""
+        """Enqueue the generation of a chunk: the edges from its first id on."""
         program = launch.device.program(SOURCE, self.prelude, **self.defines)
         m = chunk.size
         launch.for_each(

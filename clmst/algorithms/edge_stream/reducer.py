@@ -116,7 +116,7 @@ class EdgeReducer(EdgeKernels):
         self.n_filtered += chunk.size - kept
 
     def _append(self, chunk: EdgeChunk, marks: Marks, count: int) -> None:
-        """Enqueue that the first so many marked edges wait; there must be space for them."""
+        """Append the first `count` marked edges to those that wait; there must be space."""
         self._launch.for_each(
             self._program, "edge_stream_append", count, marks[0], chunk.u, chunk.v, chunk.weights,
             chunk.ids, *self._columns, self._size, count, np.uint64(chunk.first_id),

@@ -1,4 +1,4 @@
-"""What a device must show before it is trusted with streams of edges."""
+"""The self-tests of streams of edges."""
 
 from __future__ import annotations
 

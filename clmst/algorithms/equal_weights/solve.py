@@ -27,7 +27,7 @@ SOURCE = "algorithms/equal_weights/equal_weights.cl"
 # Entries beyond which all cores are quicker, with an order to be made.
 MOST_SLOTS = 1 << 24
 
-_GLIMPSES = 64  # of the weights, before a conversion
+_PROBES = 64  # of the weights, before a conversion
 
 # Of the kernel.
 _SOLVED = 1
@@ -45,8 +45,8 @@ def in_csr_form(graph: Any, device: Device) -> Any:
         return graph
     if graph.format not in {"coo", "csc"} or not 0 < np.size(graph.data) <= MOST_SLOTS:
         return graph
-    glimpses = np.asarray(graph.data)[:: graph.data.size // _GLIMPSES + 1]
-    return as_csr(graph) if is_equal(glimpses) else graph
+    probed = np.asarray(graph.data)[:: graph.data.size // _PROBES + 1]
+    return as_csr(graph) if is_equal(probed) else graph
 
 
 def solve(matrix: Any, device: Any, *, maximum: bool) -> Forest | None:

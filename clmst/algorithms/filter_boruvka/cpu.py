@@ -16,7 +16,7 @@ import numpy as np
 from clmst.algorithms.filter_boruvka.options import FilterBoruvkaOptions
 from clmst.algorithms.shared.progress import check_halved, no_progress
 from clmst.algorithms.shared.solution import Solution, flag_words, new_flags
-from clmst.algorithms.shared.windows import Ends, is_stubborn, least_of_draws, window_ends
+from clmst.algorithms.shared.windows import Ends, contracts_slowly, least_of_draws, window_ends
 from clmst.core import canonical, csr
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.launcher import Launcher
@@ -176,7 +176,7 @@ class _CpuRun:
         return components
 
     def _rounds(self, phase: int, n_vertices: int, depths: list[tuple[int, int]]) -> bool:
-        """Do rounds until no edge is left; note where links of depths begin, and how many.
+        """Run rounds until no edge is left; note where links of depths begin, and how many.
 
         Returns whether it did: not if the first one shows that there should be more windows.
         """
@@ -205,7 +205,7 @@ class _CpuRun:
         return True
 
     def _wants_more_windows(self, edges: tuple[int, int], n_vertices: int) -> bool:
-        return bool(self.ends.ranks) and self.can_be_finer and is_stubborn(edges, n_vertices)
+        return bool(self.ends.ranks) and self.can_be_finer and contracts_slowly(edges, n_vertices)
 
     def stats(self) -> dict[str, Any]:
         """Return what the solve tells about its work."""

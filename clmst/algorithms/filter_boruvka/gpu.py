@@ -33,11 +33,11 @@ def solve(
                 graph, maximum=maximum, options=options, full_capacity=full_capacity, finer=finer
             )
             plan.clear_state(launch)
-        plan.look_at(graph.weights)
+        plan.set_weights(graph.weights)
         run = _run(plan, launch)
-        if not (plan.overflowed or run.is_stubborn):
+        if not (plan.overflowed or run.contracts_slowly):
             return Solution(graph=graph, in_forest=plan.in_forest, stats=run.stats())
-        finer = plan.finer or run.is_stubborn
+        finer = plan.finer or run.contracts_slowly
         full_capacity = plan.full_capacity or plan.overflowed
         del graph.plans[key], run  # the next plan may need the memory of this one
         plan = None
@@ -84,7 +84,7 @@ class CandidateRun:
 
     def __init__(self, graph: DeviceGraph, plan: Plan, launch: Launcher) -> None:
         assert plan.candidates is not None, "the plan is for candidates"
-        plan.look_at(graph.weights)
+        plan.set_weights(graph.weights)
         self.candidates = plan.candidates
         self._run = GpuRun(plan, launch)
         self._run.enqueue()
@@ -95,7 +95,7 @@ class CandidateRun:
         plan = self._run.plan
         plan.read_state(self._run.launch)
         if plan.gave_up:
-            plan.wait_no_more(self._run.launch)
+            plan.disable_resident(self._run.launch)
         return not plan.gave_up
 
     def stats(self) -> dict[str, Any]:
@@ -108,7 +108,7 @@ def _run(plan: Plan, launch: Launcher) -> GpuRun:
     run = GpuRun(plan, launch)
     run.solve()
     if plan.gave_up:
-        plan.wait_no_more(launch)
+        plan.disable_resident(launch)
         run = GpuRun(plan, launch)
         run.solve()
     return run

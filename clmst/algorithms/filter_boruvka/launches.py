@@ -1,4 +1,4 @@
-"""How solves in the shape of a GPU are launched, which tells the programs that they need."""
+"""Ways to launch solves in the shape of a GPU, and the programs that each needs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How large a graph may be: links have to fit a word."""
+"""The largest graph: links have to fit a word."""
 
 from __future__ import annotations
 

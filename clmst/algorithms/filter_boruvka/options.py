@@ -1,4 +1,4 @@
-"""What can be chosen about filter-boruvka."""
+"""Options of `filter-boruvka`."""
 
 from __future__ import annotations
 

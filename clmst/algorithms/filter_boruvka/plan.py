@@ -232,8 +232,8 @@ class Plan:
             self.buffers[0] = self.device.allocate(n_bytes)
             self._set_argument(_WEIGHTS + 1, self.buffers[0])
 
-    def wait_no_more(self, launch: Launcher) -> None:
-        """Do without work-groups that wait for one another, in all solves of the device.
+    def disable_resident(self, launch: Launcher) -> None:
+        """Disable work-groups that wait for one another, in all solves of the device.
 
         They gave up: so many are not on the device at the same time.
         """
@@ -247,7 +247,7 @@ class Plan:
             )
         self.device.groups_may_wait = False
 
-    def look_at(self, weights: Any) -> None:
+    def set_weights(self, weights: Any) -> None:
         """Take the weights of the next solve from another buffer, of words of the same kind."""
         if weights is not self.arguments[_WEIGHTS]:
             self._set_argument(_WEIGHTS, weights)

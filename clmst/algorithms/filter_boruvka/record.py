@@ -1,4 +1,4 @@
-"""What the rest of clmst has to know of filter-boruvka."""
+"""The record of `filter-boruvka`."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from clmst.algorithms.filter_boruvka.plan import PROBES, Plan
 from clmst.algorithms.shared.candidates import Candidates
 from clmst.algorithms.shared.progress import check_halved, no_progress
 from clmst.algorithms.shared.solution import flag_words
-from clmst.algorithms.shared.windows import is_flooded, is_stubborn, skips_second
+from clmst.algorithms.shared.windows import contracts_slowly, last_range_too_large, skips_second
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.program import Program
 
@@ -28,10 +28,9 @@ _FEW_GROUPS = 8
 _WORKLIST_GROUPS = 16
 # Work-items that rank a sample, at least.
 _SAMPLE_ITEMS = 1 << 15
-# Ways get at least half as long each time that they are followed.
+# Each pass halves the path lengths.
 _MOST_FOLLOWINGS = 33
-# Solves by a plan before kernels get their arguments for good: that takes as long as setting them
-# thirty times, and who solves three times will again.
+# Bind arguments from the third solve on: that takes as long as setting them thirty times.
 _SOLVES_BEFORE_PRESET = 2
 
 
@@ -44,7 +43,7 @@ class GpuRun:
         tuning = plan.device.policy
         self.tuning = tuning
         self.launches = self._launches()
-        self.is_stubborn = False  # set where the solve was given up for want of windows
+        self.contracts_slowly = False  # set where the solve was given up for want of windows
 
     def _launches(self) -> str:
         """Return how the solve is launched."""
@@ -78,7 +77,7 @@ class GpuRun:
                     self._rounds_without_reading(phase, first, settles=settles)
                 else:
                     self._rounds(phase, first)
-                    if self.is_stubborn:
+                    if self.contracts_slowly:
                         return
                     if settles:
                         self._settle(phase, first)
@@ -238,7 +237,7 @@ class GpuRun:
         self._follow_again(phase, depth, bound)
 
     def _rounds(self, phase: int, depth: int) -> None:
-        """Do rounds until one finds no edge, with a read-back each."""
+        """Run rounds until one finds no edge, with a read-back each."""
         begin, before = depth, self.n
         while True:
             self._round(phase, depth)
@@ -253,7 +252,7 @@ class GpuRun:
                 edges=(last, edges),
             )  # fmt: skip
             if depth <= begin + 1 and self._wants_more_windows(phase, depth, depth == begin):
-                self.is_stubborn = True
+                self.contracts_slowly = True
                 return
             self._edge_step("contract", phase, depth)
             before = vertices
@@ -273,11 +272,11 @@ class GpuRun:
         edges, vertices = int(counts[depth, 0]), int(counts[depth, 1])
         if is_first:
             listed = plan.n_slots // 2 if plan.symmetric else plan.n_slots
-            return is_flooded(edges, vertices, listed)
-        return is_stubborn((int(counts[depth - 1, 0]), edges), vertices)
+            return last_range_too_large(edges, vertices, listed)
+        return contracts_slowly((int(counts[depth - 1, 0]), edges), vertices)
 
     def _rounds_without_reading(self, phase: int, first: int, *, settles: bool) -> None:
-        """Do some rounds, whatever they find, and leave the rest to resident work-groups."""
+        """Run some rounds, whatever they find; resident work-groups run the rest."""
         depth = first
         if phase == 0:
             # Where edges are stored once, it is the graph's own vertices that hook. Their ways may

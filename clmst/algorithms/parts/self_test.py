@@ -1,4 +1,4 @@
-"""What a device must show before it is trusted with parts of a graph."""
+"""The self-test of parts of a graph."""
 
 from __future__ import annotations
 

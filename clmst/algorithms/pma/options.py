@@ -1,4 +1,4 @@
-"""How PMA grows its trees, and what it does between two levels."""
+"""Options of `pma`: how it grows trees, and what it does between two levels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the rest of clmst has to know of pma."""
+"""The record of `pma`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How Prim's algorithm finds the next edge, and how many trees grow at once."""
+"""Options of `prim`: how it finds the next edge, and how many trees grow at once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the rest of clmst has to know of prim."""
+"""The record of `prim`."""
 
 from __future__ import annotations
 

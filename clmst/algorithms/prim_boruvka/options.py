@@ -1,4 +1,4 @@
-"""Where Borůvka's algorithm hands over to Prim's."""
+"""Options of `prim-boruvka`: where Borůvka's algorithm hands over to Prim's."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the rest of clmst has to know of prim-boruvka."""
+"""The record of `prim-boruvka`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a device must show before its proofs are believed: right claims pass, wrong ones do not."""
+"""The self-tests of proofs: right claims pass, wrong ones do not."""
 
 from __future__ import annotations
 

@@ -225,7 +225,7 @@ class ReweightedGraph:
         return faults
 
     def clear_faults(self, launch: Launcher) -> None:
-        """Enqueue that nothing has been found wrong."""
+        """Enqueue the reset of faults."""
         self._faults_are_clear = False
         launch.fill(self._faults, _NONE, _FAULT_WORDS)
         self._faults_are_clear = True

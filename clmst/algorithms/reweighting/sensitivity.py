@@ -141,7 +141,7 @@ class _Classification:
         self.launch.for_each(self.program, f"sensitivity_classify_{kernel}", n_items, *arguments)
 
     def run(self) -> Candidates:
-        """Do all steps of the classification."""
+        """Run all steps of the classification."""
         self._rule_out()
         ends, edges = self._contract(*self._list())
         return self._candidates(ends, edges)

@@ -119,7 +119,7 @@ class _ContractionSteps:
         self.launch.for_each(self.program, f"series_{kernel}", n_items, *arguments)
 
     def run(self) -> Candidates:
-        """Do all steps."""
+        """Run all steps."""
         m, n_words = self.m, -(-self.m // 32)
         firsts, slots = self._name_paths()
         heads, kept = self._new(m + 1, np.uint8), self.graph.device.allocate(max(4 * n_words, 4))
@@ -132,7 +132,7 @@ class _ContractionSteps:
         ends = self._new(k, _PAIR)
         rows, indices = self.graph.rows, self.graph.indices
         self._each("find_ends", k, starts, slots, rows, indices, self.degrees, numbers, ends, k)
-        # What ends nowhere is said to end at the first.
+        # Closed paths end at vertex 0.
         n_vertices = max(n_ends, 1)
         return Candidates(n_vertices=n_vertices, ends=ends, slots=slots, kept=kept, starts=starts)
 

@@ -43,7 +43,7 @@ class UploadBuffers:
         return stage
 
     def put_back(self, stage: Buffer | None) -> None:
-        """Take back a stage that nothing is under way to or from; once, and only a stage."""
+        """Return an idle buffer, once."""
         with self._lock:
             if stage is not None and id(stage) in self._in_use:
                 self._in_use.remove(id(stage))

@@ -121,7 +121,7 @@ class WarmStart:
         self._reference = self._plan = None
 
     def _is_like(self, graph: DeviceGraph) -> bool:
-        """Whether weights are words like the reference weights."""
+        """Return whether weights are words like the reference weights."""
         assert self._reference is not None
         return graph.weight_defines(maximum=self.maximum) == self._reference.word
 

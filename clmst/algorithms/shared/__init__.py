@@ -1,1 +1,1 @@
-"""What several algorithms use."""
+"""Parts that several algorithms use."""

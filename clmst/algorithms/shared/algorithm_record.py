@@ -1,4 +1,4 @@
-"""What the rest of clmst has to know of an algorithm: one record, in the algorithm's folder."""
+"""The class of records of algorithms: all that the rest of clmst knows of one."""
 
 from __future__ import annotations
 

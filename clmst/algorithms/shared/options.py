@@ -1,4 +1,4 @@
-"""What the algorithms check of options, their own and those they are given."""
+"""Checks of options."""
 
 from __future__ import annotations
 

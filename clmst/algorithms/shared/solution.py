@@ -1,4 +1,4 @@
-"""What an algorithm leaves on the device, and how it is compacted into a forest."""
+"""The result of an algorithm on the device, and how it is compacted into a forest."""
 
 from __future__ import annotations
 

@@ -84,7 +84,7 @@ def check_windows(targets: tuple[float, ...], seed: int) -> None:
     check_integer("seed", seed, low=0, high=2**32 - 1)
 
 
-def is_stubborn(edges: tuple[int, int], n_vertices: int) -> bool:
+def contracts_slowly(edges: tuple[int, int], n_vertices: int) -> bool:
     """Return whether a round hardly took any edge out, so that more windows would pay.
 
     Every further round would go through nearly all edges again, and there may be log2 n of them:
@@ -95,7 +95,7 @@ def is_stubborn(edges: tuple[int, int], n_vertices: int) -> bool:
     return after >= max(_STUBBORN_SHARE * before, _STUBBORN_DEGREE * n_vertices, 1)
 
 
-def is_flooded(edges: int, n_vertices: int, n_edges: int) -> bool:
+def last_range_too_large(edges: int, n_vertices: int, n_edges: int) -> bool:
     """Return whether the last window keeps so many of all edges that more windows would pay.
 
     In random graphs it keeps a fifth: the others lie within components.

@@ -113,7 +113,7 @@ class SurrogateGraph:
         return f"it must have {self.n_vertices} and {most}{self.n_slots}"
 
     def _is_file_of(self, path: Path) -> bool:
-        """Whether a file is there, has the sizes of the graph, and is as long as they make it."""
+        """Return whether there is a file of the right length, with the sizes of the graph."""
         if not path.is_file() or (length := path.stat().st_size) < _HEADER_BYTES:
             return False
         n, m = np.fromfile(path, "<u4", 2).tolist()
