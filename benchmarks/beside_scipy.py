@@ -2,12 +2,15 @@
 
     python -m benchmarks.beside_scipy [--device NAME] [--repetitions 5] [--only kNN]
     python -m benchmarks.beside_scipy --small [--weights doubles] [--forms symmetric directed]
+    python -m benchmarks.beside_scipy --edges
     python -m benchmarks.beside_scipy GRAPH.egr ...
 
 The first times the matrices that people have (``usual_matrices.py``): by scikit-learn, by SciPy,
 and those of real files beside the clone, as they are. The second times small ones, by every way:
-as it is, on a named device, on the host. With graph files, each is timed as stored (symmetric, its
-own weights), as its upper triangle, which is SciPy's fastest form, and with random doubles.
+as it is, on a named device, on the host. The third times arrays of edges: ``Graph.from_edges`` and
+the forest beside ``csr_array((w, (u, v)))`` and the tree. With graph files, each is timed as stored
+(symmetric, its own weights), as its upper triangle, which is SciPy's fastest form, and with random
+doubles.
 
 All get the very same object and are timed from call to result, conversion included, by turns. The
 number of edges and the total weight are compared before any time is printed. Tables go to standard
@@ -126,6 +129,19 @@ def _on_host(matrix: Any) -> clmst.Forest:
     return forest
 
 
+def _of_edges(arrays: Any, solve: Solve) -> clmst.Forest:
+    u, v = arrays.coords
+    forest: clmst.Forest = solve(
+        clmst.Graph.from_edges(u, v, arrays.data, n_vertices=arrays.shape[0])
+    )
+    return forest
+
+
+def _scipys_of_edges(arrays: Any) -> Any:
+    rows = sparse.csr_array((arrays.data, arrays.coords), shape=arrays.shape)
+    return minimum_spanning_tree(rows)
+
+
 def main(arguments: list[str] | None = None) -> None:
     """Print what is asked for."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -135,6 +151,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--clock", choices=sorted(CLOCKS), default="wall")
     parser.add_argument("--only", nargs="+", default=[], help="words in titles of matrices")
     parser.add_argument("--small", action="store_true")
+    parser.add_argument("--edges", action="store_true")
     parser.add_argument("--weights", nargs="+", choices=usual.WEIGHTS, default=usual.WEIGHTS[:2])
     parser.add_argument("--forms", nargs="+", choices=FORMS, default=FORMS[:1])
     given = parser.parse_args(arguments)
@@ -142,7 +159,7 @@ def main(arguments: list[str] | None = None) -> None:
     print(f"{device.description}, driver {device.driver}, {given.clock} time, medians\n")
     named = partial(clmst.minimum_spanning_forest, device=device)
     default = clmst.minimum_spanning_forest if given.device is None else named
-    scipys = {"SciPy": minimum_spanning_tree}
+    scipys: dict[str, Solve] = {"SciPy": minimum_spanning_tree}
     if given.graphs:
         repetitions = given.repetitions or 5
         rows = ((path.stem, *form) for path in given.graphs for form in matrices(path))
@@ -153,7 +170,11 @@ def main(arguments: list[str] | None = None) -> None:
         )
         return
     ways: dict[str, Solve] = {"clmst": default, "csgraph": clmst.csgraph.minimum_spanning_tree}
-    if given.small:
+    if given.edges:
+        ways = {"clmst": partial(_of_edges, solve=default)}
+        scipys = {"SciPy": _scipys_of_edges}
+        chosen = usual.edge_arrays(given.only)
+    elif given.small:
         ways |= {"device": named, "host": _on_host}
         chosen = usual.every_small(given.weights, given.forms, given.only)
     else:

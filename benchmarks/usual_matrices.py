@@ -23,6 +23,7 @@ SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 SIZES = (10, 30, 100, 300, 1_000, 3_000, 10_000, 40_000)
 DEGREES = (4, 16)
+EDGES = (100_000, 400_000, 1_000_000, 4_000_000)
 WEIGHTS = ("integers", "doubles", "ones")
 
 
@@ -80,6 +81,18 @@ def random(n: int, entries: int, kind: str = "csr") -> Any:
     u, v = rng.integers(0, n, (2, entries))
     matrix: Any = sparse.coo_array((rng.random(entries), (u, v)), shape=(n, n))
     return matrix.asformat(kind)
+
+
+def edge_arrays(words: Sequence[str] = ()) -> Iterator[tuple[str, Any]]:
+    """Yield int64 ends and doubles in any order, no pair twice, as COO; as :func:`usual`."""
+    for m, degree in product(EDGES, (5, 16)):
+        title = f"{m:,} edges, {degree} a vertex"
+        if not words or any(word in title for word in words):
+            matrix = random(m // degree, m).tocoo()
+            order = np.random.default_rng(m).permutation(matrix.nnz)
+            matrix.coords = tuple(ends[order].astype(np.int64) for ends in matrix.coords)
+            matrix.data = matrix.data[order]
+            yield title, matrix
 
 
 def shuffled(n: int, entries: int) -> Any:

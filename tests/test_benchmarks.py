@@ -855,6 +855,7 @@ def test_case_runs(name: str, file: Path, graph: Path) -> None:
             ["--small", "--only", "300 x 16", "--forms", "directed", "--weights", "ones"],
             ["300 x 16, directed, ones"],
         ),
+        (["--edges", "--only", "100,000 edges, 16"], ["100,000 edges, 16 a vertex"]),
     ],
 )
 def test_matrices_beside_scipy(
@@ -864,7 +865,8 @@ def test_matrices_beside_scipy(
     pytest.importorskip("sklearn")
     beside_scipy.main([*arguments, "--repetitions", "1"])
     lines = capsys.readouterr().out.splitlines()
-    ways = ["clmst", "csgraph", "device", "host"][: 4 if "--small" in arguments else 2]
+    count = {"--small": 4, "--edges": 1}.get(arguments[0], 2)
+    ways = ["clmst", "csgraph", "device", "host"][:count]
     rows = [line.strip("| ").split(" | ") for line in lines if line.startswith("|")][2:]
     assert [row[0] for row in rows] == titles
     assert all(len(row) == 5 + 2 * len(ways) for row in rows)
