@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Literal, overload
 
 from clmst import algorithms
@@ -294,8 +295,8 @@ def _solve_small(
         return solve_on_host(graph, maximum=maximum, verify=verify, symmetrize=symmetrize)
     if verify:
         return None
-    given, may_host = small_matrix.in_csr_form(graph), device is None and not is_named()
-    given = equal_weights.in_csr_form(given, chosen)
+    given = small_matrix.in_csr_form(graph, partial(equal_weights.most_slots, device=chosen))
+    may_host = device is None and not is_named()
     of_equal = equal_weights.solve(given, chosen, maximum=maximum)
     if of_equal is not None:
         return of_equal

@@ -14,7 +14,6 @@ from scipy import sparse
 from clmst.algorithms.families import EQUAL_WEIGHTS
 from clmst.core.arguments import unchecked
 from clmst.core.forest import Forest
-from clmst.core.from_scipy import as_csr
 from clmst.core.weight_keys import Array, weight_kind_or_none
 from clmst.runtime.device import Device
 from clmst.runtime.device_memory import in_place, result_in_place
@@ -38,15 +37,12 @@ _CLASSES = (sparse.csr_array, sparse.csr_matrix)
 _INDICES = (np.dtype(np.int32), np.dtype(np.int64))
 
 
-def in_csr_form(graph: Any, device: Device) -> Any:
-    """Return a COO or CSC matrix in CSR form, if its weights seem equal and `device` solves it."""
-    is_sparse: bool = sparse.issparse(graph)
-    if not is_sparse or not EQUAL_WEIGHTS.suits(device):
-        return graph
-    if graph.format not in {"coo", "csc"} or not 0 < np.size(graph.data) <= MOST_SLOTS:
-        return graph
-    probed = np.asarray(graph.data)[:: graph.data.size // _PROBES + 1]
-    return as_csr(graph) if is_equal(probed) else graph
+def most_slots(weights: Any, device: Device) -> int:
+    """Return how many entries of such weights a device takes: none, unless they seem equal."""
+    if not EQUAL_WEIGHTS.suits(device) or np.ndim(weights) != 1 or not np.size(weights):
+        return 0
+    probed = np.asarray(weights)[:: np.size(weights) // _PROBES + 1]
+    return MOST_SLOTS if is_equal(probed) else 0
 
 
 def solve(matrix: Any, device: Any, *, maximum: bool) -> Forest | None:

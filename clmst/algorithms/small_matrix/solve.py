@@ -9,6 +9,7 @@ total. A device that takes copies of arrays leaves the smallest ones to the host
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from types import SimpleNamespace
 from typing import Any
@@ -87,12 +88,16 @@ def solve(graph: Any, device: Device, *, maximum: bool, or_host: bool) -> Forest
     return csr_forest.forest_of_matrix(graph, maximum=maximum)
 
 
-def in_csr_form(graph: Any) -> Any:
-    """Return a small COO or CSC matrix in CSR form, as clmst takes it; all else as it is."""
+def in_csr_form(graph: Any, most: Callable[[Any], int]) -> Any:
+    """Return a COO or CSC matrix in CSR form, if it is small; all else as it is.
+
+    `most` tells how many entries of such weights are few, too.
+    """
     is_sparse: bool = sparse.issparse(graph)
-    if not is_sparse or graph.format not in {"coo", "csc"} or np.size(graph.data) > MOST_SLOTS:
+    if not is_sparse or graph.format not in {"coo", "csc"}:
         return graph
-    return as_csr(graph)
+    size = np.size(graph.data)
+    return as_csr(graph) if size <= MOST_SLOTS or size <= most(graph.data) else graph
 
 
 def entries(matrix: Any, device: Device | None) -> Array | None:
