@@ -451,7 +451,7 @@ def arranged_wrongs(device: Device) -> Iterator[str]:
         solved = equal_weights.solve(A, device, maximum=False)
         if solved != clmst.kruskal(Graph.from_scipy(A)):
             yield "matrix of equal weights"
-    arrange.FROM_EDGES = csr_validation.FROM_SLOTS = 1 << 16
+    arrange.FROM_EDGES, csr_validation.FROM_SLOTS = 1 << 16, 1 << 14
 
 
 def stream_wrongs(device: Device) -> Iterator[str]:

@@ -34,6 +34,8 @@ DIRECTED = (Case(32, "unsigned", maximum=False), Case(64, "float", maximum=True)
 KEYS = (Case(32, "unsigned"), Case(64, "float"))
 WORDS = (Case(32, None), Case(64, None))
 FEW_VERTICES, MANY_VERTICES = "few vertices", "many vertices"
+# Of edges that are sorted: a position in the same word as its key, or in another one; and weights.
+PACKED, APART, RANKS = "positions with keys", "positions apart", "ranks of weights"
 
 
 def _takes_arrays(*ways: str) -> Callable[[Device], bool]:
@@ -78,7 +80,9 @@ CSR_VALIDATION = _family(
 )  # fmt: skip
 CANONICAL_CSR = _family(
     "canonical-csr", "matrix_self_test:canonical_order",
-    "edges of arrays and matrices in canonical order; where it is refused, by the host", *KEYS,
+    "edges of arrays and matrices in canonical order; where it is refused, by the host",
+    Case(32, "unsigned", variant=PACKED), Case(64, "float", variant=APART),
+    Case(64, "float", variant=RANKS),
 )  # fmt: skip
 SMALL_MATRIX = _family(
     "small-matrix", "matrix_self_test:small",

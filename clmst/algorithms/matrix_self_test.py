@@ -9,6 +9,7 @@ import numpy as np
 
 from clmst.algorithms.canonical_csr.arrange import Arrangement, ranks_of, uploaded
 from clmst.algorithms.csr_validation import check as csr_validation
+from clmst.algorithms.families import APART, PACKED, RANKS
 from clmst.core import csr_forest
 from clmst.core.canonical import canonicalise, stable_order
 from clmst.core.deferred_graph import EdgeList
@@ -20,8 +21,9 @@ from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.kernel_family import Answer, Case
 
-# Graphs, and bits for a key and a position: of the first they do not suffice.
-_ORDERED: tuple[tuple[Size, int], ...] = (("tiny", 0), ("heavy", 64))
+# Graphs, and bits for a key and a position, by the way of sorting; no bits: they do not suffice.
+# Both have more edges than a tile, as all lists have that are sorted on a device.
+_ORDERED: dict[str, tuple[Size, int]] = {PACKED: ("heavy", 64), APART: ("small", 0)}
 _SMALL: tuple[Size, ...] = ("tiny", "small")
 _NAMES = ("indptr", "indices", "weights", "edge_ids")
 
@@ -109,26 +111,26 @@ def _faulty(graph: Graph) -> Iterator[tuple[str, Graph]]:
 
 
 def canonical_order(device: Device, case: Case) -> Iterator[Answer]:
-    """Yield the arrays of known graphs whose edges come in another order, or as a matrix."""
-    encoding = Encoding(dtype=case.dtype, stored=case.dtype)
-    for size, word_bits in _ORDERED:
-        u, v, ranks, _ = known_graph(size).ranks.edges()
-        order = np.random.default_rng(u.size).permutation(u.size)
-        u, v, weights = u[order], v[order], weights_of(ranks[order], case.dtype)
-        u[::7] = v[::7]  # loops
-        n = known_graph(size).ranks.n_vertices
-        for merged in (False, True):
-            edges = EdgeList(u=u, v=v, weights=weights, n_vertices=n, merge_parallel=merged)
-            on_device = uploaded(device, u.astype(np.int64), v.astype(np.int64), weights)
-            work = Arrangement(n, on_device[2], encoding, word_bits=word_bits)
-            work.pair_edges(*on_device[:2])
-            found = work.graph(lightest=merged, n_input=edges.size)
-            yield from _arrays(f"edges of {size!r}", found, *map(edges.canonical.get, _NAMES))
-        yield from _canonical_slots(edges, device, encoding, word_bits)
-        if case.dtype != np.float16:
-            expected = np.empty(weights.size, np.uint32)
-            expected[stable_order(weights)] = np.arange(weights.size)
-            yield f"ranks of weights of {size!r}", ranks_of(*uploaded(device, weights)), expected
+    """Yield the arrays of a known graph whose edges come in another order, or as a matrix."""
+    size, word_bits = _ORDERED.get(case.variant, ("small", 0))
+    u, v, ranks, _ = known_graph(size).ranks.edges()
+    order = np.random.default_rng(u.size).permutation(u.size)
+    u, v, weights = u[order], v[order], weights_of(ranks[order], case.dtype)
+    if case.variant == RANKS:
+        expected = np.empty(weights.size, np.uint32)
+        expected[stable_order(weights)] = np.arange(weights.size)
+        yield "ranks of weights", ranks_of(*uploaded(device, weights)), expected
+        return
+    u[::7] = v[::7]  # loops
+    n, encoding = known_graph(size).ranks.n_vertices, Encoding(dtype=case.dtype, stored=case.dtype)
+    for merged in (False, True):
+        edges = EdgeList(u=u, v=v, weights=weights, n_vertices=n, merge_parallel=merged)
+        on_device = uploaded(device, u.astype(np.int64), v.astype(np.int64), weights)
+        work = Arrangement(n, on_device[2], encoding, word_bits=word_bits)
+        work.pair_edges(*on_device[:2])
+        found = work.graph(lightest=merged, n_input=edges.size)
+        yield from _arrays("edges", found, *map(edges.canonical.get, _NAMES))
+    yield from _canonical_slots(edges, device, encoding, word_bits)
 
 
 def _canonical_slots(

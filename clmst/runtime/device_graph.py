@@ -141,7 +141,7 @@ class DeviceGraph:
         Notes
         -----
         The device checks the arrays, in O(n + n_slots). The host gets a copy of those with fewer
-        than 2**18 slots, which it checks before a device has built kernels, of those that are
+        than 2**14 slots, which it checks before a device has answered, of those that are
         refused, to say why, and where an algorithm needs it: for the other directions of an upper
         triangle.
         """

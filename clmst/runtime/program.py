@@ -131,6 +131,7 @@ def fitting(build: Callable[[Specialisation], Any], wanted: Specialisation) -> P
 
     Where no work-group fits all of them, the kernels that none fits refuse to be launched.
     """
+    wanted = wanted.within_said_limit()
     made = Program(build(wanted), wanted)
     while (most := made.most_work_items()) < made.work_group_size:
         smaller = made.specialisation.for_work_items(most)

@@ -115,9 +115,10 @@ QUIRKS = (
     Quirk(
         "nvidia-undeclared-size",
         "NVIDIA's driver 580",
-        "a kernel takes at most 256 work-items unless it declares the size of its work-groups, "
-        "whatever its registers allow",
-        "`fitting_work_items` reckons by registers, where the compiler has a limit of them",
+        "a kernel is said to take at most 256 work-items, whatever its registers allow, even where "
+        "it declares larger work-groups",
+        "`fitting_work_items` reckons by registers, where the compiler has a limit of them; other "
+        "programs are built for 256 work-items at once",
         where="runtime/program.py",
         test="tests/runtime/test_quirks.py::test_work_items_by_registers",
     ),
@@ -185,6 +186,10 @@ OUT_OF_MEMORY = (-4, -6, -61)  # for memory objects; of the host; an invalid buf
 def builds_grid_barriers(cl_device: Any) -> bool:
     """Return whether a barrier in a loop that all work-items leave together can be built."""
     return "Portable Computing Language" not in cl_device.platform.name
+
+
+# What NVIDIA's driver says of every kernel whose registers have no limit.
+NVIDIA_SAID_WORK_ITEMS = 256
 
 
 def fitting_work_items(cl_device: Any, registers: int) -> int:

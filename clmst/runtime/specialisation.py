@@ -15,6 +15,7 @@ from clmst.core.errors import InvalidArgumentError
 from clmst.runtime import source
 from clmst.runtime.capabilities import Capabilities
 from clmst.runtime.policy import Policy
+from clmst.runtime.quirks import NVIDIA_SAID_WORK_ITEMS
 
 _SOURCE_NAME = re.compile(r"[a-z]+(/[a-z0-9_]+){1,2}[.]cl$", re.ASCII)
 _LANES_IMPL = {"local": 0, "khr": 1, "ptx": 2}
@@ -80,12 +81,25 @@ class Specialisation:
         size = 1 << most.bit_length() - 1
         return self.of(self.source, macros | {"WG_SIZE": size}, self.prelude)
 
+    def within_said_limit(self) -> Specialisation:
+        """Return what is built in the end where the answer to a larger work-group is known.
+
+        NVIDIA's driver says the same limit of every kernel (quirk: nvidia-undeclared-size).
+        """
+        size = dict(self.defines)["WG_SIZE"]
+        if not self._is_nvidias or self.most_registers or size <= NVIDIA_SAID_WORK_ITEMS:
+            return self
+        smaller = {"WG_SIZE": NVIDIA_SAID_WORK_ITEMS, _DECLARED: 1}
+        return self.of(self.source, dict(self.defines) | smaller, self.prelude)
+
+    @property
+    def _is_nvidias(self) -> bool:
+        return dict(self.defines).get("LANES_IMPL") == _LANES_IMPL["ptx"]
+
     @property
     def most_registers(self) -> int:
         """The most registers of a work-item, if the compiler takes a limit: NVIDIA's; else 0."""
-        macros = dict(self.defines)
-        is_nvidias = macros.get("LANES_IMPL") == _LANES_IMPL["ptx"]
-        return macros.get("MAX_REGISTERS", 0) if is_nvidias else 0
+        return dict(self.defines).get("MAX_REGISTERS", 0) if self._is_nvidias else 0
 
     @property
     def options(self) -> list[str]:

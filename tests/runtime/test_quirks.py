@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from clmst.runtime.quirks import QUIRKS, Quirk, builds_grid_barriers, fitting_work_items
+from clmst.runtime.specialisation import Specialisation
 
 ROOT = Path(__file__).parents[2]
 
@@ -48,3 +49,20 @@ def test_grid_barriers(platform: str, builds: bool) -> None:
 def test_work_items_by_registers(registers: int, fitting: int) -> None:
     device = SimpleNamespace(registers_per_block_nv=65536, max_work_group_size=1024)
     assert fitting_work_items(device, registers) == fitting
+
+
+@pytest.mark.parametrize(
+    ("macros", "built"),
+    [
+        ({"WG_SIZE": 512, "LANES_IMPL": 2}, {"WG_SIZE": 256, "DECLARED_WORK_GROUP": 1}),
+        ({"WG_SIZE": 256, "LANES_IMPL": 2}, {}),
+        ({"WG_SIZE": 512, "LANES_IMPL": 1}, {}),
+        ({"WG_SIZE": 512, "LANES_IMPL": 2, "MAX_REGISTERS": 64}, {}),
+    ],
+)
+def test_no_larger_work_group_is_tried_where_the_answer_is_known(
+    macros: dict[str, int], built: dict[str, int]
+) -> None:
+    """Each try is a build of half a second."""
+    wanted = Specialisation.of("primitives/split.cl", macros)
+    assert wanted.within_said_limit() == Specialisation.of(wanted.source, macros | built)

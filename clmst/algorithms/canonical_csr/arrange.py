@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from clmst.algorithms.families import CANONICAL_CSR
+from clmst.algorithms.families import APART, CANONICAL_CSR, PACKED, RANKS
 from clmst.algorithms.shared.solution import new_flags
 from clmst.core.deferred_graph import EdgeList
 from clmst.core.weight_keys import Array, Encoding
@@ -26,7 +26,7 @@ from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph, weight_defines
 from clmst.runtime.failures import Guard
 from clmst.runtime.handles import Memory
-from clmst.runtime.kernel_family import case_of
+from clmst.runtime.kernel_family import Case, case_of
 from clmst.runtime.launcher import Launcher
 
 SOURCE = "algorithms/canonical_csr/canonical_csr.cl"
@@ -52,7 +52,8 @@ def put_edges(edges: EdgeList, device: Device, **attributes: Any) -> DeviceGraph
     on a device that is not trusted.
     """
     encoding = Encoding(dtype=edges.weights.dtype, stored=edges.weights.dtype)
-    if edges.size < FROM_EDGES or not is_trusted(device, encoding):
+    case = _case(encoding, edges.n_vertices, edges.size)
+    if edges.size < FROM_EDGES or not is_trusted(device, case):
         return None
     u, v = _ends_alike(edges)
     weights = np.ascontiguousarray(edges.weights)
@@ -70,14 +71,16 @@ def put_slots(resident: DeviceGraph, *, by_entry: bool = False) -> DeviceGraph |
     be well formed. With `by_entry` equal weights are ordered by entries, not by edges: the weights
     of the graph are then the ranks of entries in that order.
     """
-    encoding, device = resident.encoded.encoding, resident.device
-    if not is_trusted(device, encoding):
-        return None
-    weights = _array(device, resident.weights, encoding.stored, resident.n_slots)
+    encoding, device, size = resident.encoded.encoding, resident.device, resident.n_slots
+    stored = encoding.stored
     if by_entry:
-        if encoding.stored == np.float16 or not is_trusted(device, _RANKS):
+        if stored == np.float16 or not is_trusted(device, case_of(stored, variant=RANKS)):
             return None
-        weights, encoding = ranks_of(weights), _RANKS
+        encoding = _RANKS
+    if size < FROM_EDGES or not is_trusted(device, _case(encoding, resident.n_vertices, size)):
+        return None
+    weights = _array(device, resident.weights, stored, size)
+    weights = ranks_of(weights) if by_entry else weights
     work = Arrangement(resident.n_vertices, weights, encoding)
     work.pair_slots(resident)
     return _kept(work.graph(lightest=True, n_input=resident.n_slots))
@@ -115,10 +118,10 @@ class Arrangement:
         defines = weight_defines(bits, encoding.kind, maximum=False)
         self._program = device.program(SOURCE, **defines)
         self._words = DeviceArray.unchecked(self._m, _LONG_WORD, device)
-        number_bits = bits_of(self._m)
-        is_packed = 2 * self._bits + number_bits <= word_bits
-        self._number_bits = number_bits if is_packed else 0
-        self._numbers = None if is_packed else DeviceArray.unchecked(self._m, _WORD, device)
+        self._number_bits = _number_bits(n, self._m, word_bits)
+        self._numbers = None
+        if not self._number_bits:
+            self._numbers = DeviceArray.unchecked(self._m, _WORD, device)
         self._verdict = DeviceArray.unchecked(_VERDICT_WORDS, _WORD, device)
         self._launch.fill(self._verdict.memory, 0, _VERDICT_WORDS)
         self._is_list = self._is_sorted = False
@@ -251,9 +254,20 @@ class Arrangement:
         return found
 
 
-def is_trusted(device: Device, encoding: Encoding) -> bool:
+def is_trusted(device: Device, case: Case) -> bool:
     """Return whether a device has shown that it sorts edges; else the host does."""
-    return device.trust.refusal(CANONICAL_CSR, case_of(encoding.stored)) is None
+    return device.trust.refusal(CANONICAL_CSR, case) is None
+
+
+def _case(encoding: Encoding, n: int, m: int) -> Case:
+    """Return the case of m edges of n vertices."""
+    return case_of(encoding.stored, variant=PACKED if _number_bits(n, m) else APART)
+
+
+def _number_bits(n: int, m: int, word_bits: int = 64) -> int:
+    """Return the bits of a position that is in one word with its key; 0 where it has no room."""
+    bits = bits_of(m)
+    return bits if 2 * bits_of(n) + bits <= word_bits else 0
 
 
 def uploaded(device: Device, *arrays: Array) -> list[DeviceArray]:

@@ -189,7 +189,8 @@ def _found_edges(graph: DeviceGraph, slots: Memory, k: int) -> Memory:
 def _edges_of(graph: DeviceGraph, slots: Memory, k: int, launch: Launcher) -> Memory:
     """Enqueue the search for the endpoints of some slots, and return their buffer."""
     edges = graph.device.allocate(8 * k)
-    program = graph.device.program(SOURCE, WEIGHT_BITS=32)  # whatever the weights
+    word = graph.encoded.encoding.word  # of the program that gathers weights, too
+    program = graph.device.program(SOURCE, WEIGHT_BITS=8 * word.itemsize)
     if graph.rows is not None:
         name, arrays = "forest_look_up_edges", (graph.rows, graph.indices, slots, edges)
         launch.for_each(program, name, k, *arrays, k)

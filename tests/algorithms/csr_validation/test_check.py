@@ -26,6 +26,7 @@ from tests.strategies import WEIGHT_DTYPES
 def copying(device: Device, monkeypatch: pytest.MonkeyPatch) -> Device:
     """Return the device as one that copies, for matrices of any size, and finds faults itself."""
     monkeypatch.setattr(csr_validation, "FROM_SLOTS", 1)
+    monkeypatch.setattr(arrange, "FROM_EDGES", 1)
     capabilities = device.capabilities
     monkeypatch.setattr(device, "capabilities", replace(capabilities, host_arrays="copied"))
     return device
