@@ -365,8 +365,8 @@ def chain_wrongs(device: Device) -> Iterator[str]:
         resident = replace(DeviceGraph.upload(graph, device), rows=device.upload(graph.rows))
         candidates = contract_series(resident, launch)
         plan = filter_boruvka.plan_candidates(resident, candidates, launch, maximum=False)
-        run = filter_boruvka.CandidateRun(resident, plan, launch)
-        slots = np.flatnonzero(run.solution.in_forest.to_host())
+        run = filter_boruvka.begin_candidates(resident, plan, launch)
+        slots = np.flatnonzero(run.in_forest.to_host())
         assert graph.edge_ids is not None
         right = clmst.kruskal(graph).edge_ids
         if not run.is_done() or not np.array_equal(graph.edge_ids[slots], right):

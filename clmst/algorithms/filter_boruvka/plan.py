@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
@@ -88,22 +89,15 @@ def _waiting(tuning: Policy, size: int, groups: int, *, symmetric: bool) -> dict
 
 
 def _tile_bytes(n_slots: int, tile: int) -> int:
-    """Return the bytes of what is known of tiles of so many slots."""
+    """Return the bytes of what is known of the tiles of a graph."""
     return 4 * (3 * -(-n_slots // tile) + 1)
 
 
 class Plan:
     """What solves of one graph share; made once, so that a small solve is all launches.
 
-    Parameters
-    ----------
-    graph : DeviceGraph
-    maximum : bool
-    options : FilterBoruvkaOptions
-    full_capacity : bool
-        Have worklists that no graph can overflow, rather than such as graphs hardly ever do.
-    candidates : Candidates, optional
-        The remaining graph, if some edges are settled; each edge is stored once then.
+    With `full_capacity` worklists hold all edges; with `candidates` these are the remaining graph,
+    and each edge is stored once.
     """
 
     def __init__(
@@ -158,25 +152,28 @@ class Plan:
         words = (self.options.seed, ends.draw_bits, *self.ranks, *none)
         self.window_arguments = tuple(np.uint32(word) for word in words)
 
+    # A program is built when a solve needs it, which takes seconds.
+
     @cached_property
     def program(self) -> Program:
-        """The kernels of one step each. A program is built when a solve needs it: in seconds."""
-        shape = defines(self.device.policy, symmetric=self.symmetric)
-        return self.device.program(SOURCE, **self.weights, **shape)
+        """The kernels of one step each."""
+        return self._program(SOURCE, defines)
 
     @cached_property
     def resident_program(self) -> Program:
         """The kernel of a whole solve."""
-        shape = resident_defines(
-            self.device.policy, symmetric=self.symmetric, one_window=self.one_window
-        )
-        return self.device.program(RESIDENT_SOURCE, **self.weights, **shape)
+        return self._program(RESIDENT_SOURCE, resident_defines, one_window=self.one_window)
 
     @cached_property
     def finish_program(self) -> Program:
         """The kernel that ends a phase."""
-        shape = finish_defines(self.device.policy, symmetric=self.symmetric)
-        return self.device.program(FINISH_SOURCE, **self.weights, **shape)
+        return self._program(FINISH_SOURCE, finish_defines)
+
+    def _program(
+        self, source: str, defines: Callable[..., dict[str, Any]], **more: bool
+    ) -> Program:
+        shape = defines(self.device.policy, symmetric=self.symmetric, **more)
+        return self.device.program(source, **self.weights, **shape)
 
     # -------------------------------------------------------------------- memory
 
@@ -225,7 +222,7 @@ class Plan:
         return max(at_least, half), half
 
     def have_tiles(self, tile: int) -> None:
-        """Have memory for tiles of so many slots: fewer than the policy's, in small work-groups."""
+        """Allocate memory for tiles of `tile` slots, if they are smaller than the policy's."""
         n_bytes = _tile_bytes(self.n_slots, tile)
         if n_bytes > self._tile_bytes:
             self._tile_bytes = n_bytes
@@ -233,10 +230,7 @@ class Plan:
             self._set_argument(_WEIGHTS + 1, self.buffers[0])
 
     def disable_resident(self, launch: Launcher) -> None:
-        """Disable work-groups that wait for one another, in all solves of the device.
-
-        They gave up: so many are not on the device at the same time.
-        """
+        """Disable work-groups that wait for one another, in all solves of the device."""
         self.clear_state(launch)
         if self.device.groups_may_wait:
             warnings.warn(

@@ -111,14 +111,14 @@ def test_segments_that_turn_out_too_small(
         check(graph, device, targets=targets)
     monkeypatch.setattr(cpu, "_CAPACITY", 1.0)
     few = solve(graph, device, targets=targets).stats["launches"]
-    monkeypatch.setattr(cpu._CpuRun, "_stride", _hardly_any_capacity)
+    monkeypatch.setattr(cpu.CpuRun, "_stride", _hardly_any_capacity)
     cramped = solve(graph, device, targets=targets)
     assert_same_forest(cramped, clmst.kruskal(graph))
     assert cramped.stats["launches"] > few
 
 
-def _hardly_any_capacity(run: Any, *, full_capacity: bool) -> int:
-    return -(-run.graph.n_slots // run.segments) if full_capacity else 7
+def _hardly_any_capacity(run: Any) -> int:
+    return -(-run.graph.n_slots // run.segments) if run.full_capacity else 7
 
 
 @pytest.mark.parametrize("weights", ["rising", "falling", "equal"])

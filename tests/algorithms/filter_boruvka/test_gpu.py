@@ -28,7 +28,6 @@ from clmst import (
     InvalidArgumentError,
     UnsupportedDeviceError,
 )
-from clmst.algorithms.filter_boruvka import gpu as filter_boruvka
 from clmst.algorithms.filter_boruvka.plan import Plan
 from clmst.algorithms.filter_boruvka.record import RECORD
 from clmst.algorithms.filter_boruvka.solve import solve as solve_in_shape
@@ -374,7 +373,7 @@ def test_plan_is_kept_with_the_graph(variant: Variant, monkeypatch: pytest.Monke
 
     def flags(*, maximum: bool) -> np.ndarray[Any, Any]:
         launch = Launcher(device, device.queue)
-        solution = filter_boruvka.solve(graph, launch, maximum=maximum, options=GPU)
+        solution = solve_in_shape(graph, launch, maximum=maximum, options=GPU)
         return solution.in_forest.to_host()
 
     first = flags(maximum=False)

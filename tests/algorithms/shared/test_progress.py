@@ -21,7 +21,7 @@ from clmst import (
 from clmst.algorithms.dense import solve as dense
 from clmst.algorithms.edge_parallel import solve as edge_parallel
 from clmst.algorithms.filter_boruvka import cpu as filter_boruvka_cpu
-from clmst.algorithms.filter_boruvka import run as filter_boruvka_run
+from clmst.algorithms.filter_boruvka import gpu as filter_boruvka_run
 from clmst.algorithms.filter_boruvka.plan import Plan
 from clmst.algorithms.k_core import core_numbers as k_core
 from clmst.algorithms.prim import trees as prim_trees
@@ -55,29 +55,29 @@ def vertices_stay(patch: Patch) -> None:
 
 
 def cpu_counts_stay(patch: Patch) -> None:
-    patch.setattr(filter_boruvka_cpu._CpuRun, "_counts", lambda run, phase, depth: (run.n, 9))
+    patch.setattr(filter_boruvka_cpu.CpuRun, "_counts", lambda run, phase, depth: (run.n, 9))
 
 
 def cpu_components_grow(patch: Patch) -> None:
-    real = filter_boruvka_cpu._CpuRun._read_state
+    real = filter_boruvka_cpu.CpuRun._read_state
 
     def read(run: Any, done: int) -> None:
         real(run, done)
         run.state[filter_boruvka_cpu._COMPONENTS] = 2**31
 
-    patch.setattr(filter_boruvka_cpu._CpuRun, "_read_state", read)
+    patch.setattr(filter_boruvka_cpu.CpuRun, "_read_state", read)
 
 
 def cpu_links_lead_round(patch: Patch) -> None:
     """Let two vertices follow each other, neither being a root."""
-    real = filter_boruvka_cpu._CpuRun._step
+    real = filter_boruvka_cpu.CpuRun._step
 
     def step(run: Any, name: str, groups: int, *arguments: Any) -> None:
         if name == "follow":
             run.launch.write(run.links, np.array([1, 0], np.uint32))
         real(run, name, groups, *arguments)
 
-    patch.setattr(filter_boruvka_cpu._CpuRun, "_step", step)
+    patch.setattr(filter_boruvka_cpu.CpuRun, "_step", step)
 
 
 def filter_vertices_stay(patch: Patch) -> None:
@@ -246,4 +246,4 @@ def test_bounds() -> None:
 
 def test_ways_of_filter_boruvka_are_bounded() -> None:
     """The bound is for ways of 2**30 vertices followed two at a time."""
-    assert filter_boruvka_run._MOST_FOLLOWINGS >= 32
+    assert filter_boruvka_run.MOST_FOLLOWINGS >= 32

@@ -189,13 +189,13 @@ def test_first_window_in_the_shape_of_a_cpu(
 ) -> None:
     """From degree 128 on, its sample has twice the keys; below, a plain rank is told as well."""
     tries: list[bool] = []
-    begin = cpu._CpuRun.__init__
+    begin = cpu.CpuRun.__init__
 
-    def note(run: Any, *arguments: Any, full_capacity: bool, **more: Any) -> None:
-        tries.append(full_capacity)
-        begin(run, *arguments, full_capacity=full_capacity, **more)
+    def note(run: Any, *arguments: Any, again: bool, **more: Any) -> None:
+        tries.append(again)
+        begin(run, *arguments, again=again, **more)
 
-    monkeypatch.setattr(cpu._CpuRun, "__init__", note)
+    monkeypatch.setattr(cpu.CpuRun, "__init__", note)
     graph = dense(n, probability, dtype)
     target = any_device.policy.filter_target * n
     expected = clmst.kruskal(graph)
