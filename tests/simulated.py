@@ -184,7 +184,7 @@ def cpu_shape_runs() -> Iterator[tuple[str, Graph, FilterBoruvkaOptions, bool]]:
     """Yield what `filter-boruvka` is to solve in the shape of a CPU: by one window, and several."""
     plain = FilterBoruvkaOptions(shape="cpu")
     windows = FilterBoruvkaOptions(shape="cpu", targets=(0.5, 1.5))
-    filter_boruvka_cpu._MARKED_FROM = 0  # as of large graphs
+    filter_boruvka_cpu.MARKED_FROM = 0  # as of large graphs
     for dtype in (np.int32, np.float64):
         graph = hub(np.dtype(dtype))
         yield f"hub of {dtype.__name__}, CPU shape", graph, plain, dtype is np.int32

@@ -31,7 +31,7 @@ _SAMPLES = 2048
 _MIN_SEGMENT = 4096
 _MIN_SHARE = 1024
 # Vertices from which on their components do not fit a cache, so the largest one is marked by bits.
-_MARKED_FROM = 1 << 21
+MARKED_FROM = 1 << 21
 # Depths of a phase: more than 32, since each at least halves the supervertices.
 _MAX_DEPTHS = 34
 # The layout of state[], as cpu_list.cl has it.
@@ -100,7 +100,7 @@ class CpuRun(FilterBoruvkaRun):
         share = -(-self.graph.n_slots // self.segments)
         if self.full_capacity or not self.ends.ranks or not self.graph.graph.is_symmetric:
             return share
-        return min(share, int(max(_CAPACITY, 2 * self.ends.largest_share) * share) + _MIN_SEGMENT)
+        return min(share, usual_capacity(share, self.ends))
 
     def _allocate(self) -> None:
         n, graph, device = self.n, self.graph, self.graph.device
@@ -186,7 +186,7 @@ class CpuRun(FilterBoruvkaRun):
             self._settle_depth(here, there, n_vertices, anew=False)
         if phase > 0:
             self._settle_depth(0, self.n, self.n, anew=True)
-        if self.n >= _MARKED_FROM:
+        if self.n >= MARKED_FROM:
             shares = self._shares(-(-self.n // 32))
             self._step("mark_largest", shares, self.links, self.in_largest, self.n)
         components = int(self.state[_COMPONENTS + phase])
@@ -245,7 +245,7 @@ class CpuRun(FilterBoruvkaRun):
             "list_edges", self.segments, graph.indptr, graph.indices, graph.weights, self.links,
             self.in_largest, reserved, self.edges, self.listed, self.lengths, self.on_device,
             self._counts_at(phase, depth), self.n, graph.n_slots, self.stride, int(contracted),
-            int(phase > 0 and self.n >= _MARKED_FROM), *self.windows[phase],
+            int(phase > 0 and self.n >= MARKED_FROM), *self.windows[phase],
         )  # fmt: skip
         self._refine(reserved)
 
@@ -279,6 +279,11 @@ class CpuRun(FilterBoruvkaRun):
     def _settle_depth(self, here: int, there: int, n_vertices: int, *, anew: bool) -> None:
         shares = self._shares(n_vertices)
         self._step("settle", shares, self.links, here, there, n_vertices, int(anew))
+
+
+def usual_capacity(share: int, ends: Ends) -> int:
+    """Return how many edges a segment of `share` slots has as a rule."""
+    return int(max(_CAPACITY, 2 * ends.largest_share) * share) + _MIN_SEGMENT
 
 
 def _incident_slots(graph: DeviceGraph) -> tuple[Any, Any] | None:

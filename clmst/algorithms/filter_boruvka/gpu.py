@@ -306,7 +306,7 @@ class MixedRun(GpuRun):
     launches = "mixed"
 
     def _contract_window(self, phase: int) -> bool:
-        """FilterBoruvkaRun some rounds, whatever they find; resident work-groups run the rest, and settle."""
+        """Run some rounds, whatever they find; resident work-groups run the rest, and settle."""
         depth = first = self._first_depth(phase)
         if phase == 0:
             # Where edges are stored once, it is the graph's own vertices that hook. Their ways may

@@ -93,6 +93,17 @@ def _tile_bytes(n_slots: int, tile: int) -> int:
     return 4 * (3 * -(-n_slots // tile) + 1)
 
 
+def usual_capacities(n: int, m: int, *, symmetric: bool, lists_light: bool) -> tuple[int, int]:
+    """Return how many edges of 16 bytes the worklists of even and odd depths hold as a rule.
+
+    Where both directions are stored, the even one begins as a list of 8 bytes an edge.
+    """
+    an_edge, a_vertex = _LIST_BYTES[symmetric]
+    half = min(m, (an_edge * m + a_vertex * n) // 32 + _FEW_EDGES)
+    at_least = -(-m // 2) if symmetric and lists_light else 0
+    return max(at_least, half), half
+
+
 class Plan:
     """What solves of one graph share; made once, so that a small solve is all launches.
 
@@ -182,7 +193,11 @@ class Plan:
         n, m = self.n_vertices, graph.edge_bound if few is None else few.n_edges
         wide = self.weights["WEIGHT_BITS"] == 64
         takes_all = full_capacity or few is not None
-        even, odd = self.capacities = (m, m) if takes_all else self._capacities(n, m)
+        even, odd = self.capacities = (
+            (m, m)
+            if takes_all
+            else usual_capacities(n, m, symmetric=self.symmetric, lists_light=bool(self.ranks))
+        )
         tile = min(
             size * items
             for size, items in (
@@ -210,16 +225,6 @@ class Plan:
         self.device_bytes += 4 * (graph.n_vertices + 1 + graph.n_slots)
         self.device_bytes += graph.n_slots * self.weights["WEIGHT_BITS"] // 8
         self.host_state = np.zeros(_STATE_WORDS, np.uint32)
-
-    def _capacities(self, n: int, m: int) -> tuple[int, int]:
-        """Return how many edges of 16 bytes the worklists of even and odd depths hold.
-
-        Where both directions are stored, the even one begins as a list of 8 bytes an edge.
-        """
-        an_edge, a_vertex = _LIST_BYTES[self.symmetric]
-        half = min(m, (an_edge * m + a_vertex * n) // 32 + _FEW_EDGES)
-        at_least = -(-m // 2) if self.symmetric and self.ranks else 0
-        return max(at_least, half), half
 
     def have_tiles(self, tile: int) -> None:
         """Allocate memory for tiles of `tile` slots, if they are smaller than the policy's."""

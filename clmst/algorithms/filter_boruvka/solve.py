@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from importlib import import_module
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 from clmst.algorithms.filter_boruvka import record
 from clmst.algorithms.filter_boruvka.options import FilterBoruvkaOptions
@@ -64,10 +64,8 @@ def solve(graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: Any =
 @cache
 def _new_run(shape: str) -> Callable[..., FilterBoruvkaRun]:
     """Return what begins a solve in a shape; only the module that is needed is loaded."""
-    made: Callable[..., FilterBoruvkaRun] = import_module(
-        f"clmst.algorithms.filter_boruvka.{shape}"
-    ).new_run
-    return made
+    module = import_module(f"clmst.algorithms.filter_boruvka.{shape}")
+    return cast(Callable[..., FilterBoruvkaRun], module.new_run)
 
 
 class FilterBoruvkaRun(ABC):

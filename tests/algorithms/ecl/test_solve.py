@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cache
 from itertools import pairwise, product
 from typing import Any
@@ -16,10 +15,9 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 import clmst
-from clmst import Device, EclOptions, Forest, Graph, InvalidArgumentError
+from clmst import Device, EclOptions, Forest, Graph
 from clmst.algorithms.ecl.solve import FILTER_DEGREE
 from clmst.core.weight_keys import Array, encode
-from clmst.runtime.launcher import Launcher
 from tests.forests import assert_same_forest
 from tests.strategies import graphs
 from tests.variants import Variant, extreme_variants, variants
@@ -336,35 +334,6 @@ def test_profile_and_launches_count_the_same(device: Device) -> None:
     assert launches["ecl_populate_from_rows"] == 2
     refines = 0 if device.capabilities.int64_atomics else stats["rounds"]
     assert launches.get("ecl_refine_reservations", 0) == refines
-
-
-# --------------------------------------------------------------------------- options
-
-
-@pytest.mark.parametrize("options", [{"filter": False}, "ecl", 3, EclOptions])
-def test_options_of_another_type(
-    any_device: Device, options: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Nothing may be enqueued before they are refused."""
-    monkeypatch.setattr(Launcher, "__call__", lambda *_, **__: pytest.fail("a kernel was launched"))
-    with pytest.raises(InvalidArgumentError, match="'ecl' takes an EclOptions"):
-        solve(crowd("narrow", 8), any_device, options)
-
-
-@pytest.mark.parametrize(
-    ("bad", "message"),
-    [
-        ({"samples": 0}, "samples is 0; it must be 1 to 1048576"),
-        ({"samples": -3}, "samples is -3; it must be 1 to 1048576"),
-        ({"seed": -1}, "seed is -1; it must not be negative"),
-        ({"edge_centric": False}, "edge_centric is off but data_driven is on"),
-    ],
-)
-def test_options_that_mean_nothing(bad: dict[str, Any], message: str) -> None:
-    with pytest.raises(InvalidArgumentError, match=message):
-        EclOptions(**bad)
-    with pytest.raises(InvalidArgumentError, match=message):
-        replace(EclOptions(), **bad)
 
 
 def test_ablation_takes_one_more_away_each_time() -> None:

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 
 import clmst
-from clmst import Device, EclOptions, EdgeParallelOptions, Forest, Graph
+from clmst import Device, EdgeParallelOptions, Forest, Graph
 from clmst.algorithms.edge_parallel import solve as edge_parallel
 from clmst.algorithms.edge_parallel.options import UnionFind
-from clmst.core.errors import InvalidArgumentError, UnsupportedDeviceError
+from clmst.core.errors import UnsupportedDeviceError
 from clmst.runtime.launcher import Launcher
 from tests.forests import assert_same_forest
 from tests.strategies import graphs
@@ -154,13 +154,3 @@ def test_lock_that_nobody_gives_back(variant: Variant, monkeypatch: pytest.Monke
     run.contract(1)
     with pytest.raises(UnsupportedDeviceError, match=f"{looks} times at a lock that did not move"):
         run.read_merged(1)
-
-
-def test_bad_options(any_device: Device) -> None:
-    with pytest.raises(InvalidArgumentError, match=r"union_find is 'none'; .* 'atomic-half'"):
-        EdgeParallelOptions(union_find="none")  # type: ignore[arg-type]
-    with pytest.raises(InvalidArgumentError, match="takes an EdgeParallelOptions"):
-        clmst.minimum_spanning_forest(
-            Graph.from_edges([0], [1]), algorithm="edge-parallel", device=any_device,
-            options=EclOptions(),
-        )  # fmt: skip
