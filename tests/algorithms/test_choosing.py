@@ -18,17 +18,6 @@ from tests.variants import GPU_SHAPE
 
 pytestmark = pytest.mark.usefixtures("in_steps")
 
-OPTIONS = {
-    "ecl": clmst.EclOptions(),
-    "boruvka": clmst.BoruvkaOptions(),
-    "filter-boruvka": clmst.FilterBoruvkaOptions(),
-    "pma": clmst.PmaOptions(),
-    "prim": clmst.PrimOptions(),
-    "prim-boruvka": clmst.PrimBoruvkaOptions(),
-    "dense": clmst.DenseOptions(),
-    "edge-parallel": clmst.EdgeParallelOptions(),
-}
-
 
 def ring(n: int) -> Graph:
     """Return a ring of n vertices and n edges."""
@@ -81,13 +70,9 @@ def test_graphs_that_links_are_too_short_for(
     for n, is_ecl in ((8, False), (9, True)):
         chosen = clmst.minimum_spanning_forest(ring(n), device=device).stats["algorithm"]
         assert (chosen == "ecl") == is_ecl
-
-
-@pytest.mark.parametrize("name", OPTIONS)
-def test_options_say_which(any_device: Device, name: str) -> None:
-    """Whoever sets options of an algorithm wants that one, whatever is quickest."""
-    forest = clmst.minimum_spanning_forest(ring(5), device=any_device, options=OPTIONS[name])
-    assert forest.stats["algorithm"] == name
+    message = "the graph has 9 vertices; 'filter-boruvka' takes at most 8, 'ecl' more"
+    with pytest.raises(InvalidArgumentError, match=message):
+        clmst.minimum_spanning_forest(ring(9), algorithm="filter-boruvka", device=device)
 
 
 def test_unknown_name() -> None:

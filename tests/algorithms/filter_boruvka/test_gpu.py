@@ -21,7 +21,6 @@ from clmst import (
     Device,
     FilterBoruvkaOptions,
     Graph,
-    InvalidArgumentError,
     UnsupportedDeviceError,
 )
 from clmst.algorithms.filter_boruvka import plan as plan_module
@@ -350,14 +349,6 @@ def test_stats(device: Device) -> None:
             assert phase[-1] > 0
         assert sum(phase[0] for phase in sizes) <= stored.n_slots
         assert stats["device_bytes"] > 8 * stored.n_slots + 4 * stored.n_vertices
-
-
-def test_more_vertices_than_links_can_name(any_device: Device) -> None:
-    """Nothing may be allocated or launched for such a graph."""
-    graph: Any = SimpleNamespace(n_vertices=(1 << 30) + 1)
-    message = r"the graph has 1073741825 vertices; 'filter-boruvka' takes at most 1073741824"
-    with pytest.raises(InvalidArgumentError, match=message):
-        solve_in_shape(graph, Launcher(any_device, any_device.queue), maximum=False)
 
 
 def variant_on_gpu(policy: Policy, **changed: Any) -> Any:
