@@ -1,10 +1,15 @@
-"""What tests say about two forests."""
+"""Graphs that tests of algorithms solve, and what they say about the forests."""
 
 from __future__ import annotations
 
+from functools import cache
+from typing import Any
+
 import numpy as np
 
-from clmst.core.forest import Forest
+import clmst
+from clmst import Device, Forest, Graph
+from clmst.core.weight_keys import Array
 
 
 def assert_same_forest(actual: Forest, expected: Forest) -> None:
@@ -15,3 +20,46 @@ def assert_same_forest(actual: Forest, expected: Forest) -> None:
     assert actual.weights.dtype == expected.weights.dtype
     assert actual.n_components == expected.n_components
     assert actual.maximum == expected.maximum
+
+
+def solve(graph: Any, device: Device | None, *, maximum: bool = False, **more: Any) -> Forest:
+    """Return the minimum or maximum spanning forest of a graph."""
+    function = clmst.maximum_spanning_forest if maximum else clmst.minimum_spanning_forest
+    forest: Forest = function(graph, device=device, **more)
+    return forest
+
+
+def assert_solved(graph: Graph, device: Device, *, maximum: bool = False, **more: Any) -> None:
+    """Assert that a graph gets its forest, stored one way and both ways."""
+    expected = clmst.kruskal(graph, maximum=maximum)
+    for stored in (graph, graph.symmetrised()):
+        assert_same_forest(solve(stored, device, maximum=maximum, **more), expected)
+
+
+def tied_weights(dtype: str, m: int, seed: int) -> Array:
+    """Return weights with many ties; those of 64 bits cannot be narrowed."""
+    rng = np.random.default_rng(seed)
+    if dtype == "f8":
+        # Few leading words, so that trailing ones decide, and few of those, so that ids do.
+        leading = rng.choice([-3.5, 0.0, 1.0, 1e300], m)
+        return np.asarray(leading + np.spacing(leading) * rng.integers(0, 40, m))
+    if dtype == "i8":
+        return np.asarray(rng.integers(-4, 4, m) * (1 << 32) + rng.integers(-9, 9, m))
+    return rng.integers(0, 120, m).astype(dtype)
+
+
+@cache
+def crowd(n: int = 900, degree: int = 10, dtype: str = "i4") -> Graph:
+    """Return a random graph with ties, loops, parallel edges and lone vertices."""
+    rng = np.random.default_rng(n)
+    u, v = rng.integers(0, n, (2, n * degree // 2))
+    v[-20:] = u[-20:]
+    u[:20], v[:20] = u[20:40], v[20:40]
+    return Graph.from_edges(u, v, tied_weights(dtype, u.size, n), n_vertices=n + 5)
+
+
+def parallel_edges(n: int = 300, m: int = 6000) -> Graph:
+    """Return a graph with ties, loops, lone vertices and many parallel edges."""
+    rng = np.random.default_rng(4)
+    u, v = rng.integers(0, n, (2, m))
+    return Graph.from_edges(u, v, rng.integers(0, 40, m), n_vertices=n + 2)

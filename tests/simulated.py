@@ -184,7 +184,7 @@ def cpu_shape_runs() -> Iterator[tuple[str, Graph, FilterBoruvkaOptions, bool]]:
     """Yield what `filter-boruvka` is to solve in the shape of a CPU: by one window, and several."""
     plain = FilterBoruvkaOptions(shape="cpu")
     windows = FilterBoruvkaOptions(shape="cpu", targets=(0.5, 1.5))
-    filter_boruvka_cpu._MARKED_FROM = 0  # as of large graphs
+    filter_boruvka_cpu.MARKED_FROM = 0  # as of large graphs
     for dtype in (np.int32, np.float64):
         graph = hub(np.dtype(dtype))
         yield f"hub of {dtype.__name__}, CPU shape", graph, plain, dtype is np.int32
@@ -365,8 +365,8 @@ def chain_wrongs(device: Device) -> Iterator[str]:
         resident = replace(DeviceGraph.upload(graph, device), rows=device.upload(graph.rows))
         candidates = contract_series(resident, launch)
         plan = filter_boruvka.plan_candidates(resident, candidates, launch, maximum=False)
-        run = filter_boruvka.CandidateRun(resident, plan, launch)
-        slots = np.flatnonzero(run.solution.in_forest.to_host())
+        run = filter_boruvka.begin_candidates(resident, plan, launch)
+        slots = np.flatnonzero(run.in_forest.to_host())
         assert graph.edge_ids is not None
         right = clmst.kruskal(graph).edge_ids
         if not run.is_done() or not np.array_equal(graph.edge_ids[slots], right):

@@ -10,24 +10,13 @@ import pytest
 import clmst
 from clmst import Graph
 from clmst.algorithms import check_name, choose
-from clmst.algorithms.filter_boruvka import links
+from clmst.algorithms.filter_boruvka import record
 from clmst.core.errors import InvalidArgumentError
 from clmst.runtime.device import Device
 from tests.forests import assert_same_forest
 from tests.variants import GPU_SHAPE
 
 pytestmark = pytest.mark.usefixtures("in_steps")
-
-OPTIONS = {
-    "ecl": clmst.EclOptions(),
-    "boruvka": clmst.BoruvkaOptions(),
-    "filter-boruvka": clmst.FilterBoruvkaOptions(),
-    "pma": clmst.PmaOptions(),
-    "prim": clmst.PrimOptions(),
-    "prim-boruvka": clmst.PrimBoruvkaOptions(),
-    "dense": clmst.DenseOptions(),
-    "edge-parallel": clmst.EdgeParallelOptions(),
-}
 
 
 def ring(n: int) -> Graph:
@@ -75,19 +64,15 @@ def test_graphs_that_links_are_too_short_for(
     any_device: Device, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(any_device.trust, "given", True)  # graphs of self-tests are larger
-    monkeypatch.setattr(links, "MAX_VERTICES", 8)
+    monkeypatch.setattr(record, "MAX_VERTICES", 8)
     device = any_device.with_policy(replace(any_device.policy, prim_vertices=0))
     monkeypatch.setattr(device.trust, "given", True)
     for n, is_ecl in ((8, False), (9, True)):
         chosen = clmst.minimum_spanning_forest(ring(n), device=device).stats["algorithm"]
         assert (chosen == "ecl") == is_ecl
-
-
-@pytest.mark.parametrize("name", OPTIONS)
-def test_options_say_which(any_device: Device, name: str) -> None:
-    """Whoever sets options of an algorithm wants that one, whatever is quickest."""
-    forest = clmst.minimum_spanning_forest(ring(5), device=any_device, options=OPTIONS[name])
-    assert forest.stats["algorithm"] == name
+    message = "the graph has 9 vertices; 'filter-boruvka' takes at most 8, 'ecl' more"
+    with pytest.raises(InvalidArgumentError, match=message):
+        clmst.minimum_spanning_forest(ring(9), algorithm="filter-boruvka", device=device)
 
 
 def test_unknown_name() -> None:

@@ -14,7 +14,6 @@
 #ifndef CLMST_ALGORITHMS_FILTER_BORUVKA_CPU_BLOCK
 #define CLMST_ALGORITHMS_FILTER_BORUVKA_CPU_BLOCK
 
-#include "algorithms/filter_boruvka/links.cl"
 #include "algorithms/filter_boruvka/window.cl"
 #include "device/row_fill.cl"
 #include "device/weight_key_vector.cl"

@@ -1,4 +1,4 @@
-// filter-boruvka, one launch a step; clmst/algorithms/filter_boruvka/solve.py says in which order.
+// filter-boruvka, one launch a step; clmst/algorithms/filter_boruvka/gpu.py says in which order.
 //
 // Source: Borůvka's algorithm on worklists of edges, with the filter of Filter-Kruskal (Osipov,
 // Sanders, Singler 2009) and the deterministic reservations of ECL-MST (Fallin et al. 2023). The

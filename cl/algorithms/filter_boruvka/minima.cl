@@ -8,7 +8,6 @@
 #define CLMST_ALGORITHMS_FILTER_BORUVKA_MINIMA
 
 #include "algorithms/filter_boruvka/rounds.cl"
-#include "algorithms/filter_boruvka/tile_marks.cl"
 #include "algorithms/filter_boruvka/tiles.cl"
 
 // A vertex's lightest slot so far.

@@ -7,7 +7,6 @@
 #ifndef CLMST_ALGORITHMS_FILTER_BORUVKA_SOLVE
 #define CLMST_ALGORITHMS_FILTER_BORUVKA_SOLVE
 
-#include "algorithms/filter_boruvka/links.cl"
 #include "algorithms/filter_boruvka/window.cl"
 #include "device/reservation.cl"
 #include "device/weight_key.cl"

@@ -1,4 +1,6 @@
-// filter-boruvka: windows. A window is the part of the total order of edges that one phase takes.
+// filter-boruvka: windows and links, in the layout of both shapes.
+//
+// A window is the part of the total order of edges that one phase takes.
 //
 // Edges are ordered by (key, slot). A window has a first and a last pair, and both belong to it.
 // For keys of 32 bits a pair is one number, key << 32 | slot. With n_slots = 9 and two windows that
@@ -49,5 +51,22 @@ static inline bool window_has(const window_t *window, full_key_t key, uint slot)
   return ((ulong)key << 32 | slot) - low <= high - low;
 #endif
 }
+
+// ------------------------------------------------------------------------------------- links
+//
+// A link is a word that leads from a vertex towards its supervertex:
+//
+//     bit 31      bit 30      bits 29 .. 0
+//     KNOWN       FINAL       NUMBER
+//     1           0           the supervertex, one depth further
+//     1           1           the component that the phase leaves the vertex in
+//     0           0           another vertex of the same depth, on the way to the root
+//
+// FINISHED is no such word: no edge of the phase leads out of the vertex.
+
+#define LINK_KNOWN 0x80000000u
+#define LINK_FINAL 0x40000000u
+#define LINK_NUMBER 0x3fffffffu
+#define LINK_FINISHED 0xffffffffu
 
 #endif

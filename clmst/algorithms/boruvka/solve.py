@@ -10,11 +10,12 @@ from __future__ import annotations
 import numpy as np
 
 from clmst.algorithms.boruvka.options import BoruvkaOptions
-from clmst.algorithms.shared.contraction import PAIR, Contraction, Level, check_next
+from clmst.algorithms.shared.contraction import PAIR, Contraction, Level
 from clmst.algorithms.shared.options import options_for
 from clmst.algorithms.shared.solution import Solution
 from clmst.primitives.monoid import Monoid
 from clmst.primitives.scan import inclusive_scan, segmented_scan
+from clmst.primitives.sort import bits_of
 from clmst.primitives.split import split
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device_graph import DeviceGraph
@@ -44,12 +45,7 @@ def solve(
     """
     options = options_for("boruvka", BoruvkaOptions, options)
     run = BoruvkaRun(Contraction(graph, launch, maximum=maximum), options)
-    levels: list[tuple[int, int]] = []
-    level = run.steps.first_level()
-    while level is not None:
-        levels.append((level.n, level.entries))
-        before, level = level, run.next_level(level)
-        check_next("boruvka", graph.device, len(levels), before, level)
+    levels, _ = run.steps.contract_all("boruvka", run.steps.first_level(), run.next_level)
     stats = {
         "rounds": len(levels),
         "vertices": [n for n, _ in levels],
@@ -68,17 +64,9 @@ class BoruvkaRun:
 
     def next_level(self, level: Level) -> Level | None:
         """Choose the lightest edge of every vertex, and contract; None if no edge remains."""
-        chosen = self._find_minimum_edges(level)
-        representatives = self.steps.merge_vertices(level, chosen)
-        with self.launch.phase("number supervertices"):
-            if self.options.numbering == "scan":
-                supervertices, n = self.steps.number_supervertices(chosen, representatives)
-            else:
-                supervertices, n = self._number_by_split(level, chosen, representatives)
-        following = self.steps.remove_loops(level, supervertices, n)
-        if following.entries == 0:
-            return None
-        return self._remove_duplicates(following)
+        number = self._number_by_split if self.options.numbering == "split" else None
+        following = self.steps.contract(level, self._find_minimum_edges(level), number)
+        return None if following is None else self._remove_duplicates(following)
 
     def _find_minimum_edges(self, level: Level) -> DeviceArray:
         """Lines 1 to 3. Return rank << 32 | target of every vertex's lightest edge.
@@ -106,14 +94,14 @@ class BoruvkaRun:
         return chosen
 
     def _number_by_split(
-        self, level: Level, chosen: DeviceArray, representatives: DeviceArray
+        self, chosen: DeviceArray, representatives: DeviceArray
     ) -> tuple[DeviceArray, int]:
         """Give supervertices their numbers by a split, as the paper does."""
-        n, launch, new = level.n, self.launch, self.steps.new
+        n, launch, new = chosen.size, self.launch, self.steps.new
         program = self.steps.device.program(SPLIT_SOURCE)
         pairs, counts = new(n, PAIR), new(n, np.uint32)
         launch.for_each(program, "boruvka_split_append", n, representatives, pairs, n)
-        split(pairs, key_bits=level.bits, start_bit=32, out=pairs, launch=launch)
+        split(pairs, key_bits=bits_of(n), start_bit=32, out=pairs, launch=launch)
         launch.for_each(program, "boruvka_split_mark", n, pairs, chosen, counts, n)
         total, supervertices = new(1, np.uint32), new(n, np.uint32)
         inclusive_scan(counts, out=counts, total=total, launch=launch)

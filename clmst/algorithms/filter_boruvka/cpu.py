@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from clmst.algorithms.filter_boruvka.options import FilterBoruvkaOptions
-from clmst.algorithms.shared.progress import check_halved, no_progress
-from clmst.algorithms.shared.solution import Solution, flag_words, new_flags
+from clmst.algorithms.filter_boruvka.solve import Change, FilterBoruvkaRun
+from clmst.algorithms.shared.progress import no_progress
+from clmst.algorithms.shared.solution import flag_words, new_flags
 from clmst.algorithms.shared.windows import Ends, contracts_slowly, least_of_draws, window_ends
 from clmst.core import canonical, csr
 from clmst.runtime.device_graph import DeviceGraph
@@ -30,7 +31,7 @@ _SAMPLES = 2048
 _MIN_SEGMENT = 4096
 _MIN_SHARE = 1024
 # Vertices from which on their components do not fit a cache, so the largest one is marked by bits.
-_MARKED_FROM = 1 << 21
+MARKED_FROM = 1 << 21
 # Depths of a phase: more than 32, since each at least halves the supervertices.
 _MAX_DEPTHS = 34
 # The layout of state[], as cpu_list.cl has it.
@@ -53,31 +54,13 @@ def defines(weights: dict[str, int]) -> dict[str, int | bool]:
     return {**weights, "WG_SIZE": 1}
 
 
-def solve(
-    graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: FilterBoruvkaOptions
-) -> Solution:
-    """Solve a graph that has slots."""
-    run = _CpuRun(graph, launch, maximum=maximum, options=options, full_capacity=False)
-    if not run.solve():
-        # Too many edges are left for the last window, or they stay round after round.
-        run = _CpuRun(graph, launch, maximum=maximum, options=options, full_capacity=True)
-        run.solve()
-    return Solution(graph=graph, in_forest=run.in_forest, stats=run.stats())
+def new_run(*arguments: Any, full_capacity: bool, finer: bool, **more: Any) -> CpuRun:
+    """Return a solve; one that is done again holds all edges, and has more windows."""
+    return CpuRun(*arguments, again=full_capacity or finer, **more)
 
 
-class _CpuRun:
-    """One solve.
-
-    Parameters
-    ----------
-    graph : DeviceGraph
-    launch : Launcher
-    maximum : bool
-    options : FilterBoruvkaOptions
-    full_capacity : bool
-        Let every segment hold all of its slots, rather than what windows have as a rule, and have
-        more windows, unless the options say which.
-    """
+class CpuRun(FilterBoruvkaRun):
+    """One solve; when it is done `again`, segments hold all of their slots."""
 
     def __init__(
         self,
@@ -86,9 +69,11 @@ class _CpuRun:
         *,
         maximum: bool,
         options: FilterBoruvkaOptions,
-        full_capacity: bool,
+        again: bool,
     ) -> None:
         self.graph, self.launch, self.n = graph, launch, graph.n_vertices
+        self.options = options
+        self.full_capacity = self.finer = again
         weights = graph.weight_defines(maximum=maximum)
         self.defines = defines(weights)
         self.program = graph.device.program(SOURCE, **self.defines)
@@ -96,25 +81,26 @@ class _CpuRun:
         self.words = 3 if self.wide else 2  # of a reservation
         self.passes = self.words - graph.device.capabilities.int64_atomics
         usual = graph.device.policy.filter_target
-        self.can_be_finer = not full_capacity and options.targets is None
         self.ends = window_ends(
-            graph, options.targets, usual=usual, samples=_SAMPLES, finer=full_capacity
+            graph, options.targets, usual=usual, samples=_SAMPLES, finer=self.finer
         )
         self.windows = _windows(graph, self.ends, options.seed, maximum=maximum)
         self.n_phases = len(self.windows)
         self.segments = launch.groups_for(-(-graph.n_slots // _MIN_SEGMENT))
-        self.stride = self._stride(full_capacity=full_capacity)
+        self.stride = self._stride()
         self.reserved_stride = 0
         # Where light edges go first, most of what vertices would look at is not listed at all.
         self.incident = _incident_slots(graph) if self.n_phases == 1 else None
+        self.vertices = self.n  # of the phase
+        self.depths: list[tuple[int, int]] = []  # where links of each depth begin, and how many
         self._allocate()
 
-    def _stride(self, *, full_capacity: bool) -> int:
+    def _stride(self) -> int:
         """Return the capacity of a segment, in edges."""
         share = -(-self.graph.n_slots // self.segments)
-        if full_capacity or not self.ends.ranks or not self.graph.graph.is_symmetric:
+        if self.full_capacity or not self.ends.ranks or not self.graph.graph.is_symmetric:
             return share
-        return min(share, int(max(_CAPACITY, 2 * self.ends.largest_share) * share) + _MIN_SEGMENT)
+        return min(share, usual_capacity(share, self.ends))
 
     def _allocate(self) -> None:
         n, graph, device = self.n, self.graph, self.graph.device
@@ -134,78 +120,86 @@ class _CpuRun:
         self.device_bytes += 4 * (n + 1 + graph.n_slots)
         self.device_bytes += graph.n_slots * graph.encoded.encoding.word.itemsize
 
-    # ------------------------------------------------------------------- solving
+    # ------------------------------------------------------------ the algorithm's steps
 
-    def solve(self) -> bool:
-        """Enqueue everything, and wait for the counts; return whether no segment overflowed."""
+    def _prepare(self) -> None:
         self.launch.fill(self.on_device, 0, self.state.size)
-        self._clear()
-        n_vertices = self.n
-        for phase, window in enumerate(self.windows):
-            if self.incident is not None:
-                depths = self._first_round(window, *self.incident)
-            else:
-                self._begin(n_vertices)
-                self._list_edges(phase, window)
-                depths = []
-            if not self._rounds(phase, n_vertices, depths) or self.state[_OVERFLOW]:
-                return False
-            if phase + 1 < self.n_phases:
-                self._settle(phase, depths)
-                n_vertices = self._components(phase, n_vertices)
-        return True
+        words = flag_words(self.graph.n_slots)
+        self._step("clear", self._shares(words), self.in_forest.memory, words)
 
-    def _read_state(self, done: int) -> None:
-        """Wait for so many rounds of a phase, and read the counts."""
-        self.launch.read(self.on_device, self.state)
-        if self.state[_OVERFLOW] == _STUCK:
-            rule = "edges that supervertices choose close no cycle"
-            raise no_progress(
-                "filter-boruvka", self.graph.device, rule, round=done, vertices=self.n
-            )
+    def _filter(self, phase: int) -> None:
+        """List the window's edges; of prepared graphs, once vertices have chosen their own."""
+        if self.incident is not None:
+            self._first_round(*self.incident)
+            return
+        self.depths = []
+        self.reserved_stride = self.vertices
+        shares = self._shares(self.words * self.vertices)
+        self._step("begin", shares, self.reserved[0], self.vertices)
+        self._list_edges(phase)
 
-    def _components(self, phase: int, n_vertices: int) -> int:
-        """Return how many components a phase left of so many vertices, by what was read last."""
+    def _first_depth(self, phase: int) -> int:
+        """Return 0, or 1 where vertices have chosen among their own edges."""
+        return len(self.depths)
+
+    def _has_edges(self, phase: int, depth: int) -> bool:
+        """Return whether supervertices are left that have to choose, or to be found finished."""
+        if depth == 0:
+            return self.vertices > 0
+        vertices, edges = self._counts(phase, depth)
+        return vertices > 0 and (edges > 0 or phase + 1 < self.n_phases)
+
+    def _choose_and_contract(self, phase: int, depth: int) -> tuple[Change, Change]:
+        last = self.depths[-1:] or [(0 if phase == 0 else self.n, 0)]
+        begin = sum(last[0])
+        n_vertices = self._counts(phase, depth)[0] if depth else self.vertices
+        self.depths.append((begin, n_vertices))
+        reserved, following = self.reserved[depth % 2], self.reserved[1 - depth % 2]
+        shares, counts = self._shares(n_vertices), self._counts_at(phase, depth + 1)
+        stride = n_vertices // 2  # at most so many supervertices come of these
+        self._step(
+            "hook", shares, reserved, following, self.edges, self.links, self.in_forest.memory,
+            self.on_device, begin, counts, _COMPONENTS + phase, n_vertices, self.reserved_stride,
+            stride,
+        )  # fmt: skip
+        self._step("follow", shares, self.links, self.on_device, begin, n_vertices)
+        self._step(
+            "contract", self.segments, self.links, following, self.edges, self.listed,
+            self.lengths, self.on_device, begin, counts, self.stride,
+        )  # fmt: skip
+        self.reserved_stride = stride
+        self._refine(following)
+        self._read_state(depth + 1)
+        after, edges = self._counts(phase, depth + 1)
+        return (n_vertices, after), (self._counts(phase, depth)[1], edges)
+
+    def _wants_finer(self, rounds: int, vertices: Change, edges: Change) -> bool:
+        return rounds == 0 and contracts_slowly(edges, vertices[1])
+
+    def _has_overflowed(self) -> bool:
+        self.full_capacity |= bool(self.state[_OVERFLOW])
+        return bool(self.state[_OVERFLOW])
+
+    def _settle(self, phase: int) -> None:
+        """Let every vertex know the component that a phase left it in, from the deepest up."""
+        for (here, n_vertices), (there, _) in reversed(list(pairwise(self.depths))):
+            self._settle_depth(here, there, n_vertices, anew=False)
+        if phase > 0:
+            self._settle_depth(0, self.n, self.n, anew=True)
+        if self.n >= MARKED_FROM:
+            shares = self._shares(-(-self.n // 32))
+            self._step("mark_largest", shares, self.links, self.in_largest, self.n)
         components = int(self.state[_COMPONENTS + phase])
-        if components > n_vertices:
+        if components > self.vertices:
             rule = "a phase leaves at most as many components as it had vertices"
             raise no_progress(
-                "filter-boruvka", self.graph.device, rule, phase=phase, vertices=n_vertices,
+                "filter-boruvka", self.graph.device, rule, phase=phase, vertices=self.vertices,
                 components=components,
             )  # fmt: skip
-        return components
+        self.vertices = components
 
-    def _rounds(self, phase: int, n_vertices: int, depths: list[tuple[int, int]]) -> bool:
-        """Run rounds until no edge is left; note where links of depths begin, and how many.
-
-        Returns whether it did: not if the first one shows that there should be more windows.
-        """
-        begin = 0 if phase == 0 else self.n
-        edges = self.graph.n_slots
-        last = phase + 1 == self.n_phases
-        if depths:  # a first round has been done
-            begin, (n_vertices, edges) = self.n, self._counts(phase, 1)
-        while n_vertices and (edges or not last):
-            depths.append((begin, n_vertices))
-            self._round(phase, len(depths) - 1, begin, n_vertices)
-            self._read_state(len(depths))
-            begin += n_vertices
-            before = n_vertices, self._counts(phase, len(depths) - 1)[1]
-            n_vertices, edges = self._counts(phase, len(depths))
-            check_halved(
-                "filter-boruvka", self.graph.device, len(depths), vertices=(before[0], n_vertices),
-                edges=(before[1], edges),
-            )  # fmt: skip
-            if (
-                last
-                and len(depths) == 1
-                and self._wants_more_windows((before[1], edges), n_vertices)
-            ):
-                return False
-        return True
-
-    def _wants_more_windows(self, edges: tuple[int, int], n_vertices: int) -> bool:
-        return bool(self.ends.ranks) and self.can_be_finer and contracts_slowly(edges, n_vertices)
+    def _finish(self) -> None:
+        """Do nothing: the flags are the forest's."""
 
     def stats(self) -> dict[str, Any]:
         """Return what the solve tells about its work."""
@@ -228,7 +222,16 @@ class _CpuRun:
         at = self._counts_at(phase, depth)
         return int(self.state[at]), int(self.state[at + 1])
 
-    # --------------------------------------------------------------------- steps
+    # ------------------------------------------------------------------ parts of steps
+
+    def _read_state(self, done: int) -> None:
+        """Read the counts, and wait; `done` rounds of the phase are enqueued."""
+        self.launch.read(self.on_device, self.state)
+        if self.state[_OVERFLOW] == _STUCK:
+            rule = "edges that supervertices choose close no cycle"
+            raise no_progress(
+                "filter-boruvka", self.graph.device, rule, round=done, vertices=self.n
+            )
 
     def _step(self, name: str, groups: int, *arguments: Any) -> None:
         self.launch.enqueue(self.program, f"filter_boruvka_cpu_{name}", groups, *arguments)
@@ -236,27 +239,18 @@ class _CpuRun:
     def _shares(self, n_items: int) -> int:
         return self.launch.groups_for(-(-n_items // _MIN_SHARE))
 
-    def _clear(self) -> None:
-        words = flag_words(self.graph.n_slots)
-        self._step("clear", self._shares(words), self.in_forest.memory, words)
-
-    def _begin(self, n_vertices: int) -> None:
-        self.reserved_stride = n_vertices
-        words = self.words * n_vertices
-        self._step("begin", self._shares(words), self.reserved[0], n_vertices)
-
-    def _list_edges(self, phase: int, window: Window, *, depth: int = 0) -> None:
+    def _list_edges(self, phase: int, *, depth: int = 0) -> None:
         graph, reserved, contracted = self.graph, self.reserved[depth], phase > 0 or depth > 0
         self._step(
             "list_edges", self.segments, graph.indptr, graph.indices, graph.weights, self.links,
             self.in_largest, reserved, self.edges, self.listed, self.lengths, self.on_device,
             self._counts_at(phase, depth), self.n, graph.n_slots, self.stride, int(contracted),
-            int(phase > 0 and self.n >= _MARKED_FROM), *window,
+            int(phase > 0 and self.n >= MARKED_FROM), *self.windows[phase],
         )  # fmt: skip
         self._refine(reserved)
 
-    def _first_round(self, window: Window, starts: Any, incident: Any) -> list[tuple[int, int]]:
-        """Let vertices choose among their own edges, and list the others; return the depth."""
+    def _first_round(self, starts: Any, incident: Any) -> None:
+        """Let vertices choose among their own edges, and list the others."""
         graph, n, counts = self.graph, self.n, self._counts_at(0, 1)
         shares, chosen, following = self._shares(n), *self.reserved
         program = graph.device.program(FIRST_SOURCE, **self.defines)
@@ -270,9 +264,9 @@ class _CpuRun:
         )  # fmt: skip
         self._step("follow", shares, self.links, self.on_device, 0, n)
         self.reserved_stride = n // 2
-        self._list_edges(0, window, depth=1)
+        self._list_edges(0, depth=1)
         self._read_state(1)
-        return [(0, n)]
+        self.depths = [(0, n)]
 
     def _refine(self, reserved: Any) -> None:
         """Make the reservations of later passes."""
@@ -282,37 +276,14 @@ class _CpuRun:
                 self.stride, self.reserved_stride, later,
             )  # fmt: skip
 
-    def _round(self, phase: int, depth: int, begin: int, n_vertices: int) -> None:
-        """Enqueue a round: hook, follow, contract."""
-        reserved, following = self.reserved[depth % 2], self.reserved[1 - depth % 2]
-        shares, counts = self._shares(n_vertices), self._counts_at(phase, depth + 1)
-        stride = n_vertices // 2  # at most so many supervertices come of these
-        self._step(
-            "hook", shares, reserved, following, self.edges, self.links, self.in_forest.memory,
-            self.on_device, begin, counts, _COMPONENTS + phase, n_vertices, self.reserved_stride,
-            stride,
-        )  # fmt: skip
-        self._step("follow", shares, self.links, self.on_device, begin, n_vertices)
-        self._step(
-            "contract", self.segments, self.links, following, self.edges, self.listed,
-            self.lengths, self.on_device, begin, counts, self.stride,
-        )  # fmt: skip
-        self.reserved_stride = stride
-        self._refine(following)
-
-    def _settle(self, phase: int, depths: list[tuple[int, int]]) -> None:
-        """Let every vertex know the component that a phase left it in, from the deepest up."""
-        for (here, n_vertices), (there, _) in reversed(list(pairwise(depths))):
-            self._settle_depth(here, there, n_vertices, anew=False)
-        if phase > 0:
-            self._settle_depth(0, self.n, self.n, anew=True)
-        if self.n >= _MARKED_FROM:
-            shares = self._shares(-(-self.n // 32))
-            self._step("mark_largest", shares, self.links, self.in_largest, self.n)
-
     def _settle_depth(self, here: int, there: int, n_vertices: int, *, anew: bool) -> None:
         shares = self._shares(n_vertices)
         self._step("settle", shares, self.links, here, there, n_vertices, int(anew))
+
+
+def usual_capacity(share: int, ends: Ends) -> int:
+    """Return how many edges a segment of `share` slots has as a rule."""
+    return int(max(_CAPACITY, 2 * ends.largest_share) * share) + _MIN_SEGMENT
 
 
 def _incident_slots(graph: DeviceGraph) -> tuple[Any, Any] | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
@@ -88,22 +89,26 @@ def _waiting(tuning: Policy, size: int, groups: int, *, symmetric: bool) -> dict
 
 
 def _tile_bytes(n_slots: int, tile: int) -> int:
-    """Return the bytes of what is known of tiles of so many slots."""
+    """Return the bytes of what is known of the tiles of a graph."""
     return 4 * (3 * -(-n_slots // tile) + 1)
+
+
+def usual_capacities(n: int, m: int, *, symmetric: bool, lists_light: bool) -> tuple[int, int]:
+    """Return how many edges of 16 bytes the worklists of even and odd depths hold as a rule.
+
+    Where both directions are stored, the even one begins as a list of 8 bytes an edge.
+    """
+    an_edge, a_vertex = _LIST_BYTES[symmetric]
+    half = min(m, (an_edge * m + a_vertex * n) // 32 + _FEW_EDGES)
+    at_least = -(-m // 2) if symmetric and lists_light else 0
+    return max(at_least, half), half
 
 
 class Plan:
     """What solves of one graph share; made once, so that a small solve is all launches.
 
-    Parameters
-    ----------
-    graph : DeviceGraph
-    maximum : bool
-    options : FilterBoruvkaOptions
-    full_capacity : bool
-        Have worklists that no graph can overflow, rather than such as graphs hardly ever do.
-    candidates : Candidates, optional
-        The remaining graph, if some edges are settled; each edge is stored once then.
+    With `full_capacity` worklists hold all edges; with `candidates` these are the remaining graph,
+    and each edge is stored once.
     """
 
     def __init__(
@@ -158,25 +163,28 @@ class Plan:
         words = (self.options.seed, ends.draw_bits, *self.ranks, *none)
         self.window_arguments = tuple(np.uint32(word) for word in words)
 
+    # A program is built when a solve needs it, which takes seconds.
+
     @cached_property
     def program(self) -> Program:
-        """The kernels of one step each. A program is built when a solve needs it: in seconds."""
-        shape = defines(self.device.policy, symmetric=self.symmetric)
-        return self.device.program(SOURCE, **self.weights, **shape)
+        """The kernels of one step each."""
+        return self._program(SOURCE, defines)
 
     @cached_property
     def resident_program(self) -> Program:
         """The kernel of a whole solve."""
-        shape = resident_defines(
-            self.device.policy, symmetric=self.symmetric, one_window=self.one_window
-        )
-        return self.device.program(RESIDENT_SOURCE, **self.weights, **shape)
+        return self._program(RESIDENT_SOURCE, resident_defines, one_window=self.one_window)
 
     @cached_property
     def finish_program(self) -> Program:
         """The kernel that ends a phase."""
-        shape = finish_defines(self.device.policy, symmetric=self.symmetric)
-        return self.device.program(FINISH_SOURCE, **self.weights, **shape)
+        return self._program(FINISH_SOURCE, finish_defines)
+
+    def _program(
+        self, source: str, defines: Callable[..., dict[str, Any]], **more: bool
+    ) -> Program:
+        shape = defines(self.device.policy, symmetric=self.symmetric, **more)
+        return self.device.program(source, **self.weights, **shape)
 
     # -------------------------------------------------------------------- memory
 
@@ -185,7 +193,11 @@ class Plan:
         n, m = self.n_vertices, graph.edge_bound if few is None else few.n_edges
         wide = self.weights["WEIGHT_BITS"] == 64
         takes_all = full_capacity or few is not None
-        even, odd = self.capacities = (m, m) if takes_all else self._capacities(n, m)
+        even, odd = self.capacities = (
+            (m, m)
+            if takes_all
+            else usual_capacities(n, m, symmetric=self.symmetric, lists_light=bool(self.ranks))
+        )
         tile = min(
             size * items
             for size, items in (
@@ -214,18 +226,8 @@ class Plan:
         self.device_bytes += graph.n_slots * self.weights["WEIGHT_BITS"] // 8
         self.host_state = np.zeros(_STATE_WORDS, np.uint32)
 
-    def _capacities(self, n: int, m: int) -> tuple[int, int]:
-        """Return how many edges of 16 bytes the worklists of even and odd depths hold.
-
-        Where both directions are stored, the even one begins as a list of 8 bytes an edge.
-        """
-        an_edge, a_vertex = _LIST_BYTES[self.symmetric]
-        half = min(m, (an_edge * m + a_vertex * n) // 32 + _FEW_EDGES)
-        at_least = -(-m // 2) if self.symmetric and self.ranks else 0
-        return max(at_least, half), half
-
     def have_tiles(self, tile: int) -> None:
-        """Have memory for tiles of so many slots: fewer than the policy's, in small work-groups."""
+        """Allocate memory for tiles of `tile` slots, if they are smaller than the policy's."""
         n_bytes = _tile_bytes(self.n_slots, tile)
         if n_bytes > self._tile_bytes:
             self._tile_bytes = n_bytes
@@ -233,10 +235,7 @@ class Plan:
             self._set_argument(_WEIGHTS + 1, self.buffers[0])
 
     def disable_resident(self, launch: Launcher) -> None:
-        """Disable work-groups that wait for one another, in all solves of the device.
-
-        They gave up: so many are not on the device at the same time.
-        """
+        """Disable work-groups that wait for one another, in all solves of the device."""
         self.clear_state(launch)
         if self.device.groups_may_wait:
             warnings.warn(

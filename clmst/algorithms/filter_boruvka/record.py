@@ -1,18 +1,34 @@
-"""The record of `filter-boruvka`."""
+"""The record of `filter-boruvka`, and which of its programs solve a graph."""
 
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from clmst.algorithms.filter_boruvka import links
-from clmst.algorithms.filter_boruvka.launches import usual_launches
 from clmst.algorithms.shared.algorithm_record import AlgorithmRecord
 
 if TYPE_CHECKING:
     from clmst.algorithms.filter_boruvka.options import FilterBoruvkaOptions
+    from clmst.runtime.device import Device
     from clmst.runtime.device_graph import DeviceGraph
     from clmst.runtime.policy import Policy
+
+UsualLaunches: TypeAlias = Literal["resident", "mixed", "separate"]
+
+# Links hold 30 bits of a supervertex (LINK_NUMBER), of which there may be as many as vertices.
+MAX_VERTICES = 1 << 30
+
+
+def usual_launches(device: Device, n_slots: int) -> UsualLaunches:
+    """Return how a graph is launched in the shape of a GPU where options do not say it."""
+    policy = device.policy
+    if not (
+        policy.resident_groups_per_compute_unit
+        and device.groups_may_wait
+        and device.capabilities.has_device_fence
+    ):
+        return "separate"
+    return "resident" if n_slots <= policy.resident_slots else "mixed"
 
 
 def _bytes_needed(policy: Policy) -> tuple[int, int]:
@@ -53,7 +69,7 @@ RECORD = AlgorithmRecord(
     purpose="Borůvka's rounds on arrays that shrink, light edges first; in two shapes",
     good_for="GPUs and CPUs; the quickest on all large sparse graphs measured",
     rank=20,
-    most_vertices=links.most_vertices,
+    most_vertices=lambda _: MAX_VERTICES,
     bytes_needed=_bytes_needed,
     takes_any_graph=True,
     variant_of=_variant_of,

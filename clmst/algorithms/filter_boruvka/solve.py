@@ -1,17 +1,32 @@
-"""filter-boruvka: Borůvka's rounds, light edges first, in the shape of a GPU or of a CPU."""
+"""filter-boruvka: Borůvka's rounds, light edges first, in the shape of a GPU or of a CPU.
+
+Source: Borůvka's algorithm with the filter of V. Osipov, P. Sanders, J. Singler, "The
+Filter-Kruskal Minimum Spanning Tree Algorithm", ALENEX '09. The edges are cut into windows, light
+ones first; a phase contracts the graph along the edges of one window. The steps are in ``gpu.py``
+and ``cpu.py``; ``docs/inside_algorithms.md`` explains them.
+"""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from importlib import import_module
-from typing import Any
+from typing import Any, TypeAlias, cast
 
-from clmst.algorithms.filter_boruvka.links import check_vertices
+from clmst.algorithms.filter_boruvka import record
 from clmst.algorithms.filter_boruvka.options import FilterBoruvkaOptions
 from clmst.algorithms.shared.options import options_for
+from clmst.algorithms.shared.progress import check_halved
 from clmst.algorithms.shared.solution import Solution, new_flags
+from clmst.core.errors import InvalidArgumentError
+from clmst.runtime.array import DeviceArray
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.launcher import Launcher
+
+# A number before a round, and after it.
+Change: TypeAlias = tuple[int, int]
 
 
 def solve(graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: Any = None) -> Solution:
@@ -25,16 +40,128 @@ def solve(graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: Any =
     the graph.
     """
     options = options_for("filter-boruvka", FilterBoruvkaOptions, options)
-    check_vertices(graph.n_vertices)
+    if graph.n_vertices > record.MAX_VERTICES:
+        raise InvalidArgumentError(
+            f"the graph has {graph.n_vertices} vertices; 'filter-boruvka' takes at most "
+            f"{record.MAX_VERTICES}, 'ecl' more"
+        )
     shape = options.shape_under(graph.device.policy)
     if graph.n_slots == 0:
         stats = {"shape": shape, "rounds": 0, "worklist_sizes": [], "device_bytes": 0}
         return Solution(graph=graph, in_forest=new_flags(0, graph.device), stats=stats)
-    solution: Solution = _module(shape).solve(graph, launch, maximum=maximum, options=options)
-    return solution
+    full_capacity = finer = False
+    while True:
+        run = _new_run(shape)(
+            graph, launch, maximum=maximum, options=options, full_capacity=full_capacity,
+            finer=finer,
+        )  # fmt: skip
+        if run.solve():
+            return replace(run.solution, stats=run.stats())
+        full_capacity, finer = run.full_capacity, run.finer
+        del run  # the next one may need its memory
 
 
 @cache
-def _module(shape: str) -> Any:
-    """Return the module of a shape; only the one that is needed is loaded."""
-    return import_module(f"clmst.algorithms.filter_boruvka.{shape}")
+def _new_run(shape: str) -> Callable[..., FilterBoruvkaRun]:
+    """Return what begins a solve in a shape; only the module that is needed is loaded."""
+    module = import_module(f"clmst.algorithms.filter_boruvka.{shape}")
+    return cast(Callable[..., FilterBoruvkaRun], module.new_run)
+
+
+class FilterBoruvkaRun(ABC):
+    """One solve: the algorithm, of which a shape of kernels has the steps.
+
+    `full_capacity` and `finer` say whether worklists hold all edges and there are more windows than
+    usual; once a solve has failed, whether that has to be so when it is done again.
+    """
+
+    graph: DeviceGraph
+    options: FilterBoruvkaOptions
+    in_forest: DeviceArray
+    n_phases: int  # one a window
+    full_capacity: bool
+    finer: bool
+
+    @property
+    def solution(self) -> Solution:
+        """The solution, without its statistics."""
+        return Solution(graph=self.graph, in_forest=self.in_forest, stats={})
+
+    def solve(self) -> bool:
+        """Enqueue the solve, and wait; return False if it has to be done again."""
+        return self.enqueue()
+
+    def enqueue(self) -> bool:
+        """Enqueue the solve; return False where it was given up."""
+        self._prepare()
+        phase = 0
+        while phase < self.n_phases:
+            self._filter(phase)
+            if not self._contract_window(phase):
+                return False
+            if phase + 1 < self.n_phases:
+                self._settle(phase)
+            phase += 1
+        self._finish()
+        return True
+
+    def _contract_window(self, phase: int) -> bool:
+        """Contract the graph along a window's edges; return False where it was given up."""
+        depth = first = self._first_depth(phase)
+        while self._has_edges(phase, depth):
+            vertices, edges = self._choose_and_contract(phase, depth)
+            check_halved(
+                "filter-boruvka", self.graph.device, depth + 1, vertices=vertices, edges=edges
+            )
+            if not vertices[1]:
+                break
+            may_be_finer = not self.finer and self.options.targets is None
+            if may_be_finer and 0 < phase == self.n_phases - 1:
+                self.finer = self._wants_finer(depth - first, vertices, edges)
+                if self.finer:
+                    return False
+            depth += 1
+        return not self._has_overflowed()
+
+    @abstractmethod
+    def _prepare(self) -> None:
+        """Clear flags and counts; set the ends of windows."""
+
+    @abstractmethod
+    def _filter(self, phase: int) -> None:
+        """List the edges of a window that join two components; reserve the lightest of each."""
+
+    @abstractmethod
+    def _first_depth(self, phase: int) -> int:
+        """Return the depth of the supervertices that the listed edges join."""
+
+    def _has_edges(self, phase: int, depth: int) -> bool:
+        """Return whether another round is due, as far as the host knows."""
+        return True
+
+    @abstractmethod
+    def _choose_and_contract(self, phase: int, depth: int) -> tuple[Change, Change]:
+        """Put each supervertex' lightest edge into the forest, and contract along these edges.
+
+        Returns the numbers of vertices and of edges, which it waits for.
+        """
+
+    def _wants_finer(self, rounds: int, vertices: Change, edges: Change) -> bool:
+        """Return whether more windows would pay, by what a round of the last one left."""
+        return False
+
+    def _has_overflowed(self) -> bool:
+        """Return whether a worklist is known to have lost edges."""
+        return False
+
+    @abstractmethod
+    def _settle(self, phase: int) -> None:
+        """Let every vertex know the component that a phase leaves it in."""
+
+    @abstractmethod
+    def _finish(self) -> None:
+        """Store the flags of the forest."""
+
+    @abstractmethod
+    def stats(self) -> dict[str, Any]:
+        """Return what the solve tells about its work."""

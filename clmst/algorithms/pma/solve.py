@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from clmst.algorithms.pma.options import LEAST_GAMMA, PmaOptions
-from clmst.algorithms.shared.contraction import PAIR, Contraction, Level, check_next
+from clmst.algorithms.shared.contraction import PAIR, Contraction, Level
 from clmst.algorithms.shared.options import options_for
 from clmst.algorithms.shared.solution import Solution
 from clmst.core.errors import InvalidArgumentError
@@ -59,10 +59,7 @@ def solve(
     """
     options = options_for("pma", PmaOptions, options)
     run = _PmaRun(Contraction(graph, launch, maximum=maximum), options)
-    level = run.first_level()
-    while level is not None:
-        before, level = level, run.next_level(level)
-        check_next("pma", graph.device, len(run.history), before, level)
+    run.steps.contract_all("pma", run.first_level(), run.next_level)
     return Solution(graph=graph, in_forest=run.steps.in_forest, stats=run.stats())
 
 
@@ -142,12 +139,8 @@ class _PmaRun:
         """Grow trees, and contract them; None if no edge remains."""
         growth = self._plan(level)
         self.history.append(growth)
-        chosen = self._grow_trees(level, growth)
-        representatives = self.steps.merge_vertices(level, chosen)
-        with self.launch.phase("number supervertices"):
-            supervertices, n = self.steps.number_supervertices(chosen, representatives)
-        following = self.steps.remove_loops(level, supervertices, n)
-        if following.entries == 0:
+        following = self.steps.contract(level, self._grow_trees(level, growth))
+        if following is None:
             return None
         rise = self.options.variant != "min"
         if not self.options.remove_parallel:

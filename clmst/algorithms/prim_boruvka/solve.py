@@ -16,7 +16,7 @@ from clmst.algorithms.boruvka.options import BoruvkaOptions
 from clmst.algorithms.boruvka.solve import BoruvkaRun
 from clmst.algorithms.prim.trees import SortedRows, Trees, grow
 from clmst.algorithms.prim_boruvka.options import PrimBoruvkaOptions
-from clmst.algorithms.shared.contraction import Contraction, Level, check_next
+from clmst.algorithms.shared.contraction import Contraction, Level
 from clmst.algorithms.shared.options import options_for
 from clmst.algorithms.shared.solution import Solution
 from clmst.runtime.array import DeviceArray
@@ -42,14 +42,9 @@ def solve(
     options = options_for("prim-boruvka", PrimBoruvkaOptions, options)
     rounds = rounds_for(graph.n_vertices) if options.rounds is None else options.rounds
     steps = Contraction(graph, launch, maximum=maximum)
-    boruvka = BoruvkaRun(steps, BoruvkaOptions())
-    level = steps.first_level()
-    done = 0
-    while level is not None and done < rounds:
-        before, level = level, boruvka.next_level(level)
-        done += 1
-        check_next("prim-boruvka", graph.device, done, before, level)
-    stats: dict[str, Any] = {"rounds": done, "vertices": 0, "entries": 0}
+    next_level = BoruvkaRun(steps, BoruvkaOptions()).next_level
+    done, level = steps.contract_all("prim-boruvka", steps.first_level(), next_level, most=rounds)
+    stats: dict[str, Any] = {"rounds": len(done), "vertices": 0, "entries": 0}
     if level is not None:
         level = steps.remove_duplicates(level)
         rows = _rows_of(level, launch)

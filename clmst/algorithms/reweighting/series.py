@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from clmst.algorithms.filter_boruvka.gpu import CandidateRun, plan_candidates
+from clmst.algorithms.filter_boruvka.gpu import begin_candidates, plan_candidates
 from clmst.algorithms.filter_boruvka.options import FilterBoruvkaOptions
 from clmst.algorithms.filter_boruvka.plan import Plan
 from clmst.algorithms.k_core.core_numbers import core_numbers
@@ -73,7 +73,7 @@ class SeriesContraction:
         word = graph.weight_defines(maximum=self.maximum)
         if self._plan is None or self._plan.weights != word:
             self._plan = plan_candidates(graph, self._candidates, launch, maximum=self.maximum)
-        run = CandidateRun(graph, self._plan, launch)
+        run = begin_candidates(graph, self._plan, launch)
         if not run.is_done():
             return None
         remaining = {"edges": self._candidates.n_edges, "vertices": self._candidates.n_vertices}

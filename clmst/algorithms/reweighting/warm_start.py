@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from clmst.algorithms.filter_boruvka.gpu import CandidateRun, plan_candidates
+from clmst.algorithms.filter_boruvka.gpu import GpuRun, begin_candidates, plan_candidates
 from clmst.algorithms.filter_boruvka.plan import Plan
 from clmst.algorithms.reweighting.sensitivity import VECTOR, ReferenceWeights
 from clmst.algorithms.shared.solution import Solution
@@ -68,16 +68,16 @@ class WarmStart:
         self._pause = 0  # rounds to come without a look
         self._next_pause = 1
 
-    def begin(self, graph: DeviceGraph, launch: Launcher) -> CandidateRun | None:
+    def begin(self, graph: DeviceGraph, launch: Launcher) -> GpuRun | None:
         """Enqueue a solve of the candidates if there is a classification; do not wait."""
         if self._reference is not None and not self._is_like(graph):
             self.forget()
         if self._reference is None or self._plan is None:
             return None
         self._reference.verify(graph.weights, self._slack, self._violations.memory, launch)
-        return CandidateRun(graph, self._plan, launch)
+        return begin_candidates(graph, self._plan, launch)
 
-    def end(self, run: CandidateRun, launch: Launcher) -> dict[str, Any] | None:
+    def end(self, run: GpuRun, launch: Launcher) -> dict[str, Any] | None:
         """Return the statistics of a solve that was begun, or None at a violation; wait."""
         if launch.read_word(self._violations.memory):
             self._plan = None
@@ -90,7 +90,8 @@ class WarmStart:
         self._served += 1
         if self._served == _LASTING:
             self._next_pause = 1
-        remaining = run.candidates
+        remaining = run.plan.candidates
+        assert remaining is not None, "the run is of candidates"
         counts = {
             "edges": remaining.n_edges,
             "vertices": remaining.n_vertices,

@@ -10,6 +10,7 @@ a radix sort, and from there on a rank of 32 bits stands for both.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -25,7 +26,6 @@ from clmst.primitives.scan import exclusive_scan, inclusive_scan, segmented_scan
 from clmst.primitives.segments import end_flags
 from clmst.primitives.sort import bits_of, sort_by_key
 from clmst.runtime.array import DeviceArray
-from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.handles import KernelArgument
 from clmst.runtime.launcher import Launcher
@@ -42,27 +42,18 @@ _MINIMUM_RANK, _MAXIMUM_ROW = Monoid.minimum(RANK), Monoid.maximum(RANK)
 _JOINS_TWO = Predicate(dtype=PAIR, expression="x != ULONG_MAX", name="edge between supervertices")
 
 Lightest: TypeAlias = Literal["minimum", "split"]
+# Of choices and representatives, every vertex's supervertex, and how many of those have edges.
+Numbering: TypeAlias = Callable[[DeviceArray, DeviceArray], tuple[DeviceArray, int]]
 
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """A graph of `n` supervertices: its edges, in both directions.
-
-    Attributes
-    ----------
-    n : int
-    pairs : DeviceArray of uint64, shape (entries,)
-        source << bits | target.
-    ranks : DeviceArray of uint32, shape (entries,)
-        Place of the edge in the order by (weight key, edge id).
-    is_simple : bool
-        Whether the list is known to be sorted by pair, with no pair twice.
-    """
+    """A graph of `n` supervertices: its edges, in both directions."""
 
     n: int
-    pairs: DeviceArray
-    ranks: DeviceArray
-    is_simple: bool = False
+    pairs: DeviceArray  # of uint64, an entry each: source << bits | target
+    ranks: DeviceArray  # of uint32: places of edges in the order by (weight key, edge id)
+    is_simple: bool = False  # whether they are known to be sorted by pair, with no pair twice
 
     @property
     def bits(self) -> int:
@@ -73,17 +64,6 @@ class Level:
     def entries(self) -> int:
         """Length of the edge list: twice the number of edges."""
         return self.pairs.size
-
-
-def check_next(
-    algorithm: str, device: Device, levels: int, level: Level, following: Level | None
-) -> None:
-    """Raise :class:`DeviceError` if a level cannot follow another, the `levels`-th."""
-    if following is not None:
-        check_halved(
-            algorithm, device, levels, vertices=(level.n, following.n),
-            edges=(level.entries, following.entries),
-        )  # fmt: skip
 
 
 class Contraction:
@@ -205,7 +185,41 @@ class Contraction:
         self._for_each("mark_segments", level.entries, level.pairs, heads, level.entries, shift)
         return heads
 
-    # ------------------------------------------------------------------ one level
+    # --------------------------------------------------------------------- levels
+
+    def contract_all(
+        self,
+        algorithm: str,
+        level: Level | None,
+        next_level: Callable[[Level], Level | None],
+        *,
+        most: int | None = None,
+    ) -> tuple[list[tuple[int, int]], Level | None]:
+        """Go from level to level until no edge is left, or `most` times.
+
+        Returns the vertices and entries of the levels that were contracted, and the one that is
+        left. Raises :class:`DeviceError` if a level cannot follow another.
+        """
+        sizes: list[tuple[int, int]] = []
+        while level is not None and (most is None or len(sizes) < most):
+            (n, entries), level = (level.n, level.entries), next_level(level)
+            sizes.append((n, entries))
+            if level is not None:
+                check_halved(
+                    algorithm, self.device, len(sizes), vertices=(n, level.n),
+                    edges=(entries, level.entries),
+                )  # fmt: skip
+        return sizes, level
+
+    def contract(
+        self, level: Level, chosen: DeviceArray, number: Numbering | None = None
+    ) -> Level | None:
+        """Lines 4 to 11. Return the graph of what the chosen edges join; None without edges."""
+        representatives = self.merge_vertices(level, chosen)
+        with self.launch.phase("number supervertices"):
+            supervertices, n = (number or self.number_supervertices)(chosen, representatives)
+        following = self.remove_loops(level, supervertices, n)
+        return following if following.entries else None
 
     def merge_vertices(self, level: Level, chosen: DeviceArray) -> DeviceArray:
         """Lines 4 to 7. Return every vertex's representative; the forest gets the edges chosen.

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cache
 from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,11 +14,11 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 import clmst
-from clmst import Device, EclOptions, Forest, Graph, InvalidArgumentError
+from clmst import Device, EclOptions, Forest, Graph
 from clmst.algorithms.ecl.solve import FILTER_DEGREE
-from clmst.core.weight_keys import Array, encode
-from clmst.runtime.launcher import Launcher
-from tests.forests import assert_same_forest
+from clmst.core.weight_keys import encode
+from tests import forests
+from tests.forests import assert_same_forest, assert_solved, tied_weights
 from tests.strategies import graphs
 from tests.variants import Variant, extreme_variants, variants
 
@@ -78,18 +76,6 @@ ROWS = sorted(
 )
 
 
-def weights_of(kind: str, rng: np.random.Generator, m: int) -> npt.NDArray[Any]:
-    """Return `m` weights with ties: 32 bits, 64 that cannot be narrowed, or 8."""
-    if kind == "narrow":
-        return rng.integers(-300, 300, m, dtype=np.int32)
-    if kind == "byte":
-        return rng.integers(0, 256, m, dtype=np.uint8)
-    # Few leading words, so that trailing ones decide, and few of those, so that ids do.
-    leading = rng.choice([-3.5, 0.0, 1.0, 1e300], m)
-    weights: Array = leading + np.spacing(leading) * rng.integers(0, 40, m)
-    return weights
-
-
 @cache
 def crowd(kind: str, degree: int) -> Graph:
     """Return rows of the lengths of `ROWS` and a crowd; loops, parallel edges, lone vertices.
@@ -103,41 +89,25 @@ def crowd(kind: str, degree: int) -> Graph:
     v = rng.integers(hubs, n, m)
     v[-10:] = u[-10:]  # self-loops
     order = rng.permutation(m)
-    return Graph.from_edges(u[order], v[order], weights_of(kind, rng, m), n_vertices=n + 5)
+    return Graph.from_edges(u[order], v[order], tied_weights(kind, m, 17), n_vertices=n + 5)
 
 
-@cache
-def oracle(kind: str, degree: int, maximum: bool) -> Forest:
-    return clmst.kruskal(crowd(kind, degree), maximum=maximum)
-
-
-def solve(
-    graph: Any, device: Device, options: EclOptions, *, maximum: bool = False, profile: bool = False
-) -> Forest:
-    function = clmst.maximum_spanning_forest if maximum else clmst.minimum_spanning_forest
-    return function(graph, algorithm="ecl", device=device, options=options, profile=profile)
-
-
-def check(device: Device, options: EclOptions, kind: str, degree: int, maximum: bool) -> None:
-    """Assert that a crowd gets its forest, stored one way and both ways."""
-    graph = crowd(kind, degree)
-    for stored in (graph, graph.symmetrised()):
-        forest = solve(stored, device, options, maximum=maximum)
-        assert_same_forest(forest, oracle(kind, degree, maximum))
+def solve(graph: Any, device: Device, options: EclOptions, **more: bool) -> Forest:
+    return forests.solve(graph, device, algorithm="ecl", options=options, **more)
 
 
 def test_crowds_are_what_the_tests_need() -> None:
     """Rows of every class, degrees on both sides of the filter, wide weights that stay wide."""
     for degree in (3, 8):
-        graph = crowd("wide", degree)
+        graph = crowd("f8", degree)
         assert encode(graph.weights).is_wide
         assert np.diff(graph.indptr)[: len(ROWS)].tolist() == ROWS
         assert np.diff(graph.symmetrised().indptr)[: len(ROWS)].tolist() == ROWS
         assert (2 * graph.n_edges / graph.n_vertices >= FILTER_DEGREE) == (degree == 8)
         u, v, *_ = graph.edges()
         assert len(set(zip(u.tolist(), v.tolist(), strict=True))) < graph.n_edges < graph.n_input
-    assert not encode(crowd("narrow", 8).weights).is_wide
-    assert encode(crowd("byte", 8).weights).bits.dtype == np.uint8
+    assert not encode(crowd("i4", 8).weights).is_wide
+    assert encode(crowd("u1", 8).weights).bits.dtype == np.uint8
 
 
 # -------------------------------------------------------------------------- switches
@@ -146,7 +116,7 @@ def test_crowds_are_what_the_tests_need() -> None:
 @pytest.mark.parametrize("degree", [3, 8])
 @pytest.mark.parametrize("off", SWITCHES)
 def test_one_switch_off(device: Device, off: str, degree: int) -> None:
-    check(device, switched_off(off), "narrow", degree, maximum=False)
+    assert_solved(crowd("i4", degree), device, options=switched_off(off))
 
 
 @pytest.mark.parametrize(
@@ -154,9 +124,9 @@ def test_one_switch_off(device: Device, off: str, degree: int) -> None:
     [
         pytest.param(kind, maximum, variant, id=f"{kind}-{variant.name}")
         for kind, maximum, variants in (
-            ("narrow", False, SHAPES),
-            ("wide", True, SHAPES),
-            ("byte", True, NATIVE),
+            ("i4", False, SHAPES),
+            ("f8", True, SHAPES),
+            ("u1", True, NATIVE),
         )
         for variant in variants
     ],
@@ -165,14 +135,14 @@ def test_one_switch_off(device: Device, off: str, degree: int) -> None:
 def test_ablation(kind: str, maximum: bool, variant: Variant, step: int) -> None:
     """The nine rows of the paper's table, each with all the switches of those before it off."""
     _, options = EclOptions.ablation()[step]
-    check(variant.device, options, kind, 8, maximum)
+    assert_solved(crowd(kind, 8), variant.device, maximum=maximum, options=options)
 
 
 @pytest.mark.parametrize("variant", EXTREMES, ids=lambda v: v.name)
 @pytest.mark.parametrize("options", combinations(), ids=missing)
 def test_every_combination(variant: Variant, options: EclOptions) -> None:
     """Two replacements must not count on what each other has taken away."""
-    check(variant.device, options, "narrow", 8, maximum=False)
+    assert_solved(crowd("i4", 8), variant.device, options=options)
 
 
 @pytest.mark.parametrize("variant", EXTREMES, ids=lambda v: v.name)
@@ -181,28 +151,23 @@ def test_any_graph_in_any_combination(variant: Variant, graph: Graph, options: E
     assert_same_forest(solve(graph, variant.device, options), clmst.kruskal(graph))
 
 
-@pytest.mark.parametrize(("kind", "maximum"), [("narrow", True), ("wide", False), ("byte", True)])
+@pytest.mark.parametrize("maximum", [False, True])
+@pytest.mark.parametrize("kind", ["i4", "f8", "u1"])
 def test_hubs_of_every_weight(device: Device, kind: str, maximum: bool) -> None:
     """Pieces of hubs, with every number of words a reservation takes."""
-    check(device, EclOptions(), kind, 8, maximum)
-
-
-@pytest.mark.parametrize("variant", NATIVE, ids=lambda v: v.name)
-@pytest.mark.parametrize(("kind", "maximum"), [("wide", True), ("byte", False)])
-def test_weights_in_the_other_order(variant: Variant, kind: str, maximum: bool) -> None:
-    check(variant.device, EclOptions(), kind, 8, maximum)
+    assert_solved(crowd(kind, 8), device, maximum=maximum, options=EclOptions())
 
 
 def test_both_directions_of_a_resident_graph(device: Device) -> None:
     """A graph stored one way must get its mirror images, and edge ids be the caller's still."""
-    resident = clmst.to_device(crowd("narrow", 8), device)
+    resident = clmst.to_device(crowd("i4", 8), device)
     kept = clmst.minimum_spanning_forest(
         resident, options=switched_off("single_direction"), keep_on_device=True
     )
     assert isinstance(kept.graph.graph, Graph)
     assert kept.graph.graph.is_symmetric
     assert not resident.graph.is_symmetric
-    assert_same_forest(kept.to_host(), oracle("narrow", 8, False))
+    assert_same_forest(kept.to_host(), clmst.kruskal(crowd("i4", 8)))
 
 
 # ---------------------------------------------------------------------------- filter
@@ -211,18 +176,10 @@ def test_both_directions_of_a_resident_graph(device: Device) -> None:
 @pytest.mark.parametrize("samples", [1, 2, 20, 5000])
 def test_sample_never_changes_the_forest(device: Device, samples: int) -> None:
     """A poor sample makes a poor threshold, down to one that leaves a phase without edges."""
+    expected = clmst.kruskal(crowd("u1", 8))
     for seed in range(4):
         options = EclOptions(seed=seed, samples=samples)
-        assert_same_forest(solve(crowd("byte", 8), device, options), oracle("byte", 8, False))
-
-
-def test_filter_takes_about_the_edges_it_aims_at(any_device: Device) -> None:
-    """One and a half a vertex: three with both directions counted, as the paper counts."""
-    graph = crowd("narrow", 8)
-    light, heavy = solve(graph, any_device, EclOptions()).stats["worklist_sizes"]
-    assert light[0] == pytest.approx(1.5 * graph.n_vertices, rel=0.15)
-    # Where a large set holds nearly all vertices, heavy edges lie inside it.
-    assert heavy[0] < (graph.n_edges - light[0]) / 4
+        assert_same_forest(solve(crowd("u1", 8), device, options), expected)
 
 
 def test_filter_leaves_sparse_graphs_alone(any_device: Device) -> None:
@@ -240,7 +197,7 @@ def test_filter_leaves_sparse_graphs_alone(any_device: Device) -> None:
 def test_equal_weights_leave_nothing_for_the_second_phase(
     any_device: Device, options: EclOptions
 ) -> None:
-    graph = crowd("narrow", 8)
+    graph = crowd("i4", 8)
     for weight in (np.uint8(7), np.uint32(0), np.uint32(2**32 - 1)):
         equal = graph.replace(weights=np.full(graph.n_slots, weight))
         for maximum in (False, True):
@@ -274,7 +231,7 @@ def boruvka_sizes(n: int, u: Any, v: Any, labels: Any) -> tuple[list[int], Any]:
 @pytest.mark.parametrize("degree", [3, 8])
 def test_worklists_are_boruvkas(device: Device, degree: int) -> None:
     """Every round joins each set along its least edge, neither more nor fewer, in both phases."""
-    graph = crowd("narrow", degree)
+    graph = crowd("i4", degree)
     u, v, w, _ = graph.edges()
     order = np.argsort(w, kind="stable")
     u, v, w = u[order], v[order], w[order]
@@ -291,44 +248,32 @@ def test_worklists_are_boruvkas(device: Device, degree: int) -> None:
     assert stats["rounds"] == sum(map(len, sizes))
 
 
-@pytest.mark.parametrize("off", [name for name in SWITCHES if "driven" not in name][:-1])
-def test_worklists_shrink(device: Device, off: str) -> None:
-    """An edge that has joined two sets, or lies in one, must not come back."""
-    graph = crowd("narrow", 8)
-    options = switched_off(off)
-    stats = solve(graph, device, options).stats
-    sizes = stats["worklist_sizes"]
-    assert all(larger > smaller for phase in sizes for larger, smaller in pairwise(phase))
-    assert stats["rounds"] == sum(map(len, sizes))
-    assert len(sizes) == (2 if options.filter else 1)
-    if not options.filter:
-        assert sizes[0][0] == graph.n_edges
-    if not options.single_direction:
-        assert sizes[0][0] % 2 == 0
-
-
-@pytest.mark.parametrize("off", ["data_driven", "edge_centric"])
-def test_topology_driven_rounds_take_all_slots(device: Device, off: str) -> None:
-    graph = crowd("narrow", 8)
-    stats = solve(graph, device, switched_off(off)).stats
-    assert len(stats["worklist_sizes"]) == 2
-    assert {size for phase in stats["worklist_sizes"] for size in phase} == {graph.n_slots}
-    assert stats["rounds"] == sum(map(len, stats["worklist_sizes"]))
-
-
-@pytest.mark.parametrize("off", ["filter", "tuples", "data_driven"])
 @pytest.mark.parametrize("degree", [3, 8])
-def test_one_read_back_a_round(device: Device, off: str, degree: int) -> None:
-    """Each costs as much as several launches: beside rounds only the sample and the forest do."""
-    stats = solve(crowd("narrow", degree), device, switched_off(off), profile=True).stats
-    phases = stats["worklist_sizes"]
-    sample = 1 if len(phases) == 2 else 0
-    assert all(phases)
-    assert stats["profile"]["(read back)"].launches == stats["rounds"] + sample + 1
+@pytest.mark.parametrize("off", SWITCHES)
+def test_worklists(device: Device, off: str, degree: int) -> None:
+    """An edge that lies in a set does not come back; a read-back a round is all that is waited for.
+
+    Each read-back costs as much as several launches: else only the sample and the forest have one.
+    Rounds without worklists take all slots.
+    """
+    graph, options = crowd("i4", degree), switched_off(off)
+    stats = solve(graph, device, options, profile=True).stats
+    sizes = stats["worklist_sizes"]
+    assert all(sizes)
+    assert len(sizes) == (2 if options.filter and degree == 8 else 1)
+    assert stats["rounds"] == sum(map(len, sizes))
+    if not options.data_driven:
+        assert {size for phase in sizes for size in phase} == {graph.n_slots}
+    elif options.single_direction:
+        assert all(larger > smaller for phase in sizes for larger, smaller in pairwise(phase))
+        assert options.filter or sizes[0][0] == graph.n_edges
+    else:
+        assert sizes[0][0] % 2 == 0
+    assert stats["profile"]["(read back)"].launches == stats["rounds"] + len(sizes)
 
 
 def test_profile_and_launches_count_the_same(device: Device) -> None:
-    stats = solve(crowd("narrow", 8), device, EclOptions(), profile=True).stats
+    stats = solve(crowd("i4", 8), device, EclOptions(), profile=True).stats
     launches = {name: time.launches for name, time in stats["profile"].items()}
     assert sum(k for name, k in launches.items() if not name.startswith("(")) == stats["launches"]
     assert launches["ecl_hook_components"] == stats["rounds"]
@@ -336,35 +281,6 @@ def test_profile_and_launches_count_the_same(device: Device) -> None:
     assert launches["ecl_populate_from_rows"] == 2
     refines = 0 if device.capabilities.int64_atomics else stats["rounds"]
     assert launches.get("ecl_refine_reservations", 0) == refines
-
-
-# --------------------------------------------------------------------------- options
-
-
-@pytest.mark.parametrize("options", [{"filter": False}, "ecl", 3, EclOptions])
-def test_options_of_another_type(
-    any_device: Device, options: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Nothing may be enqueued before they are refused."""
-    monkeypatch.setattr(Launcher, "__call__", lambda *_, **__: pytest.fail("a kernel was launched"))
-    with pytest.raises(InvalidArgumentError, match="'ecl' takes an EclOptions"):
-        solve(crowd("narrow", 8), any_device, options)
-
-
-@pytest.mark.parametrize(
-    ("bad", "message"),
-    [
-        ({"samples": 0}, "samples is 0; it must be 1 to 1048576"),
-        ({"samples": -3}, "samples is -3; it must be 1 to 1048576"),
-        ({"seed": -1}, "seed is -1; it must not be negative"),
-        ({"edge_centric": False}, "edge_centric is off but data_driven is on"),
-    ],
-)
-def test_options_that_mean_nothing(bad: dict[str, Any], message: str) -> None:
-    with pytest.raises(InvalidArgumentError, match=message):
-        EclOptions(**bad)
-    with pytest.raises(InvalidArgumentError, match=message):
-        replace(EclOptions(), **bad)
 
 
 def test_ablation_takes_one_more_away_each_time() -> None:

@@ -1,4 +1,4 @@
-"""Which shape filter-boruvka solves in, what its options refuse, and the names it had."""
+"""filter-boruvka in both shapes: windows, long chains, second tries, and the names that it had."""
 
 from __future__ import annotations
 
@@ -11,64 +11,188 @@ import numpy as np
 import pytest
 
 import clmst
-from clmst import Device, FilterBoruvkaOptions, InvalidArgumentError
+from clmst import Device, FilterBoruvkaOptions, Graph, InvalidArgumentError
+from clmst.algorithms.filter_boruvka import cpu
 from clmst.core.errors import FormerNameWarning
-from tests.forests import assert_same_forest
-from tests.variants import GPU_SHAPE
+from clmst.core.weight_keys import encode
+from tests.forests import assert_same_forest, assert_solved, crowd, solve
+from tests.variants import GPU_SHAPE, Variant, variants
 
 GRAPH = clmst.generate("grid", rows=20, columns=20, seed=1)
 EXPECTED = clmst.kruskal(GRAPH)
 CPU = FilterBoruvkaOptions(shape="cpu")
+# Every width of weights is a build, so tests that need many of them run in few variants.
+NATIVE = [v for v in variants() if "-" not in v.name]
+SHAPES = NATIVE + [v for v in variants() if v.name.endswith("gpu-shape")]
+WIDTHS = (("u1", NATIVE), ("i2", NATIVE), ("i8", NATIVE), ("f8", SHAPES))
+
+each_shape = pytest.mark.parametrize("shape", ["cpu", "gpu"])
+
+
+def in_shape(shape: Any, **more: Any) -> dict[str, Any]:
+    return {"options": FilterBoruvkaOptions(shape=shape, **more)}
+
+
+# ------------------------------------------------------------------------------- windows
+
+
+def test_crowds_are_what_the_tests_need() -> None:
+    """Loops, parallel edges, wide weights that stay wide, and degrees that ask for a filter."""
+    graph = crowd()
+    u, v, *_ = graph.edges()
+    assert len(set(zip(u.tolist(), v.tolist(), strict=True))) < graph.n_edges < graph.n_input
+    assert graph.n_slots * 2 > 9 * graph.n_vertices
+    for dtype, bits in (("u1", 8), ("i2", 16), ("f8", 64), ("i8", 64)):
+        assert encode(crowd(dtype=dtype).weights).bits.dtype.itemsize * 8 == bits
+
+
+@pytest.mark.parametrize(
+    ("shape", "targets"),
+    [
+        ("gpu", ()),
+        ("gpu", (1.0,)),
+        ("gpu", (0.25, 0.5, 1.5)),
+        ("cpu", ()),
+        ("cpu", (1.0,)),
+        ("cpu", (0.1, 0.2, 0.4, 0.8, 1.6)),
+    ],
+    ids=str,
+)
+def test_windows(device: Device, shape: str, targets: tuple[float, ...]) -> None:
+    """However edges are cut into windows, the forest is the same."""
+    graph = crowd(n=3000 if shape == "cpu" else 900)  # of several segments
+    how = in_shape(shape, targets=targets)
+    assert_solved(graph, device, **how)
+    for stored in (graph, graph.symmetrised()):
+        assert len(solve(stored, device, **how).stats["worklist_sizes"]) == len(targets) + 1
+
+
+@pytest.mark.parametrize(
+    ("dtype", "variant"),
+    [pytest.param(w, v, id=f"{w}-{v.name}") for w, several in WIDTHS for v in several],
+)
+@each_shape
+def test_windows_of_every_width(shape: str, dtype: str, variant: Variant) -> None:
+    """Ends of windows are keys in full, and slots where keys tie."""
+    how = in_shape(shape, targets=(0.5, 1.5))
+    assert_solved(crowd(dtype=dtype), variant.device, maximum=dtype in ("u1", "f8"), **how)
+
+
+@each_shape
+def test_windows_cut_equal_weights(any_device: Device, shape: str) -> None:
+    """Ties are cut by slot, so that a window has its share of them."""
+    graph = crowd().symmetrised()
+    for weight in (np.uint32(0), np.uint32(2**32 - 1)):
+        equal = graph.replace(weights=np.full(graph.n_slots, weight))
+        for maximum in (False, True):
+            forest = solve(equal, any_device, maximum=maximum, **in_shape(shape, targets=(1.0,)))
+            assert_same_forest(forest, clmst.kruskal(equal, maximum=maximum))
+            assert len(forest.stats["worklist_sizes"]) == 2
+
+
+@each_shape
+def test_seeds_change_the_windows_but_not_the_forest(any_device: Device, shape: str) -> None:
+    """The first window has about the edges aimed at; few others join what light ones left."""
+    graph, firsts = crowd(n=4000), set()
+    expected = clmst.kruskal(graph)
+    for seed in (0, 1, 7, 2**32 - 1):
+        forest = solve(graph, any_device, **in_shape(shape, targets=(1.5,), seed=seed))
+        assert_same_forest(forest, expected)
+        light, heavy = forest.stats["worklist_sizes"]
+        assert light[0] == pytest.approx(1.5 * graph.n_vertices, rel=0.15)
+        assert heavy[0] < 0.4 * (graph.n_edges - light[0])
+        firsts.add(light[0])
+    assert len(firsts) > 1
+
+
+@pytest.mark.parametrize("targets", [(1.0,), (0.5, 1.5)], ids=str)
+def test_largest_component_is_marked_or_not(
+    any_device: Device, monkeypatch: pytest.MonkeyPatch, targets: tuple[float, ...]
+) -> None:
+    """Bits leave out the edges within a large component; of small ones alone, hardly any."""
+    monkeypatch.setattr(cpu, "MARKED_FROM", 0)
+    rng = np.random.default_rng(1)
+    groups = 10 * rng.integers(0, 300, (9000, 1))  # of ten vertices, none of them in the lead
+    u, v = (groups + rng.integers(0, 10, (9000, 2))).T
+    apart = Graph.from_edges(u, v, rng.integers(0, 99, u.size).astype("i4"), n_vertices=3000)
+    for graph in (crowd(n=3000), crowd(n=70, degree=8), apart):
+        assert_solved(graph, any_device, **in_shape("cpu", targets=targets))
+
+
+@pytest.mark.parametrize("targets", [(1.0,), (0.25, 1.5)], ids=str)
+def test_segments_that_turn_out_too_small(
+    device: Device, monkeypatch: pytest.MonkeyPatch, targets: tuple[float, ...]
+) -> None:
+    """In whichever phase one overflows, nothing is written behind it, and all is done again."""
+    graph, how = crowd(n=3000).symmetrised(), in_shape("cpu", targets=targets)
+    expected = clmst.kruskal(graph)
+    few = solve(graph, device, **how).stats["launches"]
+    for capacity in (7, 200, 1000):
+        monkeypatch.setattr(cpu, "usual_capacity", lambda *_, k=capacity: k)
+        forest = solve(graph, device, **how)
+        assert_same_forest(forest, expected)
+        assert capacity > 7 or forest.stats["launches"] > few
+
+
+@pytest.mark.parametrize("weights", ["rising", "falling", "equal"])
+@each_shape
+def test_long_chains(device: Device, shape: str, weights: str) -> None:
+    """Ways of 2**16 vertices, followed two at a time or at once, must not take 2**15 launches."""
+    n = 1 << 16
+    w = {"rising": np.arange(n - 1), "falling": np.arange(n - 1)[::-1], "equal": np.ones(n - 1)}
+    graph = Graph.from_edges(np.arange(n - 1), np.arange(1, n), w[weights].astype(np.int32))
+    device = device.with_policy(replace(device.policy, chase=2))
+    how = in_shape(shape, launches="separate" if shape == "gpu" else "auto")
+    for stored in (graph, graph.symmetrised()):
+        forest = solve(stored, device, **how)
+        np.testing.assert_array_equal(forest.edge_ids, np.arange(n - 1))
+        assert forest.stats["launches"] < 150
+
+
+def test_rows_over_several_segments(device: Device) -> None:
+    """A hub's row is parted among many work-items, and rows without slots are around it."""
+    n, hub = 60_001, 20_000
+    others = np.delete(np.arange(n), hub)
+    u = np.concatenate([np.full(others.size, hub), others])
+    v = np.concatenate([others, np.roll(others, 1)])
+    w = np.random.default_rng(0).integers(0, 1000, u.size)
+    graph = Graph.from_edges(u, v, w, n_vertices=n + 9000)
+    for targets in (None, (0.5,)):
+        assert_solved(graph, device, **in_shape("cpu", targets=targets))
+
+
+# -------------------------------------------------------------------------------- shapes
 
 
 def shape_of(device: Device, **arguments: Any) -> str:
     """Return the shape of a solve, which is right."""
-    forest = clmst.minimum_spanning_forest(GRAPH, device=device, **arguments)
+    forest = solve(GRAPH, device, **arguments)
     assert_same_forest(forest, EXPECTED)
     assert forest.stats["algorithm"] == "filter-boruvka"
     return str(forest.stats["shape"])
 
 
-@pytest.mark.parametrize("shape", ["cpu", "gpu"])
-def test_shape_that_is_asked_for(device: Device, shape: Any) -> None:
-    assert shape_of(device, options=FilterBoruvkaOptions(shape=shape)) == shape
-
-
-def test_shape_goes_by_the_work_groups(any_device: Device) -> None:
+def test_shape(any_device: Device) -> None:
+    """It goes by the options, else by the size of work-groups."""
+    assert shape_of(any_device, options=FilterBoruvkaOptions(launches="separate")) == "gpu"
     own = "cpu" if any_device.policy.work_group_size == 1 else "gpu"
     assert shape_of(any_device, algorithm="filter-boruvka") == own
     serial = any_device.with_policy(replace(any_device.policy, work_group_size=1))
     assert shape_of(serial, algorithm="filter-boruvka") == "cpu"
     shaped = any_device.with_policy(GPU_SHAPE)
     assert shape_of(shaped, algorithm="filter-boruvka") == "gpu"
-
-
-def test_launches_are_of_the_gpu_shape(any_device: Device) -> None:
-    assert shape_of(any_device, options=FilterBoruvkaOptions(launches="separate")) == "gpu"
+    for shape in ("cpu", "gpu"):
+        assert shape_of(shaped, **in_shape(shape)) == shape
 
 
 @pytest.mark.parametrize("shape", ["auto", "cpu", "gpu"])
-def test_no_slots(any_device: Device, shape: Any) -> None:
-    """Both shapes tell the same of nothing."""
-    empty = clmst.Graph.from_edges([], [], np.array([], np.int32), n_vertices=4)
-    options = FilterBoruvkaOptions(shape=shape)
-    forest = clmst.minimum_spanning_forest(empty, device=any_device, options=options)
-    assert (forest.n_edges, forest.stats["rounds"]) == (0, 0)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        ({"shape": "tpu"}, "shape is 'tpu'; it must be one of 'auto', 'gpu', 'cpu'"),
-        ({"shape": "cpu", "launches": "mixed"}, "launches is 'mixed' and shape is 'cpu'; only the"),
-        ({"shape": "cpu", "targets": (1.0, 0.5)}, "must be positive and rise"),
-        ({"shape": "cpu", "seed": -1}, "seed is -1"),
-        ({"targets": (1, 2, 3, 4)}, "there are 4 targets; at most 3 can be given, unless shape is"),
-    ],
-)
-def test_options_that_mean_nothing(arguments: dict[str, Any], words: str) -> None:
-    with pytest.raises(InvalidArgumentError, match=words):
-        FilterBoruvkaOptions(**arguments)
+@pytest.mark.parametrize("n", [0, 1, 5])
+def test_no_slots(any_device: Device, shape: str, n: int) -> None:
+    """Both shapes tell the same of nothing, whichever directions are stored."""
+    empty = Graph.from_edges([], [], np.array([], np.int32), n_vertices=n)
+    for stored in (empty, empty.symmetrised()):
+        forest = solve(stored, any_device, **in_shape(shape))
+        assert (forest.n_edges, forest.stats["rounds"]) == (0, 0)
 
 
 # ------------------------------------------------------------------------------ former names
@@ -81,34 +205,31 @@ def rounds(device: Device, **arguments: Any) -> str:
         return str(forest.stats["shape"])
 
 
-@pytest.mark.parametrize("solve", [shape_of, rounds])
-def test_former_name_warns_and_works(any_device: Device, solve: Callable[..., str]) -> None:
+@pytest.mark.parametrize("solved", [shape_of, rounds])
+def test_former_name_warns_and_works(any_device: Device, solved: Callable[..., str]) -> None:
     """It meant the shape of a CPU on every device."""
     shaped = any_device.with_policy(GPU_SHAPE)
     words = r"algorithm='lone-boruvka' is algorithm='filter-boruvka' with .*\(shape='cpu'\) now"
-    with pytest.warns(FormerNameWarning, match=words) as caught:
-        assert solve(shaped, algorithm="lone-boruvka") == "cpu"
-    assert [one.filename for one in caught] == [__file__]
+    with pytest.warns(FormerNameWarning, match=words):
+        assert solved(shaped, algorithm="lone-boruvka") == "cpu"
     assert issubclass(FormerNameWarning, DeprecationWarning)
     with pytest.warns(FormerNameWarning):
-        assert solve(shaped, algorithm="lone-boruvka", options=CPU) == "cpu"
+        assert solved(shaped, algorithm="lone-boruvka", options=CPU) == "cpu"
     with (
         pytest.warns(FormerNameWarning),
         pytest.raises(InvalidArgumentError, match="a former name, and options are EclOptions"),
     ):
-        solve(shaped, algorithm="lone-boruvka", options=clmst.EclOptions())
-
-
-def test_former_options_warn_and_work() -> None:
-    with pytest.warns(
-        FormerNameWarning, match=r"FilterBoruvkaOptions\(shape='cpu', ...\)"
-    ) as caught:
-        options = clmst.LoneBoruvkaOptions(targets=(0.1, 0.2, 0.4, 0.8, 1.6), seed=2)
-    assert [one.filename for one in caught] == [__file__]
-    assert options == FilterBoruvkaOptions(shape="cpu", targets=(0.1, 0.2, 0.4, 0.8, 1.6), seed=2)
-
-
-def test_present_names_do_not_warn(any_device: Device) -> None:
+        solved(shaped, algorithm="lone-boruvka", options=clmst.EclOptions())
     with warnings.catch_warnings():
         warnings.simplefilter("error", FormerNameWarning)
-        shape_of(any_device, algorithm="filter-boruvka", options=CPU)
+        solved(any_device, algorithm="filter-boruvka", options=CPU)
+
+
+def test_former_names_warn_where_they_stand(any_device: Device) -> None:
+    targets = (0.1, 0.2, 0.4, 0.8, 1.6)
+    with pytest.warns(FormerNameWarning, match=r"FilterBoruvkaOptions\(shape='cpu'") as caught:
+        options = clmst.LoneBoruvkaOptions(targets=targets, seed=2)
+    with pytest.warns(FormerNameWarning) as called:
+        clmst.minimum_spanning_forest(GRAPH, device=any_device, algorithm="lone-boruvka")
+    assert [one.filename for one in (*caught, *called)] == [__file__] * 2
+    assert options == FilterBoruvkaOptions(shape="cpu", targets=targets, seed=2)

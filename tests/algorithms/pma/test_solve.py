@@ -1,4 +1,4 @@
-"""PMA: its variants, the size of its trees, what races may change, and what it refuses."""
+"""PMA: the size of its trees, its workers, and what races may change."""
 
 from __future__ import annotations
 
@@ -9,45 +9,19 @@ import numpy as np
 import pytest
 
 import clmst
-from clmst import BoruvkaOptions, Device, EclOptions, Forest, Graph, PmaOptions
+from clmst import Device, Forest, Graph, PmaOptions
 from clmst.algorithms.pma.options import Variant as PmaVariant
 from clmst.algorithms.pma.solve import chosen_gamma, lanes_for
 from clmst.core.errors import InvalidArgumentError
-from tests.forests import assert_same_forest
+from tests import forests
+from tests.forests import assert_same_forest, parallel_edges
 from tests.variants import GPU_SHAPE, is_native
 
 VARIANTS = ("min", "sort", "hybrid")
 
 
-def parallel_edges(n: int = 300, m: int = 6000, seed: int = 4) -> Graph:
-    """Return a graph with ties, loops, isolated vertices and many parallel edges."""
-    rng = np.random.default_rng(seed)
-    u, v = rng.integers(0, n, (2, m))
-    return Graph.from_edges(u, v, rng.integers(0, 40, m), n_vertices=n + 2)
-
-
-def solve(graph: Any, device: Device, *, maximum: bool = False, **options: Any) -> Forest:
-    function = clmst.maximum_spanning_forest if maximum else clmst.minimum_spanning_forest
-    return function(graph, algorithm="pma", device=device, options=PmaOptions(**options))
-
-
-@pytest.mark.parametrize(
-    ("variant", "remove_parallel"), [*product(VARIANTS, (True, False))], ids=str
-)
-def test_every_alternative(device: Device, variant: str, remove_parallel: bool) -> None:
-    """They change how long a solve takes, never its result."""
-    graph = parallel_edges()
-    for maximum, gamma in product((False, True), (None, 7)):
-        forest = solve(
-            graph,
-            device,
-            maximum=maximum,
-            variant=variant,
-            remove_parallel=remove_parallel,
-            gamma=gamma,
-        )
-        assert_same_forest(forest, clmst.kruskal(graph, maximum=maximum))
-        assert forest.stats["variant"] == variant
+def solve(graph: Any, device: Device, **options: Any) -> Forest:
+    return forests.solve(graph, device, options=PmaOptions(**options))
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
@@ -75,14 +49,8 @@ def test_workers_of_lanes(device: Device, variant: str) -> None:
             solve(graph, device, workers="lanes")
         return
     for gamma, remove_parallel in product((2, 12, 100, n), (True, False)):
-        forest = solve(
-            graph,
-            device,
-            workers="lanes",
-            variant=variant,
-            gamma=gamma,
-            remove_parallel=remove_parallel,
-        )
+        how = {"variant": variant, "gamma": gamma, "remove_parallel": remove_parallel}
+        forest = solve(graph, device, workers="lanes", **how)
         assert set(forest.stats["lanes"]) == {device.capabilities.lane_width}
         assert_same_forest(forest, clmst.kruskal(graph))
 
@@ -113,9 +81,7 @@ def test_same_forest_run_after_run(device: Device, variant: PmaVariant) -> None:
     expected = clmst.kruskal(graph)
     resident = clmst.to_device(graph, device)
     for _ in range(8):
-        forest = clmst.minimum_spanning_forest(
-            resident, algorithm="pma", options=PmaOptions(variant=variant, gamma=9)
-        )
+        forest = forests.solve(resident, None, options=PmaOptions(variant=variant, gamma=9))
         assert_same_forest(forest, expected)
 
 
@@ -136,9 +102,7 @@ def test_larger_trees_leave_fewer(any_device: Device) -> None:
     """Figure 8 of the paper: the first level unites more vertices than Borůvka's does."""
     graph = clmst.generate("random", n=20000, average_degree=20.0, seed=1)
     left = [solve(graph, any_device, gamma=gamma).stats["vertices"][1] for gamma in (2, 10, 100)]
-    stats = clmst.minimum_spanning_forest(
-        graph, algorithm="boruvka", device=any_device, options=BoruvkaOptions()
-    ).stats
+    stats = forests.solve(graph, any_device, algorithm="boruvka").stats
     assert stats["vertices"][1] > left[1] > left[2]
     assert left[0] > left[1]
 
@@ -169,38 +133,9 @@ def test_gamma_follows_the_degree(any_device: Device) -> None:
 
 def test_steps_are_timed(any_device: Device) -> None:
     """A profile tells growing trees from contracting them."""
-    forest = clmst.minimum_spanning_forest(
-        parallel_edges(), device=any_device, options=PmaOptions(gamma=5), profile=True
-    )
+    options = PmaOptions(gamma=5)
+    forest = forests.solve(parallel_edges(), any_device, options=options, profile=True)
     phases = forest.stats["phases"]
     assert {"list rows", "grow trees", "remove cycles", "remove duplicates"} <= phases.keys()
     assert phases["grow trees"].milliseconds > 0
     assert "pma_grow_trees" in forest.stats["profile"]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        ({"variant": "heap"}, "variant is 'heap'; it must be one of 'min', 'sort', 'hybrid'"),
-        ({"workers": "warps"}, "workers is 'warps'; it must be one of 'auto', 'items', 'lanes'"),
-        ({"gamma": 1}, "gamma is 1; it must be at least 2"),
-        ({"gamma": -5}, "gamma is -5; it must be at least 2"),
-        ({"gamma": 2.5}, "gamma is 2.5; it must be an integer"),
-        ({"gamma": True}, "gamma is True; it must be an integer"),
-        ({"remove_parallel": "no"}, "remove_parallel is 'no'; it must be True or False"),
-    ],
-)
-def test_what_makes_no_sense(arguments: dict[str, Any], words: str) -> None:
-    with pytest.raises(InvalidArgumentError) as caught:
-        PmaOptions(**arguments)
-    assert str(caught.value) == words
-
-
-def test_options_tell_the_algorithm(any_device: Device) -> None:
-    graph = parallel_edges()
-    forest = clmst.minimum_spanning_forest(graph, device=any_device, options=PmaOptions())
-    assert forest.stats["algorithm"] == "pma"
-    with pytest.raises(InvalidArgumentError, match="'pma' takes a PmaOptions"):
-        clmst.minimum_spanning_forest(
-            graph, algorithm="pma", device=any_device, options=EclOptions()
-        )

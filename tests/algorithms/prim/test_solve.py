@@ -1,42 +1,23 @@
-"""Prim's algorithm: its alternatives, its order, its bounded launches, and what it refuses."""
+"""Prim's algorithm: its order, its bounded launches, its trees."""
 
 from __future__ import annotations
 
-from itertools import product
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 import pytest
 
 import clmst
-from clmst import Device, EclOptions, Graph, PrimOptions
+from clmst import Device, Graph, PrimOptions
 from clmst.algorithms.prim import trees as prim_trees
 from clmst.algorithms.prim.mirror import rows_of
-from clmst.algorithms.prim.options import Components, Queue
 from clmst.algorithms.prim.trees import SortedRows, grow
-from clmst.core.errors import InvalidArgumentError
-from clmst.core.weight_keys import Array, encode
+from clmst.core.weight_keys import encode
 from clmst.runtime.launcher import Launcher
-from tests.forests import assert_same_forest
+from tests.algorithms.test_options import many_components
+from tests.forests import assert_same_forest, solve
 
-ALTERNATIVES = [
-    PrimOptions(queue=queue, components=components)
-    for queue, components in product(get_args(Queue), get_args(Components))
-]
-alternatives = pytest.mark.parametrize(
-    "options", ALTERNATIVES, ids=lambda options: f"{options.queue}-{options.components}"
-)
 queues = pytest.mark.parametrize("queue", ["heap", "array"])
-
-
-def many_components(blocks: int = 40, size: int = 12) -> Graph:
-    """Return components of several sizes with ties, loops and parallel edges, names shuffled."""
-    rng = np.random.default_rng(6)
-    n = blocks * size
-    u = rng.integers(0, n, 5 * n)
-    v = u // size * size + rng.integers(0, size, 5 * n)
-    names = rng.permutation(n + 7)  # of which seven have no edge
-    return Graph.from_edges(names[u], names[v], rng.integers(0, 9, u.size), n_vertices=n + 7)
 
 
 def star(n: int) -> Graph:
@@ -46,32 +27,11 @@ def star(n: int) -> Graph:
     return Graph.from_edges(np.zeros(leaves.size, int), leaves, weights)
 
 
-def solve(
-    graph: Graph, device: Device, options: PrimOptions, *, profile: bool = False
-) -> clmst.Forest:
-    return clmst.minimum_spanning_forest(
-        graph, algorithm="prim", device=device, options=options, profile=profile
-    )
-
-
-# ------------------------------------------------------------------------- alternatives
-
-
-@alternatives
-def test_every_alternative(device: Device, options: PrimOptions) -> None:
-    """They change how long a solve takes, never its result."""
-    graph = many_components()
-    for maximum in (False, True):
-        function = clmst.maximum_spanning_forest if maximum else clmst.minimum_spanning_forest
-        forest = function(graph, algorithm="prim", device=device, options=options)
-        assert_same_forest(forest, clmst.kruskal(graph, maximum=maximum))
-
-
 def test_patches_are_the_components(any_device: Device) -> None:
     """Apart, every component has a worker; together, one has them all."""
     graph = many_components()
-    apart = solve(graph, any_device, PrimOptions(components="apart"))
-    together = solve(graph, any_device, PrimOptions(components="together"))
+    apart = solve(graph, any_device, options=PrimOptions(components="apart"))
+    together = solve(graph, any_device, options=PrimOptions(components="together"))
     assert apart.stats["patches"] == apart.n_components == clmst.kruskal(graph).n_components
     assert together.stats["patches"] == 1
 
@@ -83,7 +43,7 @@ def test_components_are_looked_for_where_workers_are_many(device: Device) -> Non
     for size, apart in ((n - 1, False), (n, not few)):
         u = np.arange(0, size - 1, 2)
         graph = Graph.from_edges(u, u + 1, np.ones(u.size), n_vertices=size)
-        forest = solve(graph, device, PrimOptions())
+        forest = solve(graph, device, options=PrimOptions())
         assert forest.stats["patches"] == (forest.n_components if apart else 1)
 
 
@@ -92,82 +52,58 @@ def test_queue_is_chosen_by_shape(device: Device) -> None:
     shared = "array" if device.policy.work_group_size > 1 else "heap"
     u = np.arange(50)
     tree = Graph.from_edges(u, u + 1, u)
-    assert solve(tree, device, PrimOptions()).stats["queue"] == shared
+    assert solve(tree, device, options=PrimOptions()).stats["queue"] == shared
     n = prim_trees.ARRAY_VERTICES + 1
     large = Graph.from_edges(u, u + 1, u, n_vertices=n)
-    assert solve(large, device, PrimOptions()).stats["queue"] == "heap"
+    assert solve(large, device, options=PrimOptions()).stats["queue"] == "heap"
     parallel = Graph.from_edges(np.zeros(1000, int), np.ones(1000, int), np.arange(1000))
-    assert solve(parallel, device, PrimOptions()).stats["queue"] == "heap"
+    assert solve(parallel, device, options=PrimOptions()).stats["queue"] == "heap"
 
 
 # ------------------------------------------------------------------------------- order
 
 
+GREATEST = np.array([0, 2**64 - 1], np.uint64)
+
+
 @queues
 @pytest.mark.parametrize(
-    "weights", [np.zeros(1, np.int32), np.array([0.0, -0.0]), np.array([2**64 - 1], np.uint64)],
-    ids=["zero", "both zeros", "greatest"],
-)  # fmt: skip
-def test_ties_go_by_edge_id(device: Device, queue: Any, weights: np.ndarray) -> None:
-    """With one weight everywhere, the order of edge ids alone decides."""
+    ("n", "weights"),
+    [
+        (60, np.zeros(1, np.int32)),
+        (60, np.array([0.0, -0.0])),
+        (60, GREATEST[1:]),
+        (50, GREATEST),
+        (50, np.array([0, 2**32 - 1], np.uint32)),
+        (6, np.arange(3)),
+    ],
+    ids=["zero", "both zeros", "greatest", "64 bits", "32 bits", "parallel edges"],
+)
+def test_ties_go_by_edge_id(device: Device, queue: Any, n: int, weights: np.ndarray) -> None:
+    """Keys that stand for vertices in no tree, and in one, are weights like any other."""
     rng = np.random.default_rng(8)
-    u, v = rng.integers(0, 60, (2, 500))
-    graph = Graph.from_edges(u, v, rng.choice(weights, 500), n_vertices=62)
-    forest = solve(graph, device, PrimOptions(queue=queue))
-    assert_same_forest(forest, clmst.kruskal(graph))
-
-
-@queues
-@pytest.mark.parametrize("dtype", [np.uint32, np.uint64])
-def test_keys_at_both_ends(device: Device, queue: Any, dtype: type) -> None:
-    """The keys that stand for vertices in no tree, and in one, are weights like any other."""
-    rng = np.random.default_rng(9)
-    u, v = rng.integers(0, 50, (2, 300))
-    ends: Array = np.array([0, np.iinfo(dtype).max], dtype)
-    graph = Graph.from_edges(u, v, rng.choice(ends, 300), n_vertices=52)
+    u, v = rng.integers(0, n, (2, 600))
+    graph = Graph.from_edges(u, v, rng.choice(weights, 600), n_vertices=n + 2)
     for maximum in (False, True):
-        function = clmst.maximum_spanning_forest if maximum else clmst.minimum_spanning_forest
-        forest = function(graph, device=device, options=PrimOptions(queue=queue))
+        forest = solve(graph, device, maximum=maximum, options=PrimOptions(queue=queue))
         assert_same_forest(forest, clmst.kruskal(graph, maximum=maximum))
-
-
-@queues
-def test_parallel_edges(device: Device, queue: Any) -> None:
-    """Of those of one weight the first belongs to the forest, whichever end comes first."""
-    rng = np.random.default_rng(10)
-    u, v = rng.integers(0, 6, (2, 900))
-    graph = Graph.from_edges(u, v, rng.integers(0, 3, 900), n_vertices=6)
-    forest = solve(graph, device, PrimOptions(queue=queue))
-    assert_same_forest(forest, clmst.kruskal(graph))
 
 
 # ---------------------------------------------------------------------------- launches
 
 
-@alternatives
-@pytest.mark.parametrize("steps", [1, 40, 1000])
+@pytest.mark.parametrize("steps", [1, 30, 1000])
+@pytest.mark.parametrize("components", ["apart", "together"])
+@queues
 def test_launches_are_bounded(
-    any_device: Device, monkeypatch: pytest.MonkeyPatch, options: PrimOptions, steps: int
+    device: Device, monkeypatch: pytest.MonkeyPatch, queue: Any, components: Any, steps: int
 ) -> None:
-    """Work goes on where the launch before left off, in the middle of a row as well."""
+    """Work goes on where the launch before left off, in a row as well; workers keep their own."""
     monkeypatch.setattr(prim_trees, "STEPS_A_LAUNCH", steps)
     graph = many_components(blocks=4)
-    forest = solve(graph, any_device, options)
+    forest = solve(graph, device, options=PrimOptions(queue=queue, components=components))
     assert_same_forest(forest, clmst.kruskal(graph))
     assert forest.stats["growing_launches"] > (1 if steps < 1000 else 0)
-
-
-@queues
-def test_bounded_launches_in_every_variant(
-    device: Device, monkeypatch: pytest.MonkeyPatch, queue: Any
-) -> None:
-    """What a worker keeps between launches is its own."""
-    monkeypatch.setattr(prim_trees, "STEPS_A_LAUNCH", 30)
-    graph = many_components()
-    options = PrimOptions(queue=queue, components="apart")
-    forest = solve(graph, device, options)
-    assert_same_forest(forest, clmst.kruskal(graph))
-    assert forest.stats["growing_launches"] > 1
 
 
 def test_a_launch_ends_in_the_middle_of_a_row(
@@ -176,7 +112,7 @@ def test_a_launch_ends_in_the_middle_of_a_row(
     """Else a hub would have a launch for as long as its row is."""
     graph, steps = star(2000), 100
     monkeypatch.setattr(prim_trees, "STEPS_A_LAUNCH", steps)
-    forest = solve(graph, any_device, PrimOptions(queue="heap"))
+    forest = solve(graph, any_device, options=PrimOptions(queue="heap"))
     assert_same_forest(forest, clmst.kruskal(graph))
     slots, taken = 2 * graph.n_edges, graph.n_vertices
     assert slots / steps <= forest.stats["growing_launches"] <= 2 + (slots + 17 * taken) / steps
@@ -186,7 +122,7 @@ def test_a_small_solve_is_a_few_launches(any_device: Device) -> None:
     """Whether a launch was enough is known before: nothing is read back but what gathers."""
     graph = many_components().symmetrised()
     options = PrimOptions(queue="heap", components="together")
-    forest = solve(graph, any_device, options, profile=True)
+    forest = solve(graph, any_device, options=options, profile=True)
     assert forest.stats["growing_launches"] == 1
     profile = forest.stats["profile"]
     assert {name for name in profile if name.startswith("prim")} == {
@@ -251,32 +187,6 @@ def test_mirrored_rows_are_kept_with_the_graph(any_device: Device) -> None:
     graph = many_components()
     resident = clmst.to_device(graph, any_device)
     for maximum, mirrored in ((False, True), (True, False)):
-        function = clmst.maximum_spanning_forest if maximum else clmst.minimum_spanning_forest
-        forest = function(resident, algorithm="prim", profile=True)
+        forest = solve(resident, None, maximum=maximum, algorithm="prim", profile=True)
         assert_same_forest(forest, clmst.kruskal(graph, maximum=maximum))
         assert ("mirror rows" in forest.stats["phases"]) == mirrored
-
-
-# ----------------------------------------------------------------------------- errors
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        ({"queue": "stack"}, "queue is 'stack'; it must be one of 'auto', 'heap', 'array'"),
-        ({"components": "all"}, "components is 'all'; it must be one of 'auto', 'apart'"),
-    ],
-)
-def test_unknown_alternatives(arguments: dict[str, Any], words: str) -> None:
-    with pytest.raises(InvalidArgumentError, match=words):
-        PrimOptions(**arguments)
-
-
-def test_options_of_another_algorithm(any_device: Device) -> None:
-    with pytest.raises(InvalidArgumentError, match="'prim' takes a PrimOptions"):
-        solve(star(3), any_device, EclOptions())  # type: ignore[arg-type]
-
-
-def test_options_tell_the_algorithm(any_device: Device) -> None:
-    forest = clmst.minimum_spanning_forest(star(9), device=any_device, options=PrimOptions())
-    assert forest.stats["algorithm"] == "prim"

@@ -1,8 +1,6 @@
-"""Borůvka's rounds and Prim's rest: where the one hands over to the other, and what it refuses."""
+"""Borůvka's rounds and Prim's rest: where the one hands over to the other."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 import pytest
@@ -11,24 +9,8 @@ import clmst
 from clmst import Device, Graph, PrimBoruvkaOptions, PrimOptions
 from clmst.algorithms.prim import trees as prim_trees
 from clmst.algorithms.prim_boruvka.solve import rounds_for
-from clmst.core.errors import InvalidArgumentError
-from tests.algorithms.boruvka.test_solve import parallel_edges
-from tests.algorithms.prim.test_solve import many_components
-from tests.forests import assert_same_forest
-
-ROUNDS = [0, 1, 2, 50, None]
-
-
-@pytest.mark.parametrize("rounds", ROUNDS)
-@pytest.mark.parametrize("queue", ["auto", "heap", "array"])
-def test_every_alternative(device: Device, rounds: int | None, queue: Any) -> None:
-    """They change how long a solve takes, never its result."""
-    graph = many_components(blocks=12)
-    options = PrimBoruvkaOptions(rounds=rounds, prim=PrimOptions(queue=queue))
-    for maximum in (False, True):
-        solve = clmst.maximum_spanning_forest if maximum else clmst.minimum_spanning_forest
-        forest = solve(graph, algorithm="prim-boruvka", device=device, options=options)
-        assert_same_forest(forest, clmst.kruskal(graph, maximum=maximum))
+from tests.algorithms.test_options import many_components
+from tests.forests import assert_same_forest, parallel_edges, solve
 
 
 @pytest.mark.parametrize("dtype", [np.bool_, np.uint8, np.float16, np.int64, np.float64])
@@ -40,7 +22,7 @@ def test_ranks_stand_for_weights_of_any_type(device: Device, dtype: type) -> Non
     weights = (weights + 5 if np.dtype(dtype).kind in "bu" else weights).astype(dtype)
     graph = Graph.from_edges(u, v, weights, n_vertices=90)
     options = PrimBoruvkaOptions(rounds=1)
-    forest = clmst.minimum_spanning_forest(graph, device=device, options=options)
+    forest = solve(graph, device, options=options)
     assert_same_forest(forest, clmst.kruskal(graph))
 
 
@@ -57,11 +39,11 @@ def test_rounds_are_those_of_the_paper(n: int, rounds: int) -> None:
 def test_rounds_leave_less(any_device: Device) -> None:
     """Each at least halves the vertices that have an edge; no pair is handed over twice."""
     graph = clmst.generate("random", n=3000, seed=3)
-    before = clmst.minimum_spanning_forest(graph, algorithm="boruvka", device=any_device).stats
+    before = solve(graph, any_device, algorithm="boruvka").stats
     left = []
     for rounds in range(before["rounds"] + 2):
         options = PrimBoruvkaOptions(rounds=rounds)
-        stats = clmst.minimum_spanning_forest(graph, device=any_device, options=options).stats
+        stats = solve(graph, any_device, options=options).stats
         assert stats["algorithm"] == "prim-boruvka"
         assert stats["rounds"] == min(rounds, before["rounds"])
         assert stats["entries"] <= stats["vertices"] * max(stats["vertices"] - 1, 0)
@@ -73,7 +55,7 @@ def test_parallel_edges_go_before_prim(any_device: Device) -> None:
     """A lone work-item would look at each of them."""
     graph = parallel_edges(n=60, m=6000)
     options = PrimBoruvkaOptions(rounds=0)
-    forest = clmst.minimum_spanning_forest(graph, device=any_device, options=options)
+    forest = solve(graph, any_device, options=options)
     assert_same_forest(forest, clmst.kruskal(graph))
     u, v, _, _ = graph.edges()
     assert forest.stats["entries"] == 2 * np.unique(u.astype(np.int64) * graph.n_vertices + v).size
@@ -83,7 +65,7 @@ def test_components_that_are_left(any_device: Device) -> None:
     """Those that a round finished are left out; each of the others has a worker."""
     graph = many_components()
     options = PrimBoruvkaOptions(rounds=1, prim=PrimOptions(components="apart"))
-    stats = clmst.minimum_spanning_forest(graph, device=any_device, options=options).stats
+    stats = solve(graph, any_device, options=options).stats
     assert 0 < stats["patches"] <= stats["vertices"]
     assert stats["growing_launches"] == 1
 
@@ -92,7 +74,7 @@ def test_bounded_launches(any_device: Device, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(prim_trees, "STEPS_A_LAUNCH", 50)
     graph = parallel_edges()
     options = PrimBoruvkaOptions(rounds=1)
-    forest = clmst.minimum_spanning_forest(graph, device=any_device, options=options)
+    forest = solve(graph, any_device, options=options)
     assert_same_forest(forest, clmst.kruskal(graph))
     assert forest.stats["growing_launches"] > 1
 
@@ -100,29 +82,7 @@ def test_bounded_launches(any_device: Device, monkeypatch: pytest.MonkeyPatch) -
 def test_phases_of_both(any_device: Device) -> None:
     """A profile tells how long each of the two takes."""
     options = PrimBoruvkaOptions(rounds=1)
-    forest = clmst.minimum_spanning_forest(
-        parallel_edges(), device=any_device, options=options, profile=True
-    )
+    forest = solve(parallel_edges(), any_device, options=options, profile=True)
     assert {"rank edges", "segmented minimum scan", "make rows", "grow trees"} <= {
         *forest.stats["phases"]
     }
-
-
-@pytest.mark.parametrize(
-    ("rounds", "words"),
-    [
-        (-1, "rounds is -1; it must not be negative"),
-        (1.5, "rounds is 1.5; it must be an integer"),
-        (True, "rounds is True; it must be an integer"),
-    ],
-)
-def test_no_number_of_rounds(rounds: int, words: str) -> None:
-    with pytest.raises(InvalidArgumentError, match=words):
-        PrimBoruvkaOptions(rounds=rounds)
-
-
-def test_options_of_another_algorithm(any_device: Device) -> None:
-    with pytest.raises(InvalidArgumentError, match="'prim-boruvka' takes a PrimBoruvkaOptions"):
-        clmst.minimum_spanning_forest(
-            parallel_edges(), algorithm="prim-boruvka", device=any_device, options=PrimOptions()
-        )

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import clmst
 from clmst import Device, DeviceArray, FilterBoruvkaOptions, RepeatedSolver
-from clmst.algorithms.filter_boruvka.gpu import CandidateRun, plan_candidates
+from clmst.algorithms.filter_boruvka.gpu import begin_candidates, plan_candidates
 from clmst.algorithms.reweighting import series
 from clmst.algorithms.reweighting.series import contract_series
 from clmst.algorithms.shared.candidates import Candidates
@@ -49,9 +49,9 @@ def solve(graph: Graph, device: Device, *, maximum: bool = False) -> Array:
     """Return the slots of the forest, by what is left."""
     launch, own = Launcher(device, device.queue), resident(graph, device)
     plan = plan_candidates(own, contract_series(own, launch), launch, maximum=maximum)
-    run = CandidateRun(own, plan, launch)
+    run = begin_candidates(own, plan, launch)
     assert run.is_done()
-    return np.flatnonzero(run.solution.in_forest.to_host())
+    return np.flatnonzero(run.in_forest.to_host())
 
 
 def with_chains(rng: np.random.Generator, n: int, m: int, longest: int) -> Graph:

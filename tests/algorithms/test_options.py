@@ -1,0 +1,143 @@
+"""Options of all algorithms: they change no forest, name the algorithm, and refuse nonsense."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, replace
+from itertools import product
+from typing import Any, get_args
+
+import numpy as np
+import pytest
+
+import clmst
+from clmst import (
+    BoruvkaOptions,
+    Device,
+    EclOptions,
+    EdgeParallelOptions,
+    FilterBoruvkaOptions,
+    Graph,
+    InvalidArgumentError,
+    PmaOptions,
+    PrimBoruvkaOptions,
+    PrimOptions,
+)
+from clmst.algorithms import ALGORITHMS
+from clmst.algorithms.boruvka.options import Duplicates, Numbering
+from clmst.algorithms.pma.options import Variant
+from clmst.algorithms.prim.options import Components, Queue
+from clmst.runtime.launcher import Launcher
+from tests.forests import assert_same_forest, parallel_edges, solve
+
+QUEUES = get_args(Queue)
+# Those of ecl, filter-boruvka and edge-parallel have tests of their own.
+ALTERNATIVES = (
+    *(BoruvkaOptions(numbering=a, duplicates=b)
+      for a, b in product(get_args(Numbering), get_args(Duplicates))),
+    *(PmaOptions(variant=a, remove_parallel=b, gamma=c)
+      for a, b, c in product(get_args(Variant), (False, True), (None, 7))),
+    *(PrimOptions(queue=a, components=b) for a, b in product(QUEUES, get_args(Components))),
+    *(PrimBoruvkaOptions(rounds=a, prim=PrimOptions(queue=b))
+      for a, b in product((0, 1, 2, 50, None), QUEUES)),
+)  # fmt: skip
+
+
+def name_of(options: Any) -> str:
+    """Return options as a test's id."""
+    if not hasattr(options, "__dataclass_fields__"):
+        return str(options)
+    words = [type(options).__name__.removesuffix("Options").lower()]
+    return "-".join([*words, *(str(v) for v in asdict(options).values())])
+
+
+def many_components(blocks: int = 40, size: int = 12) -> Graph:
+    """Return components of several sizes with ties, loops and parallel edges, names shuffled."""
+    rng = np.random.default_rng(6)
+    n = blocks * size
+    u = rng.integers(0, n, 5 * n)
+    v = u // size * size + rng.integers(0, size, 5 * n)
+    names = rng.permutation(n + 7)  # of which seven have no edge
+    return Graph.from_edges(names[u], names[v], rng.integers(0, 9, u.size), n_vertices=n + 7)
+
+
+@pytest.mark.parametrize("options", ALTERNATIVES, ids=name_of)
+def test_every_alternative(device: Device, options: Any) -> None:
+    """Alternatives change how long a solve takes, never its result."""
+    graph = many_components() if "Prim" in type(options).__name__ else parallel_edges()
+    for maximum in (False, True):
+        forest = solve(graph, device, options=options, maximum=maximum)
+        assert_same_forest(forest, clmst.kruskal(graph, maximum=maximum))
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_options_are_of_one_algorithm(
+    any_device: Device, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They name it where nobody else does; others are refused before anything is launched."""
+    kind, graph = ALGORITHMS[name].options_class, parallel_edges(n=30, m=90)
+    assert solve(graph, any_device, options=kind()).stats["algorithm"] == name
+    other = EclOptions() if name != "ecl" else PrimOptions()
+    monkeypatch.setattr(Launcher, "__call__", lambda *_, **__: pytest.fail("a kernel was launched"))
+    for wrong in (other, {"filter": False}, name, 3, kind):
+        with pytest.raises(InvalidArgumentError, match=f"'{name}' takes an? {kind.__name__}$"):
+            solve(graph, any_device, algorithm=name, options=wrong)
+
+
+# Of each class: a field, a value, and what it must be.
+REFUSED: dict[type, list[tuple[str, Any, str]]] = {
+    BoruvkaOptions: [
+        ("numbering", "sort", "one of 'scan', 'split'"),
+        ("duplicates", "drop", "one of 'auto', 'minimum', 'split', 'keep'"),
+    ],
+    EclOptions: [
+        ("samples", 0, "1 to 1048576"),
+        ("samples", -3, "1 to 1048576"),
+        ("filter", 1, "True or False"),
+    ],
+    EdgeParallelOptions: [("union_find", "none", "one of 'atomic-half', 'atomic-full', 'locked'")],
+    FilterBoruvkaOptions: [
+        ("shape", "tpu", "one of 'auto', 'gpu', 'cpu'"),
+        ("launches", "all", "one of 'auto', 'resident', 'mixed', 'separate'"),
+        ("seed", -1, "0 to 4294967295"),
+        ("seed", 1 << 32, "0 to 4294967295"),
+    ],
+    PmaOptions: [
+        ("variant", "heap", "one of 'min', 'sort', 'hybrid'"),
+        ("workers", "warps", "one of 'auto', 'items', 'lanes'"),
+        ("gamma", 1, "at least 2"),
+        ("gamma", 2.5, "an integer"),
+        ("gamma", True, "an integer"),
+        ("remove_parallel", "no", "True or False"),
+    ],
+    PrimOptions: [
+        ("queue", "stack", "one of 'auto', 'heap', 'array'"),
+        ("components", "all", "one of 'auto', 'apart', 'together'"),
+    ],
+    PrimBoruvkaOptions: [("rounds", 1.5, "an integer"), ("rounds", True, "an integer")],
+}
+ODD: list[tuple[type, dict[str, Any], str]] = [
+    (EclOptions, {"seed": -1}, "seed is -1; it must not be negative"),
+    (EclOptions, {"edge_centric": False}, "edge_centric is off but data_driven is on; worklists "),
+    (FilterBoruvkaOptions, {"shape": "cpu", "launches": "mixed"},
+     "launches is 'mixed' and shape is 'cpu'; only the shape 'gpu' has several kinds of launches"),
+    (FilterBoruvkaOptions, {"targets": (1, 2, 3, 4)},
+     "there are 4 targets; at most 3 can be given, unless shape is 'cpu'"),
+    *((FilterBoruvkaOptions, {"targets": wrong, "shape": shape},
+       f"targets are {wrong}; they must be positive and rise")
+      for wrong in ((1.0, 1.0), (2.0, 1.0), (0.0,), (-1.0,), (float("nan"),))
+      for shape in ("auto", "cpu")),
+    (PrimBoruvkaOptions, {"rounds": -1}, "rounds is -1; it must not be negative"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("kind", "arguments", "words"),
+    [(kind, {name: value}, f"{name} is {value!r}; it must be {rule}")
+     for kind, wrongs in REFUSED.items() for name, value, rule in wrongs] + ODD,
+)  # fmt: skip
+def test_options_that_mean_nothing(kind: Any, arguments: dict[str, Any], words: str) -> None:
+    """However they are made, they are refused by the fact and the rule."""
+    for make, given in ((kind, ()), (replace, (kind(),))):
+        with pytest.raises(InvalidArgumentError) as caught:
+            make(*given, **arguments)
+        assert str(caught.value).startswith(words)
