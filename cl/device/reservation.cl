@@ -3,18 +3,22 @@
 // winner.
 //
 // Source: deterministic reservations (Blelloch, Fineman, Gibbons, Shun 2012) with the 64-bit
-// minimum of ECL-MST (Fallin, Gonzalez, Seo, Burtscher 2023, section 3.2). Without 64-bit atomics,
-// or with 64-bit weights, the minimum is lexicographic, one word a pass: in pass k an edge enters
-// its k-th word for the components whose earlier words it matches. So each pass needs the one
-// before it to be complete.
+// minimum of ECL-MST (Fallin, Gonzalez, Seo, Burtscher 2023, section 3.2). Where that has no room
+// for key and id, the minimum is lexicographic, one word a pass: in pass k an edge enters its k-th
+// word for the components whose earlier words it matches. So each pass needs the one before it to
+// be complete.
 //
 // The n reservations are one array of RESERVATION_WORDS planes of n 32-bit words:
 //
 //     weights      64-bit atomics    planes 0 and 1 of component c               plane 2
 //     <= 32 bits   yes               one ulong: key << 32 | id     (pass 0)
 //     <= 32 bits   no                key (pass 0), id (pass 1)
+//     64 bits      by leading word   one ulong: leading << 32 | id (pass 0)
 //     64 bits      yes               one ulong: the key            (pass 0)      id (pass 1)
 //     64 bits      no                leading word (0), trailing word (1)         id (pass 2)
+//
+// By leading word (RESERVATION_BY_LEADING), an edge whose leading word is that of another one looks
+// both keys up, and puts the lighter edge back if the minimum took the other.
 //
 // All ones is "no edge yet", since ids are below 2**32 - 1.
 //
@@ -33,13 +37,18 @@
 #define ATOMIC_GUARDS 1
 #endif
 
-#if WEIGHT_BITS == 64
-#define RESERVATION_WORDS 3
-#define RESERVATION_PASSES (3 - ATOMIC64)
-#else
-#define RESERVATION_WORDS 2
-#define RESERVATION_PASSES (2 - ATOMIC64)
+// 1: 64-bit weights are compared by their leading words, and by both only where these are equal.
+// 0: by both, in two passes. Only with 64-bit atomics.
+#ifndef RESERVATION_BY_LEADING
+#define RESERVATION_BY_LEADING 0
 #endif
+
+// Whether equal leading words leave open which edge is lighter.
+#define RESERVATION_HAS_TIES (ATOMIC64 && WEIGHT_BITS == 64 && RESERVATION_BY_LEADING)
+#define RESERVATION_HAS_KEYS (WEIGHT_BITS == 64 && !RESERVATION_HAS_TIES)
+
+#define RESERVATION_WORDS (2 + RESERVATION_HAS_KEYS)
+#define RESERVATION_PASSES (RESERVATION_WORDS - ATOMIC64)
 
 // Lower *word to `value` if that is less. The guard's read races with the atomics of others. The
 // word only falls, so a stale value is too large, and costs at most a needless atomic. Devices read
@@ -60,7 +69,7 @@ typedef ulong reservation_word_t;
 #define RESERVATION_NONE ULONG_MAX
 
 static inline ulong reservation_first_word(edge_t edge, const global weight_t *weights) {
-#if WEIGHT_BITS == 64
+#if RESERVATION_HAS_KEYS
   return weight_key(weights[edge.id]);
 #else
   return (ulong)edge.key << 32 | edge.id;
@@ -103,6 +112,51 @@ static inline void reservation_lower_first(volatile global uint *reservations, u
     reservation_min_first(reservations, c, word);
 }
 
+#if RESERVATION_HAS_TIES
+// Whether the edge in one reservation word is lighter than that in another of the same leading word.
+static inline bool reservation_is_lighter(ulong word, ulong other, const global weight_t *weights) {
+  const ulong key = weight_key(weights[(uint)word]), other_key = weight_key(weights[(uint)other]);
+  return key < other_key || (key == other_key && word < other);
+}
+
+static inline bool reservation_is_tied(ulong word, ulong other) {
+  return (word ^ other) >> 32 == 0 && word != other && other != RESERVATION_NONE;
+}
+
+// Lower *address, which was seen to be `seen`, to an edge's word if that edge is lighter.
+//
+// The minimum may put an edge in the place of a lighter one with the same leading word. It returns
+// the word that it replaced, so the work-item that did so puts the lighter one back. No other write
+// replaces an edge by a heavier one; hence the lightest edge stays once all work-items have entered.
+//
+// Scope    one work-item. `space`: of the address, global or local.
+#define RESERVATION_LOWER_TIED(space)                                                            \
+  static inline void reservation_lower_##space(volatile space ulong *address, ulong word,        \
+                                               ulong seen, const global weight_t *weights) {     \
+    const ulong other = seen > word ? atom_min(address, word) : seen;                            \
+    if (!reservation_is_tied(word, other)) return;                                               \
+    const ulong lighter = reservation_is_lighter(other, word, weights) ? other : word;           \
+    ulong now = *address;                                                                        \
+    while (reservation_is_tied(lighter, now) && reservation_is_lighter(lighter, now, weights)) { \
+      const ulong before = atom_cmpxchg(address, now, lighter);                                  \
+      if (before == now) return;                                                                 \
+      now = before;                                                                              \
+    }                                                                                            \
+  }
+RESERVATION_LOWER_TIED(global)
+RESERVATION_LOWER_TIED(local)
+#elif ATOMIC64
+static inline void reservation_lower_global(volatile global ulong *address, ulong word, ulong seen,
+                                            const global weight_t *weights) {
+  if (seen > word) atomic_min_u64(address, word);
+}
+
+static inline void reservation_lower_local(volatile local ulong *address, ulong word, ulong seen,
+                                           const global weight_t *weights) {
+  if (seen > word) atom_min(address, word);
+}
+#endif
+
 // Whether a reservation whose first word is `first` has a lesser leading key word than `edge`. Then
 // the other words of a 64-bit weight need not be loaded.
 static inline bool reservation_is_beaten(reservation_word_t first, edge_t edge) {
@@ -119,12 +173,18 @@ static inline void reservation_enter_first(volatile global uint *reservations, e
       ATOMIC_GUARDS ? reservation_first(reservations, edge.u) : RESERVATION_NONE;
   const reservation_word_t first_v =
       ATOMIC_GUARDS ? reservation_first(reservations, edge.v) : RESERVATION_NONE;
-#if WEIGHT_BITS == 64
+#if RESERVATION_HAS_KEYS
   if (reservation_is_beaten(first_u, edge) && reservation_is_beaten(first_v, edge)) return;
 #endif
   const reservation_word_t word = reservation_first_word(edge, weights);
+#if ATOMIC64
+  volatile global ulong *words = (volatile global ulong *)reservations;
+  reservation_lower_global(words + edge.u, word, first_u, weights);
+  reservation_lower_global(words + edge.v, word, first_v, weights);
+#else
   if (first_u > word) reservation_min_first(reservations, edge.u, word);
   if (first_v > word) reservation_min_first(reservations, edge.v, word);
+#endif
 }
 
 #if RESERVATION_PASSES > 1
@@ -156,7 +216,7 @@ static inline void reservation_enter_later(volatile global uint *reservations, u
 // Scope    one work-item.
 // Needs    all passes are complete, in earlier launches or before a barrier of all writers.
 static inline uint reservation_id(const global uint *reservations, uint n, uint c) {
-#if WEIGHT_BITS == 64
+#if RESERVATION_HAS_KEYS
   return reservations[(size_t)2 * n + c];
 #elif ATOMIC64
   return (uint)((const global ulong *)reservations)[c];
@@ -183,7 +243,7 @@ static inline void reservation_reset(global uint *reservations, uint n, uint c) 
   reservations[c] = UINT_MAX;
   reservations[(size_t)n + c] = UINT_MAX;
 #endif
-#if WEIGHT_BITS == 64
+#if RESERVATION_HAS_KEYS
   reservations[(size_t)2 * n + c] = UINT_MAX;
 #endif
 }

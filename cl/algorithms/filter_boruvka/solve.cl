@@ -7,6 +7,8 @@
 #ifndef CLMST_ALGORITHMS_FILTER_BORUVKA_SOLVE
 #define CLMST_ALGORITHMS_FILTER_BORUVKA_SOLVE
 
+#define RESERVATION_BY_LEADING 1  // saves a pass over the worklist of each depth
+
 #include "algorithms/filter_boruvka/window.cl"
 #include "device/reservation.cl"
 #include "device/weight_key.cl"

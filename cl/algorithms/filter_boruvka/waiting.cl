@@ -39,8 +39,8 @@
 #define FEW_EDGES_PER_ITEM 4
 #endif
 
-// Only reservations of one 64-bit word are settled here; others are entered as ever.
-#define HAS_FEW (ATOMIC64 && WEIGHT_BITS == 32)
+// Only 64-bit minima are taken here; reservations of several words are entered as ever.
+#define HAS_FEW ATOMIC64
 
 #if HAS_FEW
 typedef ulong few_word_t;
@@ -48,12 +48,6 @@ typedef ulong few_word_t;
 // Whether many edges are to be contracted to few supervertices.
 static inline bool few_applies(uint n_edges, uint n_vertices) {
   return n_vertices <= FEW_SUPERVERTICES && n_vertices * FEW_CROWD <= n_edges;
-}
-
-// Lower a word of local memory. Hardly any edge is lighter than all before it, so hardly any needs
-// the atomic.
-static inline void few_lower(volatile local ulong *word, ulong value) {
-  if (*word > value) atom_min(word, value);
 }
 
 // Contract the worklist of a depth to that of the next, which has so many supervertices, as
@@ -80,14 +74,17 @@ static inline void few_contract(const solve_t *solve, uint phase, uint depth, ui
     for (uint i = 0; i < FEW_EDGES_PER_ITEM; ++i) {
       if (edges[i].u == edges[i].v || !round_list(solve, depth + 1, next++, edges[i])) continue;
       const ulong word = reservation_first_word(edges[i], solve->weights);
-      few_lower(&least[edges[i].u], word);
-      few_lower(&least[edges[i].v], word);
+      // Hardly any edge is lighter than all before it, so hardly any needs the atomic.
+      volatile local ulong *least_u = &least[edges[i].u], *least_v = &least[edges[i].v];
+      reservation_lower_local(least_u, word, *least_u, solve->weights);
+      reservation_lower_local(least_v, word, *least_v, solve->weights);
     }
   }
   wg_barrier_local();
+  volatile global ulong *words = (volatile global ulong *)solve_reserved(solve, depth + 1);
   for (uint v = me; v < n_vertices; v += WG_SIZE)
     if (least[v] != RESERVATION_NONE)
-      reservation_lower_first(solve_reserved(solve, depth + 1), v, least[v]);
+      reservation_lower_global(words + v, least[v], words[v], solve->weights);
 }
 #else
 typedef uint few_word_t;  // of no use

@@ -128,9 +128,10 @@ class Plan:
         device, tuning = graph.device, graph.device.policy
         self.symmetric = graph.graph.is_symmetric
         self.weights = graph.weight_defines(maximum=maximum)
-        self.passes = (2 if self.weights["WEIGHT_BITS"] == 64 else 1) + (
-            not device.capabilities.int64_atomics
-        )
+        # Words and passes of a reservation, as cl/device/reservation.cl has them by leading words.
+        is_by_leading = device.capabilities.int64_atomics
+        self.words = 3 if self.weights["WEIGHT_BITS"] == 64 and not is_by_leading else 2
+        self.passes = self.words - is_by_leading
         self.one_window = not may_have_windows(graph, options.targets)
         self.ranks: tuple[int, ...] = ()
         self.may_skip_second = False  # unless a sample tells that the second window pays
@@ -191,7 +192,6 @@ class Plan:
     def _allocate(self, graph: DeviceGraph, *, full_capacity: bool) -> None:
         device, few = graph.device, self.candidates
         n, m = self.n_vertices, graph.edge_bound if few is None else few.n_edges
-        wide = self.weights["WEIGHT_BITS"] == 64
         takes_all = full_capacity or few is not None
         even, odd = self.capacities = (
             (m, m)
@@ -206,7 +206,7 @@ class Plan:
             )
         )
         self._tile_bytes = _tile_bytes(graph.n_slots if few is None else 0, tile)
-        word = 12 if wide else 8
+        word = 4 * self.words
         reserved_even, reserved_odd = (n >> 2, n >> 1) if self.symmetric else (n, n)
         first = n if self.symmetric else 0
         links = 2 * n if self.symmetric else 3 * n

@@ -75,6 +75,23 @@ def tile_of(policy: Policy) -> int:
     return policy.work_group_size * policy.slots_per_item
 
 
+# ------------------------------------------------------------------------- equal leading words
+
+
+@shapes
+@pytest.mark.parametrize("n_values", [1, 3, 1 << 20])
+@pytest.mark.parametrize(("n", "m"), [(2000, 9000), (40, 30_000)], ids=["many", "few"])
+def test_weights_that_differ_in_their_last_bits(
+    variant: Variant, n: int, m: int, n_values: int
+) -> None:
+    """The first 32 bits of all keys are equal: a minimum by these takes any edge of them."""
+    rng = np.random.default_rng(n_values)
+    u, v = rng.integers(0, n, (2, m))
+    last_bits = rng.integers(0, n_values, m)
+    for weights in (1 + last_bits * 2.0**-52, last_bits - 2**62):
+        assert_solved(Graph.from_edges(u, v, weights, n), variant.device, **gpu())
+
+
 # ------------------------------------------------------------------- windows, rows, tiles
 
 
