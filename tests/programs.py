@@ -211,7 +211,8 @@ _ALGORITHMS: dict[str, Rule] = {
     "filter_boruvka/cpu": _each(*map(cpu.defines, EVERY)),
     "filter_boruvka/cpu_first": _each(*map(cpu.defines, EVERY)),
     "filter_boruvka/filter_boruvka": lambda _, tuning: (
-        weights | plan.defines(tuning, symmetric=both) for weights, both in LAYOUTS
+        weights | plan.defines(tuning, symmetric=both, wide=weights["WEIGHT_BITS"] == 64)
+        for weights, both in LAYOUTS
     ),
     "filter_boruvka/finish": lambda _, tuning: (
         weights | plan.finish_defines(tuning, symmetric=both) for weights, both in _waiting(tuning)

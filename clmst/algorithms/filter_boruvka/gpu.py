@@ -121,7 +121,7 @@ class GpuRun(FilterBoruvkaRun):
     @property
     def tile(self) -> int:
         """Slots of a tile of the launches of single steps."""
-        return self.plan.program.work_group_size * self.tuning.slots_per_item
+        return self.plan.program.work_group_size * self.plan.slots_per_item
 
     def solve(self) -> bool:
         """Enqueue the solve, and wait; return False if it has to be done again."""

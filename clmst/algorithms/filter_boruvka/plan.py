@@ -46,8 +46,19 @@ _STATE_WORDS = _COUNTS + 3 * MAX_PHASES * _MAX_DEPTHS
 _LIST_BYTES = {True: (21, 13), False: (31, 7)}  # both directions stored, or one
 _FEW_EDGES = 256  # capacity that the smallest graphs have beyond that
 
+_SPILLING, _SERIAL = 8, 256  # slots of a work-item: from which it spills, and is alone
 
-def defines(tuning: Policy, *, symmetric: bool) -> dict[str, int | bool]:
+
+def slots_per_item(tuning: Policy, *, wide: bool) -> int:
+    """Return the slots that a work-item takes of a tile, by whether weights have 64 bits.
+
+    These take twice the registers: with as many slots as others, kernels of NVIDIA's spill.
+    """
+    slots = tuning.slots_per_item
+    return slots * 3 // 4 if wide and _SPILLING <= slots < _SERIAL else slots
+
+
+def defines(tuning: Policy, *, symmetric: bool, wide: bool = False) -> dict[str, int | bool]:
     """Return the macros of SOURCE beside those of the device and of the weights."""
     return {
         "SYMMETRIC": symmetric,
@@ -55,7 +66,7 @@ def defines(tuning: Policy, *, symmetric: bool) -> dict[str, int | bool]:
         "MAX_DEPTHS": _MAX_DEPTHS,
         "SAMPLES": SAMPLES,
         "EDGES_PER_ITEM": tuning.worklist_edges_per_item,
-        "TILE_ITEMS": tuning.slots_per_item,
+        "TILE_ITEMS": slots_per_item(tuning, wide=wide),
         "CHASE": tuning.chase,
         "MAX_REGISTERS": tuning.max_registers,
     }
@@ -130,7 +141,8 @@ class Plan:
         self.weights = graph.weight_defines(maximum=maximum)
         # Words and passes of a reservation, as cl/device/reservation.cl has them by leading words.
         is_by_leading = device.capabilities.int64_atomics
-        self.words = 3 if self.weights["WEIGHT_BITS"] == 64 and not is_by_leading else 2
+        self.is_wide = self.weights["WEIGHT_BITS"] == 64
+        self.words = 3 if self.is_wide and not is_by_leading else 2
         self.passes = self.words - is_by_leading
         self.one_window = not may_have_windows(graph, options.targets)
         self.ranks: tuple[int, ...] = ()
@@ -166,10 +178,15 @@ class Plan:
 
     # A program is built when a solve needs it, which takes seconds.
 
+    @property
+    def slots_per_item(self) -> int:
+        """Slots that a work-item takes of a tile, in the launches of single steps."""
+        return slots_per_item(self.device.policy, wide=self.is_wide)
+
     @cached_property
     def program(self) -> Program:
         """The kernels of one step each."""
-        return self._program(SOURCE, defines)
+        return self._program(SOURCE, defines, wide=self.is_wide)
 
     @cached_property
     def resident_program(self) -> Program:
@@ -201,7 +218,7 @@ class Plan:
         tile = min(
             size * items
             for size, items in (
-                (device.policy.work_group_size, device.policy.slots_per_item),
+                (device.policy.work_group_size, self.slots_per_item),
                 (device.policy.resident_work_group_size, device.policy.resident_slots_per_item),
             )
         )
