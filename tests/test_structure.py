@@ -14,7 +14,9 @@ from benchmarks import structure, way_of_a_solve
 FILES = {
     "clmst/__init__.py": "class Alone: ...\nclass Used: ...\nclass Often: ...\n",
     "clmst/pack/__init__.py": "",
-    "clmst/pack/top.py": '"""Top."""\n\nfrom clmst import Often, Used\nfrom clmst.pack import middle\n',
+    "clmst/pack/top.py": (
+        '"""Top."""\n\nfrom clmst import Often, Used\nfrom clmst.pack import middle\n'
+    ),
     "clmst/pack/middle.py": (
         "from typing import TYPE_CHECKING\n"
         "from clmst import Often\n"
@@ -57,7 +59,7 @@ def test_lines_by_package(root: Path) -> None:
         "tests": (1, 0),
     }
     assert found["clmst/pack"]["imports"] == 6
-    versions = [{"packages": {}}, {"packages": found}]
+    versions: list[dict[str, Any]] = [{"packages": {}}, {"packages": found}]
     assert "| clmst/pack | 0 > 4 | 0 > 16 | 0 > 3 | 0 > 4 | " in structure.table(versions)
 
 

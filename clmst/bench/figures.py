@@ -7,15 +7,7 @@ from pathlib import Path
 from statistics import geometric_mean
 from typing import Any, TypeAlias
 
-from clmst.bench.canvas import (
-    GRID,
-    STYLES,
-    legend_below,
-    panels,
-    plain_ticks,
-    style,
-    thousands_separated,
-)
+from clmst.bench.canvas import GRID, STYLES, legend_below, panels, plain_ticks, style
 from clmst.bench.grid import Grid
 from clmst.bench.measurement import SCOPE_TITLES
 from clmst.bench.report import STEPS, spreads
@@ -226,7 +218,7 @@ def _name_groups(axes: Any, names: Sequence[str]) -> None:
     axes.set_xlim(-0.6, len(names) - 0.4)
     axes.tick_params(axis="x", length=0)
     if axes.get_yscale() == "linear":
-        thousands_separated(axes.yaxis)
+        plain_ticks(axes.yaxis)
     axes.grid(axis="y", **GRID)
 
 
