@@ -179,7 +179,8 @@ def test_tables_are_square_and_all_there() -> None:
 
 
 def test_nothing_measured_makes_no_tables(tmp_path: Path) -> None:
-    assert all_tables(Results()) == draw_all(Results(), tmp_path) == []
+    assert not all_tables(Results())
+    assert not draw_all(Results(), tmp_path)
 
 
 def test_graphs_without_edges(tmp_path: Path) -> None:
