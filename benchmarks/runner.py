@@ -26,7 +26,7 @@ import clmst
 from clmst.bench import machine
 from clmst.bench.canvas import can_draw
 from clmst.bench.harness import CLOCKS, Contestant, Harness, by_name
-from clmst.bench.record import write_record
+from clmst.bench.results import write_json
 from clmst.bench.tables import digits, median_and_range
 from clmst.cli.failure import reported
 
@@ -206,7 +206,10 @@ def case(
                 found.append(row)
                 if run.devices:
                     every = [machine.facts(one) for one in run.devices]
-                    write_record(run.device, found, json_file, clock=clock, devices=every)
+                    if json_file is not None:
+                        json_file.parent.mkdir(parents=True, exist_ok=True)
+                        more = {"clock": clock, "devices": every, "points": found}
+                        write_json(json_file, {**every[0], **more})
             if plot is not None and draw is not None:
                 draw(found, plot, title)
 

@@ -49,7 +49,7 @@ def measure(run: Run, name: str, graph: clmst.Graph, dtype: str) -> Row:
     )  # fmt: skip
     ways = {
         "solve": solving(resident, "filter-boruvka", "solve").call,
-        "forest": finding_forest(resident, "filter-boruvka", "forest").call,
+        "forest": finding_forest(resident, resident, "filter-boruvka", "forest").call,
     }
     times = run.turns(ways, lambda found: found.difference(reference), warm_ups=3)
     row = {"graph": name, "slots": weighted.n_slots, "stated": STATED[name], **times}

@@ -32,7 +32,7 @@ import numpy as np
 
 import clmst
 from benchmarks.runner import Cases, Row, Rows, Run, case
-from clmst.bench.harness import processor_seconds, wall_and_processor_seconds
+from clmst.bench.harness import CLOCKS, wall_and_processor_seconds
 from clmst.scale import capacity
 
 # Dask lets malloc give all memory back at once, so that each large array costs page faults. The GNU
@@ -199,7 +199,7 @@ def _by_workers(folder: Path, n: int, kill_after: float | None) -> tuple[clmst.F
         distributed.Client(cluster) as client,
     ):
         client.run(warm_up)
-        before = sum(client.run(processor_seconds).values())
+        before = sum(client.run(CLOCKS["cpu"]).values())
         processes = client.run(os.getpid)
         killer = threading.Timer(kill_after or 0, kill_one_at_work, (client, processes))
         if kill_after is not None:
@@ -209,7 +209,7 @@ def _by_workers(folder: Path, n: int, kill_after: float | None) -> tuple[clmst.F
         lost = set(processes.values()) - set(client.run(os.getpid).values())
         if len(lost) != (kill_after is not None):
             raise click.ClickException(f"{len(lost)} workers were killed, while they had a task")
-        cpu += sum(client.run(processor_seconds).values()) - before
+        cpu += sum(client.run(CLOCKS["cpu"]).values()) - before
     return forest, (wall, cpu)
 
 

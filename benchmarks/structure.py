@@ -1,12 +1,14 @@
-"""What the code is like to enter: files on the way of a solve, import floors, namesakes, lines.
+"""The size of the code, and how hard it is to enter: lines, classes, import floors, solves.
 
     python -m benchmarks.structure
-    python -m benchmarks.structure --root OTHER_CLONE --json other.json
+    python -m benchmarks.structure --before 62c08af --json sizes.json
 
-The path of a solve is traced, not read: the second solve of a matrix of SciPy's, on the default
-device. A door is a place where a function of one file calls one of another; a step back is a door
-to a file that the path has been in before. The import floors of a package are the modules of its
-longest chain of imports, those under TYPE_CHECKING left out.
+A table has the files and lines of each package; with ``--before`` also those of an earlier commit.
+A class is named in a file whose text has its name as a word. The path of a solve is traced, not
+read: the second solve of a matrix of SciPy's, on the default device. A door is a place where a
+function of one file calls one of another; a step back is a door to a file that the path has been in
+before. The import floors of a package are the modules of its longest chain of imports, those under
+TYPE_CHECKING left out.
 """
 
 from __future__ import annotations
@@ -16,11 +18,15 @@ import ast
 import io
 import json
 import os
+import re
 import subprocess
 import sys
+import tarfile
+import tempfile
 import tokenize
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import Any
@@ -32,26 +38,33 @@ PATHS = {
     "filter-boruvka": (20_000, "filter-boruvka", ""),
     "filter-boruvka in the shape of a GPU": (20_000, "filter-boruvka", "gpu"),
 }
-PACKAGES = ("repeated", "algorithms", "runtime", "bench")
+FLOORS = ("repeated", "algorithms", "runtime", "bench")  # packages whose import floors are counted
+KINDS = ("code", "docstrings", "comments", "imports", "blank")
 
 
 # ---------------------------------------------------------------------------- lines
 
 
 def lines_of(path: Path) -> Counter[str]:
-    """Return how many lines of a file are code, docstrings, comments and blank."""
+    """Return the lines of a file: all, and those of each of KINDS."""
     text = path.read_text(encoding="utf-8")
     count = Counter(total=len(text.splitlines()))
     count["blank"] = sum(not line.strip() for line in text.splitlines())
     if path.suffix == ".cl":
         count["comments"] = _comment_lines_of_kernels(text)
     else:
-        count["docstrings"] = sum(map(_docstring_lines, ast.walk(ast.parse(text))))
+        nodes = [*ast.walk(ast.parse(text))]
+        count["docstrings"] = sum(map(_docstring_lines, nodes))
+        count["imports"] = sum(
+            (one.end_lineno or one.lineno) - one.lineno + 1
+            for one in nodes
+            if isinstance(one, ast.Import | ast.ImportFrom)
+        )
         count["comments"] = sum(
             token.type == tokenize.COMMENT and not token.line[: token.start[1]].strip()
             for token in tokenize.generate_tokens(io.StringIO(text).readline)
         )
-    count["code"] = count["total"] - count["blank"] - count["docstrings"] - count["comments"]
+    count["code"] = count["total"] - sum(count[kind] for kind in KINDS)
     return count
 
 
@@ -76,19 +89,51 @@ def _docstring_lines(node: ast.AST) -> int:
     return 1 + text.count("\n") - blank
 
 
-def product(root: Path) -> list[Path]:
-    """Return the files that users get."""
-    return sorted([*(root / "clmst").rglob("*.py"), *(root / "cl").rglob("*.cl")])
+def package_of(path: Path, root: Path) -> str:
+    """Return the row of the table that a file belongs to: ``clmst/io``, ``cl/device``, ``tests``.
+
+    Modules beside the packages of clmst are of ``clmst/*.py``.
+    """
+    top, *below = path.relative_to(root).parts
+    if top not in ("clmst", "cl"):
+        return top
+    return f"{top}/{below[0]}" if len(below) > 1 else f"{top}/*{path.suffix}"
 
 
-def lines(root: Path) -> dict[str, Any]:
-    """Return the lines of the product, and its ten longest files."""
-    files = {str(path.relative_to(root)): lines_of(path) for path in product(root)}
-    longest = sorted(files, key=lambda name: -files[name]["total"])[:10]
+def packages(root: Path) -> dict[str, Counter[str]]:
+    """Return the files and lines of each package, and the sums of each language of the product."""
+    found: dict[str, Counter[str]] = {}
+    for folder in ("clmst", "cl", "tests", "benchmarks"):
+        for path in sorted((root / folder).rglob("*")):
+            if path.suffix in (".py", ".cl"):
+                count = lines_of(path)
+                count["files"] = 1
+                rows = [package_of(path, root)]
+                if folder in ("clmst", "cl"):
+                    rows += [f"product, {path.suffix}", "product"]
+                for row in rows:
+                    found[row] = found.get(row, Counter()) + count
+    return dict(sorted(found.items()))
+
+
+def classes(root: Path) -> dict[str, list[str]]:
+    """Return the classes of the product: all, and those named in no or one other file of it."""
+    texts = {
+        path: path.read_text(encoding="utf-8") for path in sorted((root / "clmst").rglob("*.py"))
+    }
+    words = {path: {*re.findall(r"\w+", text)} for path, text in texts.items()}
+    others = {
+        f"{path.relative_to(root)}: {node.name}": sum(
+            node.name in known for other, known in words.items() if other != path
+        )
+        for path, text in texts.items()
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.ClassDef)
+    }
     return {
-        "files": len(files),
-        **dict(sum(files.values(), Counter())),
-        "longest": {name: dict(files[name]) for name in longest},
+        "all": [*others],
+        "named nowhere else": [name for name, files in others.items() if files == 0],
+        "named in one other file": [name for name, files in others.items() if files == 1],
     }
 
 
@@ -222,42 +267,61 @@ def solve_path(
 
 
 def measured(root: Path) -> dict[str, Any]:
-    """Return everything."""
+    """Return everything that is counted of a clone."""
     return {
-        "lines": lines(root),
+        "packages": packages(root),
+        "classes": classes(root),
         "namesakes": namesakes(root),
-        "floors": {
-            name: floors(root, name) for name in PACKAGES if (root / "clmst" / name).is_dir()
-        },
-        "paths": {name: solve_path(root, *what) for name, what in PATHS.items()},
+        "floors": {name: floors(root, name) for name in FLOORS if (root / "clmst" / name).is_dir()},
     }
 
 
-def table(found: dict[str, Any]) -> str:
-    """Return it for people."""
-    count, named = found["lines"], found["namesakes"]
-    rows = [
-        f"product: {count['files']} files, {count['total']:,} lines: {count['code']:,} of code, "
-        f"{count['docstrings']:,} of docstrings, {count['comments']:,} of comments, "
-        f"{count['blank']:,} blank",
-        "longest files, in lines, of code, of docstrings:",
-        *(
-            f"  {name} {one['total']}, {one['code']}, {one.get('docstrings', 0)}"
-            for name, one in count["longest"].items()
-        ),
+@contextmanager
+def checked_out(commit: str) -> Iterator[Path]:
+    """Give a folder with the files of a commit."""
+    archive = subprocess.run(["git", "archive", commit], cwd=HERE, check=True, capture_output=True)
+    with tempfile.TemporaryDirectory() as folder:
+        with tarfile.open(fileobj=io.BytesIO(archive.stdout)) as files:
+            files.extractall(folder, filter="data")
+        yield Path(folder)
+
+
+def table(versions: Sequence[dict[str, Any]]) -> str:
+    """Return the files and lines of each package as Markdown, a column for each version."""
+    columns = ("files", "total", *KINDS)
+    headings = ["package", *("lines" if name == "total" else name for name in columns)]
+    lines = [headings, ["---"] + ["--:"] * len(columns)]
+    empty: Counter[str] = Counter()
+    for name in sorted({name for one in versions for name in one["packages"]}):
+        counts = [one["packages"].get(name, empty) for one in versions]
+        lines.append([name, *(_row([count[column] for count in counts]) for column in columns)])
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _row(numbers: Sequence[int]) -> str:
+    return " > ".join(f"{number:,}" for number in numbers)
+
+
+def remarks(versions: Sequence[dict[str, Any]]) -> Iterator[str]:
+    """Yield what is counted beside the lines."""
+    for what in versions[0]["classes"]:
+        yield f"classes, {what}: {_row([len(one['classes'][what]) for one in versions])}"
+    named = versions[-1]["namesakes"]
+    yield (
         f"kernel files without a module of their name or folder: "
-        f"{len(named['kernel_files_without_module'])} of {named['kernel_files']}",
+        f"{len(named['kernel_files_without_module'])} of {named['kernel_files']}"
+    )
+    yield (
         f"modules without a test of their name or folder: "
-        f"{len(named['modules_without_test'])} of {named['modules']}",
-    ]
-    for name, chain in found["floors"].items():
-        rows.append(f"import floors of {name}: {len(chain)} ({' > '.join(chain)})")
-    for name, path in found["paths"].items():
-        rows.append(
+        f"{len(named['modules_without_test'])} of {named['modules']}"
+    )
+    for name, chain in versions[-1]["floors"].items():
+        yield f"import floors of {name}: {len(chain)} ({' > '.join(chain)})"
+    for name, path in versions[-1]["paths"].items():
+        yield (
             f"a solve, {name}: {len(path['files'])} files, {path['doors']} doors, "
             f"{path['back']} of them back to an earlier file"
         )
-    return "\n".join(rows)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -268,12 +332,18 @@ def main(arguments: list[str] | None = None) -> int:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--root", type=Path, default=HERE, help="another clone of clmst")
+    parser.add_argument("--before", metavar="COMMIT", help="an earlier commit, beside it")
     parser.add_argument("--json", type=Path, help="where everything is written")
     given = parser.parse_args(arguments)
-    found = measured(given.root.resolve())
-    print(table(found))
+    root = given.root.resolve()
+    versions = [measured(root)]
+    versions[0]["paths"] = {name: solve_path(root, *what) for name, what in PATHS.items()}
+    if given.before:
+        with checked_out(given.before) as folder:
+            versions.insert(0, measured(folder))
+    print(table(versions), *remarks(versions), sep="\n")
     if given.json:
-        given.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+        given.json.write_text(json.dumps(versions, indent=1) + "\n", encoding="utf-8")
     return 0
 
 

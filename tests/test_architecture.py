@@ -508,9 +508,7 @@ def test_cooperating_functions_say_who_calls_them(path: Path) -> None:
     """A function for a lane group, a work-group or a launch has its Scope above it once."""
     text = path.read_text(encoding="utf-8")
     scoped: dict[str, bool] = {}
-    for match in re.finditer(
-        r"^static inline \w+ ((?:wg|lanes|lane_group|grid)_\w+)\(", text, re.M
-    ):
+    for match in COOPERATING.finditer(text):
         if match[1] in ("lane_group_item", "lane_group_id", "lane_group_lane"):
             continue  # which any work-item may call
         comment = sections_of(comment_above(text, match.start()))

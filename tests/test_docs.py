@@ -116,6 +116,20 @@ def test_links_lead_somewhere(page: Path) -> None:
             assert anchor in anchors(target), link
 
 
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if page.stem == "architecture" or page.stem[:7] == "inside_"]
+)
+def test_files_that_are_named_exist(page: Path) -> None:
+    """A newcomer goes by these pages from one file to the next."""
+    text = re.sub(BLOCK, "", page.read_text(encoding="utf-8"))
+    named = set(re.findall(r"`([\w/]+/\w+\.(?:py|cl|md))`", text))
+    folders = ("benchmarks", "cl", "clmst", "docs", "tests")
+    files = [path.as_posix() for one in folders for path in (ROOT / one).rglob("*.*")]
+    assert len(named) > 3
+    assert {one for one in named if not any(file.endswith(f"/{one}") for file in files)} == set()
+    assert text.count("\n") <= (400 if page.stem == "architecture" else 500)
+
+
 def test_readme_is_short() -> None:
     """The README is read in a minute: no long lines, no hundred of them."""
     lines = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()

@@ -44,8 +44,6 @@ ALLOWED = {
     ("clmst/algorithms/filter_boruvka/record.py", "lone"): "the old name, which warns",
     ("clmst/algorithms/filter_boruvka/options.py", "lone"): "the old name, which warns",
     ("clmst/__init__.py", "lone"): "the old name, which warns",
-    ("docs/code_size.md", "crews?"): "a file that was renamed",
-    ("docs/code_size.md", "lone"): "a file that was renamed",
 }
 
 PLACES = ("clmst", "cl", "docs", "benchmarks", "examples", "tests/prove", "tests/misuse")

@@ -12,11 +12,14 @@ import clmst
 from benchmarks import structure, way_of_a_solve
 
 FILES = {
-    "clmst/__init__.py": "",
+    "clmst/__init__.py": "class Alone: ...\nclass Used: ...\nclass Often: ...\n",
     "clmst/pack/__init__.py": "",
-    "clmst/pack/top.py": '"""Top."""\n\nfrom clmst.pack import middle\n',
+    "clmst/pack/top.py": (
+        '"""Top."""\n\nfrom clmst import Often, Used\nfrom clmst.pack import middle\n'
+    ),
     "clmst/pack/middle.py": (
         "from typing import TYPE_CHECKING\n"
+        "from clmst import Often\n"
         "from clmst.pack.low import one\n"
         "if TYPE_CHECKING:\n"
         "    from clmst.pack import top\n"
@@ -39,15 +42,34 @@ def root(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_lines(root: Path) -> None:
+def test_lines_by_package(root: Path) -> None:
+    """The table would else count a docstring as code, or a file twice."""
     low = structure.lines_of(root / "clmst/pack/low.py")
-    assert low == {"total": 7, "blank": 1, "docstrings": 3, "comments": 1, "code": 2}
+    assert low == {"total": 7, "blank": 1, "docstrings": 3, "comments": 1, "code": 2, "imports": 0}
     kernel = structure.lines_of(root / "cl/pack/low.cl")
     assert kernel == {"total": 4, "blank": 0, "comments": 3, "code": 1}
-    found = structure.lines(root)
-    assert found["files"] == 7
-    name, longest = next(iter(found["longest"].items()))
-    assert (name, longest) == ("clmst/pack/low.py", dict(low))
+    found = structure.packages(root)
+    assert {name: (count["files"], count["total"]) for name, count in found.items()} == {
+        "cl/pack": (2, 5),
+        "clmst/*.py": (1, 3),
+        "clmst/pack": (4, 16),
+        "product": (7, 24),
+        "product, .cl": (2, 5),
+        "product, .py": (5, 19),
+        "tests": (1, 0),
+    }
+    assert found["clmst/pack"]["imports"] == 6
+    versions: list[dict[str, Any]] = [{"packages": {}}, {"packages": found}]
+    assert "| clmst/pack | 0 > 4 | 0 > 16 | 0 > 3 | 0 > 4 | " in structure.table(versions)
+
+
+def test_classes_are_counted_by_where_they_are_named(root: Path) -> None:
+    found = structure.classes(root)
+    assert {what: [name.split()[-1] for name in names] for what, names in found.items()} == {
+        "all": ["Alone", "Used", "Often"],
+        "named nowhere else": ["Alone"],
+        "named in one other file": ["Used"],
+    }
 
 
 def test_namesakes(root: Path) -> None:

@@ -5,7 +5,6 @@
 `inputs`          graphs by name or file, generated on demand and cached
 `harness`         verification, warm-up, turns and times: what all timing stands on
 `agreement`       the right forest of a graph, and whether a contestant's is it
-`record`          what an experiment leaves behind, as JSON
 `contestants`     ways of solving: an algorithm, its options, and what its time covers
 `peers`           outside programs, by a protocol of lines and within a time limit
 `benchmark`       contestants and peers on one graph

@@ -15,7 +15,7 @@ from typing import Any
 
 from clmst.bench.agreement import Reference
 from clmst.bench.contestants import SolveContestant, SolveOutcome
-from clmst.bench.harness import Harness, Times
+from clmst.bench.harness import Harness
 from clmst.bench.measurement import Measurement, Scope, Status, first_line
 from clmst.bench.peers import Peer, PeerOutcome
 from clmst.core.errors import ClmstError
@@ -97,22 +97,17 @@ class Benchmark:
                 harness.warm_up(every, 1)
             harness.take_turn(every, turn)
         ours = [
-            self._of_times(one.scope, times, own)
+            self._measurement(
+                times.name,
+                one.scope,
+                times.status,
+                remark=times.remark,
+                seconds=(*times.seconds,),
+                details=own,
+            )
             for one, times, own in zip(contestants, every, details, strict=True)
         ]
         return [*ours, *chain.from_iterable(answers)]
-
-    def _of_times(
-        self, scope: Scope, times: Times[SolveOutcome], details: dict[str, Any]
-    ) -> Measurement:
-        return self._measurement(
-            times.name,
-            scope,
-            times.status,
-            remark=times.remark,
-            seconds=(*times.seconds,),
-            details=details,
-        )
 
     # ------------------------------------------------------------------ peers
 

@@ -64,17 +64,15 @@ def panels(
             figure.savefig(stream, format=path.suffix[1:], dpi=DOTS_PER_INCH)
 
 
-def plain_ticks(axis: Any, multiples: tuple[int, ...]) -> None:
-    """Label a logarithmic axis with plain numbers at multiples of the powers of ten."""
-    ticker = optional_import("matplotlib.ticker", extra="plot")
-    axis.set_major_locator(ticker.LogLocator(subs=multiples))
-    axis.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value:,.10g}"))
-    axis.set_minor_formatter(ticker.NullFormatter())
+def plain_ticks(axis: Any, multiples: tuple[int, ...] = ()) -> None:
+    """Label an axis with numbers like 12,000.
 
-
-def thousands_separated(axis: Any) -> None:
-    """Label a linear axis with numbers like 12,000."""
+    A logarithmic axis has them at `multiples` of the powers of ten.
+    """
     ticker = optional_import("matplotlib.ticker", extra="plot")
+    if multiples:
+        axis.set_major_locator(ticker.LogLocator(subs=multiples))
+        axis.set_minor_formatter(ticker.NullFormatter())
     axis.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value:,.10g}"))
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from clmst import algorithms
+from clmst.algorithms.shared.device_forest import DeviceForest
 from clmst.api import minimum_spanning_forest
 from clmst.bench.agreement import Reference
 from clmst.bench.harness import Contestant
@@ -55,8 +56,8 @@ def solving(
     **parameters: Any,
 ) -> SolveContestant:
     """Return the contestant that leaves the forest on the device as flags: what ECL-MST times."""
-    name, solve = _chosen(algorithm, resident)
     device = resident.device
+    name, solve = algorithms.choose(algorithm, device, resident)
 
     def call() -> SolveOutcome:
         with device.lock:
@@ -75,46 +76,36 @@ def solving(
     return SolveContestant(name=contestant, scope="solve", call=call, parameters=parameters)
 
 
-def finding_forest(resident: DeviceGraph, algorithm: str, contestant: str) -> SolveContestant:
-    """Return the contestant that leaves slots and endpoints of the forest on the device."""
-
-    def call() -> SolveOutcome:
-        forest = minimum_spanning_forest(resident, algorithm=algorithm, keep_on_device=True)
-        resident.device.queue.finish()
-
-        def difference(reference: Reference) -> str:
-            return reference.difference(forest.to_host().edge_ids)
-
-        return SolveOutcome(difference=difference, stats=forest.stats)
-
-    parameters = {"algorithm": _chosen(algorithm, resident)[0]}
-    return SolveContestant(name=contestant, scope="forest", call=call, parameters=parameters)
-
-
-def with_transfers(
+def finding_forest(
     source: Any, resident: DeviceGraph, algorithm: str, contestant: str
 ) -> SolveContestant:
-    """Return the contestant that starts from `source` on the host and ends there."""
+    """Return the contestant that finds the forest of `source`, which is equal to `resident`.
+
+    The forest of `resident` itself stays on the device; that of a source on the host ends there.
+    """
     device = resident.device
+    stays: Any = source is resident
 
     def call() -> SolveOutcome:
-        forest = minimum_spanning_forest(source, algorithm=algorithm, device=device)
+        forest = minimum_spanning_forest(
+            source, algorithm=algorithm, device=device, keep_on_device=stays
+        )
+        if stays:
+            device.queue.finish()
 
         def difference(reference: Reference) -> str:
-            return reference.difference(forest.edge_ids)
+            found = forest.to_host() if isinstance(forest, DeviceForest) else forest
+            return reference.difference(found.edge_ids)
 
         return SolveOutcome(difference=difference, stats=forest.stats)
 
-    parameters = {
-        "algorithm": _chosen(algorithm, resident)[0],
-        "source": type(source).__name__,
-    }
-    return SolveContestant(name=contestant, scope="transfers", call=call, parameters=parameters)
-
-
-def _chosen(algorithm: str, resident: DeviceGraph) -> tuple[str, algorithms.Solve]:
-    """Return the algorithm that a name means for a graph on its device."""
-    return algorithms.choose(algorithm, resident.device, resident)
+    name, _ = algorithms.choose(algorithm, device, resident)
+    return SolveContestant(
+        name=contestant,
+        scope="forest" if stays else "transfers",
+        call=call,
+        parameters={"algorithm": name} | ({} if stays else {"source": type(source).__name__}),
+    )
 
 
 def as_matrix(graph: Graph) -> Any:

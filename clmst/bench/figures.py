@@ -7,15 +7,7 @@ from pathlib import Path
 from statistics import geometric_mean
 from typing import Any, TypeAlias
 
-from clmst.bench.canvas import (
-    GRID,
-    STYLES,
-    legend_below,
-    panels,
-    plain_ticks,
-    style,
-    thousands_separated,
-)
+from clmst.bench.canvas import GRID, STYLES, legend_below, panels, plain_ticks, style
 from clmst.bench.grid import Grid
 from clmst.bench.measurement import SCOPE_TITLES
 from clmst.bench.report import STEPS, spreads
@@ -71,18 +63,16 @@ def ablation(results: Results, folder: Path) -> Iterator[Path]:
         yield _bars(path, grid, labels, colors, title=title)
 
 
-def seed_spread(results: Results, folder: Path) -> Iterator[Path]:
-    """Draw boxes of throughput over seeds (SC '23, Figure 6)."""
-    return _of_seeds(results, folder / "seeds", "throughput over seeds of its sample")
+def seeds(results: Results, folder: Path) -> Iterator[Path]:
+    """Draw boxes for each graph and size of sample (SC '23, Figures 6 and 7).
 
-
-def thresholds(results: Results, folder: Path) -> Iterator[Path]:
-    """Draw how far the filter's thresholds are from their target (SC '23, Figure 7)."""
-    return _of_seeds(results, folder / "thresholds", "how far filters are from their target")
+    First of throughput, then of how far the filter's thresholds are from their target.
+    """
+    yield from _of_seeds(results, folder / "seeds", "throughput over seeds of its sample")
+    yield from _of_seeds(results, folder / "thresholds", "how far filters are from their target")
 
 
 def _of_seeds(results: Results, path: Path, what: str) -> Iterator[Path]:
-    """Draw boxes of throughput or of thresholds, for each graph and size of sample."""
     for number, machine in enumerate(results.machines):
         values = {}
         for one in spreads(results, machine):
@@ -106,19 +96,13 @@ def _of_seeds(results: Results, path: Path, what: str) -> Iterator[Path]:
             yield file
 
 
-def scaling(results: Results, folder: Path) -> Iterator[Path]:
-    """Draw time over the number of vertices (HPG '09, Figure 13 a)."""
-    return _growth(results, folder, "scaling", "n", "vertices")
+def growth(results: Results, folder: Path) -> Iterator[Path]:
+    """Draw time over the number of vertices and over the average degree (HPG '09, Figure 13)."""
+    yield from _growth(results, folder, "scaling", "n", "vertices")
+    yield from _growth(results, folder, "degree", "degree", "average degree")
 
 
-def degree(results: Results, folder: Path) -> Iterator[Path]:
-    """Draw time over the average degree (HPG '09, Figure 13 b)."""
-    return _growth(results, folder, "degree", "degree", "average degree")
-
-
-FIGURES: Sequence[Draw] = (
-    throughput, devices, ablation, seed_spread, thresholds, scaling, degree,
-)  # fmt: skip
+FIGURES: Sequence[Draw] = (throughput, devices, ablation, seeds, growth)
 
 
 def _growth(
@@ -226,7 +210,7 @@ def _name_groups(axes: Any, names: Sequence[str]) -> None:
     axes.set_xlim(-0.6, len(names) - 0.4)
     axes.tick_params(axis="x", length=0)
     if axes.get_yscale() == "linear":
-        thousands_separated(axes.yaxis)
+        plain_ticks(axes.yaxis)
     axes.grid(axis="y", **GRID)
 
 

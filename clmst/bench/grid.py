@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from clmst.bench.measurement import Measurement
-from clmst.bench.results import Results, graphs_of
+from clmst.bench.results import Results
 
 MEAN = "geometric mean"
 
@@ -70,7 +70,10 @@ class Grid:
             (column for column in named if column in with_times),
             key=lambda column: (not column.ours, order.index(column.machine)),
         )
-        names = sorted(graphs_of(timed), key=lambda name: results.graphs[name]["n_slots"])
+        names = sorted(
+            dict.fromkeys(one.graph for one in timed),
+            key=lambda name: results.graphs[name]["n_slots"],
+        )
         return cls(results=results, graphs=names, columns=columns, cells=cells)
 
     def ordered(self, contestants: Sequence[str]) -> Grid:

@@ -201,11 +201,6 @@ def seconds_of(call: Callable[[], object]) -> float:
     return Harness(repetitions=1).clocked(times)[0]
 
 
-def processor_seconds() -> float:
-    """Return the seconds of processor time that this process has taken so far."""
-    return process_time()
-
-
 def wall_and_processor_seconds(call: Callable[[], T]) -> tuple[T, float, float]:
     """Return what a single call returns, and its seconds by both clocks, with no warm-up."""
     processor, wall = process_time(), perf_counter()

@@ -203,8 +203,3 @@ def _check_same_graph(
                 f"{where} mean different graphs by {name}: {fact} is {one[fact]} and "
                 f"{other[fact]}; results stand side by side only for equal graphs"
             )
-
-
-def graphs_of(measurements: Sequence[Measurement]) -> list[str]:
-    """Return the names of the graphs that were measured, in order."""
-    return list(dict.fromkeys(one.graph for one in measurements))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from clmst.algorithms import ALGORITHMS
@@ -11,13 +12,7 @@ from clmst.algorithms.ecl.options import EclOptions
 from clmst.bench import inputs, machine
 from clmst.bench.agreement import Reference, establish
 from clmst.bench.benchmark import Benchmark, PeerGroup, release
-from clmst.bench.contestants import (
-    SolveContestant,
-    as_matrix,
-    finding_forest,
-    solving,
-    with_transfers,
-)
+from clmst.bench.contestants import SolveContestant, as_matrix, finding_forest, solving
 from clmst.bench.inputs import Input
 from clmst.bench.measurement import Key, Measurement, Scope, first_line
 from clmst.bench.results import Results
@@ -49,6 +44,29 @@ class _Loaded:
     resident: DeviceGraph
     matrix: Any
     reference: Reference
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Planned:
+    """A contestant to be made for a graph, or a peer."""
+
+    name: str
+    scope: Scope
+    make: Callable[[_Loaded], SolveContestant] | None = None  # None for a peer
+
+
+def _of_ecl(
+    name: str, options: EclOptions, parameters: dict[str, Any], loaded: _Loaded
+) -> SolveContestant:
+    return solving(loaded.resident, "ecl", name, options, **parameters)
+
+
+# How the contestants of an algorithm are made, in the order of their measurements.
+_MAKERS: dict[Scope, Callable[[str, _Loaded], SolveContestant]] = {
+    "solve": lambda name, of: solving(of.resident, name, f"clmst {name}"),
+    "forest": lambda name, of: finding_forest(of.resident, of.resident, name, f"clmst {name}"),
+    "transfers": lambda name, of: finding_forest(of.matrix, of.resident, name, f"clmst {name}"),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -182,7 +200,8 @@ class Suite:
             repetitions=settings.repetitions,
             keep=self.results.add,
         )
-        contestants = self._contestants(experiment, loaded)
+        plan = self._plan(experiment)
+        contestants = [one.make(loaded) for one in plan if one.make is not None]
         group = None
         if experiment in ("times", "scaling", "degree") and settings.peers:
             group = PeerGroup(
@@ -190,24 +209,25 @@ class Suite:
             )
         return benchmark.run(contestants, loaded.reference, group)
 
-    def _contestants(self, experiment: str, loaded: _Loaded) -> list[SolveContestant]:
-        resident = loaded.resident
+    def _plan(self, experiment: str) -> list[_Planned]:
+        """Return what an experiment measures; of peers, the scope that all have."""
         if experiment in ("ablation", "seeds"):
             return [
-                solving(resident, "ecl", name, options, **parameters)
+                _Planned(
+                    name=name,
+                    scope="solve",
+                    make=partial(_of_ecl, name, options, parameters),
+                )
                 for name, options, parameters in self._variants(experiment)
             ]
-        contestants = []
-        for contestant, algorithm in self._algorithms().items():
-            contestants.append(solving(resident, algorithm, contestant))
-            contestants.append(finding_forest(resident, algorithm, contestant))
-            if self.settings.transfers:
-                contestants.append(with_transfers(loaded.matrix, resident, algorithm, contestant))
-        return contestants
-
-    def _algorithms(self) -> dict[str, str]:
-        """Return the algorithms by the names of contestants, each once."""
-        return {f"clmst {name}": name for name in self.settings.algorithms}
+        plan = [
+            _Planned(name=f"clmst {name}", scope=scope, make=partial(make, name))
+            for name in self.settings.algorithms
+            for scope, make in _MAKERS.items()
+            if scope != "transfers" or self.settings.transfers
+        ]
+        peers = (_Planned(name=one.name, scope="solve") for one in self.settings.peers)
+        return [*plan, *peers]
 
     def _variants(self, experiment: str) -> list[tuple[str, EclOptions, dict[str, Any]]]:
         """Return the variants of `ecl` that an experiment compares, with their parameters."""
@@ -226,8 +246,10 @@ class Suite:
     # ----------------------------------------------------------------- results
 
     def _keys(self, experiment: str, graph: str) -> list[Key]:
-        """Return the keys of what an experiment measures; of peers, those that all have."""
-        return [one.key for one in self._failed([experiment], graph, "")]
+        """Return the keys of what an experiment measures."""
+        return [
+            (self.machine, experiment, graph, one.name, one.scope) for one in self._plan(experiment)
+        ]
 
     def _failed(self, experiments: Iterable[str], graph: str, remark: str) -> list[Measurement]:
         """Return measurements of everything in these experiments as failed."""
@@ -236,26 +258,15 @@ class Suite:
                 machine=self.machine,
                 experiment=experiment,
                 graph=graph,
-                contestant=contestant,
-                scope=scope,
+                contestant=one.name,
+                scope=one.scope,
                 status="failed",
                 remark=remark,
-                ours=ours,
+                ours=one.make is not None,
             )
             for experiment in experiments
-            for contestant, scope, ours in self._expected(experiment)
+            for one in self._plan(experiment)
         ]
-
-    def _expected(self, experiment: str) -> list[tuple[str, Scope, bool]]:
-        if experiment in ("ablation", "seeds"):
-            return [(name, "solve", True) for name, _, _ in self._variants(experiment)]
-        scopes: list[Scope] = ["solve", "forest"]
-        scopes += ["transfers"] if self.settings.transfers else []
-        ours = [(one, scope, True) for one in self._algorithms() for scope in scopes]
-        peers: list[tuple[str, Scope, bool]] = [
-            (peer.name, "solve", False) for peer in self.settings.peers
-        ]
-        return ours + peers
 
 
 def _facts(each: Input, graph: Graph, reference: Reference) -> dict[str, Any]:

@@ -20,7 +20,6 @@ from clmst.bench.contestants import (
     as_matrix,
     finding_forest,
     solving,
-    with_transfers,
 )
 from clmst.bench.measurement import Measurement
 from clmst.bench.peers import Peer
@@ -161,8 +160,8 @@ def _contestants(resident: Any, matrix: Any) -> list[SolveContestant]:
     return [
         solving(resident, "auto", "clmst auto"),
         solving(resident, "ecl", "few", EclOptions(samples=20, seed=3), seed=3),
-        finding_forest(resident, "boruvka", "clmst boruvka"),
-        with_transfers(matrix, resident, "ecl", "clmst ecl"),
+        finding_forest(resident, resident, "boruvka", "clmst boruvka"),
+        finding_forest(matrix, resident, "ecl", "clmst ecl"),
     ]
 
 

@@ -58,20 +58,13 @@ class Outcomes:
 
 def cases() -> Iterator[tuple[int, Entry, str, str]]:
     """Yield (number, entry, argument, name of the odd value), always in the same order."""
-    number, world_free = 0, list(odd_values())
+    number, values = 0, list(odd_values())
     for entry in entries():
-        for argument in _arguments(entry):
-            for value in world_free:
+        for argument in entry.make(_WORLD)[1]:
+            for value in values:
                 if (entry.name, argument, value) not in CALLERS_OWN:
                     yield number, entry, argument, value
                 number += 1
-
-
-_known_arguments: dict[str, list[str]] = {}
-
-
-def _arguments(entry: Entry) -> list[str]:
-    return list(entry.make(_WORLD)[1])
 
 
 _WORLD = World()
