@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -63,13 +63,10 @@ def session_of(
 class StagedPoints:
     """Checked coordinates of a round, on the host, for the executor that owns them."""
 
+    is_on_device: ClassVar[bool] = False
+
     points: Points
     owner: Any
-
-    @property
-    def is_on_device(self) -> bool:
-        """Whether they are in a caller's buffer."""
-        return False
 
 
 class PointsExecutor(OneDevice):

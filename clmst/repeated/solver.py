@@ -14,7 +14,7 @@ from clmst.core.forest import Forest
 from clmst.repeated.device_pool import DevicePool
 from clmst.repeated.points import points_of, session_of
 from clmst.repeated.prepared import Prepared, check_options, devices_of, graph_of, rounds_of
-from clmst.repeated.session import Session
+from clmst.repeated.session import RoundOptions, Session
 from clmst.repeated.single_device import SingleDevice
 
 
@@ -194,10 +194,8 @@ class RepeatedSolver(Prepared):
         O(m) in addition to the algorithm. 64-bit weights of the host are narrowed to 32 bits where
         that is exact; those on the device are not.
         """
-        check_bools(keep_on_device=keep_on_device, profile=profile, verify=verify)
-        return self._session.solve(
-            weights, profile=profile, keep_on_device=keep_on_device, verify=verify
-        )
+        options = RoundOptions(keep_on_device=keep_on_device, profile=profile, verify=verify)
+        return self._session.solve(weights, options=options)
 
     @overload
     def update(
@@ -260,10 +258,8 @@ class RepeatedSolver(Prepared):
         Uploads the changes, O(k). Copies the caller's weights at the first update. Weights that
         were narrowed to 32 bits become 64 bits wide, O(m), when a new one does not fit 32 bits.
         """
-        check_bools(keep_on_device=keep_on_device, profile=profile, verify=verify)
-        return self._session.update(
-            edge_ids, weights, profile=profile, keep_on_device=keep_on_device, verify=verify
-        )
+        options = RoundOptions(keep_on_device=keep_on_device, profile=profile, verify=verify)
+        return self._session.update(edge_ids, weights, options=options)
 
     @overload
     def solve_many(
@@ -321,11 +317,8 @@ class RepeatedSolver(Prepared):
             the iterable are raised too. The solver can be used again.
         """
         self._session.opened()
-        check_bools(keep_on_device=keep_on_device, verify=verify)
-        each, on_progress = rounds_of(weights, progress)
-        return self._session.solve_many(
-            each, on_progress, keep_on_device=keep_on_device, verify=verify
-        )
+        options = RoundOptions(keep_on_device=keep_on_device, verify=verify)
+        return self._session.solve_many(*rounds_of(weights, progress), options)
 
     # ------------------------------------------------------------------------ closing
 

@@ -10,6 +10,7 @@ from clmst.algorithms.reweighting import warm_start
 from clmst.core.known_graphs import known_graph
 from clmst.repeated import self_test
 from clmst.repeated.families import SERIES
+from clmst.repeated.session import RoundOptions
 from clmst.runtime.kernel_family import Case
 
 
@@ -33,7 +34,7 @@ def test_warm_starts_are_reached(
     rng, dtype = np.random.default_rng(1), case.dtype
     warm = []
     for weights in self_test.drifting(known.ranks.n_slots, dtype, rng):
-        found = session.solve(series.by_edge(weights), profile=False, keep_on_device=True)
+        found = session.solve(series.by_edge(weights), options=RoundOptions(keep_on_device=True))
         warm.append("warm_start" in found.stats)
     assert warm == [False, False, True, False]
 
