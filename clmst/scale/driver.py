@@ -24,10 +24,9 @@ from clmst.scale.capacity import NoSpaceForReductionError
 from clmst.scale.checkpoint import Checkpoint, Position
 from clmst.scale.edge_part import EdgePart
 from clmst.scale.host_reducer import ROWS, StreamSnapshot
-from clmst.scale.passes import Passes
-from clmst.scale.reductions import Reductions
 from clmst.scale.result import StreamProgress, forest_of_part
 from clmst.scale.rows import GeneratedPiece, StreamPiece
+from clmst.scale.sinks import Passes, Reductions
 from clmst.scale.source import EdgeSource
 
 OnProgress: TypeAlias = Callable[[StreamProgress], object]

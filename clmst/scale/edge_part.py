@@ -25,15 +25,9 @@ MOST_IDS = 2**63  # edge ids are int64
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class EdgePart:
-    """Some edges of a graph, with 64-bit ids; no order is implied.
+    """Some edges of a graph in any order, with distinct ids of 64 bits.
 
-    Attributes
-    ----------
-    u, v : ndarray of uint32, shape (m,)
-        The ends of each edge.
-    weights : ndarray of any supported dtype, shape (m,)
-    edge_ids : ndarray of int64, shape (m,)
-        Distinct. Of edges with equal weights and the same ends the lesser id comes first.
+    Of edges with equal weights and the same ends the lesser id comes first.
     """
 
     u: npt.NDArray[np.uint32]
@@ -48,16 +42,13 @@ class EdgePart:
 
     def take(self, at: Any) -> EdgePart:
         """Return the edges at some positions, of a slice, or where a mask is True."""
-        return EdgePart(
-            u=self.u[at], v=self.v[at], weights=self.weights[at], edge_ids=self.edge_ids[at]
-        )
+        u, v, weights, ids = (column[at] for column in self.columns)
+        return EdgePart.of_columns((u, v, weights, ids))
 
     def owned(self) -> EdgePart:
         """Return the same edges; arrays that are parts of others are copied."""
-        return EdgePart(
-            u=_owned(self.u), v=_owned(self.v), weights=_owned(self.weights),
-            edge_ids=_owned(self.edge_ids),
-        )  # fmt: skip
+        u, v, weights, ids = (one if one.base is None else one.copy() for one in self.columns)
+        return EdgePart.of_columns((u, v, weights, ids))
 
     @property
     def columns(self) -> tuple[Array, Array, Array, Array]:
@@ -95,22 +86,10 @@ class EdgePart:
         n_vertices: int,
         row: Callable[[int], str],
     ) -> EdgePart:
-        """Check arrays of edges; ids are given as an array, or as the first of consecutive ones.
+        """Return arrays of edges as a part, or raise :class:`InvalidGraphError`.
 
-        Parameters
-        ----------
-        u, v : array of int, shape (m,)
-        weights : array of any supported dtype, shape (m,), or None
-            None means that every weight is 1, as uint8.
-        edge_ids : array of int, shape (m,), or int
-        n_vertices : int
-        row : callable
-            Names the row at a position, for messages.
-
-        Raises
-        ------
-        InvalidGraphError
-            Lengths differ, an end is out of range, a weight is NaN, or a dtype is not supported.
+        Weights that are None are 1, as uint8. Ids are given as an array, or as the first of
+        consecutive ones. `row` names the row at a position, for messages.
         """
         u, v = csr.check_pairs(u, v)
         weights = np.ones(u.size, np.uint8) if weights is None else as_weights(weights)
@@ -174,11 +153,6 @@ def _checked_ids(edge_ids: Any, m: int) -> npt.NDArray[np.int64]:
     return ids.astype(np.int64, copy=False)
 
 
-def _owned(array: npt.NDArray[T]) -> npt.NDArray[T]:
-    """Return an array that is no part of another one."""
-    return array if array.base is None else array.copy()
-
-
 def check_n_vertices(n_vertices: int) -> None:
     """Raise unless vertex numbers of 32 bits are enough."""
     if n_vertices > MAX_VERTICES:
@@ -201,12 +175,8 @@ def joined(parts: Sequence[EdgePart]) -> EdgePart:
         check_same_dtype(first.weights.dtype, part.weights.dtype)
     if len(parts) == 1:
         return first
-    return EdgePart(
-        u=np.concatenate([part.u for part in parts]),
-        v=np.concatenate([part.v for part in parts]),
-        weights=np.concatenate([part.weights for part in parts]),
-        edge_ids=np.concatenate([part.edge_ids for part in parts]),
-    )
+    u, v, weights, ids = map(np.concatenate, zip(*(part.columns for part in parts), strict=True))
+    return EdgePart.of_columns((u, v, weights, ids))
 
 
 def check_same_dtype(one: np.dtype[Any], other: np.dtype[Any]) -> None:

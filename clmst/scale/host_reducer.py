@@ -68,14 +68,7 @@ class StreamSnapshot:
 class HostReducer:
     """As :class:`EdgeReducer`, but only the solves are on the device, within a `limit` of bytes.
 
-    Attributes
-    ----------
-    forest : EdgePart or None
-        Of all edges up to the last reduction.
-    n_waiting : int
-        Edges that wait for the next one.
-    reductions, n_filtered : int
-        Solves so far, and edges that none of them had.
+    The `forest` is of all edges up to the last reduction, None before it.
     """
 
     def __init__(self, *, n_vertices: int, device: Device, limit: int, maximum: bool) -> None:

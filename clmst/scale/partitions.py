@@ -21,35 +21,24 @@ from clmst.core.columns import check_columns, choose
 from clmst.core.errors import InvalidArgumentError, InvalidGraphError, UnsupportedDeviceError
 from clmst.core.forest import Forest
 from clmst.runtime.discovery import get_device
-from clmst.scale import reductions
+from clmst.scale import sinks
 from clmst.scale.capacity import default_limit
 from clmst.scale.checkpoint import Position
 from clmst.scale.edge_part import EdgePart, check_n_vertices, check_same_dtype
-from clmst.scale.file_lane import FileLane, pieces_of_lane
 from clmst.scale.host_reducer import StreamSnapshot
-from clmst.scale.partition_pieces import ROW_BITS, piece_of
-from clmst.scale.reductions import Reductions
+from clmst.scale.partition_pieces import ROW_BITS, FileLane, piece_of, pieces_of_lane
 from clmst.scale.result import forest_of_part
 from clmst.scale.rounds import LaneStep
 from clmst.scale.rows import StreamPiece
+from clmst.scale.sinks import Reductions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartitionJob:
-    """What is to be found in all partitions.
+    """The arguments of a search in all partitions; devices and limits are of each worker.
 
-    Attributes
-    ----------
-    n_vertices : int
-    columns : tuple of hashable, or None
-        The names of columns, as of :func:`clmst.core.columns.choose`.
-    edge_id : str or None
-        The column of edge ids; None: they are positions.
-    device : object
-        As of :func:`clmst.get_device`, on each worker.
-    memory_limit : int or None
-        As of :func:`clmst.stream_minimum_spanning_forest`, on each worker.
-    maximum : bool
+    Columns are as of :func:`clmst.core.columns.choose`; `edge_id` is the column of edge ids, which
+    else are positions.
     """
 
     n_vertices: int
@@ -97,13 +86,7 @@ class PartitionJob:
 class PartitionForest:
     """The forest of some partitions, and edges of theirs that wait for the next reduction.
 
-    Attributes
-    ----------
-    snapshot : StreamSnapshot
-    dtype : dtype
-        Of the weights.
-    n_rows, n_reductions : mapping of int to int
-        The rows of each of these partitions; the reductions up to it since the one before.
+    By the number of each partition there are its rows, and the reductions since the one before.
     """
 
     snapshot: StreamSnapshot
@@ -174,7 +157,7 @@ def take_partition(
             for _ in sink.take(piece):
                 pass
         sink.flush()
-        most = sink.n_forest if not step.to_come else max(sink.n_forest, reductions.OPEN_FROM)
+        most = sink.n_forest if not step.to_come else max(sink.n_forest, sinks.OPEN_FROM)
         if isinstance(data, FileLane) or sink.n_waiting > most:
             sink.reduce(is_last=True)
         snapshot = sink.snapshot()
@@ -287,7 +270,7 @@ def _check_dtypes(one: PartitionForest, other: PartitionForest) -> None:
 
 
 def _sink(job: PartitionJob, worker: str, n_edges: int) -> Reductions:
-    """Return a new sink of so many edges on this worker's device."""
+    """Return a new sink of a known number of edges on this worker's device."""
     try:
         device = get_device(job.device)
     except (UnsupportedDeviceError, InvalidArgumentError) as error:

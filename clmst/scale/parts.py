@@ -120,17 +120,13 @@ def devices_of(graph: DeviceGraph | DeviceMatrix | DeviceParts) -> Sequence[Devi
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Division:
-    """How a graph is divided among devices.
+    """A division of a graph among devices.
 
     Attributes
     ----------
-    devices : tuple of Device
     first_rows, first_slots : tuple of int
         The row and the slot that each device's part begins with; slots are counted through all.
-    n_vertices, n_slots : int
-    graph : Graph or None
-        The caller's graph, if it is on the host.
-    slots : ndarray of int or None
+    graph, slots
         As of :class:`DeviceParts`.
     part : callable
         Returns the part of a number, on its device, which may still be copying it there. Several

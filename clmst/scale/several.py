@@ -33,16 +33,7 @@ _WORD = np.dtype(np.uint32)
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Branch:
-    """The forest of consecutive parts.
-
-    Attributes
-    ----------
-    number : int
-        Of the first of these parts.
-    forest : PartForest
-    algorithm, stats
-        What made it, and what that tells.
-    """
+    """The forest of consecutive parts from a `number` on, by an algorithm with its stats."""
 
     number: int
     forest: PartForest

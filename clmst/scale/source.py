@@ -34,17 +34,8 @@ _MOST_READERS = 8  # threads that read files: pyarrow has threads of its own bes
 class EdgeSource:
     """A source of edges, checked; it can be read several times, unless it is an iterator.
 
-    Attributes
-    ----------
-    chunks, columns
-        As of :func:`clmst.stream_minimum_spanning_forest`.
-    n_vertices : int
-    n_edges : int or None
-        How many edges there are in all, if that is known.
-    weight_dtype : numpy.dtype
-        Of the weights, if there is no edge to tell it.
-    names : VertexNames or None
-        Of the vertices of rows, which may be strings.
+    Attributes are as of :func:`clmst.stream_minimum_spanning_forest`; `weight_dtype` is that of a
+    stream without edges, and `names` are of the vertices of rows, which may be strings.
     """
 
     chunks: Any

@@ -26,9 +26,8 @@ from clmst.runtime.failures import Guard
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.uploads import Uploads
 from clmst.scale.checkpoint import Position
-from clmst.scale.edge_block import EdgeBlock
 from clmst.scale.edge_part import EdgePart
-from clmst.scale.rows import GeneratedPiece, StreamPiece
+from clmst.scale.rows import EdgeBlock, GeneratedPiece, StreamPiece
 
 # Rows of a block: on CPUs few enough for the caches.
 ROWS = {"cpu": 1 << 18, "gpu": 1 << 22, "accelerator": 1 << 22}

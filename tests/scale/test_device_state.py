@@ -23,7 +23,7 @@ from clmst.runtime.device import Device
 from clmst.runtime.device_memory import is_pinned
 from clmst.runtime.kernel_family import KernelFamily
 from clmst.runtime.trust import Trust
-from clmst.scale import edge_block, reductions, stream_sink
+from clmst.scale import rows, sinks, stream_sink
 from clmst.scale.rows import StreamPiece
 from tests.runtime.test_device_memory import pinned
 from tests.scale.edges import Edges, cut, forest_of_edges, limit_for, random_edges
@@ -41,10 +41,10 @@ def everything_to_the_device(
     request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Small blocks, from the first row on; also with a queue for uploads where none is needed."""
-    monkeypatch.setattr(reductions, "OPEN_FROM", 0)
-    monkeypatch.setattr(reductions, "VERTICES_PER_EDGE", N)
+    monkeypatch.setattr(sinks, "OPEN_FROM", 0)
+    monkeypatch.setattr(sinks, "VERTICES_PER_EDGE", N)
     monkeypatch.setattr(stream_sink, "ROWS", dict.fromkeys(stream_sink.ROWS, ROWS))
-    monkeypatch.setattr(edge_block, "_JOINED", 64)
+    monkeypatch.setattr(rows, "_JOINED", 64)
     if request.param == "two queues":
         monkeypatch.setattr(uploads, "has_own_queue", lambda _: True)
 
@@ -75,7 +75,7 @@ def test_the_arrays_of_a_chunk_may_change_before_the_next(
     any_device: Device, open_from: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Plain arrays and pinned ones that the iterator fills again and again."""
-    monkeypatch.setattr(reductions, "OPEN_FROM", open_from)
+    monkeypatch.setattr(sinks, "OPEN_FROM", open_from)
     for make in (np.empty, lambda size, dtype: pinned(any_device, size, dtype)):
         own = [make(ROWS + 200, column.dtype) for column in EDGES]
         assert is_pinned(own[0][3:9]) == (make is not np.empty)
@@ -103,7 +103,7 @@ def test_few_edges_and_small_limits_are_for_the_host(
     found = stream(cut(EDGES, 500), N, device=any_device, memory_limit=limit)
     check(found)
     assert found.stats["edges_on_device"] == 0
-    monkeypatch.setattr(reductions, "OPEN_FROM", 2500)
+    monkeypatch.setattr(sinks, "OPEN_FROM", 2500)
     found = stream(cut(EDGES, 500), N, device=any_device)
     check(found)
     check_went(found, M - 2000)
@@ -115,7 +115,7 @@ def test_what_waits_on_the_host_comes_first(
     any_device: Device, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A forest and more edges go to the device, which gives back both where it has no space."""
-    monkeypatch.setattr(reductions, "OPEN_FROM", 4000)
+    monkeypatch.setattr(sinks, "OPEN_FROM", 4000)
     found = stream(cut(EDGES, 300), N, device=any_device, memory_limit=LIMIT)
     check(found)
     assert 0 < found.stats["edges_on_device"] < M
@@ -181,7 +181,7 @@ def test_checksums_are_those_of_the_host(
 ) -> None:
     files = []
     for k, open_from in enumerate((0, 1 << 60)):
-        monkeypatch.setattr(reductions, "OPEN_FROM", open_from)
+        monkeypatch.setattr(sinks, "OPEN_FROM", open_from)
         files.append(tmp_path / f"{k}.ckpt")
         stream(cut(EDGES, 450), N, device=any_device, checkpoint=files[-1])
     assert files[0].read_bytes() == files[1].read_bytes()

@@ -15,7 +15,7 @@ import clmst
 from clmst.core.errors import InvalidGraphError, StreamedWarning
 from clmst.runtime import uploads
 from clmst.runtime.device import Device
-from clmst.scale import driver, edge_block, reductions, stream_sink
+from clmst.scale import driver, rows, sinks, stream_sink
 from clmst.scale.checkpoint import Checkpoint
 from tests.scale.edges import (
     ALL_DTYPES,
@@ -71,10 +71,10 @@ class Way:
 
 
 def way_of(name: str, device: Device, monkeypatch: pytest.MonkeyPatch) -> Way:
-    monkeypatch.setattr(reductions, "OPEN_FROM", 1 << 60 if name == "host" else 0)
-    monkeypatch.setattr(reductions, "VERTICES_PER_EDGE", N)
+    monkeypatch.setattr(sinks, "OPEN_FROM", 1 << 60 if name == "host" else 0)
+    monkeypatch.setattr(sinks, "VERTICES_PER_EDGE", N)
     monkeypatch.setattr(stream_sink, "ROWS", dict.fromkeys(stream_sink.ROWS, ROWS))
-    monkeypatch.setattr(edge_block, "_JOINED", 64)
+    monkeypatch.setattr(rows, "_JOINED", 64)
     if name == "two queues":  # also where none is needed for uploads
         monkeypatch.setattr(uploads, "has_own_queue", lambda _: True)
     limits = {"host": limit_for(device, N, 3 * N), "passes": limit_for_passes(N, 150)}
@@ -207,7 +207,7 @@ def test_killed_at_ten_points_and_resumed(
     """On the device, on the host, and with other chunks: each goes on from the one before."""
     monkeypatch.setattr(driver, "SECONDS_BETWEEN", 0.0)
     monkeypatch.setattr(driver, "PACE", 0)  # the disk may be slow
-    path, resumed, open_from = tmp_path / "stream.ckpt", [], reductions.OPEN_FROM
+    path, resumed, open_from = tmp_path / "stream.ckpt", [], sinks.OPEN_FROM
     for k, until in enumerate(range(2500, M - 100, 350)):
 
         def kill(progress: clmst.StreamProgress, until: int = until) -> None:
@@ -215,9 +215,9 @@ def test_killed_at_ten_points_and_resumed(
                 raise KilledError
 
         if k % 3 == 2:
-            monkeypatch.setattr(reductions, "OPEN_FROM", 1 << 60 if first == "host" else 0)
+            monkeypatch.setattr(sinks, "OPEN_FROM", 1 << 60 if first == "host" else 0)
         else:
-            monkeypatch.setattr(reductions, "OPEN_FROM", open_from)
+            monkeypatch.setattr(sinks, "OPEN_FROM", open_from)
         with pytest.raises(KilledError):
             reducing_way.stream(cut(EDGES, 1 + until % 97), on_progress=kill, checkpoint=path)
         one = Checkpoint.read(path, n_vertices=N, maximum=False)
@@ -225,7 +225,7 @@ def test_killed_at_ten_points_and_resumed(
         resumed.append(one.position.n_edges)
     assert len(resumed) == 10
     assert resumed == sorted(resumed)
-    monkeypatch.setattr(reductions, "OPEN_FROM", open_from)
+    monkeypatch.setattr(sinks, "OPEN_FROM", open_from)
     found = reducing_way.stream([EDGES], checkpoint=path)
     assert found == forest_of_edges(EDGES, N)
     assert found.stats["resumed_at"] == resumed[-1] > M // 2

@@ -26,16 +26,9 @@ Columns: TypeAlias = tuple[Array, Array, Array, Array]  # u, v, weights and ids 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class EdgeChunk:
-    """Consecutive edges of a stream.
+    """Consecutive edges of a stream, with ends of uint32.
 
-    Attributes
-    ----------
-    u, v : DeviceArray of uint32, shape (m,)
-    weights : DeviceArray of the weights' dtype, shape (m,)
-    first_id : int
-        The id of the first one; the others follow.
-    ids : DeviceArray of uint64, shape (m,), optional
-        The ids, if they do not follow one another.
+    Their ids follow `first_id`, unless there is an array of uint64 that has them.
     """
 
     u: DeviceArray

@@ -52,24 +52,11 @@ def _n_best(dtype: np.dtype[Any]) -> int:
 
 
 class EdgePasses(EdgeKernels):
-    """The components that passes over all edges have joined so far.
+    """The components that passes over all edges have joined so far, of one vertex at least.
 
-    Parameters
-    ----------
-    n_vertices, dtype, launch, maximum
-        As of :class:`EdgeKernels`; one vertex at least.
-    rows : int
-        Edges of the forest that are taken together, at most; memory for so many is used.
+    Up to `rows` edges of the forest are taken together. It `is_done` once no edge of the last pass
+    joins two components.
 
-    Attributes
-    ----------
-    n_forest : int
-        Edges of the forest so far.
-    is_done : bool
-        Whether no edge joins two components any more, of those that the last pass had.
-
-    Notes
-    -----
     A pass at least halves the number of components that edges still leave, so there are
     log2(n) passes at most. Each is O(m + n). Memory: :func:`bytes_of_vertex` times n.
     """

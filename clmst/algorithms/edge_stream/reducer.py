@@ -9,12 +9,12 @@ ids first.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
 from clmst.algorithms.canonical_csr.arrange import Arrangement
+from clmst.algorithms.choosing import choose
 from clmst.algorithms.edge_stream.edges import (
     LONG,
     NO_FAULT,
@@ -28,7 +28,7 @@ from clmst.algorithms.edge_stream.edges import (
 from clmst.algorithms.proof.claim import Claim
 from clmst.algorithms.proof.tree import TreeBuilder
 from clmst.algorithms.shared.device_forest import DeviceForest
-from clmst.algorithms.shared.solution import new_flags
+from clmst.algorithms.shared.solution import forest_of, new_flags
 from clmst.core.errors import DeviceError
 from clmst.core.weight_keys import Encoding
 from clmst.primitives.permute import number
@@ -38,32 +38,19 @@ from clmst.runtime.array import DeviceArray
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.launcher import Launcher
 
-Solve: TypeAlias = Callable[[DeviceGraph], DeviceForest]
-
 
 class EdgeReducer(EdgeKernels):
     """The forest of the edges so far, and those that wait for the next reduction.
 
-    Parameters
-    ----------
-    n_vertices, dtype, launch, maximum
-        As of :class:`EdgeKernels`.
-    capacity : int
-        Edges of a reduction, more than any forest has, at most 2**32 - 1.
-    solve : callable
-        Returns the forest of a graph on the device of `launch`.
-
-    Attributes
-    ----------
-    n_forest : int
-        Edges of the forest of the last reduction.
-    reductions, n_filtered : int
-        Solves so far, and edges that none of them had.
+    The `capacity` is the edges of a reduction, more than any forest has, at most 2**32 - 1. Around
+    a solve the device keeps `limit` bytes at most. No solve had the edges of `n_filtered`.
     """
 
-    def __init__(self, *, capacity: int, solve: Solve, **given: Any) -> None:
-        super().__init__(source=SOURCE, **given)
-        self._capacity, self._solve, self._size = capacity, solve, 0
+    def __init__(
+        self, *, capacity: int, maximum: bool, limit: int | None = None, **given: Any
+    ) -> None:
+        super().__init__(source=SOURCE, maximum=maximum, **given)
+        self._capacity, self._maximum, self._limit, self._size = capacity, maximum, limit, 0
         self.n_forest = self.reductions = self.n_filtered = 0
         self._columns = _columns(capacity, self.dtype, self._launch)
         # What the forest says of all other edges, and the tree of each vertex, if several have any.
@@ -155,6 +142,22 @@ class EdgeReducer(EdgeKernels):
         if not is_last:
             self._limit_by(forest)
 
+    def _solve(self, graph: DeviceGraph) -> DeviceForest:
+        """Enqueue the solve of the edges that are reduced."""
+        launch, maximum = self._launch, self._maximum
+        self._hold_at_most_the_limit()  # of what the sort has left
+        name, solve = choose("auto", launch.device, graph, options=None, maximum=maximum)
+        solution = solve(graph, launch, maximum=maximum, options=None)
+        forest = forest_of(solution, launch, algorithm=name, maximum=maximum, wait=False)
+        graph.plans.clear()
+        del solution
+        self._hold_at_most_the_limit()  # of what the solve has left
+        return forest
+
+    def _hold_at_most_the_limit(self) -> None:
+        if self._limit is not None:
+            self._launch.device.hold_at_most(self._limit)
+
     def _sorted(self) -> DeviceGraph:
         """Return the edges as a graph, whose ids are positions in the buffer; waits."""
         arranged, ids = self._arranged(), self._columns[3][: self._size]
@@ -234,7 +237,7 @@ class EdgeReducer(EdgeKernels):
 
 
 def _columns(size: int, dtype: np.dtype[Any], launch: Launcher) -> tuple[DeviceArray, ...]:
-    """Return arrays for u, v, weights and ids of so many edges, contents undefined."""
+    """Return arrays for u, v, weights and ids of `size` edges, contents undefined."""
     return tuple(
         DeviceArray.unchecked(size, one, launch.device) for one in (WORD, WORD, dtype, LONG)
     )

@@ -8,20 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from clmst.algorithms.choosing import choose
 from clmst.algorithms.edge_stream.edges import Columns, EdgeChunk
 from clmst.algorithms.edge_stream.generated import GeneratedEdges
 from clmst.algorithms.edge_stream.passes import EdgePasses, in_canonical_order
 from clmst.algorithms.edge_stream.reducer import EdgeReducer
-from clmst.algorithms.shared.device_forest import DeviceForest
-from clmst.algorithms.shared.solution import forest_of
 from clmst.core.graph import Graph
 from clmst.core.known_graphs import Size, known_graph, weights_of
 from clmst.core.kruskal import kruskal
 from clmst.core.weight_keys import Array
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
-from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.kernel_family import Answer, Case
 from clmst.runtime.launcher import Launcher
 
@@ -38,18 +34,12 @@ def reductions(device: Device, case: Case) -> Iterator[Answer]:
     """
     launch, maximum, dtype = Launcher(device, device.queue), bool(case.maximum), case.dtype
 
-    def solve(graph: DeviceGraph) -> DeviceForest:
-        name, found = choose("auto", device, graph, options=None, maximum=maximum)
-        solution = found(graph, launch, maximum=maximum, options=None)
-        return forest_of(solution, launch, algorithm=name, maximum=maximum)
-
     for size, rows in _SIZES:
         n = known_graph(size).ranks.n_vertices
         edges = _generated(size, dtype, device)
         reducer = EdgeReducer(
-            n_vertices=n, dtype=dtype, launch=launch, capacity=n + 2 * rows, maximum=maximum,
-            solve=solve,
-        )  # fmt: skip
+            n_vertices=n, dtype=dtype, launch=launch, capacity=n + 2 * rows, maximum=maximum
+        )
         begins = range(0, edges.n_edges, rows)
         for begin in reversed(begins) if size == "small" else begins:
             chunk = edges.new_chunk(begin, min(rows, edges.n_edges - begin), device)

@@ -76,13 +76,7 @@ class _EdgeLists:
 class ForestLists:
     """Lists of the edges of parts' forests on a device: their slots in the graph, and key words.
 
-    Parameters
-    ----------
-    capacities : sequence of int
-        The most edges that the forest of each part can have.
-    word : dtype
-        Of the key words.
-    device : Device
+    The capacities are the most edges that the forest of each part can have.
     """
 
     def __init__(self, capacities: Sequence[int], word: np.dtype[Any], device: Device) -> None:
@@ -145,16 +139,8 @@ def united(first: PartForest, second: PartForest) -> tuple[DeviceGraph, DeviceAr
     """Return the union of two forests as a graph on the first one's device; waits.
 
     The caller has the locks of both devices. The rows of `second` come right after those of
-    `first`.
-
-    Returns
-    -------
-    graph : DeviceGraph
-        Its slots are the edges of `first`, then those of `second`.
-    original : DeviceArray of uint32
-        As of :func:`part_forest`.
-    move : DeviceMove
-        What the copy between the devices took.
+    `first`, and so do its slots. Beside the graph are the original slots, as of
+    :func:`part_forest`, and the copy between the devices.
     """
     n, k = first.graph.n_vertices, first.n_edges
     encoding = first.graph.encoded.encoding
