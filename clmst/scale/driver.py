@@ -312,11 +312,11 @@ class _StreamRun:
                 self._write()
 
     def _write(self, began: float | None = None) -> None:
-        """Write the checkpoint: nothing waits, so the forest is of all edges up to here."""
+        """Write the checkpoint, if there are edges: nothing waits, so the forest is of all so far."""
         began = monotonic() if began is None else began
         sink = self._sink
         forest = sink.edges_so_far() if self._path is not None else None
-        if self._path is None or forest is None:
+        if self._path is None or forest is None or not sink.position.n_edges:
             return
         Checkpoint(
             n_vertices=self._source.n_vertices, maximum=self._settings.maximum,

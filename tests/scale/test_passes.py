@@ -11,16 +11,20 @@ import pytest
 
 import clmst
 from clmst.core.errors import (
-    FileFormatError,
     InvalidArgumentError,
     InvalidGraphError,
     OutOfDeviceMemoryError,
     StreamedWarning,
 )
 from clmst.runtime.device import Device
-from clmst.scale import fallback
 from clmst.scale.checkpoint import Checkpoint
-from tests.scale.edges import Edges, cut, forest_of_edges, limit_for_passes, random_edges
+from tests.scale.edges import (
+    assert_forest,
+    cut,
+    forest_of_edges,
+    limit_for_passes,
+    random_edges,
+)
 from tests.scale.test_resident import N as N_GENERATED
 from tests.scale.test_resident import random_graph, right_forest
 
@@ -40,85 +44,26 @@ def by_passes(chunks: Any, n: int | None = N, **given: Any) -> clmst.Forest:
     return found
 
 
-def check(found: clmst.Forest, edges: Edges = EDGES, n: int = N, maximum: bool = False) -> None:
-    right = forest_of_edges(edges, n, maximum=maximum)
-    assert found == right
-    np.testing.assert_array_equal(found.edge_ids, right.edge_ids)
-
-
-def test_zeros_keep_their_signs(any_device: Device) -> None:
-    """They are equal weights, so the lesser ends decide; the weights stay as they are."""
-    u, v, _ = EDGES
-    w = np.where(np.arange(M) % 3 == 0, -0.0, 0.0).astype(np.float32)
-    found = by_passes([(u, v, w)], device=any_device)
-    check(found, (u, v, w))
-    np.testing.assert_array_equal(np.signbit(found.weights), np.signbit(w[found.edge_ids]))
-
-
 @pytest.mark.parametrize("size", [1000, M])
 @pytest.mark.parametrize("rows", [64, 999])
 def test_any_size_of_chunks(any_device: Device, size: int, rows: int) -> None:
     limit = limit_for_passes(N, rows)
-    check(by_passes([*cut(EDGES, size)], device=any_device, memory_limit=limit))
+    found = by_passes([*cut(EDGES, size)], device=any_device, memory_limit=limit)
+    assert_forest(found, EDGES, N)
 
 
-def test_a_long_path(any_device: Device) -> None:
-    """Every vertex chooses the next one: one pass joins all, over a way of n edges."""
+@pytest.mark.parametrize("name", ["path", "few"])
+def test_few_edges_of_many_vertices(any_device: Device, name: str) -> None:
+    """One pass joins all of a path, in which every vertex chooses the next one.
+
+    Where there are vertices without edges, one more pass tells that no component has any.
+    """
     path = np.arange(N - 1), np.arange(1, N), np.arange(N - 1)[::-1].astype(np.int32)
-    limit = limit_for_passes(N, 1000)
+    edges = path if name == "path" else random_edges(N, 500, n_weights=90)
     with pytest.warns(StreamedWarning):
-        found = stream([path], N, device=any_device, memory_limit=limit)
-    check(found, path)
-    assert found.stats["passes"] == 1
-
-
-def test_few_edges_of_many_vertices(any_device: Device) -> None:
-    """Vertices without edges, and components that need one more pass to know that they are done."""
-    some = random_edges(N, 500, n_weights=90)
-    limit = limit_for_passes(N, 64)
-    with pytest.warns(StreamedWarning):
-        found = stream([some], N, device=any_device, memory_limit=limit)
-    check(found, some)
-
-
-def test_a_graph_that_does_not_fit(any_device: Device) -> None:
-    """As `minimum_spanning_forest` has it, with a proof."""
-    graph = clmst.Graph.from_edges(*EDGES, N)
-    with pytest.warns(StreamedWarning):
-        found = fallback.streamed(
-            graph,
-            any_device,
-            maximum=False,
-            verify=True,
-            reason="none",
-            memory_limit=limit_for_passes(N, 500),
-        )
-    assert found == clmst.kruskal(graph)
-    assert found.stats["passes"] > 1
-    assert found.stats["proof"]["where"] == "host"
-
-
-def test_files(any_device: Device, tmp_path: Path) -> None:
-    table = np.zeros(M, [("source", "u4"), ("target", "u4"), ("weight", "i4")])
-    for name, column in zip(("source", "target", "weight"), EDGES, strict=True):
-        table[name] = column
-    np.save(tmp_path / "a.npy", table[:5000])
-    np.save(tmp_path / "b.npy", table[5000:])
-    check(by_passes(tmp_path, device=any_device))
-
-
-def test_progress(any_device: Device) -> None:
-    seen: list[clmst.StreamProgress] = []
-    found = by_passes([EDGES], device=any_device, on_progress=seen.append)
-    passes = found.stats["passes"]
-    assert {one.passes for one in seen} == set(range(1, passes + 1))
-    for number in range(2, passes + 1):
-        edges = [one.edges for one in seen if one.passes == number]
-        assert edges == sorted(set(edges))
-        assert edges[-1] == M
-    assert seen[-1].edges_now == passes * M
-    assert seen[-1].n_edges == M  # known since the first pass
-    assert seen[-1].seconds_left == 0
+        found = stream([edges], N, device=any_device, memory_limit=limit_for_passes(N, 64))
+    assert_forest(found, edges, N)
+    assert (found.stats["passes"] == 1) == (name == "path")
 
 
 # --------------------------------------------------------------------------- checkpoints
@@ -176,7 +121,7 @@ def test_a_checkpoint_of_one_reading_is_left_behind(any_device: Device, tmp_path
     more = [EDGES, random_edges(N, M, seed=4)]
     found = by_passes(more, device=any_device, checkpoint=file)
     both: Any = tuple(np.concatenate(columns) for columns in zip(*more, strict=True))
-    check(found, both)
+    assert_forest(found, both, N)
 
 
 # ----------------------------------------------------------------------------- bad input
@@ -227,14 +172,6 @@ def test_a_stream_that_is_shorter_the_next_time(any_device: Device) -> None:
         stream(Changing(3), N, device=any_device, memory_limit=limit_for_passes(N, 500))
 
 
-def test_a_checkpoint_of_an_earlier_version(any_device: Device, tmp_path: Path) -> None:
-    file = tmp_path / "edges.checkpoint"
-    stream([EDGES], N, device=any_device, checkpoint=file)
-    file.write_bytes(file.read_bytes().replace(b'"version": 2', b'"version": 1'))
-    with pytest.raises(FileFormatError, match="has version 1; this clmst reads version 2"):
-        stream([EDGES], N, device=any_device, checkpoint=file)
-
-
 class Failing:
     """Chunks whose first readings find the device without memory."""
 
@@ -257,7 +194,7 @@ def test_a_device_with_less_memory_than_it_says(any_device: Device) -> None:
         f"the stream begins again with a limit of {limit} bytes, since the driver has no memory"
         for limit in (1 << 23, 1 << 22)
     ]
-    check(found)
+    assert_forest(found, EDGES, N)
     assert found.stats["memory_limit"] == 1 << 22
     with pytest.raises(OutOfDeviceMemoryError, match="the driver has no memory; these chunks can"):
         stream(iter(Failing([EDGES], 1)), N, device=any_device)
