@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from clmst.algorithms.edge_stream.edges import EdgeChunk, FaultyEdgeError
+from clmst.algorithms.edge_stream.edges import EdgeChunk
 from clmst.algorithms.edge_stream.passes import EdgePasses, in_canonical_order
 from clmst.algorithms.families import EDGE_PASSES
 from clmst.core.errors import DeviceError
@@ -47,43 +47,6 @@ def ids_of(passes: EdgePasses) -> list[int]:
     return sorted(int(edge) for columns in passes.end_pass() for edge in columns[3])
 
 
-@pytest.mark.parametrize("size", [1, 100, M])
-def test_a_pass_takes_the_first_edge_of_every_vertex(any_device: Device, size: int) -> None:
-    """In any division of the edges, and in any order of the chunks."""
-    u, v, w = random_edges(N, 600 if size == 1 else M, n_weights=3)
-    passes = passes_of(any_device)
-    for chunk in reversed(chunks_of(any_device, (u, v, w), size)):
-        passes.take(chunk)
-    order = np.lexsort((np.arange(u.size), np.maximum(u, v), np.minimum(u, v), w))
-    order = order[u[order] != v[order]]
-    first = set()
-    for vertex in range(N):
-        at = np.flatnonzero((u[order] == vertex) | (v[order] == vertex))
-        first |= {int(order[at[0]])} if at.size else set()
-    assert ids_of(passes) == sorted(first)
-    assert passes.n_forest == len(first)
-    assert not passes.is_done
-
-
-def test_edges_of_a_forest_join_what_they_join(any_device: Device) -> None:
-    """As after a checkpoint: the next pass finds nothing within the components."""
-    edges = random_edges(N, M, n_weights=50)
-    right = forest_of_edges(edges, N)
-    known = right.edge_ids[right.edge_ids % 3 > 0]
-    passes = passes_of(any_device)
-    u, v, w = (column[known] for column in edges)
-    while not passes.is_done:
-        passes.take(chunk_of(any_device, u, v, w))
-        ids_of(passes)
-    assert passes.n_forest == known.size
-    found: list[int] = []
-    while not passes.is_done or not found:
-        for chunk in chunks_of(any_device, edges, 999):
-            passes.take(chunk)
-        found += ids_of(passes)
-    assert sorted(found) == sorted(set(right.edge_ids) - set(known))
-
-
 @pytest.mark.parametrize("variant", every_device())
 @examples(share=1 / 2)
 @given(data=st.data())
@@ -112,16 +75,6 @@ def test_any_edges_in_any_chunks(variant: Device, data: st.DataObject) -> None:
 @pytest.mark.parametrize("case", [Case(), Case(64, "float", maximum=True), Case(16, "float")])
 def test_self_test(any_device: Device, case: Case) -> None:
     assert EDGE_PASSES.failure(any_device, case) is None
-
-
-def test_faults_are_found(any_device: Device) -> None:
-    """The first of a chunk; edges before it are no forest then."""
-    u, v, w = random_edges(N, M, dtype="float32")
-    w[4321], v[5000], u[5001] = np.nan, N, 2**32 - 1
-    passes = passes_of(any_device, "float32")
-    with pytest.raises(FaultyEdgeError) as error:
-        passes.take(chunk_of(any_device, u, v, w))
-    assert error.value.at == 4321
 
 
 def test_a_device_that_loses_edges(any_device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
