@@ -42,9 +42,9 @@ def nothing_grows(
     assert resident_bytes() - before < 4 << 20
 
 
-def turns(solver: RepeatedSolver, seed: int = 8) -> Callable[[int], object]:
-    """Return rounds by number: two solves, and an update of every seventh weight."""
-    rng = np.random.default_rng(seed)
+def turns(solver: RepeatedSolver) -> tuple[Callable[[int], object], list[Any]]:
+    """Return rounds by number, two solves and an update of every seventh weight; and weights."""
+    rng = np.random.default_rng(8)
     rounds = [rng.random(solver.n_edges, dtype=np.float32) for _ in range(3)]
     ids = np.arange(0, solver.n_edges, 7)
 
@@ -53,7 +53,7 @@ def turns(solver: RepeatedSolver, seed: int = 8) -> Callable[[int], object]:
             return solver.update(ids, rounds[k % 2][ids])
         return solver.solve(rounds[k % 3])
 
-    return turn
+    return turn, rounds
 
 
 @pytest.mark.slow
@@ -66,7 +66,7 @@ def test_a_thousand_rounds_take_no_more_memory(
     device = copying(any_device)
     if not copies:
         device.capabilities = any_device.capabilities
-    turn = turns(RepeatedSolver(make(500, 2000), devices=device))
+    turn, _ = turns(RepeatedSolver(make(500, 2000), devices=device))
     for k in range(100):
         turn(k)
     with nothing_grows(device, monkeypatch):
@@ -82,7 +82,7 @@ def test_rounds_of_every_algorithm_take_no_more_memory(
     """What it makes of a round's weights goes with the round, and no object is left of it."""
     device = copying(any_device)
     solver = RepeatedSolver(random_graph(400, 3000), devices=device, **SETTINGS[setting])
-    turn = turns(solver)
+    turn, _ = turns(solver)
     for k in range(12):
         turn(k)
     tracemalloc.start()

@@ -26,7 +26,7 @@ from clmst import (
 from clmst.repeated import weights as round_weights
 from clmst.runtime.launcher import Launcher
 from tests.forests import assert_same_forest
-from tests.repeated.device_sets import Place, every_place
+from tests.repeated.device_sets import Place, either_order, every_place
 from tests.repeated.rounds import (
     assert_closed,
     check,
@@ -96,16 +96,22 @@ def test_every_algorithm(variant: Device, setting: str, maximum: bool) -> None:
         assert forest.stats["algorithm"] == SETTINGS[setting]["algorithm"]
 
 
-def test_same_as_one_solve(device: Device) -> None:
-    """Attributes and all, where the canonical order is the caller's."""
-    graph, rng = sorted_graph(3000, 20000), np.random.default_rng(2)
-    solver = RepeatedSolver(graph, devices=device)
-    for dtype in ("f4", "i8"):
+@every_place("two", "three")
+def test_same_as_one_solve(place: Place) -> None:
+    """Attributes and all, where the canonical order is the caller's; kept forests stay right."""
+    graph, rng = place.graph(is_sorted=True), np.random.default_rng(2)
+    solver, kept = place.solver(graph), []
+    for dtype in ("f4", "i8", "f8"):
         weights = rng.integers(-500, 500, solver.n_edges).astype(dtype)
         again = graph.replace(weights=weights[graph.edge_ids])
-        once = clmst.minimum_spanning_forest(again, device=device)
-        assert_same_forest(solver.solve(weights), once)
-        assert solver.solve(weights).edges.dtype == once.edges.dtype
+        once = clmst.minimum_spanning_forest(again, device=place.devices[0])
+        kept.append((solver.solve(weights, keep_on_device=True), once))
+    for forest, once in kept:
+        assert forest.graph.device is solver.device
+        assert_same_forest(forest.to_host(), once)
+        assert forest.to_host().edges.dtype == once.edges.dtype
+    if len(place.devices) > 1:
+        assert "on several devices" in refused(kept[0][0].graph.encoded.words)
 
 
 @pytest.mark.parametrize("dtype", WEIGHT_DTYPES, ids=str)
@@ -122,12 +128,6 @@ def test_weights_come_back_as_they_were(any_device: Device, dtype: np.dtype) -> 
             found = solver.solve(given_weights).weights
             assert found.dtype == dtype
             assert found.tobytes() == given_weights.tobytes()
-
-
-def test_labels_and_coordinates_of_the_graph(any_device: Device) -> None:
-    graph = random_graph(4, 9).replace(vertex_labels=tuple("abcdefghi"))
-    solver = RepeatedSolver(graph, devices=any_device)
-    assert solver.solve(np.ones(9)).vertex_labels == tuple("abcdefghi")
 
 
 # -------------------------------------------------------------------------- matrices
@@ -212,20 +212,22 @@ def test_matrix_of_another_pattern(any_device: Device) -> None:
 # ------------------------------------------------------------------- weights on the device
 
 
-@on_every_device
-@pytest.mark.parametrize("make", [random_graph, sorted_graph])
+@every_place("two", "copying")
+@either_order
 @pytest.mark.parametrize("dtype", ["u1", "f4", "i8"])
-def test_weights_on_the_device(variant: Device, make: Any, dtype: str) -> None:
-    """Whatever they are made with; of another queue too. They stay what they are."""
+def test_weights_on_the_device(place: Place, is_sorted: bool, dtype: str) -> None:
+    """Whatever they are made with; of another queue too. They stay what they are.
+
+    Of several devices, the others get theirs through the host.
+    """
     rng = np.random.default_rng(5)
-    solver = RepeatedSolver(make(), devices=variant)
-    other = clmst.get_device(cl.CommandQueue(variant.context))
-    for _ in range(2):
+    solver = place.solver(place.graph(is_sorted=is_sorted))
+    for device in place.devices * (3 - len(place.devices)):
         weights = rng.integers(0, 99, solver.n_edges).astype(dtype)
-        queue = cl.CommandQueue(variant.context)
+        queue = cl.CommandQueue(device.context)
         for array in (
-            DeviceArray.from_host(weights, variant),
-            DeviceArray.from_host(weights, other),
+            DeviceArray.from_host(weights, device),
+            DeviceArray.from_host(weights, clmst.get_device(cl.CommandQueue(device.context))),
             cl_array.to_device(queue, weights),
             cl_array.to_device(queue, weights, async_=True),
             cl_array.to_device(queue, np.concatenate([weights, weights]))[: weights.size],
@@ -244,12 +246,13 @@ def test_weights_on_the_device_are_not_copied(any_device: Device) -> None:
     assert present.memory is weights.memory
 
 
-def test_weights_of_another_context(any_device: Device) -> None:
-    solver = RepeatedSolver(random_graph(), devices=any_device)
-    elsewhere = DeviceArray.from_host(np.ones(solver.n_edges), copying(any_device))
+@every_place("two")
+def test_weights_of_another_context(place: Place) -> None:
+    solver = place.solver(place.graph())
+    elsewhere = DeviceArray.from_host(np.ones(solver.n_edges), copying(place.device))
     assert "another context" in refused(solver.solve, elsewhere)
     swapped = np.dtype("f8").newbyteorder()
-    foreign = DeviceArray.from_host(np.ones(solver.n_edges, swapped), any_device)
+    foreign = DeviceArray.from_host(np.ones(solver.n_edges, swapped), place.device)
     assert "native byte order" in refused(solver.solve, foreign)
 
 
@@ -265,7 +268,9 @@ def test_not_one_weight_an_edge(place: Place) -> None:
         message = refused(solver.solve, weights)
         assert f"shape {np.shape(weights)} for {m} edges" in message
     array = DeviceArray.from_host(np.ones(3), place.device)
+    solver.solve(np.arange(m))
     assert f"shape (3,) for {m} edges" in refused(solver.solve, array)
+    assert "no weights to change" in refused(solver.update, [0], [1])
     check(solver, np.arange(m))
 
 
@@ -277,7 +282,7 @@ def test_unknown_dtypes(place: Place, dtype: str) -> None:
 
 
 @every_place("two")
-@pytest.mark.parametrize("is_sorted", [False, True])
+@either_order
 @pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
 @pytest.mark.parametrize("checks_from", [0, 1 << 30])
 def test_first_nan_is_named(

@@ -6,31 +6,25 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-import pyopencl as cl
-import pyopencl.array as cl_array
 import pytest
 from scipy import sparse
 
 import clmst
 from clmst import (
     Device,
-    DeviceArray,
-    DeviceGraph,
     Graph,
     RepeatedSolver,
 )
 from clmst.core import partition
-from clmst.repeated.several_devices import SeveralDevices
 from clmst.runtime import program
-from tests.forests import assert_same_forest
 from tests.repeated.device_sets import clustered_graph, every_device_set, in_canonical_order
 from tests.repeated.rounds import (
     check,
-    expected,
     random_graph,
     refused,
     sorted_graph,
 )
+from tests.repeated.test_memory import turns
 from tests.strategies import WEIGHT_DTYPES
 
 pytestmark = pytest.mark.filterwarnings("error::clmst.DeviceWarning")
@@ -49,12 +43,6 @@ def _small_ranges() -> Iterator[None]:
         yield
 
 
-def strategy_of(solver: RepeatedSolver) -> str:
-    """Return what a solver really does."""
-    executor = solver._session.opened()
-    return executor.plan.strategy if isinstance(executor, SeveralDevices) else "alone"
-
-
 # ------------------------------------------------------------------------- the forest
 
 
@@ -65,7 +53,6 @@ def strategy_of(solver: RepeatedSolver) -> str:
 def test_all_dtypes(devices: list[Device], strategy: str, make: Any, maximum: bool) -> None:
     """Words of every width, narrowed and not; ties everywhere. The parts are what they should."""
     solver = RepeatedSolver(make(), devices=devices, strategy=strategy, maximum=maximum)
-    assert strategy_of(solver) == strategy
     rng = np.random.default_rng(1)
     for dtype in WEIGHT_DTYPES:
         weights = rng.integers(0, 9, solver.n_edges).astype(dtype)
@@ -74,6 +61,7 @@ def test_all_dtypes(devices: list[Device], strategy: str, make: Any, maximum: bo
             far[7] = np.iinfo(dtype).max if dtype.kind == "u" else -1  # not to be narrowed
             check(solver, far / 3)
         forest = check(solver, weights)
+    assert forest.stats["strategy"] == strategy
     parts = forest.stats["devices"]
     assert {part["device"] for part in parts} == {device.description for device in devices}
     assert sum(part["edges"] for part in parts) == solver._listed.n_slots
@@ -90,35 +78,9 @@ def test_parts_of_cores(devices: list[Device]) -> None:
     ring = np.arange(120)
     u, v = np.concatenate([u, u + 60, ring]), np.concatenate([v, v + 60, ring + 120])
     solver = RepeatedSolver(Graph.from_edges(u, v), devices=devices, strategy="cores")
-    executor = solver._session.opened()
-    assert isinstance(executor, SeveralDevices)
-    (dense,) = [one for one in executor.plan.assignments if one.algorithm == "dense"]
-    assert [part.graph.n_vertices for part in dense.parts] == [60, 60]
-    check(solver, np.random.default_rng(0).random(solver.n_edges))
-
-
-@every_device_set("two", "three")
-@both
-def test_same_as_one_solve(devices: list[Device], strategy: str) -> None:
-    """Attributes and all; forests kept on the device have weights of their own."""
-    graph = in_canonical_order(clustered_graph((90, 70), n=2000, m=5000))
-    rng = np.random.default_rng(2)
-    solver = RepeatedSolver(graph, devices=devices, strategy=strategy)
-    kept = []
-    for dtype in ("f4", "i8", "f8"):
-        weights = rng.integers(-500, 500, solver.n_edges).astype(dtype)
-        again = graph.replace(weights=weights[graph.edge_ids])
-        once = clmst.minimum_spanning_forest(again, device=devices[0])
-        forest = solver.solve(weights, keep_on_device=True)
-        assert forest.graph.device is solver.device
-        assert solver.device in devices
-        kept.append((forest, once))
-    for forest, once in kept:
-        assert_same_forest(forest.to_host(), once)
-        assert forest.to_host().edges.dtype == once.edges.dtype
-    assert isinstance(forest.graph, DeviceGraph)
-    message = refused(forest.graph.encoded.words)
-    assert "on several devices" in message
+    forest = check(solver, np.random.default_rng(0).random(solver.n_edges))
+    (dense,) = [one for one in forest.stats["devices"] if "dense" in one["algorithms"]]
+    assert (dense["algorithms"], dense["vertices"]) == (["dense"] * 2, 120)
 
 
 @every_device_set("two", "copying")
@@ -133,45 +95,6 @@ def test_labels_matrices_and_strategies(devices: list[Device], strategy: str) ->
         forest = check(solver, solver.weights_of(2 * A))
         once = clmst.minimum_spanning_forest(A, device=devices[0])
         np.testing.assert_array_equal(forest.edges, once.edges)
-
-
-# ------------------------------------------------------------------- where weights are
-
-
-@every_device_set("two", "copying")
-@both
-@every_order
-@pytest.mark.parametrize("dtype", ["u1", "f4", "i8"])
-def test_weights_on_one_of_the_devices(
-    devices: list[Device], strategy: str, make: Any, dtype: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The others get theirs through the host; whichever it is, of whatever queue."""
-    monkeypatch.setattr(partition, "RANGE_STEP", 512)
-    solver = RepeatedSolver(make(), devices=devices, strategy=strategy)
-    rng = np.random.default_rng(5)
-    for device in devices:
-        weights = rng.integers(0, 99, solver.n_edges).astype(dtype)
-        for array in (
-            DeviceArray.from_host(weights, device),
-            cl_array.to_device(cl.CommandQueue(device.context), weights),
-        ):
-            assert_same_forest(solver.solve(array), expected(solver, weights))
-            found = array.to_host() if isinstance(array, DeviceArray) else array.get()
-            np.testing.assert_array_equal(found, weights)
-            changed = weights.copy()
-            changed[[3, 9]] = 7, 8
-            ids = DeviceArray.from_host(np.array([3, 9, 3], "u4"), devices[1])
-            new = DeviceArray.from_host(np.array([1, 8, 7], dtype), devices[0])
-            check(solver, changed, solver.update(ids, new))
-            check(solver, changed, solver.update([3], changed[[3]]))
-            found = array.to_host() if isinstance(array, DeviceArray) else array.get()
-            np.testing.assert_array_equal(found, weights)
-        many = [rng.integers(0, 99, solver.n_edges).astype(dtype) for _ in range(3)]
-        arrays = (DeviceArray.from_host(one, device) for one in many)
-        for one, forest in zip(many, solver.solve_many(arrays), strict=True):
-            check(solver, one, forest)
-    elsewhere = DeviceArray.from_host(np.ones(solver.n_edges), devices[0].forcing_off("lanes"))
-    assert "another context" in refused(solver.solve, elsewhere)
 
 
 # -------------------------------------------------------------------------- bad input
@@ -224,17 +147,7 @@ def test_no_memory_and_no_program_from_the_second_round_on(
     solver = RepeatedSolver(
         clustered_graph((80,), n=3000, m=9000), devices=devices, strategy=strategy
     )
-    assert strategy_of(solver) == strategy
-    rng = np.random.default_rng(8)
-    rounds = [rng.random(solver.n_edges, dtype=np.float32) for _ in range(3)]
-    ids = np.arange(0, solver.n_edges, 7)
-
-    def turn(k: int) -> None:
-        if k % 3 == 2:
-            solver.update(ids, rounds[k % 2][ids])
-        else:
-            solver.solve(rounds[k % 3])
-
+    turn, rounds = turns(solver)
     for k in range(12):
         turn(k)
     list(solver.solve_many(rounds))
