@@ -38,7 +38,7 @@ from tests.repeated.rounds import (
     sorted_graph,
 )
 from tests.settings import SETTINGS
-from tests.strategies import LAYOUTS, WEIGHT_DTYPES, edge_arrays, examples, weight_arrays
+from tests.strategies import LAYOUTS, edge_arrays, examples, weight_arrays
 from tests.test_contract import weights_of
 from tests.threads import all_end, own_threads
 from tests.variants import is_native, variants_elsewhere
@@ -112,22 +112,6 @@ def test_same_as_one_solve(place: Place) -> None:
         assert forest.to_host().edges.dtype == once.edges.dtype
     if len(place.devices) > 1:
         assert "on several devices" in refused(kept[0][0].graph.encoded.words)
-
-
-@pytest.mark.parametrize("dtype", WEIGHT_DTYPES, ids=str)
-def test_weights_come_back_as_they_were(any_device: Device, dtype: np.dtype) -> None:
-    """Narrowed or not, every weight of the forest is the caller's own, bit by bit."""
-    u = np.arange(40)
-    for device in (any_device, copying(any_device)):
-        solver = RepeatedSolver(Graph.from_edges(u, u + 1), devices=device)
-        weights = np.resize(np.array([3, 0, 1, 7, 100]), 40).astype(dtype)
-        wide = weights.copy()
-        if dtype.itemsize == 8:
-            wide[7] = np.iinfo(dtype).max if dtype.kind in "iu" else 0.1
-        for given_weights in (weights, wide, weights):
-            found = solver.solve(given_weights).weights
-            assert found.dtype == dtype
-            assert found.tobytes() == given_weights.tobytes()
 
 
 # -------------------------------------------------------------------------- matrices
@@ -320,16 +304,6 @@ def test_nan_is_named_by_labels(any_device: Device, monkeypatch: pytest.MonkeyPa
     assert "the weight of edge 2 is NaN" in refused(solver.update, [2], [np.nan])  # a self-loop
 
 
-def test_what_cannot_be_solved_again(any_device: Device) -> None:
-    message = refused(RepeatedSolver, "roads.gr", devices=any_device)
-    assert "a str is no graph that clmst knows" in message
-    options = EclOptions(single_direction=False)
-    message = refused(RepeatedSolver, random_graph(), devices=any_device, options=options)
-    assert "stores each edge once" in message
-    message = refused(RepeatedSolver, random_graph(), devices=any_device, algorithm="guess")
-    assert "no algorithm is called 'guess'" in message
-
-
 class _OfACaller(EclOptions):
     """Options of a class that clmst does not know, whose comparison raises."""
 
@@ -339,17 +313,24 @@ class _OfACaller(EclOptions):
     __hash__ = None  # type: ignore[assignment]
 
 
-@pytest.mark.parametrize("options", [np.array(3), np.zeros(2), 3, EclOptions, _OfACaller()])
-def test_options_of_no_algorithm(any_device: Device, options: Any) -> None:
-    """They are refused before a round, which would compare them to the usual ones."""
-    for algorithm, rule in (("auto", "must be one of"), ("ecl", "'ecl' takes an EclOptions")):
-        given: Any = {"algorithm": algorithm, "options": options}
-        assert rule in refused(RepeatedSolver, random_graph(), devices=any_device, **given)
-        with pytest.raises(clmst.InvalidArgumentError, match=rule):
-            clmst.minimum_spanning_forest(random_graph(), device=any_device, **given)
-    dense = clmst.DenseOptions()
-    message = refused(RepeatedSolver, random_graph(), algorithm="ecl", options=dense)
-    assert "options is a DenseOptions; 'ecl' takes an EclOptions" in message
+def test_what_cannot_be_solved_again(any_device: Device) -> None:
+    """Options are refused before a round, which would compare them to the usual ones."""
+    wrong: list[tuple[dict[str, Any], str]] = [
+        ({"algorithm": "guess"}, "no algorithm is called 'guess'"),
+        ({"options": EclOptions(single_direction=False)}, "stores each edge once"),
+        ({"algorithm": "ecl", "options": clmst.DenseOptions()}, "options is a DenseOptions; 'ecl'"),
+    ]
+    for options in (np.array(3), np.zeros(2), 3, EclOptions, _OfACaller()):
+        wrong.append(({"options": options}, "must be one of"))
+        wrong.append(({"algorithm": "ecl", "options": options}, "'ecl' takes an EclOptions"))
+    graph = random_graph()
+    for given_options, rule in wrong:
+        assert rule in refused(RepeatedSolver, graph, devices=any_device, **given_options)
+        if rule != "stores each edge once":
+            solve = clmst.minimum_spanning_forest
+            assert rule in refused(solve, graph, device=any_device, **given_options)
+    message = refused(RepeatedSolver, "roads.gr", devices=any_device)
+    assert "a str is no graph that clmst knows" in message
 
 
 def test_graph_on_a_device_brings_it(any_device: Device) -> None:
@@ -375,23 +356,6 @@ def test_closed(place: Place) -> None:
     solver.close()
     assert_closed(solver, many, m)
     assert all_end(own_threads("clmst-device") - before)
-
-
-# -------------------------------------------------------------------- kept on the device
-
-
-@on_every_device
-@pytest.mark.parametrize("make", [random_graph, sorted_graph])
-@pytest.mark.parametrize("dtype", ["u1", "f4", "i8", "f8"])
-def test_forests_kept_on_the_device(variant: Device, make: Any, dtype: str) -> None:
-    """A forest has weights of its own, which the next round leaves alone."""
-    solver = RepeatedSolver(make(), devices=variant)
-    rng = np.random.default_rng(7)
-    rounds = [rng.integers(0, 200, solver.n_edges).astype(dtype) for _ in range(4)]
-    kept = [solver.solve(weights, keep_on_device=True) for weights in rounds]
-    for weights, forest in zip(rounds, kept, strict=True):
-        assert forest.n_edges == forest.to_host().n_edges
-        check(solver, weights, forest.to_host())
 
 
 @on_every_device
