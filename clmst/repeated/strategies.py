@@ -237,7 +237,7 @@ class Choice:
         least = np.inf
         for k in sizes[sizes <= degrees.size].tolist():
             inside = min(int(sums[k - 1]) // 2, self.edges.n_slots)
-            # All in one matrix, the smallest that can hold so many edges.
+            # All in one matrix, the smallest that can hold the edges.
             side = max(int(np.sqrt(2 * inside)), 1) if inside < k * (k - 1) // 2 else k
             least = min(least, self._cores_ms(pair, [(side, inside)])[0])
         return float(least)

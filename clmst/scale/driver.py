@@ -312,7 +312,7 @@ class _StreamRun:
                 self._write()
 
     def _write(self, began: float | None = None) -> None:
-        """Write the checkpoint, if there are edges: nothing waits, so the forest is of all so far."""
+        """Write the checkpoint, if there are edges; no edge waits, so the forest is of all."""
         began = monotonic() if began is None else began
         sink = self._sink
         forest = sink.edges_so_far() if self._path is not None else None

@@ -42,7 +42,7 @@ def streamed(
     """Return the forest of a graph by a stream of its own edges, with a warning that says why.
 
     The `reason` is why the graph is not solved as a whole. With `verify` the host proves the
-    forest. What is `given` else is for :func:`clmst.stream_minimum_spanning_forest`.
+    forest. All else is for :func:`clmst.stream_minimum_spanning_forest`.
     """
     get_device(device).release_memory()
     warnings.warn(

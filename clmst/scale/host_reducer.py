@@ -94,20 +94,20 @@ class HostReducer:
         return self.n_waiting > 0 and self.space < max(1, min(ROWS, self._capacity // 8))
 
     def snapshot(self) -> StreamSnapshot:
-        """Return what another stream goes on from; the arrays are shared, none is changed."""
+        """Return the state for another stream; the arrays are shared, none is changed."""
         return StreamSnapshot(
             forest=self.forest, waiting=tuple(self._waiting), by_forest=self._filter
         )
 
     def go_on_from(self, known: StreamSnapshot) -> None:
-        """Take what another stream had, as if this one had read the edges."""
+        """Continue from the state of another stream, as if this one had read the edges."""
         self.forest, self._waiting, self._filter = known.forest, [*known.waiting], known.by_forest
         self.n_waiting = sum(part.size for part in known.waiting)
         if known.parts:
             self.expect(known.parts[0].weights.dtype)
 
     def expect(self, dtype: np.dtype[np.generic]) -> None:
-        """Learn from the dtype of weights how many edges a reduction may have."""
+        """Set the capacity of a reduction by the dtype of the weights."""
         self._capacity = most_edges(self._device, self._limit, self._n_vertices, dtype)
         self._check_space()
 

@@ -109,7 +109,7 @@ class FileLane:
 
 
 def lanes_of(parts: Sequence[Any]) -> Any:
-    """Return what makes a lane of some partitions, if all of these are files, else None."""
+    """Return a function that makes lanes of partitions, if all are files, else None."""
     if not parts or not all(isinstance(part, str) for part in parts):
         return None
 

@@ -144,7 +144,7 @@ class Division:
 
     @classmethod
     def of(cls, parts: DeviceParts) -> Division:
-        """Return that of parts which are on their devices already."""
+        """Return the division of parts that are on their devices already."""
         return cls(
             devices=parts.devices,
             first_rows=parts.first_rows,
@@ -210,7 +210,7 @@ def are_pinned(graph: Graph) -> bool:
 
 
 def _upper(graph: Graph) -> tuple[Graph, Array | None]:
-    """Return a graph with each edge once, and which slots these are; None if it is so already."""
+    """Return a graph with each edge once, and the slots of these; None if all are."""
     if not graph.is_symmetric:
         return graph, None
     slots = graph.edge_slots

@@ -60,7 +60,7 @@ class StreamPiece:
 
     @property
     def is_consecutive(self) -> bool:
-        """Whether ids follow one another: the piece brings none."""
+        """Whether the piece brings no ids, so that they follow one another."""
         return self.edge_ids is None
 
     def is_wide(self, n_vertices: int) -> bool:
@@ -143,7 +143,7 @@ class StreamPiece:
         return EdgePart(u=u, v=v, weights=self.weights, edge_ids=ids)
 
     def _named(self, made: Callable[..., T], *given: Any, **named: Any) -> T:
-        """Return what a function makes of the piece; its errors then have the chunk's name."""
+        """Call a function, and add the name of the chunk to its errors."""
         try:
             return made(*given, **named)
         except InvalidGraphError as error:
@@ -152,7 +152,7 @@ class StreamPiece:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GeneratedPiece:
-    """Consecutive edges that a device generates: so many from the id `first` on."""
+    """Consecutive edges that a device generates, from the id `first` on."""
 
     is_consecutive: ClassVar[bool] = True
 

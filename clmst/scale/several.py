@@ -171,7 +171,7 @@ class SolveOfParts:
         )  # fmt: skip
 
     def stats(self) -> Mapping[str, Any]:
-        """Return what the forest tells of the devices' work."""
+        """Return the devices, solves and moves for the forest's stats."""
         return {
             "devices": [one.description for one in self._division.devices],
             "solves": self.solves,

@@ -76,7 +76,7 @@ class Reductions(StreamSink):
         return self._reducer.n_filtered
 
     def go_on_from(self, known: StreamSnapshot, position: Position) -> None:
-        """Take what another stream had up to a position, as if this one had read the edges."""
+        """Continue from the state of another stream, as if this one had read the edges."""
         if known.parts:
             self.dtype = known.parts[0].weights.dtype
         self.begin_at(position)
@@ -187,7 +187,7 @@ class Reductions(StreamSink):
         return True
 
     def snapshot(self) -> StreamSnapshot:
-        """Return what another stream goes on from."""
+        """Return the state for another stream."""
         self.flush()
         if isinstance(self._reducer, HostReducer):
             return self._reducer.snapshot()
@@ -211,8 +211,8 @@ class Reductions(StreamSink):
 class Passes(StreamSink):
     """A sink that finds the forest of a stream that is read several times.
 
-    Earlier passes, `n_passes` of them, may have found edges of the forest, `known`. What is `given`
-    is as of :class:`StreamSink`, of one vertex at least.
+    Earlier passes, `n_passes` of them, may have found edges of the forest, `known`. All else is as
+    of :class:`StreamSink`, of one vertex at least.
 
     Raises
     ------

@@ -37,13 +37,13 @@ _ALSO = 13  # bytes of an edge of a chunk beside its weight: its ends, mark and 
 
 
 def bytes_of_row(dtype: np.dtype[Any], *, is_generated: bool = False) -> int:
-    """Return what a chunk, and all blocks, take of a device for each row that one of them has."""
+    """Return the bytes of a device for each row of a chunk, in all blocks."""
     blocks = dtype.itemsize if is_generated else BLOCKS * (16 + dtype.itemsize)
     return blocks + _ALSO
 
 
 def most_rows(device: Device, *, is_generated: bool) -> int:
-    """Return how many edges a chunk has at most."""
+    """Return the most edges of a chunk."""
     return (generated.CHUNK if is_generated else ROWS)[device.capabilities.kind]
 
 
@@ -106,7 +106,7 @@ class StreamSink:
     def _open(
         self, kernels: EdgeKernels, dtype: np.dtype[Any], rows: int, *, is_generated: bool
     ) -> None:
-        """Let kernels have the edges that come, so many at a time."""
+        """Let kernels have the edges that come, up to `rows` at a time."""
         uploads = Uploads(self._device)
         guard = Guard(self._device, queues=uploads.queues)
         with self._device.lock, guard:

@@ -14,7 +14,7 @@ from clmst.core.weight_keys import Array
 
 
 def names_of(data: Any) -> list[Any] | None:
-    """Return the columns of a table; None if it is none."""
+    """Return the columns of a table; None if the data are no table."""
     if has(data, "tocsr"):  # SciPy's dictionary of keys is a dictionary of pairs
         return None
     if isinstance(data, np.ndarray):

@@ -49,7 +49,7 @@ class EdgeChunk:
 
 
 class FaultyEdgeError(Exception):
-    """A chunk has an invalid edge, at a position `at`."""
+    """An invalid edge of a chunk, at a position `at`."""
 
     def __init__(self, at: int) -> None:
         super().__init__(at)
@@ -82,9 +82,9 @@ class EdgeKernels(ABC):
         """
 
     def narrowed(self, u: DeviceArray, v: DeviceArray) -> tuple[DeviceArray, DeviceArray]:
-        """Return ends of 64 bits, signed or not, as ends of 32; not waited for.
+        """Enqueue the narrowing of ends of 64 bits, signed or not, to 32 bits.
 
-        What is no number of 32 bits becomes 2**32 - 1, which is no vertex.
+        Ends outside of 32 bits become 2**32 - 1, which is no vertex.
         """
         launch, m = self._launch, u.size
         narrow_u, narrow_v = (DeviceArray.unchecked(m, WORD, launch.device) for _ in range(2))

@@ -38,12 +38,12 @@ _BEST = ("leading", "trailing", "low", "high", "id_upper", "id_lower")
 
 
 def bytes_of_vertex(dtype: np.dtype[Any]) -> int:
-    """Return what passes over edges take of a device for each vertex: label, best edge, weight."""
+    """Return the bytes of a vertex on a device: label, best edge, weight."""
     return 4 * (1 + _n_best(dtype)) + dtype.itemsize
 
 
 def bytes_of_row(dtype: np.dtype[Any]) -> int:
-    """Return what they take for each edge of a chunk: the edge, its id, a mark, a position."""
+    """Return the bytes of an edge of a chunk: the edge, its id, a mark, a position."""
     return 4 + 4 + 8 + dtype.itemsize + 1 + 4
 
 
@@ -170,7 +170,7 @@ class EdgePasses(EdgeKernels):
 
     @property
     def _words(self) -> tuple[DeviceArray, ...]:
-        """The arguments of kernels; a word that weights lack is one that is never read."""
+        """The words of best edges; one that the weights lack is a dummy, never read."""
         return tuple(self._best.get(name, self._word) for name in _BEST)
 
     def _each(self, name: str, n_items: int, *arguments: Any) -> None:
@@ -178,7 +178,7 @@ class EdgePasses(EdgeKernels):
 
 
 def in_canonical_order(columns: Columns, *, n_vertices: int, launch: Launcher) -> Columns:
-    """Return edges of a forest, each with its lesser end first, by their ends; waits.
+    """Return edges of a forest, lesser ends first, in canonical order; waits.
 
     Radix sort of ``2 log2(n)`` bits, in 24 bytes of the device an edge.
     """

@@ -212,7 +212,7 @@ class EdgeReducer(EdgeKernels):
     # ------------------------------------------------------------- from and to the host
 
     def go_on_from(self, columns: Columns, *, has_forest: bool) -> None:
-        """Take edges in any order, of which the first may be those of a forest."""
+        """Continue from edges in any order, perhaps of a forest and then others."""
         self._size, ids = columns[0].size, columns[3]
         for array, values in zip(self._columns, columns, strict=True):
             array[: self._size].write(np.ascontiguousarray(values).view(array.dtype))
@@ -228,7 +228,7 @@ class EdgeReducer(EdgeKernels):
         return self._read(0, self.n_forest)
 
     def waiting(self) -> Columns:
-        """Return the same of the edges that wait, in the order of their ids; waits."""
+        """Return u, v, weights and ids of the waiting edges, in the order of ids; waits."""
         return self._read(self.n_forest, self._size)
 
     def _read(self, begin: int, end: int) -> Columns:

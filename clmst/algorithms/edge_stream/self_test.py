@@ -40,10 +40,8 @@ def reductions(device: Device, case: Case) -> Iterator[Answer]:
         reducer = EdgeReducer(
             n_vertices=n, dtype=dtype, launch=launch, capacity=n + 2 * rows, maximum=maximum
         )
-        begins = range(0, edges.n_edges, rows)
-        for begin in reversed(begins) if size == "small" else begins:
-            chunk = edges.new_chunk(begin, min(rows, edges.n_edges - begin), device)
-            edges.generate(chunk, launch)
+        chunks = list(_chunks(edges, rows, launch))
+        for chunk in reversed(chunks) if size == "small" else chunks:
             reducer.take(chunk)
         reducer.reduce(is_last=True)
         expected = _expected_ids(size, maximum=maximum)
@@ -66,19 +64,18 @@ def _generated(size: Size, dtype: np.dtype[Any], device: Device) -> GeneratedEdg
     return edges(**{name: DeviceArray.from_host(a, device) for name, a in arrays.items()})
 
 
+def _chunks(edges: GeneratedEdges, rows: int, launch: Launcher) -> Iterator[EdgeChunk]:
+    for begin in range(0, edges.n_edges, rows):
+        chunk = edges.new_chunk(begin, min(rows, edges.n_edges - begin), launch.device)
+        edges.generate(chunk, launch)
+        yield chunk
+
+
 def passes(device: Device, case: Case) -> Iterator[Answer]:
     """Yield forests of known graphs by passes over chunks of their edges."""
     launch, maximum, dtype = Launcher(device, device.queue), bool(case.maximum), case.dtype
     for size, rows in _SIZES:
-        u, v, ranks = _shuffled(size)
-        columns = u.astype(np.uint32), v.astype(np.uint32), weights_of(ranks, dtype)
-        chunks = [
-            EdgeChunk(u=a, v=b, weights=w, first_id=begin)
-            for begin in range(0, u.size, rows)
-            for a, b, w in [
-                [DeviceArray.from_host(c[begin : begin + rows], device) for c in columns]
-            ]
-        ]
+        chunks = list(_chunks(_generated(size, dtype, device), rows, launch))
         run = EdgePasses(
             n_vertices=known_graph(size).ranks.n_vertices, dtype=dtype, launch=launch, rows=rows,
             maximum=maximum,

@@ -89,7 +89,7 @@ class ForestLists:
         self, number: int, forest: PartForest, launch: Launcher, *, numbers: Memory | None = None,
         first: int = 0,
     ) -> None:  # fmt: skip
-        """Enqueue the listing of a forest of this device as a list of some number.
+        """Enqueue the listing of a forest of this device as the list of a number.
 
         `numbers` has the graph's slot of each slot of the part; else these are consecutive, from
         `first` on.
@@ -265,5 +265,5 @@ def _list_rows(
 
 
 def _program(device: Device, word: np.dtype[Any]) -> Program:
-    """Return the kernels for words of a width, whatever they mean."""
+    """Return the kernels for words of a width."""
     return device.program(SOURCE, WEIGHT_BITS=8 * word.itemsize)
