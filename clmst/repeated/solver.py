@@ -12,7 +12,7 @@ from clmst.core import topology
 from clmst.core.arguments import check_bools
 from clmst.core.forest import Forest
 from clmst.repeated.device_pool import DevicePool
-from clmst.repeated.points import points_of, session_of
+from clmst.repeated.points import PointsExecutor, points_of
 from clmst.repeated.prepared import Prepared, check_options, devices_of, graph_of, rounds_of
 from clmst.repeated.session import RoundOptions, Session
 from clmst.repeated.single_device import SingleDevice
@@ -113,7 +113,8 @@ class RepeatedSolver(Prepared):
         if points is not None:
             check_bools(symmetrize=symmetrize)
             self._graph = points
-            self._session = session_of(points, found, maximum=maximum, **of_solves)
+            moving = PointsExecutor(points, found, maximum=maximum, **of_solves)
+            self._session = Session(points, moving, maximum=maximum)
         else:
             listed = graph_of(graph, found[0], symmetrize=symmetrize)
             edges = self._graph = topology.edges_once(listed)

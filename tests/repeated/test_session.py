@@ -48,10 +48,10 @@ def test_forests_in_order(place: Place, is_sorted: bool, dtype: str) -> None:
     some = solver.solve_many(rounds)
     check(solver, rounds[0], next(some))
     some.close()
-    forests = solver.solve_many(
-        iter(rounds), keep_on_device=True, progress=lambda *done: seen.append(done)
+    source = iter(rounds)
+    kept = list(
+        solver.solve_many(source, keep_on_device=True, progress=lambda *done: seen.append(done))
     )
-    kept = list(forests)
     assert seen[-2:] == [(5, None), (6, None)]  # an iterator has no length
     for weights, on_device in zip(rounds, kept, strict=True):
         check(solver, weights, on_device.to_host())

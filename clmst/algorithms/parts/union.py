@@ -9,8 +9,8 @@ parts, and merges them by slot.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -49,6 +49,10 @@ class PartForest:
     n_edges : int
     original : DeviceArray of uint32
         The slot of each edge in the part that it is from, if the graph is a union of forests.
+    number : int
+        Of the part, or of the first of several.
+    algorithm, stats
+        As of the solve.
     """
 
     graph: DeviceGraph
@@ -57,6 +61,9 @@ class PartForest:
     original: DeviceArray
     first_row: int = 0
     end_row: int = 0
+    number: int = 0
+    algorithm: str = ""
+    stats: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def device(self) -> Device:
@@ -117,7 +124,7 @@ class ForestLists:
 
 def part_forest(
     solution: Solution, launch: Launcher, *, first_row: int = 0, end_row: int = 0,
-    original: DeviceArray | None = None,
+    original: DeviceArray | None = None, number: int = 0, algorithm: str = "",
 ) -> PartForest:  # fmt: skip
     """Return the forest of a solved part; waits for the number of its edges.
 
@@ -131,7 +138,8 @@ def part_forest(
         original = gather_words(original.memory, _WORD, slots, k, launch)
     return PartForest(
         graph=graph, first_row=first_row, end_row=end_row, slots=slots, n_edges=k,
-        original=slots if original is None else original,
+        original=slots if original is None else original, number=number, algorithm=algorithm,
+        stats=solution.stats,
     )  # fmt: skip
 
 
