@@ -14,7 +14,10 @@ from clmst import Device, DeviceArray, InvalidGraphError, RepeatedSolver
 from clmst.algorithms.reweighting import warm_start
 from clmst.algorithms.reweighting.sensitivity import ReferenceWeights
 from clmst.core.graph import Graph
+from clmst.repeated.families import SERIES, WARM_START
+from clmst.repeated.session import Session
 from clmst.runtime.device_graph import DeviceGraph
+from clmst.runtime.kernel_family import Case
 from clmst.runtime.launcher import Launcher
 from tests.repeated.rounds import check, every_device, random_graph, sorted_graph
 
@@ -276,3 +279,37 @@ def test_positions_rise_with_keys(any_device: Device, dtype: str, maximum: bool)
         found = (doubles < m) & (weights[np.minimum(doubles, m - 1)] == 2 * weights[exact])
         octaves = places[doubles[found]] - places[exact][found]
         assert (np.abs(octaves) == noted.octave).all()
+
+
+# ------------------------------------------------------------------------ the self-tests
+
+
+@pytest.mark.parametrize(
+    "case",
+    [Case(), Case(64, "float", maximum=True), Case(32, "float")],
+    ids=str,
+)
+def test_warm_starts_are_reached(
+    any_device: Device, case: Case, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A round begins with what is settled, and in the last of all weights stray.
+
+    Also where only larger graphs have warm starts, as where a solve is one launch.
+    """
+    monkeypatch.setattr(warm_start, "_LEAST_EDGES", 1 << 30)
+    inner, warm = Session.solve, list[bool]()
+
+    def solve(session: Session, weights: Any, **given: Any) -> Any:
+        found = inner(session, weights, **given)
+        warm.append("warm_start" in found.stats)
+        return found
+
+    monkeypatch.setattr(Session, "solve", solve)
+    trusted = Device(any_device.cl_device, _trusted=True)
+    assert WARM_START.failure(trusted, case) is None
+    assert warm == [False, False, True, False]
+
+
+def test_series_contraction_is_reached(any_device: Device) -> None:
+    trusted = Device(any_device.cl_device, _trusted=True)
+    assert SERIES.failure(trusted, Case()) is None
