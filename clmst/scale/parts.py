@@ -185,7 +185,7 @@ def divided(
 
     def part(number: int) -> DeviceGraph:
         with turn:
-            return _part(upper, encoded, chosen[number], *ranges[number])
+            return put_part(upper, encoded, chosen[number], *ranges[number])
 
     return Division(
         devices=tuple(chosen),
@@ -228,7 +228,7 @@ def _row_bounds(indptr: Array, ends: Sequence[float]) -> list[int]:
     return [0, *np.searchsorted(indptr, slots, side="left").tolist(), indptr.size - 1]
 
 
-def _part(
+def put_part(
     graph: Graph, encoded: EncodedWeights, device: Device, first_row: int, end_row: int
 ) -> DeviceGraph:
     """Put some rows of a graph on a device; copies may still run in its queue."""

@@ -113,7 +113,7 @@ def _refuse(algorithm: str, options: object, *, keep_on_device: bool, profile: b
 def _quickest(graph: Any, *, only_one: bool) -> list[Device]:
     """Return the devices that solve a graph of the host first, by the model of costs."""
     first = get_device()
-    others = [] if only_one else _others(first)
+    others = [] if only_one else others_like(first)
     if not others:
         return [first]
     n, m = _sizes(graph)
@@ -123,7 +123,7 @@ def _quickest(graph: Any, *, only_one: bool) -> list[Device]:
     return [first, *others][:count]
 
 
-def _others(first: Device) -> list[Device]:
+def others_like(first: Device) -> list[Device]:
     """Return the other usable devices like a GPU; CPUs compete for the same cores."""
     if first.capabilities.kind == "cpu":
         return []

@@ -28,7 +28,7 @@ Ends: TypeAlias = tuple[DeviceArray, DeviceArray]
 
 NO_WEIGHTS = np.dtype(np.float64)  # of a stream without rows
 _HALF = 1 << 31  # negative numbers of 32 bits, read without a sign, are from here on
-_JOINED = 1 << 16  # rows of small pieces that are sent together; larger ones go by themselves
+JOINED = 1 << 16  # rows of small pieces that are sent together; larger ones go by themselves
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -263,9 +263,9 @@ class EdgeBlock:
                 kinds=(rows.u.dtype.kind, rows.v.dtype.kind), after=after,
             )
         )  # fmt: skip
-        if rows.size < _JOINED:
+        if rows.size < JOINED:
             self._small.append(rows.copied())
-            if self.size - self._n_sent >= _JOINED:
+            if self.size - self._n_sent >= JOINED:
                 self.send()
         else:
             self.send()

@@ -31,7 +31,7 @@ from clmst.scale.rows import GeneratedPiece, StreamPiece
 from clmst.scale.stream_sink import StreamSink, bytes_of_row, most_rows, rows_within
 
 OPEN_FROM = 1 << 20  # edges so far, from which a device's buffers pay
-_LEAST_ROWS = 64  # at once; with fewer, nothing but launches would take time
+LEAST_ROWS = 64  # at once; with fewer, nothing but launches would take time
 
 
 class Reductions(StreamSink):
@@ -254,7 +254,7 @@ class Passes(StreamSink):
         a_row = bytes_of_row(dtype, is_generated=is_generated)
         a_row += passes.bytes_of_row(dtype)  # as many of the forest leave at once
         rows = min(most_rows(device, is_generated=is_generated), (limit - needed) // a_row)
-        if rows < _LEAST_ROWS:
+        if rows < LEAST_ROWS:
             raise OutOfDeviceMemoryError(
                 f"{limit} bytes of {device.description} are too few for {n} vertices: passes over "
                 f"the stream, which take the least, need {needed} and space for a chunk of it; the "

@@ -282,7 +282,7 @@ def test_auto_takes_several_only_where_that_pays(
         asked.append((*sizes, at_once))
         return 2 - len(asked) % 2
 
-    monkeypatch.setattr(placement, "_others", lambda first: [devices[1]])
+    monkeypatch.setattr(placement, "others_like", lambda first: [devices[1]])
     monkeypatch.setattr(placement, "get_device", lambda *_: devices[0])
     monkeypatch.setattr(costs, "best_count", best_count)
     graph = graph_of()
@@ -316,7 +316,7 @@ def test_uploads_take_turns_unless_memory_is_pinned(
     """
     graph, order, solved = graph_of(), list[bool](), threading.Event()
     uploading, both = threading.Lock(), threading.Barrier(2)
-    inner, inner_forest = parts_module._part, union.part_forest
+    inner, inner_forest = parts_module.put_part, union.part_forest
 
     def part(*given: Any) -> DeviceGraph:
         if is_pinned:
@@ -335,7 +335,7 @@ def test_uploads_take_turns_unless_memory_is_pinned(
         solved.set()
         return inner_forest(*given, **named)
 
-    monkeypatch.setattr(parts_module, "_part", part)
+    monkeypatch.setattr(parts_module, "put_part", part)
     monkeypatch.setattr(several, "part_forest", part_forest)
     given = in_pinned_memory(graph, devices[0]) if is_pinned else graph
     assert clmst.minimum_spanning_forest(given, devices=devices) == clmst.kruskal(graph)

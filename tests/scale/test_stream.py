@@ -92,7 +92,7 @@ def way_of(name: str, device: Device, monkeypatch: pytest.MonkeyPatch) -> Way:
     monkeypatch.setattr(sinks, "OPEN_FROM", 1 << 60 if name == "host" else 0)
     monkeypatch.setattr(sinks, "VERTICES_PER_EDGE", N)
     monkeypatch.setattr(stream_sink, "ROWS", dict.fromkeys(stream_sink.ROWS, ROWS))
-    monkeypatch.setattr(rows, "_JOINED", 64)
+    monkeypatch.setattr(rows, "JOINED", 64)
     if name == "two queues":  # also where none is needed for uploads
         monkeypatch.setattr(uploads, "has_own_queue", lambda _: True)
     limits = {"host": limit_for(device, N, 3 * N), "passes": limit_for_passes(N, 150)}

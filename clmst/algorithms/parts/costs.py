@@ -31,7 +31,7 @@ _EARLY_ROWS = 0.2
 # comes on top.
 _MOVED_BYTES = 12
 # Launches of a merge, and threads that wait for one another.
-_MERGE_OVERHEAD_MS = 0.5
+MERGE_OVERHEAD_MS = 0.5
 
 
 def upload(costs: Costs, n: int, m: int, word: int, *, prepared: bool = False) -> float:
@@ -92,7 +92,7 @@ def cores(
 def merge(every: Sequence[Costs], forests: Sequence[int], n: int, word: int) -> float:
     """Return the time of moving forests of some edges to the first device and solving the union."""
     moves = [move(one, every[0], k, word) for one, k in zip(every[1:], forests[1:], strict=True)]
-    return _MERGE_OVERHEAD_MS + sum(moves) + solve(every[0], n, sum(forests))
+    return MERGE_OVERHEAD_MS + sum(moves) + solve(every[0], n, sum(forests))
 
 
 def _merges(every: Sequence[Costs], forests: Sequence[int], n: int, word: int) -> float:

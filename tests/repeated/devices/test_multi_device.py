@@ -215,7 +215,7 @@ def test_what_auto_chooses(devices: list[Device], monkeypatch: pytest.MonkeyPatc
     free = Costs(
         solve_ms=0, edge_ns=1e3, vertex_ns=1, cell_ns=1e4, upload_ns=0, download_ns=0, host=False
     )
-    monkeypatch.setattr(model, "_MERGE_OVERHEAD_MS", 0.0)
+    monkeypatch.setattr(model, "MERGE_OVERHEAD_MS", 0.0)
     many = Graph.from_edges(*np.random.default_rng(0).integers(0, 50, (2, 20000)))
     found: list[int] = []
     inner = peeling.core_numbers
