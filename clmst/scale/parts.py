@@ -175,7 +175,8 @@ def divided(
         device.trust.require(PARTS, words_case(encoded.encoding.word))
     every = [Costs.of(device) for device in devices]
     ends = ends_of_parts(every) if stays else list(accumulate(shares_of(every)))[:-1]
-    bounds = _row_bounds(upper.indptr, ends)
+    slots_before = (np.array(ends) * upper.n_slots).astype(np.uint32)
+    bounds = [0, *np.searchsorted(upper.indptr, slots_before).tolist(), upper.n_vertices]
     has_slots = np.diff(upper.indptr[bounds].astype(np.int64)) > 0
     chosen = [device for device, has in zip(devices, has_slots, strict=True) if has]
     first_rows = [row for row, has in zip(bounds[:-1], has_slots, strict=True) if has]
@@ -220,12 +221,6 @@ def _upper(graph: Graph) -> tuple[Graph, Array | None]:
         is_symmetric=False, edge_ids=None, n_input=slots.size,
     )  # fmt: skip
     return upper, slots
-
-
-def _row_bounds(indptr: Array, ends: Sequence[float]) -> list[int]:
-    """Return bounds of ranges of rows that end at shares of the slots, the last one left out."""
-    slots = (np.array(ends) * int(indptr[-1])).astype(np.uint32)
-    return [0, *np.searchsorted(indptr, slots, side="left").tolist(), indptr.size - 1]
 
 
 def put_part(

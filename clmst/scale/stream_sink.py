@@ -141,10 +141,6 @@ class StreamSink:
                 self._take_checked(some)
             begin = end
             yield
-        self._wait()
-
-    def _wait(self) -> None:
-        """Wait until no array of the caller is read any more."""
         with self._device.lock, self._guard:
             self._uploads.wait()
 

@@ -112,10 +112,6 @@ def test_devices_and_strategies_that_make_no_sense(devices: list[Device]) -> Non
     for options, rule in (
         ({"devices": []}, "devices is empty; name one at least"),
         (
-            {"devices": [devices[0], devices[0]]},
-            "is among the devices twice; each may be named once",
-        ),
-        (
             {"devices": [devices[0], devices[0].with_policy(devices[0].policy)]},
             "is among the devices twice",
         ),
@@ -128,9 +124,7 @@ def test_devices_and_strategies_that_make_no_sense(devices: list[Device]) -> Non
             "'split' is for several devices, and there is",
         ),
         ({"devices": devices[:1], "strategy": "cores"}, "'cores' is for several devices"),
-        ({"devices": [devices[0], 7]}, "device is a int; it must be"),
         ({"devices": 7}, "device is a int; it must be"),
-        ({"devices": [devices[0], "abacus"]}, "no device matches 'abacus'"),
     ):
         assert rule in refused(RepeatedSolver, graph, **options)
     resident = clmst.to_device(graph, devices[0].forcing_off("lanes"))
