@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from clmst.algorithms.edge_stream.edges import EdgePart
 from clmst.core.atomic_file import replacing
 from clmst.core.errors import FileFormatError, InvalidArgumentError
 from clmst.core.weight_keys import Array, check_dtype
-from clmst.scale.edge_part import EdgePart
 
 VERSION = 2
 _MAGIC = b"clmst stream checkpoint\n"

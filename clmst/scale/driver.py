@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from clmst.algorithms.edge_stream.edges import EdgePart
 from clmst.core.errors import (
     InvalidArgumentError,
     InvalidGraphError,
@@ -22,7 +23,6 @@ from clmst.runtime.device import Device
 from clmst.runtime.failures import Guard
 from clmst.scale.capacity import NoSpaceForReductionError
 from clmst.scale.checkpoint import Checkpoint, Position
-from clmst.scale.edge_part import EdgePart
 from clmst.scale.host_reducer import ROWS, StreamSnapshot
 from clmst.scale.result import StreamProgress, forest_of_part
 from clmst.scale.rows import GeneratedPiece, StreamPiece

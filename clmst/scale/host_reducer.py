@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from clmst import algorithms
+from clmst.algorithms.edge_stream.edges import EdgePart, joined
 from clmst.algorithms.shared.solution import forest_of
 from clmst.core import canonical
 from clmst.core.errors import OutOfDeviceMemoryError
@@ -35,7 +36,6 @@ from clmst.runtime.failures import Guard
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.trust import NoFamilyLeftError
 from clmst.scale.capacity import LEAST_SHARE, VERTICES_PER_EDGE, most_edges, too_small
-from clmst.scale.edge_part import EdgePart, joined
 
 ROWS = 1 << 22  # the most that are looked at together
 _PENDING = 256  # parts that wait before they are joined

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from clmst.algorithms.edge_stream.edges import EdgePart, check_n_vertices, check_same_dtype
 from clmst.core.arguments import check_bool, check_integer, check_text
 from clmst.core.columns import check_columns, choose
 from clmst.core.errors import InvalidArgumentError, InvalidGraphError, UnsupportedDeviceError
@@ -24,7 +25,6 @@ from clmst.runtime.discovery import get_device
 from clmst.scale import sinks
 from clmst.scale.capacity import default_limit
 from clmst.scale.checkpoint import Position
-from clmst.scale.edge_part import EdgePart, check_n_vertices, check_same_dtype
 from clmst.scale.host_reducer import StreamSnapshot
 from clmst.scale.partition_pieces import ROW_BITS, FileLane, piece_of, pieces_of_lane
 from clmst.scale.result import forest_of_part

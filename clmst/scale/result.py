@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from clmst.algorithms.edge_stream.edges import EdgePart
 from clmst.core.arguments import check_integer, check_kind
 from clmst.core.canonical import index_dtype
 from clmst.core.errors import InvalidGraphError
 from clmst.core.forest import Forest
 from clmst.core.graph import Graph
 from clmst.core.weight_keys import Array
-from clmst.scale.edge_part import EdgePart
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

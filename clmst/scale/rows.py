@@ -8,7 +8,7 @@ from typing import Any, ClassVar, TypeAlias, TypeVar
 
 import numpy as np
 
-from clmst.algorithms.edge_stream.edges import EdgeChunk
+from clmst.algorithms.edge_stream.edges import EdgeChunk, EdgePart, check_same_dtype
 from clmst.algorithms.edge_stream.generated import GeneratedEdges
 from clmst.core import csr
 from clmst.core.arguments import as_array
@@ -21,7 +21,6 @@ from clmst.runtime.launcher import Launcher
 from clmst.runtime.transfer import Transfer
 from clmst.runtime.uploads import Uploads
 from clmst.scale.checkpoint import Position
-from clmst.scale.edge_part import EdgePart, check_same_dtype
 
 T = TypeVar("T")
 Ends: TypeAlias = tuple[DeviceArray, DeviceArray]

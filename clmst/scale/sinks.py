@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from clmst.algorithms.edge_stream import passes
+from clmst.algorithms.edge_stream.edges import EdgePart, joined
 from clmst.algorithms.edge_stream.passes import EdgePasses, in_canonical_order
 from clmst.algorithms.edge_stream.reducer import EdgeReducer
 from clmst.algorithms.families import EDGE_PASSES, EDGE_STREAM
@@ -25,7 +26,6 @@ from clmst.scale.capacity import (
     too_small,
 )
 from clmst.scale.checkpoint import Position
-from clmst.scale.edge_part import EdgePart, joined
 from clmst.scale.host_reducer import ROWS, HostReducer, StreamSnapshot
 from clmst.scale.rows import GeneratedPiece, StreamPiece
 from clmst.scale.stream_sink import StreamSink, bytes_of_row, most_rows, rows_within
@@ -142,7 +142,7 @@ class Reductions(StreamSink):
             )  # fmt: skip
             if known.parts:
                 has_forest = known.forest is not None
-                reducer.go_on_from(joined(known.parts).columns, has_forest=has_forest)
+                reducer.go_on_from(joined(known.parts), has_forest=has_forest)
         self._open(reducer, piece.dtype, rows, is_generated=isinstance(piece, GeneratedPiece))
         reducer.reductions, reducer.n_filtered = self._host.reductions, self._host.n_filtered
         self._reducer = reducer
@@ -192,10 +192,10 @@ class Reductions(StreamSink):
         if isinstance(self._reducer, HostReducer):
             return self._reducer.snapshot()
         with self._device.lock, Guard(self._device):
-            forest, waiting = self._reducer.columns(), self._reducer.waiting()
+            forest, waiting = self._reducer.forest(), self._reducer.waiting()
         return StreamSnapshot(
-            forest=EdgePart.of_columns(forest) if self.n_forest else None,
-            waiting=(EdgePart.of_columns(waiting),) if self.n_waiting else (),
+            forest=forest if self.n_forest else None,
+            waiting=(waiting,) if self.n_waiting else (),
         )
 
     def edges_so_far(self) -> EdgePart | None:
@@ -203,7 +203,7 @@ class Reductions(StreamSink):
         if isinstance(self._reducer, HostReducer):
             return self._reducer.forest
         with self._device.lock, Guard(self._device):
-            return EdgePart.of_columns(self._reducer.columns())
+            return self._reducer.forest()
 
     forest = edges_so_far
 
@@ -278,7 +278,7 @@ class Passes(StreamSink):
         """End a reading of the stream; return whether the forest is found."""
         self.flush()
         with self._device.lock, Guard(self._device):
-            self._found += [EdgePart.of_columns(columns) for columns in self._passes.end_pass()]
+            self._found += self._passes.end_pass()
         return self._passes.is_done
 
     def begin_again(self) -> None:
@@ -299,7 +299,4 @@ class Passes(StreamSink):
         self._chunk = None
         with self._device.lock, Guard(self._device):
             self._device.release_memory()  # of the passes: the sort takes no more than they did
-            columns = in_canonical_order(
-                found.columns, n_vertices=self._n_vertices, launch=self._launch
-            )
-        return EdgePart.of_columns(columns)
+            return in_canonical_order(found, n_vertices=self._n_vertices, launch=self._launch)

@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from clmst.algorithms.edge_stream.edges import check_n_vertices
 from clmst.algorithms.edge_stream.generated import GeneratedEdges
 from clmst.core.arguments import check_integer, has, shown
 from clmst.core.columns import check_columns
@@ -21,7 +22,6 @@ from clmst.core.machine import usable_cores
 from clmst.core.threads import TaskThread, ThreadTask, finish
 from clmst.core.weight_keys import Array
 from clmst.io import pieces as files
-from clmst.scale.edge_part import check_n_vertices
 from clmst.scale.rows import NO_WEIGHTS, GeneratedPiece, StreamPiece
 from clmst.scale.table_chunk import arrays_of, names_of
 from clmst.scale.vertex_names import VertexNames

@@ -20,13 +20,18 @@ from typing import Any
 import numpy as np
 
 from clmst.algorithms.edge_stream import generated
-from clmst.algorithms.edge_stream.edges import EdgeChunk, EdgeKernels, FaultyEdgeError, Marks
+from clmst.algorithms.edge_stream.edges import (
+    EdgeChunk,
+    EdgeKernels,
+    EdgePart,
+    FaultyEdgeError,
+    Marks,
+)
 from clmst.runtime.device import Device
 from clmst.runtime.failures import Guard
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.uploads import Uploads
 from clmst.scale.checkpoint import Position
-from clmst.scale.edge_part import EdgePart
 from clmst.scale.rows import EdgeBlock, GeneratedPiece, StreamPiece
 
 # Rows of a block: on CPUs few enough for the caches.

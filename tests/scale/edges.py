@@ -9,10 +9,10 @@ import numpy as np
 
 import clmst
 from clmst.algorithms.edge_stream import passes
+from clmst.algorithms.edge_stream.edges import EdgePart
 from clmst.core.weight_keys import Array
 from clmst.runtime.device import Device
 from clmst.scale import capacity, stream_sink
-from clmst.scale.edge_part import EdgePart
 
 Edges = tuple[Array, Array, Array]
 

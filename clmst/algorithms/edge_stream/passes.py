@@ -15,9 +15,9 @@ from clmst.algorithms.edge_stream.edges import (
     LONG,
     NO_FAULT,
     WORD,
-    Columns,
     EdgeChunk,
     EdgeKernels,
+    EdgePart,
     Marks,
 )
 from clmst.algorithms.shared.solution import new_flags
@@ -101,8 +101,8 @@ class EdgePasses(EdgeKernels):
             "note_weights", found, *given, self._weights, found, first_id, *self._words
         )  # fmt: skip
 
-    def end_pass(self) -> Iterator[Columns]:
-        """Join components along their best edges; yield these, as arrays of the host.
+    def end_pass(self) -> Iterator[EdgePart]:
+        """Join components along their best edges; yield these.
 
         All of them must be taken before the next pass begins.
 
@@ -121,10 +121,10 @@ class EdgePasses(EdgeKernels):
         )  # fmt: skip
         active, joined = launch.read_word(self._word.memory), 0
         for begin in range(0, n if active else 0, self._rows):
-            columns = self._taken(targets, begin, min(self._rows, n - begin))
-            joined += columns[0].size
-            if columns[0].size:
-                yield columns
+            part = self._taken(targets, begin, min(self._rows, n - begin))
+            joined += part.size
+            if part.size:
+                yield part
         if 2 * joined < active:
             raise self._wrong(f"{active} components chose edges, and {joined} of these are new")
         self.n_forest += joined
@@ -132,7 +132,7 @@ class EdgePasses(EdgeKernels):
         self._join(targets)
         self._begin_pass()
 
-    def _taken(self, targets: DeviceArray, begin: int, count: int) -> Columns:
+    def _taken(self, targets: DeviceArray, begin: int, count: int) -> EdgePart:
         """Return the new edges of the forest at some vertices."""
         launch, device, best = self._launch, self._launch.device, self._best
         flags = new_flags(count, device)
@@ -145,7 +145,10 @@ class EdgePasses(EdgeKernels):
             "take_joined", k, positions, self._weights, best["low"], best["high"],
             best["id_upper"], best["id_lower"], u, v, ids, weights, begin, k,
         )  # fmt: skip
-        return u.to_host(), v.to_host(), weights.to_host(), ids.to_host().view(np.int64)
+        return EdgePart(
+            u=u.to_host(), v=v.to_host(), weights=weights.to_host(),
+            edge_ids=ids.to_host().view(np.int64),
+        )  # fmt: skip
 
     def _join(self, targets: DeviceArray) -> None:
         """Give all vertices the labels of the components that their roots' edges make."""
@@ -177,14 +180,14 @@ class EdgePasses(EdgeKernels):
         self._launch.for_each(self._program, f"edge_stream_passes_{name}", n_items, *arguments)
 
 
-def in_canonical_order(columns: Columns, *, n_vertices: int, launch: Launcher) -> Columns:
+def in_canonical_order(part: EdgePart, *, n_vertices: int, launch: Launcher) -> EdgePart:
     """Return edges of a forest, lesser ends first, in canonical order; waits.
 
     Radix sort of ``2 log2(n)`` bits, in 24 bytes of the device an edge.
     """
-    u, v, weights, ids = columns
+    u, v = part.u, part.v
     if not u.size:
-        return columns
+        return part
     bits = np.uint64(bits_of(n_vertices))
     pairs = u.astype(np.uint64)
     pairs <<= bits
@@ -199,5 +202,5 @@ def in_canonical_order(columns: Columns, *, n_vertices: int, launch: Launcher) -
     v = (pairs & (np.uint64(1) << bits) - np.uint64(1)).astype(np.uint32)
     pairs >>= bits
     # All positions are in range; NumPy takes three times as long to look at that.
-    weights, ids = (column.take(order, mode="clip") for column in (weights, ids))
-    return pairs.astype(np.uint32), v, weights, ids
+    weights, ids = (column.take(order, mode="clip") for column in (part.weights, part.edge_ids))
+    return EdgePart(u=pairs.astype(np.uint32), v=v, weights=weights, edge_ids=ids)

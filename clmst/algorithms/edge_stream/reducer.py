@@ -20,9 +20,9 @@ from clmst.algorithms.edge_stream.edges import (
     NO_FAULT,
     SOURCE,
     WORD,
-    Columns,
     EdgeChunk,
     EdgeKernels,
+    EdgePart,
     Marks,
 )
 from clmst.algorithms.proof.claim import Claim
@@ -211,10 +211,10 @@ class EdgeReducer(EdgeKernels):
 
     # ------------------------------------------------------------- from and to the host
 
-    def go_on_from(self, columns: Columns, *, has_forest: bool) -> None:
+    def go_on_from(self, edges: EdgePart, *, has_forest: bool) -> None:
         """Continue from edges in any order, perhaps of a forest and then others."""
-        self._size, ids = columns[0].size, columns[3]
-        for array, values in zip(self._columns, columns, strict=True):
+        self._size, ids = edges.size, edges.edge_ids
+        for array, values in zip(self._columns, edges.columns, strict=True):
             array[: self._size].write(np.ascontiguousarray(values).view(array.dtype))
         if self._size:
             self._rises = bool((ids[1:] > ids[:-1]).all())
@@ -223,17 +223,17 @@ class EdgeReducer(EdgeKernels):
             self.reduce()  # for its limits
             self.reductions = 0
 
-    def columns(self) -> Columns:
-        """Return u, v, weights and ids of the forest's edges, in canonical order; waits."""
+    def forest(self) -> EdgePart:
+        """Return the edges of the forest, in canonical order; waits."""
         return self._read(0, self.n_forest)
 
-    def waiting(self) -> Columns:
-        """Return u, v, weights and ids of the waiting edges, in the order of ids; waits."""
+    def waiting(self) -> EdgePart:
+        """Return the edges that wait, in the order of their ids; waits."""
         return self._read(self.n_forest, self._size)
 
-    def _read(self, begin: int, end: int) -> Columns:
+    def _read(self, begin: int, end: int) -> EdgePart:
         u, v, weights, ids = (array[:end].to_host()[begin:] for array in self._columns)
-        return u, v, weights, ids.view(np.int64)
+        return EdgePart(u=u, v=v, weights=weights, edge_ids=ids.view(np.int64))
 
 
 def _columns(size: int, dtype: np.dtype[Any], launch: Launcher) -> tuple[DeviceArray, ...]:

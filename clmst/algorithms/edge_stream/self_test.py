@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from clmst.algorithms.edge_stream.edges import Columns, EdgeChunk
+from clmst.algorithms.edge_stream.edges import EdgeChunk, EdgePart, joined
 from clmst.algorithms.edge_stream.generated import GeneratedEdges
 from clmst.algorithms.edge_stream.passes import EdgePasses, in_canonical_order
 from clmst.algorithms.edge_stream.reducer import EdgeReducer
@@ -45,7 +45,7 @@ def reductions(device: Device, case: Case) -> Iterator[Answer]:
             reducer.take(chunk)
         reducer.reduce(is_last=True)
         expected = _expected_ids(size, maximum=maximum)
-        yield f"edges of a stream of the known graph {size!r}", reducer.columns()[3], expected
+        yield f"edges of a stream of the known graph {size!r}", reducer.forest().edge_ids, expected
 
 
 def _generated(size: Size, dtype: np.dtype[Any], device: Device) -> GeneratedEdges:
@@ -80,7 +80,7 @@ def passes(device: Device, case: Case) -> Iterator[Answer]:
             n_vertices=known_graph(size).ranks.n_vertices, dtype=dtype, launch=launch, rows=rows,
             maximum=maximum,
         )  # fmt: skip
-        found: list[Columns] = []
+        found: list[EdgePart] = []
         for _ in range(_MOST_PASSES):
             for chunk in chunks:
                 run.take(chunk)
@@ -89,10 +89,8 @@ def passes(device: Device, case: Case) -> Iterator[Answer]:
                 break
         ids = np.zeros(0, np.int64)
         if found:
-            u, v, weights, ids = (np.concatenate(one) for one in zip(*found, strict=True))
-            *_, ids = in_canonical_order(
-                (u, v, weights, ids), n_vertices=run.n_vertices, launch=launch
-            )
+            forest = in_canonical_order(joined(found), n_vertices=run.n_vertices, launch=launch)
+            ids = forest.edge_ids
         expected = _expected_ids(size, maximum=maximum)
         yield f"edges of passes over the known graph {size!r}", ids, expected
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from clmst.algorithms.edge_stream.edges import EdgeChunk
+from clmst.algorithms.edge_stream.edges import EdgeChunk, EdgePart
 from clmst.algorithms.edge_stream.passes import EdgePasses, in_canonical_order
 from clmst.algorithms.families import EDGE_PASSES
 from clmst.core.errors import DeviceError
@@ -44,7 +44,7 @@ def chunks_of(device: Device, edges: Any, size: int) -> list[EdgeChunk]:
 
 
 def ids_of(passes: EdgePasses) -> list[int]:
-    return sorted(int(edge) for columns in passes.end_pass() for edge in columns[3])
+    return sorted(int(edge) for part in passes.end_pass() for edge in part.edge_ids)
 
 
 @pytest.mark.parametrize("variant", every_device())
@@ -100,16 +100,14 @@ def test_order_of_a_forest_is_that_of_the_ends(any_device: Device, n: int, dtype
     ends = np.append(ends, np.array([[0, n - 1]], np.uint32), axis=0)
     u, v = rng.permutation(np.unique(ends[ends[:, 0] < ends[:, 1]], axis=0)).T.copy()
     weights, ids = rng.random(u.size).astype(dtype), rng.permutation(u.size) + (1 << 40)
-    found = in_canonical_order(
-        (u, v, weights, ids), n_vertices=n, launch=Launcher(any_device, any_device.queue)
-    )
+    part = EdgePart(u=u, v=v, weights=weights, edge_ids=ids)
+    found = in_canonical_order(part, n_vertices=n, launch=Launcher(any_device, any_device.queue))
     order = np.lexsort((v, u))
-    for column, before in zip(found, (u, v, weights, ids), strict=True):
+    for column, before in zip(found.columns, part.columns, strict=True):
         np.testing.assert_array_equal(column, before[order])
         assert column.dtype == before.dtype
 
 
 def test_order_of_no_edges(any_device: Device) -> None:
-    none = np.zeros(0, np.uint32), np.zeros(0, np.uint32), np.zeros(0), np.zeros(0, np.int64)
-    launch = Launcher(any_device, any_device.queue)
-    assert in_canonical_order(none, n_vertices=5, launch=launch) == none
+    none, launch = EdgePart.empty(np.dtype(np.float64)), Launcher(any_device, any_device.queue)
+    assert in_canonical_order(none, n_vertices=5, launch=launch) is none

@@ -54,7 +54,7 @@ def chunks_of(edges: clmst.GeneratedEdges, device: Device, size: int) -> list[Ed
 
 def check(reducer: EdgeReducer, edges: clmst.GeneratedEdges, device: Device) -> None:
     right = clmst.kruskal(clmst.Graph.from_edges(*edges.edges(device=device), N))
-    u, v, weights, ids = reducer.columns()
+    u, v, weights, ids = reducer.forest().columns
     np.testing.assert_array_equal(np.column_stack((u, v)), right.edges)
     np.testing.assert_array_equal(weights, right.weights)
     np.testing.assert_array_equal(ids, right.edge_ids)
