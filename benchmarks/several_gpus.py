@@ -29,12 +29,13 @@ import numpy as np
 import clmst
 from benchmarks.runner import Row, Rows, Run, case
 from benchmarks.several_graphs import Recipe, mirrored
+from clmst.algorithms.parts.union import PartForest
 from clmst.bench.harness import WrongResultError
 from clmst.bench.tables import digits
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.transfer import Staging, StagingShape
 from clmst.scale.parts import Division, divided
-from clmst.scale.several import Branch, SolveOfParts
+from clmst.scale.several import SolveOfParts
 
 _SMALL = 1 << 18  # edges of the graph that the host solves, too
 _BLOCKS = (16,)  # of pinned memory, in MiB, for uploads at once; the usual size comes first
@@ -95,7 +96,7 @@ class SeveralDevices:
 
     def __init__(self, parts: clmst.DeviceParts, first: clmst.Device) -> None:
         self.parts, self.first = parts, first
-        self._root: list[Branch] = []
+        self._root: list[PartForest] = []
         self.last: SolveOfParts = solve_of(Division.of(parts))
 
     def __call__(self) -> None:

@@ -28,11 +28,11 @@ import numpy as np
 import clmst
 from benchmarks.runner import Rows, Run, case
 from benchmarks.streaming import check, write_files
+from clmst.algorithms.edge_stream.edges import EdgePart
 from clmst.bench.harness import seconds_of
 from clmst.core.weight_keys import Array
 from clmst.runtime.device import Device
 from clmst.scale import stream_sink
-from clmst.scale.edge_part import EdgePart
 from clmst.scale.host_reducer import CycleFilter, reduce, without_loops
 from clmst.scale.source import EdgeSource
 

@@ -14,8 +14,7 @@ from clmst.core.columns import takes_columns
 from clmst.core.errors import ClmstError, InvalidArgumentError, optional_import
 from clmst.core.forest import Forest
 from clmst.scale import partitions, rounds
-from clmst.scale.file_lane import lanes_of
-from clmst.scale.partition_pieces import parts_of
+from clmst.scale.partition_pieces import lanes_of, parts_of
 from clmst.scale.partitions import PartitionForest, PartitionJob
 
 __all__ = ["minimum_spanning_forest"]

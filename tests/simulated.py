@@ -69,7 +69,7 @@ from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.device_matrix import DeviceMatrix
 from clmst.runtime.kernel_family import Case, difference
 from clmst.runtime.launcher import Launcher
-from clmst.scale import reductions
+from clmst.scale import sinks
 from clmst.scale.capacity import bytes_a_vertex_and_edge
 from tests.conftest import SHARED_DATA
 from tests.cores import peel
@@ -473,7 +473,7 @@ def stream_wrongs(device: Device) -> Iterator[str]:
                 yield f"stream of {dtype} by {what}"
         columns = (*edges.edges(device=device), np.arange(m))
         halves = [tuple(column[half] for column in columns) for half in np.split(columns[3], 2)]
-        with patch.object(reductions, "OPEN_FROM", 0):
+        with patch.object(sinks, "OPEN_FROM", 0):
             found = clmst.stream_minimum_spanning_forest(
                 halves[::-1], n, device=device, maximum=maximum
             )

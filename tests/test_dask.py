@@ -200,9 +200,9 @@ def test_files_by_workers_that_share_a_device(
 
 def killed_when_it_reads(name: str, mark: str) -> None:
     """Let the first worker that reads a file be killed."""
-    from clmst.scale import file_lane
+    from clmst.scale import partition_pieces
 
-    names = vars(file_lane)
+    names = vars(partition_pieces)
     read = names["pieces_of_file"]
 
     def reading(path: Path, *given: Any) -> Any:

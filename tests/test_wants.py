@@ -112,7 +112,7 @@ def test_cuml_4845_5357_cuvs_856_a_device_that_is_too_small(
         return upload(graph, *arguments, **named)
 
     monkeypatch.setattr(clmst.DeviceGraph, "upload", small)
-    monkeypatch.setattr("clmst.scale.fallback._LEAST_SHARE", 0.0)
+    monkeypatch.setattr("clmst.scale.fallback.LEAST_SHARE", 0.0)
     with pytest.warns(clmst.StreamedWarning, match="the device is full"):
         forest = clmst.minimum_spanning_forest(graph, device=any_device)
     assert forest == clmst.kruskal(graph)

@@ -15,7 +15,7 @@ from clmst.core.errors import DeviceWarning, UnsupportedDeviceError
 from clmst.core.forest import Forest
 from clmst.core.graph import Graph
 from clmst.core.weight_keys import Array
-from clmst.repeated.session import Session
+from clmst.repeated.session import RoundOptions, Session
 from clmst.repeated.several_devices import SeveralDevices
 from clmst.repeated.single_device import SingleDevice
 from clmst.repeated.strategies import Choice
@@ -109,54 +109,37 @@ class DevicePool(Session):
 
     # ---------------------------------------------------------------------------- solves
 
-    def solve(
-        self, weights: Any, *, profile: bool, keep_on_device: bool, verify: bool = False
-    ) -> DeviceForest | Forest:
+    def solve(self, weights: Any, *, options: RoundOptions) -> DeviceForest | Forest:
         """Solve with weights by edge; if a device fails, solve again without it."""
         with self._lock:
             while True:
                 try:
-                    forest = super().solve(
-                        weights, profile=profile, keep_on_device=True, verify=verify
-                    )
-                    return self._handed_over(forest, keep_on_device=keep_on_device)
+                    return super().solve(weights, options=options)
                 except DeviceFailure as failure:
                     if (array := device_array(weights, self._every)) is not None:
                         weights = self._rescue(partial(_on_host, array), failure)
                     self._do_without(failure)
 
     def update(
-        self,
-        edge_ids: Any,
-        weights: Any,
-        *,
-        profile: bool,
-        keep_on_device: bool,
-        verify: bool = False,
+        self, edge_ids: Any, weights: Any, *, options: RoundOptions
     ) -> DeviceForest | Forest:
         """Change some of the present weights and solve; if a device fails, again without it."""
         with self._lock:
             changes, executor = self._changes(edge_ids, weights), self.opened()
             try:
-                forest = self._change_round(
-                    changes, began=time.perf_counter(), profile=profile, verify=verify
-                )
-                return self._handed_over(forest, keep_on_device=keep_on_device)
+                forest = self._change_round(changes, options, began=time.perf_counter())
+                return self._handed_over(forest, options)
             except DeviceFailure as failure:
                 present = self._rescue(executor.present_weights, failure)
                 present[_on_host(changes.ids)] = changes.converted(present.dtype)
                 self._do_without(failure)
-                return self.solve(
-                    present, profile=profile, keep_on_device=keep_on_device, verify=verify
-                )
+                return self.solve(present, options=options)
 
-    def _handed_over(self, solved: Any, *, keep_on_device: bool) -> DeviceForest | Forest:
+    def _handed_over(self, forest: DeviceForest, options: RoundOptions) -> DeviceForest | Forest:
         """Return a forest in the requested form; reading it is part of the round."""
-        forest: DeviceForest = solved.with_stats({"strategy": "alone", **solved.stats})
-        if keep_on_device:
-            return forest
+        forest = forest.with_stats({"strategy": "alone", **forest.stats})
         with failures_of(self.device):
-            return forest.to_host()
+            return super()._handed_over(forest, options)
 
     def _changes(self, edge_ids: Any, weights: Any) -> Changes:
         """Copy changes to the host, or raise before the round begins."""
@@ -211,16 +194,14 @@ class DevicePool(Session):
         staged.is_callers, staged.owner, staged.failure = False, executor, failure
         return staged
 
-    def _solve_staged(
-        self, staged: StagedWeights, *, keep_on_device: bool, verify: bool
-    ) -> DeviceForest | Forest:
+    def _solve_staged(self, staged: StagedWeights, options: RoundOptions) -> DeviceForest | Forest:
         """Solve with staged weights; stage them again if a device has failed since."""
         with self._lock:
             is_current, failure = self.opened() is staged.owner, staged.failure
             try:
                 if is_current and failure is None:
-                    forest = self._staged_round(staged, profile=False, verify=verify)
-                    found = self._handed_over(forest, keep_on_device=keep_on_device)
+                    forest = staged.owner.solve(staged, began=0.0, profile=False)
+                    found = self._handed_over(self._finished(forest, options), options)
                     staged.owner.release(staged)
                     return found
             except DeviceFailure as error:
@@ -235,7 +216,7 @@ class DevicePool(Session):
                 staged.owner.release(staged)
             if failure is not None:
                 self._do_without(failure)
-            return self.solve(weights, profile=False, keep_on_device=keep_on_device, verify=verify)
+            return self.solve(weights, options=options)
 
 
 def _on_host(values: Array | DeviceArray) -> Array:

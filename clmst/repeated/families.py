@@ -41,5 +41,5 @@ def is_trusted(family: KernelFamily, graph: DeviceGraph, *, maximum: bool) -> bo
 
 
 def has_moved_points(matrix: DeviceMatrix) -> bool:
-    """Return whether solves may use what earlier ones found of the same points elsewhere."""
+    """Return whether a device is trusted to solve points that have moved."""
     return matrix.device.trust.refusal(MOVED, matrix_case(matrix)) is None

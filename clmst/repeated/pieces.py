@@ -66,14 +66,8 @@ def bring(staged: StagedWeights, pieces: Sequence[Piece], queue: Queue) -> None:
 class PieceExecutor:
     """The part of an executor that has weights: on one device, or on several.
 
-    Attributes
-    ----------
-    edges : Graph
-        As of :func:`clmst.core.topology.edges_once`.
-    pieces : sequence of Piece
-        The pieces of a device follow one another.
-    guard : callable
-        Makes the context manager that translates a device's errors.
+    The edges are as of :func:`clmst.core.topology.edges_once`; the pieces of a device follow one
+    another. `guard` makes the context manager that translates a device's errors.
     """
 
     edges: Graph

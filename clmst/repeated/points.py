@@ -1,11 +1,11 @@
-"""Rounds of points that move: the session of such a solver, and its executor."""
+"""Rounds of points that move: the executor of such a solver."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -21,7 +21,6 @@ from clmst.core.points import Points
 from clmst.core.weight_keys import Encoding
 from clmst.intake import check_takes_complete
 from clmst.repeated import families
-from clmst.repeated.session import Session
 from clmst.repeated.single_device import OneDevice, SingleDevice
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
@@ -37,39 +36,14 @@ def points_of(graph: Any) -> Points | None:
     return graph if isinstance(graph, Points) else None
 
 
-def session_of(
-    points: Points,
-    devices: Sequence[Device],
-    *,
-    algorithm: str,
-    options: object,
-    maximum: bool,
-    warm_start: bool,
-) -> Session:
-    """Return the session of a solver of points, or raise."""
-    check_takes_complete(algorithm, points)
-    if len(devices) > 1:
-        raise InvalidArgumentError(
-            f"{len(devices)} devices are given for points; points are solved on one device"
-        )
-    executor = PointsExecutor(
-        points, devices[0], algorithm=algorithm, options=options, maximum=maximum,
-        warm_start=warm_start,
-    )  # fmt: skip
-    return Session(points, executor, maximum=maximum)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StagedPoints:
     """Checked coordinates of a round, on the host, for the executor that owns them."""
 
+    is_on_device: ClassVar[bool] = False
+
     points: Points
     owner: Any
-
-    @property
-    def is_on_device(self) -> bool:
-        """Whether they are in a caller's buffer."""
-        return False
 
 
 class PointsExecutor(OneDevice):
@@ -81,13 +55,19 @@ class PointsExecutor(OneDevice):
     def __init__(
         self,
         points: Points,
-        device: Device,
+        devices: Sequence[Device],
         *,
         algorithm: str,
         options: object,
         maximum: bool,
         warm_start: bool,
     ) -> None:
+        check_takes_complete(algorithm, points)
+        if len(devices) > 1:
+            raise InvalidArgumentError(
+                f"{len(devices)} devices are given for points; points are solved on one device"
+            )
+        device = devices[0]
         super().__init__(device)
         self._like, self._maximum = points, maximum
         self._algorithm, self._options = algorithm, options

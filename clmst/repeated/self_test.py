@@ -22,7 +22,7 @@ from clmst.core.kruskal import kruskal
 from clmst.core.points import Points
 from clmst.core.weight_keys import Array
 from clmst.repeated.points import solver_of_candidates
-from clmst.repeated.session import Session
+from clmst.repeated.session import RoundOptions, Session
 from clmst.repeated.single_device import SingleDevice
 from clmst.runtime.device import Device
 from clmst.runtime.device_matrix import DeviceMatrix
@@ -48,13 +48,15 @@ class _Series:
 
     def solve(self, by_slot: Array) -> Iterator[Answer]:
         """Solve under weights by slot."""
-        found = self.session.solve(self.by_edge(by_slot), profile=False, keep_on_device=True)
+        found = self.session.solve(self.by_edge(by_slot), options=RoundOptions(keep_on_device=True))
         yield from self._compared(found, by_slot)
 
     def update(self, by_slot: Array, changed: Array) -> Iterator[Answer]:
         """Change the weights of some slots to those given."""
         ids = changed if self._ids is None else self._ids[changed]
-        found = self.session.update(ids, by_slot[changed], profile=False, keep_on_device=True)
+        found = self.session.update(
+            ids, by_slot[changed], options=RoundOptions(keep_on_device=True)
+        )
         yield from self._compared(found, by_slot)
 
     def _compared(self, found: Any, by_slot: Array) -> Iterator[Answer]:

@@ -5,16 +5,16 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Generator, Iterator
-from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias
+from dataclasses import asdict, dataclass
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from clmst.algorithms.shared.device_forest import DeviceForest
+from clmst.core.arguments import check_bools
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.forest import Forest
 from clmst.core.threads import TaskThread, all_of
-from clmst.core.weight_keys import Encoding
 from clmst.repeated.weights import Changes, StagedWeights, closed_error
 from clmst.runtime import forking
 from clmst.runtime.device import Device
@@ -22,44 +22,17 @@ from clmst.runtime.failures import Guard
 from clmst.runtime.handles import Queue
 
 
-class Executor(Protocol):
-    """The interface of what solves: one device, or several.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoundOptions:
+    """Options of a round, as of :meth:`clmst.RepeatedSolver.solve`."""
 
-    One call at a time, except `stage`, which may run while another thread solves.
-    """
+    keep_on_device: bool = False
+    profile: bool = False
+    verify: bool = False
 
-    @property
-    def device(self) -> Device:
-        """The device that keeps forests."""
-
-    @property
-    def encoding(self) -> Encoding | None:
-        """How the present weights are encoded; None if there are none."""
-
-    def new_queues(self) -> list[Queue]:
-        """Return queues of the devices, for uploads during a solve."""
-
-    def stage(self, weights: Any, queues: list[Queue] | None = None) -> Any:
-        """Check weights by edge, or coordinates; upload them if there are queues, and wait.
-
-        The caller may change a host array when this returns, if there are queues; else after
-        `solve`.
-        """
-
-    def solve(self, staged: Any, *, began: float, profile: bool) -> DeviceForest:
-        """Solve with what `stage` returned, which becomes present; uploads it if it is not."""
-
-    def prove(self, forest: DeviceForest) -> DeviceForest:
-        """Return the last forest, proved, or raise."""
-
-    def release(self, staged: Any) -> None:
-        """Free the memory of weights that are no longer needed."""
-
-    def forget(self) -> None:
-        """Drop the present weights."""
-
-    def close(self) -> None:
-        """Free all memory and threads."""
+    def __post_init__(self) -> None:
+        """Check the kinds."""
+        check_bools(**asdict(self))
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +57,8 @@ class Session:
     ----------
     edges : Graph
         As of :func:`clmst.core.topology.edges_once`; Points of a session of points.
-    executor : Executor
-        That of a graph has ``update(changes, began=..., profile=...)``, too: it solves with some of
-        the present weights changed.
+    executor : SingleDevice, SeveralDevices or PointsExecutor
+        What solves. Its `stage` may be called while another thread solves, all else one at a time.
     maximum : bool
 
     Attributes
@@ -95,10 +67,11 @@ class Session:
         The time of the preparation, for ``stats["times"]``.
     """
 
-    def __init__(self, edges: Any, executor: Executor, *, maximum: bool) -> None:
-        self.edges, self.maximum, self.device = edges, maximum, executor.device
+    def __init__(self, edges: Any, executor: Any, *, maximum: bool) -> None:
+        self.edges, self.maximum = edges, maximum
+        self.device: Device = executor.device
         self.prepare_ms = 0.0
-        self._executor: Any = executor
+        self._executor = executor
         self._lock = threading.RLock()
         forking.replace_locks(self, "_lock")
 
@@ -123,9 +96,7 @@ class Session:
 
     # ---------------------------------------------------------------------------- solves
 
-    def solve(
-        self, weights: Any, *, profile: bool, keep_on_device: bool, verify: bool = False
-    ) -> DeviceForest | Forest:
+    def solve(self, weights: Any, *, options: RoundOptions) -> DeviceForest | Forest:
         """Solve with weights by edge."""
         with self._lock:
             began, executor = time.perf_counter(), self.opened()
@@ -134,28 +105,21 @@ class Session:
             except BaseException:
                 executor.forget()
                 raise
-            try:
-                forest = self._staged_round(staged, began=began, profile=profile, verify=verify)
-            except BaseException:
-                self._drop(staged)
-                raise
-            executor.release(staged)
-        return forest if keep_on_device else forest.to_host()
+            forest = self._staged_round(staged, options, began=began)
+        return self._handed_over(forest, options)
 
     def update(
-        self,
-        edge_ids: Any,
-        weights: Any,
-        *,
-        profile: bool,
-        keep_on_device: bool,
-        verify: bool = False,
+        self, edge_ids: Any, weights: Any, *, options: RoundOptions
     ) -> DeviceForest | Forest:
         """Change some of the present weights, and solve."""
         with self._lock:
             began, changes = time.perf_counter(), self._changes(edge_ids, weights)
-            forest = self._change_round(changes, began=began, profile=profile, verify=verify)
-        return forest if keep_on_device else forest.to_host()
+            forest = self._change_round(changes, options, began=began)
+        return self._handed_over(forest, options)
+
+    def _handed_over(self, forest: DeviceForest, options: RoundOptions) -> DeviceForest | Forest:
+        """Return a forest in the requested form."""
+        return forest if options.keep_on_device else forest.to_host()
 
     def _dtype(self) -> np.dtype[Any]:
         """Return the dtype of the present weights, or raise if there are none."""
@@ -172,32 +136,38 @@ class Session:
             return Changes.of(edge_ids, weights, self.edges, dtype=dtype, devices=[device])
 
     def _staged_round(
-        self, staged: StagedWeights, *, began: float = 0.0, profile: bool, verify: bool
+        self, staged: StagedWeights, options: RoundOptions, *, began: float = 0.0
     ) -> DeviceForest:
-        """Solve with weights that are staged."""
-        forest = staged.owner.solve(staged, began=began, profile=profile)
-        return self._finished(forest, profile=profile, verify=verify)
+        """Solve with weights that are staged, and free their memory; a failure drops them."""
+        try:
+            forest = staged.owner.solve(staged, began=began, profile=options.profile)
+            forest = self._finished(forest, options)
+        except BaseException:
+            self._drop(staged)
+            raise
+        staged.owner.release(staged)
+        return forest
 
     def _change_round(
-        self, changes: Changes, *, began: float, profile: bool, verify: bool
+        self, changes: Changes, options: RoundOptions, *, began: float
     ) -> DeviceForest:
         """Solve with some of the present weights changed."""
-        forest = self.opened().update(changes, began=began, profile=profile)
-        return self._finished(forest, profile=profile, verify=verify)
-
-    def _finished(self, forest: DeviceForest, *, profile: bool, verify: bool) -> DeviceForest:
-        """Return a forest, with proof and times if requested."""
-        if verify:
-            forest = self.opened().prove(forest)
-        if profile:
-            times = {"prepare": self.prepare_ms, **forest.stats.get("times", {})}
-            forest = forest.with_stats({**forest.stats, "times": times})
-        return forest
+        forest = self.opened().update(changes, began=began, profile=options.profile)
+        return self._finished(forest, options)
 
     def _drop(self, staged: StagedWeights) -> None:
         """Drop the weights after a failed round, and free their memory."""
         staged.owner.release(staged)
         staged.owner.forget()
+
+    def _finished(self, forest: DeviceForest, options: RoundOptions) -> DeviceForest:
+        """Return a forest, with proof and times if requested."""
+        if options.verify:
+            forest = self.opened().prove(forest)
+        if options.profile:
+            times = {"prepare": self.prepare_ms, **forest.stats.get("times", {})}
+            forest = forest.with_stats({**forest.stats, "times": times})
+        return forest
 
     # -------------------------------------------------------------------------- prefetch
 
@@ -205,9 +175,7 @@ class Session:
         self,
         source: Iterator[Any],
         on_progress: Callable[[int], object],
-        *,
-        keep_on_device: bool,
-        verify: bool,
+        options: RoundOptions,
     ) -> Generator[Any, None, None]:
         """Yield the forests of weights from a source, in order.
 
@@ -224,7 +192,7 @@ class Session:
 
             def work(number: int, present: Any = present, ahead: list[Any] = ahead) -> Any:
                 if number == 1:
-                    return self._solve_staged(present, keep_on_device=keep_on_device, verify=verify)
+                    return self._solve_staged(present, options)
                 if not present.is_on_device:
                     ahead.append(self._next(source, queues))
                 return None
@@ -262,7 +230,7 @@ class Session:
             return _Failure(error, is_refusal=True)
 
     def _stage(
-        self, executor: Executor, weights: Any, queues: list[Queue] | None = None
+        self, executor: Any, weights: Any, queues: list[Queue] | None = None
     ) -> StagedWeights:
         staged: StagedWeights = executor.stage(weights, queues)
         return staged
@@ -274,19 +242,12 @@ class Session:
             queues[:] = executor, executor.new_queues()
         return self._stage(executor, weights, queues[1])
 
-    def _solve_staged(
-        self, staged: StagedWeights, *, keep_on_device: bool, verify: bool
-    ) -> DeviceForest | Forest:
+    def _solve_staged(self, staged: StagedWeights, options: RoundOptions) -> DeviceForest | Forest:
         """Solve with prefetched weights."""
         with self._lock:
             self.opened()
-            try:
-                forest = self._staged_round(staged, profile=False, verify=verify)
-            except BaseException:
-                self._drop(staged)
-                raise
-            staged.owner.release(staged)
-        return forest if keep_on_device else forest.to_host()
+            forest = self._staged_round(staged, options)
+        return self._handed_over(forest, options)
 
     def _forget(self) -> None:
         """Drop the present weights, as after any weights that cannot be solved."""

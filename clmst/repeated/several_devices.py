@@ -47,18 +47,9 @@ def _unavailable(_: Array | None) -> Array:
 class DeviceRound:
     """The work of a device in a round, with times by the host's clock in seconds.
 
-    Attributes
-    ----------
-    launch : Launcher
-    algorithms, lengths : list
-        What solved each part, and the edges of its forest.
-    nans : list of int
-        Weights of the whole graph that are NaN.
-    began, uploaded, solved, ended : float
-        `solved`: the forests are in the device's memory. `ended`: they are in the memory that the
-        last pass reads.
-    host_less_device : float
-        The host's clock minus the device's, in seconds, if the work is profiled.
+    The forests are in the device's memory when it has `solved`, and in the memory that the last
+    pass reads when it has `ended`. Each part has an algorithm and a number of forest edges; `nans`
+    are weights of the whole graph. `host_less_device` is the difference of the clocks, in profiles.
     """
 
     launch: Launcher

@@ -12,9 +12,9 @@ from clmst.core import topology
 from clmst.core.arguments import check_bools
 from clmst.core.forest import Forest
 from clmst.repeated.device_pool import DevicePool
-from clmst.repeated.points import points_of, session_of
+from clmst.repeated.points import PointsExecutor, points_of
 from clmst.repeated.prepared import Prepared, check_options, devices_of, graph_of, rounds_of
-from clmst.repeated.session import Session
+from clmst.repeated.session import RoundOptions, Session
 from clmst.repeated.single_device import SingleDevice
 
 
@@ -113,7 +113,8 @@ class RepeatedSolver(Prepared):
         if points is not None:
             check_bools(symmetrize=symmetrize)
             self._graph = points
-            self._session = session_of(points, found, maximum=maximum, **of_solves)
+            moving = PointsExecutor(points, found, maximum=maximum, **of_solves)
+            self._session = Session(points, moving, maximum=maximum)
         else:
             listed = graph_of(graph, found[0], symmetrize=symmetrize)
             edges = self._graph = topology.edges_once(listed)
@@ -194,10 +195,8 @@ class RepeatedSolver(Prepared):
         O(m) in addition to the algorithm. 64-bit weights of the host are narrowed to 32 bits where
         that is exact; those on the device are not.
         """
-        check_bools(keep_on_device=keep_on_device, profile=profile, verify=verify)
-        return self._session.solve(
-            weights, profile=profile, keep_on_device=keep_on_device, verify=verify
-        )
+        options = RoundOptions(keep_on_device=keep_on_device, profile=profile, verify=verify)
+        return self._session.solve(weights, options=options)
 
     @overload
     def update(
@@ -260,10 +259,8 @@ class RepeatedSolver(Prepared):
         Uploads the changes, O(k). Copies the caller's weights at the first update. Weights that
         were narrowed to 32 bits become 64 bits wide, O(m), when a new one does not fit 32 bits.
         """
-        check_bools(keep_on_device=keep_on_device, profile=profile, verify=verify)
-        return self._session.update(
-            edge_ids, weights, profile=profile, keep_on_device=keep_on_device, verify=verify
-        )
+        options = RoundOptions(keep_on_device=keep_on_device, profile=profile, verify=verify)
+        return self._session.update(edge_ids, weights, options=options)
 
     @overload
     def solve_many(
@@ -321,11 +318,8 @@ class RepeatedSolver(Prepared):
             the iterable are raised too. The solver can be used again.
         """
         self._session.opened()
-        check_bools(keep_on_device=keep_on_device, verify=verify)
-        each, on_progress = rounds_of(weights, progress)
-        return self._session.solve_many(
-            each, on_progress, keep_on_device=keep_on_device, verify=verify
-        )
+        options = RoundOptions(keep_on_device=keep_on_device, verify=verify)
+        return self._session.solve_many(*rounds_of(weights, progress), options)
 
     # ------------------------------------------------------------------------ closing
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import permutations
-from typing import Literal
 
 import numpy as np
 
@@ -31,16 +30,7 @@ _WORD_BYTES = 4  # of a weight, as far as is known before there is one
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assignment:
-    """Parts of the edges that a device solves.
-
-    Attributes
-    ----------
-    device : Device
-    parts : tuple of Part
-    algorithm : str
-    options : object, optional
-        As of :func:`clmst.minimum_spanning_forest`.
-    """
+    """Parts of the edges that a device solves, by an algorithm and its options."""
 
     device: Device
     parts: tuple[Part, ...]
@@ -50,20 +40,13 @@ class Assignment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DevicePlan:
-    """What each device solves.
+    """The assignments of a strategy to devices.
 
-    Attributes
-    ----------
-    strategy : {"alone", "split", "cores"}
-    edges : Graph
-        The whole graph, as of :func:`clmst.core.topology.edges_once`.
-    assignments : tuple of Assignment
-        The first is that of the device of the last pass, which solves the union of the forests.
-    algorithm, options
-        Of the last pass.
+    The first device also runs the last pass: it solves the union of the forests, by `algorithm`.
+    `edges` are of the whole graph, as of :func:`clmst.core.topology.edges_once`.
     """
 
-    strategy: Literal["alone", "split", "cores"]
+    strategy: str
     edges: Graph
     assignments: tuple[Assignment, ...]
     algorithm: str
@@ -77,19 +60,9 @@ class DevicePlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cut:
-    """A graph cut into dense parts and a rest, for two devices.
+    """A division of a graph into dense clusters and a rest, for two devices by their indices.
 
-    Attributes
-    ----------
-    dense, sparse : int
-        The devices, by their indices.
-    dense_is_last : bool
-    clusters : Clusters
-        The dense ones.
-    groups : list of list of int
-        The dense parts that share a matrix.
-    ms : float
-        The predicted time of a round.
+    `groups` has the clusters that share a matrix, `ms` the predicted time of a round.
     """
 
     dense: int
@@ -101,15 +74,9 @@ class Cut:
 
 
 class Choice:
-    """A choice among strategies for a graph.
+    """A choice among strategies for the edges of a graph.
 
-    Parameters
-    ----------
-    edges : Graph
-        As of :func:`clmst.core.topology.edges_once`.
-    devices : sequence of Device
-    algorithm, options
-        As of :func:`clmst.minimum_spanning_forest`; of all sparse parts, and of the last pass.
+    The algorithm and its options are those of all sparse parts, and of the last pass.
     """
 
     def __init__(
@@ -156,9 +123,7 @@ class Choice:
             options=self.options,
         )  # fmt: skip
 
-    def _plan(
-        self, strategy: Literal["alone", "split", "cores"], each: list[Assignment]
-    ) -> DevicePlan:
+    def _plan(self, strategy: str, each: list[Assignment]) -> DevicePlan:
         return DevicePlan(
             strategy=strategy, edges=self.edges, assignments=tuple(each),
             algorithm=self.algorithm, options=self.options,
@@ -272,7 +237,7 @@ class Choice:
         least = np.inf
         for k in sizes[sizes <= degrees.size].tolist():
             inside = min(int(sums[k - 1]) // 2, self.edges.n_slots)
-            # All in one matrix, the smallest that can hold so many edges.
+            # All in one matrix, the smallest that can hold the edges.
             side = max(int(np.sqrt(2 * inside)), 1) if inside < k * (k - 1) // 2 else k
             least = min(least, self._cores_ms(pair, [(side, inside)])[0])
         return float(least)

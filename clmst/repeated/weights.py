@@ -173,13 +173,7 @@ def _check_count(shape: tuple[int, ...], n_edges: int) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Changes:
-    """New weights of some edges; each of the two arrays is on the host or on a device.
-
-    Attributes
-    ----------
-    ids : ndarray of int, or DeviceArray of uint32, shape (k,)
-    values : ndarray or DeviceArray, shape (k,)
-    """
+    """New weights of some edges; each of the two arrays is on the host or on a device."""
 
     ids: Array | DeviceArray
     values: Array | DeviceArray

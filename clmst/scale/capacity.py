@@ -13,8 +13,8 @@ from clmst.core.machine import physical_memory
 from clmst.runtime.device import Device
 
 VERTICES_PER_EDGE = 8
-"""A part is renumbered if the graph has more vertices than so many for each of its edges: then
-arrays of all vertices would cost more than the search for those that occur."""
+"""Vertices of the graph for each edge of a part, above which the part is renumbered: then arrays of
+all vertices would cost more than the search for the vertices that occur."""
 
 LEAST_SHARE = 16
 """A reduction brings at least a sixteenth as many edges as the forest has."""
@@ -39,7 +39,7 @@ def default_limit(device: Device) -> int:
 
 
 def bytes_a_vertex_and_edge(device: Device, dtype: np.dtype[Any]) -> tuple[int, int]:
-    """Return what a reduction takes on a device for each vertex and each edge, CSR included."""
+    """Return the bytes of a device that a reduction takes for each vertex and each edge."""
     base = bytes_needed(_ALGORITHM, device.policy, 0, 0) or 0
     vertex = (bytes_needed(_ALGORITHM, device.policy, 1, 0) or 0) - base
     edge = (bytes_needed(_ALGORITHM, device.policy, 0, 1) or 0) - base
@@ -47,7 +47,7 @@ def bytes_a_vertex_and_edge(device: Device, dtype: np.dtype[Any]) -> tuple[int, 
 
 
 def bytes_of_reduction(device: Device, n_vertices: int, n_edges: int, dtype: np.dtype[Any]) -> int:
-    """Return what a reduction of so many edges takes on a device, CSR included."""
+    """Return the bytes of a device that a reduction takes, CSR included."""
     a_vertex, an_edge = bytes_a_vertex_and_edge(device, dtype)
     return a_vertex * n_vertices + an_edge * n_edges
 
@@ -57,7 +57,7 @@ def most_edges(
 ) -> int:
     """Return the edges that a reduction within `limit` bytes may take, from the host or a device.
 
-    Of those that are `on_device` the host keeps nothing.
+    The host keeps nothing of edges that are `on_device`.
     """
     a_vertex, an_edge = bytes_a_vertex_and_edge(device, dtype)
     if on_device:
@@ -87,7 +87,7 @@ class NoSpaceForReductionError(OutOfDeviceMemoryError):
         self.fact, self._rule = fact, rule
 
     def __reduce__(self) -> Any:
-        """Pickle what it is made of, rather than the message alone."""
+        """Pickle the arguments, rather than the message alone."""
         return type(self), (self.fact, self._rule), vars(self)
 
 

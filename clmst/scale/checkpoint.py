@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from clmst.algorithms.edge_stream.edges import EdgePart
 from clmst.core.atomic_file import replacing
 from clmst.core.errors import FileFormatError, InvalidArgumentError
 from clmst.core.weight_keys import Array, check_dtype
-from clmst.scale.edge_part import EdgePart
 
 VERSION = 2
 _MAGIC = b"clmst stream checkpoint\n"
@@ -21,7 +21,7 @@ _MAGIC = b"clmst stream checkpoint\n"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Position:
-    """How far a stream has been read: so many rows, and checksums of what they have brought.
+    """A position in a stream: the number of rows before it, and checksums of their columns.
 
     These are CRC-32 of the ends u, the ends v, the weights and the edge ids. They do not depend on
     how the edges were divided into chunks.
@@ -41,10 +41,10 @@ class Position:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checkpoint:
-    """What a stream goes on from: the forest of all edges up to a position.
+    """The state of a stream: the forest of all edges up to a position.
 
-    After passes over the whole stream, of which it counts how many there were, the edges are some
-    of its forest; `passes` is 0 where one reading is enough.
+    After a number of passes over the whole stream the edges are some of its forest; `passes` is 0
+    where one reading is enough.
     """
 
     n_vertices: int
@@ -87,7 +87,7 @@ class Checkpoint:
         Raises
         ------
         FileFormatError
-            It is none, of another version, or not whole.
+            It is another file, of another version, or not whole.
         InvalidArgumentError
             It belongs to another graph.
         """

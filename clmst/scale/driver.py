@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from clmst.algorithms.edge_stream.edges import EdgePart
 from clmst.core.errors import (
     InvalidArgumentError,
     InvalidGraphError,
@@ -22,12 +23,10 @@ from clmst.runtime.device import Device
 from clmst.runtime.failures import Guard
 from clmst.scale.capacity import NoSpaceForReductionError
 from clmst.scale.checkpoint import Checkpoint, Position
-from clmst.scale.edge_part import EdgePart
 from clmst.scale.host_reducer import ROWS, StreamSnapshot
-from clmst.scale.passes import Passes
-from clmst.scale.reductions import Reductions
 from clmst.scale.result import StreamProgress, forest_of_part
 from clmst.scale.rows import GeneratedPiece, StreamPiece
+from clmst.scale.sinks import Passes, Reductions
 from clmst.scale.source import EdgeSource
 
 OnProgress: TypeAlias = Callable[[StreamProgress], object]
@@ -313,11 +312,11 @@ class _StreamRun:
                 self._write()
 
     def _write(self, began: float | None = None) -> None:
-        """Write the checkpoint: nothing waits, so the forest is of all edges up to here."""
+        """Write the checkpoint, if there are edges; no edge waits, so the forest is of all."""
         began = monotonic() if began is None else began
         sink = self._sink
         forest = sink.edges_so_far() if self._path is not None else None
-        if self._path is None or forest is None:
+        if self._path is None or forest is None or not sink.position.n_edges:
             return
         Checkpoint(
             n_vertices=self._source.n_vertices, maximum=self._settings.maximum,

@@ -19,7 +19,7 @@ from clmst.scale.capacity import bytes_of_reduction
 from clmst.scale.stream import stream_minimum_spanning_forest
 
 # A solve that needs a lesser share of the device's memory did not fail because of the graph.
-_LEAST_SHARE = 1 / 16
+LEAST_SHARE = 1 / 16
 
 
 def streamable(graph: Any, device: Device, *, symmetrize: bool = False) -> Graph | None:
@@ -33,7 +33,7 @@ def streamable(graph: Any, device: Device, *, symmetrize: bool = False) -> Graph
     if not isinstance(listed, Graph):
         return None
     needed = bytes_of_reduction(device, listed.n_vertices, listed.n_slots, listed.weight_dtype)
-    return listed if needed >= _LEAST_SHARE * device.capabilities.global_memory else None
+    return listed if needed >= LEAST_SHARE * device.capabilities.global_memory else None
 
 
 def streamed(
@@ -42,7 +42,7 @@ def streamed(
     """Return the forest of a graph by a stream of its own edges, with a warning that says why.
 
     The `reason` is why the graph is not solved as a whole. With `verify` the host proves the
-    forest. What is `given` else is for :func:`clmst.stream_minimum_spanning_forest`.
+    forest. All else is for :func:`clmst.stream_minimum_spanning_forest`.
     """
     get_device(device).release_memory()
     warnings.warn(

@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from clmst import algorithms
+from clmst.algorithms.edge_stream.edges import EdgePart, joined
 from clmst.algorithms.shared.solution import forest_of
 from clmst.core import canonical
 from clmst.core.errors import OutOfDeviceMemoryError
@@ -35,7 +36,6 @@ from clmst.runtime.failures import Guard
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.trust import NoFamilyLeftError
 from clmst.scale.capacity import LEAST_SHARE, VERTICES_PER_EDGE, most_edges, too_small
-from clmst.scale.edge_part import EdgePart, joined
 
 ROWS = 1 << 22  # the most that are looked at together
 _PENDING = 256  # parts that wait before they are joined
@@ -68,14 +68,7 @@ class StreamSnapshot:
 class HostReducer:
     """As :class:`EdgeReducer`, but only the solves are on the device, within a `limit` of bytes.
 
-    Attributes
-    ----------
-    forest : EdgePart or None
-        Of all edges up to the last reduction.
-    n_waiting : int
-        Edges that wait for the next one.
-    reductions, n_filtered : int
-        Solves so far, and edges that none of them had.
+    The `forest` is of all edges up to the last reduction, None before it.
     """
 
     def __init__(self, *, n_vertices: int, device: Device, limit: int, maximum: bool) -> None:
@@ -101,20 +94,20 @@ class HostReducer:
         return self.n_waiting > 0 and self.space < max(1, min(ROWS, self._capacity // 8))
 
     def snapshot(self) -> StreamSnapshot:
-        """Return what another stream goes on from; the arrays are shared, none is changed."""
+        """Return the state for another stream; the arrays are shared, none is changed."""
         return StreamSnapshot(
             forest=self.forest, waiting=tuple(self._waiting), by_forest=self._filter
         )
 
     def go_on_from(self, known: StreamSnapshot) -> None:
-        """Take what another stream had, as if this one had read the edges."""
+        """Continue from the state of another stream, as if this one had read the edges."""
         self.forest, self._waiting, self._filter = known.forest, [*known.waiting], known.by_forest
         self.n_waiting = sum(part.size for part in known.waiting)
         if known.parts:
             self.expect(known.parts[0].weights.dtype)
 
     def expect(self, dtype: np.dtype[np.generic]) -> None:
-        """Learn from the dtype of weights how many edges a reduction may have."""
+        """Set the capacity of a reduction by the dtype of the weights."""
         self._capacity = most_edges(self._device, self._limit, self._n_vertices, dtype)
         self._check_space()
 

@@ -1,7 +1,9 @@
-"""Partitions as an engine holds them, and the files that paths mean."""
+"""Partitions as an engine holds them: data, files that paths mean, and lanes of files."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,6 +12,7 @@ from clmst.core.arguments import as_array, shown
 from clmst.core.errors import InvalidArgumentError, InvalidGraphError
 from clmst.io import pieces as files
 from clmst.scale.rows import StreamPiece
+from clmst.scale.source import one_ahead, pieces_of_file
 from clmst.scale.table_chunk import arrays_of
 
 if TYPE_CHECKING:
@@ -95,3 +98,42 @@ def _columns_of(data: Any, job: PartitionJob, name: str) -> tuple[Any, Any, Any,
         u, v, weights, ids = [*data, None, None][:4]
         return u, v, weights, ids
     return arrays_of(data, job.columns, job.edge_id, name)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileLane:
+    """Files that one worker takes one after the other, and the numbers of their partitions."""
+
+    numbers: tuple[int, ...]
+    paths: tuple[str, ...]
+
+
+def lanes_of(parts: Sequence[Any]) -> Any:
+    """Return a function that makes lanes of partitions, if all are files, else None."""
+    if not parts or not all(isinstance(part, str) for part in parts):
+        return None
+
+    def lane(numbers: Sequence[int]) -> FileLane:
+        return FileLane(numbers=tuple(numbers), paths=tuple(parts[k] for k in numbers))
+
+    return lane
+
+
+def pieces_of_lane(lane: FileLane, columns: Any) -> tuple[Iterator[StreamPiece], dict[int, int]]:
+    """Return the pieces of a lane's files, and the rows of each partition of the lane.
+
+    An id is the number of the partition, above, and the row.
+    """
+    paths = [Path(path) for path in lane.paths]
+    n_rows = {
+        number: files.n_rows(path, columns)
+        for number, path in zip(lane.numbers, paths, strict=True)
+    }
+    for number, length in n_rows.items():
+        check_rows(length, number)
+    pieces = (
+        replace(piece, first_id=(number << ROW_BITS) + piece.first_row)
+        for number, path in zip(lane.numbers, paths, strict=True)
+        for piece in pieces_of_file(path, columns, f"partition {number}")
+    )
+    return one_ahead(pieces), n_rows

@@ -16,40 +16,29 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from clmst.algorithms.edge_stream.edges import EdgePart, check_n_vertices, check_same_dtype
 from clmst.core.arguments import check_bool, check_integer, check_text
 from clmst.core.columns import check_columns, choose
 from clmst.core.errors import InvalidArgumentError, InvalidGraphError, UnsupportedDeviceError
 from clmst.core.forest import Forest
 from clmst.runtime.discovery import get_device
-from clmst.scale import reductions
+from clmst.scale import sinks
 from clmst.scale.capacity import default_limit
 from clmst.scale.checkpoint import Position
-from clmst.scale.edge_part import EdgePart, check_n_vertices, check_same_dtype
-from clmst.scale.file_lane import FileLane, pieces_of_lane
 from clmst.scale.host_reducer import StreamSnapshot
-from clmst.scale.partition_pieces import ROW_BITS, piece_of
-from clmst.scale.reductions import Reductions
+from clmst.scale.partition_pieces import ROW_BITS, FileLane, piece_of, pieces_of_lane
 from clmst.scale.result import forest_of_part
 from clmst.scale.rounds import LaneStep
 from clmst.scale.rows import StreamPiece
+from clmst.scale.sinks import Reductions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartitionJob:
-    """What is to be found in all partitions.
+    """The arguments of a search in all partitions; devices and limits are of each worker.
 
-    Attributes
-    ----------
-    n_vertices : int
-    columns : tuple of hashable, or None
-        The names of columns, as of :func:`clmst.core.columns.choose`.
-    edge_id : str or None
-        The column of edge ids; None: they are positions.
-    device : object
-        As of :func:`clmst.get_device`, on each worker.
-    memory_limit : int or None
-        As of :func:`clmst.stream_minimum_spanning_forest`, on each worker.
-    maximum : bool
+    Columns are as of :func:`clmst.core.columns.choose`; `edge_id` is the column of edge ids, which
+    else are positions.
     """
 
     n_vertices: int
@@ -97,24 +86,17 @@ class PartitionJob:
 class PartitionForest:
     """The forest of some partitions, and edges of theirs that wait for the next reduction.
 
-    Attributes
-    ----------
-    snapshot : StreamSnapshot
-    dtype : dtype
-        Of the weights.
-    n_rows, n_reductions : mapping of int to int
-        The rows of each of these partitions; the reductions up to it since the one before.
+    By the number of each partition, `counts` has its rows and the reductions since the one before.
     """
 
     snapshot: StreamSnapshot
     dtype: np.dtype[Any]
-    n_rows: Mapping[int, int]
-    n_reductions: Mapping[int, int]
+    counts: Mapping[int, tuple[int, int]]
 
     @property
     def is_filled(self) -> bool:
         """Whether there are rows; an empty frame may have any dtype."""
-        return any(self.n_rows.values())
+        return any(rows for rows, _ in self.counts.values())
 
     @property
     def forest(self) -> EdgePart:
@@ -174,28 +156,18 @@ def take_partition(
             for _ in sink.take(piece):
                 pass
         sink.flush()
-        most = sink.n_forest if not step.to_come else max(sink.n_forest, reductions.OPEN_FROM)
+        most = sink.n_forest if not step.to_come else max(sink.n_forest, sinks.OPEN_FROM)
         if isinstance(data, FileLane) or sink.n_waiting > most:
             sink.reduce(is_last=True)
         snapshot = sink.snapshot()
     finally:
         sink.close()
-    n_reductions = dict.fromkeys(n_rows, 0) | {max(n_rows): sink.reductions}
-    return _behind(before, snapshot, dtype, n_rows, n_reductions)
-
-
-def _behind(
-    before: PartitionForest | None,
-    snapshot: StreamSnapshot,
-    dtype: np.dtype[Any],
-    n_rows: dict[int, int],
-    n_reductions: dict[int, int],
-) -> PartitionForest:
-    """Return what partitions left, with the counts of those before them."""
+    last = max(n_rows)
+    counts = {k: (n, sink.reductions if k == last else 0) for k, n in n_rows.items()}
     if before is not None:
         dtype = before.dtype if before.is_filled else dtype
-        n_rows, n_reductions = {**before.n_rows, **n_rows}, {**before.n_reductions, **n_reductions}
-    return PartitionForest(snapshot=snapshot, dtype=dtype, n_rows=n_rows, n_reductions=n_reductions)
+        counts = {**before.counts, **counts}
+    return PartitionForest(snapshot=snapshot, dtype=dtype, counts=counts)
 
 
 def merge(
@@ -214,21 +186,16 @@ def merge(
             if one.snapshot.forest is not None and not _same(one.snapshot.forest, filled[0]):
                 others.append(one.snapshot.forest)
             for part in others:
-                for _ in sink.take(_as_piece(part, f"the forest of partition {min(one.n_rows)}")):
+                for _ in sink.take(_as_piece(part, f"the forest of partition {min(one.counts)}")):
                     pass
         sink.reduce(is_last=True)
         snapshot = sink.snapshot()
     finally:
         sink.close()
-    n_rows = {number: n for one in forests for number, n in one.n_rows.items()}
-    n_reductions = {number: n for one in forests for number, n in one.n_reductions.items()}
-    n_reductions[max(n_rows)] += sink.reductions
-    return PartitionForest(
-        snapshot=snapshot,
-        dtype=(filled or forests)[0].dtype,
-        n_rows=n_rows,
-        n_reductions=n_reductions,
-    )
+    counts = {number: both for one in forests for number, both in one.counts.items()}
+    rows, reductions = counts[max(counts)]
+    counts[max(counts)] = rows, reductions + sink.reductions
+    return PartitionForest(snapshot=snapshot, dtype=(filled or forests)[0].dtype, counts=counts)
 
 
 def _as_piece(part: EdgePart, chunk: str) -> StreamPiece:
@@ -249,7 +216,8 @@ def _same(forest: EdgePart, other: PartitionForest) -> bool:
 def finish(last: PartitionForest | None, job: PartitionJob, engine: str) -> Forest:
     """Return the forest of all partitions, its edge ids positions unless there is a column."""
     part = EdgePart.empty(np.dtype(np.float64)) if last is None else last.forest
-    n_rows = {} if last is None else last.n_rows
+    counts = {} if last is None else last.counts
+    n_rows = {number: rows for number, (rows, _) in counts.items()}
     if job.edge_id is None:
         ids = _positions(part.edge_ids, n_rows)
         part = EdgePart(u=part.u, v=part.v, weights=part.weights, edge_ids=ids)
@@ -258,7 +226,7 @@ def finish(last: PartitionForest | None, job: PartitionJob, engine: str) -> Fore
         "device": engine,
         "edges": sum(n_rows.values()),
         "partitions": len(n_rows),
-        "reductions": 0 if last is None else sum(last.n_reductions.values()),
+        "reductions": sum(reductions for _, reductions in counts.values()),
     }
     return forest_of_part(
         part, n_vertices=job.n_vertices, maximum=job.maximum, stats=stats,
@@ -282,12 +250,12 @@ def _check_dtypes(one: PartitionForest, other: PartitionForest) -> None:
     try:
         check_same_dtype(one.dtype, other.dtype)
     except InvalidGraphError as error:
-        numbers = f"partitions {min(one.n_rows)} and {min(other.n_rows)}"
+        numbers = f"partitions {min(one.counts)} and {min(other.counts)}"
         raise InvalidGraphError(f"{numbers}: {error}") from None
 
 
 def _sink(job: PartitionJob, worker: str, n_edges: int) -> Reductions:
-    """Return a new sink of so many edges on this worker's device."""
+    """Return a new sink of a known number of edges on this worker's device."""
     try:
         device = get_device(job.device)
     except (UnsupportedDeviceError, InvalidArgumentError) as error:

@@ -120,17 +120,13 @@ def devices_of(graph: DeviceGraph | DeviceMatrix | DeviceParts) -> Sequence[Devi
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Division:
-    """How a graph is divided among devices.
+    """A division of a graph among devices.
 
     Attributes
     ----------
-    devices : tuple of Device
     first_rows, first_slots : tuple of int
         The row and the slot that each device's part begins with; slots are counted through all.
-    n_vertices, n_slots : int
-    graph : Graph or None
-        The caller's graph, if it is on the host.
-    slots : ndarray of int or None
+    graph, slots
         As of :class:`DeviceParts`.
     part : callable
         Returns the part of a number, on its device, which may still be copying it there. Several
@@ -148,7 +144,7 @@ class Division:
 
     @classmethod
     def of(cls, parts: DeviceParts) -> Division:
-        """Return that of parts which are on their devices already."""
+        """Return the division of parts that are on their devices already."""
         return cls(
             devices=parts.devices,
             first_rows=parts.first_rows,
@@ -179,7 +175,8 @@ def divided(
         device.trust.require(PARTS, words_case(encoded.encoding.word))
     every = [Costs.of(device) for device in devices]
     ends = ends_of_parts(every) if stays else list(accumulate(shares_of(every)))[:-1]
-    bounds = _row_bounds(upper.indptr, ends)
+    slots_before = (np.array(ends) * upper.n_slots).astype(np.uint32)
+    bounds = [0, *np.searchsorted(upper.indptr, slots_before).tolist(), upper.n_vertices]
     has_slots = np.diff(upper.indptr[bounds].astype(np.int64)) > 0
     chosen = [device for device, has in zip(devices, has_slots, strict=True) if has]
     first_rows = [row for row, has in zip(bounds[:-1], has_slots, strict=True) if has]
@@ -189,7 +186,7 @@ def divided(
 
     def part(number: int) -> DeviceGraph:
         with turn:
-            return _part(upper, encoded, chosen[number], *ranges[number])
+            return put_part(upper, encoded, chosen[number], *ranges[number])
 
     return Division(
         devices=tuple(chosen),
@@ -214,7 +211,7 @@ def are_pinned(graph: Graph) -> bool:
 
 
 def _upper(graph: Graph) -> tuple[Graph, Array | None]:
-    """Return a graph with each edge once, and which slots these are; None if it is so already."""
+    """Return a graph with each edge once, and the slots of these; None if all are."""
     if not graph.is_symmetric:
         return graph, None
     slots = graph.edge_slots
@@ -226,13 +223,7 @@ def _upper(graph: Graph) -> tuple[Graph, Array | None]:
     return upper, slots
 
 
-def _row_bounds(indptr: Array, ends: Sequence[float]) -> list[int]:
-    """Return bounds of ranges of rows that end at shares of the slots, the last one left out."""
-    slots = (np.array(ends) * int(indptr[-1])).astype(np.uint32)
-    return [0, *np.searchsorted(indptr, slots, side="left").tolist(), indptr.size - 1]
-
-
-def _part(
+def put_part(
     graph: Graph, encoded: EncodedWeights, device: Device, first_row: int, end_row: int
 ) -> DeviceGraph:
     """Put some rows of a graph on a device; copies may still run in its queue."""

@@ -76,7 +76,7 @@ def forest_by_several(
 def _check_where(
     graph: DeviceGraph | DeviceMatrix | DeviceParts, found: list[Device], device: Any
 ) -> None:
-    """Raise if a graph that is on devices is wanted on others."""
+    """Raise if the caller names other devices than those of the graph."""
     own = devices_of(graph)
     wanted = [get_device(device)] if device is not None else found
     if wanted and {id(one) for one in wanted} != {id(one) for one in own}:
@@ -91,7 +91,7 @@ def _in_words(devices: Any) -> str:
 
 
 def _refuse(algorithm: str, options: object, *, keep_on_device: bool, profile: bool) -> None:
-    """Raise if several devices are to do what one alone can do."""
+    """Raise if an option is for one device alone."""
     if keep_on_device:
         raise InvalidArgumentError(
             "keep_on_device is True, and there are several devices; the forest of several is made "
@@ -111,9 +111,9 @@ def _refuse(algorithm: str, options: object, *, keep_on_device: bool, profile: b
 
 
 def _quickest(graph: Any, *, only_one: bool) -> list[Device]:
-    """Return the devices by which a graph of the host is solved first, as the model has it."""
+    """Return the devices that solve a graph of the host first, by the model of costs."""
     first = get_device()
-    others = [] if only_one else _others(first)
+    others = [] if only_one else others_like(first)
     if not others:
         return [first]
     n, m = _sizes(graph)
@@ -123,8 +123,8 @@ def _quickest(graph: Any, *, only_one: bool) -> list[Device]:
     return [first, *others][:count]
 
 
-def _others(first: Device) -> list[Device]:
-    """Return usable devices like the first one, but for that; CPUs compete for the same cores."""
+def others_like(first: Device) -> list[Device]:
+    """Return the other usable devices like a GPU; CPUs compete for the same cores."""
     if first.capabilities.kind == "cpu":
         return []
     return [
@@ -137,7 +137,7 @@ def _others(first: Device) -> list[Device]:
 
 
 def _sizes(graph: Any) -> tuple[int, int]:
-    """Return the vertices and the edges of a graph, about; (0, 0) if that takes a conversion."""
+    """Return about how many vertices and edges a graph has; (0, 0) if that takes a conversion."""
     if isinstance(graph, Graph):
         return graph.n_vertices, graph.n_slots // (2 if graph.is_symmetric else 1)
     if has(graph, "tocsr"):

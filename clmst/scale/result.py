@@ -8,18 +8,18 @@ from typing import Any
 
 import numpy as np
 
+from clmst.algorithms.edge_stream.edges import EdgePart
 from clmst.core.arguments import check_integer, check_kind
 from clmst.core.canonical import index_dtype
 from clmst.core.errors import InvalidGraphError
 from clmst.core.forest import Forest
 from clmst.core.graph import Graph
 from clmst.core.weight_keys import Array
-from clmst.scale.edge_part import EdgePart
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamProgress:
-    """How far a stream has come.
+    """The progress of a stream.
 
     Attributes
     ----------
@@ -57,12 +57,12 @@ class StreamProgress:
 
     @property
     def edges_per_second(self) -> float:
-        """Of this call; 0 before the clock has moved."""
+        """Edges per second of this call; 0 before the clock has moved."""
         return self.edges_now / self.seconds if self.seconds > 0 else 0.0
 
     @property
     def seconds_left(self) -> float | None:
-        """Of this pass, at the present rate; None if the number of edges or the rate is unknown."""
+        """Seconds left of this pass, at the present rate; None if that is unknown."""
         if self.n_edges is None or not self.edges_per_second:
             return None
         return max(0, self.n_edges - self.edges) / self.edges_per_second

@@ -28,7 +28,7 @@ _LEAST_STEPS = 8  # of a lane: a merge costs as much as a few steps
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LaneStep:
-    """One partition of a lane, behind which the lane has some more `to_come`."""
+    """One partition of a lane, and how many are `to_come` in the lane."""
 
     number: int
     to_come: int
@@ -90,7 +90,7 @@ def in_rounds(
 def rounds(n_parts: int, n_lanes: int, *, outlives: bool = False) -> list[list[range]]:
     """Return the numbers of the partitions of each lane, for each round.
 
-    A lane takes every so many-th partition of its round: an engine that reads them in order then
+    Lanes take the partitions of their round by turns: an engine that reads them in order then
     has work for all lanes at once.
     """
     found = []

@@ -6,7 +6,7 @@ import time
 from bisect import bisect_left
 from collections.abc import Mapping
 from copy import copy
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,6 @@ from clmst.core.arguments import unchecked
 from clmst.core.forest import Forest
 from clmst.core.weight_keys import Array
 from clmst.runtime.array import DeviceArray
-from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.device_threads import as_tree, named_failures
 from clmst.runtime.failures import Guard
@@ -29,30 +28,6 @@ from clmst.runtime.peer_copy import DeviceMove, locks_in_order
 from clmst.scale.parts import Division
 
 _WORD = np.dtype(np.uint32)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Branch:
-    """The forest of consecutive parts.
-
-    Attributes
-    ----------
-    number : int
-        Of the first of these parts.
-    forest : PartForest
-    algorithm, stats
-        What made it, and what that tells.
-    """
-
-    number: int
-    forest: PartForest
-    algorithm: str
-    stats: Mapping[str, Any]
-
-    @property
-    def device(self) -> Device:
-        """Where it is."""
-        return self.forest.device
 
 
 class SolveOfParts:
@@ -81,13 +56,13 @@ class SolveOfParts:
         self.solves, self.moves = list[dict[str, Any]](), list[DeviceMove]()
         self._began = time.perf_counter()
 
-    def run(self) -> Branch:
+    def run(self) -> PartForest:
         """Solve all parts at once, and merge forests of neighbours, until one is left; waits."""
         devices = self._division.devices
         with named_failures(devices):
             return as_tree(devices, self._of_part, self._of_pair)
 
-    def _of_part(self, number: int) -> Branch:
+    def _of_part(self, number: int) -> PartForest:
         """Solve a part on its device."""
         division = self._division
         part, device = division.part(number), division.devices[number]
@@ -99,46 +74,47 @@ class SolveOfParts:
                 options=self._options,
             )  # fmt: skip
 
-    def _of_pair(self, first: Branch, second: Branch) -> Branch:
+    def _of_pair(self, first: PartForest, second: PartForest) -> PartForest:
         """Solve the union of two forests on the device of the first."""
         here, there = first.device, second.device
         one, other = locks_in_order(here, there)
         with one, other, Guard(here), Guard(there):
-            graph, original, moved = united(first.forest, second.forest)
+            graph, original, moved = united(first, second)
         self.moves.append(moved)
         with here.lock, Guard(here):
             return self._solved(
-                graph, first.number, first.forest.first_row, second.forest.end_row,
-                name="auto", options=None, original=original,
+                graph, first.number, first.first_row, second.end_row, name="auto", options=None,
+                original=original,
             )  # fmt: skip
 
     def _solved(
         self, graph: DeviceGraph, number: int, first_row: int, end_row: int, *, name: str,
         options: object, original: DeviceArray | None = None,
-    ) -> Branch:  # fmt: skip
+    ) -> PartForest:  # fmt: skip
         began, device = time.perf_counter(), graph.device
         launch = Launcher(device, device.queue)
         name, solve = algorithms.choose(name, device, graph, options=options, maximum=self._maximum)
         solution = solve(graph, launch, maximum=self._maximum, options=options)
         forest = part_forest(
-            solution, launch, first_row=first_row, end_row=end_row, original=original
-        )
+            solution, launch, number=number, first_row=first_row, end_row=end_row,
+            original=original, algorithm=name,
+        )  # fmt: skip
         self.solves.append({
             "device": device.description, "number": number, "algorithm": name,
             "n_edges": graph.n_slots, "n_forest": forest.n_edges,
             "began_ms": 1e3 * (began - self._began), "ms": 1e3 * (time.perf_counter() - began),
         })  # fmt: skip
-        return Branch(number=number, forest=forest, algorithm=name, stats=solution.stats)
+        return forest
 
     # ------------------------------------------------------------------- result
 
-    def to_host(self, root: Branch) -> Forest:
+    def to_host(self, root: PartForest) -> Forest:
         """Return the forest of all parts, its edge ids those of the caller's graph; waits."""
         device = root.device
         with device.lock, Guard(device):
             launch = Launcher(device, device.queue)
             forest = copy(self.on_device(root, launch))
-            object.__setattr__(forest, "slots", root.forest.original.memory)
+            object.__setattr__(forest, "slots", root.original.memory)
             found = forest.copied(launch)
         graph = self._division.graph
         return unchecked(
@@ -171,16 +147,16 @@ class SolveOfParts:
             slots = division.slots[slots].astype(_id_type(graph.n_slots), copy=False)
         return slots if graph.edge_ids is None else graph.edge_ids[slots]
 
-    def on_device(self, root: Branch, launch: Launcher) -> DeviceForest:
+    def on_device(self, root: PartForest, launch: Launcher) -> DeviceForest:
         """Return the forest with its endpoints and weights; its slots are those of a union."""
         return forest_of_slots(
-            root.forest.graph, root.forest.slots, root.forest.n_edges, launch,
+            root.graph, root.slots, root.n_edges, launch,
             algorithm=root.algorithm, maximum=self._maximum, stats=root.stats, own_weights=True,
             wait=False,
         )  # fmt: skip
 
     def stats(self) -> Mapping[str, Any]:
-        """Return what the forest tells of the devices' work."""
+        """Return the devices, solves and moves for the forest's stats."""
         return {
             "devices": [one.description for one in self._division.devices],
             "solves": self.solves,

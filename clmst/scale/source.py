@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from clmst.algorithms.edge_stream.edges import check_n_vertices
 from clmst.algorithms.edge_stream.generated import GeneratedEdges
 from clmst.core.arguments import check_integer, has, shown
 from clmst.core.columns import check_columns
@@ -21,7 +22,6 @@ from clmst.core.machine import usable_cores
 from clmst.core.threads import TaskThread, ThreadTask, finish
 from clmst.core.weight_keys import Array
 from clmst.io import pieces as files
-from clmst.scale.edge_part import check_n_vertices
 from clmst.scale.rows import NO_WEIGHTS, GeneratedPiece, StreamPiece
 from clmst.scale.table_chunk import arrays_of, names_of
 from clmst.scale.vertex_names import VertexNames
@@ -34,17 +34,8 @@ _MOST_READERS = 8  # threads that read files: pyarrow has threads of its own bes
 class EdgeSource:
     """A source of edges, checked; it can be read several times, unless it is an iterator.
 
-    Attributes
-    ----------
-    chunks, columns
-        As of :func:`clmst.stream_minimum_spanning_forest`.
-    n_vertices : int
-    n_edges : int or None
-        How many edges there are in all, if that is known.
-    weight_dtype : numpy.dtype
-        Of the weights, if there is no edge to tell it.
-    names : VertexNames or None
-        Of the vertices of rows, which may be strings.
+    Attributes are as of :func:`clmst.stream_minimum_spanning_forest`; `weight_dtype` is that of a
+    stream without edges, and `names` are of the vertices of rows, which may be strings.
     """
 
     chunks: Any
@@ -109,12 +100,12 @@ class EdgeSource:
 
     @property
     def can_be_read_again(self) -> bool:
-        """Whether it begins anew each time: it is no iterator of the caller's."""
+        """Whether the source is no iterator of the caller, but begins anew each time."""
         return not isinstance(self.chunks, Iterator)
 
     @property
     def labels(self) -> Array | None:
-        """The names of the vertices, of those that have come so far; None if they have none."""
+        """The names of the vertices that have come so far; None if vertices are numbers."""
         return None if self.names is None else self.names.labels
 
     def pieces(self) -> Iterator[Any]:
@@ -143,7 +134,7 @@ def pieces_of(chunks: Any, columns: Any) -> Iterator[Any]:
 
 
 def _of_generated(edges: GeneratedEdges, **given: Any) -> EdgeSource:
-    """Return generated edges as a source, unless a call gives what they tell by themselves."""
+    """Return generated edges as a source; raise if a call gives attributes that they have."""
     for name, value in given.items():
         if value is not None:
             raise InvalidArgumentError(
@@ -170,8 +161,8 @@ def one_ahead(pieces: Iterator[StreamPiece]) -> Iterator[StreamPiece]:
 def read_ahead(parts: Iterator[Pieces], n_threads: int) -> Iterator[StreamPiece]:
     """Yield the pieces of all parts, in order, while threads read the next ones.
 
-    So many parts are begun at a time; of each, one piece is read ahead. What a part raises comes
-    when those before it have ended.
+    Each thread begins a part, and reads one piece of it ahead. An error of a part comes when the
+    parts before it have ended.
     """
     begun = deque[tuple[TaskThread, Iterator[StreamPiece], ThreadTask[StreamPiece | None]]]()
     workers = [TaskThread("clmst-stream") for _ in range(n_threads)]
@@ -258,7 +249,7 @@ def pieces_of_file(path: Path, columns: Any, name: str) -> Iterator[StreamPiece]
 
 
 def parts_of_file(path: Path, columns: Any, name: str) -> Iterator[Pieces]:
-    """Yield what reads the pieces of each part of a file, all of which may be read at once."""
+    """Yield a reader of each part of a file; all parts may be read at once."""
     for part in files.parts_of(path, columns):
         yield partial(_pieces_of_part, part, f"{name} ({path.name})")
 

@@ -20,15 +20,19 @@ from typing import Any
 import numpy as np
 
 from clmst.algorithms.edge_stream import generated
-from clmst.algorithms.edge_stream.edges import EdgeChunk, EdgeKernels, FaultyEdgeError, Marks
+from clmst.algorithms.edge_stream.edges import (
+    EdgeChunk,
+    EdgeKernels,
+    EdgePart,
+    FaultyEdgeError,
+    Marks,
+)
 from clmst.runtime.device import Device
 from clmst.runtime.failures import Guard
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.uploads import Uploads
 from clmst.scale.checkpoint import Position
-from clmst.scale.edge_block import EdgeBlock
-from clmst.scale.edge_part import EdgePart
-from clmst.scale.rows import GeneratedPiece, StreamPiece
+from clmst.scale.rows import EdgeBlock, GeneratedPiece, StreamPiece
 
 # Rows of a block: on CPUs few enough for the caches.
 ROWS = {"cpu": 1 << 18, "gpu": 1 << 22, "accelerator": 1 << 22}
@@ -38,13 +42,13 @@ _ALSO = 13  # bytes of an edge of a chunk beside its weight: its ends, mark and 
 
 
 def bytes_of_row(dtype: np.dtype[Any], *, is_generated: bool = False) -> int:
-    """Return what a chunk, and all blocks, take of a device for each row that one of them has."""
+    """Return the bytes of a device for each row of a chunk, in all blocks."""
     blocks = dtype.itemsize if is_generated else BLOCKS * (16 + dtype.itemsize)
     return blocks + _ALSO
 
 
 def most_rows(device: Device, *, is_generated: bool) -> int:
-    """Return how many edges a chunk has at most."""
+    """Return the most edges of a chunk."""
     return (generated.CHUNK if is_generated else ROWS)[device.capabilities.kind]
 
 
@@ -107,7 +111,7 @@ class StreamSink:
     def _open(
         self, kernels: EdgeKernels, dtype: np.dtype[Any], rows: int, *, is_generated: bool
     ) -> None:
-        """Let kernels have the edges that come, so many at a time."""
+        """Let kernels have the edges that come, up to `rows` at a time."""
         uploads = Uploads(self._device)
         guard = Guard(self._device, queues=uploads.queues)
         with self._device.lock, guard:
@@ -142,10 +146,6 @@ class StreamSink:
                 self._take_checked(some)
             begin = end
             yield
-        self._wait()
-
-    def _wait(self) -> None:
-        """Wait until no array of the caller is read any more."""
         with self._device.lock, self._guard:
             self._uploads.wait()
 

@@ -14,7 +14,7 @@ from clmst.core.weight_keys import Array
 
 
 def names_of(data: Any) -> list[Any] | None:
-    """Return the columns of a table; None if it is none."""
+    """Return the columns of a table; None if the data are no table."""
     if has(data, "tocsr"):  # SciPy's dictionary of keys is a dictionary of pairs
         return None
     if isinstance(data, np.ndarray):
@@ -62,10 +62,13 @@ def _column(data: Any, column: Any, name: str) -> Array:
     try:
         values = data[column]
         n_missing = int(values.null_count) if has(values, "null_count") else 0
-        if has(values, "to_numpy"):
-            array: Array = _copied(values)
-        else:
+        if not has(values, "to_numpy"):
             array = np.asarray(values)
+        else:
+            try:  # text of an Arrow batch is copied only if that is asked for
+                array = values.to_numpy(zero_copy_only=False)
+            except TypeError:  # of another library, which knows no such argument
+                array = values.to_numpy()
     except (ClmstError, MemoryError):
         raise
     except Exception as error:
@@ -79,12 +82,3 @@ def _column(data: Any, column: Any, name: str) -> Array:
             "in each row"
         )
     return array
-
-
-def _copied(values: Any) -> Array:
-    """Return a column as an array; text of an Arrow batch is copied only if that is asked for."""
-    try:
-        copied: Array = values.to_numpy(zero_copy_only=False)
-    except TypeError:  # of another library, which knows no such argument
-        copied = values.to_numpy()
-    return copied

@@ -29,13 +29,7 @@ class _NumberOf(dict[str, int]):
 
 
 class VertexNames:
-    """The names that a stream has had so far.
-
-    Attributes
-    ----------
-    most : int or None
-        How many there may be.
-    """
+    """The names that a stream has had so far; `most` is how many there may be."""
 
     def __init__(self) -> None:
         self.most: int | None = None

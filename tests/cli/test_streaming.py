@@ -100,7 +100,7 @@ def test_what_does_not_fit_is_solved_in_parts(
 
     monkeypatch.setattr(api, "to_device", full)
     assert_fails(run("solve", sample), "9 bytes are missing")
-    monkeypatch.setattr(fallback, "_LEAST_SHARE", 1e-12)
+    monkeypatch.setattr(fallback, "LEAST_SHARE", 1e-12)
     result = run("solve", sample, "--json", "--verify")
     assert result.exit_code == 0
     assert "clmst: warning: the graph is solved in parts, since it does not fit: 9" in result.stderr

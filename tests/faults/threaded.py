@@ -19,7 +19,7 @@ from clmst.runtime.device import Device
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.transfer import STAGED_FROM
 from clmst.scale import partitions
-from clmst.scale.file_lane import FileLane
+from clmst.scale.partition_pieces import FileLane
 from clmst.scale.partitions import PartitionJob
 from clmst.scale.rounds import LaneStep
 from tests.faults.subjects import Check, forest, graph, reweighted, same, weights

@@ -106,6 +106,9 @@ class Place:
             return RepeatedSolver(graph, devices=devices, strategy=self.strategy, **options)
 
 
+either_order = pytest.mark.parametrize("is_sorted", [False, True])
+
+
 def every_place(*names: str) -> pytest.MarkDecorator:
     """Parametrise a test with every device alone, and with sets of some names by each strategy.
 

@@ -6,6 +6,7 @@ import gc
 import tracemalloc
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -42,9 +43,9 @@ def nothing_grows(
     assert resident_bytes() - before < 4 << 20
 
 
-def turns(solver: RepeatedSolver, seed: int = 8) -> Callable[[int], object]:
-    """Return rounds by number: two solves, and an update of every seventh weight."""
-    rng = np.random.default_rng(seed)
+def turns(solver: RepeatedSolver) -> tuple[Callable[[int], object], list[Any]]:
+    """Return rounds by number, two solves and an update of every seventh weight; and weights."""
+    rng = np.random.default_rng(8)
     rounds = [rng.random(solver.n_edges, dtype=np.float32) for _ in range(3)]
     ids = np.arange(0, solver.n_edges, 7)
 
@@ -53,24 +54,63 @@ def turns(solver: RepeatedSolver, seed: int = 8) -> Callable[[int], object]:
             return solver.update(ids, rounds[k % 2][ids])
         return solver.solve(rounds[k % 3])
 
-    return turn
+    return turn, rounds
+
+
+def solves(device: Device, make: Any = random_graph) -> tuple[Callable[[int], object], int, int]:
+    """Return rounds by number, how many let buffers be made, and how many more there are."""
+    turn, _ = turns(RepeatedSolver(make(500, 2000), devices=device))
+    return turn, 100, 1000
+
+
+def changes(device: Device) -> tuple[Callable[[int], object], int, int]:
+    """Return changes, few and many, from the host and the device; some are refused, some kept.
+
+    The weights that are changed are now and then a buffer of the caller's.
+    """
+    solver = RepeatedSolver(sorted_graph(1000, 5000), devices=device)
+    rng = np.random.default_rng(9)
+    stored = DeviceArray.from_host(rng.random(solver.n_edges, dtype=np.float32), device)
+    ids = rng.integers(solver.n_edges, size=300).astype(np.uint32)
+    new = rng.random(ids.size, dtype=np.float32)
+    on_device = DeviceArray.from_host(ids, device), DeviceArray.from_host(new, device)
+    unknown = DeviceArray.from_host(np.array([3, solver.n_edges], np.uint32), device)
+
+    def turn(k: int) -> None:
+        if k % 50 == 0:
+            solver.solve(stored, keep_on_device=True)
+        solver.update(ids, new)
+        kept = solver.update(*on_device, keep_on_device=True)
+        some = slice(k % 4, None, 100 * (k % 4) + 1)
+        solver.update(ids[some], new[some])
+        with pytest.raises(ValueError, match=r"edge ids are rows of solver\.edges"):
+            solver.update(unknown, [1, 2])
+        assert 900 < kept.n_edges < 1000
+
+    return turn, 25, 250
+
+
+def many(device: Device) -> tuple[Callable[[int], object], int, int]:
+    """Return rounds of 40 solves in a row: stages go round, and uploads leave none behind."""
+    solver = RepeatedSolver(random_graph(1000, 5000), devices=device)
+    rounds = np.random.default_rng(10).random((3, solver.n_edges), dtype=np.float32)
+    return lambda _: sum(one.n_edges for one in solver.solve_many([*rounds] * 13)), 2, 10
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("make", [random_graph, sorted_graph])
+@pytest.mark.parametrize("what", [solves, partial(solves, make=sorted_graph), changes, many])
 @pytest.mark.parametrize("copies", [False, True])
-def test_a_thousand_rounds_take_no_more_memory(
-    any_device: Device, make: Any, copies: bool, monkeypatch: pytest.MonkeyPatch
+def test_hundreds_of_rounds_take_no_more_memory(
+    any_device: Device, what: Any, copies: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Updates are rounds, too."""
     device = copying(any_device)
     if not copies:
         device.capabilities = any_device.capabilities
-    turn = turns(RepeatedSolver(make(500, 2000), devices=device))
-    for k in range(100):
+    turn, to_warm_up, count = what(device)
+    for k in range(to_warm_up):
         turn(k)
     with nothing_grows(device, monkeypatch):
-        for k in range(1000):
+        for k in range(count):
             turn(k)
 
 
@@ -82,7 +122,7 @@ def test_rounds_of_every_algorithm_take_no_more_memory(
     """What it makes of a round's weights goes with the round, and no object is left of it."""
     device = copying(any_device)
     solver = RepeatedSolver(random_graph(400, 3000), devices=device, **SETTINGS[setting])
-    turn = turns(solver)
+    turn, _ = turns(solver)
     for k in range(12):
         turn(k)
     tracemalloc.start()
@@ -100,61 +140,3 @@ def test_rounds_of_every_algorithm_take_no_more_memory(
         assert tracemalloc.get_traced_memory()[0] - traced < 48_000
     finally:
         tracemalloc.stop()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("copies", [False, True])
-def test_a_thousand_changes_take_no_more_memory(
-    any_device: Device, copies: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """From host and device by turns, few and many; refused ones; forests kept on the device.
-
-    The weights that are changed are now and then a buffer of the caller's.
-    """
-    device = copying(any_device)
-    if not copies:
-        device.capabilities = any_device.capabilities
-    solver = RepeatedSolver(sorted_graph(1000, 5000), devices=device)
-    rng = np.random.default_rng(9)
-    weights = rng.random(solver.n_edges, dtype=np.float32)
-    stored = DeviceArray.from_host(weights, device)
-    ids = rng.integers(solver.n_edges, size=300).astype(np.uint32)
-    new = rng.random(ids.size, dtype=np.float32)
-    on_device = DeviceArray.from_host(ids, device), DeviceArray.from_host(new, device)
-    unknown = DeviceArray.from_host(np.array([3, solver.n_edges], np.uint32), device)
-
-    def turn(k: int) -> None:
-        if k % 50 == 0:
-            solver.solve(stored, keep_on_device=True)
-        solver.update(ids, new)
-        kept = solver.update(*on_device, keep_on_device=True)
-        some = slice(k % 4, None, 100 * (k % 4) + 1)
-        solver.update(ids[some], new[some])
-        with pytest.raises(ValueError, match=r"edge ids are rows of solver\.edges"):
-            solver.update(unknown, [1, 2])
-        assert 900 < kept.n_edges < 1000
-
-    for k in range(25):
-        turn(k)
-    with nothing_grows(device, monkeypatch):
-        for k in range(250):
-            turn(k)
-
-
-@pytest.mark.slow
-def test_hundreds_in_a_row_take_no_more_memory(
-    any_device: Device, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Stages go round, whoever holds them: uploads behind solves leave none behind."""
-    device = copying(any_device)
-    solver = RepeatedSolver(random_graph(1000, 5000), devices=device)
-    rounds = np.random.default_rng(10).random((3, solver.n_edges), dtype=np.float32)
-
-    def many(count: int) -> None:
-        for _ in solver.solve_many(rounds[k % 3] for k in range(count)):
-            pass
-
-    many(50)
-    with nothing_grows(device, monkeypatch):
-        for _ in range(10):
-            many(40)

@@ -10,6 +10,7 @@ import pytest
 import clmst
 from clmst import Device, Points, RepeatedSolver
 from clmst.algorithms.bvh_boruvka import choice
+from clmst.runtime.launcher import Launcher
 from tests.forests import assert_same_forest
 
 N = 1500  # "auto" takes a hierarchy of so many
@@ -119,7 +120,7 @@ def test_a_failed_round_begins_anew(any_device: Device, monkeypatch: pytest.Monk
     with RepeatedSolver(Points(coordinates), devices=any_device) as solver:
         solver.solve(coordinates)
         with monkeypatch.context() as broken:
-            broken.setattr("clmst.algorithms.bvh_boruvka.moved._farthest", lambda *_: 1 / 0)
+            broken.setattr(Launcher, "for_each", lambda *_: 1 / 0)
             with pytest.raises(ZeroDivisionError):
                 solver.solve(coordinates)
         forest = solver.solve(coordinates)

@@ -17,12 +17,12 @@ from clmst import (
     InvalidGraphError,
     RepeatedSolver,
 )
-from tests.repeated.device_sets import Place, every_place
-from tests.repeated.rounds import check, every_device, random_graph, sorted_graph
+from clmst.repeated.single_device import SingleDevice
+from tests.repeated.device_sets import Place, either_order, every_place
+from tests.repeated.rounds import check, every_device, random_graph, refused, sorted_graph
 from tests.threads import all_end, own_threads
 
 on_every_device = pytest.mark.parametrize("variant", every_device())
-either_order = pytest.mark.parametrize("is_sorted", [False, True])
 every_order = pytest.mark.parametrize("make", [random_graph, sorted_graph])
 
 
@@ -48,16 +48,13 @@ def test_forests_in_order(place: Place, is_sorted: bool, dtype: str) -> None:
     some = solver.solve_many(rounds)
     check(solver, rounds[0], next(some))
     some.close()
-    kept = list(solver.solve_many(iter(rounds), keep_on_device=True))
+    source = iter(rounds)
+    kept = list(
+        solver.solve_many(source, keep_on_device=True, progress=lambda *done: seen.append(done))
+    )
+    assert seen[-2:] == [(5, None), (6, None)]  # an iterator has no length
     for weights, on_device in zip(rounds, kept, strict=True):
         check(solver, weights, on_device.to_host())
-
-
-def test_progress_of_what_has_no_length(any_device: Device) -> None:
-    solver = RepeatedSolver(random_graph(), devices=any_device)
-    seen: list[Any] = []
-    list(solver.solve_many(iter(rounds_for(solver, 2)), progress=lambda *done: seen.append(done)))
-    assert seen == [(1, None), (2, None)]
 
 
 @every_place("two", "copying")
@@ -146,6 +143,7 @@ def test_weights_that_are_wrong(
             found.extend(solver.solve_many(given))
         for weights, forest in zip(rounds[:2], found, strict=True):
             check(solver, weights, forest)
+        assert "no weights to change" in refused(solver.update, [0], [1])
         check(solver, rounds[3])
 
 
@@ -167,24 +165,13 @@ def test_iteration_that_stops_early(variant: Device) -> None:
     assert len(stages._free) + len(stages._in_use) <= 2
 
 
-def test_solves_between(any_device: Device) -> None:
-    """Whoever iterates may solve something else with what comes of it."""
-    for make in (random_graph, sorted_graph):
-        solver = RepeatedSolver(make(), devices=any_device)
-        rounds = rounds_for(solver, 4)
-        for weights, forest in zip(rounds, solver.solve_many(rounds), strict=True):
-            check(solver, weights, forest)
-            check(solver, weights[::-1].copy())
-
-
 def test_the_next_is_asked_for_while_one_is_solved(
     any_device: Device, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The source's own work is hidden behind the solve: one ahead, and no more."""
     solver = RepeatedSolver(random_graph(), devices=any_device)
     rounds = rounds_for(solver, 4)
-    session = solver._session
-    inner, log = session._staged_round, []
+    inner, log = SingleDevice.solve, []
 
     def slow(*arguments: Any, **named: Any) -> Any:
         log.append("solve")
@@ -198,7 +185,7 @@ def test_the_next_is_asked_for_while_one_is_solved(
             log.append("asked")
             yield weights
 
-    monkeypatch.setattr(session, "_staged_round", slow)
+    monkeypatch.setattr(SingleDevice, "solve", slow)
     assert len(list(solver.solve_many(source()))) == 4
     each_round = ["solve", "asked", "solved"]
     assert [sorted(log[k : k + 3]) for k in (1, 4, 7)] == [sorted(each_round)] * 3

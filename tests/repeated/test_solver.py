@@ -19,6 +19,7 @@ import clmst
 from clmst import (
     Device,
     DeviceArray,
+    DeviceGraph,
     EclOptions,
     Graph,
     RepeatedSolver,
@@ -26,7 +27,7 @@ from clmst import (
 from clmst.repeated import weights as round_weights
 from clmst.runtime.launcher import Launcher
 from tests.forests import assert_same_forest
-from tests.repeated.device_sets import Place, every_place
+from tests.repeated.device_sets import Place, either_order, every_place
 from tests.repeated.rounds import (
     assert_closed,
     check,
@@ -38,7 +39,7 @@ from tests.repeated.rounds import (
     sorted_graph,
 )
 from tests.settings import SETTINGS
-from tests.strategies import LAYOUTS, WEIGHT_DTYPES, edge_arrays, examples, weight_arrays
+from tests.strategies import LAYOUTS, edge_arrays, examples, weight_arrays
 from tests.test_contract import weights_of
 from tests.threads import all_end, own_threads
 from tests.variants import is_native, variants_elsewhere
@@ -96,38 +97,24 @@ def test_every_algorithm(variant: Device, setting: str, maximum: bool) -> None:
         assert forest.stats["algorithm"] == SETTINGS[setting]["algorithm"]
 
 
-def test_same_as_one_solve(device: Device) -> None:
-    """Attributes and all, where the canonical order is the caller's."""
-    graph, rng = sorted_graph(3000, 20000), np.random.default_rng(2)
-    solver = RepeatedSolver(graph, devices=device)
-    for dtype in ("f4", "i8"):
+@every_place("two", "three")
+def test_same_as_one_solve(place: Place) -> None:
+    """Attributes and all, where the canonical order is the caller's; kept forests stay right."""
+    graph, rng = place.graph(is_sorted=True), np.random.default_rng(2)
+    solver, kept = place.solver(graph), []
+    for dtype in ("f4", "i8", "f8"):
         weights = rng.integers(-500, 500, solver.n_edges).astype(dtype)
         again = graph.replace(weights=weights[graph.edge_ids])
-        once = clmst.minimum_spanning_forest(again, device=device)
-        assert_same_forest(solver.solve(weights), once)
-        assert solver.solve(weights).edges.dtype == once.edges.dtype
-
-
-@pytest.mark.parametrize("dtype", WEIGHT_DTYPES, ids=str)
-def test_weights_come_back_as_they_were(any_device: Device, dtype: np.dtype) -> None:
-    """Narrowed or not, every weight of the forest is the caller's own, bit by bit."""
-    u = np.arange(40)
-    for device in (any_device, copying(any_device)):
-        solver = RepeatedSolver(Graph.from_edges(u, u + 1), devices=device)
-        weights = np.resize(np.array([3, 0, 1, 7, 100]), 40).astype(dtype)
-        wide = weights.copy()
-        if dtype.itemsize == 8:
-            wide[7] = np.iinfo(dtype).max if dtype.kind in "iu" else 0.1
-        for given_weights in (weights, wide, weights):
-            found = solver.solve(given_weights).weights
-            assert found.dtype == dtype
-            assert found.tobytes() == given_weights.tobytes()
-
-
-def test_labels_and_coordinates_of_the_graph(any_device: Device) -> None:
-    graph = random_graph(4, 9).replace(vertex_labels=tuple("abcdefghi"))
-    solver = RepeatedSolver(graph, devices=any_device)
-    assert solver.solve(np.ones(9)).vertex_labels == tuple("abcdefghi")
+        once = clmst.minimum_spanning_forest(again, device=place.devices[0])
+        kept.append((solver.solve(weights, keep_on_device=True), once))
+    for forest, once in kept:
+        assert forest.graph.device is solver.device
+        assert_same_forest(forest.to_host(), once)
+        assert forest.to_host().edges.dtype == once.edges.dtype
+    if len(place.devices) > 1:
+        graph_there = kept[0][0].graph
+        assert isinstance(graph_there, DeviceGraph)
+        assert "on several devices" in refused(graph_there.encoded.words)
 
 
 # -------------------------------------------------------------------------- matrices
@@ -212,20 +199,22 @@ def test_matrix_of_another_pattern(any_device: Device) -> None:
 # ------------------------------------------------------------------- weights on the device
 
 
-@on_every_device
-@pytest.mark.parametrize("make", [random_graph, sorted_graph])
+@every_place("two", "copying")
+@either_order
 @pytest.mark.parametrize("dtype", ["u1", "f4", "i8"])
-def test_weights_on_the_device(variant: Device, make: Any, dtype: str) -> None:
-    """Whatever they are made with; of another queue too. They stay what they are."""
+def test_weights_on_the_device(place: Place, is_sorted: bool, dtype: str) -> None:
+    """Whatever they are made with; of another queue too. They stay what they are.
+
+    Of several devices, the others get theirs through the host.
+    """
     rng = np.random.default_rng(5)
-    solver = RepeatedSolver(make(), devices=variant)
-    other = clmst.get_device(cl.CommandQueue(variant.context))
-    for _ in range(2):
+    solver = place.solver(place.graph(is_sorted=is_sorted))
+    for device in place.devices * (3 - len(place.devices)):
         weights = rng.integers(0, 99, solver.n_edges).astype(dtype)
-        queue = cl.CommandQueue(variant.context)
+        queue = cl.CommandQueue(device.context)
         for array in (
-            DeviceArray.from_host(weights, variant),
-            DeviceArray.from_host(weights, other),
+            DeviceArray.from_host(weights, device),
+            DeviceArray.from_host(weights, clmst.get_device(cl.CommandQueue(device.context))),
             cl_array.to_device(queue, weights),
             cl_array.to_device(queue, weights, async_=True),
             cl_array.to_device(queue, np.concatenate([weights, weights]))[: weights.size],
@@ -244,12 +233,13 @@ def test_weights_on_the_device_are_not_copied(any_device: Device) -> None:
     assert present.memory is weights.memory
 
 
-def test_weights_of_another_context(any_device: Device) -> None:
-    solver = RepeatedSolver(random_graph(), devices=any_device)
-    elsewhere = DeviceArray.from_host(np.ones(solver.n_edges), copying(any_device))
+@every_place("two")
+def test_weights_of_another_context(place: Place) -> None:
+    solver = place.solver(place.graph())
+    elsewhere = DeviceArray.from_host(np.ones(solver.n_edges), copying(place.device))
     assert "another context" in refused(solver.solve, elsewhere)
     swapped = np.dtype("f8").newbyteorder()
-    foreign = DeviceArray.from_host(np.ones(solver.n_edges, swapped), any_device)
+    foreign = DeviceArray.from_host(np.ones(solver.n_edges, swapped), place.device)
     assert "native byte order" in refused(solver.solve, foreign)
 
 
@@ -265,7 +255,9 @@ def test_not_one_weight_an_edge(place: Place) -> None:
         message = refused(solver.solve, weights)
         assert f"shape {np.shape(weights)} for {m} edges" in message
     array = DeviceArray.from_host(np.ones(3), place.device)
+    solver.solve(np.arange(m))
     assert f"shape (3,) for {m} edges" in refused(solver.solve, array)
+    assert "no weights to change" in refused(solver.update, [0], [1])
     check(solver, np.arange(m))
 
 
@@ -277,7 +269,7 @@ def test_unknown_dtypes(place: Place, dtype: str) -> None:
 
 
 @every_place("two")
-@pytest.mark.parametrize("is_sorted", [False, True])
+@either_order
 @pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
 @pytest.mark.parametrize("checks_from", [0, 1 << 30])
 def test_first_nan_is_named(
@@ -315,16 +307,6 @@ def test_nan_is_named_by_labels(any_device: Device, monkeypatch: pytest.MonkeyPa
     assert "the weight of edge 2 is NaN" in refused(solver.update, [2], [np.nan])  # a self-loop
 
 
-def test_what_cannot_be_solved_again(any_device: Device) -> None:
-    message = refused(RepeatedSolver, "roads.gr", devices=any_device)
-    assert "a str is no graph that clmst knows" in message
-    options = EclOptions(single_direction=False)
-    message = refused(RepeatedSolver, random_graph(), devices=any_device, options=options)
-    assert "stores each edge once" in message
-    message = refused(RepeatedSolver, random_graph(), devices=any_device, algorithm="guess")
-    assert "no algorithm is called 'guess'" in message
-
-
 class _OfACaller(EclOptions):
     """Options of a class that clmst does not know, whose comparison raises."""
 
@@ -334,17 +316,24 @@ class _OfACaller(EclOptions):
     __hash__ = None  # type: ignore[assignment]
 
 
-@pytest.mark.parametrize("options", [np.array(3), np.zeros(2), 3, EclOptions, _OfACaller()])
-def test_options_of_no_algorithm(any_device: Device, options: Any) -> None:
-    """They are refused before a round, which would compare them to the usual ones."""
-    for algorithm, rule in (("auto", "must be one of"), ("ecl", "'ecl' takes an EclOptions")):
-        given: Any = {"algorithm": algorithm, "options": options}
-        assert rule in refused(RepeatedSolver, random_graph(), devices=any_device, **given)
-        with pytest.raises(clmst.InvalidArgumentError, match=rule):
-            clmst.minimum_spanning_forest(random_graph(), device=any_device, **given)
-    dense = clmst.DenseOptions()
-    message = refused(RepeatedSolver, random_graph(), algorithm="ecl", options=dense)
-    assert "options is a DenseOptions; 'ecl' takes an EclOptions" in message
+def test_what_cannot_be_solved_again(any_device: Device) -> None:
+    """Options are refused before a round, which would compare them to the usual ones."""
+    wrong: list[tuple[dict[str, Any], str]] = [
+        ({"algorithm": "guess"}, "no algorithm is called 'guess'"),
+        ({"options": EclOptions(single_direction=False)}, "stores each edge once"),
+        ({"algorithm": "ecl", "options": clmst.DenseOptions()}, "options is a DenseOptions; 'ecl'"),
+    ]
+    for options in (np.array(3), np.zeros(2), 3, EclOptions, _OfACaller()):
+        wrong.append(({"options": options}, "must be one of"))
+        wrong.append(({"algorithm": "ecl", "options": options}, "'ecl' takes an EclOptions"))
+    graph = random_graph()
+    for given_options, rule in wrong:
+        assert rule in refused(RepeatedSolver, graph, devices=any_device, **given_options)
+        if rule != "stores each edge once":
+            solve = clmst.minimum_spanning_forest
+            assert rule in refused(solve, graph, device=any_device, **given_options)
+    message = refused(RepeatedSolver, "roads.gr", devices=any_device)
+    assert "a str is no graph that clmst knows" in message
 
 
 def test_graph_on_a_device_brings_it(any_device: Device) -> None:
@@ -370,23 +359,6 @@ def test_closed(place: Place) -> None:
     solver.close()
     assert_closed(solver, many, m)
     assert all_end(own_threads("clmst-device") - before)
-
-
-# -------------------------------------------------------------------- kept on the device
-
-
-@on_every_device
-@pytest.mark.parametrize("make", [random_graph, sorted_graph])
-@pytest.mark.parametrize("dtype", ["u1", "f4", "i8", "f8"])
-def test_forests_kept_on_the_device(variant: Device, make: Any, dtype: str) -> None:
-    """A forest has weights of its own, which the next round leaves alone."""
-    solver = RepeatedSolver(make(), devices=variant)
-    rng = np.random.default_rng(7)
-    rounds = [rng.integers(0, 200, solver.n_edges).astype(dtype) for _ in range(4)]
-    kept = [solver.solve(weights, keep_on_device=True) for weights in rounds]
-    for weights, forest in zip(rounds, kept, strict=True):
-        assert forest.n_edges == forest.to_host().n_edges
-        check(solver, weights, forest.to_host())
 
 
 @on_every_device

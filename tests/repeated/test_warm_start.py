@@ -14,7 +14,10 @@ from clmst import Device, DeviceArray, InvalidGraphError, RepeatedSolver
 from clmst.algorithms.reweighting import warm_start
 from clmst.algorithms.reweighting.sensitivity import ReferenceWeights
 from clmst.core.graph import Graph
+from clmst.repeated.families import SERIES, WARM_START
+from clmst.repeated.session import Session
 from clmst.runtime.device_graph import DeviceGraph
+from clmst.runtime.kernel_family import Case
 from clmst.runtime.launcher import Launcher
 from tests.repeated.rounds import check, every_device, random_graph, sorted_graph
 
@@ -182,12 +185,19 @@ def test_another_dtype_forgets(any_device: Device) -> None:
     assert not is_warm(check(solver, weights))
 
 
-@pytest.mark.usefixtures("eager")
-def test_switched_off(any_device: Device) -> None:
-    rng = np.random.default_rng(4)
-    solver = RepeatedSolver(random_graph(), devices=any_device, warm_start=False)
-    weights = rng.random(solver.n_edges, np.float32)
-    assert not any(is_warm(check(solver, weights)) for _ in range(4))
+@pytest.mark.parametrize("reason", ["small", "switched off", "all weights nearly alike"])
+def test_not_warm(any_device: Device, reason: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where weights are nearly alike, any edge may come to be in the forest."""
+    if reason != "small":
+        monkeypatch.setattr(warm_start, "_LEAST_EDGES", 1)
+    if reason == "switched off":
+        monkeypatch.setattr(warm_start, "_MOST_LEFT", 1.0)
+    rng, is_on = np.random.default_rng(6), reason != "switched off"
+    solver = RepeatedSolver(random_graph(), devices=any_device, warm_start=is_on)
+    weights, share = rng.random(solver.n_edges), 0.1 if reason.startswith("all") else 0.0
+    for _ in range(6):
+        moved = 1 + share * rng.random(solver.n_edges) if share else weights
+        assert not is_warm(check(solver, moved))
 
 
 # ----------------------------------------------------------------------- when it is worth while
@@ -220,28 +230,12 @@ def test_looks_seldom_where_weights_are_new(
     assert any(is_warm(check(solver, weights)) for _ in range(140))  # and finds out again
 
 
-def test_not_where_too_much_is_left(any_device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
-    """All weights nearly alike: any edge may come to be in the forest."""
-    monkeypatch.setattr(warm_start, "_LEAST_EDGES", 1)
-    rng = np.random.default_rng(6)
-    solver = RepeatedSolver(random_graph(), devices=any_device)
-    for _ in range(6):
-        weights = 1 + 0.1 * rng.random(solver.n_edges)
-        assert not is_warm(check(solver, weights))
-
-
 def test_from_more_edges_where_a_solve_is_one_launch(any_device: Device) -> None:
     """A near round has two launches and a read-back more, which a short solve does not repay."""
     by_launches = replace(any_device.policy, resident_groups_per_compute_unit=0)
     in_one = replace(any_device.policy, resident_groups_per_compute_unit=2)
     assert warm_start.least_edges(by_launches) == 1 << 16
     assert 522_227 < warm_start.least_edges(in_one) < 1_073_873  # rmat16 and cit
-
-
-def test_not_for_small_graphs(any_device: Device) -> None:
-    solver = RepeatedSolver(random_graph(), devices=any_device)
-    weights = np.ones(solver.n_edges)
-    assert not any(is_warm(solver.solve(weights)) for _ in range(4))
 
 
 @pytest.mark.usefixtures("eager")
@@ -285,3 +279,37 @@ def test_positions_rise_with_keys(any_device: Device, dtype: str, maximum: bool)
         found = (doubles < m) & (weights[np.minimum(doubles, m - 1)] == 2 * weights[exact])
         octaves = places[doubles[found]] - places[exact][found]
         assert (np.abs(octaves) == noted.octave).all()
+
+
+# ------------------------------------------------------------------------ the self-tests
+
+
+@pytest.mark.parametrize(
+    "case",
+    [Case(), Case(64, "float", maximum=True), Case(32, "float")],
+    ids=str,
+)
+def test_warm_starts_are_reached(
+    any_device: Device, case: Case, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A round begins with what is settled, and in the last of all weights stray.
+
+    Also where only larger graphs have warm starts, as where a solve is one launch.
+    """
+    monkeypatch.setattr(warm_start, "_LEAST_EDGES", 1 << 30)
+    inner, warm = Session.solve, list[bool]()
+
+    def solve(session: Session, weights: Any, **given: Any) -> Any:
+        found = inner(session, weights, **given)
+        warm.append("warm_start" in found.stats)
+        return found
+
+    monkeypatch.setattr(Session, "solve", solve)
+    trusted = Device(any_device.cl_device, _trusted=True)
+    assert WARM_START.failure(trusted, case) is None
+    assert warm == [False, False, True, False]
+
+
+def test_series_contraction_is_reached(any_device: Device) -> None:
+    trusted = Device(any_device.cl_device, _trusted=True)
+    assert SERIES.failure(trusted, Case()) is None

@@ -9,10 +9,10 @@ import numpy as np
 
 import clmst
 from clmst.algorithms.edge_stream import passes
+from clmst.algorithms.edge_stream.edges import EdgePart
 from clmst.core.weight_keys import Array
 from clmst.runtime.device import Device
 from clmst.scale import capacity, stream_sink
-from clmst.scale.edge_part import EdgePart
 
 Edges = tuple[Array, Array, Array]
 
@@ -20,6 +20,10 @@ ALL_DTYPES = (
     "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16",
     "float32", "float64",
 )  # fmt: skip
+
+
+class KilledError(BaseException):
+    """Stands for the end of the process: nothing of clmst handles it."""
 
 
 def random_edges(
@@ -46,20 +50,30 @@ def forest_of_edges(edges: Edges, n: int, *, maximum: bool = False) -> clmst.For
     return clmst.kruskal(clmst.Graph.from_edges(*edges, n_vertices=n), maximum=maximum)
 
 
+def assert_forest(
+    found: clmst.Forest, edges: Edges, n: int, *, maximum: bool = False, ids: Any = None
+) -> None:
+    """Compare with what the oracle finds; the edges may have ids of a caller."""
+    right = forest_of_edges(edges, n, maximum=maximum)
+    expected = right.edge_ids if ids is None else ids[right.edge_ids]
+    np.testing.assert_array_equal(found.edge_ids, expected)
+    assert found == right if ids is None else (found.edges == right.edges).all()
+
+
 def cut(edges: tuple[Array, ...], size: int) -> Iterator[tuple[Array, ...]]:
-    """Yield chunks of so many rows."""
+    """Yield chunks of `size` rows."""
     for begin in range(0, edges[0].size, size):
         yield tuple(column[begin : begin + size] for column in edges)
 
 
 def limit_for(device: Device, n: int, n_edges: int, dtype: str = "int32") -> int:
-    """Return the limit at which a reduction on the host takes so many edges."""
+    """Return the limit at which a reduction on the host takes `n_edges`."""
     a_vertex, an_edge = capacity.bytes_a_vertex_and_edge(device, np.dtype(dtype))
     return n * a_vertex + n_edges * an_edge
 
 
 def limit_for_passes(n: int, rows: int, dtype: str = "int32") -> int:
-    """Return the limit at which passes have blocks of so many rows; generated edges have more."""
+    """Return the limit at which passes have blocks of `rows`; generated edges have more."""
     of = np.dtype(dtype)
     a_row = passes.bytes_of_row(of) + stream_sink.bytes_of_row(of)
     return n * passes.bytes_of_vertex(of) + rows * a_row

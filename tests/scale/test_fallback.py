@@ -28,7 +28,7 @@ def tiny(any_device: Device, monkeypatch: pytest.MonkeyPatch) -> Device:
         return whole(cls, graph, *arguments, **named)
 
     monkeypatch.setattr(clmst.DeviceGraph, "upload", classmethod(upload))
-    monkeypatch.setattr(fallback, "_LEAST_SHARE", 1e-12)
+    monkeypatch.setattr(fallback, "LEAST_SHARE", 1e-12)
     return any_device
 
 
@@ -72,7 +72,7 @@ def test_a_small_graph_fails_for_another_reason(
     tiny: Device, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Memory that others use up is not made more by taking less of a small graph."""
-    monkeypatch.setattr(fallback, "_LEAST_SHARE", 1 / 16)
+    monkeypatch.setattr(fallback, "LEAST_SHARE", 1 / 16)
     graph = clmst.Graph.from_edges(*EDGES, n_vertices=50)
     with pytest.raises(OutOfDeviceMemoryError, match="1001 slots"):
         clmst.minimum_spanning_forest(graph, device=tiny)

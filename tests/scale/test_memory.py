@@ -10,7 +10,7 @@ import pytest
 import clmst
 from clmst.algorithms.edge_stream import generated
 from clmst.runtime.device import Device
-from clmst.scale import reductions, stream_sink
+from clmst.scale import sinks, stream_sink
 from tests.peak import Peak, collecting_no_cycles
 from tests.scale.edges import cut, random_edges
 
@@ -43,7 +43,7 @@ streams = pytest.mark.parametrize("stream", [by_rows, by_ids, by_generated])
 @pytest.fixture(autouse=True)
 def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a stream of so few edges be one of many parts, which go to the device."""
-    monkeypatch.setattr(reductions, "OPEN_FROM", 1 << 10)
+    monkeypatch.setattr(sinks, "OPEN_FROM", 1 << 10)
     monkeypatch.setattr(stream_sink, "ROWS", dict.fromkeys(stream_sink.ROWS, 1 << 12))
     monkeypatch.setattr(generated, "CHUNK", dict.fromkeys(generated.CHUNK, 1 << 12))
 

@@ -14,9 +14,9 @@ import pytest
 import clmst
 from clmst.core.errors import InvalidArgumentError, InvalidGraphError, UnsupportedDeviceError
 from clmst.io import pieces
-from clmst.scale import capacity, reductions
+from clmst.scale import capacity, sinks
 from clmst.scale import partitions as partition_work
-from clmst.scale.file_lane import lanes_of
+from clmst.scale.partition_pieces import lanes_of
 from clmst.scale.partitions import (
     PartitionForest,
     PartitionJob,
@@ -127,8 +127,7 @@ def test_what_a_lane_carries(maximum: bool) -> None:
     assert second.snapshot.by_forest is third.snapshot.by_forest
     waiting_edges = sum(part.size for part in third.snapshot.waiting)
     assert waiting_edges < (parts[1][0].size + parts[2][0].size) // 2
-    assert list(third.n_rows) == [0, 1, 2]
-    assert sum(third.n_reductions.values()) == 1
+    assert {k: both[1] for k, both in third.counts.items()} == {0: 1, 1: 0, 2: 0}
 
 
 @pytest.mark.parametrize("maximum", [False, True], ids=["minimum", "maximum"])
@@ -136,7 +135,7 @@ def test_the_device_filters_large_partitions(
     maximum: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What waits and the forest go from step to step, in ids that need not rise."""
-    monkeypatch.setattr(reductions, "OPEN_FROM", 100)
+    monkeypatch.setattr(sinks, "OPEN_FROM", 100)
     job = replace(JOB, maximum=maximum)
     parts = partitions(5)
     first = take_partition(parts[4], at(4, to_come=1), job)
@@ -256,7 +255,7 @@ def test_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lanes: int) -> N
     paths = [str(tmp_path / f"{k}.parquet") for k in range(19)]
     for path, part in zip(paths, partitions(19), strict=True):
         pandas.DataFrame(dict(zip("uvw", part, strict=True))).to_parquet(path)
-    monkeypatch.setattr(reductions, "OPEN_FROM", 60 if lanes == 1 else 1 << 20)
+    monkeypatch.setattr(sinks, "OPEN_FROM", 60 if lanes == 1 else 1 << 20)
     found = solved(paths, lanes=lanes)
     assert found == solved(partitions(19), lanes=lanes) == forest_of_edges(EDGES, N)
     assert found.stats["edges"] == EDGES[0].size

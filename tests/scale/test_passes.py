@@ -1,4 +1,4 @@
-"""Forests by passes: where a device has no space for reductions, edges are read once a round."""
+"""Streams that are read once a round, for want of space, and streams of generated edges."""
 
 from __future__ import annotations
 
@@ -10,23 +10,46 @@ import numpy as np
 import pytest
 
 import clmst
+from clmst.algorithms.edge_stream import generated
 from clmst.core.errors import (
-    FileFormatError,
     InvalidArgumentError,
     InvalidGraphError,
     OutOfDeviceMemoryError,
     StreamedWarning,
 )
 from clmst.runtime.device import Device
-from clmst.scale import fallback
+from clmst.scale import driver
 from clmst.scale.checkpoint import Checkpoint
-from tests.scale.edges import Edges, cut, forest_of_edges, limit_for_passes, random_edges
-from tests.scale.test_resident import N as N_GENERATED
-from tests.scale.test_resident import random_graph, right_forest
+from tests.scale.edges import (
+    KilledError,
+    assert_forest,
+    cut,
+    forest_of_edges,
+    limit_for_passes,
+    random_edges,
+)
 
 N, M = 3000, 12_000
 EDGES = random_edges(N, M, n_weights=7)
+N_MADE, M_MADE = 300, 40_000  # of generated edges
 stream = clmst.stream_minimum_spanning_forest
+
+
+def random_graph(seed: int = 1, dtype: str = "uint32", **changed: Any) -> clmst.GeneratedEdges:
+    edges = clmst.GeneratedEdges(
+        **{
+            "n_vertices": N_MADE, "n_edges": M_MADE, "u": "h(id * 3u + seed) % 300",
+            "v": "h(id * 7u + seed + 1) % 290", "weight": "h(id + seed) % 100",
+            "weight_dtype": dtype, "scalars": {"seed": "u4"},
+            "preamble": "uint h(uint x) { return ((x ^ x >> 9) * 2654435761u) >> 5; }",
+            **changed,
+        }
+    )  # fmt: skip
+    return edges(seed=seed)
+
+
+def right_forest(edges: clmst.GeneratedEdges, maximum: bool = False) -> clmst.Forest:
+    return clmst.kruskal(clmst.Graph.from_edges(*edges.edges(), N_MADE), maximum=maximum)
 
 
 def by_passes(chunks: Any, n: int | None = N, **given: Any) -> clmst.Forest:
@@ -40,85 +63,26 @@ def by_passes(chunks: Any, n: int | None = N, **given: Any) -> clmst.Forest:
     return found
 
 
-def check(found: clmst.Forest, edges: Edges = EDGES, n: int = N, maximum: bool = False) -> None:
-    right = forest_of_edges(edges, n, maximum=maximum)
-    assert found == right
-    np.testing.assert_array_equal(found.edge_ids, right.edge_ids)
-
-
-def test_zeros_keep_their_signs(any_device: Device) -> None:
-    """They are equal weights, so the lesser ends decide; the weights stay as they are."""
-    u, v, _ = EDGES
-    w = np.where(np.arange(M) % 3 == 0, -0.0, 0.0).astype(np.float32)
-    found = by_passes([(u, v, w)], device=any_device)
-    check(found, (u, v, w))
-    np.testing.assert_array_equal(np.signbit(found.weights), np.signbit(w[found.edge_ids]))
-
-
 @pytest.mark.parametrize("size", [1000, M])
 @pytest.mark.parametrize("rows", [64, 999])
 def test_any_size_of_chunks(any_device: Device, size: int, rows: int) -> None:
     limit = limit_for_passes(N, rows)
-    check(by_passes([*cut(EDGES, size)], device=any_device, memory_limit=limit))
+    found = by_passes([*cut(EDGES, size)], device=any_device, memory_limit=limit)
+    assert_forest(found, EDGES, N)
 
 
-def test_a_long_path(any_device: Device) -> None:
-    """Every vertex chooses the next one: one pass joins all, over a way of n edges."""
+@pytest.mark.parametrize("name", ["path", "few"])
+def test_few_edges_of_many_vertices(any_device: Device, name: str) -> None:
+    """One pass joins all of a path, in which every vertex chooses the next one.
+
+    Where there are vertices without edges, one more pass tells that no component has any.
+    """
     path = np.arange(N - 1), np.arange(1, N), np.arange(N - 1)[::-1].astype(np.int32)
-    limit = limit_for_passes(N, 1000)
+    edges = path if name == "path" else random_edges(N, 500, n_weights=90)
     with pytest.warns(StreamedWarning):
-        found = stream([path], N, device=any_device, memory_limit=limit)
-    check(found, path)
-    assert found.stats["passes"] == 1
-
-
-def test_few_edges_of_many_vertices(any_device: Device) -> None:
-    """Vertices without edges, and components that need one more pass to know that they are done."""
-    some = random_edges(N, 500, n_weights=90)
-    limit = limit_for_passes(N, 64)
-    with pytest.warns(StreamedWarning):
-        found = stream([some], N, device=any_device, memory_limit=limit)
-    check(found, some)
-
-
-def test_a_graph_that_does_not_fit(any_device: Device) -> None:
-    """As `minimum_spanning_forest` has it, with a proof."""
-    graph = clmst.Graph.from_edges(*EDGES, N)
-    with pytest.warns(StreamedWarning):
-        found = fallback.streamed(
-            graph,
-            any_device,
-            maximum=False,
-            verify=True,
-            reason="none",
-            memory_limit=limit_for_passes(N, 500),
-        )
-    assert found == clmst.kruskal(graph)
-    assert found.stats["passes"] > 1
-    assert found.stats["proof"]["where"] == "host"
-
-
-def test_files(any_device: Device, tmp_path: Path) -> None:
-    table = np.zeros(M, [("source", "u4"), ("target", "u4"), ("weight", "i4")])
-    for name, column in zip(("source", "target", "weight"), EDGES, strict=True):
-        table[name] = column
-    np.save(tmp_path / "a.npy", table[:5000])
-    np.save(tmp_path / "b.npy", table[5000:])
-    check(by_passes(tmp_path, device=any_device))
-
-
-def test_progress(any_device: Device) -> None:
-    seen: list[clmst.StreamProgress] = []
-    found = by_passes([EDGES], device=any_device, on_progress=seen.append)
-    passes = found.stats["passes"]
-    assert {one.passes for one in seen} == set(range(1, passes + 1))
-    for number in range(2, passes + 1):
-        edges = [one.edges for one in seen if one.passes == number]
-        assert edges == sorted(set(edges))
-        assert edges[-1] == M
-    assert seen[-1].edges_now == passes * M
-    assert seen[-1].n_edges == M  # known since the first pass
-    assert seen[-1].seconds_left == 0
+        found = stream([edges], N, device=any_device, memory_limit=limit_for_passes(N, 64))
+    assert_forest(found, edges, N)
+    assert (found.stats["passes"] == 1) == (name == "path")
 
 
 # --------------------------------------------------------------------------- checkpoints
@@ -142,7 +106,7 @@ def test_a_run_goes_on_from_its_checkpoint(any_device: Device, tmp_path: Path, w
     file = tmp_path / "edges.checkpoint"
     chunks: Any = [*cut(EDGES, 1700)] if what == "rows" else random_graph()
     n = N if what == "rows" else None
-    limit = limit_for_passes(N if what == "rows" else N_GENERATED, 300)
+    limit = limit_for_passes(N if what == "rows" else N_MADE, 300)
     right = forest_of_edges(EDGES, N) if what == "rows" else right_forest(chunks)
     given: dict[str, Any] = {"device": any_device, "memory_limit": limit, "checkpoint": file}
     with pytest.warns(StreamedWarning), pytest.raises(StopHereError):
@@ -176,7 +140,7 @@ def test_a_checkpoint_of_one_reading_is_left_behind(any_device: Device, tmp_path
     more = [EDGES, random_edges(N, M, seed=4)]
     found = by_passes(more, device=any_device, checkpoint=file)
     both: Any = tuple(np.concatenate(columns) for columns in zip(*more, strict=True))
-    check(found, both)
+    assert_forest(found, both, N)
 
 
 # ----------------------------------------------------------------------------- bad input
@@ -206,7 +170,7 @@ def test_faults_are_named(any_device: Device) -> None:
         stream(chunks, N, device=any_device, memory_limit=limit_for_passes(N, 500))
     edges = random_graph(v="id == 39999 ? -1 : 5")
     with pytest.warns(StreamedWarning), pytest.raises(InvalidGraphError, match="edge 39999 is no"):
-        stream(edges, device=any_device, memory_limit=limit_for_passes(N_GENERATED, 300))
+        stream(edges, device=any_device, memory_limit=limit_for_passes(N_MADE, 300))
 
 
 class Changing:
@@ -225,14 +189,6 @@ class Changing:
 def test_a_stream_that_is_shorter_the_next_time(any_device: Device) -> None:
     with pytest.warns(StreamedWarning), pytest.raises(InvalidGraphError, match="12000 edges in"):
         stream(Changing(3), N, device=any_device, memory_limit=limit_for_passes(N, 500))
-
-
-def test_a_checkpoint_of_an_earlier_version(any_device: Device, tmp_path: Path) -> None:
-    file = tmp_path / "edges.checkpoint"
-    stream([EDGES], N, device=any_device, checkpoint=file)
-    file.write_bytes(file.read_bytes().replace(b'"version": 2', b'"version": 1'))
-    with pytest.raises(FileFormatError, match="has version 1; this clmst reads version 2"):
-        stream([EDGES], N, device=any_device, checkpoint=file)
 
 
 class Failing:
@@ -257,7 +213,104 @@ def test_a_device_with_less_memory_than_it_says(any_device: Device) -> None:
         f"the stream begins again with a limit of {limit} bytes, since the driver has no memory"
         for limit in (1 << 23, 1 << 22)
     ]
-    check(found)
+    assert_forest(found, EDGES, N)
     assert found.stats["memory_limit"] == 1 << 22
     with pytest.raises(OutOfDeviceMemoryError, match="the driver has no memory; these chunks can"):
         stream(iter(Failing([EDGES], 1)), N, device=any_device)
+
+
+# --------------------------------------------------------------------- generated edges
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int64", "float32"])
+@pytest.mark.parametrize("maximum", [False, True])
+@pytest.mark.parametrize("way", ["one reduction", "reductions", "passes"])
+@pytest.mark.filterwarnings("ignore::clmst.StreamedWarning")
+def test_forest_is_the_oracles(any_device: Device, dtype: str, maximum: bool, way: str) -> None:
+    edges, few = random_graph(dtype=dtype), limit_for_passes(N_MADE, 300, dtype)
+    limit = {"one reduction": None, "reductions": 260_000, "passes": few}[way]
+    found = stream(edges, device=any_device, maximum=maximum, memory_limit=limit)
+    right, stats = right_forest(edges, maximum), found.stats
+    assert found == right
+    np.testing.assert_array_equal(found.edge_ids, right.edge_ids)
+    assert stats["edges"] == M_MADE
+    assert (stats["reductions"] > 1) == (way == "reductions")
+    assert (stats["passes"] > 1) == (way == "passes")
+    if way == "reductions":
+        assert stats["edges_filtered"] > M_MADE // 2
+
+
+def test_many_edges_of_few_vertices(any_device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A chunk is never more than a reduction takes, which depends on the vertices."""
+    monkeypatch.setattr(generated, "CHUNK", dict.fromkeys(generated.CHUNK, 1 << 26))
+    edges = random_graph(n_edges=2_000_000)
+    found = stream(edges, device=any_device)
+    assert found.n_edges == N_MADE - 1
+    assert found.stats["reductions"] > 1
+    monkeypatch.undo()
+    assert stream(edges, device=any_device) == found
+
+
+def test_graphs_without_edges(any_device: Device) -> None:
+    for n, m in ((0, 0), (1, 0), (5, 0), (1, 20)):
+        found = stream(random_graph(n_vertices=n, n_edges=m, u="0", v="0"), device=any_device)
+        assert (found.n_vertices, found.n_edges) == (n, 0)
+    with pytest.raises(InvalidArgumentError, match="3 edges but no vertices"):
+        stream(random_graph(n_vertices=0, n_edges=3), device=any_device)
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"u": "id == 31234 ? 300 : 5"}, "u of the generated edge 31234 is 300; it must"),
+        ({"v": "id == 39999 ? -1 : 5"}, "v of the generated edge 39999 is no number of 32 bits"),
+        (
+            {"weight": "id == 7 ? NAN : 1.0f", "weight_dtype": "float32"},
+            "the weight of the generated edge 7 is NaN",
+        ),
+    ],
+)
+def test_faulty_edges_are_named(
+    any_device: Device, tmp_path: Path, changed: dict[str, Any], message: str
+) -> None:
+    """A call that finds the checkpoint goes on from what came before, to the same error."""
+    edges, file = random_graph(**changed), tmp_path / "edges.checkpoint"
+    for _ in range(2):
+        with pytest.raises(InvalidGraphError, match=message):
+            stream(edges, device=any_device, memory_limit=260_000, checkpoint=file)
+    saved = Checkpoint.read(file, n_vertices=N_MADE, maximum=False)
+    n_saved = 0 if saved is None else saved.position.n_edges
+    assert (M_MADE // 2 < n_saved < M_MADE) == ("generated edge 3" in message)
+
+
+def test_what_edges_have_is_refused() -> None:
+    for given in ({"n_vertices": 300}, {"n_edges": M_MADE}, {"columns": ("u", "v")}):
+        with pytest.raises(InvalidArgumentError, match="generated edges have their own"):
+            stream(random_graph(), **given)
+
+
+def test_a_run_of_reductions_goes_on(
+    any_device: Device, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An interruption at any point: the same forest, and nothing is done twice."""
+    monkeypatch.setattr(driver, "SECONDS_BETWEEN", 0.0)
+    monkeypatch.setattr(driver, "PACE", 0)
+    edges, file = random_graph(), tmp_path / "edges.checkpoint"
+    right = right_forest(edges)
+    given: dict[str, Any] = {"device": any_device, "memory_limit": 260_000, "checkpoint": file}
+    for end in (100, 9000, 30_000):
+
+        def kill(progress: clmst.StreamProgress, end: int = end) -> None:
+            if progress.edges >= end:
+                raise KilledError
+
+        with pytest.raises(KilledError):
+            stream(edges, on_progress=kill, **given)
+    found = stream(edges, **given)
+    assert found == right
+    assert found.stats["resumed_at"] >= 29_000
+    again = stream(edges, **given)
+    assert again == right
+    assert again.stats["resumed_at"] == M_MADE
+    with pytest.raises(InvalidArgumentError, match="is of another stream"):
+        stream(random_graph(seed=2), **given)

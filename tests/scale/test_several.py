@@ -139,22 +139,20 @@ def test_parts_of_no_graph_are_refused(devices: list[Device]) -> None:
     first, second = devices
     low, high = upper_part(graph, first, 0, 30), upper_part(graph, second, 30, graph.n_vertices)
     overlapping = upper_part(graph, second, 29, graph.n_vertices)
-    with pytest.raises(clmst.InvalidGraphError, match=r"part 1 begins in row 29, .* up to 29"):
-        DeviceParts.of_graphs([low, overlapping])
-    with pytest.raises(clmst.InvalidGraphError, match="behind those of the part before"):
-        DeviceParts.of_graphs([high, low])
     floats = graph.replace_unchecked(weights=graph.weights.astype(np.float32))
-    with pytest.raises(clmst.InvalidGraphError, match="must be stored alike"):
-        DeviceParts.of_graphs([low, upper_part(floats, second, 30, graph.n_vertices)])
-    with pytest.raises(clmst.InvalidGraphError, match="part 1 has 40 vertices and part 0 has 80"):
-        DeviceParts.of_graphs([low, upper_part(simple_graph(40), second, 30, 40)])
     both = clmst.to_device(graph.symmetrised(), second)
-    with pytest.raises(clmst.InvalidGraphError, match="part 1 stores edges in both directions"):
-        DeviceParts.of_graphs([low, both])
-    with pytest.raises(InvalidArgumentError, match="is among the devices twice"):
-        DeviceParts.of_graphs([low, upper_part(graph, first, 30, graph.n_vertices)])
-    with pytest.raises(InvalidArgumentError, match="there must be one at least"):
-        DeviceParts.of_graphs([])
+    wrong = [
+        ([low, overlapping], r"part 1 begins in row 29, .* up to 29"),
+        ([high, low], "behind those of the part before"),
+        ([low, upper_part(floats, second, 30, graph.n_vertices)], "must be stored alike"),
+        ([low, upper_part(simple_graph(40), second, 30, 40)], "has 40 vertices and part 0 has 80"),
+        ([low, both], "part 1 stores edges in both directions"),
+        ([low, upper_part(graph, first, 30, graph.n_vertices)], "is among the devices twice"),
+        ([], "there must be one at least"),
+    ]
+    for parts, message in wrong:
+        with pytest.raises((clmst.InvalidGraphError, InvalidArgumentError), match=message):
+            DeviceParts.of_graphs(parts)
 
 
 @every_device_set("two")
@@ -284,7 +282,7 @@ def test_auto_takes_several_only_where_that_pays(
         asked.append((*sizes, at_once))
         return 2 - len(asked) % 2
 
-    monkeypatch.setattr(placement, "_others", lambda first: [devices[1]])
+    monkeypatch.setattr(placement, "others_like", lambda first: [devices[1]])
     monkeypatch.setattr(placement, "get_device", lambda *_: devices[0])
     monkeypatch.setattr(costs, "best_count", best_count)
     graph = graph_of()
@@ -309,39 +307,21 @@ def in_pinned_memory(graph: Graph, device: Device) -> Graph:
 
 @every_device_set("two", "copying")
 @pytest.mark.parametrize("is_pinned", [False, True])
-def test_parts_of_pinned_memory_come_at_once(
+def test_uploads_take_turns_unless_memory_is_pinned(
     devices: list[Device], monkeypatch: pytest.MonkeyPatch, is_pinned: bool
 ) -> None:
-    """Each part waits for the other to begin, which uploads in turns never do."""
-    graph = graph_of()
-    if is_pinned:
-        graph = in_pinned_memory(graph, devices[0])
-    both = threading.Barrier(2)
-    inner = parts_module._part
-    waited: list[bool] = []
+    """In turns, the first one's solve begins before the last is there.
 
-    def part(*given: Any) -> Any:
-        try:
-            both.wait(timeout=30 if is_pinned else 0.2)
-            waited.append(True)
-        except threading.BrokenBarrierError:
-            waited.append(False)
-        return inner(*given)
-
-    monkeypatch.setattr(parts_module, "_part", part)
-    assert clmst.minimum_spanning_forest(graph, devices=devices) == clmst.kruskal(graph)
-    assert waited == [is_pinned] * 2
-
-
-@every_device_set("two", "copying")
-def test_uploads_take_turns_and_solves_run_behind_them(
-    devices: list[Device], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """One part at a time; the first one's solve begins before the last is there."""
-    graph, solved, uploading = graph_of(), threading.Event(), threading.Lock()
-    inner, order = parts_module._part, list[bool]()
+    Of pinned memory each part waits for the other to begin.
+    """
+    graph, order, solved = graph_of(), list[bool](), threading.Event()
+    uploading, both = threading.Lock(), threading.Barrier(2)
+    inner, inner_forest = parts_module.put_part, union.part_forest
 
     def part(*given: Any) -> DeviceGraph:
+        if is_pinned:
+            both.wait(timeout=30)
+            return inner(*given)
         assert uploading.acquire(blocking=False), "two uploads at once"
         try:
             if order:
@@ -351,16 +331,15 @@ def test_uploads_take_turns_and_solves_run_behind_them(
         finally:
             uploading.release()
 
-    inner_forest = union.part_forest
-
     def part_forest(*given: Any, **named: Any) -> Any:
         solved.set()
         return inner_forest(*given, **named)
 
-    monkeypatch.setattr(parts_module, "_part", part)
+    monkeypatch.setattr(parts_module, "put_part", part)
     monkeypatch.setattr(several, "part_forest", part_forest)
-    assert clmst.minimum_spanning_forest(graph, devices=devices) == clmst.kruskal(graph)
-    assert order == [False, True]
+    given = in_pinned_memory(graph, devices[0]) if is_pinned else graph
+    assert clmst.minimum_spanning_forest(given, devices=devices) == clmst.kruskal(graph)
+    assert order == ([] if is_pinned else [False, True])
 
 
 @every_device_set("two", "three")

@@ -44,17 +44,6 @@ def test_one_piece_is_read_ahead() -> None:
     assert threading.get_ident() not in asked
 
 
-def test_an_error_comes_after_the_pieces_before_it() -> None:
-    def pieces() -> Iterator[StreamPiece]:
-        yield piece(0)
-        raise FileFormatError("the rest is damaged")
-
-    ahead = one_ahead(pieces())
-    assert next(ahead).chunk == "0"
-    with pytest.raises(FileFormatError, match="the rest is damaged"):
-        next(ahead)
-
-
 def test_a_reader_that_stops_leaves_no_thread() -> None:
     before = own_threads("clmst-stream")
     ahead = one_ahead(piece(k) for k in range(9))

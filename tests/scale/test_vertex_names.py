@@ -12,8 +12,7 @@ import pytest
 import clmst
 from clmst.core.errors import InvalidArgumentError, InvalidGraphError, StreamedWarning
 from clmst.runtime.device import Device
-from tests.scale.edges import cut, limit_for, limit_for_passes, random_edges
-from tests.scale.test_checkpoint import KilledError
+from tests.scale.edges import KilledError, cut, limit_for, limit_for_passes, random_edges
 
 pandas = pytest.importorskip("pandas")
 pyarrow = pytest.importorskip("pyarrow")

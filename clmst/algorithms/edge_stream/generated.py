@@ -243,7 +243,7 @@ class GeneratedEdges(Parametric):
         )
 
     def fault_at(self, chunk: EdgeChunk, at: int, launch: Launcher) -> InvalidGraphError:
-        """Return the error of an edge that is none: an end is no vertex, or the weight is NaN."""
+        """Return the error of an invalid edge: an end is no vertex, or the weight is NaN."""
         for name, array in (("u", chunk.u), ("v", chunk.v)):
             word = np.empty(1, np.uint32)
             launch.read(array.memory, word, offset=4 * at)

@@ -15,9 +15,9 @@ from clmst.algorithms.edge_stream.edges import (
     LONG,
     NO_FAULT,
     WORD,
-    Columns,
     EdgeChunk,
     EdgeKernels,
+    EdgePart,
     Marks,
 )
 from clmst.algorithms.shared.solution import new_flags
@@ -38,12 +38,12 @@ _BEST = ("leading", "trailing", "low", "high", "id_upper", "id_lower")
 
 
 def bytes_of_vertex(dtype: np.dtype[Any]) -> int:
-    """Return what passes over edges take of a device for each vertex: label, best edge, weight."""
+    """Return the bytes of a vertex on a device: label, best edge, weight."""
     return 4 * (1 + _n_best(dtype)) + dtype.itemsize
 
 
 def bytes_of_row(dtype: np.dtype[Any]) -> int:
-    """Return what they take for each edge of a chunk: the edge, its id, a mark, a position."""
+    """Return the bytes of an edge of a chunk: the edge, its id, a mark, a position."""
     return 4 + 4 + 8 + dtype.itemsize + 1 + 4
 
 
@@ -52,24 +52,11 @@ def _n_best(dtype: np.dtype[Any]) -> int:
 
 
 class EdgePasses(EdgeKernels):
-    """The components that passes over all edges have joined so far.
+    """The components that passes over all edges have joined so far, of one vertex at least.
 
-    Parameters
-    ----------
-    n_vertices, dtype, launch, maximum
-        As of :class:`EdgeKernels`; one vertex at least.
-    rows : int
-        Edges of the forest that are taken together, at most; memory for so many is used.
+    Up to `rows` edges of the forest are taken together. It `is_done` once no edge of the last pass
+    joins two components.
 
-    Attributes
-    ----------
-    n_forest : int
-        Edges of the forest so far.
-    is_done : bool
-        Whether no edge joins two components any more, of those that the last pass had.
-
-    Notes
-    -----
     A pass at least halves the number of components that edges still leave, so there are
     log2(n) passes at most. Each is O(m + n). Memory: :func:`bytes_of_vertex` times n.
     """
@@ -114,8 +101,8 @@ class EdgePasses(EdgeKernels):
             "note_weights", found, *given, self._weights, found, first_id, *self._words
         )  # fmt: skip
 
-    def end_pass(self) -> Iterator[Columns]:
-        """Join components along their best edges; yield these, as arrays of the host.
+    def end_pass(self) -> Iterator[EdgePart]:
+        """Join components along their best edges; yield these.
 
         All of them must be taken before the next pass begins.
 
@@ -134,10 +121,10 @@ class EdgePasses(EdgeKernels):
         )  # fmt: skip
         active, joined = launch.read_word(self._word.memory), 0
         for begin in range(0, n if active else 0, self._rows):
-            columns = self._taken(targets, begin, min(self._rows, n - begin))
-            joined += columns[0].size
-            if columns[0].size:
-                yield columns
+            part = self._taken(targets, begin, min(self._rows, n - begin))
+            joined += part.size
+            if part.size:
+                yield part
         if 2 * joined < active:
             raise self._wrong(f"{active} components chose edges, and {joined} of these are new")
         self.n_forest += joined
@@ -145,7 +132,7 @@ class EdgePasses(EdgeKernels):
         self._join(targets)
         self._begin_pass()
 
-    def _taken(self, targets: DeviceArray, begin: int, count: int) -> Columns:
+    def _taken(self, targets: DeviceArray, begin: int, count: int) -> EdgePart:
         """Return the new edges of the forest at some vertices."""
         launch, device, best = self._launch, self._launch.device, self._best
         flags = new_flags(count, device)
@@ -158,7 +145,10 @@ class EdgePasses(EdgeKernels):
             "take_joined", k, positions, self._weights, best["low"], best["high"],
             best["id_upper"], best["id_lower"], u, v, ids, weights, begin, k,
         )  # fmt: skip
-        return u.to_host(), v.to_host(), weights.to_host(), ids.to_host().view(np.int64)
+        return EdgePart(
+            u=u.to_host(), v=v.to_host(), weights=weights.to_host(),
+            edge_ids=ids.to_host().view(np.int64),
+        )  # fmt: skip
 
     def _join(self, targets: DeviceArray) -> None:
         """Give all vertices the labels of the components that their roots' edges make."""
@@ -183,21 +173,21 @@ class EdgePasses(EdgeKernels):
 
     @property
     def _words(self) -> tuple[DeviceArray, ...]:
-        """The arguments of kernels; a word that weights lack is one that is never read."""
+        """The words of best edges; one that the weights lack is a dummy, never read."""
         return tuple(self._best.get(name, self._word) for name in _BEST)
 
     def _each(self, name: str, n_items: int, *arguments: Any) -> None:
         self._launch.for_each(self._program, f"edge_stream_passes_{name}", n_items, *arguments)
 
 
-def in_canonical_order(columns: Columns, *, n_vertices: int, launch: Launcher) -> Columns:
-    """Return edges of a forest, each with its lesser end first, by their ends; waits.
+def in_canonical_order(part: EdgePart, *, n_vertices: int, launch: Launcher) -> EdgePart:
+    """Return edges of a forest, lesser ends first, in canonical order; waits.
 
     Radix sort of ``2 log2(n)`` bits, in 24 bytes of the device an edge.
     """
-    u, v, weights, ids = columns
+    u, v = part.u, part.v
     if not u.size:
-        return columns
+        return part
     bits = np.uint64(bits_of(n_vertices))
     pairs = u.astype(np.uint64)
     pairs <<= bits
@@ -212,5 +202,5 @@ def in_canonical_order(columns: Columns, *, n_vertices: int, launch: Launcher) -
     v = (pairs & (np.uint64(1) << bits) - np.uint64(1)).astype(np.uint32)
     pairs >>= bits
     # All positions are in range; NumPy takes three times as long to look at that.
-    weights, ids = (column.take(order, mode="clip") for column in (weights, ids))
-    return pairs.astype(np.uint32), v, weights, ids
+    weights, ids = (column.take(order, mode="clip") for column in (part.weights, part.edge_ids))
+    return EdgePart(u=pairs.astype(np.uint32), v=v, weights=weights, edge_ids=ids)

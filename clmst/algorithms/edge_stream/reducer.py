@@ -9,26 +9,26 @@ ids first.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
 from clmst.algorithms.canonical_csr.arrange import Arrangement
+from clmst.algorithms.choosing import choose
 from clmst.algorithms.edge_stream.edges import (
     LONG,
     NO_FAULT,
     SOURCE,
     WORD,
-    Columns,
     EdgeChunk,
     EdgeKernels,
+    EdgePart,
     Marks,
 )
 from clmst.algorithms.proof.claim import Claim
 from clmst.algorithms.proof.tree import TreeBuilder
 from clmst.algorithms.shared.device_forest import DeviceForest
-from clmst.algorithms.shared.solution import new_flags
+from clmst.algorithms.shared.solution import forest_of, new_flags
 from clmst.core.errors import DeviceError
 from clmst.core.weight_keys import Encoding
 from clmst.primitives.permute import number
@@ -38,32 +38,19 @@ from clmst.runtime.array import DeviceArray
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.launcher import Launcher
 
-Solve: TypeAlias = Callable[[DeviceGraph], DeviceForest]
-
 
 class EdgeReducer(EdgeKernels):
     """The forest of the edges so far, and those that wait for the next reduction.
 
-    Parameters
-    ----------
-    n_vertices, dtype, launch, maximum
-        As of :class:`EdgeKernels`.
-    capacity : int
-        Edges of a reduction, more than any forest has, at most 2**32 - 1.
-    solve : callable
-        Returns the forest of a graph on the device of `launch`.
-
-    Attributes
-    ----------
-    n_forest : int
-        Edges of the forest of the last reduction.
-    reductions, n_filtered : int
-        Solves so far, and edges that none of them had.
+    The `capacity` is the edges of a reduction, more than any forest has, at most 2**32 - 1. Around
+    a solve the device keeps `limit` bytes at most. No solve had the edges of `n_filtered`.
     """
 
-    def __init__(self, *, capacity: int, solve: Solve, **given: Any) -> None:
-        super().__init__(source=SOURCE, **given)
-        self._capacity, self._solve, self._size = capacity, solve, 0
+    def __init__(
+        self, *, capacity: int, maximum: bool, limit: int | None = None, **given: Any
+    ) -> None:
+        super().__init__(source=SOURCE, maximum=maximum, **given)
+        self._capacity, self._maximum, self._limit, self._size = capacity, maximum, limit, 0
         self.n_forest = self.reductions = self.n_filtered = 0
         self._columns = _columns(capacity, self.dtype, self._launch)
         # What the forest says of all other edges, and the tree of each vertex, if several have any.
@@ -155,6 +142,22 @@ class EdgeReducer(EdgeKernels):
         if not is_last:
             self._limit_by(forest)
 
+    def _solve(self, graph: DeviceGraph) -> DeviceForest:
+        """Enqueue the solve of the edges that are reduced."""
+        launch, maximum = self._launch, self._maximum
+        self._hold_at_most_the_limit()  # of what the sort has left
+        name, solve = choose("auto", launch.device, graph, options=None, maximum=maximum)
+        solution = solve(graph, launch, maximum=maximum, options=None)
+        forest = forest_of(solution, launch, algorithm=name, maximum=maximum, wait=False)
+        graph.plans.clear()
+        del solution
+        self._hold_at_most_the_limit()  # of what the solve has left
+        return forest
+
+    def _hold_at_most_the_limit(self) -> None:
+        if self._limit is not None:
+            self._launch.device.hold_at_most(self._limit)
+
     def _sorted(self) -> DeviceGraph:
         """Return the edges as a graph, whose ids are positions in the buffer; waits."""
         arranged, ids = self._arranged(), self._columns[3][: self._size]
@@ -208,10 +211,10 @@ class EdgeReducer(EdgeKernels):
 
     # ------------------------------------------------------------- from and to the host
 
-    def go_on_from(self, columns: Columns, *, has_forest: bool) -> None:
-        """Take edges in any order, of which the first may be those of a forest."""
-        self._size, ids = columns[0].size, columns[3]
-        for array, values in zip(self._columns, columns, strict=True):
+    def go_on_from(self, edges: EdgePart, *, has_forest: bool) -> None:
+        """Continue from edges in any order, perhaps of a forest and then others."""
+        self._size, ids = edges.size, edges.edge_ids
+        for array, values in zip(self._columns, edges.columns, strict=True):
             array[: self._size].write(np.ascontiguousarray(values).view(array.dtype))
         if self._size:
             self._rises = bool((ids[1:] > ids[:-1]).all())
@@ -220,21 +223,21 @@ class EdgeReducer(EdgeKernels):
             self.reduce()  # for its limits
             self.reductions = 0
 
-    def columns(self) -> Columns:
-        """Return u, v, weights and ids of the forest's edges, in canonical order; waits."""
+    def forest(self) -> EdgePart:
+        """Return the edges of the forest, in canonical order; waits."""
         return self._read(0, self.n_forest)
 
-    def waiting(self) -> Columns:
-        """Return the same of the edges that wait, in the order of their ids; waits."""
+    def waiting(self) -> EdgePart:
+        """Return the edges that wait, in the order of their ids; waits."""
         return self._read(self.n_forest, self._size)
 
-    def _read(self, begin: int, end: int) -> Columns:
+    def _read(self, begin: int, end: int) -> EdgePart:
         u, v, weights, ids = (array[:end].to_host()[begin:] for array in self._columns)
-        return u, v, weights, ids.view(np.int64)
+        return EdgePart(u=u, v=v, weights=weights, edge_ids=ids.view(np.int64))
 
 
 def _columns(size: int, dtype: np.dtype[Any], launch: Launcher) -> tuple[DeviceArray, ...]:
-    """Return arrays for u, v, weights and ids of so many edges, contents undefined."""
+    """Return arrays for u, v, weights and ids of `size` edges, contents undefined."""
     return tuple(
         DeviceArray.unchecked(size, one, launch.device) for one in (WORD, WORD, dtype, LONG)
     )

@@ -8,20 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from clmst.algorithms.choosing import choose
-from clmst.algorithms.edge_stream.edges import Columns, EdgeChunk
+from clmst.algorithms.edge_stream.edges import EdgeChunk, EdgePart, joined
 from clmst.algorithms.edge_stream.generated import GeneratedEdges
 from clmst.algorithms.edge_stream.passes import EdgePasses, in_canonical_order
 from clmst.algorithms.edge_stream.reducer import EdgeReducer
-from clmst.algorithms.shared.device_forest import DeviceForest
-from clmst.algorithms.shared.solution import forest_of
 from clmst.core.graph import Graph
 from clmst.core.known_graphs import Size, known_graph, weights_of
 from clmst.core.kruskal import kruskal
 from clmst.core.weight_keys import Array
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
-from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.kernel_family import Answer, Case
 from clmst.runtime.launcher import Launcher
 
@@ -38,26 +34,18 @@ def reductions(device: Device, case: Case) -> Iterator[Answer]:
     """
     launch, maximum, dtype = Launcher(device, device.queue), bool(case.maximum), case.dtype
 
-    def solve(graph: DeviceGraph) -> DeviceForest:
-        name, found = choose("auto", device, graph, options=None, maximum=maximum)
-        solution = found(graph, launch, maximum=maximum, options=None)
-        return forest_of(solution, launch, algorithm=name, maximum=maximum)
-
     for size, rows in _SIZES:
         n = known_graph(size).ranks.n_vertices
         edges = _generated(size, dtype, device)
         reducer = EdgeReducer(
-            n_vertices=n, dtype=dtype, launch=launch, capacity=n + 2 * rows, maximum=maximum,
-            solve=solve,
-        )  # fmt: skip
-        begins = range(0, edges.n_edges, rows)
-        for begin in reversed(begins) if size == "small" else begins:
-            chunk = edges.new_chunk(begin, min(rows, edges.n_edges - begin), device)
-            edges.generate(chunk, launch)
+            n_vertices=n, dtype=dtype, launch=launch, capacity=n + 2 * rows, maximum=maximum
+        )
+        chunks = list(_chunks(edges, rows, launch))
+        for chunk in reversed(chunks) if size == "small" else chunks:
             reducer.take(chunk)
         reducer.reduce(is_last=True)
         expected = _expected_ids(size, maximum=maximum)
-        yield f"edges of a stream of the known graph {size!r}", reducer.columns()[3], expected
+        yield f"edges of a stream of the known graph {size!r}", reducer.forest().edge_ids, expected
 
 
 def _generated(size: Size, dtype: np.dtype[Any], device: Device) -> GeneratedEdges:
@@ -76,24 +64,23 @@ def _generated(size: Size, dtype: np.dtype[Any], device: Device) -> GeneratedEdg
     return edges(**{name: DeviceArray.from_host(a, device) for name, a in arrays.items()})
 
 
+def _chunks(edges: GeneratedEdges, rows: int, launch: Launcher) -> Iterator[EdgeChunk]:
+    for begin in range(0, edges.n_edges, rows):
+        chunk = edges.new_chunk(begin, min(rows, edges.n_edges - begin), launch.device)
+        edges.generate(chunk, launch)
+        yield chunk
+
+
 def passes(device: Device, case: Case) -> Iterator[Answer]:
     """Yield forests of known graphs by passes over chunks of their edges."""
     launch, maximum, dtype = Launcher(device, device.queue), bool(case.maximum), case.dtype
     for size, rows in _SIZES:
-        u, v, ranks = _shuffled(size)
-        columns = u.astype(np.uint32), v.astype(np.uint32), weights_of(ranks, dtype)
-        chunks = [
-            EdgeChunk(u=a, v=b, weights=w, first_id=begin)
-            for begin in range(0, u.size, rows)
-            for a, b, w in [
-                [DeviceArray.from_host(c[begin : begin + rows], device) for c in columns]
-            ]
-        ]
+        chunks = list(_chunks(_generated(size, dtype, device), rows, launch))
         run = EdgePasses(
             n_vertices=known_graph(size).ranks.n_vertices, dtype=dtype, launch=launch, rows=rows,
             maximum=maximum,
         )  # fmt: skip
-        found: list[Columns] = []
+        found: list[EdgePart] = []
         for _ in range(_MOST_PASSES):
             for chunk in chunks:
                 run.take(chunk)
@@ -102,10 +89,8 @@ def passes(device: Device, case: Case) -> Iterator[Answer]:
                 break
         ids = np.zeros(0, np.int64)
         if found:
-            u, v, weights, ids = (np.concatenate(one) for one in zip(*found, strict=True))
-            *_, ids = in_canonical_order(
-                (u, v, weights, ids), n_vertices=run.n_vertices, launch=launch
-            )
+            forest = in_canonical_order(joined(found), n_vertices=run.n_vertices, launch=launch)
+            ids = forest.edge_ids
         expected = _expected_ids(size, maximum=maximum)
         yield f"edges of passes over the known graph {size!r}", ids, expected
 

@@ -31,7 +31,7 @@ _EARLY_ROWS = 0.2
 # comes on top.
 _MOVED_BYTES = 12
 # Launches of a merge, and threads that wait for one another.
-_MERGE_OVERHEAD_MS = 0.5
+MERGE_OVERHEAD_MS = 0.5
 
 
 def upload(costs: Costs, n: int, m: int, word: int, *, prepared: bool = False) -> float:
@@ -92,7 +92,7 @@ def cores(
 def merge(every: Sequence[Costs], forests: Sequence[int], n: int, word: int) -> float:
     """Return the time of moving forests of some edges to the first device and solving the union."""
     moves = [move(one, every[0], k, word) for one, k in zip(every[1:], forests[1:], strict=True)]
-    return _MERGE_OVERHEAD_MS + sum(moves) + solve(every[0], n, sum(forests))
+    return MERGE_OVERHEAD_MS + sum(moves) + solve(every[0], n, sum(forests))
 
 
 def _merges(every: Sequence[Costs], forests: Sequence[int], n: int, word: int) -> float:
@@ -122,7 +122,7 @@ def shares_of(every: Sequence[Costs], upload_bytes: int = 0) -> list[float]:
 
 
 def ends_of_parts(every: Sequence[Costs]) -> list[float]:
-    """Return up to which share of the edges, in the order of rows, each device's part goes.
+    """Return the share of the edges at which each device's part ends, in the order of rows.
 
     Each edge is stored in the row of its lesser end, so early rows lead to all vertices, late ones
     to few, and an edge of an early row takes longer. Two H200s are alike with 0.42 to 0.48 of the
@@ -133,7 +133,7 @@ def ends_of_parts(every: Sequence[Costs]) -> list[float]:
 
 
 def best_count(every: Sequence[Costs], n: int, m: int, word: int, *, at_once: bool = False) -> int:
-    """Return how many of some devices, the quickest first, one solve from the host should take."""
+    """Return the number of devices, the quickest first, for one solve from the host."""
     best, below = 1, WORTH_IT * alone(every[0], n, m, word)
     for count in range(2, len(every) + 1):
         ms = several(every[:count], n, m, word, at_once=at_once)
@@ -143,7 +143,7 @@ def best_count(every: Sequence[Costs], n: int, m: int, word: int, *, at_once: bo
 
 
 def grouped(sizes: Sequence[int], costs: Costs, limit: int) -> list[list[int]]:
-    """Return which dense parts share a matrix of at most `limit` vertices, by their indices.
+    """Return the indices of the dense parts of each matrix of at most `limit` vertices.
 
     One more matrix takes one more solve. A matrix of several parts has cells between the parts,
     which cost time for nothing. The largest parts come first; each joins the present matrix as long

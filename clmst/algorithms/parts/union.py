@@ -9,8 +9,8 @@ parts, and merges them by slot.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -49,6 +49,10 @@ class PartForest:
     n_edges : int
     original : DeviceArray of uint32
         The slot of each edge in the part that it is from, if the graph is a union of forests.
+    number : int
+        Of the part, or of the first of several.
+    algorithm, stats
+        As of the solve.
     """
 
     graph: DeviceGraph
@@ -57,6 +61,9 @@ class PartForest:
     original: DeviceArray
     first_row: int = 0
     end_row: int = 0
+    number: int = 0
+    algorithm: str = ""
+    stats: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def device(self) -> Device:
@@ -76,13 +83,7 @@ class _EdgeLists:
 class ForestLists:
     """Lists of the edges of parts' forests on a device: their slots in the graph, and key words.
 
-    Parameters
-    ----------
-    capacities : sequence of int
-        The most edges that the forest of each part can have.
-    word : dtype
-        Of the key words.
-    device : Device
+    The capacities are the most edges that the forest of each part can have.
     """
 
     def __init__(self, capacities: Sequence[int], word: np.dtype[Any], device: Device) -> None:
@@ -95,7 +96,7 @@ class ForestLists:
         self, number: int, forest: PartForest, launch: Launcher, *, numbers: Memory | None = None,
         first: int = 0,
     ) -> None:  # fmt: skip
-        """Enqueue the listing of a forest of this device as a list of some number.
+        """Enqueue the listing of a forest of this device as the list of a number.
 
         `numbers` has the graph's slot of each slot of the part; else these are consecutive, from
         `first` on.
@@ -123,7 +124,7 @@ class ForestLists:
 
 def part_forest(
     solution: Solution, launch: Launcher, *, first_row: int = 0, end_row: int = 0,
-    original: DeviceArray | None = None,
+    original: DeviceArray | None = None, number: int = 0, algorithm: str = "",
 ) -> PartForest:  # fmt: skip
     """Return the forest of a solved part; waits for the number of its edges.
 
@@ -137,7 +138,8 @@ def part_forest(
         original = gather_words(original.memory, _WORD, slots, k, launch)
     return PartForest(
         graph=graph, first_row=first_row, end_row=end_row, slots=slots, n_edges=k,
-        original=slots if original is None else original,
+        original=slots if original is None else original, number=number, algorithm=algorithm,
+        stats=solution.stats,
     )  # fmt: skip
 
 
@@ -145,16 +147,8 @@ def united(first: PartForest, second: PartForest) -> tuple[DeviceGraph, DeviceAr
     """Return the union of two forests as a graph on the first one's device; waits.
 
     The caller has the locks of both devices. The rows of `second` come right after those of
-    `first`.
-
-    Returns
-    -------
-    graph : DeviceGraph
-        Its slots are the edges of `first`, then those of `second`.
-    original : DeviceArray of uint32
-        As of :func:`part_forest`.
-    move : DeviceMove
-        What the copy between the devices took.
+    `first`, and so do its slots. Beside the graph are the original slots, as of
+    :func:`part_forest`, and the copy between the devices.
     """
     n, k = first.graph.n_vertices, first.n_edges
     encoding = first.graph.encoded.encoding
@@ -279,5 +273,5 @@ def _list_rows(
 
 
 def _program(device: Device, word: np.dtype[Any]) -> Program:
-    """Return the kernels for words of a width, whatever they mean."""
+    """Return the kernels for words of a width."""
     return device.program(SOURCE, WEIGHT_BITS=8 * word.itemsize)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from clmst.algorithms.edge_stream.edges import EdgeChunk, FaultyEdgeError
+from clmst.algorithms.edge_stream.edges import EdgeChunk, EdgePart
 from clmst.algorithms.edge_stream.passes import EdgePasses, in_canonical_order
 from clmst.algorithms.families import EDGE_PASSES
 from clmst.core.errors import DeviceError
@@ -44,44 +44,7 @@ def chunks_of(device: Device, edges: Any, size: int) -> list[EdgeChunk]:
 
 
 def ids_of(passes: EdgePasses) -> list[int]:
-    return sorted(int(edge) for columns in passes.end_pass() for edge in columns[3])
-
-
-@pytest.mark.parametrize("size", [1, 100, M])
-def test_a_pass_takes_the_first_edge_of_every_vertex(any_device: Device, size: int) -> None:
-    """In any division of the edges, and in any order of the chunks."""
-    u, v, w = random_edges(N, 600 if size == 1 else M, n_weights=3)
-    passes = passes_of(any_device)
-    for chunk in reversed(chunks_of(any_device, (u, v, w), size)):
-        passes.take(chunk)
-    order = np.lexsort((np.arange(u.size), np.maximum(u, v), np.minimum(u, v), w))
-    order = order[u[order] != v[order]]
-    first = set()
-    for vertex in range(N):
-        at = np.flatnonzero((u[order] == vertex) | (v[order] == vertex))
-        first |= {int(order[at[0]])} if at.size else set()
-    assert ids_of(passes) == sorted(first)
-    assert passes.n_forest == len(first)
-    assert not passes.is_done
-
-
-def test_edges_of_a_forest_join_what_they_join(any_device: Device) -> None:
-    """As after a checkpoint: the next pass finds nothing within the components."""
-    edges = random_edges(N, M, n_weights=50)
-    right = forest_of_edges(edges, N)
-    known = right.edge_ids[right.edge_ids % 3 > 0]
-    passes = passes_of(any_device)
-    u, v, w = (column[known] for column in edges)
-    while not passes.is_done:
-        passes.take(chunk_of(any_device, u, v, w))
-        ids_of(passes)
-    assert passes.n_forest == known.size
-    found: list[int] = []
-    while not passes.is_done or not found:
-        for chunk in chunks_of(any_device, edges, 999):
-            passes.take(chunk)
-        found += ids_of(passes)
-    assert sorted(found) == sorted(set(right.edge_ids) - set(known))
+    return sorted(int(edge) for part in passes.end_pass() for edge in part.edge_ids)
 
 
 @pytest.mark.parametrize("variant", every_device())
@@ -114,22 +77,17 @@ def test_self_test(any_device: Device, case: Case) -> None:
     assert EDGE_PASSES.failure(any_device, case) is None
 
 
-def test_faults_are_found(any_device: Device) -> None:
-    """The first of a chunk; edges before it are no forest then."""
-    u, v, w = random_edges(N, M, dtype="float32")
-    w[4321], v[5000], u[5001] = np.nan, N, 2**32 - 1
-    passes = passes_of(any_device, "float32")
-    with pytest.raises(FaultyEdgeError) as error:
-        passes.take(chunk_of(any_device, u, v, w))
-    assert error.value.at == 4321
-
-
 def test_a_device_that_loses_edges(any_device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
     """Then passes would not end."""
     passes = passes_of(any_device)
     passes.take(chunk_of(any_device, *random_edges(N, M)))
-    none: Any = tuple(np.zeros(0, dtype) for dtype in ("u4", "u4", "i4", "i8"))
-    monkeypatch.setattr(passes, "_taken", lambda *_: none)
+    inner, words = Launcher.read_word, list[int]()
+
+    def read_word(launch: Launcher, buffer: Any) -> int:
+        words.append(inner(launch, buffer))
+        return words[0] if len(words) == 1 else 0  # the components, then their edges
+
+    monkeypatch.setattr(Launcher, "read_word", read_word)
     with pytest.raises(DeviceError, match="500 components chose edges, and 0 of these are new"):
         list(passes.end_pass())
 
@@ -142,16 +100,14 @@ def test_order_of_a_forest_is_that_of_the_ends(any_device: Device, n: int, dtype
     ends = np.append(ends, np.array([[0, n - 1]], np.uint32), axis=0)
     u, v = rng.permutation(np.unique(ends[ends[:, 0] < ends[:, 1]], axis=0)).T.copy()
     weights, ids = rng.random(u.size).astype(dtype), rng.permutation(u.size) + (1 << 40)
-    found = in_canonical_order(
-        (u, v, weights, ids), n_vertices=n, launch=Launcher(any_device, any_device.queue)
-    )
+    part = EdgePart(u=u, v=v, weights=weights, edge_ids=ids)
+    found = in_canonical_order(part, n_vertices=n, launch=Launcher(any_device, any_device.queue))
     order = np.lexsort((v, u))
-    for column, before in zip(found, (u, v, weights, ids), strict=True):
+    for column, before in zip(found.columns, part.columns, strict=True):
         np.testing.assert_array_equal(column, before[order])
         assert column.dtype == before.dtype
 
 
 def test_order_of_no_edges(any_device: Device) -> None:
-    none = np.zeros(0, np.uint32), np.zeros(0, np.uint32), np.zeros(0), np.zeros(0, np.int64)
-    launch = Launcher(any_device, any_device.queue)
-    assert in_canonical_order(none, n_vertices=5, launch=launch) == none
+    none, launch = EdgePart.empty(np.dtype(np.float64)), Launcher(any_device, any_device.queue)
+    assert in_canonical_order(none, n_vertices=5, launch=launch) is none

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -11,12 +9,10 @@ import clmst
 from clmst.algorithms.edge_stream.edges import EdgeChunk, FaultyEdgeError
 from clmst.algorithms.edge_stream.reducer import EdgeReducer
 from clmst.algorithms.families import EDGE_STREAM
-from clmst.algorithms.shared.device_forest import DeviceForest
 from clmst.core.paths import Hierarchy
 from clmst.core.weight_keys import Array, order_keys
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
-from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.kernel_family import Case
 from clmst.runtime.launcher import Launcher
 from tests.capabilities import with_capabilities
@@ -35,22 +31,11 @@ def random_graph() -> clmst.GeneratedEdges:
 
 
 def reducer_of(
-    device: Device, capacity: int, n: int = N, dtype: str = "u4", *, maximum: bool = False,
-    graphs: list[DeviceGraph] | None = None,
-) -> EdgeReducer:  # fmt: skip
-    """Return a reducer that notes the graphs of its reductions."""
-
-    def solve(graph: DeviceGraph) -> DeviceForest:
-        if graphs is not None:
-            graphs.append(graph)
-        method = clmst.maximum_spanning_forest if maximum else clmst.minimum_spanning_forest
-        forest = method(graph, keep_on_device=True)
-        assert isinstance(forest, DeviceForest)
-        return forest
-
+    device: Device, capacity: int, n: int = N, dtype: str = "u4", *, maximum: bool = False
+) -> EdgeReducer:
     return EdgeReducer(
         n_vertices=n, dtype=np.dtype(dtype), launch=Launcher(device, device.queue),
-        capacity=capacity, maximum=maximum, solve=solve,
+        capacity=capacity, maximum=maximum,
     )  # fmt: skip
 
 
@@ -69,7 +54,7 @@ def chunks_of(edges: clmst.GeneratedEdges, device: Device, size: int) -> list[Ed
 
 def check(reducer: EdgeReducer, edges: clmst.GeneratedEdges, device: Device) -> None:
     right = clmst.kruskal(clmst.Graph.from_edges(*edges.edges(device=device), N))
-    u, v, weights, ids = reducer.columns()
+    u, v, weights, ids = reducer.forest().columns
     np.testing.assert_array_equal(np.column_stack((u, v)), right.edges)
     np.testing.assert_array_equal(weights, right.weights)
     np.testing.assert_array_equal(ids, right.edge_ids)
@@ -77,9 +62,11 @@ def check(reducer: EdgeReducer, edges: clmst.GeneratedEdges, device: Device) -> 
 
 
 @pytest.mark.parametrize(("chunk", "capacity"), [(1, 130), (97, 300), (5000, 5200)])
-def test_chunks_and_capacities(any_device: Device, chunk: int, capacity: int) -> None:
+@pytest.mark.parametrize("step", [1, -1])
+def test_chunks_and_capacities(any_device: Device, chunk: int, capacity: int, step: int) -> None:
+    """Of parallel edges of one weight the one with the least id is in the forest."""
     edges, reducer = random_graph(), reducer_of(any_device, capacity)
-    for one in chunks_of(edges, any_device, chunk):
+    for one in chunks_of(edges, any_device, chunk)[::step]:
         reducer.take(one)
     reducer.reduce()
     before = reducer.reductions
@@ -87,48 +74,6 @@ def test_chunks_and_capacities(any_device: Device, chunk: int, capacity: int) ->
     assert reducer.reductions == before
     check(reducer, edges, any_device)
     assert (reducer.reductions > 1) == (capacity < M)
-
-
-@pytest.mark.parametrize("capacity", [300, 5200])
-@pytest.mark.parametrize("order", ["reversed", "shuffled"])
-def test_chunks_in_any_order(any_device: Device, capacity: int, order: str) -> None:
-    """Of parallel edges of one weight the one with the least id is in the forest."""
-    edges, reducer = random_graph(), reducer_of(any_device, capacity)
-    chunks = chunks_of(edges, any_device, 97)[::-1]
-    if order == "shuffled":
-        np.random.default_rng(3).shuffle(chunks)
-    for one in chunks:
-        reducer.take(one)
-    reducer.reduce()
-    check(reducer, edges, any_device)
-
-
-def test_ids_that_do_not_follow_one_another(any_device: Device) -> None:
-    """Also more than 32 bits, of which the upper ones alone tell some edges from others."""
-    edges, reducer = random_graph(), reducer_of(any_device, 700)
-    for one in chunks_of(edges, any_device, 500)[::-1]:
-        ids = (one.first_id + np.arange(one.size)).astype(np.uint64) * np.uint64((1 << 40) + 1)
-        reducer.take(replace(one, first_id=0, ids=DeviceArray.from_host(ids, any_device)))
-    reducer.reduce()
-    right = clmst.kruskal(clmst.Graph.from_edges(*edges.edges(device=any_device), N))
-    np.testing.assert_array_equal(
-        reducer.columns()[3], right.edge_ids.astype(np.int64) * ((1 << 40) + 1)
-    )
-
-
-@pytest.mark.parametrize("has_forest", [False, True])
-def test_edges_that_others_left_may_have_greater_ids(any_device: Device, has_forest: bool) -> None:
-    edges, device = random_graph(), any_device
-    first, *later = chunks_of(edges, device, 2500)[::-1]
-    before = reducer_of(device, 5200)
-    before.take(first)
-    before.reduce()
-    reducer = reducer_of(device, 5200)
-    reducer.go_on_from(before.columns(), has_forest=has_forest)
-    for one in later:
-        reducer.take(one)
-    reducer.reduce()
-    check(reducer, edges, device)
 
 
 @pytest.mark.parametrize(
@@ -143,25 +88,6 @@ def test_doubles_need_no_arithmetic(any_device: Device) -> None:
     device = with_capabilities(any_device, doubles=False)
     device.trust.given = False
     assert device.trust.refusal(EDGE_STREAM, Case(64, "float", maximum=True)) is None
-
-
-@pytest.mark.parametrize("n", [2, 50, 3000])
-def test_edges_that_are_reduced_are_the_graph(any_device: Device, n: int) -> None:
-    """Also of vertices without edges, parallel edges and rows at both ends."""
-    u, v, w = random_edges(n, 2000, dtype="float32")
-    graphs: list[DeviceGraph] = []
-    reducer = reducer_of(any_device, 5000, n, "float32", graphs=graphs)
-    reducer.take(chunk_of(any_device, u, v, w, first_id=1 << 40))
-    *_, ids = reducer.waiting()
-    np.testing.assert_array_equal(ids, (1 << 40) + np.flatnonzero(u != v))
-    assert reducer.n_filtered == (u == v).sum()
-    reducer.reduce()
-    right = clmst.Graph.from_edges(u, v, w, n)
-    for name in ("indptr", "indices", "weights"):
-        np.testing.assert_array_equal(getattr(graphs[0].graph, name), getattr(right, name))
-    np.testing.assert_array_equal(
-        reducer.columns()[3] - (1 << 40), forest_of_edges((u, v, w), n).edge_ids
-    )
 
 
 @pytest.mark.parametrize("dtype", ["uint8", "int32", "float64", "uint64"])

@@ -3,34 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import pyopencl as cl
-import pyopencl.array as cl_array
 import pytest
 from scipy import sparse
 
 import clmst
 from clmst import (
     Device,
-    DeviceArray,
-    DeviceGraph,
     Graph,
     RepeatedSolver,
+    peeling,
 )
-from clmst.core import partition
-from clmst.repeated.several_devices import SeveralDevices
+from clmst.algorithms.parts import costs as model
+from clmst.core import partition, topology
+from clmst.repeated.strategies import Choice
 from clmst.runtime import program
-from tests.forests import assert_same_forest
+from clmst.runtime.device_costs import Costs
+from tests.algorithms.parts.test_costs import CPU, GPU
 from tests.repeated.device_sets import clustered_graph, every_device_set, in_canonical_order
 from tests.repeated.rounds import (
     check,
-    expected,
     random_graph,
     refused,
     sorted_graph,
 )
+from tests.repeated.test_memory import turns
 from tests.strategies import WEIGHT_DTYPES
 
 pytestmark = pytest.mark.filterwarnings("error::clmst.DeviceWarning")
@@ -49,12 +49,6 @@ def _small_ranges() -> Iterator[None]:
         yield
 
 
-def strategy_of(solver: RepeatedSolver) -> str:
-    """Return what a solver really does."""
-    executor = solver._session.opened()
-    return executor.plan.strategy if isinstance(executor, SeveralDevices) else "alone"
-
-
 # ------------------------------------------------------------------------- the forest
 
 
@@ -65,7 +59,6 @@ def strategy_of(solver: RepeatedSolver) -> str:
 def test_all_dtypes(devices: list[Device], strategy: str, make: Any, maximum: bool) -> None:
     """Words of every width, narrowed and not; ties everywhere. The parts are what they should."""
     solver = RepeatedSolver(make(), devices=devices, strategy=strategy, maximum=maximum)
-    assert strategy_of(solver) == strategy
     rng = np.random.default_rng(1)
     for dtype in WEIGHT_DTYPES:
         weights = rng.integers(0, 9, solver.n_edges).astype(dtype)
@@ -74,6 +67,7 @@ def test_all_dtypes(devices: list[Device], strategy: str, make: Any, maximum: bo
             far[7] = np.iinfo(dtype).max if dtype.kind == "u" else -1  # not to be narrowed
             check(solver, far / 3)
         forest = check(solver, weights)
+    assert forest.stats["strategy"] == strategy
     parts = forest.stats["devices"]
     assert {part["device"] for part in parts} == {device.description for device in devices}
     assert sum(part["edges"] for part in parts) == solver._listed.n_slots
@@ -90,35 +84,9 @@ def test_parts_of_cores(devices: list[Device]) -> None:
     ring = np.arange(120)
     u, v = np.concatenate([u, u + 60, ring]), np.concatenate([v, v + 60, ring + 120])
     solver = RepeatedSolver(Graph.from_edges(u, v), devices=devices, strategy="cores")
-    executor = solver._session.opened()
-    assert isinstance(executor, SeveralDevices)
-    (dense,) = [one for one in executor.plan.assignments if one.algorithm == "dense"]
-    assert [part.graph.n_vertices for part in dense.parts] == [60, 60]
-    check(solver, np.random.default_rng(0).random(solver.n_edges))
-
-
-@every_device_set("two", "three")
-@both
-def test_same_as_one_solve(devices: list[Device], strategy: str) -> None:
-    """Attributes and all; forests kept on the device have weights of their own."""
-    graph = in_canonical_order(clustered_graph((90, 70), n=2000, m=5000))
-    rng = np.random.default_rng(2)
-    solver = RepeatedSolver(graph, devices=devices, strategy=strategy)
-    kept = []
-    for dtype in ("f4", "i8", "f8"):
-        weights = rng.integers(-500, 500, solver.n_edges).astype(dtype)
-        again = graph.replace(weights=weights[graph.edge_ids])
-        once = clmst.minimum_spanning_forest(again, device=devices[0])
-        forest = solver.solve(weights, keep_on_device=True)
-        assert forest.graph.device is solver.device
-        assert solver.device in devices
-        kept.append((forest, once))
-    for forest, once in kept:
-        assert_same_forest(forest.to_host(), once)
-        assert forest.to_host().edges.dtype == once.edges.dtype
-    assert isinstance(forest.graph, DeviceGraph)
-    message = refused(forest.graph.encoded.words)
-    assert "on several devices" in message
+    forest = check(solver, np.random.default_rng(0).random(solver.n_edges))
+    (dense,) = [one for one in forest.stats["devices"] if "dense" in one["algorithms"]]
+    assert (dense["algorithms"], dense["vertices"]) == (["dense"] * 2, 120)
 
 
 @every_device_set("two", "copying")
@@ -135,45 +103,6 @@ def test_labels_matrices_and_strategies(devices: list[Device], strategy: str) ->
         np.testing.assert_array_equal(forest.edges, once.edges)
 
 
-# ------------------------------------------------------------------- where weights are
-
-
-@every_device_set("two", "copying")
-@both
-@every_order
-@pytest.mark.parametrize("dtype", ["u1", "f4", "i8"])
-def test_weights_on_one_of_the_devices(
-    devices: list[Device], strategy: str, make: Any, dtype: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The others get theirs through the host; whichever it is, of whatever queue."""
-    monkeypatch.setattr(partition, "RANGE_STEP", 512)
-    solver = RepeatedSolver(make(), devices=devices, strategy=strategy)
-    rng = np.random.default_rng(5)
-    for device in devices:
-        weights = rng.integers(0, 99, solver.n_edges).astype(dtype)
-        for array in (
-            DeviceArray.from_host(weights, device),
-            cl_array.to_device(cl.CommandQueue(device.context), weights),
-        ):
-            assert_same_forest(solver.solve(array), expected(solver, weights))
-            found = array.to_host() if isinstance(array, DeviceArray) else array.get()
-            np.testing.assert_array_equal(found, weights)
-            changed = weights.copy()
-            changed[[3, 9]] = 7, 8
-            ids = DeviceArray.from_host(np.array([3, 9, 3], "u4"), devices[1])
-            new = DeviceArray.from_host(np.array([1, 8, 7], dtype), devices[0])
-            check(solver, changed, solver.update(ids, new))
-            check(solver, changed, solver.update([3], changed[[3]]))
-            found = array.to_host() if isinstance(array, DeviceArray) else array.get()
-            np.testing.assert_array_equal(found, weights)
-        many = [rng.integers(0, 99, solver.n_edges).astype(dtype) for _ in range(3)]
-        arrays = (DeviceArray.from_host(one, device) for one in many)
-        for one, forest in zip(many, solver.solve_many(arrays), strict=True):
-            check(solver, one, forest)
-    elsewhere = DeviceArray.from_host(np.ones(solver.n_edges), devices[0].forcing_off("lanes"))
-    assert "another context" in refused(solver.solve, elsewhere)
-
-
 # -------------------------------------------------------------------------- bad input
 
 
@@ -182,10 +111,6 @@ def test_devices_and_strategies_that_make_no_sense(devices: list[Device]) -> Non
     graph = random_graph()
     for options, rule in (
         ({"devices": []}, "devices is empty; name one at least"),
-        (
-            {"devices": [devices[0], devices[0]]},
-            "is among the devices twice; each may be named once",
-        ),
         (
             {"devices": [devices[0], devices[0].with_policy(devices[0].policy)]},
             "is among the devices twice",
@@ -199,9 +124,7 @@ def test_devices_and_strategies_that_make_no_sense(devices: list[Device]) -> Non
             "'split' is for several devices, and there is",
         ),
         ({"devices": devices[:1], "strategy": "cores"}, "'cores' is for several devices"),
-        ({"devices": [devices[0], 7]}, "device is a int; it must be"),
         ({"devices": 7}, "device is a int; it must be"),
-        ({"devices": [devices[0], "abacus"]}, "no device matches 'abacus'"),
     ):
         assert rule in refused(RepeatedSolver, graph, **options)
     resident = clmst.to_device(graph, devices[0].forcing_off("lanes"))
@@ -224,17 +147,7 @@ def test_no_memory_and_no_program_from_the_second_round_on(
     solver = RepeatedSolver(
         clustered_graph((80,), n=3000, m=9000), devices=devices, strategy=strategy
     )
-    assert strategy_of(solver) == strategy
-    rng = np.random.default_rng(8)
-    rounds = [rng.random(solver.n_edges, dtype=np.float32) for _ in range(3)]
-    ids = np.arange(0, solver.n_edges, 7)
-
-    def turn(k: int) -> None:
-        if k % 3 == 2:
-            solver.update(ids, rounds[k % 2][ids])
-        else:
-            solver.solve(rounds[k % 3])
-
+    turn, rounds = turns(solver)
     for k in range(12):
         turn(k)
     list(solver.solve_many(rounds))
@@ -279,3 +192,62 @@ def test_devices_work_at_the_same_time(devices: list[Device]) -> None:
         if min(most) > 0.5:
             break
     assert min(most) > 0.5
+
+
+# ------------------------------------------------------------------ the choice of a strategy
+
+
+def plan_of(devices: list[Device], graph: Graph, strategy: str, costs: list[Costs]) -> Any:
+    choice = Choice(topology.edges_once(graph), devices, algorithm="auto", options=None)
+    choice.costs = costs
+    return choice.plan(strategy)
+
+
+@every_device_set("two")
+def test_what_auto_chooses(devices: list[Device], monkeypatch: pytest.MonkeyPatch) -> None:
+    """By costs alone; core numbers are found only where degrees do not rule dense parts out."""
+    free = Costs(
+        solve_ms=0, edge_ns=1e3, vertex_ns=1, cell_ns=1e4, upload_ns=0, download_ns=0, host=False
+    )
+    monkeypatch.setattr(model, "MERGE_OVERHEAD_MS", 0.0)
+    many = Graph.from_edges(*np.random.default_rng(0).integers(0, 50, (2, 20000)))
+    found: list[int] = []
+    inner = peeling.core_numbers
+
+    def counted(*given: Any, **named: Any) -> Any:
+        found.append(1)
+        return inner(*given, **named)
+
+    monkeypatch.setattr(peeling, "core_numbers", counted)
+    plan = plan_of(devices, many, "auto", [free, free])
+    assert plan.strategy == "split"
+    assert [len(one.parts) for one in plan.assignments] == [1, 1]
+    assert plan_of(devices, many, "auto", [free, replace(free, solve_ms=99.0)]).strategy == "alone"
+    on_host = replace(free, host=True)
+    plan = plan_of(devices, many, "auto", [on_host, replace(on_host, edge_ns=500.0)])
+    assert (plan.strategy, plan.device) == ("alone", devices[1])
+    assert plan_of(devices, many, "auto", [free, on_host]).strategy == "split"
+    road = clustered_graph((), n=3000, m=4000)
+    assert plan_of(devices, road, "auto", [free, free]).strategy == "alone"
+    assert not found
+    cheap = replace(free, cell_ns=30.0)
+    cliques = clustered_graph((80, 60, 50))
+    plan = plan_of(devices, cliques, "auto", [cheap, cheap])
+    assert plan.strategy == "cores"
+    assert found
+    assert sorted(one.algorithm for one in plan.assignments) == ["auto", "dense"]
+    dear = replace(free, cell_ns=499.0, edge_ns=1e3)
+    found.clear()
+    assert plan_of(devices, road, "auto", [dear, dear]).strategy == "alone"
+    assert not found
+
+
+@every_device_set("two")
+def test_no_dense_part_at_all(devices: list[Device]) -> None:
+    """One device does all then, whatever was asked for."""
+    path = np.arange(100)
+    graph = Graph.from_edges(path, path + 1)
+    dear = [replace(GPU, cell_ns=1.0)] * 2
+    assert plan_of(devices, graph, "cores", dear).strategy == "alone"
+    assert plan_of(devices, Graph.from_edges([], []), "cores", [GPU, GPU]).strategy == "alone"
+    assert plan_of(devices, graph, "alone", [CPU, GPU]).device is devices[1]

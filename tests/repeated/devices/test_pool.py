@@ -18,9 +18,9 @@ from clmst import (
     RepeatedSolver,
     UnsupportedDeviceError,
 )
+from clmst.algorithms.reweighting.repeated import ReweightedGraph
 from clmst.core import partition
 from clmst.core.threads import ThreadTask
-from clmst.repeated.several_devices import SeveralDevices
 from clmst.runtime.launcher import Launcher
 from tests.repeated.device_sets import clustered_graph, every_device_set
 from tests.repeated.rounds import check
@@ -75,10 +75,10 @@ def weights_for(solver: RepeatedSolver, count: int = 3) -> list[Any]:
     return [rng.integers(0, 200, solver.n_edges).astype("f4") for _ in range(count)]
 
 
-def devices_of(solver: RepeatedSolver) -> list[Device]:
-    executor = solver._session.opened()
-    assert isinstance(executor, SeveralDevices)
-    return [worker.device for worker in executor.workers]
+def device_at(solver: RepeatedSolver, devices: list[Device], index: int) -> Device:
+    """Return the device of the last pass, or the other one of two."""
+    others = [device for device in devices if device is not solver.device]
+    return others[0] if index else solver.device
 
 
 def warned(device: Device) -> Any:
@@ -97,7 +97,7 @@ def test_a_round_is_finished_by_the_other(
     solver = RepeatedSolver(clustered_graph(), devices=devices, strategy=strategy)
     weights = weights_for(solver)
     check(solver, weights[0])
-    failing = devices_of(solver)[index]
+    failing = device_at(solver, devices, index)
     (other,) = [device for device in devices if device is not failing]
     fault.inject(failing, after=after if index == 0 else 0, lost=lost)
     with warned(failing):
@@ -160,7 +160,7 @@ def test_weights_that_are_on_devices(
         solver = RepeatedSolver(graph, devices=devices, strategy=strategy)
         weights = weights_for(solver)
         check(solver, weights[0])
-        fault.inject(devices_of(solver)[index], lost=lost)
+        fault.inject(device_at(solver, devices, index), lost=lost)
         changed = weights[0].copy()
         changed[[9, 7]] = 0, 3
         if lost:
@@ -183,12 +183,13 @@ def test_one_of_many_rounds(devices: list[Device], strategy: str, index: int, fa
     """All forests come, in order, though what was on its way to the device that failed is lost."""
     solver = RepeatedSolver(clustered_graph(), devices=devices, strategy=strategy)
     rounds, same = weights_for(solver, 6), np.empty(solver.n_edges, np.float32)
+    failing = device_at(solver, devices, index)
 
     def filled() -> Iterator[Any]:
         for k, weights in enumerate(rounds):
             same[:] = weights
             if k == 2:
-                fault.inject(devices_of(solver)[index], after=0)
+                fault.inject(failing)
             yield same
 
     with warned(devices[0]):
@@ -203,28 +204,23 @@ def test_an_upload_that_fails(
     """Of weights that are one ahead: it is no error of the weights, and none of theirs is lost."""
     solver = RepeatedSolver(clustered_graph(), devices=devices, strategy="split")
     rounds = weights_for(solver, 4)
-    executor = solver._session.opened()
-    assert isinstance(executor, SeveralDevices)
-    rounds_of_one, count = executor.workers[1].pieces[0].rounds, [0]
-    inner = rounds_of_one.bring
+    inner, count = ReweightedGraph.bring, [0]
 
-    def bring(*arguments: Any, **options: Any) -> Any:
-        count[0] += 1
+    def bring(graph: ReweightedGraph, *arguments: Any, **options: Any) -> Any:
+        count[0] += graph.device is devices[1]
         if count[0] == 3:
+            count[0] += 1
             raise cl.MemoryError("clCreateBuffer failed: MEM_OBJECT_ALLOCATION_FAILURE")
-        return inner(*arguments, **options)
+        return inner(graph, *arguments, **options)
 
-    monkeypatch.setattr(rounds_of_one, "bring", bring)
+    monkeypatch.setattr(ReweightedGraph, "bring", bring)
     with warned(devices[1]):
         for weights, forest in zip(rounds, solver.solve_many(iter(rounds)), strict=True):
             check(solver, weights, forest)
 
 
 @every_device_set("two")
-@pytest.mark.parametrize("keep_on_device", [False, True])
-def test_alone_and_then_the_other(
-    devices: list[Device], fault: Fault, *, keep_on_device: bool
-) -> None:
+def test_alone_and_then_the_other(devices: list[Device], fault: Fault) -> None:
     """Where one device does all, another takes its place; weights of the first are read back."""
     solver = RepeatedSolver(clustered_graph(), devices=devices, strategy="alone")
     weights = weights_for(solver)
@@ -238,10 +234,8 @@ def test_alone_and_then_the_other(
     assert solver.device is forest.graph.device is other
     check(solver, weights[1], forest.to_host())
     elsewhere = DeviceArray.from_host(weights[2], first)  # a device that failed may still give
-    if keep_on_device:
-        check(solver, weights[2], solver.solve(elsewhere, keep_on_device=True).to_host())
-    else:
-        check(solver, weights[2], solver.solve(elsewhere))
+    check(solver, weights[2], solver.solve(elsewhere, keep_on_device=True).to_host())
+    check(solver, weights[2], solver.solve(elsewhere))
 
 
 @every_device_set("two")
@@ -257,7 +251,7 @@ def test_an_update_that_one_device_alone_did_not_finish(
     def change(*_: Any) -> Any:
         raise cl.MemoryError("clCreateBuffer failed: MEM_OBJECT_ALLOCATION_FAILURE")
 
-    monkeypatch.setattr(solver._session.opened().rounds, "change", change)
+    monkeypatch.setattr(ReweightedGraph, "change", change)
     with warned(failing), pytest.raises(UnsupportedDeviceError, match="they must be given again"):
         solver.update([3], [0])
     assert solver.device is not failing
@@ -314,5 +308,4 @@ def test_what_breaks_a_round_off_is_no_failure(
     else:
         assert waiting[0], "it waited, and was not interrupted"
     waiting[0] = False
-    check(solver, weights[2])
-    assert len(devices_of(solver)) == 2
+    assert len(check(solver, weights[2]).stats["devices"]) == 2

@@ -1,21 +1,24 @@
-"""The forest of a stream by reductions: on the device with all edges, or with edges on the host."""
+"""The sinks of a stream: reductions of its edges to their forest, and passes over all of them.
+
+A reduction takes more than a hundred bytes a vertex. Borůvka's algorithm by passes takes 28, and
+reads the stream once for each of its rounds (``cl/algorithms/edge_stream/passes.cl``).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 from typing import Any
 
-from clmst import algorithms
+import numpy as np
+
+from clmst.algorithms.edge_stream import passes
+from clmst.algorithms.edge_stream.edges import EdgePart, joined
+from clmst.algorithms.edge_stream.passes import EdgePasses, in_canonical_order
 from clmst.algorithms.edge_stream.reducer import EdgeReducer
-from clmst.algorithms.families import EDGE_STREAM
-from clmst.algorithms.shared.device_forest import DeviceForest
-from clmst.algorithms.shared.solution import forest_of
+from clmst.algorithms.families import EDGE_PASSES, EDGE_STREAM
 from clmst.core.errors import OutOfDeviceMemoryError, UnsupportedDeviceError
-from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.failures import Guard
 from clmst.runtime.kernel_family import case_of
-from clmst.runtime.launcher import Launcher
 from clmst.scale.capacity import (
     LEAST_SHARE,
     VERTICES_PER_EDGE,
@@ -23,12 +26,12 @@ from clmst.scale.capacity import (
     too_small,
 )
 from clmst.scale.checkpoint import Position
-from clmst.scale.edge_part import EdgePart, joined
 from clmst.scale.host_reducer import ROWS, HostReducer, StreamSnapshot
 from clmst.scale.rows import GeneratedPiece, StreamPiece
-from clmst.scale.stream_sink import StreamSink, bytes_of_row, rows_within
+from clmst.scale.stream_sink import StreamSink, bytes_of_row, most_rows, rows_within
 
 OPEN_FROM = 1 << 20  # edges so far, from which a device's buffers pay
+LEAST_ROWS = 64  # at once; with fewer, nothing but launches would take time
 
 
 class Reductions(StreamSink):
@@ -73,7 +76,7 @@ class Reductions(StreamSink):
         return self._reducer.n_filtered
 
     def go_on_from(self, known: StreamSnapshot, position: Position) -> None:
-        """Take what another stream had up to a position, as if this one had read the edges."""
+        """Continue from the state of another stream, as if this one had read the edges."""
         if known.parts:
             self.dtype = known.parts[0].weights.dtype
         self.begin_at(position)
@@ -131,18 +134,15 @@ class Reductions(StreamSink):
         rows, capacity = self._rows_and_capacity(piece)
         case = case_of(piece.dtype, maximum=self._maximum)
         self._device.trust.require(EDGE_STREAM, case)
-        solve = partial(
-            _solve_within, limit=self._limit, launch=self._launch, maximum=self._maximum
-        )
         known = self._host.snapshot()
         with self._device.lock, Guard(self._device):
             reducer = EdgeReducer(
                 n_vertices=self._n_vertices, dtype=piece.dtype, launch=self._launch,
-                capacity=capacity, maximum=self._maximum, solve=solve,
+                capacity=capacity, maximum=self._maximum, limit=self._limit,
             )  # fmt: skip
             if known.parts:
                 has_forest = known.forest is not None
-                reducer.go_on_from(joined(known.parts).columns, has_forest=has_forest)
+                reducer.go_on_from(joined(known.parts), has_forest=has_forest)
         self._open(reducer, piece.dtype, rows, is_generated=isinstance(piece, GeneratedPiece))
         reducer.reductions, reducer.n_filtered = self._host.reductions, self._host.n_filtered
         self._reducer = reducer
@@ -187,15 +187,15 @@ class Reductions(StreamSink):
         return True
 
     def snapshot(self) -> StreamSnapshot:
-        """Return what another stream goes on from."""
+        """Return the state for another stream."""
         self.flush()
         if isinstance(self._reducer, HostReducer):
             return self._reducer.snapshot()
         with self._device.lock, Guard(self._device):
-            forest, waiting = self._reducer.columns(), self._reducer.waiting()
+            forest, waiting = self._reducer.forest(), self._reducer.waiting()
         return StreamSnapshot(
-            forest=EdgePart.of_columns(forest) if self.n_forest else None,
-            waiting=(EdgePart.of_columns(waiting),) if self.n_waiting else (),
+            forest=forest if self.n_forest else None,
+            waiting=(waiting,) if self.n_waiting else (),
         )
 
     def edges_so_far(self) -> EdgePart | None:
@@ -203,25 +203,100 @@ class Reductions(StreamSink):
         if isinstance(self._reducer, HostReducer):
             return self._reducer.forest
         with self._device.lock, Guard(self._device):
-            return EdgePart.of_columns(self._reducer.columns())
+            return self._reducer.forest()
 
     forest = edges_so_far
 
 
-def _solve_within(
-    graph: DeviceGraph, *, limit: int, launch: Launcher, maximum: bool
-) -> DeviceForest:
-    """Solve a reduction whose edges are on a device; around it the device keeps `limit` bytes.
+class Passes(StreamSink):
+    """A sink that finds the forest of a stream that is read several times.
 
-    It is no method: the sink and its reducer would keep each other, and the stream's memory, until
-    Python looks for cycles.
+    Earlier passes, `n_passes` of them, may have found edges of the forest, `known`. All else is as
+    of :class:`StreamSink`, of one vertex at least.
+
+    Raises
+    ------
+    OutOfDeviceMemoryError
+        The limit does not hold the vertices.
+    UnsupportedDeviceError
+        The device fails the self-test of passes.
     """
-    device = launch.device
-    device.hold_at_most(limit)  # what the sort has left
-    name, solve = algorithms.choose("auto", device, graph, options=None, maximum=maximum)
-    solution = solve(graph, launch, maximum=maximum, options=None)
-    forest = forest_of(solution, launch, algorithm=name, maximum=maximum, wait=False)
-    graph.plans.clear()
-    del solution
-    device.hold_at_most(limit)  # what the solve has left
-    return forest
+
+    reductions = n_filtered = 0
+
+    def __init__(
+        self, *, dtype: np.dtype[Any], is_generated: bool, known: EdgePart | None, n_passes: int,
+        **given: Any,
+    ) -> None:  # fmt: skip
+        super().__init__(**given)
+        rows = self._rows_of_chunk(dtype, is_generated=is_generated)
+        self._device.trust.require(EDGE_PASSES, case_of(dtype, maximum=self._maximum))
+        with self._device.lock, Guard(self._device):
+            self._passes = EdgePasses(
+                n_vertices=self._n_vertices, dtype=dtype, launch=self._launch, rows=rows,
+                maximum=self._maximum,
+            )  # fmt: skip
+        self._open(self._passes, dtype, rows, is_generated=is_generated)
+        self._found = [EdgePart.empty(dtype)]
+        self.n_passes = n_passes + 1
+        if known is not None:
+            self._join(known)
+
+    @property
+    def n_forest(self) -> int:
+        """Edges of the forest so far."""
+        return sum(part.size for part in self._found)
+
+    def _rows_of_chunk(self, dtype: np.dtype[Any], *, is_generated: bool) -> int:
+        """Return how many edges are on the device at once, within the limit."""
+        device, n, limit = self._device, self._n_vertices, self._limit
+        needed = n * passes.bytes_of_vertex(dtype)
+        a_row = bytes_of_row(dtype, is_generated=is_generated)
+        a_row += passes.bytes_of_row(dtype)  # as many of the forest leave at once
+        rows = min(most_rows(device, is_generated=is_generated), (limit - needed) // a_row)
+        if rows < LEAST_ROWS:
+            raise OutOfDeviceMemoryError(
+                f"{limit} bytes of {device.description} are too few for {n} vertices: passes over "
+                f"the stream, which take the least, need {needed} and space for a chunk of it; the "
+                "memory limit must be greater, or the device larger"
+            )
+        return rows
+
+    def _join(self, forest: EdgePart) -> None:
+        """Join the components that the edges of a forest join, by passes over these."""
+        while not self._passes.is_done:
+            for begin in range(0, forest.size, self._rows):
+                some = forest.take(slice(begin, begin + self._rows))
+                with self._device.lock, Guard(self._device):
+                    self._passes.take(some.on_device(self._device))
+            with self._device.lock, Guard(self._device):
+                for _ in self._passes.end_pass():  # the forest has them
+                    pass
+        self._found = [forest]
+
+    def end(self) -> bool:
+        """End a reading of the stream; return whether the forest is found."""
+        self.flush()
+        with self._device.lock, Guard(self._device):
+            self._found += self._passes.end_pass()
+        return self._passes.is_done
+
+    def begin_again(self) -> None:
+        """Begin the next reading."""
+        self.n_passes += 1
+        self.begin_at(Position())
+
+    def edges_so_far(self) -> EdgePart:
+        """Return the edges of the forest that the passes have found, in the order of passes."""
+        self._found = [joined(self._found)]
+        return self._found[0]
+
+    def forest(self) -> EdgePart:
+        """Return the forest, in canonical order; after :meth:`close`, once it is found."""
+        found = self.edges_so_far()
+        del self._passes, self._kernels
+        self._free.clear()
+        self._chunk = None
+        with self._device.lock, Guard(self._device):
+            self._device.release_memory()  # of the passes: the sort takes no more than they did
+            return in_canonical_order(found, n_vertices=self._n_vertices, launch=self._launch)
