@@ -15,6 +15,7 @@ import numpy as np
 
 from clmst.core.canonical import row_starts
 from clmst.core.graph import Graph
+from clmst.core.paths import components
 from clmst.core.weight_keys import Array
 
 # A part whose edges touch less than this fraction of the vertices has its own vertex numbers.
@@ -159,7 +160,7 @@ def clusters(edges: Graph, cores: Array, thresholds: Sequence[int]) -> Iterator[
         numbers = np.cumsum(inside) - 1
         ends = numbers[rows], numbers[columns]
         joining = ends if alike is None else (ends[0][alike], ends[1][alike])
-        count, found = _components(int(np.count_nonzero(inside)), *joining)
+        count, found = components(int(np.count_nonzero(inside)), *joining)
         labels = np.full(edges.n_vertices, -1, np.int32)
         labels[inside] = found
         together = found[ends[0]][found[ends[0]] == found[ends[1]]]
@@ -196,16 +197,6 @@ def _in_common(n: int, rows: Array, columns: Array) -> Array:
             least[busy] = np.minimum(least[busy], found)
         common += least[rows] == least[columns]
     return common
-
-
-def _components(n: int, rows: Array, columns: Array) -> tuple[int, Array]:
-    """Return the number of components, and the component of each vertex."""
-    from scipy import sparse
-
-    ones = np.ones(rows.size, bool)
-    graph = sparse.coo_array((ones, (rows, columns)), shape=(n, n))
-    count, found = sparse.csgraph.connected_components(graph, directed=False)
-    return int(count), found
 
 
 def by_clusters(edges: Graph, dense: Clusters, groups: Sequence[Sequence[int]]) -> list[Part]:

@@ -17,7 +17,7 @@ from clmst import peeling
 from clmst.core.arguments import shown
 from clmst.core.errors import ClmstError, InvalidArgumentError, InvalidGraphError
 from clmst.core.graph import Graph
-from clmst.core.networkx_edges import list_slots, stores_its_edges
+from clmst.core.networkx_graphs import list_slots, stores_its_edges
 from clmst.interop.networkx_graph import (
     ConvertedGraph,
     WeightedEdges,

@@ -17,7 +17,7 @@ import numpy as np
 from clmst import api
 from clmst.core.canonical import stable_order
 from clmst.core.graph import Graph
-from clmst.core.networkx_edges import ListedEdges, attribute_values, list_edges
+from clmst.core.networkx_graphs import ListedEdges, attribute_values, list_edges
 from clmst.core.weight_keys import Array, first_nan
 
 

@@ -9,7 +9,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from clmst.core.networkx_edges import (
+from clmst.core.networkx_graphs import (
     attribute_values,
     exact_array,
     list_edges,
