@@ -20,6 +20,7 @@ from clmst.core.errors import InvalidGraphError
 from clmst.csgraph import minimum_spanning_tree
 from clmst.runtime.device import Device
 from clmst.runtime.trust import NoFamilyLeftError
+from tests.forests import by_definition
 from tests.matrices import matrix_of_density
 
 FORMATS = ("bsr", "coo", "csc", "csr", "dia", "dok", "lil")
@@ -69,17 +70,10 @@ def narrow(matrix: Any) -> Any:
 
 
 def first_entries(matrix: Any) -> Any:
-    """Return the tree of a CSR matrix by definition: Kruskal, equal entries in their order."""
+    """Return the tree of a CSR matrix by definition: equal entries in their order."""
     n = matrix.shape[0]
     rows = np.repeat(np.arange(n), np.diff(matrix.indptr))
-    trees = list(range(n))
-    chosen = []
-    for slot in sorted(range(matrix.nnz), key=lambda slot: matrix.data[slot]):
-        u, v = trees[rows[slot]], trees[matrix.indices[slot]]
-        if u != v:
-            trees = [u if tree == v else tree for tree in trees]
-            chosen.append(slot)
-    chosen.sort()
+    chosen = by_definition(n, rows, matrix.indices, matrix.data)
     return rows[chosen].tolist(), matrix.indices[chosen].tolist(), matrix.data[chosen].tolist()
 
 
