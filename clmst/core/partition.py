@@ -76,18 +76,9 @@ def whole(edges: Graph) -> Part:
 
 
 def by_ranges(edges: Graph, bounds: Sequence[int]) -> list[Part]:
-    """Return parts of consecutive weights: from each bound to the next one.
+    """Return parts of consecutive weights: from each bound to the next one. O(n + m) a part.
 
-    Parameters
-    ----------
-    edges : Graph
-        As of :func:`clmst.core.topology.edges_once`.
-    bounds : sequence of int
-        From 0 to ``edges.n_input``, not decreasing.
-
-    Notes
-    -----
-    O(n + m) a part.
+    The bounds go from 0 to ``edges.n_input``, not decreasing.
     """
     parts = []
     for first, last in pairwise(bounds):
@@ -134,17 +125,7 @@ def clusters(edges: Graph, cores: Array, thresholds: Sequence[int]) -> Iterator[
 
     Source: A. Broder, "On the resemblance and containment of documents", SEQUENCES '97.
 
-    Parameters
-    ----------
-    edges : Graph
-        As of :func:`clmst.core.topology.edges_once`.
-    cores : ndarray of int, shape (n,)
-        The core number of each vertex.
-    thresholds : sequence of int
-        The least core numbers, rising.
-
-    Notes
-    -----
+    `cores` are the core numbers of all vertices; `thresholds` are the least core numbers, rising.
     O(n + m), and O(n + m') for each threshold, m' being the edges of its subgraph. The hashes are
     the same in every run.
     """
@@ -200,12 +181,7 @@ def _in_common(n: int, rows: Array, columns: Array) -> Array:
 
 
 def by_clusters(edges: Graph, dense: Clusters, groups: Sequence[Sequence[int]]) -> list[Part]:
-    """Return a part for each group of clusters, and last one of all other edges.
-
-    Notes
-    -----
-    O(n + m) a part.
-    """
+    """Return a part for each group of clusters, then one of all other edges. O(n + m) a part."""
     group_of = np.full(dense.sizes.size + 1, -1, np.int32)  # edges of no cluster
     for number, group in enumerate(groups):
         group_of[np.asarray(group)] = number
