@@ -15,7 +15,14 @@ from clmst.core.errors import InvalidArgumentError
 from clmst.core.graph import Graph
 from clmst.core.kruskal import kruskal
 from tests.forests import by_definition
-from tests.strategies import WEIGHT_DTYPES, EdgeArrays, edge_arrays, graphs, special_weights
+from tests.strategies import (
+    LAYOUTS,
+    WEIGHT_DTYPES,
+    EdgeArrays,
+    edge_arrays,
+    graphs,
+    special_weights,
+)
 
 both = pytest.mark.parametrize("maximum", [False, True])
 
@@ -68,6 +75,15 @@ def assert_by_definition(graph: Graph, *, maximum: bool) -> None:
 def test_kruskal_word_for_word(maximum: bool, graph: Graph) -> None:
     """Ties, zeros of both signs, infinities, parallel edges, every dtype and layout."""
     assert_by_definition(graph, maximum=maximum)
+
+
+@both
+@given(edge_arrays())
+def test_every_layout_gives_the_same_edges(maximum: bool, raw: EdgeArrays) -> None:
+    forests = [kruskal(raw.graph(layout), maximum=maximum) for layout in LAYOUTS]
+    for forest in forests[1:]:
+        np.testing.assert_array_equal(forest.edges, forests[0].edges)
+        np.testing.assert_array_equal(forest.weights, forests[0].weights)
 
 
 @both
