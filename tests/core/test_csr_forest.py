@@ -37,7 +37,8 @@ def csr_of(raw: EdgeArrays, form: str = "any", index: str = "i4") -> Any:
 def matrix() -> Any:
     """Return a CSR of 40 vertices with loops, both directions, parallel entries and falls."""
     rng = np.random.default_rng(1)
-    return csr_of(EdgeArrays(40, *rng.integers(0, 35, (2, 200)), rng.integers(-4, 5, 200) / 2))
+    u, v = rng.integers(0, 35, (2, 200))
+    return csr_of(EdgeArrays(40, u, v, rng.integers(-4, 5, 200) / 2))
 
 
 def assert_forest(A: Any) -> None:

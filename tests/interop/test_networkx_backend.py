@@ -365,24 +365,44 @@ def test_the_device_of_the_settings(registered: None) -> None:
     try:
         with pytest.raises(ClmstError, match="no such thing"):
             nx.minimum_spanning_tree(G, backend="clmst")
-        assert "no such thing" in str(backend.should_run("core_number", (_large(),), {}))
+        assert "no such thing" in str(backend.should_run("core_number", (LARGE,), {}))
     finally:
         nx.config.backends.clmst.device = None
 
 
-def _large(weight: Any = 1) -> Any:
-    G = nx.gnm_random_graph(500, 3000, seed=1)
+LARGE = nx.gnm_random_graph(500, 3000, seed=1)
+
+
+def _weighing(weight: Any) -> Any:
+    G = LARGE.copy()
     nx.set_edge_attributes(G, weight, "weight")
     return G
 
 
-def test_what_may_run() -> None:
-    assert backend.can_run("minimum_spanning_tree", (_large(),), {}) is True
-    arcs = "spanning trees are of undirected graphs"
-    assert backend.can_run("minimum_spanning_tree", (), {"G": nx.DiGraph()}) == arcs
-    multi = backend.can_run("minimum_spanning_tree", (nx.MultiGraph(), "weight", "boruvka"), {})
-    assert multi == "'boruvka' does not take multigraphs"
-    assert backend.can_run("core_number", (nx.DiGraph(),), {}) is True
+@pytest.mark.parametrize(
+    ("asked", "name", "args", "answer"),
+    [
+        ("can", "minimum_spanning_tree", (LARGE,), True),
+        ("can", "core_number", (nx.DiGraph(),), True),
+        ("can", TREES[1], (nx.DiGraph(),), "spanning trees are of undirected graphs"),
+        ("can", "minimum_spanning_tree", (nx.MultiGraph(), "weight", "boruvka"),
+         "'boruvka' does not take multigraphs"),
+        ("can", "minimum_spanning_edges", (nx.Graph(), "prim"),
+         "edges come in the order of Kruskal's algorithm, not of 'prim'"),
+        ("should", "minimum_spanning_tree", (LARGE,), True),
+        ("should", "minimum_spanning_tree", (_weighing("x"), "absent"), True),
+        ("should", "minimum_spanning_tree", (_weighing(Fraction(1, 3)),),
+         "weights of class Fraction are compared one by one in Python"),
+        ("should", "core_number", (nx.path_graph(5),),
+         "the graph has 4 edges; from 2000 on it pays"),
+    ],
+)  # fmt: skip
+def test_what_may_run_and_pays(asked: str, name: str, args: tuple[Any, ...], answer: Any) -> None:
+    function = backend.can_run if asked == "can" else backend.should_run
+    assert function(name, args, {}) == answer
+    if name.endswith("tree"):
+        named = dict(zip(("G", "weight", "algorithm"), args, strict=False))
+        assert function(name, (), named) == answer
 
 
 def test_a_class_with_rows_of_its_own_is_left_to_networkx() -> None:
@@ -404,16 +424,6 @@ def test_a_class_with_rows_of_its_own_is_left_to_networkx() -> None:
         assert backend.can_run(name, (convert_from_nx(Roads([(0, 1)])),), {}) is True
 
 
-def test_what_pays() -> None:
-    assert backend.should_run("minimum_spanning_tree", (_large(),), {}) is True
-    small = nx.path_graph(5)
-    reason = backend.should_run("core_number", (small,), {})
-    assert str(reason).startswith("the graph has 4 edges")
-    reason = backend.should_run("minimum_spanning_tree", (_large(Fraction(1, 3)),), {})
-    assert reason == "weights of class Fraction are compared one by one in Python"
-    assert backend.should_run("minimum_spanning_tree", (_large("x"), "absent"), {}) is True
-
-
 def test_priority_without_a_word_in_the_call(priority: Any, monkeypatch: Any) -> None:
     """Settings alone send large graphs to clmst, and leave small ones to NetworkX."""
     calls = []
@@ -425,7 +435,7 @@ def test_priority_without_a_word_in_the_call(priority: Any, monkeypatch: Any) ->
 
     monkeypatch.setattr(backend, "minimum_spanning_tree", counted)
     priority.generators = ["clmst"]
-    G = _large()
+    G = _weighing(1)
     assert layout(nx.minimum_spanning_tree(G)) == layout(original(TREES[0])(G))
     assert calls == [1]
     nx.minimum_spanning_tree(nx.path_graph(5))
