@@ -153,7 +153,7 @@ def test_random_matrices_agree_with_scipy(dtype: str, kind: str) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_ties_go_to_the_first_entry(kind: str) -> None:
-    """Whatever an installed SciPy does with ties, this is what the page promises."""
+    """The page promises it, whatever an installed SciPy does with ties."""
     for seed in range(8):
         for highest in (2, 4, 1000):
             matrix = random_matrix(seed, dtype="float64", kind=kind, highest=highest)

@@ -29,7 +29,7 @@ _HASHES, _ALIKE = 16, 6
 # The least core number at which they are compared: smaller parts hardly pay.
 _COMPARED = 16
 
-# Ranges of weights begin at multiples of so many, so that a part of a buffer or host array is
+# Ranges of weights begin at multiples of this number, so that a part of a buffer or host array is
 # aligned as devices need it, for every width of weights.
 RANGE_STEP = 512
 

@@ -160,7 +160,7 @@ class Encoding:
 
     @property
     def kind(self) -> WeightKind:
-        """How a word becomes a key."""
+        """The rule by which a word becomes a key."""
         kind = weight_kind_or_none(self.stored)
         assert kind is not None, "dtypes are checked when a graph is made"
         return kind
@@ -222,12 +222,12 @@ class EncodedWeights:
 
     @property
     def kind(self) -> WeightKind:
-        """How a word becomes a key."""
+        """The rule by which a word becomes a key."""
         return self.encoding.kind
 
     @property
     def is_wide(self) -> bool:
-        """Whether keys need 64 bits."""
+        """True if keys need 64 bits."""
         return self.encoding.stored.itemsize == 8
 
     def keys(self, at: Array, *, descending: bool = False) -> Array:

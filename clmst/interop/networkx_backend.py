@@ -46,7 +46,7 @@ _POSITIONS = {
     "minimum_spanning_edges": (1, 2),
     "maximum_spanning_edges": (1, 2),
 }
-# From so many edges on a first call, with its conversion, is quicker than NetworkX:
+# The number of edges from which a first call, with its conversion, is quicker than NetworkX:
 # docs/networkx.md has the measurement.
 _FEWEST_EDGES = 2000
 

@@ -54,7 +54,7 @@ class WeightedEdges:
 
     @cached_property
     def all_differ(self) -> bool:
-        """Whether no two edges have equal weights. O(m log m)."""
+        """True if no two edges have equal weights. O(m log m)."""
         if self.array is None:
             return False
         ordered = np.sort(self.array)

@@ -102,7 +102,7 @@ INTEGERS = ["int8", "uint8", "int16", "int64", "uint64", "Int32", "int64[pyarrow
 @examples(0.3)
 @given(data=st.data())
 def test_integers_are_numbered_in_rising_order(door: Door, dtype: str, data: st.DataObject) -> None:
-    """Also negative ones, and such as are at both ends of the dtype; they have labels then."""
+    """Negative ids, and both ends of the dtype, have labels."""
     info = np.iinfo(dtype.lower().removesuffix("[pyarrow]"))
     low, top = int(info.min), min(int(info.max), 2**63 - 1)
     some = st.integers(low, top) | st.integers(0, 5) | st.sampled_from([low, low + 1, top])
@@ -179,7 +179,7 @@ def test_columns_are_chosen_by_name() -> None:
 @either_door
 @pytest.mark.parametrize("names", [("u", "v", "w"), ("from", "weight", "to")])
 def test_other_names_of_two_or_three_columns(door: Door, names: tuple[str, ...]) -> None:
-    """In their order, but for the weight, if one is called so."""
+    """Other names are taken in order, except for a column called weight."""
     order = {"u": "source", "from": "source", "v": "target", "to": "target", "w": "weight"}
     given = frame()[[order.get(name, name) for name in names]].set_axis(names, axis=1)
     assert clmst.kruskal(door(given)) == clmst.kruskal(door(frame()))

@@ -1,4 +1,4 @@
-"""What a forest says of itself, and what it becomes elsewhere."""
+"""Attributes of forests, and their conversion for other libraries."""
 
 from __future__ import annotations
 

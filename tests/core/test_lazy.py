@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 class Workshop:
-    """What makes two things, one out of the other."""
+    """An object with two lazy properties, one made of the other."""
 
     def __init__(self) -> None:
         self.lock = threading.RLock()
@@ -102,7 +102,7 @@ class Measured:
 
 
 def test_a_field_is_made_once_when_it_is_read() -> None:
-    """Who only wants to know must not cause the work."""
+    """A look at what is known must not cause the work."""
     calls: list[int] = []
 
     def measure() -> int:
