@@ -36,12 +36,7 @@ _OWN_WEIGHTS = (Graph, DenseGraph, Points, np.ndarray, list, tuple)
 def with_weight(graph: Any, weight: Any) -> Any:
     """Return `graph` as it is, or with the weights of another attribute or column than "weight".
 
-    Raises
-    ------
-    InvalidArgumentError
-        `weight` is given for a graph whose weights have no name, or is no name.
-    InvalidGraphError
-        There is no such attribute or column, or the graph is malformed.
+    Raise if its weights have no name, or there is no such attribute or column.
     """
     if isinstance(weight, str):
         weight = str.__str__(weight)

@@ -273,10 +273,7 @@ def to_networkx(self: Forest, weight: str | None = None) -> Any:
 def _edge_data(G: Any, forest: Forest, names: Any) -> Iterator[dict[Any, Any]]:
     """Yield the attributes of each edge of a forest: the graph's own dictionaries.
 
-    Raises
-    ------
-    KeyError
-        Of an edge that is not there any more.
+    Raise a KeyError of an edge that is not there any more.
     """
     pairs = [(names[u], names[v]) for u, v in forest.edges.tolist()]
     if not G.is_multigraph():
