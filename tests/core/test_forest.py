@@ -117,12 +117,6 @@ def test_weights_of_other_libraries_are_exact(weight: int) -> None:
     assert Graph.from_scipy(f.to_scipy()).edges()[2].tolist() == [0, weight]
 
 
-def test_verify_checks_against_a_graph() -> None:
-    graph = Graph.from_edges([0, 1, 0], [1, 2, 2], [1, 2, 3])
-    assert kruskal(graph).verify(graph)
-    assert not kruskal(graph).verify(graph.replace(weights=graph.weights[::-1]))
-
-
 @pytest.mark.parametrize(
     ("labels", "names"),
     [
