@@ -20,6 +20,7 @@ from clmst.csgraph import minimum_spanning_tree
 from clmst.runtime.device import Device
 from clmst.runtime.trust import NoFamilyLeftError
 from tests.forests import by_definition
+from tests.launched import launches
 from tests.matrices import matrix_of_density
 
 FORMATS = ("bsr", "coo", "csc", "csr", "dia", "dok", "lil")
@@ -415,10 +416,8 @@ def test_next_device_solves_where_one_has_earned_nothing(
 
 
 @pytest.mark.parametrize("dtype", ["i4", "f8"])
-def test_small_matrices_take_one_launch(
-    monkeypatch: pytest.MonkeyPatch, any_device: Device, who_solves: str, dtype: str
-) -> None:
-    """In each form that the page has figures of: no graph is made, and SciPy is not called."""
+def test_small_matrices_take_one_launch(any_device: Device, who_solves: str, dtype: str) -> None:
+    """In each form that the page has figures of."""
     if who_solves != "as it is" or not small_matrix.works_on(any_device):
         pytest.skip("the host solves, or the device needs several launches")
     upper = narrow(matrix_of_density(900, density=0.06))
@@ -433,10 +432,9 @@ def test_small_matrices_take_one_launch(
             tried.data = np.ceil(tried.data * 50).astype(dtype) if dtype == "i4" else tried.data
             expected = scipys.minimum_spanning_tree(tried)
             minimum_spanning_tree(tried)  # asks SciPy once what it does with duplicates
-            with monkeypatch.context() as patch:
-                patch.setattr(clmst.csgraph, "Graph", None)
-                patch.setattr(clmst.csgraph, "scipys", None)
+            with launches() as launched:
                 found = minimum_spanning_tree(tried)
+            assert len(launched) == 1
             assert parts(found) == parts(expected)
 
 
@@ -452,31 +450,21 @@ def test_a_glance_at_arrays_that_contradict_each_other(who_solves: str, wrong: s
         minimum_spanning_tree(matrix)
 
 
-def test_a_device_is_asked_for_what_is_large(
-    monkeypatch: pytest.MonkeyPatch, who_solves: str
-) -> None:
+def test_a_device_is_asked_for_what_is_large(who_solves: str) -> None:
     """The host has the others: small ones, and those that must be sorted first."""
     if who_solves != "host":
         pytest.skip("the device works in the host's memory, there is none, or it solves all")
-    solved: list[Any] = []
-    solve = clmst.minimum_spanning_forest
-
-    def count(graph: Any) -> Any:
-        solved.append(graph)
-        return solve(graph)
-
-    monkeypatch.setattr(clmst.csgraph, "minimum_spanning_forest", count)
-    minimum_spanning_tree(TRIANGLE)
-    minimum_spanning_tree(np.array([[0, 2**53 + 1], [1, 0]]))
-    path = narrow(sparse.eye_array(small_matrix.MOST_SLOTS_ON_HOST + 1, k=1, format="csr"))
-    minimum_spanning_tree(path)
-    assert not solved
-    longer = narrow(sparse.eye_array(small_matrix.MOST_SLOTS_ON_HOST + 2, k=1, format="csr"))
-    longer.data[0] = 2  # equal weights need no device of many threads
-    minimum_spanning_tree(narrow(sparse.csr_array(longer.T.tocsr())))  # below the diagonal
-    assert not solved
-    minimum_spanning_tree(longer)
-    assert len(solved) == 1
+    most = small_matrix.MOST_SLOTS_ON_HOST
+    path, longer = (narrow(sparse.eye_array(most + k, k=1, format="csr")) for k in (1, 2))
+    path.data[0] = longer.data[0] = 2  # equal weights need no device of many threads
+    with launches() as launched:
+        minimum_spanning_tree(TRIANGLE)
+        minimum_spanning_tree(np.array([[0, 2**53 + 1], [1, 0]]))
+        minimum_spanning_tree(path)
+        minimum_spanning_tree(narrow(sparse.csr_array(longer.T.tocsr())))  # below the diagonal
+        assert not launched
+        minimum_spanning_tree(longer)
+        assert launched
 
 
 def test_unused_entries_after_the_last_one_are_no_faults(who_solves: str) -> None:
