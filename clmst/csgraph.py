@@ -32,8 +32,8 @@ from clmst.runtime.trust import NoFamilyLeftError
 
 __all__ = ["minimum_spanning_tree"]
 
-# Below so many entries the host is quicker than a device that has to sort them first; and if all
-# weights are equal, which need no sort there.
+# Numbers of entries below which the host is quicker: than a device that has to sort them first, and
+# than any if all weights are equal, which need no sort.
 FEW_ENTRIES_IN_ANY_ORDER = 1 << 18
 FEW_EQUAL_ENTRIES = 1 << 24
 

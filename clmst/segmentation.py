@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy import sparse
-from scipy.sparse.csgraph import connected_components
 
 from clmst.api import minimum_spanning_forest
 from clmst.core.arguments import as_array, shown
@@ -14,6 +12,7 @@ from clmst.core.canonical import stable_order
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.forest import Forest
 from clmst.core.graph import Graph
+from clmst.core.paths import components
 from clmst.core.weight_keys import Array
 
 __all__ = ["seeded_segmentation"]
@@ -72,8 +71,7 @@ def seeded_segmentation(graph: Any, seeds: Any, *, device: Any = None) -> Array:
     ranks[stable_order(forest.weights, descending=forest.maximum)] = np.arange(forest.n_edges)
     joined = Graph.from_edges(u, v, ranks, n_vertices=n)
     u, v = edges[minimum_spanning_forest(joined, device=device).edge_ids].T
-    links = sparse.coo_array((np.ones(u.size, np.bool_), (u, v)), shape=(n, n))
-    n_trees, tree = connected_components(links, directed=False)
+    n_trees, tree = components(n, u, v)
     label_of = np.zeros(n_trees, labels.dtype)
     label_of[tree[planted]] = labels[planted]
     return label_of[tree].reshape(np.shape(seeds))

@@ -1,4 +1,4 @@
-"""Graphs that tests of algorithms solve, and what they say about the forests."""
+"""Graphs that tests solve, what they say about forests, and the forest by definition."""
 
 from __future__ import annotations
 
@@ -63,3 +63,18 @@ def parallel_edges(n: int = 300, m: int = 6000) -> Graph:
     rng = np.random.default_rng(4)
     u, v = rng.integers(0, n, (2, m))
     return Graph.from_edges(u, v, rng.integers(0, 40, m), n_vertices=n + 2)
+
+
+def by_definition(n: int, u: Array, v: Array, w: Array, *, maximum: bool = False) -> list[int]:
+    """Return the edges of a forest, rising: Kruskal's algorithm word for word.
+
+    Weights are Python's numbers, which compare exactly; of equal ones the first edge wins.
+    """
+    weights, sign = w.tolist(), -1 if maximum else 1
+    trees, chosen = list(range(n)), list[int]()
+    for k in sorted(range(len(weights)), key=lambda k: (sign * weights[k], k)):
+        one, other = trees[u[k]], trees[v[k]]
+        if one != other:
+            trees = [one if tree == other else tree for tree in trees]
+            chosen.append(k)
+    return sorted(chosen)

@@ -10,6 +10,8 @@ and after a change of the graphs there: a smaller graph must not lose a kernel.
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import clmst
 from clmst.runtime.handles import Event, KernelArgument
@@ -18,20 +20,30 @@ from clmst.runtime.program import Program
 from tests import simulated
 
 
-def main(shape: str, *without: str) -> None:
-    launched: set[str] = set()
+@contextmanager
+def launches() -> Iterator[list[str]]:
+    """Note the kernels that are launched meanwhile."""
+    launched = list[str]()
     launch = Launcher.__call__
 
     def note(
         self: Launcher, program: Program, name: str, groups: int, *arguments: KernelArgument
     ) -> Event:
-        launched.add(f"{program.specialisation.label}: {name}")
+        launched.append(f"{program.specialisation.label}: {name}")
         return launch(self, program, name, groups, *arguments)
 
     Launcher.__call__ = note  # type: ignore[method-assign]
+    try:
+        yield launched
+    finally:
+        Launcher.__call__ = launch  # type: ignore[method-assign]
+
+
+def main(shape: str, *without: str) -> None:
     simulated.only_device = clmst.get_device  # type: ignore[attr-defined]
-    simulated.main(shape, *without)
-    print("\n".join(sorted(launched)))
+    with launches() as launched:
+        simulated.main(shape, *without)
+    print("\n".join(sorted({*launched})))
 
 
 if __name__ == "__main__":

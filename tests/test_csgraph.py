@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import inspect
 import tracemalloc
 from collections.abc import Callable
@@ -20,6 +19,8 @@ from clmst.core.errors import InvalidGraphError
 from clmst.csgraph import minimum_spanning_tree
 from clmst.runtime.device import Device
 from clmst.runtime.trust import NoFamilyLeftError
+from tests.forests import by_definition
+from tests.launched import launches
 from tests.matrices import matrix_of_density
 
 FORMATS = ("bsr", "coo", "csc", "csr", "dia", "dok", "lil")
@@ -69,17 +70,10 @@ def narrow(matrix: Any) -> Any:
 
 
 def first_entries(matrix: Any) -> Any:
-    """Return the tree of a CSR matrix by definition: Kruskal, equal entries in their order."""
+    """Return the tree of a CSR matrix by definition: equal entries in their order."""
     n = matrix.shape[0]
     rows = np.repeat(np.arange(n), np.diff(matrix.indptr))
-    trees = list(range(n))
-    chosen = []
-    for slot in sorted(range(matrix.nnz), key=lambda slot: matrix.data[slot]):
-        u, v = trees[rows[slot]], trees[matrix.indices[slot]]
-        if u != v:
-            trees = [u if tree == v else tree for tree in trees]
-            chosen.append(slot)
-    chosen.sort()
+    chosen = by_definition(n, rows, matrix.indices, matrix.data)
     return rows[chosen].tolist(), matrix.indices[chosen].tolist(), matrix.data[chosen].tolist()
 
 
@@ -152,11 +146,15 @@ def test_random_matrices_agree_with_scipy(dtype: str, kind: str) -> None:
         before = matrix.copy()
         agree(matrix)
         assert (matrix != before).nnz == 0
+        if kind != "parallel":
+            agree(matrix.toarray(order="CF"[seed % 2]))
+            cells = matrix.toarray().astype(float)
+            agree(np.ma.masked_array(np.ma.masked_less(cells, 2), mask=cells < 2))
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_ties_go_to_the_first_entry(kind: str) -> None:
-    """Whatever an installed SciPy does with ties, this is what the page promises."""
+    """The page promises it, whatever an installed SciPy does with ties."""
     for seed in range(8):
         for highest in (2, 4, 1000):
             matrix = random_matrix(seed, dtype="float64", kind=kind, highest=highest)
@@ -193,54 +191,40 @@ def test_every_sparse_format(kind: str, container: str) -> None:
     agree(make(np.array([[0, 4, 0, 1], [4, 0, 2, 0], [0, 7, 5, 0], [1, 0, 0, 0]])))
 
 
-@pytest.mark.filterwarnings("ignore:the matrix subclass")
-@pytest.mark.parametrize("convert", [list, np.array, np.asmatrix, np.ma.array, tuple])
-def test_dense_input(convert: Callable[[Any], Any]) -> None:
-    if convert is np.ma.array:
-        agree(np.ma.masked_equal(TRIANGLE, 0))
-    else:
-        agree(convert(TRIANGLE))
-        agree(convert([[0.0, 2.5], [1.5, 0.0]]))
-
-
-def test_dense_cells_that_are_no_edges() -> None:
-    """Zeros, NaN and infinities, as in SciPy."""
-    nan, inf = np.nan, np.inf
-    agree([[0, nan, 1], [0, 0, inf], [0, 0, 0]])
-    agree([[nan, nan, 1], [-inf, inf, 3], [0, 2, nan]])
-    agree(np.full((3, 3), nan))
-    agree(np.zeros((4, 4), np.int8))
-
-
-def test_random_dense_matrices_agree_with_scipy() -> None:
-    for seed in range(40):
-        matrix = random_matrix(seed, dtype=DTYPES[seed % len(DTYPES)], kind=KINDS[seed % 5])
-        agree(matrix.toarray())
-        agree(np.asfortranarray(matrix.toarray()))
-
-
-def test_masked_arrays() -> None:
-    """Masked cells are no edges; a pair is one if either cell is there; infinities are weights."""
-    one_sided = np.ma.masked_array(
+NAN, INF = np.nan, np.inf
+CELLS: dict[str, Callable[[], Any]] = {
+    "lists": lambda: TRIANGLE,
+    "tuples": lambda: ((0.0, 2.5), (1.5, 0.0)),
+    "array": lambda: np.array(TRIANGLE),
+    "matrix": lambda: np.asmatrix(TRIANGLE),
+    "some are NaN or infinite": lambda: [[0, NAN, 1], [0, 0, INF], [0, 0, 0]],
+    "most are": lambda: [[NAN, NAN, 1], [-INF, INF, 3], [0, 2, NAN]],
+    "all are NaN": lambda: np.full((3, 3), NAN),
+    "all are 0": lambda: np.zeros((4, 4), np.int8),
+    "masked, one of a pair": lambda: np.ma.masked_array(
         [[0, 4, 1], [2, 0, 3], [1, 5, 0]],
         mask=np.array([[1, 0, 1], [0, 1, 0], [1, 1, 1]], bool),
-    )
-    agree(one_sided)
-    agree(np.ma.masked_invalid([[0.5, np.nan, 1], [2, 0.5, 3], [np.nan, 3, 0.5]]))
-    agree(np.ma.masked_equal([[0, np.inf, 0], [0, 0, 5.0], [0, 0, 0]], 0))
-    for seed in range(40):
-        cells = random_matrix(seed, dtype="float64", kind="mixed", highest=9).toarray()
-        agree(np.ma.masked_array(np.ma.masked_less(cells, 2), mask=cells < 2))
+    ),
+    "masked NaN": lambda: np.ma.masked_invalid([[0.5, NAN, 1], [2, 0.5, 3], [NAN, 3, 0.5]]),
+    "masked 0": lambda: np.ma.masked_equal([[0, INF, 0], [0, 0, 5.0], [0, 0, 0]], 0),
+    "no vertex": lambda: np.zeros((0, 0)),
+    "no vertex, sparse": lambda: sparse.csr_array((0, 0)),
+    "one vertex": lambda: np.zeros((1, 1)),
+    "no edges": lambda: sparse.csr_array((5, 5)),
+    "loops and negative weights": lambda: sparse.csr_array(
+        np.array([[-9, 0, 3], [-1, 5, -1], [0, -4, 2]])
+    ),
+    "2**53": lambda: sparse.csr_array(np.array([[0, 2**53], [0, 0]])),
+    "2**62": lambda: sparse.csr_array(np.array([[0, 2**62], [0, 0]])),
+    "-2**63": lambda: sparse.csr_array(np.array([[0, -(2**63)], [0, 0]])),
+}
 
 
-@pytest.mark.parametrize("n", [0, 1, 2, 5])
-def test_no_edges(n: int) -> None:
-    agree(sparse.csr_array((n, n)))
-    agree(np.zeros((n, n)))
-
-
-def test_self_loops_and_negative_weights() -> None:
-    agree(sparse.csr_array(np.array([[-9, 0, 3], [-1, 5, -1], [0, -4, 2]])))
+@pytest.mark.filterwarnings("ignore:the matrix subclass")
+@pytest.mark.parametrize("name", CELLS)
+def test_cells(name: str) -> None:
+    """Zeros, NaN and infinities are no edges, nor are masked cells; large integers are doubles."""
+    agree(CELLS[name]())
 
 
 @pytest.mark.parametrize("overwrite", [False, True])
@@ -278,18 +262,14 @@ def test_duplicates_that_cancel_are_an_edge_of_weight_zero() -> None:
     assert tree.data.tolist() == ([0] if clmst.csgraph._scipy_sums_duplicates() else [-1])
 
 
-def test_arrays_that_are_lists_are_taken() -> None:
-    """Nothing stops a caller from putting lists into a matrix; Graph.from_scipy takes them."""
-    graph: Any = sparse.csr_array(np.array(TRIANGLE, float))
-    graph.indices, graph.indptr = graph.indices.tolist(), graph.indptr.tolist()
-    assert minimum_spanning_tree(graph).toarray().tolist() == [[0, 2, 0], [0, 0, 1], [0, 0, 0]]
-
-
-@pytest.mark.parametrize("dtype", [np.uint64, np.int64, np.uint8, ">i4"])
+@pytest.mark.parametrize("dtype", ["list", np.uint64, np.int64, np.uint8, ">i4"])
 def test_index_arrays_that_scipys_code_does_not_take(dtype: Any) -> None:
     """SciPy's C code raises a ValueError of its own for them; Graph.from_scipy takes them."""
     graph: Any = sparse.csr_array(np.array(TRIANGLE, np.int32))
-    graph.indices = graph.indices.astype(dtype)
+    if dtype == "list":
+        graph.indices, graph.indptr = graph.indices.tolist(), graph.indptr.tolist()
+    else:
+        graph.indices = graph.indices.astype(dtype)
     assert minimum_spanning_tree(graph).toarray().tolist() == [[0, 2, 0], [0, 0, 1], [0, 0, 0]]
 
 
@@ -334,11 +314,6 @@ def test_integers_beyond_doubles_are_exact(dtype: Any) -> None:
         assert tree.indices.tolist() == [1, 2]
         assert [int(weight) for weight in tree.data] == [big + 1, big]
         assert tree.dtype == (np.int64 if isinstance(graph, list) else dtype)
-
-
-def test_large_integers_that_doubles_hold_come_as_doubles() -> None:
-    for top in (2**53, 2**62, -(2**63)):
-        agree(sparse.csr_array(np.array([[0, top], [0, 0]])))
 
 
 def test_scipy_15604_the_solve_is_in_the_dtype_of_the_matrix(who_solves: str) -> None:
@@ -417,11 +392,6 @@ def test_index_out_of_range_does_not_crash() -> None:
         minimum_spanning_tree(graph)
 
 
-def test_it_is_public() -> None:
-    assert clmst.csgraph is importlib.import_module("clmst.csgraph")
-    assert clmst.csgraph.minimum_spanning_tree is minimum_spanning_tree
-
-
 @pytest.mark.usefixtures("in_steps")
 def test_next_device_solves_where_one_has_earned_nothing(
     monkeypatch: pytest.MonkeyPatch, any_device: Device, who_solves: str
@@ -446,10 +416,8 @@ def test_next_device_solves_where_one_has_earned_nothing(
 
 
 @pytest.mark.parametrize("dtype", ["i4", "f8"])
-def test_small_matrices_take_one_launch(
-    monkeypatch: pytest.MonkeyPatch, any_device: Device, who_solves: str, dtype: str
-) -> None:
-    """In each form that the page has figures of: no graph is made, and SciPy is not called."""
+def test_small_matrices_take_one_launch(any_device: Device, who_solves: str, dtype: str) -> None:
+    """In each form that the page has figures of."""
     if who_solves != "as it is" or not small_matrix.works_on(any_device):
         pytest.skip("the host solves, or the device needs several launches")
     upper = narrow(matrix_of_density(900, density=0.06))
@@ -464,10 +432,9 @@ def test_small_matrices_take_one_launch(
             tried.data = np.ceil(tried.data * 50).astype(dtype) if dtype == "i4" else tried.data
             expected = scipys.minimum_spanning_tree(tried)
             minimum_spanning_tree(tried)  # asks SciPy once what it does with duplicates
-            with monkeypatch.context() as patch:
-                patch.setattr(clmst.csgraph, "Graph", None)
-                patch.setattr(clmst.csgraph, "scipys", None)
+            with launches() as launched:
                 found = minimum_spanning_tree(tried)
+            assert len(launched) == 1
             assert parts(found) == parts(expected)
 
 
@@ -483,31 +450,21 @@ def test_a_glance_at_arrays_that_contradict_each_other(who_solves: str, wrong: s
         minimum_spanning_tree(matrix)
 
 
-def test_a_device_is_asked_for_what_is_large(
-    monkeypatch: pytest.MonkeyPatch, who_solves: str
-) -> None:
+def test_a_device_is_asked_for_what_is_large(who_solves: str) -> None:
     """The host has the others: small ones, and those that must be sorted first."""
     if who_solves != "host":
         pytest.skip("the device works in the host's memory, there is none, or it solves all")
-    solved: list[Any] = []
-    solve = clmst.minimum_spanning_forest
-
-    def count(graph: Any) -> Any:
-        solved.append(graph)
-        return solve(graph)
-
-    monkeypatch.setattr(clmst.csgraph, "minimum_spanning_forest", count)
-    minimum_spanning_tree(TRIANGLE)
-    minimum_spanning_tree(np.array([[0, 2**53 + 1], [1, 0]]))
-    path = narrow(sparse.eye_array(small_matrix.MOST_SLOTS_ON_HOST + 1, k=1, format="csr"))
-    minimum_spanning_tree(path)
-    assert not solved
-    longer = narrow(sparse.eye_array(small_matrix.MOST_SLOTS_ON_HOST + 2, k=1, format="csr"))
-    longer.data[0] = 2  # equal weights need no device of many threads
-    minimum_spanning_tree(narrow(sparse.csr_array(longer.T.tocsr())))  # below the diagonal
-    assert not solved
-    minimum_spanning_tree(longer)
-    assert len(solved) == 1
+    most = small_matrix.MOST_SLOTS_ON_HOST
+    path, longer = (narrow(sparse.eye_array(most + k, k=1, format="csr")) for k in (1, 2))
+    path.data[0] = longer.data[0] = 2  # equal weights need no device of many threads
+    with launches() as launched:
+        minimum_spanning_tree(TRIANGLE)
+        minimum_spanning_tree(np.array([[0, 2**53 + 1], [1, 0]]))
+        minimum_spanning_tree(path)
+        minimum_spanning_tree(narrow(sparse.csr_array(longer.T.tocsr())))  # below the diagonal
+        assert not launched
+        minimum_spanning_tree(longer)
+        assert launched
 
 
 def test_unused_entries_after_the_last_one_are_no_faults(who_solves: str) -> None:

@@ -18,15 +18,12 @@ from clmst.core.errors import (
     MissingFileError,
     UnsupportedDeviceError,
 )
-from tests.scale.edges import forest_of_edges, random_edges
+from tests.engines import EDGES, PARTS, N, killed_once, write_parts
+from tests.scale.edges import forest_of_edges
 
 dask = pytest.importorskip("dask")
 frames = pytest.importorskip("dask.dataframe")
 distributed = pytest.importorskip("distributed")
-
-N = 60
-EDGES = random_edges(N, 2000)
-PARTS = list(zip(*(np.array_split(column, 8) for column in EDGES), strict=True))
 
 
 @pytest.fixture(scope="module")
@@ -92,24 +89,8 @@ def test_a_folder_that_streams_is_one_for_dask(tmp_path: Path) -> None:
     assert found == forest_of_edges((*EDGES[:2], -EDGES[2]), N)
 
 
-def write_parts(folder: Path) -> None:
-    """Write the parts as files: Parquet, and one structured array."""
-    pandas = pytest.importorskip("pandas")
-    pytest.importorskip("pyarrow")
-    folder.mkdir()
-    for k, part in enumerate(PARTS):
-        table = pandas.DataFrame(dict(zip("uvw", part, strict=True)))
-        if k == 3:
-            np.save(folder / f"{k}.npy", table.to_records(index=False))
-        else:
-            table.to_parquet(folder / f"{k}.parquet")
-
-
-def test_no_parts() -> None:
-    assert clmst.dask.minimum_spanning_forest([], 3).n_components == 3
-
-
 def test_bad_input(frame: Any) -> None:
+    assert clmst.dask.minimum_spanning_forest([], 3).n_components == 3
     with pytest.raises(InvalidGraphError, match="0 columns are called 'cost' among 'source', 'tar"):
         clmst.dask.minimum_spanning_forest(frame, N, columns=("source", "target", "cost"))
     with pytest.raises(InvalidGraphError, match="'weight'; edge_id is 'id', which must be one of"):
@@ -150,27 +131,20 @@ def four_workers() -> Iterator[Any]:
         yield client
 
 
-def killed_once(part: Any, mark: Path) -> Any:
-    """Return a part, but kill the worker that is asked for it first."""
-    if not mark.exists():
-        mark.write_text(str(os.getpid()))
-        os.kill(os.getpid(), signal.SIGKILL)
-    return part
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("number", [0, 20, 69])
+@pytest.mark.parametrize(("n_parts", "number"), [(70, 0), (70, 20), (70, 69), (8, 5)])
 def test_a_worker_that_is_killed_in_any_round(
-    four_workers: Any, tmp_path: Path, number: int
+    four_workers: Any, tmp_path: Path, n_parts: int, number: int
 ) -> None:
-    """The first partition, a later one of its round, and one of the last round."""
+    """The first partition, a later one of its round, one of the last; Dask computes them again."""
+    four_workers.wait_for_workers(4, timeout=60)  # one may have been killed before this test
     mark = tmp_path / "killed"
-    columns: Any = [np.array_split(column, 70) for column in EDGES]
+    columns: Any = [np.array_split(column, n_parts) for column in EDGES]
     parts = [dask.delayed(part) for part in zip(*columns, strict=True)]
     parts[number] = dask.delayed(killed_once)(parts[number], mark)
-    found = clmst.dask.minimum_spanning_forest(parts, N, memory_limit=1 << 20)
+    found = clmst.dask.minimum_spanning_forest(parts, N, memory_limit=1 << 20, split_every=2)
     assert found == forest_of_edges(EDGES, N)
-    assert found.stats["partitions"] == 70
+    assert found.stats["partitions"] == n_parts
     assert int(mark.read_text()) != os.getpid()
 
 
@@ -212,15 +186,3 @@ def killed_when_it_reads(name: str, mark: str) -> None:
         return read(path, *given)
 
     names["pieces_of_file"] = reading
-
-
-@pytest.mark.slow
-def test_four_workers_of_which_one_is_killed(four_workers: Any, tmp_path: Path) -> None:
-    """Dask computes again what the worker had."""
-    four_workers.wait_for_workers(4, timeout=60)  # one may have been killed before this test
-    mark = tmp_path / "killed"
-    parts = [dask.delayed(part) for part in PARTS]
-    parts[5] = dask.delayed(killed_once)(parts[5], mark)
-    found = clmst.dask.minimum_spanning_forest(parts, N, split_every=2)
-    assert found == forest_of_edges(EDGES, N)
-    assert int(mark.read_text()) != os.getpid()

@@ -26,7 +26,7 @@ FLOAT, WIDE = Case(32, "float", False, True), Case(64, "float", True, False)
 
 
 class Mutation(NamedTuple):
-    """What is changed in a kernel, and which family must be refused for it.
+    """A change of a kernel, and the family that must be refused for it.
 
     Every one of them ends: none lets vertices hook in a ring.
     """

@@ -1,4 +1,4 @@
-"""What a call has on the device is free once its result is dropped."""
+"""Memory of a call on the device is free once its result is dropped."""
 
 from __future__ import annotations
 

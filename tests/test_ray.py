@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import os
-import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 import clmst
 from clmst.core.errors import InvalidArgumentError, InvalidGraphError, UnsupportedDeviceError
-from tests.scale.edges import forest_of_edges, random_edges
+from tests.engines import EDGES, PARTS, N, killed_once, write_parts
+from tests.scale.edges import forest_of_edges
 
 pandas = pytest.importorskip("pandas")
 ray = pytest.importorskip("ray")
 
-N = 60
-EDGES = random_edges(N, 2000)
-PARTS = list(zip(*(np.array_split(column, 8) for column in EDGES), strict=True))
 pytestmark = pytest.mark.slow
 
 
@@ -46,19 +42,10 @@ def test_references(cluster: None, workers: int) -> None:
 
 def test_paths(cluster: None, tmp_path: Path) -> None:
     """Tasks read the files."""
-    for k, part in enumerate(PARTS):
-        pandas.DataFrame(dict(zip("uvw", part, strict=True))).to_parquet(tmp_path / f"{k}.parquet")
-    found = clmst.ray.minimum_spanning_forest(tmp_path, N)
+    write_parts(tmp_path / "edges")
+    found = clmst.ray.minimum_spanning_forest(tmp_path / "edges", N)
     assert found == forest_of_edges(EDGES, N)
     assert found.stats["partitions"] == 8
-
-
-def killed_once(part: Any, mark: Path) -> Any:
-    """Return a part, but kill the worker that is asked for it first."""
-    if not mark.exists():
-        mark.write_text(str(os.getpid()))
-        os.kill(os.getpid(), signal.SIGKILL)
-    return part
 
 
 def test_a_killed_worker(cluster: None, tmp_path: Path) -> None:

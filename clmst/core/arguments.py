@@ -52,12 +52,7 @@ def check_has(method: str, given: object, takes: str, *names: str) -> None:
 def reading(given: object, rule: str) -> Iterator[None]:
     """Raise one kind of error where an object only looks like a graph of another library.
 
-    Parameters
-    ----------
-    given : object
-        Its methods may raise anything.
-    rule : str
-        What it must be.
+    Its methods may raise anything; `rule` says what it must be.
     """
     try:
         yield
@@ -143,10 +138,7 @@ def check_texts(name: str, value: object) -> tuple[str, ...]:
 
 
 def check_choice(name: str, value: object, known: Iterable[str], *, fact: str = "") -> str:
-    """Return `value`, or raise unless it is one of the strings `known`.
-
-    `fact` is the begin of the message, by default ``{name} is {value}``.
-    """
+    """Return `value`, or raise unless it is one of `known`; `fact` begins the message."""
     known = tuple(known)
     text = str.__str__(value) if isinstance(value, str) else None
     if text not in known:
@@ -201,10 +193,7 @@ def check_dtype(name: str, value: Any) -> np.dtype[Any]:
 def as_array(
     name: str, values: Any, *, error: type[ClmstError] = InvalidArgumentError
 ) -> npt.NDArray[Any]:
-    """Return values as a NumPy array, or raise.
-
-    Callers have no use for a mask, so no element may be masked.
-    """
+    """Return values as a NumPy array, or raise; no element may be masked."""
     if type(values) is np.ndarray:
         return values
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):

@@ -18,22 +18,12 @@ def replacing(path: Path, *, durable: bool = True) -> Iterator[BinaryIO]:
 
     Until then they are in a temporary file beside it, which is removed if anything is raised:
     `path` has either all of its old content or all of the new one. Other files than regular ones (a
-    pipe, ``/dev/stdout``) are written directly.
+    pipe, ``/dev/stdout``) are written directly. A symbolic link stays one, and an existing file
+    keeps its permissions. `durable` waits until the bytes are on the disk, so that they survive a
+    loss of power; a cache whose entries have checksums does not need that.
 
-    Parameters
-    ----------
-    path : Path
-        A symbolic link stays one; an existing file keeps its permissions.
-    durable : bool
-        Whether to wait until the bytes are on the disk, so that they survive a loss of power. A
-        cache whose entries have checksums does not need that.
-
-    Raises
-    ------
-    InvalidArgumentError
-        The file cannot be made there.
-    FileWriteError
-        The disk is full, or fails, before everything is written.
+    Raise :class:`InvalidArgumentError` if the file cannot be made there, :class:`FileWriteError` if
+    the disk is full, or fails, before everything is written.
     """
     target = Path(os.path.realpath(path))
     if target.is_dir():

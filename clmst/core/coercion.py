@@ -18,21 +18,17 @@ from clmst.core.graph import Graph
 from clmst.core.points import Points
 
 _SAMPLED_ROWS = 16
-# What an object has that a method of Graph takes.
-_TAKEN_BY = {
-    "from_scipy": ("tocsr",),
-    "from_rustworkx": ("node_indices", "weighted_edge_list"),
-    "from_igraph": ("get_edgelist", "es", "vs"),
-    "from_networkx": ("is_directed", "edges"),
-    "from_pandas": ("iloc", "columns"),
-    "from_arrow": ("__arrow_c_stream__",),
+# What an object has, and the function that takes it, of those whose weights have no name,
+_NAMELESS: dict[tuple[str, ...], Callable[[Any], Graph]] = {
+    ("tocsr",): Graph.from_scipy,
+    ("node_indices", "weighted_edge_list"): Graph.from_rustworkx,
 }
-
-_BY_NAME: dict[str, Callable[[Any, Any], Graph]] = {
-    "from_igraph": Graph.from_igraph,
-    "from_networkx": Graph.from_networkx,
-    "from_pandas": lambda frame, weight: graph_of_pandas(frame, None, weight),
-    "from_arrow": lambda table, weight: graph_of_arrow(table, None, weight),
+# and of those whose weights have one.
+_NAMED: dict[tuple[str, ...], Callable[[Any, Any], Graph]] = {
+    ("get_edgelist", "es", "vs"): Graph.from_igraph,
+    ("is_directed", "edges"): Graph.from_networkx,
+    ("iloc", "columns"): lambda frame, weight: graph_of_pandas(frame, None, weight),
+    ("__arrow_c_stream__",): lambda table, weight: graph_of_arrow(table, None, weight),
 }
 _OWN_WEIGHTS = (Graph, DenseGraph, Points, np.ndarray, list, tuple)
 
@@ -40,12 +36,7 @@ _OWN_WEIGHTS = (Graph, DenseGraph, Points, np.ndarray, list, tuple)
 def with_weight(graph: Any, weight: Any) -> Any:
     """Return `graph` as it is, or with the weights of another attribute or column than "weight".
 
-    Raises
-    ------
-    InvalidArgumentError
-        `weight` is given for a graph whose weights have no name, or is no name.
-    InvalidGraphError
-        There is no such attribute or column, or the graph is malformed.
+    Raise if its weights have no name, or there is no such attribute or column.
     """
     if isinstance(weight, str):
         weight = str.__str__(weight)
@@ -56,9 +47,9 @@ def with_weight(graph: Any, weight: Any) -> Any:
             f"weight is {shown(weight)}; it must be the name of an attribute or a column, or None"
         )
     if not isinstance(graph, _OWN_WEIGHTS):
-        for method, attributes in _TAKEN_BY.items():
-            if method in _BY_NAME and has(graph, *attributes):
-                return _BY_NAME[method](graph, weight)
+        for attributes, take in _NAMED.items():
+            if has(graph, *attributes):
+                return take(graph, weight)
     raise InvalidArgumentError(
         f"weight is {shown(weight)}, and the weights of a {type(graph).__name__} have no name; "
         "leave it out (it is for graphs of NetworkX and igraph, data frames and Arrow tables)"
@@ -86,10 +77,12 @@ def as_graph(graph: Any, *, symmetrize: bool = False) -> Graph | DenseGraph | Po
 
 def _of_another_library(graph: Any) -> Graph:
     """Return the graph that an object of another library describes, by what it has."""
-    for method, attributes in _TAKEN_BY.items():
+    for attributes, take in _NAMELESS.items():
         if has(graph, *attributes):
-            taken: Graph = getattr(Graph, method)(graph)
-            return taken
+            return take(graph)
+    for attributes, take_named in _NAMED.items():
+        if has(graph, *attributes):
+            return take_named(graph, WEIGHT)
     hint = "; clmst.read_graph reads a file" if isinstance(graph, str | Path) else ""
     raise InvalidGraphError(
         f"a {type(graph).__name__} is no graph that clmst knows; it takes a clmst.Graph, "

@@ -71,12 +71,8 @@ def choose(
     These are "source", "target" and the weight; or, if neither of the first two is there, the
     columns of a table of two or three, in order. The `weight` is called so where `columns` do not
     tell. "weight" may be missing if there is no other column either; every edge has the weight 1
-    then, as it has for None.
-
-    Raises
-    ------
-    InvalidGraphError
-        A wanted column is not there, or is there twice; or nothing tells which to take.
+    then, as it has for None. Raise if a wanted column is not there, or is there twice, or if
+    nothing tells which to take.
     """
     names = [name for name in names if is_name(name)]
     listed = ", ".join(shown(name) for name in names[:20]) or "none"

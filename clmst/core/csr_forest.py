@@ -46,19 +46,11 @@ def forest_of_matrix(matrix: Any, *, maximum: bool) -> Forest | None:
     """Return the forest of a plain matrix; None where :meth:`clmst.Graph.from_scipy` has to look.
 
     It is the forest of the graph which that makes: ``A[i, j]`` and ``A[j, i]`` are one edge, with
-    the lesser weight, and edge ids are entries of the matrix.
+    the lesser weight, and edge ids are entries of the matrix. O(m log m); two sorts of words.
 
-    Parameters
-    ----------
-    matrix : scipy.sparse.csr_array or csr_matrix
-        One that :func:`is_plain`. None where its values contradict one another, a weight is NaN,
-        or both ends and the entry of an edge do not fit 63 bits; and for the maximum forest of any
-        but a strictly upper triangle, since some forms have parallel edges and others do not.
-    maximum : bool
-
-    Notes
-    -----
-    O(m log m); two sorts of words.
+    None where its values contradict one another, a weight is NaN, or both ends and the entry of an
+    edge do not fit 63 bits; and for the maximum forest of any but a strictly upper triangle, since
+    some forms have parallel edges and others do not.
     """
     if not _is_sound(matrix):
         return None

@@ -62,7 +62,7 @@ def from_pandas(
 
 @takes_columns
 def from_arrow(cls: type[Graph], table: Any, *, columns: Sequence[Hashable] | None = None) -> Graph:
-    """Take an Arrow table, or any frame that gives itself as one; else as :meth:`from_pandas`.
+    """Take an Arrow table, or any frame that exports one; else as :meth:`from_pandas`.
 
     Parameters
     ----------

@@ -97,7 +97,7 @@ class DeviceWarning(RuntimeWarning):
 
 
 class StreamedWarning(RuntimeWarning):
-    """What a device cannot hold was solved in parts or passes: the same forest, in more time."""
+    """A graph too large for the device was solved in parts or passes: the same forest, later."""
 
 
 class CacheWarning(RuntimeWarning):

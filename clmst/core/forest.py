@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from clmst.core import data_frames, networkx_nodes
+from clmst.core import data_frames, networkx_graphs
 from clmst.core.arguments import (
     check_bool,
     check_integer,
@@ -108,9 +108,9 @@ class Forest(ClusterMethods):
     @cached_property
     def labels(self) -> npt.NDArray[np.int32]:
         """The tree of each vertex, shape (n_vertices,), numbered by least vertex. O(n)."""
-        from scipy.sparse.csgraph import connected_components
+        from clmst.core.paths import components
 
-        return connected_components(self.to_scipy(), directed=False)[1]
+        return components(self.n_vertices, *self.checked_edges().T)[1]
 
     @cached_property
     def _rooted(self) -> RootedForest:
@@ -216,7 +216,7 @@ class Forest(ClusterMethods):
         shape = (self.n_vertices, self.n_vertices)
         return sparse.csr_array((weights, columns, indptr), shape=shape)
 
-    to_networkx = networkx_nodes.to_networkx
+    to_networkx = networkx_graphs.to_networkx
     to_pandas = data_frames.to_pandas
     rows = data_frames.rows
 

@@ -12,8 +12,12 @@ from clmst.core.arguments import check_has, check_text, has, reading, shown
 from clmst.core.columns import WEIGHT
 from clmst.core.errors import InvalidArgumentError, InvalidGraphError
 from clmst.core.graph_checks import check_weights
-from clmst.core.networkx_edges import attribute_values, list_edges, stores_its_edges
-from clmst.core.networkx_nodes import NetworkxNodes
+from clmst.core.networkx_graphs import (
+    NetworkxNodes,
+    attribute_values,
+    list_edges,
+    stores_its_edges,
+)
 from clmst.core.weight_keys import Array, as_weights
 
 if TYPE_CHECKING:

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 MAX_VERTICES = 2**32 - 2
 MAX_SLOTS = 2**32 - 1
 
-# A number of vertices that is only implied is accepted up to FREE_VERTICES, or up to so many for
-# each edge. In a graph of more, nearly all vertices are isolated, and take memory and time.
+# A number of vertices that is only implied is accepted up to FREE_VERTICES, or VERTICES_PER_EDGE
+# for each edge. In a graph of more, nearly all vertices are isolated, and take memory and time.
 FREE_VERTICES = 2**24
 VERTICES_PER_EDGE = 64
 # The least memory for building a graph: two arrays of row starts during the sort, endpoints and

@@ -33,14 +33,7 @@ _LEAST_BIT = {32: -20, 64: -49}
 
 @dataclass(frozen=True)
 class KnownGraph:
-    """A graph, and its forests with ranks as weights.
-
-    Attributes
-    ----------
-    name : str
-    ranks : Graph
-        Each edge stored once; its weights are uint8.
-    """
+    """A graph of ranks, uint8, as weights, each edge stored once; and its forests."""
 
     name: str
     ranks: Graph

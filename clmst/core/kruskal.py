@@ -89,12 +89,7 @@ def forest_positions(
     """Return the entries of a CSR that are the forest, rising; of equal weights the first wins.
 
     Every entry is an edge, in whatever direction; loops and parallel edges are allowed. No weight
-    is NaN.
-
-    Raises
-    ------
-    InvalidArgumentError
-        There are more vertices and entries than SciPy counts.
+    is NaN. Raise if there are more vertices and entries than SciPy counts.
     """
     m = columns.size
     if n + 2 * m > _SCIPY_LIMIT:

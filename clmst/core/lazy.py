@@ -37,12 +37,7 @@ class LazyProperty(_Lazy[T]):
 
     Since Python 3.12 every thread that finds a ``functools.cached_property`` missing computes it.
     Two threads could then have two different queues. The lock must be reentrant, as one such
-    property may need another.
-
-    Parameters
-    ----------
-    make : callable
-        Called with the object, under its lock. If it raises, the next read calls it again.
+    property may need another. If the function raises, the next read calls it again.
     """
 
     def __init__(self, make: Callable[[Any], T]) -> None:
@@ -73,12 +68,7 @@ class LazyField(_Lazy[T]):
     """A field of a dataclass that may be given as a function without arguments.
 
     The function is called when the field is first read. Two threads that read it first at the same
-    time may both call it.
-
-    Parameters
-    ----------
-    check : callable, optional
-        Called with the value, or with the function's result; raises if it is illegal.
+    time may both call it. A `check` is given the value, and raises if it is illegal.
     """
 
     def __init__(self, check: Callable[[Any], object] | None = None) -> None:

@@ -17,7 +17,7 @@ MAX_VERTICES = 2**26 - 1
 
 
 def check_count(n: int) -> None:
-    """Raise unless a complete graph may have so many vertices."""
+    """Raise if a complete graph of `n` vertices is too large."""
     if n > MAX_VERTICES:
         raise InvalidGraphError(
             f"there are {n} vertices; a complete graph may have up to 2**26 - 1 = {MAX_VERTICES}"

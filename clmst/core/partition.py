@@ -15,6 +15,7 @@ import numpy as np
 
 from clmst.core.canonical import row_starts
 from clmst.core.graph import Graph
+from clmst.core.paths import components
 from clmst.core.weight_keys import Array
 
 # A part whose edges touch less than this fraction of the vertices has its own vertex numbers.
@@ -28,7 +29,7 @@ _HASHES, _ALIKE = 16, 6
 # The least core number at which they are compared: smaller parts hardly pay.
 _COMPARED = 16
 
-# Ranges of weights begin at multiples of so many, so that a part of a buffer or host array is
+# Ranges of weights begin at multiples of this number, so that a part of a buffer or host array is
 # aligned as devices need it, for every width of weights.
 RANGE_STEP = 512
 
@@ -75,18 +76,9 @@ def whole(edges: Graph) -> Part:
 
 
 def by_ranges(edges: Graph, bounds: Sequence[int]) -> list[Part]:
-    """Return parts of consecutive weights: from each bound to the next one.
+    """Return parts of consecutive weights: from each bound to the next one. O(n + m) a part.
 
-    Parameters
-    ----------
-    edges : Graph
-        As of :func:`clmst.core.topology.edges_once`.
-    bounds : sequence of int
-        From 0 to ``edges.n_input``, not decreasing.
-
-    Notes
-    -----
-    O(n + m) a part.
+    The bounds go from 0 to ``edges.n_input``, not decreasing.
     """
     parts = []
     for first, last in pairwise(bounds):
@@ -133,17 +125,7 @@ def clusters(edges: Graph, cores: Array, thresholds: Sequence[int]) -> Iterator[
 
     Source: A. Broder, "On the resemblance and containment of documents", SEQUENCES '97.
 
-    Parameters
-    ----------
-    edges : Graph
-        As of :func:`clmst.core.topology.edges_once`.
-    cores : ndarray of int, shape (n,)
-        The core number of each vertex.
-    thresholds : sequence of int
-        The least core numbers, rising.
-
-    Notes
-    -----
+    `cores` are the core numbers of all vertices; `thresholds` are the least core numbers, rising.
     O(n + m), and O(n + m') for each threshold, m' being the edges of its subgraph. The hashes are
     the same in every run.
     """
@@ -159,7 +141,7 @@ def clusters(edges: Graph, cores: Array, thresholds: Sequence[int]) -> Iterator[
         numbers = np.cumsum(inside) - 1
         ends = numbers[rows], numbers[columns]
         joining = ends if alike is None else (ends[0][alike], ends[1][alike])
-        count, found = _components(int(np.count_nonzero(inside)), *joining)
+        count, found = components(int(np.count_nonzero(inside)), *joining)
         labels = np.full(edges.n_vertices, -1, np.int32)
         labels[inside] = found
         together = found[ends[0]][found[ends[0]] == found[ends[1]]]
@@ -198,23 +180,8 @@ def _in_common(n: int, rows: Array, columns: Array) -> Array:
     return common
 
 
-def _components(n: int, rows: Array, columns: Array) -> tuple[int, Array]:
-    """Return the number of components, and the component of each vertex."""
-    from scipy import sparse
-
-    ones = np.ones(rows.size, bool)
-    graph = sparse.coo_array((ones, (rows, columns)), shape=(n, n))
-    count, found = sparse.csgraph.connected_components(graph, directed=False)
-    return int(count), found
-
-
 def by_clusters(edges: Graph, dense: Clusters, groups: Sequence[Sequence[int]]) -> list[Part]:
-    """Return a part for each group of clusters, and last one of all other edges.
-
-    Notes
-    -----
-    O(n + m) a part.
-    """
+    """Return a part for each group of clusters, then one of all other edges. O(n + m) a part."""
     group_of = np.full(dense.sizes.size + 1, -1, np.int32)  # edges of no cluster
     for number, group in enumerate(groups):
         group_of[np.asarray(group)] = number

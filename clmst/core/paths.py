@@ -18,7 +18,7 @@ from clmst.core.weight_keys import Array
 
 def components(n: int, u: Array, v: Array) -> tuple[int, npt.NDArray[np.int32]]:
     """Return the number of components and the component of each of `n` vertices."""
-    matrix = sparse.coo_array((np.ones(u.size), (u, v)), shape=(n, n)).tocsr()
+    matrix = sparse.coo_array((np.ones(u.size, np.int32), (u, v)), shape=(n, n)).tocsr()
     count, labels = connected_components(matrix, directed=False)
     return int(count), labels
 

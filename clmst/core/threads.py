@@ -31,13 +31,7 @@ _is_over = False  # whether the interpreter ends
 
 
 class ThreadTask(Generic[T]):
-    """Work that a thread does, and what came of it.
-
-    Attributes
-    ----------
-    error : BaseException or None
-        What the work raised, once it is done.
-    """
+    """Work that a thread does, and its result, or the `error` that it raised."""
 
     __slots__ = ("_done", "_result", "_work", "error")
 
@@ -83,10 +77,7 @@ class ThreadTask(Generic[T]):
 class TaskThread:
     """A thread that does what it is given, in order; it ends after its last reference.
 
-    Parameters
-    ----------
-    name : str
-        Shown in the frames of the process.
+    Its name is shown in the frames of the process.
     """
 
     __slots__ = ("__weakref__", "_owner", "_tasks")
@@ -198,12 +189,7 @@ def share(
 ) -> None:
     """Let threads take items until none is left, or something is raised; wait for them.
 
-    Parameters
-    ----------
-    workers : sequence of TaskThread
-    items : sequence
-    work : callable
-        Is given the number of a thread, from 0 on, and what gives each item once.
+    `work` is given the number of a thread, from 0 on, and an iterator that gives each item once.
     """
     shared = iter(items)  # threads can share a sequence's iterator
 

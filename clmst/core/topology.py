@@ -94,10 +94,7 @@ def graph_of_matrix(A: Any) -> Graph:
 def weights_in_order(graph: Graph, edges: Graph) -> Array:
     """Return the weights of a graph in the order of the `edges_once` of another one.
 
-    Raises
-    ------
-    InvalidGraphError
-        The two do not have the same edges; the message names the first difference.
+    Raise if the two do not have the same edges; the message names the first difference.
     """
     if graph.n_vertices != edges.n_vertices:
         raise InvalidGraphError(

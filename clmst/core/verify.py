@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 # Positions of what has a fault, and what describes the fault of one.
 _Fault: TypeAlias = "tuple[Array, Callable[[int], str]]"
 
-_HANDFUL = 5  # so many problems are described; the rest are counted
+_HANDFUL = 5  # problems that are described; the rest are counted
 _RUN = 1 << 18  # edges that a thread compares at a time: their data stays in the caches
 
 
@@ -56,7 +56,7 @@ class Verification:
 
     @property
     def ok(self) -> bool:
-        """Whether the forest is right."""
+        """True if the forest is right."""
         return self.n_problems == 0
 
     def __bool__(self) -> bool:

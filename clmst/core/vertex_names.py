@@ -21,17 +21,9 @@ _DENSE = 8  # a table ranks numbers whose range is at most 8 times as long as th
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Names:
-    """A column of names, each stored once.
+    """A column of names, each stored once; names that no row has are no vertices."""
 
-    Attributes
-    ----------
-    codes : ndarray of int32, shape (m,)
-        For each row the index of its name.
-    distinct : sequence of hashable
-        The names; those that no row has are no vertices.
-    """
-
-    codes: Array
+    codes: Array  # of int32: for each row the index of its name
     distinct: Sequence[Hashable]
 
 
@@ -42,23 +34,13 @@ Factorize: TypeAlias = Callable[[Array], tuple[Array, Array]]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class NumberedEdges:
-    """Edges whose ends are vertex numbers.
-
-    Attributes
-    ----------
-    u, v : ndarray of uint32, shape (m,)
-    n_vertices : int
-    labels : ndarray of int64 or of object, shape (n_vertices,), or None
-        The name of each vertex; None if it is its number.
-    weights : ndarray, shape (m,), or None
-        None if all are 1.
-    """
+    """Edges whose ends are vertex numbers, of uint32."""
 
     u: Array
     v: Array
     n_vertices: int
-    labels: Array | None
-    weights: Array | None = None
+    labels: Array | None  # of int64 or object, for each vertex; None if it is its number
+    weights: Array | None = None  # None if all are 1
 
     def graph(self, *, merge_parallel: bool = False) -> Graph:
         """Return the graph of all edges, or of the lightest of parallel ones."""
@@ -171,13 +153,7 @@ def label_of(labels: Any, vertex: int) -> str:
 
 
 def hashable_labels(labels: Any, n_vertices: int) -> Sequence[Hashable]:
-    """Return the names of vertices in NetworkX's form: hashable and distinct. O(n).
-
-    Raises
-    ------
-    InvalidArgumentError
-        They cannot be made so.
-    """
+    """Return the names of vertices in NetworkX's form, or raise: hashable and distinct. O(n)."""
     if labels is None:
         return range(n_vertices)
     listed = labels.tolist() if isinstance(labels, np.ndarray) else list(labels)

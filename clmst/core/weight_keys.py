@@ -11,7 +11,7 @@ Comparing keys is comparing weights: nothing is rounded and nothing is perturbed
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, Literal, TypeAlias
@@ -160,22 +160,26 @@ class Encoding:
 
     @property
     def kind(self) -> WeightKind:
-        """How a word becomes a key."""
+        """The rule by which a word becomes a key."""
         kind = weight_kind_or_none(self.stored)
         assert kind is not None, "dtypes are checked when a graph is made"
         return kind
 
     def encode(self, weights: Array) -> Array | None:
         """Return weights of `dtype`, none of them NaN, as words; None if one does not fit. O(m)."""
+        if self.stored != self.dtype and self.dtype.kind != "f" and weights.size:
+            low, high = int(weights.min()), int(weights.max())
+            if low < self.offset or high - self.offset >= 1 << 32:
+                return None
+        return self.encode_in_range(weights)
+
+    def encode_in_range(self, weights: Array) -> Array | None:
+        """Do as `encode`, for weights of which integers are known to fit."""
         if self.stored == self.dtype:
             return np.ascontiguousarray(weights).view(self.word)
         if self.dtype.kind == "f":
             stored = _cast_exactly(weights, self.stored, offset=float(self.offset))
             return None if stored is None else stored.view(self.word)
-        if weights.size == 0:
-            return weights.astype(self.word)
-        if int(weights.min()) < self.offset or int(weights.max()) - self.offset >= 1 << 32:
-            return None
         offsets: Array = weights - weights.dtype.type(self.offset)
         return offsets.astype(self.word)
 
@@ -218,12 +222,12 @@ class EncodedWeights:
 
     @property
     def kind(self) -> WeightKind:
-        """How a word becomes a key."""
+        """The rule by which a word becomes a key."""
         return self.encoding.kind
 
     @property
     def is_wide(self) -> bool:
-        """Whether keys need 64 bits."""
+        """True if keys need 64 bits."""
         return self.encoding.stored.itemsize == 8
 
     def keys(self, at: Array, *, descending: bool = False) -> Array:
@@ -242,45 +246,34 @@ def encode(weights: Array) -> EncodedWeights:
     elements.
     """
     weights = np.ascontiguousarray(weights)
-    dtype, stored, offset = weights.dtype, weights, 0
-    if dtype.itemsize == 8:
-        narrow = _narrow_float if dtype.kind == "f" else _narrow_integer
-        stored, offset = narrow(weights) or (weights, 0)
-    encoding = Encoding(dtype=dtype, stored=stored.dtype, offset=offset)
-    return EncodedWeights(encoding=encoding, source=stored.view(encoding.word))
+    for encoding in _encodings(weights):
+        if (words := encoding.encode_in_range(weights)) is not None:
+            return EncodedWeights(encoding=encoding, source=words)
+    raise AssertionError("weights are their own words")
 
 
-def _narrow_integer(weights: Array) -> tuple[Array, int] | None:
-    """Return 64-bit integers minus their minimum as uint32, and the minimum; None if too wide."""
-    if weights.size == 0:
-        return weights.astype(np.uint32), 0
-    low, high = int(weights.min()), int(weights.max())
-    if high - low >= 1 << 32:
-        return None
-    offsets: Array = weights - weights.dtype.type(low)
-    return offsets.astype(np.uint32), low
-
-
-def _narrow_float(weights: Array) -> tuple[Array, int] | None:
-    """Return doubles as float32, or minus an integer as uint32; None if neither is exact."""
-    single = _cast_exactly(weights, np.dtype(np.float32))
-    if single is not None:
-        return single, 0
-    low, high = float(weights.min()), float(weights.max())
-    if not (low > -(2.0**52) and high < 2.0**52 and high - low < 2.0**32):
-        return None
-    offsets = _cast_exactly(weights, np.dtype(np.uint32), offset=low)
-    return None if offsets is None else (offsets, int(low))
+def _encodings(weights: Array) -> Iterator[Encoding]:
+    """Yield the encodings of weights that may be exact, narrow ones first; the last one is."""
+    dtype, narrow = weights.dtype, np.dtype(np.uint32)
+    if dtype.itemsize == 8 and dtype.kind == "f":
+        yield Encoding(dtype=dtype, stored=np.dtype(np.float32))
+        least, greatest = float(weights.min()), float(weights.max())
+        in_reach = least > -(2.0**52) and greatest < 2.0**52 and greatest - least < 2.0**32
+        if in_reach and least.is_integer():
+            yield Encoding(dtype=dtype, stored=narrow, offset=int(least))
+    elif dtype.itemsize == 8:
+        low, high = (int(weights.min()), int(weights.max())) if weights.size else (0, 0)
+        if high - low < 1 << 32:
+            yield Encoding(dtype=dtype, stored=narrow, offset=low)
+    yield Encoding(dtype=dtype, stored=dtype)
 
 
 def _cast_exactly(weights: Array, dtype: np.dtype[Any], *, offset: float = 0.0) -> Array | None:
     """Return ``weights - offset`` as `dtype` if every element survives the round trip, else None.
 
-    `offset` must be an integer below 2**52 in magnitude wherever the weights are integers, so
-    that the subtraction is exact for all that pass.
+    `offset` is an integer below 2**52 in magnitude, so that the subtraction is exact for all that
+    pass.
     """
-    if offset != np.trunc(offset):
-        return None
     out = np.empty(weights.shape, dtype)
     with np.errstate(over="ignore", invalid="ignore"):
         for start in range(0, weights.size, _CHUNK):

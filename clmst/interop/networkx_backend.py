@@ -6,7 +6,7 @@ NetworkX finds this module by the entry point ``networkx.backends``, and asks `c
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from math import isnan
 from typing import Any
 
@@ -17,9 +17,13 @@ from clmst import peeling
 from clmst.core.arguments import shown
 from clmst.core.errors import ClmstError, InvalidArgumentError, InvalidGraphError
 from clmst.core.graph import Graph
-from clmst.core.networkx_edges import list_slots, stores_its_edges
-from clmst.interop.networkx_graph import ConvertedGraph, convert_from_nx, convert_to_nx
-from clmst.interop.networkx_weights import WeightedEdges
+from clmst.core.networkx_graphs import list_slots, stores_its_edges
+from clmst.interop.networkx_graph import (
+    ConvertedGraph,
+    WeightedEdges,
+    convert_from_nx,
+    convert_to_nx,
+)
 from clmst.runtime.discovery import default_device, get_device
 
 __all__ = [
@@ -42,7 +46,7 @@ _POSITIONS = {
     "minimum_spanning_edges": (1, 2),
     "maximum_spanning_edges": (1, 2),
 }
-# From so many edges on a first call, with its conversion, is quicker than NetworkX:
+# The number of edges from which a first call, with its conversion, is quicker than NetworkX:
 # docs/networkx.md has the measurement.
 _FEWEST_EDGES = 2000
 
@@ -117,84 +121,67 @@ def _device(device: Any) -> Any:
 # ----------------------------------------------------------------- spanning trees
 
 
-def minimum_spanning_tree(
-    G: Any,
-    weight: Any = "weight",
-    algorithm: str = "kruskal",
-    ignore_nan: bool = False,
-    *,
-    device: Any = None,
-) -> Any:
-    """Return what ``networkx.minimum_spanning_tree`` returns, solved on a device."""
-    return _tree(G, weight, algorithm, ignore_nan, device=device, maximum=False)
+def _tree(name: str, *, maximum: bool) -> Callable[..., Any]:
+    """Return the function of trees that NetworkX calls by a name."""
+
+    def tree(
+        G: Any,
+        weight: Any = "weight",
+        algorithm: str = "kruskal",
+        ignore_nan: bool = False,
+        *,
+        device: Any = None,
+    ) -> Any:
+        _check_algorithm(algorithm)
+        graph = convert_from_nx(G)
+        weighted = graph.weighted(weight)
+        if algorithm != "kruskal" and not _is_unique(weighted):
+            raise NotImplementedError(
+                f"weights are equal, not finite or no numbers, and algorithm={algorithm!r} breaks "
+                "ties in its own way; clmst breaks them as 'kruskal' does"
+            )
+        return graph.with_edges(_positions(graph, weighted, ignore_nan, device, maximum))
+
+    return _called(tree, name, f"Return what ``networkx.{name}`` returns, solved on a device.")
 
 
-def maximum_spanning_tree(
-    G: Any,
-    weight: Any = "weight",
-    algorithm: str = "kruskal",
-    ignore_nan: bool = False,
-    *,
-    device: Any = None,
-) -> Any:
-    """Return what ``networkx.maximum_spanning_tree`` returns, solved on a device."""
-    return _tree(G, weight, algorithm, ignore_nan, device=device, maximum=True)
+def _edges(name: str, *, maximum: bool) -> Callable[..., Iterator[tuple[Any, ...]]]:
+    """Return the function of edges that NetworkX calls by a name.
+
+    It solves at once; only the error of a NaN waits until edges are asked for, as NetworkX's.
+    """
+
+    def edges(  # noqa: PLR0917 - NetworkX's signature
+        G: Any,
+        algorithm: str = "kruskal",
+        weight: Any = "weight",
+        keys: bool = True,
+        data: bool = True,
+        ignore_nan: bool = False,
+        *,
+        device: Any = None,
+    ) -> Iterator[tuple[Any, ...]]:
+        _check_algorithm(algorithm)
+        graph: ConvertedGraph = convert_from_nx(G)
+        try:
+            positions = _positions(graph, graph.weighted(weight), ignore_nan, device, maximum)
+        except InvalidGraphError as error:
+            return _raising(error)
+        return graph.tuples(positions, keys=keys, data=data)
+
+    return _called(edges, name, f"Return the edges that ``networkx.{name}`` yields, in its order.")
 
 
-def minimum_spanning_edges(  # noqa: PLR0917 - NetworkX's signature
-    G: Any,
-    algorithm: str = "kruskal",
-    weight: Any = "weight",
-    keys: bool = True,
-    data: bool = True,
-    ignore_nan: bool = False,
-    *,
-    device: Any = None,
-) -> Iterator[tuple[Any, ...]]:
-    """Return the edges that ``networkx.minimum_spanning_edges`` yields, in its order."""
-    _check_algorithm(algorithm)
-    return _edges(G, weight, keys, data, ignore_nan, device=device, maximum=False)
+def _called(function: Callable[..., Any], name: str, doc: str) -> Callable[..., Any]:
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = doc
+    return function
 
 
-def maximum_spanning_edges(  # noqa: PLR0917 - NetworkX's signature
-    G: Any,
-    algorithm: str = "kruskal",
-    weight: Any = "weight",
-    keys: bool = True,
-    data: bool = True,
-    ignore_nan: bool = False,
-    *,
-    device: Any = None,
-) -> Iterator[tuple[Any, ...]]:
-    """Return the edges that ``networkx.maximum_spanning_edges`` yields, in its order."""
-    _check_algorithm(algorithm)
-    return _edges(G, weight, keys, data, ignore_nan, device=device, maximum=True)
-
-
-def _tree(
-    G: Any, weight: Any, algorithm: str, ignore_nan: bool, *, device: Any, maximum: bool
-) -> Any:
-    _check_algorithm(algorithm)
-    graph = convert_from_nx(G)
-    weighted = graph.weighted(weight)
-    if algorithm != "kruskal" and not _is_unique(weighted):
-        raise NotImplementedError(
-            f"weights are equal, not finite or no numbers, and algorithm={algorithm!r} breaks "
-            "ties in its own way; clmst breaks them as 'kruskal' does"
-        )
-    return graph.with_edges(_positions(graph, weighted, ignore_nan, device, maximum))
-
-
-def _edges(
-    G: Any, weight: Any, keys: bool, data: bool, ignore_nan: bool, *, device: Any, maximum: bool
-) -> Iterator[tuple[Any, ...]]:
-    """Solve at once; only the error of a NaN waits until edges are asked for, as NetworkX's."""
-    graph: ConvertedGraph = convert_from_nx(G)
-    try:
-        positions = _positions(graph, graph.weighted(weight), ignore_nan, device, maximum)
-    except InvalidGraphError as error:
-        return _raising(error)
-    return graph.tuples(positions, keys=keys, data=data)
+minimum_spanning_tree = _tree("minimum_spanning_tree", maximum=False)
+maximum_spanning_tree = _tree("maximum_spanning_tree", maximum=True)
+minimum_spanning_edges = _edges("minimum_spanning_edges", maximum=False)
+maximum_spanning_edges = _edges("maximum_spanning_edges", maximum=True)
 
 
 def _raising(error: Exception) -> Iterator[tuple[Any, ...]]:

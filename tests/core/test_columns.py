@@ -1,4 +1,4 @@
-"""Which columns are taken: by name, by order, or none."""
+"""The columns that are taken: by name, by order, or none."""
 
 from __future__ import annotations
 

@@ -7,28 +7,38 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import assume, given
 from scipy import sparse
 
 from clmst.core import csr_forest
 from clmst.core.graph import Graph
 from clmst.core.kruskal import kruskal
 from tests.forests import assert_same_forest
-from tests.strategies import WEIGHT_DTYPES
+from tests.strategies import WEIGHT_DTYPES, EdgeArrays, edge_arrays
 
 # SciPy's matrices have no float16.
 DTYPES = [dtype for dtype in WEIGHT_DTYPES if dtype != np.float16]
 
 
-def matrix(seed: int, dtype: Any = "f8", *, n: int = 40, m: int = 200, top: int = 9) -> Any:
-    """Return a CSR with loops, empty rows, both directions, parallel entries and rows that fall."""
-    rng = np.random.default_rng(seed)
-    u, v = rng.integers(0, n - 5, (2, m)).astype(np.int32)
-    w = rng.integers(0, 2 if np.dtype(dtype).kind == "b" else top, m)
-    if np.dtype(dtype).kind in "if":
-        w -= 4
-    starts = np.searchsorted(np.sort(u), np.arange(n + 1)).astype(np.int32)
-    v = v[np.argsort(u, kind="stable")]
-    return sparse.csr_array((w.astype(dtype), v, starts), shape=(n, n))
+def csr_of(raw: EdgeArrays, form: str = "any", index: str = "i4") -> Any:
+    """Return a CSR of edges: of both directions, of upper entries, or with rows that fall."""
+    order = np.argsort(raw.u, kind="stable")
+    starts, columns, weights = (
+        (np.searchsorted(raw.u[order], np.arange(raw.n + 1)), raw.v[order], raw.w[order])
+        if form == "any"
+        else raw.csr(symmetric=form == "symmetric")
+    )
+    arrays = (weights, columns.astype(index), starts.astype(index))
+    matrix = sparse.csr_array(arrays, shape=(raw.n, raw.n))
+    matrix.indices, matrix.indptr = arrays[1:]  # of the dtype that is asked for
+    return matrix
+
+
+def matrix() -> Any:
+    """Return a CSR of 40 vertices with loops, both directions, parallel entries and falls."""
+    rng = np.random.default_rng(1)
+    u, v = rng.integers(0, 35, (2, 200))
+    return csr_of(EdgeArrays(40, u, v, rng.integers(-4, 5, 200) / 2))
 
 
 def assert_forest(A: Any) -> None:
@@ -43,45 +53,13 @@ def assert_forest(A: Any) -> None:
         np.testing.assert_array_equal(getattr(A, array), getattr(before, array))
 
 
-@pytest.mark.parametrize("dtype", DTYPES, ids=str)
-def test_matrices_in_any_form(dtype: np.dtype) -> None:
-    for seed in range(10):
-        A = matrix(seed, dtype)
-        assert_forest(A)
-        wide = A.copy()
-        wide.indices, wide.indptr = A.indices.astype(np.int64), A.indptr.astype(np.int64)
-        assert_forest(wide)
-
-
-@pytest.mark.parametrize("top", [1, 3, 1 << 20])
-def test_canonical_matrices(top: int) -> None:
-    """Upper triangles are not sorted, symmetric matrices count each edge once."""
-    for seed in range(10):
-        A = sparse.csr_array(sparse.triu(matrix(seed, "i8", top=top).tocoo(), 1).tocsr())
-        A.sum_duplicates()
-        A.indices, A.indptr = A.indices.astype(np.int32), A.indptr.astype(np.int32)
-        assert_forest(A)
-        both = sparse.csr_array(A + A.T)
-        both.sort_indices()
-        both.indices, both.indptr = both.indices.astype(np.int32), both.indptr.astype(np.int32)
-        assert_forest(both)
-
-
-def test_one_vertex_and_one_entry() -> None:
-    loop = sparse.csr_array(([3.0], [0], [0, 1]), shape=(1, 1))
-    assert_forest(loop)
-    assert_forest(sparse.csr_array(([3.0], [0], [0, 0, 1]), shape=(2, 2)))
-
-
-def test_zeros_of_both_signs_tie() -> None:
-    A = matrix(3)
-    A.data[:] = np.where(np.arange(A.nnz) % 2, 0.0, -0.0)
-    assert_forest(A)
-
-
-def test_integers_beyond_doubles() -> None:
-    A = matrix(4, "i8")
-    A.data[:] = 2**53 + np.random.default_rng(0).integers(0, 4, A.nnz)
+@pytest.mark.parametrize("index", ["i4", "i8"])
+@pytest.mark.parametrize("form", ["any", "upper", "symmetric"])
+@given(raw=edge_arrays(min_vertices=1, max_vertices=40, max_edges=700, dtypes=DTYPES))
+def test_matrices_in_any_form(form: str, index: str, raw: EdgeArrays) -> None:
+    """Loops, parallel entries, ties, zeros of both signs, integers beyond doubles."""
+    A = csr_of(raw, form, index)
+    assume(A.nnz)
     assert_forest(A)
 
 
@@ -97,7 +75,7 @@ FAULTS: dict[str, Callable[[Any], None]] = {
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_faults_are_left_to_the_graph(fault: str) -> None:
-    A = matrix(1)
+    A = matrix()
     FAULTS[fault](A)
     assert csr_forest.forest_of_matrix(A, maximum=False) is None
     assert csr_forest.entries_of_matrix(A) is None
@@ -105,20 +83,20 @@ def test_faults_are_left_to_the_graph(fault: str) -> None:
 
 
 def test_what_is_not_plain() -> None:
-    A = matrix(1)
+    A = matrix()
     assert csr_forest.is_plain(A)
-    lists, longer, other, strided = (A.copy() for _ in range(4))
+    lists, longer, foreign, strided = (A.copy() for _ in range(4))
     lists.data = A.data.tolist()
     longer.data = np.append(A.data, 1.0)
-    other.data = A.data.astype(">f8")
+    foreign.data = A.data.astype(">f8")
     strided.data = np.repeat(A.data, 2)[::2]
-    for given in (A.tocoo(), lists, longer, other, strided, A.toarray(), A.astype(np.longdouble)):
-        assert not csr_forest.is_plain(given)
+    for other in (A.tocoo(), lists, longer, foreign, strided, A.toarray(), A.astype(np.longdouble)):
+        assert not csr_forest.is_plain(other)
 
 
 def test_words_that_do_not_fit_are_left_to_the_graph(monkeypatch: pytest.MonkeyPatch) -> None:
     """Both ends and the entry of an edge share one word: here 6, 6 and 8 bits."""
-    A = matrix(1)
+    A = matrix()
     monkeypatch.setattr(csr_forest, "_WORD", 20)
     assert_forest(A)
     monkeypatch.setattr(csr_forest, "_WORD", 19)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import pytest
 
@@ -12,10 +14,11 @@ from clmst.core.lazy import LazyField, LazyProperty, known
 from clmst.runtime.device import Device
 
 THREADS = 4
+T = TypeVar("T")
 
 
 class Workshop:
-    """What makes two things, one out of the other."""
+    """An object with two lazy properties, one made of the other."""
 
     def __init__(self) -> None:
         self.lock = threading.RLock()
@@ -38,18 +41,24 @@ class Workshop:
         return self.bolt, self.bolt
 
 
-def test_threads_that_ask_at_once_get_the_same() -> None:
-    """One of two queues or pools is lost, and what was put into it."""
-    shop, ready = Workshop(), threading.Barrier(THREADS)
+def at_once(ask: Callable[[], T]) -> list[T]:
+    """Return what threads get that ask at the same time."""
+    ready = threading.Barrier(THREADS)
 
-    def ask(_: int) -> tuple[object, object]:
+    def asked(_: int) -> T:
         ready.wait()
-        return shop.joint
+        return ask()
 
     with ThreadPoolExecutor(THREADS) as pool:
-        joints = set(pool.map(ask, range(THREADS)))
-    assert joints == {(shop.bolt, shop.bolt)}
+        return list(pool.map(asked, range(THREADS)))
+
+
+def test_threads_that_ask_at_once_get_the_same() -> None:
+    """One of two queues or pools is lost, and what was put into it."""
+    shop = Workshop()
+    assert set(at_once(lambda: shop.joint)) == {(shop.bolt, shop.bolt)}
     assert shop.made == ["joint", "bolt"]
+    assert Workshop().bolt is not shop.bolt
 
 
 def test_a_property_that_is_forgotten_is_made_again() -> None:
@@ -57,39 +66,22 @@ def test_a_property_that_is_forgotten_is_made_again() -> None:
     shop = Workshop()
     assert Workshop.bolt.made(shop) is None
     assert shop.made == []
+    shop.fails = True
+    with pytest.raises(ValueError, match="no steel"):  # a device may have memory later
+        _ = shop.bolt
+    shop.fails = False
     first = shop.bolt
-    assert Workshop.bolt.made(shop) is first
+    assert Workshop.bolt.made(shop) is first is shop.bolt
     Workshop.bolt.forget(shop)
     assert shop.bolt is not first
     Workshop.bolt.forget(shop)
     Workshop.bolt.forget(shop)  # what there is not is forgotten already
 
 
-def test_what_failed_is_tried_again() -> None:
-    """A device without memory may have some later."""
-    shop = Workshop()
-    shop.fails = True
-    with pytest.raises(ValueError, match="no steel"):
-        _ = shop.bolt
-    shop.fails = False
-    assert shop.bolt is shop.bolt
-
-
-def test_instances_have_their_own() -> None:
-    """The queue of one device would be everybody's."""
-    assert Workshop().bolt is not Workshop().bolt
-
-
 def test_resources_of_a_new_device(any_device: Device) -> None:
     """Memory of one context is none of another's; threads would allocate in different ones."""
-    new, ready = Device(any_device.cl_device), threading.Barrier(THREADS)
-
-    def ask(_: int) -> tuple[object, ...]:
-        ready.wait()
-        return new.queue, new.context, new._pool, new.staging
-
-    with ThreadPoolExecutor(THREADS) as pool:
-        found = list(pool.map(ask, range(THREADS)))
+    new = Device(any_device.cl_device)
+    found = at_once(lambda: (new.queue, new.context, new._pool, new.staging))
     for resource in zip(*found, strict=True):
         assert len({id(one) for one in resource}) == 1
 
@@ -109,24 +101,8 @@ class Measured:
     length: LazyField[int] = LazyField(refuse_negative)
 
 
-def test_a_field_is_what_it_is_given_as() -> None:
-    assert Measured(3).length == 3
-
-
-def test_a_value_that_is_given_is_checked() -> None:
-    with pytest.raises(ValueError, match="negative"):
-        Measured(-1)
-
-
-def test_a_field_is_known_once_it_is_read() -> None:
-    """Who only wants to know must not cause the work."""
-    found = Measured(lambda: 4)
-    assert known(found, "length") is None
-    assert found.length == known(found, "length") == 4
-    assert known(Measured(3), "length") == 3
-
-
-def test_a_function_is_called_once_when_the_field_is_read() -> None:
+def test_a_field_is_made_once_when_it_is_read() -> None:
+    """A look at what is known must not cause the work."""
     calls: list[int] = []
 
     def measure() -> int:
@@ -134,13 +110,17 @@ def test_a_function_is_called_once_when_the_field_is_read() -> None:
         return 4
 
     found = Measured(measure)
+    assert known(found, "length") is None
     assert calls == []
-    assert (found.length, found.length) == (4, 4)
+    assert found.length == found.length == known(found, "length") == 4
     assert calls == [1]
+    assert Measured(3).length == known(Measured(3), "length") == 3
 
 
-def test_what_a_function_returns_is_checked() -> None:
-    """It is tried again the next time: nothing wrong is kept."""
+def test_a_field_is_checked() -> None:
+    """What a function returns is tried again the next time: nothing wrong is kept."""
+    with pytest.raises(ValueError, match="negative"):
+        Measured(-1)
     found = Measured(lambda: -1)
     for _ in range(2):
         with pytest.raises(ValueError, match="negative"):

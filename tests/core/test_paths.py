@@ -16,34 +16,26 @@ import clmst
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.forest import Forest
 from clmst.core.graph import Graph
-from clmst.core.paths import Hierarchy, components
+from clmst.core.paths import Hierarchy
 from tests.strategies import EdgeArrays, edge_arrays
 
 
-@given(raw=edge_arrays(), draw=st.data())
-def test_paths_are_those_of_networkx(raw: EdgeArrays, draw: st.DataObject) -> None:
-    """The one path of a tree; nothing between trees."""
+@given(raw=edge_arrays(min_vertices=1), draw=st.data())
+def test_paths_and_parents_are_those_of_networkx(raw: EdgeArrays, draw: st.DataObject) -> None:
+    """The one path of a tree, nothing between trees; a parent is one edge nearer to the root."""
     forest = clmst.kruskal(raw.graph())
     tree = forest.to_networkx()
-    if not raw.n:
-        return
     vertices = st.integers(0, raw.n - 1)
     u, v = draw.draw(vertices), draw.draw(vertices)
     expected = nx.shortest_path(tree, u, v) if nx.has_path(tree, u, v) else []
     assert forest.path(u, v) == expected
     assert forest.path(v, u) == expected[::-1]
-
-
-@given(raw=edge_arrays())
-def test_parents_are_one_edge_nearer_to_the_least_vertex(raw: EdgeArrays) -> None:
-    forest = clmst.kruskal(raw.graph())
-    parents, tree = forest.parents(), forest.to_networkx()
-    assert parents.shape == (raw.n,)
-    for members in nx.connected_components(tree):
-        depth = nx.single_source_shortest_path_length(tree, min(members))
-        assert parents[min(members)] == -1
-        assert all(depth[int(parents[v])] == depth[v] - 1 for v in members - {min(members)})
-        assert all(tree.has_edge(int(parents[v]), v) for v in members - {min(members)})
+    roots = {min(members): members for members in nx.connected_components(tree)}
+    parents = [-1] * raw.n
+    for root in roots:
+        for parent, child in nx.bfs_edges(tree, root):
+            parents[child] = parent
+    assert forest.parents().tolist() == parents
 
 
 def test_a_long_path_needs_no_recursion() -> None:
@@ -51,12 +43,8 @@ def test_a_long_path_needs_no_recursion() -> None:
     forest = clmst.kruskal(Graph.from_edges(np.arange(n - 1), np.arange(1, n)))
     assert forest.path(n - 1, 0) == list(range(n))[::-1]
     assert forest.parents()[1:].tolist() == list(range(n - 1))
-
-
-def test_what_is_returned_can_be_changed() -> None:
-    forest = clmst.kruskal([[0, 1], [1, 0]])
-    forest.parents()[:] = 7
-    assert forest.parents().tolist() == [-1, 0]
+    forest.parents()[:] = 7  # a copy
+    assert forest.parents()[0] == -1
 
 
 def test_vertices_are_named_as_the_caller_does() -> None:
@@ -142,17 +130,11 @@ def test_scipy_18494_raft_2706_networkit_1068_the_same_tree_and_which_it_is(
         assert ("maximum" if one.maximum else "minimum") in repr(one)
 
 
-def test_components_of_pairs() -> None:
-    count, labels = components(5, np.array([0, 3]), np.array([2, 4]))
-    assert count == 3
-    assert labels.tolist() == [0, 1, 0, 2, 2]
-
-
-@pytest.mark.parametrize("n", [2, 3, 40, 300])
+@pytest.mark.parametrize("n", [1, 2, 3, 40, 300])
 def test_every_pair_of_random_trees(n: int) -> None:
     rng = np.random.default_rng(n)
     tree = nx.random_labeled_tree(n, seed=n)
-    edges = rng.permutation(np.array(tree.edges))
+    edges = rng.permutation(np.array(tree.edges, np.int64).reshape(-1, 2))
     for rank, (u, v) in enumerate(edges.tolist()):
         tree[u][v]["rank"] = rank
     hierarchy = Hierarchy(n, edges[:, 0].copy(), edges[:, 1].copy())
@@ -165,8 +147,3 @@ def test_every_pair_of_random_trees(n: int) -> None:
     assert hierarchy.last_ranks(x, y).tolist() == expected
     # The bound by which most edges are settled is never too low.
     assert (np.maximum(hierarchy.reaches[x], hierarchy.reaches[y]) >= expected).all()
-
-
-def test_no_edges() -> None:
-    hierarchy = Hierarchy(3, np.zeros(0, np.int64), np.zeros(0, np.int64))
-    assert hierarchy.reaches.tolist() == [-1, -1, -1]

@@ -325,11 +325,3 @@ def test_a_handful_is_described_and_all_are_counted() -> None:
     assert len(result.problems) == 5
     with pytest.raises(InvalidForestError, match=r"^edge id 0 \(0, 1\) .* \(and 98 more\)$"):
         result.raise_if_invalid()
-
-
-@pytest.mark.parametrize("n", [0, 1, 4])
-def test_the_empty_forest_of_no_edges(n: int) -> None:
-    graph = Graph.from_edges([], [], [], n_vertices=n)
-    assert verify(graph, kruskal(graph))
-    assert verify(graph, kruskal(graph, maximum=True))
-    assert not verify(graph, replace(kruskal(graph), n_vertices=n + 1))
