@@ -81,7 +81,7 @@ SHARED = [
     ("algorithms.proof.tree", "_NODES", "proof/state.cl", "LEVEL_NODES"),
     ("algorithms.proof.tree", "_TOPS", "proof/state.cl", "LEVEL_TOPS"),
     ("algorithms.proof.tree", "_LEVEL_WORDS", "proof/state.cl", "LEVEL_WORDS"),
-    ("algorithms.proof.claim", "_TILE", "proof/edges.cl", "EDGES_TILE"),
+    ("algorithms.proof.prove", "_TILE", "proof/edges.cl", "EDGES_TILE"),
     (
         "algorithms.csr_validation.check",
         "_VERDICT_WORDS",

@@ -26,16 +26,8 @@ from clmst.runtime.launcher import Launcher
 def checked(forest: DeviceForest, launch: Launcher) -> DeviceForest:
     """Return a forest that has been proved, with the proof's figures in ``stats["proof"]``; waits.
 
-    Parameters
-    ----------
-    forest : DeviceForest
-    launch : Launcher
-        Of the forest's device, whose lock the caller has.
-
-    Raises
-    ------
-    InvalidForestError
-        The forest is not the one; names the first edge that shows it.
+    The caller has the lock of the device. Raises InvalidForestError if the forest is not the one,
+    which names the first edge that shows it.
     """
     began = time.perf_counter()
     refusal, is_refuted = _refusal(forest), False
