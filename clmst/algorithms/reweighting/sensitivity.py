@@ -43,16 +43,9 @@ class ReferenceWeights:
     """The weights of a round and its forest, to which later weights are compared. O(m).
 
     The graph stores each edge once, with the row of each slot; it has VECTOR of them at least.
-    Records are memory for a word an edge.
-
-    Attributes
-    ----------
-    word : mapping
-        The macros that tell kernels how to read such weights.
-    octave : int
-        Steps on the scale from a weight to its double.
-    floor : int
-        The position of all weights that are lighter.
+    `records` is memory for a word an edge, `word` has the macros that tell kernels how to read such
+    weights, `octave` is how many steps a weight and its double are apart, and `floor` is the
+    position of all weights that are lighter.
     """
 
     def __init__(
@@ -88,10 +81,8 @@ class ReferenceWeights:
         """Return the positions of a sample of the forest's edges on the scale, rising; waits."""
         m = self.records.size
         count = min(_SAMPLES, m)
-        words, drawn = (
-            np.empty(count, np.uint32),
-            DeviceArray.empty(count, np.uint32, self.records.device),
-        )
+        words = np.empty(count, np.uint32)
+        drawn = DeviceArray.empty(count, np.uint32, self.records.device)
         launch.for_each(self.program, "sensitivity_sample", count, self.records, drawn, m, count)
         if count:
             launch.read(drawn.memory, words)
