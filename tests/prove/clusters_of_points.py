@@ -9,9 +9,9 @@ import numpy as np
 import clmst
 from clmst import Device, Points
 from clmst.core.weight_keys import Array
-from clmst.points.condensed import ClusterChoice, condense, label_points
+from clmst.points.condensed import choose_clusters, condense, label_points
 from clmst.points.dendrogram import Dendrogram
-from tests.prove.plain import Merged, merges
+from tests.prove.plain import merges
 
 
 def difference(
@@ -53,21 +53,13 @@ def _clusters(
     """Return labels and strengths by Kruskal's algorithm over all pairs, and merges in Python."""
     u, v = np.triu_indices(len(mutual), 1)
     graph = clmst.Graph.from_edges(u, v, mutual[u, v], n_vertices=len(mutual))
-    tree = condense(_as_dendrogram(merges(clmst.kruskal(graph))), min_cluster_size)
-    selection = ClusterChoice(
-        method=cluster_selection_method,
-        epsilon=0.0,
-        max_size=None,
-        allow_single=allow_single_cluster,
+    merged = merges(clmst.kruskal(graph))
+    dendrogram = Dendrogram(
+        n_points=merged.n, children=merged.children, heights=merged.heights, sizes=merged.sizes
     )
-    labels, strengths, _ = label_points(tree, selection.choose(tree), 0.0)
+    tree = condense(dendrogram, min_cluster_size)
+    chosen = choose_clusters(
+        tree, method=cluster_selection_method, allow_single=allow_single_cluster
+    )
+    labels, strengths, _ = label_points(tree, chosen, 0.0)
     return labels, strengths
-
-
-def _as_dendrogram(merged: Merged) -> Dendrogram:
-    return Dendrogram(
-        n_points=merged.n,
-        children=merged.children,
-        heights=merged.heights,
-        sizes=merged.sizes,
-    )

@@ -10,7 +10,7 @@ import pytest
 
 import clmst
 from clmst import Device, OutOfDeviceMemoryError, Points
-from clmst.algorithms.dense import nearest
+from clmst.algorithms.dense import tile_pairs
 from clmst.algorithms.dense.tiles import PackedPoints
 from clmst.core.weight_keys import Array
 from clmst.runtime.device_matrix import DeviceMatrix
@@ -55,7 +55,7 @@ def assert_near(points: Points, device: Device, k: int, expected: Array) -> None
     matrix, launch = DeviceMatrix.upload(points, device), Launcher(device, device.queue)
     for by in FILTERS:
         packed = PackedPoints.upload(matrix, launch, by=by)
-        found = nearest.distances(packed, k, launch).to_host()
+        found = tile_pairs.distances(packed, k, launch).to_host()
         np.testing.assert_array_equal(found, expected, err_msg=by)
 
 
