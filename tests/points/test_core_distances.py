@@ -2,33 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 from scipy import sparse
 from scipy.spatial.distance import cdist
 
 import clmst
-from clmst import Device, InvalidArgumentError, InvalidGraphError, Points
+from clmst import Device, InvalidGraphError
 from tests.capabilities import with_capabilities
-
-
-@pytest.mark.parametrize("d", [1, 2, 5, 11])
-def test_the_kth_least_distance(d: int) -> None:
-    """With duplicates, whose distance is 0."""
-    rng = np.random.default_rng(d)
-    coordinates = np.concatenate([rng.normal(size=(150, d)), np.ones((20, d))])
-    distances = np.sort(cdist(coordinates, coordinates), axis=1)
-    for k in (1, 2, 5, 170):
-        np.testing.assert_array_equal(clmst.core_distances(coordinates, k), distances[:, k - 1])
-
-
-def test_points_bring_their_metric() -> None:
-    coordinates = np.random.default_rng(1).normal(size=(60, 3))
-    expected = np.sort(cdist(coordinates, coordinates, "cityblock"), axis=1)[:, 3]
-    points = Points(coordinates, "manhattan")
-    np.testing.assert_array_equal(clmst.core_distances(points, 4), expected)
 
 
 def test_the_host_has_the_same_bits(any_device: Device) -> None:
@@ -62,9 +43,3 @@ def test_stored_distances() -> None:
 
 def test_no_points() -> None:
     assert clmst.core_distances(np.zeros((0, 2)), 1).shape == (0,)
-
-
-@pytest.mark.parametrize("k", [0, 4, 2.5, True])
-def test_how_many_neighbours(k: Any) -> None:
-    with pytest.raises(InvalidArgumentError, match="min_samples"):
-        clmst.core_distances(np.eye(3), k)

@@ -6,12 +6,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy import sparse
 from scipy.cluster import hierarchy
 from scipy.spatial.distance import pdist, squareform
 
 import clmst
-from clmst import Device, Forest, InvalidArgumentError, InvalidGraphError, Points
+from clmst import Device, Forest, Points
 from clmst.cluster import neighbour_forest, single_linkage
 from tests.forests import assert_same_forest
 
@@ -152,42 +151,3 @@ def test_distances_of_other_metrics(any_device: Device) -> None:
 def test_the_fewest_points(any_device: Device, n: int) -> None:
     found = neighbour_forest(np.zeros((n, 2)), np.full((n, 1), -1), device=any_device)
     assert found.weights.tolist() == [0.0] * (n - 1)
-
-
-FOUR = np.arange(8.0).reshape(4, 2)
-LISTS = np.array([[1], [0], [3], [2]])
-
-
-@pytest.mark.parametrize(
-    ("neighbours", "message"),
-    [
-        (LISTS + 2, r"neighbour 0 of point 2 is 5; it must be from 0 to 3, or -1"),
-        (LISTS - 2, r"neighbour 0 of point 1 is -2"),
-        (LISTS[:3], r"shape \(3, 1\).*a row for each of 4 points"),
-        (LISTS[:, 0], r"shape \(4,\)"),
-        (LISTS * 1.0, "dtype float64; they must be integers"),
-        ((LISTS, LISTS), "dtypes int64 and int64"),
-        ((LISTS, np.ones((4, 2))), r"shape \(4, 1\) and their distances \(4, 2\)"),
-        ((LISTS, LISTS - 1.5), "point 0 has neighbour 1 at the distance -0.5"),
-        ((LISTS, LISTS * np.nan), "point 0 has neighbour 1 at the distance nan"),
-        (sparse.coo_array(([-1.0], ([0], [1])), shape=(4, 4)), "the weight -1.0"),
-        (sparse.coo_array(([np.nan], ([0], [1])), shape=(4, 4)), "NaN"),
-        (sparse.coo_array(([1.0], ([0], [1])), shape=(5, 5)), "5 vertices and X has 4 points"),
-        (clmst.DenseGraph(np.zeros((4, 4))), "neighbours is .* it must be a sparse matrix"),
-        ("near", "a str is no graph that clmst knows"),
-    ],
-)
-def test_bad_neighbours_are_one_clear_error(neighbours: Any, message: str) -> None:
-    for join in ("connected", "exact"):
-        with pytest.raises((InvalidGraphError, InvalidArgumentError), match=message):
-            single_linkage(FOUR, neighbours=neighbours, join=join)
-
-
-def test_other_bad_input() -> None:
-    graph = clmst.Graph.from_edges([0], [1], [1.0])
-    with pytest.raises(InvalidArgumentError, match="edges of its own"):
-        neighbour_forest(graph, LISTS)
-    with pytest.raises(InvalidArgumentError, match="join"):
-        neighbour_forest(FOUR, LISTS, join="near")  # type: ignore[arg-type]
-    with pytest.raises(InvalidGraphError, match="no points"):
-        neighbour_forest(np.zeros((0, 2)), np.zeros((0, 1), int))
