@@ -17,7 +17,7 @@ from clmst.algorithms.bvh_boruvka import choice
 from clmst.algorithms.dendrogram.merge import rising_order
 from clmst.algorithms.edge_stream.passes import bytes_of_row, bytes_of_vertex
 from clmst.algorithms.proof.prove import prove
-from clmst.algorithms.shared.device_forest import DeviceForest
+from clmst.algorithms.proof.self_test import claim_of
 from clmst.core.weight_keys import Array
 from clmst.runtime.launcher import Launcher
 from clmst.scale import stream_sink
@@ -145,14 +145,7 @@ def _proof(task: Task) -> str | None:
 def _proves(resident: Any, slots: Array, maximum: bool) -> bool:
     claimed, device = np.asarray(slots, np.uint32), resident.device
     ends = np.column_stack((resident.graph.rows[claimed], resident.graph.indices[claimed]))
-    flat = np.ascontiguousarray(ends, np.uint32).ravel()
-    claim = DeviceForest(
-        graph=resident,
-        n_edges=claimed.size,
-        slots=clmst.DeviceArray.from_host(claimed, device).memory,
-        edges=clmst.DeviceArray.from_host(flat, device).memory,
-        maximum=maximum,
-    )
+    claim = claim_of(resident, ends, claimed, maximum=maximum)
     with device.lock:
         return prove(claim, Launcher(device, device.queue)).ok
 
