@@ -19,6 +19,7 @@ from clmst.runtime.launcher import Launcher
 from tests.forests import assert_same_forest
 
 Array = Any
+Rounds = Callable[[np.random.Generator], Iterator[Array]]
 
 
 def solve(device: Device, moving: MovingPoints, points: Points) -> Forest:
@@ -33,7 +34,7 @@ def ways_of(
     device: Device, rounds: Iterable[Array], metric: Any = "euclidean", *, candidates: bool
 ) -> list[str]:
     """Return how each round was solved; all are right. Lists are kept whatever has moved."""
-    moving, found = MovingPoints(1.0), []
+    moving, found = MovingPoints(1.0), list[str]()
     for coordinates in rounds:
         if candidates and not found:
             prepare = partial(solver_of_candidates, n=len(coordinates), device=device)
@@ -100,41 +101,40 @@ def tiny(rng: np.random.Generator) -> Array:
     return rng.integers(0, 9, (120, 2)) * 1e-162
 
 
-def equal(extent: float) -> Callable[[np.random.Generator], Iterator[Array]]:
+def equal(extent: float) -> Rounds:
     """Equal points are all candidates of each other, and so are points beyond all numbers."""
     return lambda rng: (extent * rng.choice([-1.0, 1.0], (500, 2)) for _ in range(3))
 
 
+def crowds_by(step: float) -> Rounds:
+    return lambda rng: around(rng, crowds(rng, 3), *[step] * 8)
+
+
+def of_dimensions(d: int) -> Rounds:
+    return lambda rng: around(rng, rng.random((300, d)), 0.0, 1e-4, 0.1)
+
+
+def few(n: int) -> Rounds:
+    places = np.arange(2.0 * n).reshape(n, 2) % 701
+    return lambda rng: around(rng, places, 0.0, 1e-3, 1e-3, 1e-3)
+
+
+def of_any_size(rng: np.random.Generator) -> Iterator[Array]:
+    return around(rng, rng.random((400, 3)) + 2, 0.0, 1e-9, 1e-3, 0.05, 0.5)
+
+
 METRICS = ("euclidean", "manhattan", "chebyshev", "cosine")
 # Rounds of points, their metric, and a way that is taken where candidates are looked for.
-ROUNDS: dict[str, tuple[Callable[[np.random.Generator], Iterator[Array]], str, str]] = {
+ROUNDS: dict[str, tuple[Rounds, str, str]] = {
     **{
-        f"{metric} crowds by {step}": (
-            lambda rng, step=step: around(rng, crowds(rng, 3), *[step] * 8), metric, "candidates",
-        )
+        f"{metric} crowds by {step}": (crowds_by(step), metric, "candidates")
         for metric in METRICS[:3]
         for step in (1e-9, 1e-6, 1e-5)
     },
+    **{metric: (of_any_size, metric, "anew") for metric in METRICS},
+    **{f"{d} dimensions": (of_dimensions(d), "euclidean", "anew") for d in (1, 10)},
     **{
-        metric: (
-            lambda rng: around(rng, rng.random((400, 3)) + 2, 0.0, 1e-9, 1e-3, 0.05, 0.5), metric,
-            "anew",
-        )
-        for metric in METRICS
-    },
-    **{
-        f"{d} dimensions": (
-            lambda rng, d=d: around(rng, rng.random((300, d)), 0.0, 1e-4, 0.1), "euclidean", "anew"
-        )
-        for d in (1, 10)
-    },
-    **{
-        f"{n} points": (
-            lambda rng, n=n: around(
-                rng, np.arange(2.0 * n).reshape(n, 2) % 701, 0.0, 1e-3, 1e-3, 1e-3
-            ),
-            "euclidean", "candidates" if n > 1 else "anew",
-        )
+        f"{n} points": (few(n), "euclidean", "candidates" if n > 1 else "anew")
         for n in (0, 1, 2, 8, 9, 513)
     },
     **{f"equal times {x}": (equal(x), "euclidean", "lists") for x in (0.0, 1e-320, 1e308)},
@@ -146,7 +146,7 @@ ROUNDS: dict[str, tuple[Callable[[np.random.Generator], Iterator[Array]], str, s
     "huge": (lambda rng: shuffled(rng, huge(rng)), "euclidean", "anew"),
     "tiny": (lambda rng: shuffled(rng, tiny(rng)), "euclidean", "anew"),
     "huge and tiny": (lambda rng: shuffled(rng, huge(rng), tiny(rng)), "euclidean", "anew"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", ROUNDS)

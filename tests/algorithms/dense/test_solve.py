@@ -58,18 +58,26 @@ def test_matrix_of_every_dtype(any_device: Device, dtype: np.dtype[Any]) -> None
     assert_right(DenseGraph(matrix(270, dtype)), any_device)
 
 
+def square(n: int, most: int = 40, times: float = 1) -> Array:
+    """Return a symmetric matrix of random integers below a bound, times a factor."""
+    weights = np.random.default_rng(n).integers(0, most, (n, n), dtype=np.int32)
+    return np.maximum(weights, weights.T) * times if times != 1 else np.maximum(weights, weights.T)
+
+
 @pytest.mark.parametrize("n", [0, 1, 2, 3, 17, 255, 256, 257, 600])
 def test_sizes_around_blocks(device: Device, n: int) -> None:
-    rng = np.random.default_rng(n)
-    weights = rng.integers(0, 40 if n % 2 else 1 << 30, (n, n), dtype=np.int32)
-    assert_right(DenseGraph(np.maximum(weights, weights.T)), device, both=False)
+    assert_right(DenseGraph(square(n, 40 if n % 2 else 1 << 30)), device, both=False)
 
 
-def test_wide_weights(device: Device) -> None:
-    """Doubles that 32 bits do not hold take two words, and rows that tie in the first."""
-    rng = np.random.default_rng(3)
-    weights = 1 + rng.integers(0, 1 << 20, (300, 300)) * 2.0**-50
-    assert_right(DenseGraph(np.maximum(weights, weights.T)), device)
+@pytest.mark.parametrize("short_ids", [None, 4])
+def test_words_of_edges(
+    device: Device, short_ids: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Doubles take two words, and tie in the first; ends, too, of more than 65536 vertices."""
+    if short_ids is not None:  # as so many vertices are too many for a test
+        monkeypatch.setattr(dense_plan, "_SHORT_IDS", short_ids)
+    for weights in (square(300, 6), square(300, 6, 1 / 7), 1 + square(300, 1 << 20, 2.0**-50)):
+        assert_right(DenseGraph(weights), device, both=False)
 
 
 def test_all_weights_equal(device: Device) -> None:
@@ -99,14 +107,6 @@ def test_blocks_of_more_cells(any_device: Device) -> None:
     assert_same_forest(clmst.minimum_spanning_forest(resident), forest)
 
 
-def test_ends_that_share_no_word(device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As of more than 65536 vertices, which are too many for a test."""
-    monkeypatch.setattr(dense_plan, "_SHORT_IDS", 4)
-    weights = np.random.default_rng(5).integers(0, 6, (300, 300))
-    assert_right(DenseGraph(np.maximum(weights, weights.T)), device, both=False)
-    assert_right(DenseGraph(np.maximum(weights, weights.T) / 7), device, both=False)
-
-
 def test_array_is_taken_as_it_is(any_device: Device) -> None:
     """`auto` means dense for it; the forest names cells and places in the condensed form."""
     weights = np.array([[9, 4, 0], [4, 9, 2], [0, 2, 9]])
@@ -130,8 +130,7 @@ def test_masked_array(any_device: Device) -> None:
 
 def test_most_blocks_are_read_once(device: Device) -> None:
     """That is what the entries of blocks are for."""
-    weights = np.random.default_rng(2).integers(0, 1 << 30, (3000, 3000), dtype=np.int32)
-    stats = solve(np.maximum(weights, weights.T), device).stats
+    stats = solve(square(3000, 1 << 30), device).stats
     assert stats["rounds"] == len(stats["components"]) - 1 == len(stats["blocks_again"]) + 1 > 3
     assert stats["blocks"] == 3000 * 12
     assert sum(stats["blocks_again"]) < stats["blocks"] / 4
@@ -141,8 +140,7 @@ def test_most_blocks_are_read_once(device: Device) -> None:
 def test_everything_is_read_again(device: Device, dtype: Any) -> None:
     """As CU does: the same forest, and all blocks in each round after the first."""
     rng = np.random.default_rng(7)
-    weights = rng.integers(0, 500, (600, 600)) / (1 if dtype is np.int32 else 7)
-    complete = DenseGraph(np.maximum(weights, weights.T).astype(dtype))
+    complete = DenseGraph(square(600, 500, 1 if dtype is np.int32 else 1 / 7).astype(dtype))
     u, v = rng.integers(0, 500, (2, 3000))
     sparse = Graph.from_edges(u, v, rng.integers(0, 30, 3000).astype(dtype), n_vertices=520)
     of_tiles = Points(rng.integers(0, 5, (300, 14)))
@@ -230,11 +228,9 @@ def test_panels(any_device: Device, host_arrays: Any) -> None:
     """A matrix that is larger than one allocation comes in several."""
     if host_arrays == "shared":
         host_arrays = any_device.capabilities.host_arrays
-    n = 500
+    n, rng = 500, np.random.default_rng(1)
     small = with_capabilities(any_device, max_allocation=300_000, host_arrays=host_arrays)
-    rng = np.random.default_rng(1)
-    weights = rng.integers(0, 300, (n, n), dtype=np.int32)
-    complete = DenseGraph(np.maximum(weights, weights.T))
+    complete = DenseGraph(square(n, 300))
     resident = clmst.to_device(complete, small)
     assert len(resident.panels) == (4 if host_arrays == "copied" else 1)
     assert_same_forest(clmst.minimum_spanning_forest(resident), clmst.kruskal(complete.to_graph()))

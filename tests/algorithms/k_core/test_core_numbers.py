@@ -68,14 +68,14 @@ def wheel_with_tails(n: int) -> Graph:
     """Return a wheel, whose hub has more slots than are gone through at a time."""
     rim = np.arange(1, n + 1)
     tails = np.stack([rim[::2], n + 1 + np.arange(rim[::2].size)])
-    ends = [[rim, np.zeros(n, int)], [rim, rim % n + 1], tails]
+    ends: Any = [[rim, np.zeros(n, int)], [rim, rim % n + 1], tails]
     return Graph.from_edges(*np.concatenate(ends, axis=1))
 
 
 def star_of_paths(n: int) -> Graph:
     """Return paths of two from one vertex, which brings down thousands at once."""
     leaves = np.arange(1, n)
-    ends = [[np.zeros(n - 1, int), leaves], [leaves, n + leaves - 1]]
+    ends: Any = [[np.zeros(n - 1, int), leaves], [leaves, n + leaves - 1]]
     return Graph.from_edges(*np.concatenate(ends, axis=1))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -147,23 +148,33 @@ def test_several_devices(monkeypatch: pytest.MonkeyPatch) -> None:
                     solver.solve(weights, verify=True)
 
 
-def test_no_memory_for_the_proof(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Then the host proves, and says why."""
-
-    def refuse(*_: Any) -> Any:
-        raise OutOfDeviceMemoryError("no memory is left\nat all")
-
-    monkeypatch.setattr(proof, "prove", refuse)
-    reported = clmst.minimum_spanning_forest(GRAPH, verify=True).stats["proof"]
-    assert (reported["where"], reported["reason"]) == ("host", "no memory is left")
+def no_memory(*_: Any) -> Any:
+    raise OutOfDeviceMemoryError("no memory is left\nat all")
 
 
-def test_a_device_that_refuses_right_forests(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The host has the last word, and the user gets to know."""
-    monkeypatch.setattr(proof, "prove", lambda *_: proof.Proof(ok=False))
-    with pytest.warns(DeviceWarning, match="proofs of this device cannot be relied on"):
+@pytest.mark.parametrize(
+    ("seam", "answer", "reason"),
+    [
+        ("proof.prove.prove", no_memory, "no memory is left"),
+        ("proof.prove.prove", lambda *_: proof.Proof(ok=False), "the device took the forest for w"),
+        ("families.proof_refusal", lambda *_, **__: "wrong of late",
+         "the device has not passed the self-test of proofs: wrong of late"),
+    ],
+    ids=["no memory", "refuses", "not trusted"],
+)  # fmt: skip
+def test_the_host_has_the_last_word(
+    monkeypatch: pytest.MonkeyPatch, seam: str, answer: Any, reason: str
+) -> None:
+    """Where the device does not prove, the host does, and says why."""
+    monkeypatch.setattr(f"clmst.algorithms.{seam}", answer)
+    expectation: Any = nullcontext()
+    if reason.startswith("the device took"):
+        expectation = pytest.warns(DeviceWarning, match="proofs of this device cannot be relied on")
+    with expectation:
         forest = clmst.minimum_spanning_forest(GRAPH, verify=True)
-    assert forest.stats["proof"]["where"] == "host"
+    reported = forest.stats["proof"]
+    assert reported["where"] == "host"
+    assert reported["reason"].startswith(reason)
     assert forest.verify(GRAPH)
 
 

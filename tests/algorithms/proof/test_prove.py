@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 from itertools import combinations, product
+from typing import Any
 
 import hypothesis.strategies as st
 import numpy as np
@@ -128,7 +129,9 @@ def test_graphs_without_edges(device: Device, n: int, u: list[int], v: list[int]
 def test_any_edge_set(device: Device, data: st.DataObject) -> None:
     """Edges exchanged, left out, or added: right exactly where the set is the oracle's."""
     dtype, maximum = data.draw(st.sampled_from(WEIGHTS))
-    most = data.draw(st.sampled_from([{"max_vertices": 9, "max_edges": 24}, {"max_vertices": 60}]))
+    most: Any = data.draw(
+        st.sampled_from([{"max_vertices": 9, "max_edges": 24}, {"max_vertices": 60}])
+    )
     graph = data.draw(graphs(dtypes=[dtype], **most))
     right = right_slots(graph, maximum=maximum)
     claimed = set(right.tolist())

@@ -57,13 +57,3 @@ def test_each_wrong_claim_must_be_refused(
         claims = proof_self_test.of_graph(graph, right, maximum=False)
         found = next(name for name, found, expected in claims if found != expected)
         assert found == f"a forest {wrong[place]}"
-
-
-def test_a_device_that_has_not_earned_it_leaves_it_to_the_host(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr("clmst.algorithms.families.proof_refusal", lambda *_, **__: "wrong of late")
-    graph = clmst.Graph.from_edges([0, 1], [1, 2], [3, 4])
-    reported = clmst.minimum_spanning_forest(graph, verify=True).stats["proof"]
-    assert reported["where"] == "host"
-    assert reported["reason"] == "the device has not passed the self-test of proofs: wrong of late"
