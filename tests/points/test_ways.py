@@ -7,15 +7,18 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import sparse
+from scipy.spatial.distance import cdist
 
 import clmst
-from clmst import DenseOptions, Device, Forest, Points
+from clmst import DenseOptions, Device, Forest, InvalidGraphError, Points
 from clmst.algorithms.bvh_boruvka import choice, hierarchy
 from clmst.algorithms.bvh_boruvka import solve as bvh_boruvka
 from clmst.algorithms.dense import tile_pairs
 from clmst.algorithms.dense.tiles import PackedPoints
 from clmst.runtime.device_matrix import DeviceMatrix
 from clmst.runtime.launcher import Launcher
+from tests.capabilities import with_capabilities
 from tests.forests import assert_same_forest
 
 Array = Any
@@ -40,6 +43,8 @@ def trees(points: Points, device: Device) -> Iterator[tuple[str, Forest]]:
 def distances(points: Points, k: int, device: Device) -> Iterator[tuple[str, Array]]:
     """Yield the distances to the k-th nearest other points."""
     yield "public", clmst.core_distances(points, k + 1, device=device)
+    poor = with_capabilities(device, doubles=False)
+    yield "host", clmst.core_distances(points, k + 1, device=poor)
     matrix, launch = DeviceMatrix.upload(points, device), Launcher(device, device.queue)
     if 0 < k <= hierarchy.MOST_NEIGHBOURS:
         tree = hierarchy.hierarchy_of(matrix, launch)
@@ -171,3 +176,26 @@ def test_thousands_of_dimensions(any_device: Device) -> None:
     points[2, 0] = np.sqrt(1 - 1e-5)
     assert clmst.core_distances(points, 2, device=any_device)[0] == 1
     assert_right(Points(points), any_device)
+
+
+def test_stored_distances() -> None:
+    """A matrix of all, and graphs of six neighbours; diagonals and loops count as 0."""
+    coordinates = np.random.default_rng(5).random((40, 2))
+    apart = cdist(coordinates, coordinates)
+    expected = np.sort(apart, axis=1)
+    matrix = np.where(np.eye(40), 7.0, apart)
+    nearest = np.where(apart <= expected[:, 6:7], apart, 0)
+    complete = clmst.DenseGraph(matrix)
+    for k in (1, 3, 6):
+        for given in (complete, sparse.csr_array(apart), sparse.csr_array(nearest)):
+            np.testing.assert_array_equal(clmst.core_distances(given, k), expected[:, k - 1])
+    edges = clmst.Graph.from_edges([0, 1, 1, 1], [1, 2, 1, 0], [3.0, 4.0, 9.0, 5.0])
+    assert clmst.core_distances(edges, 2).tolist() == [3, 3, 4]
+    with pytest.raises(InvalidGraphError, match="point 2 has 1 stored distances"):
+        clmst.core_distances(edges, 3)
+    with pytest.raises(InvalidGraphError, match=r"edge \(0, 1\) has the weight -1"):
+        clmst.core_distances(sparse.csr_array([[0, -1.0], [0, 0]]), 2)
+
+
+def test_no_points() -> None:
+    assert clmst.core_distances(np.zeros((0, 2)), 1).shape == (0,)

@@ -5,35 +5,23 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pytest
 
 import clmst
 from clmst import Device, Forest, Points
-from clmst.algorithms.bvh_boruvka import choice, hierarchy
 from clmst.algorithms.bvh_boruvka import solve as bvh_boruvka
 from clmst.algorithms.bvh_boruvka.hierarchy import hierarchy_of
 from clmst.runtime.device_matrix import DeviceMatrix
 from clmst.runtime.launcher import Launcher
+from clmst.runtime.profile import Profile
 from tests.forests import assert_same_forest
 
 Array = Any
-
-
-def solve(points: Points, device: Device) -> Forest:
-    """Solve by a hierarchy, whatever "auto" would choose."""
-    matrix = DeviceMatrix.upload(points, device)
-    return bvh_boruvka.solve(matrix, Launcher(device, device.queue)).to_host()
-
-
-def assert_right(points: Points, device: Device) -> None:
-    assert_same_forest(solve(points, device), clmst.kruskal(points.to_graph()))
 
 
 def test_crowds_get_boxes_of_their_own(any_device: Device) -> None:
     """One point far away, and the others in one cell of the first codes."""
     rng = np.random.default_rng(8)
     coordinates = np.concatenate([1e-9 * rng.random((400, 2)), [[1e9, 1e9]]])
-    assert_right(Points(coordinates), any_device)
     matrix = DeviceMatrix.upload(Points(coordinates), any_device)
     tree = hierarchy_of(matrix, Launcher(any_device, any_device.queue))
     sides = np.ptp(tree.points.to_host().reshape(-1, 2, 8)[:50], axis=2)
@@ -45,17 +33,22 @@ def test_clusters_get_fine_codes_at_once(any_device: Device) -> None:
     rng = np.random.default_rng(9)
     spread = rng.random((6000, 2))
     clusters = np.concatenate([rng.random((600, 2)), 0.5 + 1e-4 * rng.random((5400, 2))])
-    for coordinates, is_crowded in ((spread, False), (clusters, True), (clusters * 1e-300, True)):
+    sorts = []
+    for coordinates in (spread, clusters, clusters * 1e-300):
+        profile = Profile()
         matrix = DeviceMatrix.upload(Points(coordinates), any_device)
-        builder = hierarchy._Builder(matrix, Launcher(any_device, any_device.queue))
-        assert builder._is_crowded(builder._box(), 9) == is_crowded
-    assert_right(Points(clusters[::8]), any_device)
+        hierarchy_of(matrix, Launcher(any_device, any_device.profiling_queue, profile))
+        any_device.profiling_queue.finish()
+        launched = {name: one.launches for name, one in profile.summary().items()}
+        assert "bvh_boruvka_build_refine" not in launched
+        sorts.append(sum(count for name, count in launched.items() if name.startswith("split")))
+    assert 0 < sorts[0] < sorts[1] == sorts[2]
 
 
-def test_auto_takes_the_hierarchy(any_device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(choice, "_LEAST_POINTS", 2000)  # of GPUs
-    rng = np.random.default_rng(9)
-    few, many = Points(rng.random((100, 2))), Points(rng.random((3000, 2)))
+def test_auto_takes_the_hierarchy(any_device: Device) -> None:
+    """From 1000 points in the plane on CPUs, and 20,000 elsewhere."""
+    rng, n = np.random.default_rng(9), 3000 if any_device.policy.work_group_size == 1 else 20_000
+    few, many = Points(rng.random((100, 2))), Points(rng.random((n, 2)))
     solved = [clmst.minimum_spanning_forest(p, device=any_device) for p in (few, many)]
     assert [forest.stats["algorithm"] for forest in solved] == ["dense", "bvh-boruvka"]
     by_dense = clmst.minimum_spanning_forest(many, algorithm="dense", device=any_device)
@@ -64,7 +57,9 @@ def test_auto_takes_the_hierarchy(any_device: Device, monkeypatch: pytest.Monkey
 
 
 def test_rounds_and_searches_are_told(any_device: Device) -> None:
-    stats = solve(Points(np.random.default_rng(5).random((2000, 2))), any_device).stats
+    points = Points(np.random.default_rng(5).random((2000, 2)))
+    matrix = DeviceMatrix.upload(points, any_device)
+    stats = bvh_boruvka.solve(matrix, Launcher(any_device, any_device.queue)).stats
     assert stats["components"][0] == 2000
     assert stats["components"][-1] == 1
     assert stats["rounds"] == len(stats["searches"]) == len(stats["components"]) - 1

@@ -16,14 +16,15 @@ from scipy import sparse
 
 import clmst
 from clmst import Device, Graph
-from clmst.algorithms import ALGORITHMS
+from clmst.algorithms import ALGORITHMS, families
 from clmst.algorithms.proof import prove as proof
 from clmst.algorithms.proof import self_test as proof_self_test
 from clmst.algorithms.shared.device_forest import DeviceForest, ForestWeights
+from clmst.core.known_graphs import known_graph
 from clmst.core.weight_keys import Array
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device_graph import DeviceGraph
-from clmst.runtime.kernel_family import Answer
+from clmst.runtime.kernel_family import Answer, KernelFamily
 from clmst.runtime.launcher import Launcher
 from tests.strategies import WEIGHT_DTYPES, graphs
 from tests.variants import Variant, variants
@@ -303,3 +304,46 @@ def test_pairs_found_by_climbing_and_in_one_pass(any_device: Device) -> None:
 def test_complete_graphs_of_no_pair(n: int, any_device: Device) -> None:
     resident = clmst.to_device(clmst.DenseGraph(np.zeros((n, n))), any_device)
     assert is_proved(proof_self_test.claim_of(resident, np.zeros((0, 2)), maximum=False))
+
+
+# ------------------------------------------------------------------------- the self-tests
+
+FAMILIES = (families.PROOF, families.COMPLETE_PROOF)
+
+
+@pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
+def test_the_best_device_passes(family: KernelFamily, any_device: Device) -> None:
+    for case in family.cases[:2]:
+        assert family.failure(any_device, case) is None
+
+
+@pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
+@pytest.mark.parametrize("answer", [True, False])
+def test_what_always_says_the_same_fails(
+    family: KernelFamily, answer: bool, any_device: Device, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(proof_self_test, "prove", lambda *_: proof.Proof(ok=answer))
+    reason = family.failure(any_device, family.cases[0])
+    assert reason is not None
+    first = "a forest without its first edge" if answer else "the forest"
+    assert reason.startswith(f"the proof of {first} of ")
+
+
+def test_each_wrong_claim_must_be_refused(
+    any_device: Device, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A proof that lets one kind of wrong claim pass is found by that claim."""
+    known = known_graph("small").weighted(np.dtype(np.uint32), symmetric=False)
+    graph, right = clmst.to_device(known, any_device), right_slots(known)
+    wrong = ["without its first edge", "without its last edge", "with an edge twice"]
+    wrong += ["with a cycle", *["with another edge"] * 3]
+    for place in range(7):
+        calls = iter(range(8))
+
+        def lets_pass(*_: Any, place: int = place, calls: Any = calls) -> proof.Proof:
+            return proof.Proof(ok=next(calls) in (0, place + 1))
+
+        monkeypatch.setattr(proof_self_test, "prove", lets_pass)
+        claims = proof_self_test.of_graph(graph, right, maximum=False)
+        found = next(name for name, found, expected in claims if found != expected)
+        assert found == f"a forest {wrong[place]}"
