@@ -38,11 +38,7 @@ class Dendrogram:
 
     def linkage(self) -> npt.NDArray[np.float64]:
         """Return SciPy's linkage matrix, shape (n - 1, 4)."""
-        matrix = np.empty((self.heights.size, 4))
-        matrix[:, :2] = self.children
-        matrix[:, 2] = self.heights
-        matrix[:, 3] = self.sizes
-        return matrix
+        return np.column_stack((self.children, self.heights, self.sizes))
 
 
 def dendrogram_of(forest: Forest, *, join_components: bool, device: Any) -> Dendrogram:
@@ -101,7 +97,7 @@ _FAR = 1 << 65  # beyond all integers of 64 bits
 
 
 def cut(forest: Forest, height: Any, k: Any) -> Labels:
-    """Return labels by the heights, or by the numbers of clusters, of which one is given."""
+    """Return the labels of cuts, by their heights or by their numbers of clusters."""
     if (height is None) == (k is None):
         raise InvalidArgumentError(
             f"height is {shown(height)} and k is {shown(k)}; a cut takes one of the two"

@@ -184,18 +184,13 @@ def checked_graph(graph: Any) -> Any:
         if isinstance(graph, DenseGraph):
             place, (u, v) = "cell", divmod(lightest, weights.shape[1])
         else:
-            place, (u, v) = "edge", _ends_of_slot(graph, lightest)
+            row = int(np.searchsorted(graph.indptr, lightest, side="right")) - 1
+            place, (u, v) = "edge", (row, int(graph.indices[lightest]))
         raise InvalidGraphError(
             f"{place} ({u}, {v}) has the weight {weights.flat[lightest]}; distances are not "
             "negative"
         )
     return graph
-
-
-def _ends_of_slot(graph: Graph, slot: int) -> tuple[int, int]:
-    """Return the row and the column of a stored entry."""
-    row = int(np.searchsorted(graph.indptr, slot, side="right")) - 1
-    return row, int(graph.indices[slot])
 
 
 def of_sparse(matrix: Any) -> Graph:
@@ -215,7 +210,7 @@ def of_sparse(matrix: Any) -> Graph:
 
 
 def _check_both_directions(graph: Graph, stored: Any) -> None:
-    """Raise if an edge is farther one way than the other, of which the graph has the lesser."""
+    """Raise if the two directions of an edge differ by more than rounding."""
     n, is_edge = np.uint64(graph.n_vertices), stored.row != stored.col
     u, v, given = (array[is_edge] for array in (stored.row, stored.col, stored.data))
     rows = np.repeat(np.arange(graph.n_vertices, dtype=np.uint64), np.diff(graph.indptr))

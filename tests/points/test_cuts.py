@@ -1,4 +1,4 @@
-"""Cuts of forests: the clusters at heights, and so many clusters."""
+"""Cuts of forests: the clusters at heights, and numbers of clusters."""
 
 from __future__ import annotations
 

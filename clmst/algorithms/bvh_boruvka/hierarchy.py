@@ -33,10 +33,10 @@ _CAPACITIES = (4, 8, 32, MOST_NEIGHBOURS)
 _LISTED = 7
 
 LEAF = 8
-# Bits of a code beside the bits of all points' number: cells are so many times as many as points.
+# Bits of a code beside the bits of all points' number: there are 2**4 cells for each point.
 _SPARE_BITS = 4
-# Where so large a share of a sample of points is in a cell with others, codes have at most so many
-# bits in each dimension from the start.
+# The points of a sample; the share that is in a cell with others from which on codes are as long as
+# they can be from the start; and the most bits of a code in each dimension.
 _SAMPLES, _CROWDED_SHARE, _FINEST_BITS = 4096, 0.05, 24
 _LEAST_SIDE = np.finfo(np.float64).tiny
 # Passes over crowds, at the most: one for each halving of a double's exponent would be enough.

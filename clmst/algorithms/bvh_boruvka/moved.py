@@ -44,8 +44,8 @@ _FOUND_A_POINT = 10
 _MOST_UNSURE, _MOST_UNSURE_ALONE = 0.02, 0.004
 # The most solves in a row that try nothing, since no try before them has succeeded.
 _LONGEST_PAUSE = 15
-# Candidates are found for movements so many times as far as the present one; by the second factor
-# if the last ones were used for fewer solves than the third number.
+# The movements that candidates are found for, as multiples of the present one: the first factor, or
+# the second if the last candidates were used for fewer solves than the third number.
 _AHEAD, _FURTHER_AHEAD, _FEW_SOLVES = 1.5, 3.0, 4
 # Solves by lists after one that found too many candidates.
 _LIST_SOLVES = 16

@@ -28,7 +28,7 @@ SOURCE = "algorithms/bvh_boruvka/bvh_boruvka.cl"
 # Counts of a solve: active points, searches, hooked components, roots, pending parents, by launch.
 # 32 rounds with 33 launches of jumps each, which is the most, need 71 a round.
 _N_COUNTS = 2304
-# Up to so many points both ends of an edge share a word (winners.cl).
+# The most points for which both ends of an edge share a word (winners.cl).
 _SHORT_IDS = 1 << 16
 
 Look: TypeAlias = Callable[[DeviceArray, DeviceArray, DeviceArray], None]

@@ -23,9 +23,9 @@ SERIAL_SOURCE = "algorithms/dendrogram/serial.cl"
 CONTRACT_SOURCE = "algorithms/dendrogram/contract.cl"
 CHAINS_SOURCE = "algorithms/dendrogram/chains.cl"
 
-# From so many edges on a device with work-groups of several work-items sorts them.
+# The fewest edges that a device with work-groups of several work-items sorts.
 _SORTED_BY_DEVICE_FROM = 1 << 16
-# SERIAL_VERTICES of serial.cl: so many, at most, one work-item of such a device merges.
+# SERIAL_VERTICES of serial.cl: the most that one work-item of such a device merges.
 _SERIAL_VERTICES = 5120
 
 _NONE = 0xFFFFFFFF

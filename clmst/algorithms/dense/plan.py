@@ -24,7 +24,7 @@ BUILD_SOURCE = "algorithms/dense/build.cl"
 
 # Cells of a block, at least, and blocks of a row, at most: entries stay O(n).
 _WIDTH, _MOST_BLOCKS = 256, 64
-# Up to so many vertices both ends of an edge share a word (reservation.cl).
+# The most vertices for which both ends of an edge share a word (reservation.cl).
 _SHORT_IDS = 1 << 16
 # Counts of a solve: of hooked components and listed blocks each round, and of pending parents each
 # launch that follows them.

@@ -36,16 +36,16 @@ _GROUPS_PER_UNIT = 3
 _OWN_ROWS, _FEW_OWN_ROWS, _LANES_A_ROW = 8, 4, 16
 # Rows whose median is the point that coordinates are counted from.
 _SAMPLE = 64
-# Filter values by products: from so many pairs times coordinates on a sample is looked at, where
-# work-items are alone and elsewhere; it has so many columns, and a row for every few of them; and
-# so many columns, on average, may seem as near to a row as its nearest one.
+# Filter values by products: the least product of pairs and coordinates for which a sample is taken,
+# where work-items are alone and elsewhere; the columns of the sample, and how many share a row; and
+# how many columns, on average, may seem as near to a row as its nearest one.
 _LEAST_WORK_ALONE, _LEAST_WORK = 1 << 27, 1 << 32
 _SAMPLED_COLUMNS, _COLUMNS_A_ROW, _MOST_AS_NEAR = 128, 8, 2.0
 _PRODUCTS = "FILTER_PRODUCTS"
 HAVE_SQUARES = ("euclidean", "cosine", "rounded-euclidean")
 
 
-# Up to so many coordinates a pair is compared as quickly without a filter.
+# The most coordinates of which a pair is compared as quickly without a filter.
 _FEW_DIMENSIONS = 3
 
 

@@ -288,7 +288,7 @@ class ReweightedGraph:
         return self.present.memory
 
     def _claim(self, count: int, launch: Launcher) -> int:
-        """Return the first of so many numbers that no change has claimed edges with."""
+        """Return the first of `count` numbers that no change has claimed edges with."""
         n_edges = self.edges.n_input
         if self._claims is None or self._next_claim + count > _NONE:
             claims = self._claims

@@ -2,8 +2,8 @@
 
 Host side of ``cl/algorithms/reweighting/sensitivity.cl`` and ``sensitivity_classify.cl``.
 
-Most edges of a graph are so much lighter or heavier than whatever they compete with that small
-changes do not matter to them. They are classified once; the candidates are a small graph.
+Most edges of a graph are much lighter or heavier than all that they compete with, so small changes
+do not matter to them. They are classified once; the candidates are a small graph.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ CLASSIFY_SOURCE = "algorithms/reweighting/sensitivity_classify.cl"
 # Steps from a weight to its double, as a power of two, by the bits of floats; integers count as
 # floats of 32. OCTAVE_BITS of sensitivity.cl.
 _OCTAVE_BITS = {16: 24, 32: 21, 64: 18}
-VECTOR = 16  # weights that kernels of CPUs take at a time; a reference has so many at least
+VECTOR = 16  # weights that kernels of CPUs take at a time: the fewest of a reference
 _NONE = 0xFFFFFFFF  # above all positions; NO_WINNER
 # Cuts of the scale into bins of forest edges, and sampled edges that they are chosen by: an edge is
 # ruled out by the paths up to the cut below it, so more positions leave fewer candidates.
 _CUTS, _SAMPLES = 96, 1 << 15
-# The forest edges whose positions are raised to the floor: one in so many, the lightest.
+# One in how many forest edges has its position raised to the floor: the lightest.
 _LIGHTEST = 256
 _TREE = 1  # EDGE_IS_TREE
 # Rounds of contraction, at most, and the part of the list that a round must remove for another one.
