@@ -63,13 +63,6 @@ def test_great_circles_are_those_of_tsplib() -> None:
     assert weights.max() <= sphere.STEPS
 
 
-def test_great_circles_by_definition() -> None:
-    """Degrees and minutes, not decimals: 0.30 is half a degree."""
-    points = Points([[0, 0], [0.30, 0], [0, 0]], "great-circle")
-    half_a_degree = int(sphere.RADIUS * math.pi / 360 + 1)
-    assert points.to_graph().weights.tolist() == [half_a_degree, 1, half_a_degree]
-
-
 def test_sines_are_exact_to_the_last_bits() -> None:
     angles = np.linspace(-7, 7, 10_001)
     sine, cosine = sphere.sine_and_cosine(angles)

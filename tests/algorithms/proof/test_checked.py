@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import clmst
-from clmst import Forest, Graph, InvalidForestError
+from clmst import Graph, InvalidForestError
 from clmst.algorithms import ALGORITHMS
 from clmst.algorithms.proof import prove as proof
 from clmst.algorithms.shared.device_forest import DeviceForest
@@ -71,17 +71,20 @@ DAMAGES: dict[str, tuple[Damage, str]] = {
 damages = pytest.mark.parametrize(("damage", "message"), DAMAGES.values(), ids=list(DAMAGES))
 
 
+POINTS = clmst.Points(np.random.default_rng(0).random((40, 2)))
+MATRIX = clmst.DenseGraph(np.abs(np.subtract.outer(np.arange(30.0), np.arange(30.0))))
+
+
+@pytest.mark.parametrize("graph", [GRAPH, POINTS, MATRIX], ids=["graph", "points", "matrix"])
 @pytest.mark.parametrize("maximum", [False, True])
 @pytest.mark.parametrize("keep", [False, True], ids=["host", "kept"])
-def test_a_proved_forest_tells_so(keep: bool, maximum: bool) -> None:
-    solve = clmst.maximum_spanning_forest if maximum else clmst.minimum_spanning_forest
-    forest: Forest | DeviceForest
-    forest = solve(GRAPH, keep_on_device=True, verify=True) if keep else solve(GRAPH, verify=True)
-    reported = forest.stats["proof"]
+def test_a_proved_forest_tells_so(graph: Any, keep: bool, maximum: bool) -> None:
+    solve: Any = clmst.maximum_spanning_forest if maximum else clmst.minimum_spanning_forest
+    reported = solve(graph, keep_on_device=keep, verify=True).stats["proof"]
     assert reported["where"] == "device"
     assert reported["by"] == clmst.get_device().description
     assert reported["ms"] > 0
-    assert "proof" not in solve(GRAPH).stats
+    assert "proof" not in solve(graph).stats
 
 
 @damages
@@ -176,14 +179,6 @@ def test_the_host_has_the_last_word(
     assert reported["where"] == "host"
     assert reported["reason"].startswith(reason)
     assert forest.verify(GRAPH)
-
-
-def test_complete_graphs() -> None:
-    points = clmst.Points(np.random.default_rng(0).random((40, 2)))
-    matrix = clmst.DenseGraph(np.abs(np.subtract.outer(np.arange(30.0), np.arange(30.0))))
-    for graph in (points, matrix):
-        reported = clmst.minimum_spanning_forest(graph, verify=True).stats["proof"]
-        assert reported["where"] == "device"
 
 
 @pytest.mark.usefixtures("in_steps")
