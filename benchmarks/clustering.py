@@ -21,7 +21,7 @@ import clmst
 from benchmarks.runner import Rows, Run, case
 from clmst.cluster import HDBSCAN
 from clmst.core.weight_keys import Array
-from clmst.points.condensed import ClusterChoice, condense, label_points
+from clmst.points.condensed import choose_clusters, condense, label_points
 from clmst.points.dendrogram import dendrogram_of
 
 Call = Callable[[], Any]
@@ -79,14 +79,13 @@ def tree_calls(n: int, axes: int) -> dict[str, Call]:
     )
     tree = dendrogram_of(forest, join_components=False, device=None)
     condensed = condense(tree, 10)
-    choice = ClusterChoice(method="eom", epsilon=0.0, max_size=None, allow_single=False)
     counts = np.linspace(2, n // 2, 20).astype(int)
     return {
         "linkage": forest.linkage,
         "cut": lambda: forest.cut(k=100),
         "20 cuts": lambda: forest.cut(k=counts),
         "condense": lambda: condense(tree, 10),
-        "choose and label": lambda: label_points(condensed, choice.choose(condensed), 0.0),
+        "choose and label": lambda: label_points(condensed, choose_clusters(condensed), 0.0),
     }
 
 

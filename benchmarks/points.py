@@ -131,7 +131,7 @@ def _check_merges(forest: clmst.Forest, children: Array, sizes: Array) -> None:
     n = forest.n_vertices
     if n <= _CHECKED_BY_HOST:
         right = merge_by_host(n, forest.edges, np.argsort(forest.weights, kind="stable"))
-        good = np.array_equal(children, right.children) and np.array_equal(sizes, right.sizes)
+        good = all(map(np.array_equal, (children, sizes), right))
     else:
         every = np.concatenate([np.ones(n, np.uint32), sizes])
         good = np.array_equal(np.sort(children, axis=None), np.arange(2 * n - 2))

@@ -270,7 +270,7 @@ def _solve_whole(
                 if isinstance(forest, Forest):
                     return forest
                 if verify:
-                    from clmst.algorithms.proof.checked import checked
+                    from clmst.algorithms.proof.prove import checked
 
                     forest = checked(forest, launch)
                 return forest if keep_on_device else forest.copied(launch, look_up=verify)

@@ -56,7 +56,7 @@ TABLE = {
         "_NO_FAULT=NO_FAULT _PENDING=STATE_PENDING _CLAIM=STATE_CLAIM _SLOT=STATE_SLOT "
         "_NODES=LEVEL_NODES _TOPS=LEVEL_TOPS _LEVEL_WORDS=LEVEL_WORDS"
     ),
-    ("algorithms.proof.claim", "proof/edges.cl"): "_TILE=EDGES_TILE",
+    ("algorithms.proof.prove", "proof/edges.cl"): "_TILE=EDGES_TILE",
     ("algorithms.csr_validation.check", "csr_validation/verdict.cl"): (
         "_VERDICT_WORDS=VERDICT_WORDS _BELOW=FAULT_BELOW _ORDER=FAULT_ORDER"
     ),

@@ -6,11 +6,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from clmst.algorithms.bvh_boruvka import neighbours
+from clmst.algorithms.bvh_boruvka import hierarchy
 from clmst.algorithms.bvh_boruvka import solve as bvh_boruvka
-from clmst.algorithms.bvh_boruvka.hierarchy import hierarchy_of
-from clmst.algorithms.dense import nearest
 from clmst.algorithms.dense import solve as dense
+from clmst.algorithms.dense import tile_pairs
 from clmst.algorithms.dense.options import DenseOptions, Filter
 from clmst.algorithms.dense.tiles import PackedPoints
 from clmst.algorithms.shared.device_forest import DeviceForest
@@ -45,9 +44,9 @@ def hierarchies(device: Device, case: Case) -> Iterator[Answer]:
         matrix, launch = DeviceMatrix.upload(points, device), Launcher(device, device.queue)
         if case.neighbours:
             for k in range(min(case.neighbours, n - 1), case.neighbours // 2, -5):
-                if neighbours.capacity_for(k) != case.neighbours:
+                if hierarchy.capacity_for(k) != case.neighbours:
                     break
-                kth = neighbours.distances(hierarchy_of(matrix, launch), k, launch)
+                kth = hierarchy.distances(hierarchy.hierarchy_of(matrix, launch), k, launch)
                 yield f"distances to the {k} nearest of {n} known points", kth, _kth(points, k)
             continue
         yield from _tree(points, bvh_boruvka.solve(matrix, launch))
@@ -70,7 +69,7 @@ def tiles(device: Device, case: Case) -> Iterator[Answer]:
         if case.neighbours:
             k = min(n - 1, 20)
             packed = PackedPoints.upload(matrix, launch, by=by)
-            kth = nearest.distances(packed, k, launch)
+            kth = tile_pairs.distances(packed, k, launch)
             yield f"distances to the {k} nearest of {n} known points", kth, _kth(points, k)
             continue
         options = DenseOptions(filter=by)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,9 +15,6 @@ from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.kernel_family import Answer, Case
 from clmst.runtime.launcher import Launcher
-
-if TYPE_CHECKING:
-    from clmst.algorithms.dendrogram.merge import Merges
 
 SIZES: tuple[Size, ...] = ("tiny", "small", "large")
 
@@ -70,14 +66,12 @@ def dendrograms(device: Device, case: object) -> Iterator[Answer]:
         for given in (order, order[::-1]):
             expected = merge_by_host(forest.n_vertices, forest.edges, given)
             found = merge(forest.n_vertices, forest.edges, given, device, few=few)
-            yield f"children in the dendrogram {of}", found.children, expected.children
-            yield f"sizes in the dendrogram {of}", found.sizes, expected.sizes
+            for what, one, right in zip(("children", "sizes"), found, expected, strict=True):
+                yield f"{what} in the dendrogram {of}", one, right
 
 
-def merge_by_host(n: int, edges: Array, order: Array) -> Merges:
+def merge_by_host(n: int, edges: Array, order: Array) -> tuple[Array, Array]:
     """Return what :func:`merge` must return, by disjoint sets in Python. O(n log n)."""
-    from clmst.algorithms.dendrogram.merge import Merges
-
     parent, sizes = list(range(n + len(order))), [1] * n
     children = np.zeros((len(order), 2), np.uint32)
 
@@ -91,4 +85,4 @@ def merge_by_host(n: int, edges: Array, order: Array) -> Merges:
         children[position] = pair
         parent[pair[0]] = parent[pair[1]] = n + position
         sizes.append(sizes[pair[0]] + sizes[pair[1]])
-    return Merges(children=children, sizes=np.array(sizes[n:], np.uint32))
+    return children, np.array(sizes[n:], np.uint32)

@@ -67,7 +67,7 @@ class ClusterMethods:
         return dendrogram_of(forest, join_components=join_components, device=device).linkage()
 
     def cut(self, *, height: Any = None, k: Any = None) -> npt.NDArray[np.int32]:
-        """Return the clusters at a height, or so many clusters; no device is needed.
+        """Return the clusters at a height, or `k` clusters; no device is needed.
 
         Parameters
         ----------

@@ -251,13 +251,18 @@ def _checked(coordinates: Any, metric: Metric) -> npt.NDArray[np.float64]:
     if metric in _ON_A_SPHERE and array.shape[1] != 2:
         raise InvalidGraphError(f"coordinates have shape {array.shape}; {metric} takes (n, 2)")
     doubles = np.ascontiguousarray(array)
+    check_finite(doubles)
+    return doubles
+
+
+def check_finite(doubles: npt.NDArray[np.float64]) -> None:
+    """Raise unless all coordinates, a row a point, are finite."""
     if not are_finite(doubles):
         point, axis = np.argwhere(~np.isfinite(doubles))[0].tolist()
         value = "NaN" if np.isnan(doubles[point, axis]) else doubles[point, axis]
         raise InvalidGraphError(
             f"coordinate {axis} of point {point} is {value}; all must be finite"
         )
-    return doubles
 
 
 def are_finite(doubles: npt.NDArray[np.float64]) -> bool:

@@ -167,57 +167,61 @@ Chosen = npt.NDArray[np.bool_]
 NOISE = -1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClusterChoice:
-    """How clusters are chosen; the parameters of HDBSCAN."""
+def choose_clusters(
+    tree: CondensedTree,
+    *,
+    method: str = "eom",
+    epsilon: float = 0.0,
+    max_size: int | None = None,
+    allow_single: bool = False,
+) -> Chosen:
+    """Return which clusters are chosen, none in another one, by the parameters of HDBSCAN.
 
-    method: str  # the most stable clusters (excess of mass), or those without clusters in them
-    epsilon: float  # clusters born below this height are replaced by those that they come from
-    max_size: int | None  # most points of a cluster; for "eom"
-    allow_single: bool  # whether all points may be one cluster
+    "eom" takes the most stable clusters of at most `max_size` points, "leaf" those without clusters
+    in them. A cluster born below the height `epsilon` is replaced by the one that it comes from.
+    """
+    if method == "leaf":
+        chosen = tree.is_leaf.copy()
+        chosen[0] = False  # as in scikit-learn, even if all points may be one cluster
+    else:
+        chosen = _most_stable(tree, max_size, allow_single=allow_single)
+    if epsilon > 0 and not chosen[0]:
+        chosen = _not_below(epsilon, tree, chosen, allow_single=allow_single)
+    return chosen
 
-    def choose(self, tree: CondensedTree) -> Chosen:
-        """Return which clusters are chosen; none is in another one."""
-        if self.method == "leaf":
-            chosen = tree.is_leaf.copy()
-            chosen[0] = False  # as in scikit-learn, even if all points may be one cluster
-        else:
-            chosen = self._most_stable(tree)
-        if self.epsilon > 0 and not chosen[0]:
-            chosen = self._not_below_epsilon(tree, chosen)
-        return chosen
 
-    def _most_stable(self, tree: CondensedTree) -> Chosen:
-        """Return the clusters of the greatest total stability, none in another one."""
-        best, chosen = tree.stability.copy(), np.ones(tree.n_clusters, bool)
-        inside = np.zeros(tree.n_clusters)
-        is_too_large = np.zeros(tree.n_clusters, bool)
-        if self.max_size is not None:
-            is_too_large = tree.size > self.max_size
-        for level in reversed(tree.levels):
-            divided = (inside[level] > best[level]) | is_too_large[level]
-            chosen[level[divided]] = False
-            best[level[divided]] = inside[level[divided]]
-            if level[0] != 0:
-                np.add.at(inside, tree.parent[level], best[level])
-        if not self.allow_single:
-            chosen[0] = False
-        return _topmost(tree, chosen)
+def _most_stable(tree: CondensedTree, max_size: int | None, *, allow_single: bool) -> Chosen:
+    """Return the clusters of the greatest total stability, none in another one."""
+    best, chosen = tree.stability.copy(), np.ones(tree.n_clusters, bool)
+    inside = np.zeros(tree.n_clusters)
+    is_too_large = np.zeros(tree.n_clusters, bool) if max_size is None else tree.size > max_size
+    for level in reversed(tree.levels):
+        divided = (inside[level] > best[level]) | is_too_large[level]
+        chosen[level[divided]] = False
+        best[level[divided]] = inside[level[divided]]
+        if level[0] != 0:
+            np.add.at(inside, tree.parent[level], best[level])
+    if not allow_single:
+        chosen[0] = False
+    return _topmost(tree, chosen)
 
-    def _not_below_epsilon(self, tree: CondensedTree, chosen: Chosen) -> Chosen:
-        """Replace clusters that are born below a height by the first one above that is not."""
-        with np.errstate(divide="ignore"):
-            heights = 1 / tree.birth
-        target = np.arange(tree.n_clusters)
-        for level in tree.levels[1:]:
-            parent = tree.parent[level]
-            stops = np.where(heights[parent] > self.epsilon, parent, target[parent])
-            of_first = 0 if self.allow_single else level
-            target[level] = np.where(parent == 0, of_first, stops)
-        moves = chosen & (heights < self.epsilon)
-        replaced = chosen & ~moves
-        replaced[target[moves]] = True
-        return _topmost(tree, replaced)
+
+def _not_below(
+    epsilon: float, tree: CondensedTree, chosen: Chosen, *, allow_single: bool
+) -> Chosen:
+    """Replace clusters that are born below a height by the first one above that is not."""
+    with np.errstate(divide="ignore"):
+        heights = 1 / tree.birth
+    target = np.arange(tree.n_clusters)
+    for level in tree.levels[1:]:
+        parent = tree.parent[level]
+        stops = np.where(heights[parent] > epsilon, parent, target[parent])
+        of_first = 0 if allow_single else level
+        target[level] = np.where(parent == 0, of_first, stops)
+    moves = chosen & (heights < epsilon)
+    replaced = chosen & ~moves
+    replaced[target[moves]] = True
+    return _topmost(tree, replaced)
 
 
 def _topmost(tree: CondensedTree, chosen: Chosen) -> Chosen:

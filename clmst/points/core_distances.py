@@ -1,9 +1,11 @@
-"""Core distances of points and of stored distances, and the mutual reachability of HDBSCAN."""
+"""Core distances, mutual reachability, and the input of HDBSCAN with its spanning forest."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from dataclasses import dataclass
+from operator import index
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,21 +14,31 @@ from scipy.spatial.distance import squareform
 
 from clmst.algorithms import families
 from clmst.algorithms.bvh_boruvka import choice
-from clmst.algorithms.bvh_boruvka.hierarchy import hierarchy_of
-from clmst.algorithms.bvh_boruvka.neighbours import MOST_NEIGHBOURS, capacity_for, distances
-from clmst.algorithms.dense import nearest
+from clmst.algorithms.bvh_boruvka.hierarchy import (
+    MOST_NEIGHBOURS,
+    capacity_for,
+    distances,
+    hierarchy_of,
+)
+from clmst.algorithms.dense import tile_pairs
 from clmst.algorithms.dense.tiles import PackedPoints
-from clmst.core.arguments import check_integer
+from clmst.api import minimum_spanning_forest
+from clmst.core import from_scipy
+from clmst.core.arguments import check_integer, has
 from clmst.core.dense_graph import DenseGraph
 from clmst.core.errors import InvalidArgumentError, InvalidGraphError
+from clmst.core.forest import Forest
 from clmst.core.graph import Graph
-from clmst.core.points import Points
+from clmst.core.points import Points, are_finite
 from clmst.core.weight_keys import Array
-from clmst.points.inputs import checked_graph, of_sparse
+from clmst.points.inputs import as_rows, check_rows, checked_graph, graph_of, of_sparse
 from clmst.runtime.device_matrix import DeviceMatrix
 from clmst.runtime.discovery import get_device
 from clmst.runtime.failures import Guard
 from clmst.runtime.launcher import Launcher
+
+if TYPE_CHECKING:
+    from clmst.points.hdbscan import HDBSCAN
 
 _CELLS_AT_ONCE = 1 << 22
 _WITH_CORE = ("euclidean", "manhattan", "chebyshev", "cosine")  # the metrics of Points that can
@@ -89,19 +101,16 @@ def core_distances(points: Any, min_samples: int, *, device: Any = None) -> npt.
     if min_samples == 1 or n == 0:
         return np.zeros(n)
     plain, k = points.with_core_distances(None), min_samples - 1
-    core: npt.NDArray[np.float64]
     if choice.takes(plain) and found.capabilities.doubles:
         matrix, launch = DeviceMatrix.upload(plain, found), Launcher(found, found.queue)
         by_boxes = k <= MOST_NEIGHBOURS and choice.is_for_nearest(matrix)
         if not by_boxes and families.tiles_refusal(matrix, neighbours=True) is None:
             with found.lock, Guard(found):
                 packed = PackedPoints.upload(matrix, launch, neighbours=True)
-                core = nearest.distances(packed, k, launch).to_host()
-                return core
+                return tile_pairs.distances(packed, k, launch).to_host()
         if k <= MOST_NEIGHBOURS and families.points_refusal(matrix, capacity_for(k)) is None:
             with found.lock, Guard(found):
-                core = distances(hierarchy_of(matrix, launch), k, launch).to_host()
-                return core
+                return distances(hierarchy_of(matrix, launch), k, launch).to_host()
     return _by_the_host(plain, min_samples)
 
 
@@ -149,7 +158,7 @@ def core_of_edges(graph: Graph, min_samples: int) -> npt.NDArray[np.float64]:
             f"{min_samples}; every point must have {min_samples - 1} or more, as it counts itself"
         )
     first = 0
-    while first < n:  # whole rows of so many slots at a time
+    while first < n:  # whole rows of about _CELLS_AT_ONCE slots at a time
         last = int(np.searchsorted(indptr, starts[first] + _CELLS_AT_ONCE, side="right")) - 1
         last = min(max(last, first + 1), n)
         begin, end = int(indptr[first]), int(indptr[last])
@@ -215,3 +224,109 @@ def _of_edges(graph: Graph, min_samples: int) -> Graph:
     np.maximum(mutual, core[rows], out=mutual)
     np.maximum(mutual, core[graph.indices], out=mutual)
     return graph.replace_unchecked(weights=mutual)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Distances:
+    """The distances of points, rows that are not finite left out."""
+
+    graph: Any  # of the finite rows
+    n_rows: int  # all rows
+    finite: npt.NDArray[np.int64]  # shape (n,): the rows of the graph's vertices
+    missing: npt.NDArray[np.int64]  # rows with a NaN
+    n_features: int | None  # coordinates of a row; None if distances were given
+    rows: Array | None  # the finite ones
+
+
+def distances_of(X: Any, model: HDBSCAN) -> Distances:
+    """Return what the model is given, checked."""
+    is_precomputed = isinstance(model.metric, str) and model.metric == "precomputed"
+    is_own = isinstance(X, Graph | DenseGraph) or (is_precomputed and sparse.issparse(X))
+    if is_precomputed or is_own:
+        if model.store_centers is not None:
+            raise InvalidArgumentError(
+                f"store_centers is {model.store_centers!r}, and distances are precomputed; centers "
+                "need points"
+            )
+        return _complete(X)
+    if isinstance(X, Points):
+        return _complete(X, X.coordinates)
+    if sparse.issparse(X):
+        if model.algorithm in ("kd_tree", "ball_tree"):
+            raise InvalidArgumentError(
+                f"algorithm is {model.algorithm!r}, and X is sparse; sparse points take 'auto' or "
+                "'brute'"
+            )
+        X = _filled(X)
+    elif not (isinstance(X, np.ndarray | list | tuple) or has(X, "columns", "iloc")):
+        return _complete(X)
+    return _of_rows(as_rows(X), model)
+
+
+def _filled(matrix: Any) -> Array:
+    """Return a sparse matrix with its zeros, or raise unless its arrays are sound."""
+    indptr, indices, data, shape = from_scipy.csr_parts(matrix, square=False)
+    from_scipy.check_parts("csr", shape, {"indptr": indptr, "indices": indices, "data": data})
+    rows = np.repeat(np.arange(shape[0]), np.diff(indptr))
+    filled = np.zeros(shape)
+    np.add.at(filled, (rows, indices), data)
+    return filled
+
+
+def _complete(X: Any, rows: Array | None = None) -> Distances:
+    """Return the distances of points or of a graph, in which nothing is missing."""
+    graph = graph_of(X, "precomputed")
+    n, features = graph.n_vertices, None if rows is None else int(rows.shape[1])
+    none, every = np.zeros(0, np.int64), np.arange(n)
+    return Distances(
+        graph=graph, n_rows=n, finite=every, missing=none, n_features=features, rows=rows
+    )
+
+
+def _of_rows(array: Array, model: HDBSCAN) -> Distances:
+    """Return the distances of rows without NaN and infinite coordinates."""
+    check_rows(array)
+    rows = array.astype(np.float64, copy=False)
+    finite, missing = np.arange(rows.shape[0]), np.zeros(0, np.int64)
+    if not are_finite(rows):
+        finite = np.flatnonzero(np.isfinite(rows).all(axis=1))
+        missing = np.flatnonzero(np.isnan(rows).any(axis=1))
+    if not finite.size:
+        raise InvalidGraphError(
+            f"X has {rows.shape[0]} rows, of which none is finite; a clustering takes one at least"
+        )
+    rows = rows[finite] if finite.size < rows.shape[0] else rows
+    return Distances(
+        graph=graph_of(rows, model.metric, model.metric_params),
+        n_rows=array.shape[0],
+        finite=finite,
+        missing=missing,
+        n_features=array.shape[1],
+        rows=rows,
+    )
+
+
+def spanning_forest(given: Distances, model: HDBSCAN) -> Forest:
+    """Return the minimum spanning forest of mutual reachability.
+
+    Points compare ``max(d / alpha, core)`` as ``max(d, alpha * core)``, and divide at the end;
+    stored distances are divided before.
+    """
+    graph, alpha = given.graph, float(model.alpha)
+    min_samples = index(model.min_cluster_size if model.min_samples is None else model.min_samples)
+    of_points = isinstance(graph, Points)
+    if alpha != 1 and isinstance(graph, DenseGraph):
+        graph = DenseGraph(graph.weights / alpha)
+    elif alpha != 1 and not of_points:
+        graph = graph.replace_unchecked(weights=graph.weights / alpha)
+    mutual = reachability_graph(graph, min_samples, model.device, alpha=alpha)
+    forest = minimum_spanning_forest(mutual, device=model.device)
+    if alpha == 1 or not of_points:
+        return forest
+    return Forest(
+        n_vertices=forest.n_vertices,
+        edges=forest.edges,
+        weights=forest.weights / alpha,
+        edge_ids=forest.edge_ids,
+        stats=forest.stats,
+    )

@@ -12,7 +12,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from clmst.algorithms import families
-from clmst.algorithms.dendrogram.merge import Merges, has_few, merge, rising_order
+from clmst.algorithms.dendrogram.merge import has_few, merge, rising_order
 from clmst.core.arguments import as_array, shown
 from clmst.core.canonical import stable_order
 from clmst.core.errors import InvalidArgumentError, InvalidForestError
@@ -38,11 +38,7 @@ class Dendrogram:
 
     def linkage(self) -> npt.NDArray[np.float64]:
         """Return SciPy's linkage matrix, shape (n - 1, 4)."""
-        matrix = np.empty((self.heights.size, 4))
-        matrix[:, :2] = self.children
-        matrix[:, 2] = self.heights
-        matrix[:, 3] = self.sizes
-        return matrix
+        return np.column_stack((self.children, self.heights, self.sizes))
 
 
 def dendrogram_of(forest: Forest, *, join_components: bool, device: Any) -> Dendrogram:
@@ -71,14 +67,12 @@ def dendrogram_of(forest: Forest, *, join_components: bool, device: Any) -> Dend
         joined = np.stack([np.full(n_joined, roots[0]), roots[1:]], axis=1)
         edges = np.concatenate([edges, joined.astype(edges.dtype)])
         heights = np.concatenate([heights, np.full(n_joined, np.inf)])
-    order, merges = _merge(forest, edges, device)
-    return Dendrogram(
-        n_points=n, children=merges.children, heights=heights[order], sizes=merges.sizes
-    )
+    order, children, sizes = _merge(forest, edges, device)
+    return Dendrogram(n_points=n, children=children, heights=heights[order], sizes=sizes)
 
 
-def _merge(forest: Forest, edges: Array, device: Any) -> tuple[Array, Merges]:
-    """Sort and merge on the device that is meant, or on the next one if it fails its self-test.
+def _merge(forest: Forest, edges: Array, device: Any) -> tuple[Array, Array, Array]:
+    """Return order, children and sizes by the device, or the next one if it fails its self-test.
 
     Edges behind those of the forest come last.
     """
@@ -91,7 +85,7 @@ def _merge(forest: Forest, edges: Array, device: Any) -> tuple[Array, Merges]:
             with found.lock, Guard(found):
                 joined = np.arange(forest.weights.size, len(edges))
                 order = np.concatenate([rising_order(forest.weights, found), joined])
-                return order, merge(forest.n_vertices, edges, order, found, few=few)
+                return order, *merge(forest.n_vertices, edges, order, found, few=few)
         except NoFamilyLeftError as error:
             if not pass_over(device, error):
                 raise
@@ -103,7 +97,7 @@ _FAR = 1 << 65  # beyond all integers of 64 bits
 
 
 def cut(forest: Forest, height: Any, k: Any) -> Labels:
-    """Return labels by the heights, or by the numbers of clusters, of which one is given."""
+    """Return the labels of cuts, by their heights or by their numbers of clusters."""
     if (height is None) == (k is None):
         raise InvalidArgumentError(
             f"height is {shown(height)} and k is {shown(k)}; a cut takes one of the two"

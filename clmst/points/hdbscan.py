@@ -14,9 +14,9 @@ from clmst.core.arguments import check_bool, check_choice, check_dict, check_int
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.points import Points
 from clmst.core.weight_keys import Array
-from clmst.points.condensed import NOISE, ClusterChoice, condense, label_points
+from clmst.points.condensed import NOISE, choose_clusters, condense, label_points
+from clmst.points.core_distances import Distances, distances_of, spanning_forest
 from clmst.points.dendrogram import dendrogram_of
-from clmst.points.density import Distances, distances_of, spanning_forest
 from clmst.points.estimator import ClusterEstimator, note_features
 from clmst.points.inputs import check_metric, scipys_name, scipys_parameters, usual_name
 from clmst.points.single_linkage import warn_of_components
@@ -150,14 +150,15 @@ class HDBSCAN(ClusterEstimator):
         self.forest_, self.n_connected_components_ = forest, forest.n_components
         dendrogram = dendrogram_of(forest, join_components=True, device=self.device)
         tree = condense(dendrogram, index(self.min_cluster_size))
-        selection = ClusterChoice(
+        epsilon = float(self.cluster_selection_epsilon)
+        chosen = choose_clusters(
+            tree,
             method=self.cluster_selection_method,
-            epsilon=float(self.cluster_selection_epsilon),
+            epsilon=epsilon,
             max_size=None if self.max_cluster_size is None else index(self.max_cluster_size),
             allow_single=bool(self.allow_single_cluster),
         )
-        chosen = selection.choose(tree)
-        labels, strengths, clusters = label_points(tree, chosen, selection.epsilon)
+        labels, strengths, clusters = label_points(tree, chosen, epsilon)
         self.condensed_tree_, self.selected_clusters_ = tree.rows, tree.n_points + clusters
         self._given = given
         self.labels_ = _spread(given, labels)
@@ -211,7 +212,7 @@ class HDBSCAN(ClusterEstimator):
 
 
 def _spread(given: Distances, labels: Array) -> npt.NDArray[np.int64]:
-    """Return labels of all rows, of those of the finite ones."""
+    """Return labels of all rows, given the labels of finite rows."""
     every = np.full(given.n_rows, INFINITE, np.int64)
     every[given.finite] = labels
     every[given.missing] = MISSING

@@ -16,7 +16,7 @@ from clmst.core.dense_graph import DenseGraph
 from clmst.core.errors import ClmstError, InvalidArgumentError, InvalidGraphError
 from clmst.core.forest import Forest
 from clmst.core.graph import Graph
-from clmst.core.points import Metric, Points
+from clmst.core.points import Metric, Points, check_finite
 from clmst.core.weight_keys import Array
 
 # Other names of metrics that Points has, and of one that SciPy has.
@@ -152,7 +152,9 @@ def scipys_parameters(metric_params: Any) -> dict[str, Any]:
 
 def stored_distances(array: Array, metric: Any, metric_params: Any) -> Array:
     """Return the matrix of all distances by a metric of SciPy, or by a function of two rows."""
-    rows = checked_rows(array)
+    check_rows(array)
+    rows = array.astype(np.float64)
+    check_finite(rows)
     metric = scipys_name(metric)
     try:
         condensed: Array = distance.pdist(rows, metric, **scipys_parameters(metric_params))
@@ -166,19 +168,12 @@ def stored_distances(array: Array, metric: Any, metric_params: Any) -> Array:
         ) from error
 
 
-def checked_rows(array: Array) -> Array:
-    """Return points as rows of float64, or raise unless they are finite real numbers."""
+def check_rows(array: Array) -> None:
+    """Raise unless points are rows of real numbers."""
     if array.dtype.kind not in "biuf" or array.ndim != 2 or not array.shape[1]:
         raise InvalidGraphError(
             f"X has shape {array.shape} and dtype {array.dtype}; points are rows of real numbers"
         )
-    rows = array.astype(np.float64)
-    wrong = np.argwhere(~np.isfinite(rows))
-    if wrong.size:
-        i, j = wrong[0].tolist()
-        value = "NaN" if np.isnan(rows[i, j]) else rows[i, j]
-        raise InvalidGraphError(f"coordinate {j} of point {i} is {value}; all must be finite")
-    return rows
 
 
 def checked_graph(graph: Any) -> Any:
@@ -189,18 +184,13 @@ def checked_graph(graph: Any) -> Any:
         if isinstance(graph, DenseGraph):
             place, (u, v) = "cell", divmod(lightest, weights.shape[1])
         else:
-            place, (u, v) = "edge", _ends_of_slot(graph, lightest)
+            row = int(np.searchsorted(graph.indptr, lightest, side="right")) - 1
+            place, (u, v) = "edge", (row, int(graph.indices[lightest]))
         raise InvalidGraphError(
             f"{place} ({u}, {v}) has the weight {weights.flat[lightest]}; distances are not "
             "negative"
         )
     return graph
-
-
-def _ends_of_slot(graph: Graph, slot: int) -> tuple[int, int]:
-    """Return the row and the column of a stored entry."""
-    row = int(np.searchsorted(graph.indptr, slot, side="right")) - 1
-    return row, int(graph.indices[slot])
 
 
 def of_sparse(matrix: Any) -> Graph:
@@ -220,7 +210,7 @@ def of_sparse(matrix: Any) -> Graph:
 
 
 def _check_both_directions(graph: Graph, stored: Any) -> None:
-    """Raise if an edge is farther one way than the other, of which the graph has the lesser."""
+    """Raise if the two directions of an edge differ by more than rounding."""
     n, is_edge = np.uint64(graph.n_vertices), stored.row != stored.col
     u, v, given = (array[is_edge] for array in (stored.row, stored.col, stored.data))
     rows = np.repeat(np.arange(graph.n_vertices, dtype=np.uint64), np.diff(graph.indptr))

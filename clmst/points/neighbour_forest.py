@@ -159,9 +159,9 @@ def joining_edges(points: Points | DenseGraph, labels: Array, device: Any) -> Ar
 
 
 def joining_edges_of_tree(tree: Forest, labels: Array) -> Array:
-    """Return the same of a spanning tree of all points, of which they are a part.
+    """Return the shortest edges that join components; a spanning tree of all points has them.
 
-    What is the heaviest edge of a cycle stays so where vertices are merged.
+    The heaviest edge of a cycle stays the heaviest one where vertices are merged.
     """
     edges = tree.checked_edges()
     rank = np.empty(tree.n_edges, np.int64)  # as weights: so ties keep the order of points

@@ -102,7 +102,7 @@ class SingleLinkage(ClusterEstimator):
         If they do not connect all points, the shortest edges between components are added, as
         scikit-learn does.
     distance_threshold : float, optional
-        Clusters that are so far apart, or farther, are not merged.
+        Clusters at this distance or a greater one are not merged.
     device : None, str, Device or pyopencl.CommandQueue
         See :func:`clmst.get_device`.
 

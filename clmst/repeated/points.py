@@ -11,9 +11,8 @@ import numpy as np
 
 from clmst import api
 from clmst.algorithms import families as of_algorithms
-from clmst.algorithms.bvh_boruvka.candidates import CandidatePairs
 from clmst.algorithms.bvh_boruvka.choice import is_for_tree
-from clmst.algorithms.bvh_boruvka.moved import MovingPoints, PairSolver
+from clmst.algorithms.bvh_boruvka.moved import CandidatePairs, MovingPoints, PairSolver
 from clmst.algorithms.shared.device_forest import DeviceForest
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.graph import Graph

@@ -12,7 +12,7 @@ import numpy as np
 from clmst import algorithms
 from clmst.algorithms.families import PARTS, words_case
 from clmst.algorithms.parts.union import ForestLists, merged, part_forest
-from clmst.algorithms.proof.checked import checked_on_host
+from clmst.algorithms.proof.prove import checked_on_host
 from clmst.algorithms.shared.device_forest import DeviceForest
 from clmst.algorithms.shared.read_back import gather_words
 from clmst.algorithms.shared.solution import forest_of

@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 from clmst import algorithms
-from clmst.algorithms.proof.checked import checked
+from clmst.algorithms.proof.prove import checked
 from clmst.algorithms.reweighting.repeated import ReweightedGraph
 from clmst.algorithms.reweighting.series import SeriesContraction
 from clmst.algorithms.reweighting.warm_start import WarmStart

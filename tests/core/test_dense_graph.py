@@ -41,26 +41,20 @@ def test_rows_or_columns_are_used_as_they_are() -> None:
     np.testing.assert_array_equal(every_other, matrix[::2, ::2])
 
 
-@pytest.mark.parametrize(("i", "j"), [(0, 1), (3, 700), (1100, 600), (1199, 1198)])
+@pytest.mark.parametrize(("i", "j"), [(0, 1), (3, 700), (1100, 600), (1199, 1198), (2, 2)])
 def test_faults_are_found_and_named(i: int, j: int) -> None:
     """In tiles on the diagonal and off it, above and below."""
     matrix = symmetric(1200, np.float32)
     matrix[i, j] = 200
     low, high = sorted((i, j))
-    with pytest.raises(InvalidGraphError, match=rf"cell \(({i}|{j}), ({i}|{j})\).*symmetric"):
-        DenseGraph(matrix)
+    if i != j:
+        with pytest.raises(InvalidGraphError, match=rf"cell \(({i}|{j}), ({i}|{j})\).*symmetric"):
+            DenseGraph(matrix)
     matrix[i, j] = math.nan
     with pytest.raises(InvalidGraphError, match=rf"cell \({i}, {j}\) of the matrix is NaN"):
         DenseGraph(matrix)
     matrix[low, high] = matrix[high, low] = math.inf
     assert DenseGraph(matrix).weights_of(np.array([low]), np.array([high]))[0] == math.inf
-
-
-def test_nan_on_the_diagonal() -> None:
-    matrix = symmetric(5, np.float64)
-    matrix[2, 2] = math.nan
-    with pytest.raises(InvalidGraphError, match=r"cell \(2, 2\) of the matrix is NaN"):
-        DenseGraph(matrix)
 
 
 @pytest.mark.parametrize(
@@ -116,14 +110,6 @@ def test_masked_matrix_is_symmetric_where_both_cells_are_edges() -> None:
     masked[3, 1] += 1
     with pytest.raises(InvalidGraphError, match=r"cell \(1, 3\) of the matrix is .* symmetric"):
         Graph.from_masked(masked)
-
-
-def test_forest_is_verified_against_the_matrix() -> None:
-    graph = DenseGraph(symmetric(12))
-    forest = kruskal(graph.to_graph())
-    assert forest.verify(graph).ok
-    other = DenseGraph(symmetric(12, seed=3))
-    assert not forest.verify(other).ok
 
 
 def test_plain_matrix_of_mostly_zeros_is_hinted_at() -> None:

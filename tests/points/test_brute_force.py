@@ -13,7 +13,8 @@ from clmst import Device, Points
 from clmst.algorithms.bvh_boruvka import choice
 from clmst.bench.harness import WrongResultError
 from clmst.core.points import Metric
-from tests.prove import brute_force, trees_of_points
+from tests.points.test_ways import HARD
+from tests.prove import all_pairs, brute_force
 from tests.variants import Variant, is_native, unoptimised, variants
 
 
@@ -34,7 +35,7 @@ def test_random_sets_are_right(any_device: Device) -> None:
 
 
 def test_what_is_wrong_is_told(any_device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trees_of_points, "pdist", lambda X, metric: 2 * pdist(X, metric))
+    monkeypatch.setattr(all_pairs, "pdist", lambda X, metric: 2 * pdist(X, metric))
     with pytest.raises(WrongResultError, match=r"set \d+, .*: the linkage has other heights"):
         brute_force.compare(in_the_plane(100), any_device)
 
@@ -43,23 +44,16 @@ NATIVE = [one for one in variants() if is_native(one.device)]
 ON_A_SPHERE = ("great-circle", "haversine")
 
 
-def hard(d: int, *, scale: float) -> np.ndarray:
-    """Return points spread evenly, equal, on a lattice, and different in last bits alone."""
-    rng = np.random.default_rng(d)
-    spread = rng.normal(size=(24, d))
-    equal = spread[rng.integers(0, 6, 14)]
-    lattice = rng.integers(1, 3, (14, d))
-    near = 3 + rng.integers(0, 3, (14, d)) * np.spacing(3.0)
-    together: np.ndarray = np.concatenate([spread, equal, lattice, near])
-    return rng.permutation(together) * scale
-
-
 @pytest.mark.parametrize("d", [2, 3, 7, 64, 384])
 @pytest.mark.parametrize("driver", NATIVE, ids=lambda one: one.name)
 def test_every_metric(driver: Variant, d: int) -> None:
     """Trees by a hierarchy and by all pairs; those of HDBSCAN have core distances, many equal."""
     device = unoptimised(driver.device)
     metrics: list[Any] = [one for one in get_args(Metric) if d == 2 or one not in ON_A_SPHERE]
+    rng = np.random.default_rng(d)
+    kinds = [HARD[name](rng, 16, d) for name in ("spread", "duplicates", "lattice", "last bits")]
+    together = rng.permutation(np.concatenate(kinds))
     for number, metric in enumerate(metrics):
-        points = Points(hard(d, scale=1.0 if metric in choice.METRICS else 10.0), metric)
+        scale = 1 if metric in choice.METRICS else 10  # distances that are not all rounded to 0
+        points = Points(scale * (together + (metric == "cosine")), metric)
         assert brute_force.wrong_of(number, points, device) == "", metric

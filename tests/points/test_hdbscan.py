@@ -10,7 +10,7 @@ from scipy import sparse
 from scipy.spatial.distance import pdist, squareform
 
 import clmst
-from clmst import Device, GraphWarning, InvalidArgumentError, InvalidGraphError
+from clmst import Device, GraphWarning
 from clmst.cluster import HDBSCAN
 
 
@@ -68,12 +68,14 @@ def test_choice_is_scikit_learns_on_the_same_tree(any_device: Device, seed: int)
         )
 
 
-@pytest.mark.parametrize("seed", [1, 2, 4, 5])
-def test_labels_are_scikit_learns(any_device: Device, seed: int) -> None:
+@pytest.mark.parametrize("metric", ["euclidean", "manhattan", "chebyshev", "canberra"])
+@pytest.mark.parametrize("seed", [1, 4])
+def test_labels_are_scikit_learns(any_device: Device, seed: int, metric: str) -> None:
     """Without equal distances: every point is dense by itself, so no two weights are equal."""
     cluster = pytest.importorskip("sklearn.cluster")
     X = blobs(seed, 150, axes=4)
-    given: dict[str, Any] = {"min_samples": 1, "min_cluster_size": 4, "store_centers": "both"}
+    given: dict[str, Any] = {"min_samples": 1, "min_cluster_size": 4, "metric": metric}
+    given["store_centers"] = "both"
     ours = HDBSCAN(**given, device=any_device).fit(X)
     theirs = cluster.HDBSCAN(**given, copy=True).fit(X)
     assert_same_partition(ours.labels_, theirs.labels_)
@@ -150,15 +152,6 @@ def test_rows_that_are_not_finite(any_device: Device) -> None:
     np.testing.assert_array_equal(np.delete(cut, at), whole_cut)
 
 
-@pytest.mark.parametrize("metric", ["manhattan", "chebyshev", "canberra"])
-def test_metrics_are_scikit_learns(any_device: Device, metric: str) -> None:
-    cluster = pytest.importorskip("sklearn.cluster")
-    X = blobs(13, 80, axes=3)
-    given: dict[str, Any] = {"min_samples": 1, "min_cluster_size": 3, "metric": metric}
-    ours = HDBSCAN(**given, device=any_device).fit_predict(X)
-    assert_same_partition(ours, cluster.HDBSCAN(**given, copy=True).fit_predict(X))
-
-
 def test_alpha_divides_distances(any_device: Device) -> None:
     X = blobs(14, 70)
     cluster = pytest.importorskip("sklearn.cluster")
@@ -170,57 +163,12 @@ def test_alpha_divides_distances(any_device: Device) -> None:
         np.testing.assert_allclose(np.sort(ours.forest_.weights), heights)
 
 
-@pytest.mark.parametrize(
-    ("given", "X", "message"),
-    [
-        ({"min_cluster_size": 1}, np.eye(9), "min_cluster_size is 1"),
-        ({"min_samples": 10}, np.eye(9), r"min_samples \(10\) must be at most"),
-        ({"min_samples": 0}, np.eye(9), "min_samples is 0"),
-        ({"alpha": 0}, np.eye(9), "alpha is 0"),
-        ({"cluster_selection_epsilon": -1}, np.eye(9), "cluster_selection_epsilon is -1"),
-        ({"cluster_selection_method": "best"}, np.eye(9), "must be one of 'eom', 'leaf'"),
-        ({"algorithm": "quick"}, np.eye(9), "must be one of 'auto'"),
-        ({"algorithm": "kd_tree", "metric": "cosine"}, np.eye(9), "not a valid metric"),
-        ({"metric": "unheard-of"}, np.eye(9), "metric is 'unheard-of'"),
-        ({"store_centers": "both", "metric": "precomputed"}, np.eye(9), "centers need points"),
-        ({}, np.zeros((0, 2)), "none is finite"),
-        ({}, np.full((7, 2), np.nan), "none is finite"),
-        ({}, np.zeros(7), "rows of real numbers"),
-        ({"metric": "precomputed"}, np.zeros((7, 2)), "has shape"),
-        ({"metric": "precomputed"}, -np.ones((7, 7)), "not negative"),
-    ],
-)
-def test_bad_input_is_one_clear_error(given: dict[str, Any], X: np.ndarray, message: str) -> None:
-    with pytest.raises((InvalidArgumentError, InvalidGraphError), match=message):
-        HDBSCAN(**given).fit(X)
-
-
-def test_too_few_neighbours_is_an_error() -> None:
-    path = clmst.Graph.from_edges(np.arange(9), np.arange(1, 10), np.ones(9))
-    with pytest.raises(InvalidGraphError, match="point 0 has 1 stored distances"):
-        HDBSCAN(metric="precomputed").fit(path)
-
-
 def test_points_that_are_all_equal_or_few(any_device: Device) -> None:
     equal = HDBSCAN(allow_single_cluster=True, device=any_device).fit(np.ones((20, 3)))
     assert set(equal.labels_.tolist()) == {0}
     assert equal.probabilities_.tolist() == [1] * 20
     assert HDBSCAN(min_samples=1, device=any_device).fit_predict([[1.0, 2.0]]).tolist() == [-1]
     assert set(HDBSCAN(min_samples=1).fit_predict(np.eye(3)).tolist()) == {-1}
-
-
-def test_an_estimator_for_pipelines(any_device: Device) -> None:
-    base = pytest.importorskip("sklearn.base")
-    pipeline = pytest.importorskip("sklearn.pipeline")
-    preprocessing = pytest.importorskip("sklearn.preprocessing")
-    X = blobs(16, 80)
-    steps = pipeline.make_pipeline(preprocessing.StandardScaler(), HDBSCAN(min_cluster_size=6))
-    scaled = (X - X.mean(axis=0)) / X.std(axis=0)
-    expected = HDBSCAN(min_cluster_size=6, device=any_device).fit_predict(scaled)
-    np.testing.assert_array_equal(steps.fit_predict(X), expected)
-    copied = base.clone(HDBSCAN(min_cluster_size=6))
-    assert copied.get_params()["min_cluster_size"] == 6
-    assert repr(copied) == "HDBSCAN(min_cluster_size=6)"
 
 
 def test_names_of_columns(any_device: Device) -> None:

@@ -2,34 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
-from scipy import sparse
 from scipy.cluster import hierarchy
 from scipy.spatial.distance import pdist, squareform
 
 import clmst
-from clmst import Device, Forest, InvalidArgumentError, InvalidGraphError, Points
+from clmst import Device, Forest, Points
 from clmst.cluster import neighbour_forest, single_linkage
 from tests.forests import assert_same_forest
+from tests.prove.brute_force import coordinates_of
 
 Array = Any
-
-
-def sample(rng: np.random.Generator) -> Array:
-    """Return points: on a lattice, with duplicates, in clusters far apart, or uniform."""
-    n, d = int(rng.integers(2, 70)), int(rng.integers(1, 4))
-    match int(rng.integers(4)):
-        case 0:
-            return rng.integers(0, 5, (n, d)).astype(float)
-        case 1:
-            return rng.random((n, d))[rng.integers(0, n, n)]
-        case 2:
-            return 9.0 * rng.integers(0, 3, (n, d)) + rng.integers(0, 3, (n, d))
-        case _:
-            return rng.random((n, d))
 
 
 def nearest(points: Points, k: int, rng: np.random.Generator) -> tuple[Array, Array]:
@@ -47,27 +34,18 @@ def nearest(points: Points, k: int, rng: np.random.Generator) -> tuple[Array, Ar
 
 def brute(points: Points, indices: Array, distances: Array) -> Forest:
     """Return the tree of all pairs, ordered: first the graph's, by its own weights."""
-    n = points.n_vertices
-    every = np.arange(n)
-    lengths = points.weights_of(every[:, None], every).astype(float)
-    best: dict[tuple[int, int], float] = {}
-    for a, (row, of_row) in enumerate(zip(indices.tolist(), distances.tolist(), strict=True)):
-        for b, weight in zip(row, of_row, strict=True):
-            if b not in (-1, a):
-                pair = min(a, b), max(a, b)
-                best[pair] = min(weight, best.get(pair, np.inf))
-    listed = sorted((weight, *pair) for pair, weight in best.items())
-    others = sorted((lengths[u, v], u, v) for u in range(n) for v in range(u + 1, n))
-    component = every.copy()
-    edges = []
-    for weight, u, v in listed + others:
-        if component[u] != component[v]:
-            edges.append((u, v, weight))
-            component[component == component[v]] = component[u]
-    edges.sort()
-    u, v, weights = (np.array([edge[i] for edge in edges]) for i in range(3))
-    ids = squareform(np.arange(n * (n - 1) // 2), checks=False)
-    return Forest(n_vertices=n, edges=np.stack([u, v], axis=1), weights=weights, edge_ids=ids[u, v])
+    n, own = points.n_vertices, np.full((points.n_vertices,) * 2, np.inf)
+    rows = np.repeat(np.arange(n)[:, None], indices.shape[1], axis=1)
+    is_pair = (indices != -1) & (indices != rows)
+    ends = (f(rows, indices)[is_pair] for f in (np.minimum, np.maximum))
+    np.minimum.at(own, tuple(ends), distances[is_pair])
+    u, v = np.triu_indices(n, 1)
+    is_listed = own[u, v] < np.inf
+    weights = np.where(is_listed, own[u, v], points.weights_of(u, v))
+    rank = np.empty(u.size, np.int64)
+    rank[np.lexsort((weights, ~is_listed))] = np.arange(u.size)
+    tree = clmst.kruskal(clmst.Graph.from_edges(u, v, rank, n_vertices=n))
+    return replace(tree, weights=weights[tree.edge_ids])
 
 
 @pytest.mark.parametrize("metric", ["euclidean", "manhattan", "cosine", "rounded-euclidean"])
@@ -76,7 +54,9 @@ def test_connected_is_brute_force(any_device: Device, metric: Any) -> None:
     rng = np.random.default_rng(len(metric))
     n_joined = 0
     for _ in range(25):
-        points = Points(sample(rng) + (metric == "cosine"), metric)
+        n, d = int(rng.integers(2, 70)), int(rng.integers(1, 4))
+        coordinates = coordinates_of(rng, n, d, np.float64)[1] + (metric == "cosine")
+        points = Points(coordinates * (9 if metric == "rounded-euclidean" else 1), metric)
         lists = nearest(points, int(rng.integers(1, 4)), rng)
         forest = neighbour_forest(points, lists, device=any_device)
         assert_same_forest(forest, brute(points, *lists))
@@ -152,42 +132,3 @@ def test_distances_of_other_metrics(any_device: Device) -> None:
 def test_the_fewest_points(any_device: Device, n: int) -> None:
     found = neighbour_forest(np.zeros((n, 2)), np.full((n, 1), -1), device=any_device)
     assert found.weights.tolist() == [0.0] * (n - 1)
-
-
-FOUR = np.arange(8.0).reshape(4, 2)
-LISTS = np.array([[1], [0], [3], [2]])
-
-
-@pytest.mark.parametrize(
-    ("neighbours", "message"),
-    [
-        (LISTS + 2, r"neighbour 0 of point 2 is 5; it must be from 0 to 3, or -1"),
-        (LISTS - 2, r"neighbour 0 of point 1 is -2"),
-        (LISTS[:3], r"shape \(3, 1\).*a row for each of 4 points"),
-        (LISTS[:, 0], r"shape \(4,\)"),
-        (LISTS * 1.0, "dtype float64; they must be integers"),
-        ((LISTS, LISTS), "dtypes int64 and int64"),
-        ((LISTS, np.ones((4, 2))), r"shape \(4, 1\) and their distances \(4, 2\)"),
-        ((LISTS, LISTS - 1.5), "point 0 has neighbour 1 at the distance -0.5"),
-        ((LISTS, LISTS * np.nan), "point 0 has neighbour 1 at the distance nan"),
-        (sparse.coo_array(([-1.0], ([0], [1])), shape=(4, 4)), "the weight -1.0"),
-        (sparse.coo_array(([np.nan], ([0], [1])), shape=(4, 4)), "NaN"),
-        (sparse.coo_array(([1.0], ([0], [1])), shape=(5, 5)), "5 vertices and X has 4 points"),
-        (clmst.DenseGraph(np.zeros((4, 4))), "neighbours is .* it must be a sparse matrix"),
-        ("near", "a str is no graph that clmst knows"),
-    ],
-)
-def test_bad_neighbours_are_one_clear_error(neighbours: Any, message: str) -> None:
-    for join in ("connected", "exact"):
-        with pytest.raises((InvalidGraphError, InvalidArgumentError), match=message):
-            single_linkage(FOUR, neighbours=neighbours, join=join)
-
-
-def test_other_bad_input() -> None:
-    graph = clmst.Graph.from_edges([0], [1], [1.0])
-    with pytest.raises(InvalidArgumentError, match="edges of its own"):
-        neighbour_forest(graph, LISTS)
-    with pytest.raises(InvalidArgumentError, match="join"):
-        neighbour_forest(FOUR, LISTS, join="near")  # type: ignore[arg-type]
-    with pytest.raises(InvalidGraphError, match="no points"):
-        neighbour_forest(np.zeros((0, 2)), np.zeros((0, 1), int))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from scipy.cluster import hierarchy
 from scipy.spatial.distance import pdist, squareform
 
 import clmst
-from clmst import Device, GraphWarning, InvalidArgumentError, InvalidForestError, InvalidGraphError
+from clmst import Device, GraphWarning, InvalidArgumentError, InvalidForestError
 from clmst.cluster import SingleLinkage, single_linkage
 
 
@@ -25,14 +26,6 @@ def points(seed: int) -> np.ndarray:
     return random.random((n, axes))
 
 
-def partition_at(linkage: np.ndarray, height: float) -> np.ndarray:
-    """Return clusters by SciPy, numbered by least point."""
-    clusters = hierarchy.fcluster(linkage, height, "distance")
-    _, first, inverse = np.unique(clusters, return_index=True, return_inverse=True)
-    ranks: np.ndarray = np.argsort(np.argsort(first))[inverse]
-    return ranks
-
-
 @pytest.mark.parametrize("seed", range(40))
 def test_linkage_is_scipys(any_device: Device, seed: int) -> None:
     """With equal distances the merges may differ, and the clusters at each height may not."""
@@ -42,9 +35,7 @@ def test_linkage_is_scipys(any_device: Device, seed: int) -> None:
     assert hierarchy.is_valid_linkage(ours)
     if seed % 2 == 0:
         np.testing.assert_array_equal(ours, scipys)
-    for height in np.unique(ours[:, 2]).tolist():
-        expected = partition_at(scipys, height)
-        np.testing.assert_array_equal(partition_at(ours, height), expected)
+    np.testing.assert_array_equal(hierarchy.cophenet(ours), hierarchy.cophenet(scipys))
 
 
 def test_distances_and_graphs_give_the_tree_of_points(any_device: Device) -> None:
@@ -55,9 +46,11 @@ def test_distances_and_graphs_give_the_tree_of_points(any_device: Device) -> Non
     forest = clmst.minimum_spanning_forest(clmst.Points(X), device=any_device)
     u, v = np.triu_indices(30, 1)
     upper = sparse.coo_array((condensed, (u, v)), shape=(30, 30))
-    for given in (clmst.Points(X), forest, upper, X.tolist()):
+    nearly = matrix + np.tril(np.spacing(matrix))  # directions that differ by rounding
+    rows = (X.tolist(), X.astype(object))
+    for given in (clmst.Points(X), forest, upper, sparse.csr_array(nearly), *rows):
         np.testing.assert_array_equal(single_linkage(given, device=any_device), expected)
-    for given in (condensed, matrix, matrix + np.tril(np.spacing(matrix))):
+    for given in (condensed, matrix, nearly):
         ours = single_linkage(given, metric="precomputed", device=any_device)
         np.testing.assert_array_equal(ours, expected)
 
@@ -82,45 +75,6 @@ def test_powers_that_are_computed_on_demand(power: float, metric: Any) -> None:
     )
 
 
-def test_directions_that_differ_by_rounding_and_columns_of_objects(any_device: Device) -> None:
-    X = np.random.default_rng(6).random((12, 2))
-    matrix = squareform(pdist(X))
-    nearly = sparse.csr_array(matrix + np.tril(np.spacing(matrix)))
-    expected = single_linkage(X, device=any_device)
-    for given in (nearly, X.astype(object)):
-        np.testing.assert_array_equal(single_linkage(given, device=any_device), expected)
-
-
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        ({"X": np.zeros((0, 2))}, "no points"),
-        ({"X": [[0.0, 1.0], [np.nan, 1.0]]}, "point 1 is NaN"),
-        ({"X": [[0.0, 1.0], [np.inf, 1.0]], "metric": "canberra"}, "point 1 is inf"),
-        ({"X": [[0, -1], [-1, 0]], "metric": "precomputed"}, r"cell \(0, 1\) has the weight -1"),
-        ({"X": [[0, 1.0], [2.0, 0]], "metric": "precomputed"}, "must be symmetric"),
-        ({"X": [[0, np.nan], [np.nan, 0]], "metric": "precomputed"}, "is NaN"),
-        ({"X": [[0, 1, 2], [1, 0, 3]], "metric": "precomputed"}, "must be square"),
-        ({"X": [1.0, 2.0], "metric": "precomputed"}, "2 condensed distances"),
-        (
-            {"X": sparse.coo_array(([-3.0], ([0], [1])), shape=(2, 2))},
-            r"edge \(0, 1\) has the weight -3.0",
-        ),
-        ({"X": [[0, 1], [1, 1]], "metric": "unheard-of"}, "metric is 'unheard-of'"),
-        ({"X": [["a", "b"]], "metric": "canberra"}, "real numbers"),
-        ({"X": np.array([[0.0, "b"]], object)}, "not all of it are numbers"),
-        ({"X": [[0.0, 1.0]], "metric": "p", "metric_params": {"p": 0}}, "p of .* is 0; it must"),
-        ({"X": sparse.csr_array([[0, 1.0], [2.0, 0]])}, r"cell \(1, 0\) .* is 2.0 but \(0, 1\)"),
-        ({"X": sparse.csr_array([[0, 1], [2, 0]])}, r"cell \(1, 0\) .* is 2 but"),
-        ({"X": sparse.csr_array([[0, 1, 2.0]])}, r"shape \(1, 3\); a sparse matrix has distances"),
-        ({"X": [[0, 1]], "join_components": 1}, "True or False"),
-    ],
-)
-def test_bad_input_is_one_clear_error(given: dict[str, Any], message: str) -> None:
-    with pytest.raises((InvalidGraphError, InvalidArgumentError), match=message):
-        single_linkage(**given)
-
-
 def test_a_graph_in_parts_is_joined_on_request(any_device: Device) -> None:
     graph = clmst.Graph.from_edges([0, 2, 4], [1, 3, 5], [3.0, 1.0, 2.0])
     with pytest.raises(InvalidForestError, match="3 trees"):
@@ -137,11 +91,10 @@ def test_a_graph_in_parts_is_joined_on_request(any_device: Device) -> None:
 def test_estimator_as_agglomerative_clustering(any_device: Device) -> None:
     cluster = pytest.importorskip("sklearn.cluster")
     X = np.random.default_rng(2).random((60, 3))
+    agglomerative = partial(cluster.AgglomerativeClustering, linkage="single")
     for given in ({"n_clusters": 7}, {"n_clusters": None, "distance_threshold": 0.2}):
         ours = SingleLinkage(**given, device=any_device).fit(X)
-        peer = cluster.AgglomerativeClustering(
-            linkage="single", compute_distances=True, **given
-        ).fit(X)
+        peer = agglomerative(compute_distances=True, **given).fit(X)
         assert ours.n_clusters_ == peer.n_clusters_
         assert (ours.n_leaves_, ours.n_features_in_) == (60, 3)
         np.testing.assert_array_equal(ours.distances_, peer.distances_)
@@ -170,10 +123,6 @@ def test_connectivity_restricts_the_pairs(any_device: Device) -> None:
     loose = sparse.coo_array(([1.0], ([0], [1])), shape=(12, 12))
     with pytest.warns(GraphWarning, match="11 components"):
         SingleLinkage(n_clusters=3, connectivity=loose, device=any_device).fit(X)
-    with pytest.raises(InvalidArgumentError, match="it must be"):
-        SingleLinkage(connectivity=np.ones((3, 3))).fit(X)
-    with pytest.raises(InvalidArgumentError, match="edges of its own"):
-        SingleLinkage(connectivity=chain).fit(chain)
 
 
 def test_connectivity_in_components_is_completed_as_scikit_learn_does(any_device: Device) -> None:
@@ -186,30 +135,13 @@ def test_connectivity_in_components_is_completed_as_scikit_learn_does(any_device
     given = {"n_clusters": 3, "connectivity": matrix}
     with pytest.warns(GraphWarning, match="4 components, which are joined by the shortest edges"):
         ours = SingleLinkage(**given, device=any_device).fit(X)
+    agglomerative = partial(cluster.AgglomerativeClustering, linkage="single")
     with pytest.warns(UserWarning, match="4 > 1"):
-        peer = cluster.AgglomerativeClustering(
-            linkage="single", compute_distances=True, **given
-        ).fit(X)
+        peer = agglomerative(compute_distances=True, **given).fit(X)
     assert ours.n_connected_components_ == peer.n_connected_components_ == 4
     np.testing.assert_allclose(ours.distances_, peer.distances_, rtol=1e-12)
     pairs = np.unique(np.stack([ours.labels_, peer.labels_]), axis=1)
     assert pairs.shape[1] == 3
-
-
-@pytest.mark.parametrize(
-    "given",
-    [
-        {"n_clusters": None},
-        {"distance_threshold": 1.0},
-        {"n_clusters": 0},
-        {"n_clusters": 4},
-        {"n_clusters": None, "distance_threshold": -1},
-        {"n_clusters": None, "distance_threshold": "far"},
-    ],
-)
-def test_estimator_refuses_contradictions(given: dict[str, Any]) -> None:
-    with pytest.raises(InvalidArgumentError):
-        SingleLinkage(**given).fit([[0.0], [1.0], [3.0]])
 
 
 def test_parameters_by_name() -> None:

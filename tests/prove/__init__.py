@@ -10,8 +10,7 @@
 `input_forms`          how a sample comes to the library, and what its edge ids mean then
 `repeated`      sequences of solves and updates of one graph
 `subjects`      streams, proofs, core numbers, dendrograms, points
-`trees_of_points`  trees of points beside all pairs
-`clusters_of_points`  core distances and clusters beside all pairs
+`all_pairs`     trees, core distances and clusters of points beside all pairs
 `plain`         what these are compared with, in plain Python
 `primitives`    calls of primitives, compared with NumPy
 `cases`         the case of a number: a pure function of (seed, number)

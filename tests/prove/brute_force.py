@@ -27,8 +27,7 @@ from clmst.algorithms.bvh_boruvka import choice
 from clmst.bench.harness import WrongResultError, wall_and_processor_seconds
 from clmst.core.points import Metric
 from clmst.core.weight_keys import Array
-from tests.prove import clusters_of_points
-from tests.prove.trees_of_points import difference
+from tests.prove.all_pairs import cluster_difference, tree_difference
 
 _ROUNDED = ("rounded-euclidean", "great-circle", "haversine")
 _ON_A_SPHERE = _ROUNDED[1:]
@@ -78,13 +77,13 @@ def wrong_of(number: int, points: Points, device: Device) -> str:
     tree = clmst.minimum_spanning_forest(points, algorithm="dense", device=device)
     if not np.array_equal(tree.edge_ids, clmst.kruskal(graph).edge_ids):
         return "the tree by dense has other edges than Kruskal's"
-    if choice.takes(points) and (wrong := difference(points, device)):
+    if choice.takes(points) and (wrong := tree_difference(points, device)):
         return wrong
     plain, n = points.with_core_distances(None), points.n_vertices
     rng, everyone = np.random.default_rng([number, 9]), np.arange(n)
     distances = plain.weights_of(everyone[:, None], everyone).astype(np.float64)
     np.fill_diagonal(distances, 0)  # whatever the rounding of a cosine makes of a point itself
-    return clusters_of_points.difference(
+    return cluster_difference(
         plain,
         device,
         distances,

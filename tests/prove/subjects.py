@@ -17,16 +17,16 @@ from clmst.algorithms.bvh_boruvka import choice
 from clmst.algorithms.dendrogram.merge import rising_order
 from clmst.algorithms.edge_stream.passes import bytes_of_row, bytes_of_vertex
 from clmst.algorithms.proof.prove import prove
-from clmst.algorithms.shared.device_forest import DeviceForest
+from clmst.algorithms.proof.self_test import claim_of
 from clmst.core.weight_keys import Array
 from clmst.runtime.launcher import Launcher
 from clmst.scale import stream_sink
-from tests.prove import clusters_of_points, oracle
+from tests.prove import oracle
+from tests.prove.all_pairs import cluster_difference, tree_difference
 from tests.prove.draws import Draws
 from tests.prove.oracle import Expected
 from tests.prove.plain import core_numbers, labels_at, merges, path_between
 from tests.prove.sample import Sample
-from tests.prove.trees_of_points import difference
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,14 +145,7 @@ def _proof(task: Task) -> str | None:
 def _proves(resident: Any, slots: Array, maximum: bool) -> bool:
     claimed, device = np.asarray(slots, np.uint32), resident.device
     ends = np.column_stack((resident.graph.rows[claimed], resident.graph.indices[claimed]))
-    flat = np.ascontiguousarray(ends, np.uint32).ravel()
-    claim = DeviceForest(
-        graph=resident,
-        n_edges=claimed.size,
-        slots=clmst.DeviceArray.from_host(claimed, device).memory,
-        edges=clmst.DeviceArray.from_host(flat, device).memory,
-        maximum=maximum,
-    )
+    claim = claim_of(resident, ends, claimed, maximum=maximum)
     with device.lock:
         return prove(claim, Launcher(device, device.queue)).ok
 
@@ -211,14 +204,14 @@ def _points(task: Task) -> str | None:
     has_bvh = device.capabilities.doubles and choice.takes(points)
     if form == "hierarchy of boxes" and has_bvh:
         core = draws.integers(4, n) / 8 if draws.one_in(3) else None
-        if wrong := difference(replace(points, core_distances=core), device):
+        if wrong := tree_difference(replace(points, core_distances=core), device):
             return wrong
     else:
         given = clmst.to_device(points, device) if form == "on device" else points
         found = clmst.minimum_spanning_forest(given, device=device)
         if differs := oracle.difference(found, task.expected, n, labels=False):
             return differs
-    wrong = clusters_of_points.difference(
+    wrong = cluster_difference(
         points,
         device,
         _all_pairs(sample),

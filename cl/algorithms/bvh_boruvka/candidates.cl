@@ -37,7 +37,7 @@ static inline void pairs_append(global ulong *pairs, volatile global uint *count
 // In       lists[n * k]; ids[n].
 // Out      pairs[n * k].
 // Launch   any.
-// Needs    bits <= 32: numbers of points have so many.
+// Needs    bits <= 32, at least those of a point's number.
 // Ensures  a pair whose points have both listed the other one is there twice.
 kernel void bvh_boruvka_candidates_list(const global uint *lists, const global uint *ids,
                                         global ulong *pairs, uint n, uint k, uint bits) {

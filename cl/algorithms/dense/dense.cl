@@ -260,8 +260,8 @@ kernel void dense_hook_components(const volatile global uint *winners, const glo
 }
 
 // Let every vertex point to its root, if DENSE_JUMPS jumps lead there; else as far as they lead, so
-// that a jump of the next launch is so many times as long. Others jump and store at the same time:
-// a parent that is read is the old or the new one, and both lead to the same root. Resets
+// that a jump of the next launch is DENSE_JUMPS times as long. Others jump and store at the same
+// time: a parent that is read is the old or the new one, and both lead to the same root. Resets
 // reservations.
 //
 // In-out   parents[n]; state[count]: how many vertices are not at their root yet, 0 before.

@@ -1,4 +1,7 @@
-"""The bounding-volume hierarchy of points; host side of ``cl/algorithms/bvh_boruvka/build.cl``."""
+"""The bounding-volume hierarchy of points, and the nearest points of every point.
+
+Host side of ``build.cl`` and ``neighbours.cl`` in ``cl/algorithms/bvh_boruvka``.
+"""
 
 from __future__ import annotations
 
@@ -19,13 +22,21 @@ from clmst.runtime.device_matrix import DeviceMatrix, dimension_class
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.program import Program
 
-SOURCE = "algorithms/bvh_boruvka/build.cl"
+BUILD_SOURCE = "algorithms/bvh_boruvka/build.cl"
+NEIGHBOURS_SOURCE = "algorithms/bvh_boruvka/neighbours.cl"
+
+# Most points of a list: more would not fit the private memory of a work-item.
+MOST_NEIGHBOURS = 256
+# For how many points kernels are built: few, which stay in registers, and many.
+_CAPACITIES = (4, 8, 32, MOST_NEIGHBOURS)
+# Nearest points that every point begins with.
+_LISTED = 7
 
 LEAF = 8
-# Bits of a code beside the bits of all points' number: cells are so many times as many as points.
+# Bits of a code beside the bits of all points' number: there are 2**4 cells for each point.
 _SPARE_BITS = 4
-# Where so large a share of a sample of points is in a cell with others, codes have at most so many
-# bits in each dimension from the start.
+# The points of a sample; the share that is in a cell with others from which on codes are as long as
+# they can be from the start; and the most bits of a code in each dimension.
 _SAMPLES, _CROWDED_SHARE, _FINEST_BITS = 4096, 0.05, 24
 _LEAST_SIDE = np.finfo(np.float64).tiny
 # Passes over crowds, at the most: one for each halving of a double's exponent would be enough.
@@ -37,42 +48,20 @@ _MOST_POINTS = 1 << 27
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class BoxTree:
-    """A hierarchy of boxes over the points of a :class:`DeviceMatrix`; see ``tree.cl``.
-
-    Attributes
-    ----------
-    device : Device
-    n : int
-        Points.
-    dimensions, rows : int
-        Coordinates of a point, and rows of a leaf: a row more where there are core distances.
-    defines : dict
-        Macros of all kernels that search it.
-    ids, slots : DeviceArray of uint32, shape (n,)
-        The point in each slot, and the slot of each point.
-    points, boxes : DeviceArray of float64
-        Coordinates by leaf, boxes by parent.
-    least : DeviceArray of uint32, shape (n_nodes,)
-        The least point of each node.
-    bases : DeviceArray of uint32, shape (top + 1,)
-        Where each level begins in arrays of nodes.
-    top : int
-        The level of the root.
-    n_nodes : int
-    """
+    """A hierarchy of boxes over the points of a :class:`DeviceMatrix`; see ``tree.cl``."""
 
     device: Device
-    n: int
+    n: int  # points
     dimensions: int
-    rows: int
-    defines: dict[str, int]
-    ids: DeviceArray
-    slots: DeviceArray
-    points: DeviceArray
-    boxes: DeviceArray
-    least: DeviceArray
-    bases: DeviceArray
-    top: int
+    rows: int  # of a leaf: one more than dimensions where there are core distances
+    defines: dict[str, int]  # macros of all kernels that search it
+    ids: DeviceArray  # uint32, shape (n,): the point in each slot
+    slots: DeviceArray  # uint32, shape (n,): the slot of each point
+    points: DeviceArray  # float64: coordinates by leaf
+    boxes: DeviceArray  # float64: by parent
+    least: DeviceArray  # uint32, shape (n_nodes,): the least point of each node
+    bases: DeviceArray  # uint32, shape (top + 1,): where each level begins in arrays of nodes
+    top: int  # the level of the root
     n_nodes: int
 
     @property
@@ -102,8 +91,8 @@ def fanout(device: Device) -> int:
 
 
 def builder_for(device: Device, dimensions: int) -> Program:
-    """Return the program of SOURCE for points of so many dimensions."""
-    return device.program(SOURCE, DIMENSION_CLASS=dimension_class(dimensions))
+    """Return the program of BUILD_SOURCE for points of a number of dimensions."""
+    return device.program(BUILD_SOURCE, DIMENSION_CLASS=dimension_class(dimensions))
 
 
 def hierarchy_of(matrix: DeviceMatrix, launch: Launcher) -> BoxTree:
@@ -256,3 +245,37 @@ def bound(tree: BoxTree, launch: Launcher) -> None:
             program, "bvh_boruvka_build_bound_nodes", tree.width(level), tree.boxes, tree.least,
             tree.bases, tree.dimensions + tree.rows, n_leaves, level,
         )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class NearPoints:
+    """What every point knows before the first round."""
+
+    k: int  # the length of lists
+    lists: DeviceArray | None  # uint32, shape (n * k,): slots of near points, the nearest first
+    lower: DeviceArray  # float64, shape (n,): no edge that a point's list leaves out is lighter
+
+
+def nearest(tree: BoxTree, launch: Launcher) -> NearPoints:
+    """Return the lists that a solve begins with, of two points or more."""
+    k = min(_LISTED, tree.n - 1)
+    lists = DeviceArray.empty(tree.n * k, np.uint32, tree.device)
+    return NearPoints(k=k, lists=lists, lower=distances(tree, k, launch, lists))
+
+
+def capacity_for(k: int) -> int:
+    """Return the capacity of lists for `k` points: few different ones, so few programs."""
+    return next(capacity for capacity in _CAPACITIES if k <= capacity)
+
+
+def distances(
+    tree: BoxTree, k: int, launch: Launcher, lists: DeviceArray | None = None
+) -> DeviceArray:
+    """Return by point the distance of the `k`-th nearest other point; by slot, with `lists`."""
+    found = DeviceArray.empty(tree.n, np.float64, tree.device)
+    program = tree.device.program(NEIGHBOURS_SOURCE, **tree.defines, NEIGHBOURS=capacity_for(k))
+    launch.for_each(
+        program, "bvh_boruvka_neighbours_find", tree.n, *tree.arguments, lists, found, tree.n,
+        tree.top, k, int(lists is None),
+    )  # fmt: skip
+    return found

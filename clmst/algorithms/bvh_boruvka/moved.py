@@ -1,4 +1,7 @@
-"""Trees of points that move: solves that keep order and lists of those before (``moved.cl``)."""
+"""Trees of points that move: solves that keep order and lists of those before, or candidates.
+
+Host side of ``moved.cl`` and ``candidates.cl`` in ``cl/algorithms/bvh_boruvka``.
+"""
 
 from __future__ import annotations
 
@@ -8,24 +11,30 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from clmst.algorithms.bvh_boruvka import neighbours
 from clmst.algorithms.bvh_boruvka import solve as bvh_boruvka
-from clmst.algorithms.bvh_boruvka.candidates import (
-    CandidatePairs,
-    CandidateSearch,
-    margin_for,
-    may_have,
+from clmst.algorithms.bvh_boruvka.hierarchy import (
+    BoxTree,
+    NearPoints,
+    bound,
+    gather,
+    hierarchy_of,
+    nearest,
 )
-from clmst.algorithms.bvh_boruvka.hierarchy import BoxTree, bound, gather, hierarchy_of
-from clmst.algorithms.bvh_boruvka.neighbours import NearPoints
 from clmst.algorithms.shared.device_forest import DeviceForest
 from clmst.core.points import Points
+from clmst.core.weight_keys import Array
+from clmst.primitives.split import split
 from clmst.runtime.array import DeviceArray
-from clmst.runtime.device import Device
 from clmst.runtime.device_matrix import DeviceMatrix
 from clmst.runtime.launcher import Launcher
 
-SOURCE = "algorithms/bvh_boruvka/moved.cl"
+CANDIDATES_SOURCE = "algorithms/bvh_boruvka/candidates.cl"
+MOVED_SOURCE = "algorithms/bvh_boruvka/moved.cl"
+
+# Positions of pairs have 32 bits.
+_MOST_POINTS = 1 << 27
+# Candidates a point that are not listed as near ones, at the most.
+_FOUND_A_POINT = 10
 
 # The greatest share of points with an uncertain nearest point for which the lists are kept. More
 # search in later rounds: at this share about as long as lists take to find. On an H200 solves of a
@@ -35,11 +44,98 @@ SOURCE = "algorithms/bvh_boruvka/moved.cl"
 _MOST_UNSURE, _MOST_UNSURE_ALONE = 0.02, 0.004
 # The most solves in a row that try nothing, since no try before them has succeeded.
 _LONGEST_PAUSE = 15
-# Candidates are found for movements so many times as far as the present one; by the second factor
-# if the last ones were used for fewer solves than the third number.
+# The movements that candidates are found for, as multiples of the present one: the first factor, or
+# the second if the last candidates were used for fewer solves than the third number.
 _AHEAD, _FURTHER_AHEAD, _FEW_SOLVES = 1.5, 3.0, 4
 # Solves by lists after one that found too many candidates.
 _LIST_SOLVES = 16
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class CandidatePairs:
+    """All pairs that may be in the tree while no point is far from where they were found."""
+
+    codes: DeviceArray  # uint64, shape (m,): lesser << bits | greater, rising
+    bits: int
+    lesser: Array  # uint32, shape (m,): the same on the host
+    greater: Array
+
+    def weigh(self, tree: BoxTree, matrix: DeviceMatrix, launch: Launcher) -> DeviceArray:
+        """Return the distances of all pairs at the present positions; enqueued."""
+        weights = DeviceArray.empty(self.codes.size, np.float64, tree.device)
+        launch.for_each(
+            tree.device.program(CANDIDATES_SOURCE, **tree.defines), "bvh_boruvka_candidates_weigh",
+            weights.size, matrix.panels[0].cells, self.codes, weights, tree.dimensions, tree.n,
+            weights.size, self.bits,
+        )  # fmt: skip
+        return weights
+
+
+class CandidateSearch:
+    """The search for candidates beside the rounds of a solve, which `near` is as before."""
+
+    def __init__(self, tree: BoxTree, near: NearPoints, margin: float, launch: Launcher) -> None:
+        self._tree, self._launch, self._margin = tree, launch, margin
+        self._bits = max(tree.n.bit_length(), 1)
+        self._program = tree.device.program(CANDIDATES_SOURCE, **tree.defines)
+        n_listed = tree.n * near.k
+        self._capacity = n_listed + _FOUND_A_POINT * tree.n
+        self._pairs = DeviceArray.empty(self._capacity, np.uint64, tree.device)
+        self._seen = DeviceArray.empty(tree.n, np.float64, tree.device)
+        self._state = DeviceArray.empty(1, np.uint32, tree.device)
+        launch.copy(near.lower.memory, self._seen.memory, self._seen.nbytes)
+        launch.fill(self._state.memory, n_listed, 1)
+        launch.for_each(
+            self._program, "bvh_boruvka_candidates_list", tree.n, near.lists, tree.ids,
+            self._pairs, tree.n, near.k, self._bits,
+        )  # fmt: skip
+
+    def look(self, component: DeviceArray, labels: DeviceArray, winners: DeviceArray) -> None:
+        """Find the candidates of a round whose reservations are complete; enqueued."""
+        tree = self._tree
+        self._launch.for_each(
+            self._program, "bvh_boruvka_candidates_find", tree.n, *tree.arguments, component,
+            labels, winners, self._seen, self._pairs, self._state, tree.n, tree.top,
+            np.float64(self._margin), self._capacity, self._bits,
+        )  # fmt: skip
+
+    def found(self) -> CandidatePairs | None:
+        """Return the candidates after the last round; None if they are too many. Waits."""
+        count = self._launch.read_word(self._state.memory)
+        if count > self._capacity:
+            return None
+        ordered = split(self._pairs[:count], key_bits=2 * self._bits, launch=self._launch)
+        listed = np.empty(count, np.uint64)
+        self._launch.read(ordered.memory, listed)
+        is_first = np.append(True, listed[1:] != listed[:-1])
+        codes = listed[is_first]
+        return CandidatePairs(
+            codes=DeviceArray.from_host(codes, self._tree.device), bits=self._bits,
+            lesser=(codes >> np.uint64(self._bits)).astype(np.uint32),
+            greater=(codes & np.uint64((1 << self._bits) - 1)).astype(np.uint32),
+        )  # fmt: skip
+
+
+def may_have(matrix: DeviceMatrix) -> bool:
+    """Return whether candidates are known of points: whether their distances are a metric."""
+    points = matrix.graph
+    assert isinstance(points, Points)
+    return points.metric != "cosine" and points.n_vertices <= _MOST_POINTS
+
+
+def margin_for(points: Points, farthest: float) -> float:
+    """Return the margin of candidates where no point moves by more than `farthest`.
+
+    Twice for a pair that gets shorter, and twice for a path that gets longer. All distances are
+    computed with a relative error of at most (d + 4) u, u = 2**-53, and squares that vanish; the
+    share is eight times that and more, and no distance is longer than all sides together.
+    """
+    share = (points.planes.shape[0] + 8) * 2.0**-50
+    with np.errstate(over="ignore"):
+        longest = float(np.ptp(points.planes, axis=1).sum())
+    margin: float = 4 * farthest * (1 + share) + 2 * (longest * share + 1e-150)
+    return margin
+
 
 PairSolver: TypeAlias = Callable[[DeviceArray, bool], DeviceForest]
 """Solves the graph of the candidates under weights; the flag says whether to profile."""
@@ -48,49 +144,22 @@ Prepare: TypeAlias = Callable[[CandidatePairs], PairSolver]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Origins:
-    """Where points were when their lists were found.
+    """Where points were when their lists were found: their origins."""
 
-    Attributes
-    ----------
-    tree : BoxTree
-        Its coordinates are the origins, its boxes those of the last positions.
-    near : NearPoints
-        As found at the origins; lists are sorted anew in place.
-    points, moves : DeviceArray of float64
-        Coordinates by leaf of the present positions, and how far they are from the origins.
-    candidates : CandidatePairs, optional
-    solver : PairSolver, optional
-        Of the candidates.
-    farthest : float
-        How far points may be from their origins, for candidates.
-    """
-
-    tree: BoxTree
-    near: NearPoints
-    points: DeviceArray
-    moves: DeviceArray
+    tree: BoxTree  # its coordinates are the origins, its boxes those of the last positions
+    near: NearPoints  # as found at the origins; lists are sorted anew in place
+    points: DeviceArray  # float64: coordinates by leaf of the present positions
+    moves: DeviceArray  # float64: how far they are from the origins
     candidates: CandidatePairs | None = None
-    solver: PairSolver | None = None
-    farthest: float = 0.0
-
-
-def most_unsure_on(device: Device) -> float:
-    """Return the share of unsure points up to which a device is quicker by lists that are kept."""
-    return _MOST_UNSURE_ALONE if device.policy.work_group_size == 1 else _MOST_UNSURE
+    solver: PairSolver | None = None  # of the candidates
+    farthest: float = 0.0  # how far points may be from their origins, for candidates
 
 
 class MovingPoints:
     """Spanning trees of the same number of points again and again, without core distances.
 
-    Each is the tree that :func:`clmst.algorithms.bvh_boruvka.solve.solve` finds.
-
-    Parameters
-    ----------
-    most_unsure : float, optional
-        Lists are kept if the nearest point is uncertain for at most this share of points. Default:
-        :func:`most_unsure_on`.
-    prepare : callable, optional
-        Makes what solves the graph of candidates. Without it none are looked for.
+    Lists are kept if the nearest point is uncertain for at most a share `most_unsure` of points.
+    `prepare` makes what solves the graph of candidates; without it none are looked for.
     """
 
     def __init__(self, most_unsure: float | None = None, prepare: Prepare | None = None) -> None:
@@ -131,8 +200,9 @@ class MovingPoints:
         """Solve by lists if these are of use, and there is no time for candidates; else anew."""
         tree, near, unsure = _carried(known, matrix, launch, movement)
         figures = {"movement": movement, "unsure": unsure}
-        most = self._most_unsure
-        if unsure > (most_unsure_on(matrix.device) if most is None else most):
+        is_alone = matrix.device.policy.work_group_size == 1
+        usual = _MOST_UNSURE_ALONE if is_alone else _MOST_UNSURE
+        if unsure > (usual if self._most_unsure is None else self._most_unsure):
             self._failures += 1
             self._pause = min((1 << self._failures) // 4, _LONGEST_PAUSE)
             if self._pause:
@@ -157,7 +227,7 @@ class MovingPoints:
         tree, device = hierarchy_of(matrix, launch), matrix.device
         del matrix.plans["bvh"]  # its boxes will be those of other positions
         with launch.phase("nearest points"):
-            near = neighbours.nearest(tree, launch)
+            near = nearest(tree, launch)
             lower = DeviceArray.empty(tree.n, np.float64, device)  # which rounds write to
             launch.copy(near.lower.memory, lower.memory, lower.nbytes)
         search = None
@@ -212,7 +282,7 @@ def _farthest(found: DeviceArray, launch: Launcher) -> float:
 def _measure(known: _Origins, matrix: DeviceMatrix, launch: Launcher) -> float:
     """Return how far the farthest point is from its origin; waits."""
     tree, device = known.tree, known.tree.device
-    program = device.program(SOURCE, **tree.defines)
+    program = device.program(MOVED_SOURCE, **tree.defines)
     groups = launch.groups_for(-(-tree.n // program.grid_tile))
     farthest = DeviceArray.empty(groups, np.float64, device)
     with launch.phase("move"):
@@ -235,7 +305,7 @@ def _carried(
         bound(tree, launch)
         launch.fill(state.memory, 0, 1)
         launch.for_each(
-            device.program(SOURCE, **tree.defines), "bvh_boruvka_moved_refresh", tree.n,
+            device.program(MOVED_SOURCE, **tree.defines), "bvh_boruvka_moved_refresh", tree.n,
             tree.points, tree.ids, known.moves, known.near.lower, known.near.lists, lower, state,
             np.float64(movement), tree.dimensions, tree.n, known.near.k,
         )  # fmt: skip

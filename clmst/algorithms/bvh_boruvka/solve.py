@@ -12,13 +12,11 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from clmst.algorithms.bvh_boruvka import neighbours
-from clmst.algorithms.bvh_boruvka.hierarchy import BoxTree, hierarchy_of
-from clmst.algorithms.bvh_boruvka.neighbours import NearPoints
-from clmst.algorithms.shared.device_forest import DeviceForest, ForestWeights
+from clmst.algorithms.bvh_boruvka.hierarchy import BoxTree, NearPoints, hierarchy_of, nearest
+from clmst.algorithms.shared.device_forest import DeviceForest
 from clmst.algorithms.shared.progress import check_rounds, no_progress
-from clmst.algorithms.shared.solution import stats_of
-from clmst.core.weight_keys import Array, Encoding
+from clmst.algorithms.shared.solution import forest_of_pairs
+from clmst.core.weight_keys import Array
 from clmst.primitives.split import split
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device_matrix import DeviceMatrix
@@ -30,9 +28,8 @@ SOURCE = "algorithms/bvh_boruvka/bvh_boruvka.cl"
 # Counts of a solve: active points, searches, hooked components, roots, pending parents, by launch.
 # 32 rounds with 33 launches of jumps each, which is the most, need 71 a round.
 _N_COUNTS = 2304
-# Up to so many points both ends of an edge share a word (winners.cl).
+# The most points for which both ends of an edge share a word (winners.cl).
 _SHORT_IDS = 1 << 16
-_DOUBLE = np.dtype(np.float64)
 
 Look: TypeAlias = Callable[[DeviceArray, DeviceArray, DeviceArray], None]
 """Takes the components of points, the labels of nodes, and the reservations of components."""
@@ -50,7 +47,8 @@ def solve(matrix: DeviceMatrix, launch: Launcher) -> DeviceForest:
     if n > 1:
         return solve_tree(matrix, hierarchy_of(matrix, launch), launch)
     ends = DeviceArray.empty(0, np.uint32, matrix.device)
-    return _forest(matrix, ends, {"rounds": 0, "components": [n], "searches": []}, launch)
+    stats = {"rounds": 0, "components": [n], "searches": []}
+    return forest_of_pairs(matrix, ends, stats, launch, "bvh-boruvka")
 
 
 def solve_tree(
@@ -59,58 +57,23 @@ def solve_tree(
 ) -> DeviceForest:  # fmt: skip
     """Solve two points or more by their hierarchy; as :func:`solve`.
 
-    Parameters
-    ----------
-    matrix : DeviceMatrix
-    tree : BoxTree
-        Of these points.
-    launch : Launcher
-    near : NearPoints, optional
-        What is known of them already. Its bounds are overwritten.
-    look : callable, optional
-        Is called in each round when the lightest edges of all components are known.
+    `near` is what is known of them already; its bounds are overwritten. `look` is called in each
+    round when the lightest edges of all components are known.
     """
     run = _Run(tree, launch, look)
     ends = DeviceArray.empty(2 * (tree.n - 1), np.uint32, matrix.device)
     run.solve(near)
     run.unpack(ends)
-    return _forest(matrix, ends, run.stats(), launch, run.weigh(matrix, ends))
-
-
-def _forest(
-    matrix: DeviceMatrix, ends: DeviceArray, stats: dict[str, Any], launch: Launcher,
-    weights: ForestWeights | None = None,
-) -> DeviceForest:  # fmt: skip
-    """Return the forest of edges that are enqueued; waits for them."""
-    launch.queue.finish()
-    return DeviceForest(
-        graph=matrix,
-        n_edges=ends.size // 2,
-        slots=None,
-        edges=ends.memory,
-        maximum=False,
-        stats=stats_of(stats, launch, "bvh-boruvka"),
-        weights=weights,
-    )
+    weights = run.weigh(matrix, ends)
+    return forest_of_pairs(matrix, ends, run.stats(), launch, "bvh-boruvka", weights=weights)
 
 
 def joining_edges(matrix: DeviceMatrix, labels: Array, launch: Launcher) -> Array:
     """Return the shortest edges that join components of two points or more; waits for them.
 
     They are the minimum spanning tree of the components, the distance of two being that of their
-    nearest points.
-
-    Parameters
-    ----------
-    matrix : DeviceMatrix
-    labels : ndarray of int, shape (n,)
-        The component of each point, numbered from 0 on.
-    launch : Launcher
-
-    Returns
-    -------
-    ndarray of uint32, shape (components - 1, 2)
-        In canonical order.
+    nearest points; uint32, shape (components - 1, 2), in canonical order. Components are numbered
+    from 0 on.
     """
     run = _Run(hierarchy_of(matrix, launch), launch)
     k = run.join(labels)
@@ -172,14 +135,14 @@ class _Run:
         k = ends.size // 2
         self._for_each("unpack_edges", k, ordered, ends, k, self.bits)
 
-    def weigh(self, matrix: DeviceMatrix, ends: DeviceArray) -> ForestWeights:
+    def weigh(self, matrix: DeviceMatrix, ends: DeviceArray) -> DeviceArray:
         """Return the weights of edges; the host would compute them more slowly."""
         k = ends.size // 2
         weights = self._new(k, np.float64)
         self._for_each(
             "weigh_edges", k, matrix.panels[0].cells, ends, weights, matrix.dimensions, self.n, k
         )
-        return ForestWeights(words=weights, encoding=Encoding(dtype=_DOUBLE, stored=_DOUBLE))
+        return weights
 
     # --------------------------------------------------------------------- rounds
 
@@ -249,7 +212,7 @@ class _Run:
         """Return lists of near points, and what they leave out."""
         if self.tree.defines["CORE_DISTANCES"]:
             return self._no_lists()
-        return neighbours.nearest(self.tree, self.launch)
+        return nearest(self.tree, self.launch)
 
     def _no_lists(self) -> NearPoints:
         """Return what is known of points without a search."""

@@ -1,4 +1,9 @@
-"""Dendrograms on a device; host side of ``cl/algorithms/dendrogram``."""
+"""Dendrograms on a device; host side of ``cl/algorithms/dendrogram``.
+
+Source of the merge by many work-items: P. Sao, A. Prokopenko, D. Lebrun-Grandié, "PANDORA: A
+Parallel Dendrogram Construction Algorithm for Single Linkage Clustering on GPU", ICPP '24;
+``contract.cl`` says what differs.
+"""
 
 from __future__ import annotations
 
@@ -7,63 +12,44 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from clmst.algorithms.dendrogram.parallel import ParallelMerge
 from clmst.core.weight_keys import Array
-from clmst.primitives.sort import argsort
+from clmst.primitives.scan import exclusive_scan, segmented_scan
+from clmst.primitives.sort import argsort, bits_of, sort_by_key
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
 from clmst.runtime.launcher import Launcher
 
 SERIAL_SOURCE = "algorithms/dendrogram/serial.cl"
+CONTRACT_SOURCE = "algorithms/dendrogram/contract.cl"
+CHAINS_SOURCE = "algorithms/dendrogram/chains.cl"
 
-# From so many edges on a device with work-groups of several work-items sorts them.
+# The fewest edges that a device with work-groups of several work-items sorts.
 _SORTED_BY_DEVICE_FROM = 1 << 16
-# SERIAL_VERTICES of serial.cl: so many, at most, one work-item of such a device merges.
+# SERIAL_VERTICES of serial.cl: the most that one work-item of such a device merges.
 _SERIAL_VERTICES = 5120
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Merges:
-    """The merges of a dendrogram in their order; merge i makes node n + i.
-
-    Attributes
-    ----------
-    children : ndarray of uint32, shape (k, 2)
-        The two nodes that each merge joins, the lesser first.
-    sizes : ndarray of uint32, shape (k,)
-        Vertices below each merge.
-    """
-
-    children: npt.NDArray[np.uint32]
-    sizes: npt.NDArray[np.uint32]
+_NONE = 0xFFFFFFFF
+_HOPS = 32  # DENDROGRAM_HOPS: by which a launch of dendrogram_contract_jump divides depths
 
 
 def has_few(n: int, device: Device) -> bool:
-    """Return whether one work-item of a device merges the edges of so many vertices."""
+    """Return whether one work-item of a device merges the edges of `n` vertices."""
     return device.policy.work_group_size == 1 or n <= _SERIAL_VERTICES
 
 
-def merge(n: int, edges: Array, order: Array, device: Device, *, few: bool) -> Merges:
-    """Merge the ends of edges in an order.
+def merge(
+    n: int, edges: Array, order: Array, device: Device, *, few: bool
+) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32]]:
+    """Merge the ends of edges of a forest in an order, the lightest edge first.
 
-    Parameters
-    ----------
-    n : int
-        Vertices.
-    edges : array of int, shape (k, 2)
-        The edges of a forest.
-    order : array of int, shape (k,)
-        Indices of edges, that of the lightest first.
-    device : Device
-    few : bool
-        Whether one work-item merges: never of more vertices than :func:`has_few` allows.
+    Merge i makes node n + i. Return the two nodes that each merge joins, the lesser first, shape
+    (k, 2), and how many vertices are below each, shape (k,). With `few` one work-item merges, never
+    of more vertices than :func:`has_few` allows.
 
-    Notes
-    -----
     Where work-groups have one work-item, as on CPUs, one goes through the edges: nearly O(n) work,
     12 bytes of device memory a vertex and 24 an edge. So does one elsewhere, in local memory, where
     vertices are few. Many do where they are not, level by level, in O(n log n) work and some 80
-    bytes a vertex (:mod:`clmst.algorithms.dendrogram.parallel`).
+    bytes a vertex (:class:`ParallelMerge`).
     """
     k = len(order)
     children, sizes = np.zeros((k, 2), np.uint32), np.zeros(k, np.uint32)
@@ -76,30 +62,13 @@ def merge(n: int, edges: Array, order: Array, device: Device, *, few: bool) -> M
         )
         launch.read(below.memory, children)
         launch.read(counts.memory, sizes)
-    return Merges(children=children, sizes=sizes)
+    return children, sizes
 
 
 def merge_on_device(
     n: int, ends: DeviceArray, order: DeviceArray, launch: Launcher, *, few: bool
 ) -> tuple[DeviceArray, DeviceArray]:
-    """Merge as :func:`merge` does, on arrays of the device; return before it has ended.
-
-    Parameters
-    ----------
-    n : int
-        Vertices.
-    ends : DeviceArray of uint32, shape (2 * k,)
-        Both ends of each edge.
-    order : DeviceArray of uint32, shape (k,)
-    launch : Launcher
-    few : bool
-        As of :func:`merge`.
-
-    Returns
-    -------
-    children : DeviceArray of uint32, shape (2 * k,)
-    sizes : DeviceArray of uint32, shape (k,)
-    """
+    """Merge as :func:`merge` does, on flat arrays of the device of uint32; do not wait."""
     device, k = order.device, order.size
     if not few and device.policy.work_group_size > 1:
         return ParallelMerge(n, ends, order, launch).run()
@@ -118,16 +87,8 @@ def rising_order(
 ) -> Array:
     """Return the order of edges by weight, equal ones by position; by the device if it is quicker.
 
-    Parameters
-    ----------
-    weights : array of numbers, shape (k,)
-        No NaN.
-    device : Device
-    by_device_from : int
-        Fewer edges are sorted by the host in any case.
+    No weight is NaN. Fewer edges than `by_device_from` are sorted by the host in any case.
 
-    Notes
-    -----
     O(k log k) work by the host; on devices with work-groups of several work-items a radix sort, of
     O(k) work and some 30 bytes of device memory an edge.
     """
@@ -139,3 +100,115 @@ def rising_order(
     order = np.empty(keys.size, np.uint32)
     launch.read(argsort(DeviceArray.from_host(keys, device), launch=launch).memory, order)
     return order
+
+
+@dataclass(slots=True, kw_only=True)
+class _ClusterTree:
+    """A tree of clusters: `n` vertices, and the edges between them in the order of ranks."""
+
+    n: int
+    n_edges: int
+    u: DeviceArray
+    v: DeviceArray
+    rank: DeviceArray
+
+
+class ParallelMerge:
+    """The arrays that all steps use; edges are named by their ranks in the order of merges."""
+
+    def __init__(self, n: int, edges: DeviceArray, order: DeviceArray, launch: Launcher) -> None:
+        self.n, self.m, self.launch, self.device = n, order.size, launch, order.device
+        self.contract_program = self.device.program(CONTRACT_SOURCE)
+        self.chains_program = self.device.program(CHAINS_SOURCE)
+        self.children, self.sizes = self._new(2 * self.m), self._new(self.m)
+        self.chain, self.above, self.inside = (self._filled(self.m) for _ in range(3))
+        self.firsts: list[int] = []  # the number of the first chain of each level, and one more
+        self.level = _ClusterTree(
+            n=n, n_edges=self.m, u=self._new(self.m), v=self._new(self.m), rank=self._new(self.m)
+        )
+        level = self.level
+        self._chains("begin", self.m, edges, order, level.u, level.v, level.rank, self.children,
+                     self.m)  # fmt: skip
+
+    def _new(self, size: int) -> DeviceArray:
+        return DeviceArray.empty(max(size, 1), np.uint32, self.device)
+
+    def _filled(self, size: int) -> DeviceArray:
+        array = self._new(size)
+        self.launch.fill(array.memory, _NONE, size)
+        return array
+
+    def _contract(self, step: str, count: int, *arguments: DeviceArray | int) -> None:
+        self.launch.for_each(
+            self.contract_program, f"dendrogram_contract_{step}", count, *arguments
+        )
+
+    def _chains(self, step: str, count: int, *arguments: DeviceArray | int) -> None:
+        self.launch.for_each(self.chains_program, f"dendrogram_chains_{step}", count, *arguments)
+
+    def run(self) -> tuple[DeviceArray, DeviceArray]:
+        """Return children and sizes of all merges."""
+        first = 0
+        while True:
+            level = self.level
+            lightest = self._filled(level.n)
+            ends = (level.u, level.v, level.rank)
+            self._contract("lightest", level.n_edges, *ends, lightest, level.n_edges)
+            if first == 0:
+                self._chains("vertices", self.n, lightest, self.children, self.n)
+            self._contract("place", self.m, self.inside, lightest, self.chain, self.above,
+                           self.m, first)  # fmt: skip
+            self.firsts.append(first)
+            first += level.n
+            if level.n_edges == 0:
+                break
+            self.level = self._contracted(level, lightest)
+        self.firsts.append(first)
+        self._link()
+        return self.children, self.sizes
+
+    def _contracted(self, level: _ClusterTree, lightest: DeviceArray) -> _ClusterTree:
+        """Return the next level; edges that are contracted get the vertices that they are in."""
+        n, k, m = level.n, level.n_edges, self.m
+        ends = (level.u, level.v, level.rank)
+        parent, flags, stays = self._new(n), self._new(n), self._new(k)
+        self._contract("reset", n, parent, n)
+        self._contract("hook", k, *ends, lightest, parent, k)
+        reached = 1
+        while reached < n:
+            self._contract("jump", n, parent, n)
+            reached *= _HOPS
+        self._contract("roots", n, parent, flags, n)
+        self._contract("alpha", k, *ends, lightest, stays, k)
+        number, n_next = self._numbered(flags)
+        place, k_next = self._numbered(stays)
+        self._contract("follow", m, parent, number, self.chain, self.inside, m)
+        later = _ClusterTree(
+            n=n_next, n_edges=k_next,
+            u=self._new(k_next), v=self._new(k_next), rank=self._new(k_next),
+        )  # fmt: skip
+        self._contract("edges", k, *ends, lightest, parent, number, place, self.inside,
+                       later.u, later.v, later.rank, k)  # fmt: skip
+        return later
+
+    def _numbered(self, flags: DeviceArray) -> tuple[DeviceArray, int]:
+        """Return the number of each flag among those set, and how many are."""
+        total = self._new(1)
+        numbers = exclusive_scan(flags, total=total, launch=self.launch)
+        return numbers, self.launch.read_word(total.memory)
+
+    def _link(self) -> None:
+        """Put merges below merges, and sum up sizes, level by level."""
+        m, n, launch = self.m, self.n, self.launch
+        ranks = self.inside  # which is not needed any more
+        launch.write(ranks.memory, np.arange(m, dtype=np.uint32))
+        bits = bits_of(self.firsts[-1])
+        chain, ordered = sort_by_key(self.chain, ranks, key_bits=bits, launch=launch)
+        position, own = self._new(m), self._new(m)
+        begins = DeviceArray.empty(m, np.uint8, self.device)
+        self._chains("merges", m, chain, ordered, self.above, self.children, position, begins, m, n)
+        self._chains("count", m, self.children, position, own, m, n)
+        for first, end in zip(self.firsts[:-1], self.firsts[1:], strict=True):
+            sums = segmented_scan(own, begins, launch=launch)
+            self._chains("sizes", m, chain, ordered, self.above, position, sums, own, self.sizes,
+                         m, first, end)  # fmt: skip

@@ -24,7 +24,7 @@ BUILD_SOURCE = "algorithms/dense/build.cl"
 
 # Cells of a block, at least, and blocks of a row, at most: entries stay O(n).
 _WIDTH, _MOST_BLOCKS = 256, 64
-# Up to so many vertices both ends of an edge share a word (reservation.cl).
+# The most vertices for which both ends of an edge share a word (reservation.cl).
 _SHORT_IDS = 1 << 16
 # Counts of a solve: of hooked components and listed blocks each round, and of pending parents each
 # launch that follows them.
@@ -33,49 +33,24 @@ N_COUNTS = 512
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DensePlan:
-    """The buffers of a solve; kept with the graph for the next one.
-
-    Attributes
-    ----------
-    device : Device
-    n : int
-        Vertices.
-    panels : tuple of Panel
-    dimensions : int
-        As of :class:`DeviceMatrix`.
-    program : Program
-        Of SOURCE.
-    wide : bool
-        Whether keys have 64 bits.
-    width, n_blocks : int
-        Cells of a block, and blocks of a row.
-    keys, columns : DeviceArray, shape (n * n_blocks,)
-        The entry of each block.
-    component, parents : DeviceArray of uint32, shape (n,)
-    winners : DeviceArray of uint32, shape (n * 4,)
-    edges : DeviceArray of uint64, shape (n,)
-        The forest, an edge at the vertex whose component was hooked by it.
-    blocks : DeviceArray of uint32, shape (n * n_blocks,)
-        Blocks to be read again.
-    counts : DeviceArray of uint32, shape (N_COUNTS,)
-    """
+    """The buffers of a solve; kept with the graph for the next one."""
 
     device: Device
-    n: int
+    n: int  # vertices
     panels: tuple[Panel, ...]
-    dimensions: int
-    program: Any
-    wide: bool
-    width: int
-    n_blocks: int
-    keys: DeviceArray
+    dimensions: int  # as of DeviceMatrix
+    program: Any  # of SOURCE
+    wide: bool  # whether keys have 64 bits
+    width: int  # cells of a block
+    n_blocks: int  # blocks of a row
+    keys: DeviceArray  # shape (n * n_blocks,): the entry of each block
     columns: DeviceArray
-    component: DeviceArray
+    component: DeviceArray  # uint32, shape (n,)
     parents: DeviceArray
-    winners: DeviceArray
-    edges: DeviceArray
-    blocks: DeviceArray
-    counts: DeviceArray
+    winners: DeviceArray  # uint32, shape (n * 4,)
+    edges: DeviceArray  # uint64, shape (n,): each at the vertex whose component it has hooked
+    blocks: DeviceArray  # uint32, shape (n * n_blocks,): blocks to be read again
+    counts: DeviceArray  # uint32, shape (N_COUNTS,)
 
     @classmethod
     def make(
@@ -88,7 +63,7 @@ class DensePlan:
         *,
         unit: int = 32,
     ) -> DensePlan:
-        """Allocate everything; blocks are of a multiple of `unit` cells."""
+        """Allocate all buffers; blocks are of a multiple of `unit` cells."""
         wide = defines["WEIGHT_BITS"] == 64
         width = max(_WIDTH, unit * ceil(n / (unit * _MOST_BLOCKS)))
         n_blocks = ceil(n / width)

@@ -5,14 +5,12 @@ Source: see ``cl/algorithms/dense/dense.cl``; ``docs/inside_algorithms.md`` has 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import count
 from math import ceil
 from typing import Any
 
 import numpy as np
 
-from clmst.algorithms.dense.lightest import LightestPairs, plan_of_tiles
 from clmst.algorithms.dense.options import DenseOptions
 from clmst.algorithms.dense.plan import (
     BUILD_SOURCE,
@@ -21,10 +19,11 @@ from clmst.algorithms.dense.plan import (
     plan_of_graph,
     plan_of_matrix,
 )
-from clmst.algorithms.shared.device_forest import DeviceForest, ForestWeights
+from clmst.algorithms.dense.tile_pairs import LightestPairs, plan_of_tiles
+from clmst.algorithms.shared.device_forest import DeviceForest
 from clmst.algorithms.shared.options import options_for
 from clmst.algorithms.shared.progress import check_rounds, no_progress
-from clmst.algorithms.shared.solution import Solution, flag_words, new_flags, stats_of
+from clmst.algorithms.shared.solution import Solution, flag_words, forest_of_pairs, new_flags
 from clmst.core import pairs
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device_graph import DeviceGraph
@@ -88,7 +87,7 @@ def solve_matrix(
     if matrix.n_vertices == 0:
         return _no_forest(matrix, launch, maximum=maximum)
     run = _DenseRun(plan_of_matrix(matrix, maximum=maximum), launch, options)
-    return _forest(matrix, run, maximum=maximum)
+    return _forest(run, matrix, maximum=maximum)
 
 
 def solve_by_tiles(
@@ -105,29 +104,16 @@ def solve_by_tiles(
     pairs.check_count(matrix.n_vertices)
     if matrix.n_vertices == 0:
         return _no_forest(matrix, launch, maximum=False)
-    run = _TiledRun(matrix, launch, options)
-    return _forest(matrix, run, maximum=False, weigh=run.pairs.weigh)
+    return _forest(_TiledRun(matrix, launch, options), matrix, maximum=False)
 
 
 def _no_forest(matrix: DeviceMatrix, launch: Launcher, *, maximum: bool) -> DeviceForest:
     stats = {"rounds": 0, "components": [0], "blocks_again": []}
-    return DeviceForest(
-        graph=matrix,
-        n_edges=0,
-        slots=None,
-        edges=matrix.device.allocate(0),
-        maximum=maximum,
-        stats=stats_of(stats, launch, "dense"),
-    )
+    ends = DeviceArray.empty(0, np.uint32, matrix.device)
+    return forest_of_pairs(matrix, ends, stats, launch, "dense", maximum=maximum)
 
 
-def _forest(
-    matrix: DeviceMatrix,
-    run: _DenseRun,
-    *,
-    maximum: bool,
-    weigh: Callable[[DeviceArray], ForestWeights | None] = lambda _: None,
-) -> DeviceForest:
+def _forest(run: _DenseRun, matrix: DeviceMatrix, *, maximum: bool) -> DeviceForest:
     """Solve, and put the edges into canonical order."""
     run.solve()
     plan, launch, k = run.plan, run.launch, run.n_hooked
@@ -138,17 +124,10 @@ def _forest(
     is_end = np.uint64((1 << bits) - 1)
     pairs_of_ends[:, 0], pairs_of_ends[:, 1] = ordered >> np.uint64(bits), ordered & is_end
     ends = DeviceArray.from_host(pairs_of_ends.ravel(), matrix.device)
-    weights = weigh(ends) if k else None
-    launch.queue.finish()
-    return DeviceForest(
-        graph=matrix,
-        n_edges=k,
-        slots=None,
-        edges=ends.memory,
-        maximum=maximum,
-        stats=stats_of(run.stats(), launch, "dense"),
-        weights=weights,
-    )
+    return forest_of_pairs(
+        matrix, ends, run.stats(), launch, "dense", maximum=maximum,
+        weights=run.weigh(ends) if k else None,
+    )  # fmt: skip
 
 
 class _DenseRun:
@@ -170,6 +149,10 @@ class _DenseRun:
             "blocks_again": self.blocks_again,
             "blocks": self.plan.n * self.plan.n_blocks,
         }
+
+    def weigh(self, ends: DeviceArray) -> DeviceArray | None:
+        """Return the weights of edges; None if the host has to look them up."""
+        return None
 
     def for_each(self, kernel: str, *arguments: KernelArgument, n_items: int | None = None) -> None:
         """Enqueue a kernel over all vertices, or `n_items`."""
@@ -252,7 +235,7 @@ class _DenseRun:
             )  # fmt: skip
 
     def _groups_for_blocks(self, n_blocks: int) -> int:
-        """Return the work-groups for so many blocks: TILE_BLOCKS of dense.cl."""
+        """Return the work-groups for a number of blocks: TILE_BLOCKS of dense.cl."""
         program = self.plan.program
         lanes = dict(program.specialisation.defines)["LANES"]
         alone = program.work_group_size == 1
@@ -332,6 +315,10 @@ class _TiledRun(_DenseRun):
     def stats(self) -> dict[str, Any]:
         """Return statistics of the solve."""
         return super().stats() | {"filter": self.pairs.packed.by}
+
+    def weigh(self, ends: DeviceArray) -> DeviceArray | None:
+        """Return the weights of edges, unless they are rounded: those the host computes."""
+        return self.pairs.weigh(ends)
 
     def _scan(self) -> None:
         """Make the entry of every block."""

@@ -36,16 +36,16 @@ _GROUPS_PER_UNIT = 3
 _OWN_ROWS, _FEW_OWN_ROWS, _LANES_A_ROW = 8, 4, 16
 # Rows whose median is the point that coordinates are counted from.
 _SAMPLE = 64
-# Filter values by products: from so many pairs times coordinates on a sample is looked at, where
-# work-items are alone and elsewhere; it has so many columns, and a row for every few of them; and
-# so many columns, on average, may seem as near to a row as its nearest one.
+# Filter values by products: the least product of pairs and coordinates for which a sample is taken,
+# where work-items are alone and elsewhere; the columns of the sample, and how many share a row; and
+# how many columns, on average, may seem as near to a row as its nearest one.
 _LEAST_WORK_ALONE, _LEAST_WORK = 1 << 27, 1 << 32
 _SAMPLED_COLUMNS, _COLUMNS_A_ROW, _MOST_AS_NEAR = 128, 8, 2.0
 _PRODUCTS = "FILTER_PRODUCTS"
 HAVE_SQUARES = ("euclidean", "cosine", "rounded-euclidean")
 
 
-# Up to so many coordinates a pair is compared as quickly without a filter.
+# The most coordinates of which a pair is compared as quickly without a filter.
 _FEW_DIMENSIONS = 3
 
 
@@ -57,33 +57,19 @@ def takes_tiles(matrix: DeviceMatrix) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PackedPoints:
-    """Points on a device: in float64 by rows, and in float32 as tiles read them.
-
-    Attributes
-    ----------
-    device : Device
-    defines : dict
-        The macros of kernels of tiles; no size of the data is among them.
-    n, d, padded : int
-        Points, coordinates, and coordinates of a row of float32.
-    rows, center : device buffer of float64, shape (n * d,) and (d,)
-        May be the host's memory, which kernels read after the upload.
-    singles, packs, halves : DeviceArray of float32
-        See ``pack.cl``.
-    scaling : DeviceArray of uint32, shape (2,)
-    """
+    """Points on a device: in float64 by rows, and in float32 as tiles read them (``pack.cl``)."""
 
     device: Device
-    defines: dict[str, int]
-    n: int
-    d: int
-    padded: int
-    rows: Memory
-    center: Memory
-    singles: DeviceArray
+    defines: dict[str, int]  # macros of kernels of tiles; no size of the data is among them
+    n: int  # points
+    d: int  # coordinates
+    padded: int  # coordinates of a row of float32
+    rows: Memory  # float64, shape (n * d,): may be the host's memory, read after the upload
+    center: Memory  # float64, shape (d,): likewise
+    singles: DeviceArray  # float32
     packs: DeviceArray
     halves: DeviceArray
-    scaling: DeviceArray
+    scaling: DeviceArray  # uint32, shape (2,)
 
     @classmethod
     def upload(
@@ -94,22 +80,10 @@ class PackedPoints:
         neighbours: bool = False,
         by: Filter = "auto",
     ) -> PackedPoints:
-        """Put points on their device.
+        """Put points on their device, for a tree or, with `neighbours`, for near points.
 
-        Parameters
-        ----------
-        matrix : DeviceMatrix
-            Of points.
-        launch : Launcher
-        neighbours : bool
-            Whether they are for distances to near points, not for a tree.
-        by : {"auto", "differences", "products"}
-            As `filter` of :class:`clmst.DenseOptions`.
-
-        Raises
-        ------
-        OutOfDeviceMemoryError
-            They do not fit; said before anything is built.
+        `by` is `filter` of :class:`clmst.DenseOptions`. Raises OutOfDeviceMemoryError before
+        anything is built if they do not fit.
         """
         points, device = matrix.graph, matrix.device
         assert isinstance(points, Points), "a matrix is stored"
@@ -190,7 +164,7 @@ class PackedPoints:
         return bool(as_near.sum(1).mean() <= _MOST_AS_NEAR)
 
     def tiles_of(self, program: Program, n_rows: int) -> int:
-        """Return how many tiles have so many rows."""
+        """Return how many tiles `n_rows` rows have."""
         size, own = program.work_group_size, self.defines["OWN_ROWS"]
         return ceil(n_rows / (_ROWS_ALONE if size == 1 else size // _LANES_A_ROW * own))
 
@@ -216,7 +190,7 @@ def tile_defines(
 
 
 def _spread(rows: npt.NDArray[np.float64], count: int) -> npt.NDArray[np.float64]:
-    """Return so many rows, evenly spread; all if there are fewer."""
+    """Return `count` rows, evenly spread; all if there are fewer."""
     return rows[:: max(len(rows) // count, 1)][:count]
 
 

@@ -25,7 +25,7 @@ from clmst.algorithms.edge_stream.edges import (
     EdgePart,
     Marks,
 )
-from clmst.algorithms.proof.claim import Claim
+from clmst.algorithms.proof.prove import Claim
 from clmst.algorithms.proof.tree import TreeBuilder
 from clmst.algorithms.shared.device_forest import DeviceForest
 from clmst.algorithms.shared.solution import forest_of, new_flags

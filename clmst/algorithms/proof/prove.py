@@ -1,21 +1,168 @@
 """Proof on a device that a claimed forest is the one: host side of ``cl/algorithms/proof``.
 
-Only the claim itself is used of a solve, and no kernel that chooses edges is
-shared with the algorithms.
+A claim says that some edges of a graph are its forest. Only the claim itself is used of a solve,
+and no kernel that chooses edges is shared with the algorithms. :func:`checked` is what solves call:
+the host proves where no device does, and has the last word.
 """
 
 from __future__ import annotations
 
+import time
+import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
-from clmst.algorithms.proof.claim import Claim, MatrixClaim
-from clmst.algorithms.proof.tree import TreeBuilder
+import numpy as np
+
+from clmst.algorithms import families
+from clmst.algorithms.proof.tree import Tree, TreeBuilder
 from clmst.algorithms.shared.device_forest import DeviceForest
+from clmst.core.dense_graph import DenseGraph
+from clmst.core.errors import (
+    DeviceWarning,
+    InvalidForestError,
+    KernelBuildError,
+    OutOfDeviceMemoryError,
+)
+from clmst.core.graph import Graph
+from clmst.core.points import Points
+from clmst.primitives.sort import sort_by_key
+from clmst.runtime.array import DeviceArray
+from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.device_matrix import DeviceMatrix
 from clmst.runtime.launcher import Launcher
 
+CLAIM_SOURCE = "algorithms/proof/claim.cl"
+EDGES_SOURCE = "algorithms/proof/edges.cl"
+MATRIX_SOURCE = "algorithms/proof/matrix.cl"
+
+_TILE = 1024  # EDGES_TILE of proof/edges.cl
 # The tree's nodes, at most two a vertex, have numbers of 32 bits.
 MAX_VERTICES = (1 << 31) - 1
+
+
+class Claim:
+    """What a forest of a DeviceGraph claims.
+
+    Where weights have 64 bits, it has the sorted keys of the edges once they are listed.
+    """
+
+    def __init__(self, forest: DeviceForest) -> None:
+        assert isinstance(forest.graph, DeviceGraph)
+        self.forest, self.graph = forest, forest.graph
+        self.weights = self.graph.weight_defines(maximum=forest.maximum)
+        self.keys: Any = None
+
+    def list_edges(self, builder: TreeBuilder) -> None:
+        """Enqueue the check of the claim, and the list of its edges."""
+        forest, graph, launch, own = self.forest, self.graph, builder.launch, self.forest.weights
+        program = launch.device.program(CLAIM_SOURCE, **self.weights)
+        ranks = self._ranks(builder) if self.weights["WEIGHT_BITS"] == 64 else builder.state
+        launch.enqueue(
+            program, "proof_claim_list", builder.segments, graph.indptr, graph.indices,
+            graph.weights, forest.slots, forest.edges, ranks, own.words if own else builder.state,
+            builder.least, builder.records, builder.lengths, builder.state, builder.n,
+            graph.n_slots, builder.k, builder.stride, int(bool(own)),
+        )  # fmt: skip
+
+    def _ranks(self, builder: TreeBuilder) -> DeviceArray:
+        """Return the ranks of the claimed edges by (key, slot), from 1 on."""
+        launch, k = builder.launch, builder.k
+        program = launch.device.program(CLAIM_SOURCE, **self.weights)
+        keys = DeviceArray.empty(k, np.uint64, launch.device)
+        numbers = DeviceArray.empty(k, np.uint32, launch.device)
+        launch.for_each(
+            program, "proof_claim_list_keys", k, self.graph.weights, self.forest.slots,
+            keys, numbers, self.graph.n_slots, k,
+        )  # fmt: skip
+        keys, numbers = sort_by_key(keys, numbers, launch=launch)
+        self.keys = keys.memory
+        return builder.ranks_of(numbers)
+
+    def check(self, tree: Tree, launch: Launcher) -> bool:
+        """Compare every edge of the graph with those of the forest; waits."""
+        graph, device = self.graph, launch.device
+        program = device.program(EDGES_SOURCE, **self.weights)
+        n_tiles = -(-graph.n_slots // _TILE)
+        tiles = device.allocate(4 * (n_tiles + 1))
+        launch.for_each(
+            program, "proof_edges_find_rows", n_tiles + 1, graph.indptr, tiles,
+            graph.n_vertices, n_tiles,
+        )  # fmt: skip
+        keys = reach_keys = self.keys or tree.state  # whatever kernels take for none
+        if graph.encoded.is_wide:  # also of a claim without edges, whose vertices have no paths
+            reach_keys = device.allocate(8 * graph.n_vertices)
+            launch.for_each(
+                program, "proof_edges_find_reach_keys", graph.n_vertices, tree.reaches,
+                keys, reach_keys, graph.n_vertices,
+            )  # fmt: skip
+        launch.enqueue(
+            program, "proof_edges_check", launch.groups_for(n_tiles), graph.indptr,
+            graph.indices, graph.weights, self.forest.slots, tiles, tree.parents, tree.orders,
+            tree.reaches, tree.tops, keys, reach_keys, tree.state, graph.n_vertices, graph.n_slots,
+            self.forest.n_edges, n_tiles, int(tree.has_trees),
+        )  # fmt: skip
+        return tree.is_confirmed(launch)
+
+
+class MatrixClaim:
+    """What a forest of a complete graph of two vertices or more claims, of n - 1 edges."""
+
+    def __init__(self, forest: DeviceForest) -> None:
+        assert isinstance(forest.graph, DeviceMatrix)
+        self.matrix, self.ends, device = forest.graph, forest.edges, forest.graph.device
+        macros = matrix_defines(self.matrix.defines(maximum=forest.maximum))
+        self.program = device.program(MATRIX_SOURCE, **macros)
+        word = np.uint64 if macros["WEIGHT_BITS"] == 64 else np.uint32
+        self.keys = DeviceArray.empty(forest.n_edges, word, device)
+        self.numbers = DeviceArray.empty(forest.n_edges, np.uint32, device)
+        # Of points a double, of a matrix a weight.
+        self.measure_bytes = 8 if "METRIC" in macros else macros["WEIGHT_BITS"] // 8
+
+    def list_edges(self, builder: TreeBuilder) -> None:
+        """Check the claim, and enqueue the list of its edges unless there is a fault; waits."""
+        launch, k = builder.launch, builder.k
+        for panel in self.matrix.panels:
+            launch.for_each(
+                self.program, "proof_matrix_list_keys", k, panel.cells, self.ends,
+                self.keys, self.numbers, builder.state, builder.n, self.matrix.dimensions,
+                panel.first, panel.n_rows, k,
+            )  # fmt: skip
+        if not builder.claim_is_right():
+            return
+        self.keys, self.numbers = sort_by_key(self.keys, self.numbers, launch=launch)
+        launch.enqueue(
+            self.program, "proof_matrix_list", builder.segments, self.ends,
+            builder.ranks_of(self.numbers), builder.least, builder.records, builder.lengths, k,
+            builder.stride,
+        )  # fmt: skip
+
+    def check(self, tree: Tree, launch: Launcher) -> bool:
+        """Compare every pair with the forest; waits."""
+        device, n = launch.device, self.matrix.n_vertices
+        limits = device.allocate(self.measure_bytes * n)
+        launch.for_each(
+            self.program, "proof_matrix_find_limits", n, self.matrix.panels[0].cells,
+            tree.reaches, self.keys, limits, n,
+        )  # fmt: skip
+        groups = launch.groups_for(n)
+        greatest = remaining = tree.state
+        if self.program.work_group_size == 1:
+            greatest = device.allocate(4 * groups * tree.n_nodes)
+            remaining = device.allocate(4 * groups * n)
+        for panel in self.matrix.panels:
+            launch.enqueue(
+                self.program, "proof_matrix_check", groups, panel.cells, limits,
+                tree.parents, tree.orders, self.keys, self.numbers, self.ends, greatest, remaining,
+                tree.state, n, self.matrix.dimensions, panel.first, panel.n_rows, tree.n_nodes,
+            )  # fmt: skip
+        return tree.is_confirmed(launch)
+
+
+def matrix_defines(defines: dict[str, int]) -> dict[str, int]:
+    """Return the macros of MATRIX_SOURCE, given those of the weights' source."""
+    return {name: value for name, value in defines.items() if name != "COMPLETE"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,19 +176,9 @@ class Proof:
 def prove(forest: DeviceForest, launch: Launcher) -> Proof:
     """Find out whether a forest is the minimum (or maximum) spanning forest of its graph; waits.
 
-    Parameters
-    ----------
-    forest : DeviceForest
-        Of a graph of at most MAX_VERTICES vertices; it has fewer edges than vertices.
-    launch : Launcher
+    The graph has at most MAX_VERTICES vertices; the forest has fewer edges than vertices. Raises
+    OutOfDeviceMemoryError if the tree does not fit the device: some 70 bytes a vertex.
 
-    Raises
-    ------
-    OutOfDeviceMemoryError
-        The tree does not fit the device: some 70 bytes a vertex.
-
-    Notes
-    -----
     O(n_slots log n) at worst, O(n + n_slots) as a rule: an edge climbs only where it may be lighter
     than some edge on the path of one of its ends to the top of the tree. Complete graphs: O(n**2)
     on CPUs, there too, O(n**2 log n) at worst elsewhere.
@@ -60,3 +197,86 @@ def prove(forest: DeviceForest, launch: Launcher) -> Proof:
     if tree is None:
         return Proof(ok=False)
     return Proof(ok=is_whole or claim.check(tree, launch), levels=tree.levels)
+
+
+def checked(forest: DeviceForest, launch: Launcher) -> DeviceForest:
+    """Return a forest that has been proved, with the proof's figures in ``stats["proof"]``; waits.
+
+    The caller has the lock of the device. Raises InvalidForestError if the forest is not the one,
+    which names the first edge that shows it.
+    """
+    began = time.perf_counter()
+    refusal, is_refuted = _refusal(forest), False
+    if refusal is None:
+        try:
+            found = prove(forest, launch)
+        except (OutOfDeviceMemoryError, KernelBuildError) as error:
+            refusal = str(error).splitlines()[0]
+        else:
+            if found.ok:
+                by = launch.device.description
+                return _with_proof(forest, began, where="device", by=by, levels=found.levels)
+            refusal, is_refuted = "the device took the forest for wrong", True
+    _prove_on_host(forest, _host_graph(forest))  # which says what is wrong
+    if is_refuted:
+        warnings.warn(
+            f"{launch.device.description} took a forest for wrong that the host has proved right; "
+            "proofs of this device cannot be relied on",
+            DeviceWarning,
+            stacklevel=4,
+        )
+    return _with_proof(forest, began, where="host", by="the host", reason=refusal)
+
+
+def checked_on_host(forest: DeviceForest, graph: Graph, reason: str) -> DeviceForest:
+    """Return a forest that the host has proved to be that of `graph`; as :func:`checked`."""
+    began = time.perf_counter()
+    _prove_on_host(forest, graph)
+    return _with_proof(forest, began, where="host", by="the host", reason=reason)
+
+
+def _prove_on_host(forest: DeviceForest, graph: Graph | DenseGraph | Points) -> None:
+    """Raise :class:`InvalidForestError` unless the host proves a forest of a graph."""
+    from clmst.core.verify import verify  # SciPy's graph routines, which most solves do not need
+
+    outcome = verify(graph, forest.to_host(look_up=True))
+    if not outcome:
+        try:
+            outcome.raise_if_invalid()
+        except InvalidForestError as error:
+            message = f"the forest that {_maker(forest)} gave is wrong: {error}"
+            raise InvalidForestError(message) from None
+
+
+def _host_graph(forest: DeviceForest) -> Graph | DenseGraph | Points:
+    """Return the host's graph of a forest, with the weights that the device has."""
+    graph = forest.graph
+    if not isinstance(graph, DeviceGraph):
+        return graph.graph
+    if forest.weights is None:
+        return graph.graph
+    weights = graph.encoded.encoding.decode(graph.encoded.words())
+    return graph.graph.replace_unchecked(weights=weights)
+
+
+def _maker(forest: DeviceForest) -> str:
+    """Return what solved a forest."""
+    stats = forest.stats
+    return f"{stats.get('algorithm', 'the solver')} on {stats.get('device', 'the device')}"
+
+
+def _refusal(forest: DeviceForest) -> str | None:
+    """Return why the device does not prove a forest; None if it does."""
+    if forest.graph.n_vertices > MAX_VERTICES:
+        return f"the graph has more than {MAX_VERTICES} vertices"
+    reason = families.proof_refusal(forest.graph, maximum=forest.maximum)
+    return (
+        None if reason is None else f"the device has not passed the self-test of proofs: {reason}"
+    )
+
+
+def _with_proof(forest: DeviceForest, began: float, **figures: Any) -> DeviceForest:
+    """Return a forest with how it was proved, and how long that took."""
+    ms = 1e3 * (time.perf_counter() - began)
+    known: Mapping[str, Any] = {name: value for name, value in figures.items() if value is not None}
+    return forest.with_stats({**forest.stats, "proof": {**known, "ms": ms}})

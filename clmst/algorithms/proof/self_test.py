@@ -22,15 +22,21 @@ from clmst.runtime.kernel_family import Answer, Case
 from clmst.runtime.launcher import Launcher
 
 
-def claim_of(graph: DeviceGraph, slots: Array, *, maximum: bool) -> DeviceForest:
-    """Return the claim that the edges in some slots are the forest of a graph."""
-    ends = np.column_stack((graph.graph.rows[slots], graph.graph.indices[slots]))
-    return _claim(graph, ends, slots, maximum=maximum)
-
-
-def complete_claim_of(matrix: DeviceMatrix, ends: Array, *, maximum: bool) -> DeviceForest:
-    """Return the claim that some pairs are the forest of a complete graph."""
-    return _claim(matrix, ends, None, maximum=maximum)
+def claim_of(
+    graph: DeviceGraph | DeviceMatrix, ends: Array, slots: Array | None = None, *, maximum: bool
+) -> DeviceForest:
+    """Return the claim that some edges are the forest of a graph; a complete one has no slots."""
+    device, flat = graph.device, np.ascontiguousarray(ends, np.uint32).ravel()
+    own = None
+    if slots is not None:
+        own = DeviceArray.from_host(slots.astype(np.uint32), device).memory
+    return DeviceForest(
+        graph=graph,
+        n_edges=len(ends),
+        slots=own,
+        edges=DeviceArray.from_host(flat, device).memory,
+        maximum=maximum,
+    )
 
 
 def of_graph(
@@ -44,7 +50,8 @@ def of_graph(
         return np.column_stack((host.rows[slots], host.indices[slots]))
 
     for name, slots in _claims(right, others, ends_of, host.n_vertices, exchanges):
-        yield name, _is_proved(claim_of(graph, slots, maximum=maximum)), slots is right
+        claim = claim_of(graph, ends_of(slots), slots, maximum=maximum)
+        yield name, _is_proved(claim), slots is right
 
 
 def of_matrix(
@@ -60,7 +67,7 @@ def of_matrix(
     u, v = np.triu_indices(n, 1)
     others = np.setdiff1d(u * n + v, numbers)
     for name, pairs in _claims(numbers, others, ends_of, n, exchanges):
-        claim = complete_claim_of(matrix, ends_of(pairs), maximum=maximum)
+        claim = claim_of(matrix, ends_of(pairs), maximum=maximum)
         yield name, _is_proved(claim), pairs is numbers
 
 
@@ -86,22 +93,6 @@ def _claims(
         yield "a forest with a cycle", np.sort(np.append(np.delete(right, beside), chosen[0]))
         for other, gone in zip(chosen[1:], on_path[1:], strict=True):
             yield "a forest with another edge", np.sort(np.append(np.delete(right, gone), other))
-
-
-def _claim(
-    graph: DeviceGraph | DeviceMatrix, ends: Array, slots: Array | None, *, maximum: bool
-) -> DeviceForest:
-    device, flat = graph.device, np.ascontiguousarray(ends, np.uint32).ravel()
-    own = None
-    if slots is not None:
-        own = DeviceArray.from_host(slots.astype(np.uint32), device).memory
-    return DeviceForest(
-        graph=graph,
-        n_edges=len(ends),
-        slots=own,
-        edges=DeviceArray.from_host(flat, device).memory,
-        maximum=maximum,
-    )
 
 
 def _is_proved(claim: DeviceForest) -> bool:

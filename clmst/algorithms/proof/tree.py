@@ -31,18 +31,14 @@ _HOPS = 32
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tree:
-    """The tree of a forest's contraction, on the device.
+    """The tree of a forest's contraction, on the device."""
 
-    Its arrays are those of all nodes, as ``proof_tree.cl`` has them, and the words of
-    ``proof_state.cl``. It `has_trees` if several trees have edges.
-    """
-
-    parents: Memory
+    parents: Memory  # of all nodes, as the next three arrays: ``tree.cl``
     orders: Memory
     reaches: Memory
     tops: Memory
-    state: Memory
-    has_trees: bool
+    state: Memory  # the words of ``state.cl``
+    has_trees: bool  # whether several trees have edges
     levels: int
     n_nodes: int
 
@@ -54,20 +50,10 @@ class Tree:
 
 
 class TreeBuilder:
-    """What a tree is built in: memory, and the list of a forest's edges.
+    """Memory for a tree, and the list of the `k` edges of a forest of `n` vertices.
 
-    Parameters
-    ----------
-    n, k : int
-        How many vertices and edges the forest has; at most 2**31 - 1, one at least.
-    launch : Launcher
-
-    Attributes
-    ----------
-    least, records, lengths, state : device buffers
-        As ``proof_records.cl`` and ``proof_state.cl`` have them; `least` of the vertices.
-    segments, stride : int
-        How many segments the list has, and the capacity of each.
+    `least` (of the vertices), `records`, `lengths` and `state` are as ``records.cl`` and
+    ``state.cl`` have them. The list has `segments`, each of the capacity `stride`.
     """
 
     def __init__(self, n: int, k: int, launch: Launcher) -> None:
@@ -164,9 +150,9 @@ class TreeBuilder:
         return None
 
     def _follow(self, base: int, n: int) -> bool:
-        """Let all nodes of a level know their parents, and read the counts.
+        """Find the parents of all nodes of a level, and read the counts; return whether they end.
 
-        Whether they do: a device that hooks wrongly may have made a ring of them.
+        A device that hooks wrongly may have made a ring of them.
         """
         for _ in range(_MAX_LEVELS):
             self._each("jump", n, self.parents, self.state, base, n, _HOPS)

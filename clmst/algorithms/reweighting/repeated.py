@@ -8,17 +8,18 @@ is on the device before, and so are all buffers from the second solve on.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from clmst.algorithms.reweighting.stages import UploadBuffers
 from clmst.algorithms.shared.solution import words_on_device
 from clmst.core.csr import as_uint32
 from clmst.core.graph import Graph
 from clmst.core.weight_keys import Array, Encoding
+from clmst.runtime import forking
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph, weight_defines
@@ -36,25 +37,13 @@ _FAULT_WORDS = 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceWeights:
-    """Weights, by edge or by slot, where kernels get at them.
+    """Weights, by edge or by slot, where kernels get at them."""
 
-    Attributes
-    ----------
-    memory : device buffer
-        Or a host array that the device works on in place.
-    is_checked : bool
-        Whether none of them is known to be NaN.
-    stage : device buffer, optional
-        The memory, if it is one of those that :meth:`ReweightedGraph.bring` brings weights to.
-    is_lent : bool
-        Whether the memory is a host array of the caller's, who gets it back after the solve.
-    """
-
-    memory: Memory
+    memory: Memory  # or a host array that the device works on in place
     encoding: Encoding
-    is_checked: bool
-    stage: Buffer | None = None
-    is_lent: bool = False
+    is_checked: bool  # whether it is known that none of them is NaN
+    stage: Buffer | None = None  # the memory, if :meth:`ReweightedGraph.bring` has chosen it
+    is_lent: bool = False  # whether it is a host array of the caller's, to be given back
 
     @property
     def may_hold_nan(self) -> bool:
@@ -71,6 +60,47 @@ class Faults:
 
     def __bool__(self) -> bool:
         return self.nan is not None or self.unknown is not None
+
+
+class UploadBuffers:
+    """Buffers of one device that are used again and again, by any thread.
+
+    A buffer in use has one user. If a round fails before it gives its buffer back, the buffer
+    returns to the pool with its last reference.
+    """
+
+    def __init__(self, device: Device) -> None:
+        self._device = device
+        self._free: list[Buffer] = []
+        self._in_use: set[int] = set()  # by what they are
+        self._lock = threading.Lock()
+        forking.replace_locks(self, "_lock")
+
+    def take(self, n_bytes: int) -> Buffer:
+        """Return a buffer that nothing is under way to or from.
+
+        One that is new comes from the pool, where commands of the queue may still be under way to
+        it.
+        """
+        with self._lock:
+            while self._free:
+                stage = self._free.pop()
+                if stage.size >= n_bytes:
+                    self._in_use.add(id(stage))
+                    return stage
+        with self._device.lock:
+            self._device.queue.finish()
+            stage = self._device.allocate(n_bytes)
+        with self._lock:
+            self._in_use.add(id(stage))
+        return stage
+
+    def put_back(self, stage: Buffer | None) -> None:
+        """Return an idle buffer, once."""
+        with self._lock:
+            if stage is not None and id(stage) in self._in_use:
+                self._in_use.remove(id(stage))
+                self._free.append(stage)
 
 
 class ReweightedGraph:
@@ -258,7 +288,7 @@ class ReweightedGraph:
         return self.present.memory
 
     def _claim(self, count: int, launch: Launcher) -> int:
-        """Return the first of so many numbers that no change has claimed edges with."""
+        """Return the first of `count` numbers that no change has claimed edges with."""
         n_edges = self.edges.n_input
         if self._claims is None or self._next_claim + count > _NONE:
             claims = self._claims

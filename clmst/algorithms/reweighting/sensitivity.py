@@ -2,8 +2,8 @@
 
 Host side of ``cl/algorithms/reweighting/sensitivity.cl`` and ``sensitivity_classify.cl``.
 
-Most edges of a graph are so much lighter or heavier than whatever they compete with that small
-changes do not matter to them. They are classified once; the candidates are a small graph.
+Most edges of a graph are much lighter or heavier than all that they compete with, so small changes
+do not matter to them. They are classified once; the candidates are a small graph.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ CLASSIFY_SOURCE = "algorithms/reweighting/sensitivity_classify.cl"
 # Steps from a weight to its double, as a power of two, by the bits of floats; integers count as
 # floats of 32. OCTAVE_BITS of sensitivity.cl.
 _OCTAVE_BITS = {16: 24, 32: 21, 64: 18}
-VECTOR = 16  # weights that kernels of CPUs take at a time; a reference has so many at least
+VECTOR = 16  # weights that kernels of CPUs take at a time: the fewest of a reference
 _NONE = 0xFFFFFFFF  # above all positions; NO_WINNER
 # Cuts of the scale into bins of forest edges, and sampled edges that they are chosen by: an edge is
 # ruled out by the paths up to the cut below it, so more positions leave fewer candidates.
 _CUTS, _SAMPLES = 96, 1 << 15
-# The forest edges whose positions are raised to the floor: one in so many, the lightest.
+# One in how many forest edges has its position raised to the floor: the lightest.
 _LIGHTEST = 256
 _TREE = 1  # EDGE_IS_TREE
 # Rounds of contraction, at most, and the part of the list that a round must remove for another one.
@@ -43,16 +43,9 @@ class ReferenceWeights:
     """The weights of a round and its forest, to which later weights are compared. O(m).
 
     The graph stores each edge once, with the row of each slot; it has VECTOR of them at least.
-    Records are memory for a word an edge.
-
-    Attributes
-    ----------
-    word : mapping
-        The macros that tell kernels how to read such weights.
-    octave : int
-        Steps on the scale from a weight to its double.
-    floor : int
-        The position of all weights that are lighter.
+    `records` is memory for a word an edge, `word` has the macros that tell kernels how to read such
+    weights, `octave` is how many steps a weight and its double are apart, and `floor` is the
+    position of all weights that are lighter.
     """
 
     def __init__(
@@ -88,10 +81,8 @@ class ReferenceWeights:
         """Return the positions of a sample of the forest's edges on the scale, rising; waits."""
         m = self.records.size
         count = min(_SAMPLES, m)
-        words, drawn = (
-            np.empty(count, np.uint32),
-            DeviceArray.empty(count, np.uint32, self.records.device),
-        )
+        words = np.empty(count, np.uint32)
+        drawn = DeviceArray.empty(count, np.uint32, self.records.device)
         launch.for_each(self.program, "sensitivity_sample", count, self.records, drawn, m, count)
         if count:
             launch.read(drawn.memory, words)

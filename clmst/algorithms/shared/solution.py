@@ -19,11 +19,13 @@ from clmst.primitives.selection import positions_of
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
+from clmst.runtime.device_matrix import DeviceMatrix
 from clmst.runtime.failures import Guard
 from clmst.runtime.handles import Memory
 from clmst.runtime.launcher import Launcher
 
 _FOREST_EDGES = "edges of a forest"  # among a graph's plans
+_DOUBLE = np.dtype(np.float64)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,6 +162,21 @@ def forest_of_slots(
         stats=stats_of(stats, launch, algorithm),
         weights=weights,
     )
+
+
+def forest_of_pairs(
+    matrix: DeviceMatrix, ends: DeviceArray, stats: Mapping[str, Any], launch: Launcher,
+    algorithm: str, *, maximum: bool = False, weights: DeviceArray | None = None,
+) -> DeviceForest:  # fmt: skip
+    """Return the forest of a complete graph, of edges and weights that are enqueued; waits."""
+    launch.queue.finish()
+    own = None
+    if weights is not None:
+        own = ForestWeights(words=weights, encoding=Encoding(dtype=_DOUBLE, stored=_DOUBLE))
+    return DeviceForest(
+        graph=matrix, n_edges=ends.size // 2, slots=None, edges=ends.memory, maximum=maximum,
+        stats=stats_of(stats, launch, algorithm), weights=own,
+    )  # fmt: skip
 
 
 def stats_of(stats: Mapping[str, Any], launch: Launcher, algorithm: str) -> Mapping[str, Any]:

@@ -19,7 +19,7 @@ from clmst.core.errors import (
     OutOfDeviceMemoryError,
     UnsupportedDeviceError,
 )
-from clmst.core.weight_keys import Array, encode, order_keys
+from clmst.core.weight_keys import Array
 from tests.capabilities import with_capabilities
 from tests.forests import assert_same_forest
 from tests.strategies import WEIGHT_DTYPES, special_weights
@@ -58,18 +58,26 @@ def test_matrix_of_every_dtype(any_device: Device, dtype: np.dtype[Any]) -> None
     assert_right(DenseGraph(matrix(270, dtype)), any_device)
 
 
+def square(n: int, most: int = 40, times: float = 1) -> Array:
+    """Return a symmetric matrix of random integers below a bound, times a factor."""
+    weights = np.random.default_rng(n).integers(0, most, (n, n), dtype=np.int32)
+    return np.maximum(weights, weights.T) * times if times != 1 else np.maximum(weights, weights.T)
+
+
 @pytest.mark.parametrize("n", [0, 1, 2, 3, 17, 255, 256, 257, 600])
 def test_sizes_around_blocks(device: Device, n: int) -> None:
-    rng = np.random.default_rng(n)
-    weights = rng.integers(0, 40 if n % 2 else 1 << 30, (n, n), dtype=np.int32)
-    assert_right(DenseGraph(np.maximum(weights, weights.T)), device, both=False)
+    assert_right(DenseGraph(square(n, 40 if n % 2 else 1 << 30)), device, both=False)
 
 
-def test_wide_weights(device: Device) -> None:
-    """Doubles that 32 bits do not hold take two words, and rows that tie in the first."""
-    rng = np.random.default_rng(3)
-    weights = 1 + rng.integers(0, 1 << 20, (300, 300)) * 2.0**-50
-    assert_right(DenseGraph(np.maximum(weights, weights.T)), device)
+@pytest.mark.parametrize("short_ids", [None, 4])
+def test_words_of_edges(
+    device: Device, short_ids: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Doubles take two words, and tie in the first; ends, too, of more than 65536 vertices."""
+    if short_ids is not None:  # as so many vertices are too many for a test
+        monkeypatch.setattr(dense_plan, "_SHORT_IDS", short_ids)
+    for weights in (square(300, 6), square(300, 6, 1 / 7), 1 + square(300, 1 << 20, 2.0**-50)):
+        assert_right(DenseGraph(weights), device, both=False)
 
 
 def test_all_weights_equal(device: Device) -> None:
@@ -99,14 +107,6 @@ def test_blocks_of_more_cells(any_device: Device) -> None:
     assert_same_forest(clmst.minimum_spanning_forest(resident), forest)
 
 
-def test_ends_that_share_no_word(device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As of more than 65536 vertices, which are too many for a test."""
-    monkeypatch.setattr(dense_plan, "_SHORT_IDS", 4)
-    weights = np.random.default_rng(5).integers(0, 6, (300, 300))
-    assert_right(DenseGraph(np.maximum(weights, weights.T)), device, both=False)
-    assert_right(DenseGraph(np.maximum(weights, weights.T) / 7), device, both=False)
-
-
 def test_array_is_taken_as_it_is(any_device: Device) -> None:
     """`auto` means dense for it; the forest names cells and places in the condensed form."""
     weights = np.array([[9, 4, 0], [4, 9, 2], [0, 2, 9]])
@@ -130,8 +130,7 @@ def test_masked_array(any_device: Device) -> None:
 
 def test_most_blocks_are_read_once(device: Device) -> None:
     """That is what the entries of blocks are for."""
-    weights = np.random.default_rng(2).integers(0, 1 << 30, (3000, 3000), dtype=np.int32)
-    stats = solve(np.maximum(weights, weights.T), device).stats
+    stats = solve(square(3000, 1 << 30), device).stats
     assert stats["rounds"] == len(stats["components"]) - 1 == len(stats["blocks_again"]) + 1 > 3
     assert stats["blocks"] == 3000 * 12
     assert sum(stats["blocks_again"]) < stats["blocks"] / 4
@@ -141,11 +140,11 @@ def test_most_blocks_are_read_once(device: Device) -> None:
 def test_everything_is_read_again(device: Device, dtype: Any) -> None:
     """As CU does: the same forest, and all blocks in each round after the first."""
     rng = np.random.default_rng(7)
-    weights = rng.integers(0, 500, (600, 600)) / (1 if dtype is np.int32 else 7)
-    complete = DenseGraph(np.maximum(weights, weights.T).astype(dtype))
+    complete = DenseGraph(square(600, 500, 1 if dtype is np.int32 else 1 / 7).astype(dtype))
     u, v = rng.integers(0, 500, (2, 3000))
     sparse = Graph.from_edges(u, v, rng.integers(0, 30, 3000).astype(dtype), n_vertices=520)
-    for graph in (complete, sparse):
+    of_tiles = Points(rng.integers(0, 5, (300, 14)))
+    for graph in (complete, sparse, of_tiles):
         listed = graph if isinstance(graph, Graph) else graph.to_graph()
         options = DenseOptions(reread="all")
         forest = clmst.minimum_spanning_forest(graph, device=device, options=options)
@@ -159,62 +158,26 @@ def test_everything_is_read_again(device: Device, dtype: Any) -> None:
 # ---------------------------------------------------------------------------- points
 
 
-@pytest.mark.parametrize("metric", ["euclidean", "rounded-euclidean", "great-circle"])
-def test_points(device: Device, metric: Any) -> None:
-    """Ids tell whether a device's distances are the host's, bit by bit: near ties are many."""
-    rng = np.random.default_rng(6)
-    coordinates = rng.integers(-60, 60, (500, 2)) + rng.integers(0, 60, (500, 2)) / 100
-    assert_right(Points(coordinates, metric), device)
-
-
-def test_points_in_decimal_degrees(any_device: Device) -> None:
-    """Chords are compared, arcs returned; equal ones among them."""
-    rng = np.random.default_rng(7)
-    grid = np.stack(np.meshgrid(np.arange(-80, 81, 16), np.arange(-180, 180, 20)), -1).reshape(
-        -1, 2
-    )
-    near = rng.uniform([46, 7], [47, 8], (200, 2))
-    assert_right(Points(np.concatenate([grid, near]), "haversine"), any_device)
-
-
-@pytest.mark.parametrize("metric", ["manhattan", "chebyshev", "cosine"])
-def test_points_by_other_metrics(any_device: Device, metric: Any) -> None:
-    """With core distances too; most weights are equal to others."""
-    rng = np.random.default_rng(8)
-    coordinates = rng.integers(1, 9, (300, 3))
-    assert_right(Points(coordinates, metric), any_device)
-    assert_right(Points(coordinates, metric, rng.integers(0, 3, 300)), any_device)
-
-
-def test_points_with_core_distances(any_device: Device) -> None:
-    """Of more dimensions than a work-item keeps in registers, too."""
-    rng = np.random.default_rng(9)
-    for d in (2, 9):
-        coordinates = rng.normal(size=(300, d))
-        assert_right(Points(coordinates, core_distances=rng.random(300)), any_device)
-
-
-@pytest.mark.parametrize("d", [1, 3])
-def test_points_of_other_dimensions(any_device: Device, d: int) -> None:
-    coordinates = np.random.default_rng(d).normal(size=(300, d))
-    assert_right(Points(coordinates), any_device)
-    assert_right(Points(1000 * coordinates, "rounded-euclidean"), any_device)
-
-
-def test_roots_that_round_to_equals(any_device: Device) -> None:
-    """Squares that differ can have the same root; the lesser id must win, not the lesser square."""
-    unit = np.float64(1.0)
-    x = [0.0, unit, np.nextafter(unit, 2), np.nextafter(unit, 0), -np.nextafter(unit, 2), -unit]
-    y = [0.0, 2e-8, 1e-8, 1.5e-8, 0.0, 2.1e-8]
-    for order in np.random.default_rng(1).permuted(np.tile(np.arange(6), (40, 1)), axis=1):
-        assert_right(Points(np.column_stack((x, y))[order]), any_device)
-
-
-def test_equal_and_far_points(any_device: Device) -> None:
-    """Distances of zero, and those that overflow to infinity, are weights."""
-    assert_right(Points([[1, 2], [1, 2], [1, 2], [0, 0]]), any_device)
-    with np.errstate(over="ignore"):
-        assert_right(Points([[1e200, 0], [-1e200, 0], [0, 1e300], [1, 1]]), any_device)
+def test_filter_is_chosen_by_a_sample(any_device: Device) -> None:
+    """Products separate points that are spread, but not clusters far from the center, or few."""
+    rng = np.random.default_rng(20)
+    spread = rng.normal(size=(1100, 128))
+    tight = np.repeat(1e3 * rng.normal(size=(11, 128)), 100, axis=0) + 1e-3 * spread
+    for expected, given in (("products", spread), ("differences", tight)):
+        trees = {
+            by: clmst.minimum_spanning_forest(
+                Points(given), algorithm="dense", device=any_device,
+                options=clmst.DenseOptions(filter=by),
+            )
+            for by in ("auto", "differences", "products")
+        }  # fmt: skip
+        is_long = any_device.policy.work_group_size == 1
+        assert trees["auto"].stats["filter"] == (expected if is_long else "differences")
+        for by in ("differences", "products"):
+            assert trees[by].stats["filter"] == by
+            np.testing.assert_array_equal(trees["auto"].edge_ids, trees[by].edge_ids)
+    few = clmst.minimum_spanning_forest(Points(spread[:99]), device=any_device)
+    assert few.stats["filter"] == "differences"
 
 
 def test_points_need_doubles(any_device: Device) -> None:
@@ -230,32 +193,13 @@ def test_points_need_doubles(any_device: Device) -> None:
 @pytest.mark.parametrize("dtype", ["i4", "u4", "i8", "u8"])
 def test_keys_that_leave_none_free(any_device: Device, dtype: str) -> None:
     """The matrix takes the greatest key for no edge, so a key that no weight has must go."""
-    info = np.iinfo(dtype)
+    info, rng = np.iinfo(dtype), np.random.default_rng(4)
     ends = np.array([info.min, info.min + 1, info.max - 1, info.max], dtype)
     for weights in (ends, ends[1:], ends[:-1], ends[::3], ends[1:3]):
-        for maximum in (False, True):
-            encoded, found = encode(weights), np.sort(weights)[[0, -1]]
-            key = dense_plan.free_key(encoded, lambda found=found: found, maximum=maximum)  # type: ignore[misc]
-            raw = encoded.bits.view(f"i{encoded.bits.dtype.itemsize}")
-            keys = order_keys(raw if encoded.kind == "signed" else encoded.bits, descending=maximum)
-            greatest = np.iinfo(keys.dtype).max
-            stored = [int(k) - (int(k) > key) for k in keys]
-            assert key not in keys.tolist() or key == greatest > max(keys.tolist())
-            assert len(set(stored)) == keys.size
-            assert sorted(range(keys.size), key=stored.__getitem__) == np.argsort(keys).tolist()
-            assert max(stored) < greatest
-    rng = np.random.default_rng(4)
-    u, v = rng.integers(0, 60, (2, 400))
-    assert_right(Graph.from_edges(u, v, rng.choice(ends, 400), n_vertices=64), any_device)
-
-
-def test_parallel_edges(device: Device) -> None:
-    """Of parallel edges the lightest counts, and of equals the first; in both directions alike."""
-    rng = np.random.default_rng(9)
-    u, v = rng.integers(0, 12, (2, 900))
-    graph = Graph.from_edges(u, v, rng.integers(-3, 4, 900), n_vertices=13)
-    for stored in (graph, graph.symmetrised()):
-        assert_right(stored, device)
+        for m in (70, 400):  # few, so that the heaviest are in the forest, and many
+            u, v = rng.integers(0, 60, (2, m))
+            graph = Graph.from_edges(u, v, rng.choice(weights, m), n_vertices=64)
+            assert_right(graph, any_device)
 
 
 def test_matrix_stays_with_the_graph(any_device: Device) -> None:
@@ -285,11 +229,9 @@ def test_panels(any_device: Device, host_arrays: Any) -> None:
     """A matrix that is larger than one allocation comes in several."""
     if host_arrays == "shared":
         host_arrays = any_device.capabilities.host_arrays
-    n = 500
+    n, rng = 500, np.random.default_rng(1)
     small = with_capabilities(any_device, max_allocation=300_000, host_arrays=host_arrays)
-    rng = np.random.default_rng(1)
-    weights = rng.integers(0, 300, (n, n), dtype=np.int32)
-    complete = DenseGraph(np.maximum(weights, weights.T))
+    complete = DenseGraph(square(n, 300))
     resident = clmst.to_device(complete, small)
     assert len(resident.panels) == (4 if host_arrays == "copied" else 1)
     assert_same_forest(clmst.minimum_spanning_forest(resident), clmst.kruskal(complete.to_graph()))
@@ -332,29 +274,28 @@ def test_forest_stays_on_the_device(any_device: Device) -> None:
         clmst.minimum_spanning_forest(resident, device=any_device.with_policy(any_device.policy))
 
 
-def test_other_algorithms_take_edges(any_device: Device) -> None:
-    for graph in (np.ones((3, 3)), DenseGraph(np.ones((3, 3))), Points([[1, 2]])):
-        with pytest.raises(InvalidArgumentError, match="'ecl' takes edges: to_graph"):
-            clmst.minimum_spanning_forest(graph, algorithm="ecl", device=any_device)
-
-
-def test_options_of_others(any_device: Device) -> None:
-    for graph in (np.ones((3, 3)), Graph.from_edges([0], [1])):
-        with pytest.raises(InvalidArgumentError, match="'dense' takes a DenseOptions"):
-            clmst.minimum_spanning_forest(
-                graph, algorithm="dense", device=any_device, options=EclOptions()
-            )
+@pytest.mark.parametrize(
+    ("graph", "given", "message"),
+    [
+        (np.ones((3, 3)), {"algorithm": "ecl"}, "'ecl' takes edges: to_graph"),
+        (DenseGraph(np.ones((3, 3))), {"algorithm": "ecl"}, "'ecl' takes edges: to_graph"),
+        (Points([[1, 2]]), {"algorithm": "ecl"}, "'ecl' takes edges: to_graph"),
+        (np.ones((3, 3)), {"options": EclOptions()}, "'dense' takes a DenseOptions"),
+        (Graph.from_edges([0], [1]), {"options": EclOptions()}, "'dense' takes a DenseOptions"),
+        (np.ones((2, 3)), {}, "the matrix is 2 x 3"),
+        ([[0, 1, 2], [1, 0, 2]], {}, "a list must be a square matrix"),
+        ({0: [1]}, {}, "a dict is no graph that clmst knows"),
+    ],
+)
+def test_bad_input_is_one_clear_error(
+    any_device: Device, graph: Any, given: dict[str, Any], message: str
+) -> None:
+    with pytest.raises((InvalidArgumentError, InvalidGraphError), match=message):
+        clmst.minimum_spanning_forest(
+            graph, **{"algorithm": "dense", **given} if given else {}, device=any_device
+        )
     with pytest.raises(InvalidArgumentError, match="reread is 'none'; it must be one of 'stale'"):
         DenseOptions(reread="none")  # type: ignore[arg-type]
-
-
-def test_what_is_no_matrix(any_device: Device) -> None:
-    with pytest.raises(InvalidGraphError, match="the matrix is 2 x 3"):
-        clmst.minimum_spanning_forest(np.ones((2, 3)), device=any_device)
-    with pytest.raises(InvalidGraphError, match="a list must be a square matrix"):
-        clmst.minimum_spanning_forest([[0, 1, 2], [1, 0, 2]], device=any_device)
-    with pytest.raises(InvalidGraphError, match="a dict is no graph that clmst knows"):
-        clmst.minimum_spanning_forest({0: [1]}, device=any_device)
 
 
 @pytest.mark.parametrize("host_arrays", ["shared", "copied"])

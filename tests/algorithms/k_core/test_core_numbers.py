@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from functools import cache
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,16 +29,6 @@ from tests.variants import Variant, is_native, variants
 VARIANTS = [v for v in variants() if "int64" not in v.name]
 
 
-def by_networkx(graph: Graph) -> np.ndarray:
-    """Return NetworkX's core numbers; it takes neither loops nor parallel edges."""
-    u, v, _, _ = graph.edges()
-    peer = nx.Graph()
-    peer.add_nodes_from(range(graph.n_vertices))
-    peer.add_edges_from(zip(u.tolist(), v.tolist(), strict=True))
-    cores = nx.core_number(peer)
-    return np.array([cores[vertex] for vertex in range(graph.n_vertices)], np.uint32)
-
-
 def solve(graph: Graph, device: Device, profile: Profile | None = None) -> Cores:
     queue = device.queue if profile is None else device.profiling_queue
     resident = clmst.to_device(graph, device)
@@ -52,6 +43,40 @@ def assert_cores(graph: Graph, device: Device, expected: np.ndarray) -> list[int
         np.testing.assert_array_equal(cores.numbers.to_host(), expected)
         rounds.append(cores.stats["rounds"])
     return rounds
+
+
+def looped_rows() -> Graph:
+    """Return a graph that stores its edges once, in rows with loops."""
+    rng = np.random.default_rng(4)
+    low, high = np.sort(rng.integers(0, 300, (2, 1500)), axis=0)
+    low, high = np.concatenate([[low, high], np.tile(np.arange(0, 300, 3), (2, 3))], axis=1)
+    order = np.lexsort((high, low))
+    graph = Graph.from_csr(np.searchsorted(low[order], np.arange(301)), high[order], order)
+    assert not graph.is_symmetric
+    assert graph.n_edges < graph.n_slots
+    return graph
+
+
+def ring_with_tails(n: int) -> Graph:
+    """Return a ring, with a vertex hung on every third."""
+    third, ring = np.arange(0, n, 3), np.arange(n)
+    u = np.concatenate([ring, third])
+    return Graph.from_edges(u, np.concatenate([(ring + 1) % n, n + np.arange(third.size)]))
+
+
+def wheel_with_tails(n: int) -> Graph:
+    """Return a wheel, whose hub has more slots than are gone through at a time."""
+    rim = np.arange(1, n + 1)
+    tails = np.stack([rim[::2], n + 1 + np.arange(rim[::2].size)])
+    ends: Any = [[rim, np.zeros(n, int)], [rim, rim % n + 1], tails]
+    return Graph.from_edges(*np.concatenate(ends, axis=1))
+
+
+def star_of_paths(n: int) -> Graph:
+    """Return paths of two from one vertex, which brings down thousands at once."""
+    leaves = np.arange(1, n)
+    ends: Any = [[np.zeros(n - 1, int), leaves], [leaves, n + leaves - 1]]
+    return Graph.from_edges(*np.concatenate(ends, axis=1))
 
 
 def ring_of_cliques(*sizes: int) -> Graph:
@@ -84,36 +109,46 @@ def test_any_graph(device: Device, data: st.DataObject) -> None:
 def test_simple_graph_as_networkx(device: Device, edges: Any) -> None:
     """Whatever a simple graph comes as, the numbers are those of NetworkX."""
     graph = Graph.from_edges(edges.u, edges.v, edges.w, edges.n, merge_parallel=True)
-    expected = by_networkx(graph)
-    np.testing.assert_array_equal(peel(graph), expected)
     u, v, _, _ = graph.edges()
-    ones = np.ones(u.size)  # SciPy's sums leave zeros out
-    upper = sparse.coo_array((ones, (u, v)), shape=(edges.n, edges.n)).tocsr()
     peer = nx.empty_graph(edges.n)
     peer.add_edges_from(zip(u.tolist(), v.tolist(), strict=True))
+    numbers = nx.core_number(peer)
+    expected = np.array([numbers[vertex] for vertex in range(edges.n)], np.uint32)
+    ones = np.ones(u.size)  # SciPy's sums leave zeros out
+    upper = sparse.coo_array((ones, (u, v)), shape=(edges.n, edges.n)).tocsr()
     for given_as in (graph, upper, upper + upper.T, upper.T.tocoo(), peer):
         np.testing.assert_array_equal(clmst.core_numbers(given_as, device=device), expected)
-
-
-@cache
-def real(file: Path) -> tuple[Graph, np.ndarray]:
-    graph = Graph.read(file)
-    return graph, by_networkx(graph)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("case", REAL, ids=lambda case: case.file)
 @pytest.mark.parametrize("variant", VARIANTS, ids=lambda v: v.name)
 def test_real_graph(shared_data: Path, variant: Variant, case: Case) -> None:
-    graph, expected = real(shared_data / case.file)
-    assert_cores(graph, variant.device, expected)
+    graph = Graph.read(shared_data / case.file)
+    assert_cores(graph, variant.device, peel(graph))
 
 
-def test_real_graphs_are_simple(shared_data: Path) -> None:
-    """Else NetworkX would count other edges."""
-    for case in REAL:
-        u, v, _, _ = real(shared_data / case.file)[0].edges()
-        assert np.unique(np.stack([u, v]), axis=1).shape == (2, u.size), case.file
+child = np.arange(1, 1 << 13)
+GRAPHS: dict[str, Callable[[], Graph]] = {
+    **{  # lists and shares of every length
+        f"ring of {n}": partial(ring_with_tails, n)
+        for n in (1, 2, 63, 64, 65, 1023, 1024, 1025, 4097)
+    },
+    **{f"no edges, {n}": partial(Graph.from_edges, [], [], n_vertices=n) for n in (0, 1, 5, 2000)},
+    # Short runs of columns and long ones; levels close together, each of which sets off others.
+    **{f"degree {d}": partial(random_graph, 6000, 3000 * d, d) for d in (3, 30)},
+    "degree 300": partial(random_graph, 600, 90_000, 300),
+    "looped rows": looped_rows,
+    "wheel": partial(wheel_with_tails, 6000),
+    "star of paths": partial(star_of_paths, 9000),
+    "binary tree": partial(Graph.from_edges, child, (child - 1) // 2),
+}
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_graph(device: Device, name: str) -> None:
+    graph = GRAPHS[name]()
+    assert_cores(graph, device, peel(graph))
 
 
 def test_loops_do_not_count_and_parallel_edges_do(device: Device) -> None:
@@ -127,53 +162,6 @@ def test_loops_do_not_count_and_parallel_edges_do(device: Device) -> None:
     upper = Graph.from_csr([0, 3, 5, 5], [0, 0, 1, 1, 1], np.ones(5))
     assert (upper.is_symmetric, upper.n_slots) == (False, 5)
     assert clmst.core_numbers(upper, device=device).tolist() == [1, 1, 0]
-
-
-def test_looped_rows_are_mirrored(device: Device) -> None:
-    """Loops of a graph that stores its edges once get no place in the rows of both directions."""
-    rng = np.random.default_rng(4)
-    low, high = np.sort(rng.integers(0, 300, (2, 1500)), axis=0)
-    low, high = np.concatenate([[low, high], np.tile(np.arange(0, 300, 3), (2, 3))], axis=1)
-    order = np.lexsort((high, low))
-    indptr = np.searchsorted(low[order], np.arange(301))
-    graph = Graph.from_csr(indptr, high[order], np.ones(order.size))
-    assert not graph.is_symmetric
-    assert graph.n_edges < graph.n_slots
-    assert_cores(graph, device, peel(graph))
-
-
-@pytest.mark.parametrize("n", [1, 2, 63, 64, 65, 1023, 1024, 1025, 4097])
-def test_tiles(device: Device, n: int) -> None:
-    """Lists and shares of every length: a ring with a vertex hung on every third."""
-    third = np.arange(0, n, 3)
-    u = np.concatenate([np.arange(n), third])
-    v = np.concatenate([(np.arange(n) + 1) % n, n + np.arange(third.size)])
-    graph = Graph.from_edges(u, v)
-    assert_cores(graph, device, peel(graph))
-
-
-@pytest.mark.parametrize("n", [0, 1, 5, 2000])
-def test_no_edges(device: Device, n: int) -> None:
-    graph = Graph.from_edges([], [], n_vertices=n)
-    assert_cores(graph, device, np.zeros(n, np.uint32))
-
-
-@pytest.mark.parametrize("degree", [3, 30, 300])
-def test_random_graph(device: Device, degree: int) -> None:
-    """Short runs of columns and long ones; levels close together, each of which sets off others."""
-    n = 600 if degree == 300 else 6000
-    graph = random_graph(n, n * degree // 2, degree)
-    assert_cores(graph, device, by_networkx(graph))
-
-
-def test_hub_is_longer_than_a_batch(device: Device) -> None:
-    """A wheel: its hub has more slots than are gone through at a time."""
-    rim = np.arange(1, 6001)
-    u, v = np.concatenate([[rim, np.zeros(6000, int)], [rim, rim % 6000 + 1]], axis=1)
-    tails = np.stack([rim[::2], 6001 + np.arange(3000)])
-    u, v = np.concatenate([[u, v], tails], axis=1)
-    expected = np.where(np.arange(9001) < 6001, 3, 1).astype(np.uint32)
-    assert_cores(Graph.from_edges(u, v), device, expected)
 
 
 # ---------------------------------------------------------------------------- rounds
@@ -219,26 +207,12 @@ def test_cascades_are_left_to_the_next_round(
     monkeypatch.setattr(k_core, "SERIAL_BUDGET", chase)
     monkeypatch.setattr(k_core, "GROUP_BUDGET", min(chase, 3))
     graph = random_graph(3000, 12_000, 5)
-    cut = assert_cores(graph, device, by_networkx(graph))
+    cut = assert_cores(graph, device, peel(graph))
     path = Graph.from_edges(np.arange(999), np.arange(1, 1000))
     assert_cores(path, device, np.ones(1000, np.uint32))
     monkeypatch.undo()
     if is_native(device):
-        assert max(cut) >= max(assert_cores(graph, device, by_networkx(graph)))
-
-
-def test_cascade_wider_than_a_work_group(device: Device) -> None:
-    """One vertex brings down thousands at once: more than a work-group keeps for itself."""
-    n = 9000
-    leaves = np.arange(1, n)
-    spokes = np.stack([np.zeros(n - 1, int), leaves])
-    pairs = np.stack([leaves, n + leaves - 1])  # each with a tail that is one more of degree 1
-    u, v = np.concatenate([spokes, pairs], axis=1)
-    assert_cores(Graph.from_edges(u, v), device, np.ones(2 * n - 1, np.uint32))
-    # A binary tree falls from its leaves, a cube of a ring and spokes from its hub.
-    child = np.arange(1, 1 << 13)
-    tree = Graph.from_edges(child, (child - 1) // 2)
-    assert_cores(tree, device, np.ones(1 << 13, np.uint32))
+        assert max(cut) >= max(assert_cores(graph, device, peel(graph)))
 
 
 def test_graph_stays_as_it_was(device: Device) -> None:
@@ -273,7 +247,7 @@ def test_large_matrix_is_checked_by_the_device(any_device: Device) -> None:
     matrix = sparse.csr_array(parts, shape=(20_000, 20_000))
     expected = clmst.core_numbers(graph, device=any_device)
     np.testing.assert_array_equal(clmst.core_numbers(matrix, device=any_device), expected)
-    np.testing.assert_array_equal(expected, by_networkx(graph))
+    np.testing.assert_array_equal(expected, peel(graph))
 
 
 def test_bad_input_is_refused(any_device: Device) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 
 import clmst
-from clmst import Forest, Graph, InvalidForestError
+from clmst import Graph, InvalidForestError
 from clmst.algorithms import ALGORITHMS
 from clmst.algorithms.proof import prove as proof
 from clmst.algorithms.shared.device_forest import DeviceForest
@@ -70,17 +71,20 @@ DAMAGES: dict[str, tuple[Damage, str]] = {
 damages = pytest.mark.parametrize(("damage", "message"), DAMAGES.values(), ids=list(DAMAGES))
 
 
+POINTS = clmst.Points(np.random.default_rng(0).random((40, 2)))
+MATRIX = clmst.DenseGraph(np.abs(np.subtract.outer(np.arange(30.0), np.arange(30.0))))
+
+
+@pytest.mark.parametrize("graph", [GRAPH, POINTS, MATRIX], ids=["graph", "points", "matrix"])
 @pytest.mark.parametrize("maximum", [False, True])
 @pytest.mark.parametrize("keep", [False, True], ids=["host", "kept"])
-def test_a_proved_forest_tells_so(keep: bool, maximum: bool) -> None:
-    solve = clmst.maximum_spanning_forest if maximum else clmst.minimum_spanning_forest
-    forest: Forest | DeviceForest
-    forest = solve(GRAPH, keep_on_device=True, verify=True) if keep else solve(GRAPH, verify=True)
-    reported = forest.stats["proof"]
+def test_a_proved_forest_tells_so(graph: Any, keep: bool, maximum: bool) -> None:
+    solve: Any = clmst.maximum_spanning_forest if maximum else clmst.minimum_spanning_forest
+    reported = solve(graph, keep_on_device=keep, verify=True).stats["proof"]
     assert reported["where"] == "device"
     assert reported["by"] == clmst.get_device().description
     assert reported["ms"] > 0
-    assert "proof" not in solve(GRAPH).stats
+    assert "proof" not in solve(graph).stats
 
 
 @damages
@@ -147,32 +151,34 @@ def test_several_devices(monkeypatch: pytest.MonkeyPatch) -> None:
                     solver.solve(weights, verify=True)
 
 
-def test_no_memory_for_the_proof(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Then the host proves, and says why."""
-
-    def refuse(*_: Any) -> Any:
-        raise OutOfDeviceMemoryError("no memory is left\nat all")
-
-    monkeypatch.setattr(proof, "prove", refuse)
-    reported = clmst.minimum_spanning_forest(GRAPH, verify=True).stats["proof"]
-    assert (reported["where"], reported["reason"]) == ("host", "no memory is left")
+def no_memory(*_: Any) -> Any:
+    raise OutOfDeviceMemoryError("no memory is left\nat all")
 
 
-def test_a_device_that_refuses_right_forests(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The host has the last word, and the user gets to know."""
-    monkeypatch.setattr(proof, "prove", lambda *_: proof.Proof(ok=False))
-    with pytest.warns(DeviceWarning, match="proofs of this device cannot be relied on"):
+@pytest.mark.parametrize(
+    ("seam", "answer", "reason"),
+    [
+        ("proof.prove.prove", no_memory, "no memory is left"),
+        ("proof.prove.prove", lambda *_: proof.Proof(ok=False), "the device took the forest for w"),
+        ("families.proof_refusal", lambda *_, **__: "wrong of late",
+         "the device has not passed the self-test of proofs: wrong of late"),
+    ],
+    ids=["no memory", "refuses", "not trusted"],
+)  # fmt: skip
+def test_the_host_has_the_last_word(
+    monkeypatch: pytest.MonkeyPatch, seam: str, answer: Any, reason: str
+) -> None:
+    """Where the device does not prove, the host does, and says why."""
+    monkeypatch.setattr(f"clmst.algorithms.{seam}", answer)
+    expectation: Any = nullcontext()
+    if reason.startswith("the device took"):
+        expectation = pytest.warns(DeviceWarning, match="proofs of this device cannot be relied on")
+    with expectation:
         forest = clmst.minimum_spanning_forest(GRAPH, verify=True)
-    assert forest.stats["proof"]["where"] == "host"
+    reported = forest.stats["proof"]
+    assert reported["where"] == "host"
+    assert reported["reason"].startswith(reason)
     assert forest.verify(GRAPH)
-
-
-def test_complete_graphs() -> None:
-    points = clmst.Points(np.random.default_rng(0).random((40, 2)))
-    matrix = clmst.DenseGraph(np.abs(np.subtract.outer(np.arange(30.0), np.arange(30.0))))
-    for graph in (points, matrix):
-        reported = clmst.minimum_spanning_forest(graph, verify=True).stats["proof"]
-        assert reported["where"] == "device"
 
 
 @pytest.mark.usefixtures("in_steps")

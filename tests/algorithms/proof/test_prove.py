@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 from itertools import combinations, product
+from typing import Any
 
 import hypothesis.strategies as st
 import numpy as np
@@ -15,17 +16,17 @@ from scipy import sparse
 
 import clmst
 from clmst import Device, Graph
-from clmst.algorithms import ALGORITHMS
+from clmst.algorithms import ALGORITHMS, families
 from clmst.algorithms.proof import prove as proof
 from clmst.algorithms.proof import self_test as proof_self_test
-from clmst.algorithms.proof.self_test import complete_claim_of
 from clmst.algorithms.shared.device_forest import DeviceForest, ForestWeights
+from clmst.core.known_graphs import known_graph
 from clmst.core.weight_keys import Array
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device_graph import DeviceGraph
-from clmst.runtime.kernel_family import Answer
+from clmst.runtime.kernel_family import Answer, KernelFamily
 from clmst.runtime.launcher import Launcher
-from tests.strategies import LAYOUTS, WEIGHT_DTYPES, Layout, examples, graphs
+from tests.strategies import WEIGHT_DTYPES, graphs
 from tests.variants import Variant, variants
 
 # What a variant changes depends on the width of weights; how keys are made of them does not.
@@ -42,14 +43,7 @@ def claim_of(
     if ends is None:
         known = np.minimum(claimed, max(graph.n_slots - 1, 0))
         ends = np.column_stack((graph.graph.rows[known], graph.graph.indices[known]))
-    flat = np.ascontiguousarray(ends, np.uint32).ravel()
-    return DeviceForest(
-        graph=graph,
-        n_edges=claimed.size,
-        slots=DeviceArray.from_host(claimed, graph.device).memory,
-        edges=DeviceArray.from_host(flat, graph.device).memory,
-        maximum=maximum,
-    )
+    return proof_self_test.claim_of(graph, ends, claimed, maximum=maximum)
 
 
 def is_proved(claim: DeviceForest) -> bool:
@@ -79,17 +73,9 @@ def test_forests_of_every_algorithm(algorithm: str, any_device: Device) -> None:
         assert is_proved(forest)
 
 
-@given(data=st.data())
-def test_right_forests_pass(device: Device, data: st.DataObject) -> None:
-    dtype, maximum = data.draw(st.sampled_from(WEIGHTS))
-    graph = data.draw(graphs(dtypes=[dtype], max_vertices=60, max_edges=200))
-    resident = clmst.to_device(graph, device)
-    assert is_proved(claim_of(resident, right_slots(graph, maximum=maximum), maximum=maximum))
-
-
 @pytest.mark.parametrize(("dtype", "maximum"), list(product(WEIGHT_DTYPES, (False, True))), ids=str)
 def test_every_dtype(dtype: np.dtype, maximum: bool, any_device: Device) -> None:
-    """Special values and ties of every dtype: the right claim passes, its tie-mates do not."""
+    """Special values and ties of every dtype: the right claim passes, no other one does."""
     rng = np.random.default_rng(8)
     pool = np.array([False, True])
     if dtype.kind != "b":
@@ -99,9 +85,7 @@ def test_every_dtype(dtype: np.dtype, maximum: bool, any_device: Device) -> None
     graph = Graph.from_edges(u, v, rng.choice(pool, 800))
     resident = clmst.to_device(graph, any_device)
     right = right_slots(graph, maximum=maximum)
-    assert is_proved(claim_of(resident, right, maximum=maximum))
-    others = np.setdiff1d(graph.edge_slots, right)
-    assert not is_proved(claim_of(resident, np.sort(np.append(right[1:], others[:1]))))
+    assert_right(proof_self_test.of_graph(resident, right, maximum=maximum))
 
 
 @pytest.mark.parametrize("weights", ["rising", "falling", "equal", "random"])
@@ -142,19 +126,20 @@ def test_graphs_without_edges(device: Device, n: int, u: list[int], v: list[int]
 # ------------------------------------------------------------------- wrong ones do not
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
-@examples(share=2 / 3)
 @given(data=st.data())
-def test_any_other_edge_set_is_refused(layout: Layout, data: st.DataObject) -> None:
+def test_any_edge_set(device: Device, data: st.DataObject) -> None:
     """Edges exchanged, left out, or added: right exactly where the set is the oracle's."""
     dtype, maximum = data.draw(st.sampled_from(WEIGHTS))
-    graph = data.draw(graphs(dtypes=[dtype], layouts=[layout], max_vertices=9, max_edges=24))
+    most: Any = data.draw(
+        st.sampled_from([{"max_vertices": 9, "max_edges": 24}, {"max_vertices": 60}])
+    )
+    graph = data.draw(graphs(dtypes=[dtype], **most))
     right = right_slots(graph, maximum=maximum)
     claimed = set(right.tolist())
     for slot in data.draw(st.lists(st.sampled_from(graph.edge_slots.tolist() or [0]), max_size=3)):
         claimed ^= {slot}
     assume(all(slot in graph.edge_slots for slot in claimed) and len(claimed) < graph.n_vertices)
-    claim = claim_of(clmst.to_device(graph), sorted(claimed), maximum=maximum)
+    claim = claim_of(clmst.to_device(graph, device), sorted(claimed), maximum=maximum)
     assert is_proved(claim) == (claimed == set(right.tolist()))
 
 
@@ -252,10 +237,7 @@ def test_matrix_with_columns_in_place(any_device: Device) -> None:
     dense[300:, :300] = dense[:300, 300:] = 0
     graph = Graph.from_scipy(sparse.csr_array(np.maximum(dense, dense.T)))
     resident = clmst.to_device(graph, any_device)
-    right = right_slots(graph)
-    assert is_proved(claim_of(resident, right))
-    assert not is_proved(claim_of(resident, right[1:]))
-    assert not is_proved(claim_of(resident, right[:-1]))
+    assert_right(proof_self_test.of_graph(resident, right_slots(graph), maximum=False))
 
 
 def test_encoded_weights_are_those_compared(any_device: Device) -> None:
@@ -300,13 +282,11 @@ def test_complete_graphs(name: str, variant: Variant) -> None:
         graph = complete_graphs(n, seed=n)[name]
         resident = clmst.to_device(graph, variant.device)
         ends = clmst.kruskal(graph.to_graph(), maximum=maximum).edges
-        assert is_proved(complete_claim_of(resident, ends, maximum=maximum))
-        assert not is_proved(complete_claim_of(resident, ends[1:], maximum=maximum))
         assert_right(proof_self_test.of_matrix(resident, ends, maximum=maximum))
         if n == 2:  # where each of these is the forest itself
             continue
         for wrong in (ends[::-1], ends[:, ::-1], np.vstack([ends[:1], ends[:-1]]), ends + n):
-            assert not is_proved(complete_claim_of(resident, wrong, maximum=maximum))
+            assert not is_proved(proof_self_test.claim_of(resident, wrong, maximum=maximum))
 
 
 def test_pairs_found_by_climbing_and_in_one_pass(any_device: Device) -> None:
@@ -323,4 +303,47 @@ def test_pairs_found_by_climbing_and_in_one_pass(any_device: Device) -> None:
 @pytest.mark.parametrize("n", [0, 1])
 def test_complete_graphs_of_no_pair(n: int, any_device: Device) -> None:
     resident = clmst.to_device(clmst.DenseGraph(np.zeros((n, n))), any_device)
-    assert is_proved(complete_claim_of(resident, np.zeros((0, 2)), maximum=False))
+    assert is_proved(proof_self_test.claim_of(resident, np.zeros((0, 2)), maximum=False))
+
+
+# ------------------------------------------------------------------------- the self-tests
+
+FAMILIES = (families.PROOF, families.COMPLETE_PROOF)
+
+
+@pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
+def test_the_best_device_passes(family: KernelFamily, any_device: Device) -> None:
+    for case in family.cases[:2]:
+        assert family.failure(any_device, case) is None
+
+
+@pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
+@pytest.mark.parametrize("answer", [True, False])
+def test_what_always_says_the_same_fails(
+    family: KernelFamily, answer: bool, any_device: Device, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(proof_self_test, "prove", lambda *_: proof.Proof(ok=answer))
+    reason = family.failure(any_device, family.cases[0])
+    assert reason is not None
+    first = "a forest without its first edge" if answer else "the forest"
+    assert reason.startswith(f"the proof of {first} of ")
+
+
+def test_each_wrong_claim_must_be_refused(
+    any_device: Device, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A proof that lets one kind of wrong claim pass is found by that claim."""
+    known = known_graph("small").weighted(np.dtype(np.uint32), symmetric=False)
+    graph, right = clmst.to_device(known, any_device), right_slots(known)
+    wrong = ["without its first edge", "without its last edge", "with an edge twice"]
+    wrong += ["with a cycle", *["with another edge"] * 3]
+    for place in range(7):
+        calls = iter(range(8))
+
+        def lets_pass(*_: Any, place: int = place, calls: Any = calls) -> proof.Proof:
+            return proof.Proof(ok=next(calls) in (0, place + 1))
+
+        monkeypatch.setattr(proof_self_test, "prove", lets_pass)
+        claims = proof_self_test.of_graph(graph, right, maximum=False)
+        found = next(name for name, found, expected in claims if found != expected)
+        assert found == f"a forest {wrong[place]}"

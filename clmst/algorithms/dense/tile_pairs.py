@@ -1,23 +1,27 @@
-"""The lightest pairs of blocks of columns by tiles; host side of ``lightest.cl``."""
+"""The lightest and the nearest pairs of points by tiles: ``lightest.cl`` and ``nearest.cl``."""
 
 from __future__ import annotations
+
+from math import ceil
 
 import numpy as np
 
 from clmst.algorithms.dense.options import Filter
 from clmst.algorithms.dense.plan import DensePlan
 from clmst.algorithms.dense.tiles import TILE_COLUMNS, PackedPoints
-from clmst.algorithms.shared.device_forest import ForestWeights
 from clmst.core.points import Points
-from clmst.core.weight_keys import Encoding
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device_graph import weight_defines
 from clmst.runtime.device_matrix import DeviceMatrix
 from clmst.runtime.launcher import Launcher
+from clmst.runtime.program import Program
 
-SOURCE = "algorithms/dense/lightest.cl"
+LIGHTEST_SOURCE = "algorithms/dense/lightest.cl"
+NEAREST_SOURCE = "algorithms/dense/nearest.cl"
 
-_DOUBLE = np.dtype(np.float64)
+# SAMPLES of nearest.cl: values of a tile. Tiles of a sample, at least, and values for each of the k
+# points that are wanted.
+_SAMPLES, _LEAST_TILES, _VALUES_OF_EACH = 16, 8, 4
 
 
 def plan_of_tiles(matrix: DeviceMatrix) -> DensePlan:
@@ -51,7 +55,7 @@ class LightestPairs:
                 self.packed.pack_program, "dense_pack_cores", plan.n,
                 self.core, self.packed.scaling, self.floors, plan.n, self.packed.d,
             )  # fmt: skip
-        self.program = device.program(SOURCE, **self.packed.defines)
+        self.program = device.program(LIGHTEST_SOURCE, **self.packed.defines)
         self.counts = DeviceArray.empty(plan.n_blocks, np.uint32, device)
 
     def find(self, component: DeviceArray) -> None:
@@ -82,7 +86,7 @@ class LightestPairs:
             packed.padded, plan.width, plan.n_blocks, int(plan.short_ids),
         )  # fmt: skip
 
-    def weigh(self, ends: DeviceArray) -> ForestWeights | None:
+    def weigh(self, ends: DeviceArray) -> DeviceArray | None:
         """Return the weights of edges, unless they are rounded: those the host computes."""
         packed, k = self.packed, ends.size // 2
         if packed.defines["WEIGHT_BITS"] != 64:
@@ -92,4 +96,57 @@ class LightestPairs:
             self.program, "dense_lightest_weigh", k, packed.rows, self.core, ends, weights,
             packed.n, packed.d, k,
         )  # fmt: skip
-        return ForestWeights(words=weights, encoding=Encoding(dtype=_DOUBLE, stored=_DOUBLE))
+        return weights
+
+
+def distances(packed: PackedPoints, k: int, launch: Launcher) -> DeviceArray:
+    """Return the distance of each point to its `k`-th nearest point, the point itself not counted.
+
+    Points have no core distances, and k is from 1 to n - 1. The result is not waited for; keep the
+    points until it is there.
+
+    O(n**2 d) work, nearly all of it in float32. About k log(n / k) pairs a point get their
+    distances; where work-groups have several work-items, a sample of the columns bounds what can be
+    near, and they are k log(n / 1024) or some 2 k.
+    Device memory: 16 d + 8 k bytes a point, times up to some ten parts where there are few points,
+    and 512 bytes of the sample.
+    """
+    n, device = packed.n, packed.device
+    program = device.program(NEAREST_SOURCE, **packed.defines)
+    n_tiles, n_columns = packed.tiles_of(program, n), ceil(n / TILE_COLUMNS)
+    # Few rows leave work-groups idle, unless several share a row; each of them has a list, so long
+    # lists are few.
+    alone = program.work_group_size == 1
+    shared = 1 if alone else ceil(2 * packed.groups_at_once / n_tiles)
+    shared = min(shared, max(n // (4 * k), 1))
+    width = TILE_COLUMNS * ceil(n_columns / min(shared, n_columns))
+    n_parts = ceil(n / width)
+    limits = None if alone else _limits(packed, k, program, launch)
+    lists = DeviceArray.empty(n_parts * k * n, np.float64, device)
+    launch.enqueue(
+        program, "dense_nearest_find", min(n_tiles * n_parts, packed.groups_at_once), packed.rows,
+        packed.singles, packed.packs, packed.halves, packed.scaling, limits, lists, n, packed.d,
+        packed.padded, width, n_parts, k,
+    )  # fmt: skip
+    found = DeviceArray.empty(n, np.float64, device)
+    launch.for_each(program, "dense_nearest_merge", n, lists, found, n, n_parts, k)
+    return found
+
+
+def _limits(packed: PackedPoints, k: int, program: Program, launch: Launcher) -> DeviceArray:
+    """Return the filter value that each point's `k` nearest points do not exceed."""
+    n, device = packed.n, packed.device
+    n_tiles = max(_LEAST_TILES, ceil(_VALUES_OF_EACH * k / _SAMPLES))
+    n_tiles = min(n_tiles, ceil(n / TILE_COLUMNS))
+    n_values = n_tiles * _SAMPLES
+    values = DeviceArray.empty(n * n_values, np.float32, device)
+    n_tasks = packed.tiles_of(program, n) * n_tiles
+    launch.enqueue(
+        program, "dense_nearest_sample", min(n_tasks, packed.groups_at_once), packed.singles,
+        packed.packs, packed.halves, values, n, packed.d, packed.padded, n_tiles,
+    )  # fmt: skip
+    limits = DeviceArray.empty(n, np.float32, device)
+    launch.for_each(
+        program, "dense_nearest_reach", n, values, packed.scaling, limits, n, packed.d, n_values, k
+    )
+    return limits

@@ -1,0 +1,174 @@
+"""What cannot be clustered: one clear error at every door, before anything is built."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from functools import partial
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import clmst
+from clmst import (
+    Device,
+    Graph,
+    InvalidArgumentError,
+    InvalidGraphError,
+    OutOfDeviceMemoryError,
+    Points,
+)
+from clmst.cluster import HDBSCAN, SingleLinkage, neighbour_forest, single_linkage
+from tests.caches import use_own_cache
+from tests.capabilities import with_capabilities
+
+DOORS: dict[str, Callable[[Any, Device], object]] = {
+    "tree": lambda X, device: clmst.minimum_spanning_forest(Points(X), device=device),
+    "core distances": lambda X, device: clmst.core_distances(X, 3, device=device),
+    "single_linkage": lambda X, device: single_linkage(X, device=device),
+    "SingleLinkage": lambda X, device: SingleLinkage(2, device=device).fit(X),
+    "HDBSCAN": lambda X, device: HDBSCAN(3, device=device).fit(X),
+}
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_memory_is_said_before_anything_is_built(
+    any_device: Device, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture, door: str,
+) -> None:  # fmt: skip
+    """By a device that is not trusted with anything, and would have to test its kernels."""
+    use_own_cache(monkeypatch, tmp_path)
+    caplog.set_level(logging.INFO, "clmst")
+    for lacks, d in product(("global_memory", "max_allocation"), (3, 100_000)):
+        n = max(20, (1 << 18) // d)
+        small = with_capabilities(Device(any_device.cl_device), **{lacks: 1 << 20})
+        message = rf"^{n} points of {d} dimensions need .*; "
+        with pytest.raises(OutOfDeviceMemoryError, match=message):
+            DOORS[door](np.zeros((n, d)), small)
+    assert not [one for one in caplog.messages if "kernels" in one and "trial" not in one]
+
+
+@pytest.mark.parametrize("door", DOORS)
+@pytest.mark.parametrize("value", [None, np.nan, np.inf, -np.inf])
+def test_points_that_are_none(any_device: Device, door: str, value: float | None) -> None:
+    """Points without coordinates, or with one that is no number, which HDBSCAN leaves out."""
+    X, message = np.zeros((5, 0)), r"shape \(5, 0\).*; "
+    if value is not None:
+        X = np.ones((5, 64))
+        X[3, 61] = value
+        name = "NaN" if value != value else value  # noqa: PLR0124 - NaN is not itself
+        message = f"^coordinate 61 of point 3 is {name}; all must be finite$"
+        if door == "HDBSCAN":
+            X[:], message = X[3, 61], "^X has 5 rows, of which none is finite; a clustering takes "
+    with pytest.raises(InvalidGraphError, match=message):
+        DOORS[door](X, any_device)
+
+
+def of_stored(cells: Any, dtype: Any = float) -> Any:
+    """Return a sparse matrix."""
+    return sparse.csr_array(np.array(cells, dtype))
+
+
+FOUR, LISTS = np.arange(8.0).reshape(4, 2), np.array([[1], [0], [3], [2]])
+PATH = Graph.from_edges(np.arange(9), np.arange(1, 10), np.ones(9))
+PARTS = clmst.kruskal(Graph.from_edges([0, 2], [1, 3], [1, 2], n_vertices=5))
+LINE = [[0.0], [1.0], [3.0]]
+stored: dict[str, Any] = {"metric": "precomputed"}
+
+
+def fit_density(X: Any = np.eye(9), **given: Any) -> object:  # noqa: B008 - never changed
+    return HDBSCAN(**given).fit(X)
+
+
+def fit_single(X: Any = LINE, **given: Any) -> object:
+    return SingleLinkage(**given).fit(X)
+
+
+near: Any = partial(neighbour_forest, FOUR)
+near_exact: Any = partial(neighbour_forest, FOUR, join="exact")
+# What is called, how, and what the error says.
+CALLS: list[tuple[Callable[..., object], dict[str, Any], str]] = [
+    (clmst.core_distances, {"points": np.ones((20, 2)), "min_samples": 21}, "is 21; it must be 1"),
+    *((clmst.core_distances, {"points": np.eye(3), "min_samples": k}, "min_samples")
+      for k in (0, 4, 2.5, True)),
+    *((fit_density, given, rf"min_samples \(10\) must be at most .*, and X has 9 samples; {more}")
+      for given, more in (({"min_samples": 10}, ""), ({"min_cluster_size": 10}, "it is min_clu"))),
+    (fit_density, {"min_cluster_size": 1}, "min_cluster_size is 1"),
+    (fit_density, {"min_samples": 0}, "min_samples is 0"),
+    (fit_density, {"alpha": 0}, "alpha is 0"),
+    (fit_density, {"cluster_selection_epsilon": -1}, "cluster_selection_epsilon is -1"),
+    (fit_density, {"cluster_selection_method": "best"}, "must be one of 'eom', 'leaf'"),
+    (fit_density, {"algorithm": "quick"}, "must be one of 'auto'"),
+    (fit_density, {"algorithm": "kd_tree", "metric": "cosine"}, "not a valid metric"),
+    (fit_density, {"metric": "unheard-of"}, "metric is 'unheard-of'"),
+    (fit_density, {"store_centers": "both", **stored}, "centers need points"),
+    (fit_density, {"X": np.zeros((0, 2))}, "none is finite"),
+    (fit_density, {"X": Points(np.zeros((0, 2)))}, "no points"),
+    (fit_density, {"X": np.zeros(7)}, "rows of real numbers"),
+    (fit_density, {"X": np.zeros((7, 2)), **stored}, "has shape"),
+    (fit_density, {"X": -np.ones((7, 7)), **stored}, "not negative"),
+    (fit_density, {"X": PATH, **stored}, "point 0 has 1 stored distances"),
+    (single_linkage, {"X": np.zeros((0, 2))}, "no points"),
+    (single_linkage, {"X": [[0.0, 1.0], [np.inf, 1.0]], "metric": "canberra"}, "point 1 is inf"),
+    (single_linkage, {"X": [[0, -1], [-1, 0]], **stored}, r"cell \(0, 1\) has the weight -1"),
+    (single_linkage, {"X": [[0, 1.0], [2.0, 0]], **stored}, "must be symmetric"),
+    (single_linkage, {"X": [[0, np.nan], [np.nan, 0]], **stored}, "is NaN"),
+    (single_linkage, {"X": [[0, 1, 2], [1, 0, 3]], **stored}, "must be square"),
+    (single_linkage, {"X": [1.0, 2.0], **stored}, "2 condensed distances"),
+    (single_linkage, {"X": of_stored([[0, -3.0], [0, 0]])}, r"edge \(0, 1\) has the weight -3.0"),
+    (single_linkage, {"X": [[0, 1], [1, 1]], "metric": "unheard-of"}, "metric is 'unheard-of'"),
+    (single_linkage, {"X": [["a", "b"]], "metric": "canberra"}, "real numbers"),
+    (single_linkage, {"X": np.array([[0.0, "b"]], object)}, "not all of it are numbers"),
+    (single_linkage, {"X": [[0.0, 1.0]], "metric": "p", "metric_params": {"p": 0}},
+     "p of .* is 0; it must"),
+    (single_linkage, {"X": of_stored([[0, 1], [2, 0]])}, r"cell \(1, 0\) .* is 2.0 but \(0, 1\)"),
+    (single_linkage, {"X": of_stored([[0, 1], [2, 0]], int)}, r"cell \(1, 0\) .* is 2 but"),
+    (single_linkage, {"X": of_stored([[0, 1, 2]])}, r"shape \(1, 3\); a sparse matrix has dista"),
+    (single_linkage, {"X": [[0, 1]], "join_components": 1}, "True or False"),
+    *((fit_single, given, "exactly one of them has to be set")
+      for given in ({"n_clusters": None}, {"distance_threshold": 1.0})),
+    (fit_single, {"n_clusters": 0}, "n_clusters is 0"),
+    (fit_single, {"n_clusters": 4}, "must be at most 3"),
+    (fit_single, {"n_clusters": None, "distance_threshold": -1}, "a number of 0 or more"),
+    (fit_single, {"n_clusters": None, "distance_threshold": "far"}, "a number of 0 or more"),
+    (fit_single, {"connectivity": np.ones((2, 2))}, r"it must be \(3, 3\)"),
+    (fit_single, {"X": of_stored([[0, 1], [0, 0]]), "connectivity": LISTS}, "edges of its own"),
+    *((call, {"neighbours": neighbours}, message)
+      for call in (near, near_exact)
+      for neighbours, message in (
+        (LISTS + 2, r"neighbour 0 of point 2 is 5; it must be from 0 to 3, or -1"),
+        (LISTS - 2, r"neighbour 0 of point 1 is -2"),
+        (LISTS[:3], r"shape \(3, 1\).*a row for each of 4 points"),
+        (LISTS[:, 0], r"shape \(4,\)"),
+        (LISTS * 1.0, "dtype float64; they must be integers"),
+        ((LISTS, LISTS), "dtypes int64 and int64"),
+        ((LISTS, np.ones((4, 2))), r"shape \(4, 1\) and their distances \(4, 2\)"),
+        ((LISTS, LISTS - 1.5), "point 0 has neighbour 1 at the distance -0.5"),
+        ((LISTS, LISTS * np.nan), "point 0 has neighbour 1 at the distance nan"),
+        (sparse.coo_array(([-1.0], ([0], [1])), shape=(4, 4)), "the weight -1.0"),
+        (sparse.coo_array(([np.nan], ([0], [1])), shape=(4, 4)), "NaN"),
+        (sparse.coo_array(([1.0], ([0], [1])), shape=(5, 5)), "5 vertices and X has 4 points"),
+        (clmst.DenseGraph(np.zeros((4, 4))), "neighbours is .* it must be a sparse matrix"),
+        ("near", "a str is no graph that clmst knows"),
+      )),
+    (neighbour_forest, {"X": PATH, "neighbours": LISTS}, "edges of its own"),
+    (neighbour_forest, {"X": FOUR, "neighbours": LISTS, "join": "near"}, "join"),
+    (neighbour_forest, {"X": np.zeros((0, 2)), "neighbours": np.zeros((0, 1), int)}, "no points"),
+    *((PARTS.cut, given, message)
+      for given, message in (
+        ({}, "one of the two"), ({"height": 1, "k": 2}, "one of the two"),
+        ({"height": "high"}, "a real number"), ({"height": np.nan}, "NaN"),
+        ({"height": [[1.0]]}, "one dimension"), ({"k": 1}, "from 3 to 5"), ({"k": 6}, "from 3"),
+        ({"k": 2.5}, "an integer"), ({"k": [2, 0]}, "k is 2"),
+      )),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("call", "given", "message"), CALLS)
+def test_one_clear_error(call: Callable[..., object], given: dict[str, Any], message: str) -> None:
+    with pytest.raises((InvalidGraphError, InvalidArgumentError), match=message):
+        call(**given)

@@ -1,0 +1,201 @@
+"""Points by every way: trees and core distances are those of all pairs, bit for bit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.spatial.distance import cdist
+
+import clmst
+from clmst import DenseOptions, Device, Forest, InvalidGraphError, Points
+from clmst.algorithms.bvh_boruvka import choice, hierarchy
+from clmst.algorithms.bvh_boruvka import solve as bvh_boruvka
+from clmst.algorithms.dense import tile_pairs
+from clmst.algorithms.dense.tiles import PackedPoints
+from clmst.runtime.device_matrix import DeviceMatrix
+from clmst.runtime.launcher import Launcher
+from tests.capabilities import with_capabilities
+from tests.forests import assert_same_forest
+
+Array = Any
+FILTERS: tuple[Any, ...] = ("differences", "products")
+
+
+def trees(points: Points, device: Device) -> Iterator[tuple[str, Forest]]:
+    """Yield the tree by a hierarchy, where one takes the metric, and by all pairs."""
+    if choice.takes(points):
+        matrix = DeviceMatrix.upload(points, device)
+        yield "hierarchy", bvh_boruvka.solve(matrix, Launcher(device, device.queue)).to_host()
+    for by in FILTERS if points.dimensions > 3 else FILTERS[:1]:
+        options = DenseOptions(filter=by)
+        yield (
+            by,
+            clmst.minimum_spanning_forest(
+                points, algorithm="dense", device=device, options=options
+            ),
+        )
+
+
+def distances(points: Points, k: int, device: Device) -> Iterator[tuple[str, Array]]:
+    """Yield the distances to the k-th nearest other points."""
+    yield "public", clmst.core_distances(points, k + 1, device=device)
+    poor = with_capabilities(device, doubles=False)
+    yield "host", clmst.core_distances(points, k + 1, device=poor)
+    matrix, launch = DeviceMatrix.upload(points, device), Launcher(device, device.queue)
+    if 0 < k <= hierarchy.MOST_NEIGHBOURS:
+        tree = hierarchy.hierarchy_of(matrix, launch)
+        yield "hierarchy", hierarchy.distances(tree, k, launch).to_host()
+    for by in FILTERS if k and points.dimensions > 3 else ():
+        packed = PackedPoints.upload(matrix, launch, by=by)
+        yield by, tile_pairs.distances(packed, k, launch).to_host()
+
+
+def assert_right(points: Points, device: Device, *, k: int = 4, maximum: bool = False) -> None:
+    """Assert that trees and core distances are those of all pairs; trees with these, too."""
+    graph, every = points.to_graph(), np.arange(points.n_vertices)
+    expected = clmst.kruskal(graph)
+    for way, found in trees(points, device):
+        np.testing.assert_array_equal(found.edge_ids, expected.edge_ids, err_msg=way)
+        assert found.weights.tobytes() == expected.weights.tobytes(), way
+    if maximum:
+        found = clmst.maximum_spanning_forest(points, device=device)
+        assert_same_forest(found, clmst.kruskal(graph, maximum=True))
+    if not choice.takes(points) or points.core_distances is not None:
+        return
+    k = min(k, every.size - 1)
+    core = np.sort(points.weights_of(every[:, None], every), axis=1)[:, k]
+    for way, told in distances(points, k, device):
+        np.testing.assert_array_equal(told, core, err_msg=way)
+    assert_right(points.with_core_distances(core), device, maximum=maximum)
+
+
+def clusters(rng: np.random.Generator, n: int, d: int) -> Array:
+    """Return points in clusters of very different density, and some between them."""
+    scale = 10.0 ** -rng.integers(0, 9, (n, 1))
+    return rng.random((6, d))[rng.integers(0, 6, n)] + scale * rng.normal(size=(n, d))
+
+
+# Coordinates that a filter in float32 tells apart badly or not at all, whose differences overflow
+# or vanish, that are in one cell of a hierarchy, or of which many are equal.
+HARD: dict[str, Callable[[np.random.Generator, int, int], Array]] = {
+    "spread": lambda rng, n, d: rng.normal(size=(n, d)),
+    "lattice": lambda rng, n, d: rng.integers(0, 3, (n, d)),
+    "duplicates": lambda rng, n, d: rng.normal(size=(n, d))[rng.integers(0, n // 5 + 1, n)],
+    "all equal": lambda _, n, d: np.ones((n, d)),
+    "a line": lambda _, n, d: np.arange(n)[:, None] ** 2 * np.ones(d) + 1,
+    "clusters": clusters,
+    "a crowd": lambda rng, n, d: np.append(1e-9 * rng.random((n, d)), np.full((1, d), 1e9), 0),
+    "last bits": lambda rng, n, d: 1 + rng.integers(0, 3, (n, d)) * 2.0**-50,
+    "far from the origin": lambda rng, n, d: 1e9 + rng.normal(size=(n, d)),
+    "scales": lambda rng, n, d: rng.normal(size=(n, d)) * 10.0 ** rng.integers(-12, 12, (n, 1)),
+    "all scales": lambda rng, n, d: (
+        rng.normal(size=(n, d)) * 10.0 ** rng.integers(-300, 150, (n, 1))
+    ),
+    "greatest": lambda rng, n, d: rng.normal(size=(n, d)) * 1e307,
+    "huge and tiny": lambda rng, n, d: rng.choice([-1e308, 1e308, 0, 1e200, 5e-324], (n, d)),
+    "squares beyond all doubles": lambda rng, n, d: rng.normal(size=(n, d)) * 1e160,
+    "squares that underflow": lambda rng, n, d: rng.normal(size=(n, d)) * 1e-162,
+    "subnormal": lambda rng, n, d: rng.integers(0, 9, (n, d)) * 5e-324,
+}
+
+
+@pytest.mark.parametrize("metric", choice.METRICS)
+@pytest.mark.parametrize("d", [1, 2, 3, 5, 19])
+@pytest.mark.filterwarnings("ignore:overflow", "ignore:invalid")
+def test_hard_points(any_device: Device, metric: Any, d: int) -> None:
+    """Neither boxes nor filters may reject a pair that counts."""
+    for name, make in HARD.items():
+        given = make(np.random.default_rng(d), 140, d)
+        is_origin = np.abs(given).max(axis=1, keepdims=True) == 0
+        points = Points(given + (is_origin if metric == "cosine" else 0), metric)
+        try:
+            assert_right(points, any_device, maximum=name == "lattice")
+        except AssertionError as error:
+            raise AssertionError(f"{name}: {error}") from None
+
+
+@pytest.mark.parametrize("d", [2, 21])
+@pytest.mark.parametrize("n", [1, 2, 3, 7, 8, 9, 63, 64, 65, 127, 128, 129, 257, 390, 513])
+def test_sizes(device: Device, n: int, d: int) -> None:
+    """Around the bounds of leaves, levels and tiles."""
+    assert_right(Points(np.random.default_rng(n).normal(size=(n, d))), device)
+
+
+@pytest.mark.parametrize("d", [3, 4, 5, 9, 15, 16, 17, 18, 31, 32, 33, 37, 64, 130])
+def test_any_number_of_dimensions(device: Device, d: int) -> None:
+    """A compiler may find it quicker to change the order of a sum, from 16 dimensions on."""
+    rng = np.random.default_rng(d)
+    assert_right(Points(rng.integers(0, 4, (150, d))), device)
+    assert_right(Points(rng.random((300, d)), "cosine"), device)
+
+
+@pytest.mark.parametrize("d", [1, 2, 3, 14])
+@pytest.mark.parametrize("k", [1, 15, 16, 17, 32, 33, 59, 149, 256, 299])
+def test_lists_of_any_length(device: Device, k: int, d: int) -> None:
+    """A sample has too few values for the longest lists, and hierarchies have none of them."""
+    assert_right(Points(np.random.default_rng(k).normal(size=(300, d))), device, k=k)
+
+
+@pytest.mark.parametrize("metric", ["rounded-euclidean", "great-circle"])
+def test_rounded_distances(device: Device, metric: Any) -> None:
+    """Equal integers are in the order of edge ids, however their squares compare."""
+    rng = np.random.default_rng(6)
+    plane = rng.integers(-60, 60, (500, 2)) + rng.integers(0, 60, (500, 2)) / 100
+    assert_right(Points(plane, metric), device, maximum=True)
+    for scale in (1, 3) if metric == "rounded-euclidean" else ():
+        for d in (1, 3, 13):
+            assert_right(Points(scale * rng.normal(size=(300, d)), metric), device)
+
+
+def test_decimal_degrees(any_device: Device) -> None:
+    """Chords are compared, arcs returned; equal ones among them."""
+    grid = np.stack(np.meshgrid(np.arange(-80, 81, 16), np.arange(-180, 180, 20)), -1)
+    near = np.random.default_rng(7).uniform([46, 7], [47, 8], (200, 2))
+    points = Points(np.concatenate([grid.reshape(-1, 2), near]), "haversine")
+    assert_right(points, any_device, maximum=True)
+
+
+def test_roots_that_round_to_equals(any_device: Device) -> None:
+    """Squares that differ can have the same root; the lesser id must win, not the lesser square."""
+    unit = np.float64(1.0)
+    x = [0.0, unit, np.nextafter(unit, 2), np.nextafter(unit, 0), -np.nextafter(unit, 2), -unit]
+    y = [0.0, 2e-8, 1e-8, 1.5e-8, 0.0, 2.1e-8]
+    for order in np.random.default_rng(1).permuted(np.tile(np.arange(6), (40, 1)), axis=1):
+        assert_right(Points(np.column_stack((x, y))[order]), any_device, maximum=True)
+
+
+def test_thousands_of_dimensions(any_device: Device) -> None:
+    """A sum in float32 loses each of many small terms, so that the farther point seems nearer."""
+    points = np.zeros((3, 3000))
+    points[1, 0] = 1
+    points[2] = 2.0**-12.75
+    points[2, 0] = np.sqrt(1 - 1e-5)
+    assert clmst.core_distances(points, 2, device=any_device)[0] == 1
+    assert_right(Points(points), any_device)
+
+
+def test_stored_distances() -> None:
+    """A matrix of all, and graphs of six neighbours; diagonals and loops count as 0."""
+    coordinates = np.random.default_rng(5).random((40, 2))
+    apart = cdist(coordinates, coordinates)
+    expected = np.sort(apart, axis=1)
+    matrix = np.where(np.eye(40), 7.0, apart)
+    nearest = np.where(apart <= expected[:, 6:7], apart, 0)
+    complete = clmst.DenseGraph(matrix)
+    for k in (1, 3, 6):
+        for given in (complete, sparse.csr_array(apart), sparse.csr_array(nearest)):
+            np.testing.assert_array_equal(clmst.core_distances(given, k), expected[:, k - 1])
+    edges = clmst.Graph.from_edges([0, 1, 1, 1], [1, 2, 1, 0], [3.0, 4.0, 9.0, 5.0])
+    assert clmst.core_distances(edges, 2).tolist() == [3, 3, 4]
+    with pytest.raises(InvalidGraphError, match="point 2 has 1 stored distances"):
+        clmst.core_distances(edges, 3)
+    with pytest.raises(InvalidGraphError, match=r"edge \(0, 1\) has the weight -1"):
+        clmst.core_distances(sparse.csr_array([[0, -1.0], [0, 0]]), 2)
+
+
+def test_no_points() -> None:
+    assert clmst.core_distances(np.zeros((0, 2)), 1).shape == (0,)

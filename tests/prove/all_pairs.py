@@ -1,0 +1,87 @@
+"""Trees, core distances and clusters of points beside all pairs on the host, and beside SciPy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.cluster import hierarchy
+from scipy.spatial.distance import pdist
+
+import clmst
+from clmst import Device, Points
+from clmst.algorithms.bvh_boruvka import solve as bvh_boruvka
+from clmst.core.weight_keys import Array
+from clmst.points.condensed import choose_clusters, condense, label_points
+from clmst.points.dendrogram import Dendrogram
+from clmst.runtime.device_matrix import DeviceMatrix
+from clmst.runtime.launcher import Launcher
+from tests.prove.plain import merges
+
+_SCIPYS: dict[str, Any] = {
+    "euclidean": "euclidean",
+    "manhattan": "cityblock",
+    "chebyshev": "chebyshev",
+}
+
+
+def tree_difference(points: Points, device: Device) -> str:
+    """Return what is wrong with the tree or the linkage of points; empty if nothing is."""
+    matrix = DeviceMatrix.upload(points, device)
+    forest = bvh_boruvka.solve(matrix, Launcher(device, device.queue)).to_host()
+    graph = points.to_graph()
+    expected = clmst.kruskal(graph)
+    if not np.array_equal(forest.edges, expected.edges):
+        return "the tree has other edges than Kruskal's"
+    distances = graph.weights
+    if points.core_distances is None and points.metric in _SCIPYS:
+        distances = pdist(points.coordinates, _SCIPYS[points.metric])
+    ours, scipys = forest.linkage(device=device), hierarchy.linkage(distances, "single")
+    if not np.array_equal(ours[:, 2], scipys[:, 2]):
+        return "the linkage has other heights than SciPy's"
+    if np.diff(ours[:, 2]).all() and not np.array_equal(ours, scipys):
+        return "the linkage has other merges than SciPy's"
+    return ""
+
+
+def cluster_difference(
+    points: Points, device: Device, distances: Array, *, min_samples: int, **model: Any
+) -> str:
+    """Return what is wrong with core distances, labels or strengths; empty if nothing is.
+
+    Points have no core distances, `distances` is the matrix of all pairs, and `model` has
+    ``min_cluster_size``, ``cluster_selection_method`` and ``allow_single_cluster`` of HDBSCAN.
+    """
+    core = np.partition(distances, min_samples - 1, axis=1)[:, min_samples - 1]
+    found = clmst.core_distances(points, min_samples, device=device)
+    if not np.array_equal(found, core):
+        return f"core distances are {found.tolist()}; they must be {core.tolist()}"
+    fitted = clmst.cluster.HDBSCAN(min_samples=min_samples, device=device, **model).fit(points)
+    labels, strengths = _clusters(np.maximum(np.maximum(distances, core), core[:, None]), **model)
+    if not np.array_equal(fitted.labels_, labels):
+        return f"labels are {fitted.labels_.tolist()}; they must be {labels.tolist()}"
+    if not np.array_equal(fitted.probabilities_, strengths):
+        return f"strengths are {fitted.probabilities_.tolist()}; must be {strengths.tolist()}"
+    return ""
+
+
+def _clusters(
+    mutual: Array,
+    *,
+    min_cluster_size: int,
+    cluster_selection_method: str,
+    allow_single_cluster: bool,
+) -> tuple[Array, Array]:
+    """Return labels and strengths by Kruskal's algorithm over all pairs, and merges in Python."""
+    u, v = np.triu_indices(len(mutual), 1)
+    graph = clmst.Graph.from_edges(u, v, mutual[u, v], n_vertices=len(mutual))
+    merged = merges(clmst.kruskal(graph))
+    dendrogram = Dendrogram(
+        n_points=merged.n, children=merged.children, heights=merged.heights, sizes=merged.sizes
+    )
+    tree = condense(dendrogram, min_cluster_size)
+    chosen = choose_clusters(
+        tree, method=cluster_selection_method, allow_single=allow_single_cluster
+    )
+    labels, strengths, _ = label_points(tree, chosen, 0.0)
+    return labels, strengths
