@@ -116,7 +116,7 @@ def cluster(
 def _read(file: Path, metric: str | None) -> Any:
     """Return the points of a file."""
     from clmst.io import read_points
-    from clmst.io.npy import TABLE_SUFFIXES, read_table
+    from clmst.io.npz import TABLE_SUFFIXES, read_table
 
     if file.suffix in TABLE_SUFFIXES:
         return read_table(file)

@@ -34,8 +34,7 @@ def convert(
     from clmst.io import read_graph, registry, write_graph
 
     chosen = registry.find(target(output), output_format)
-    if chosen.writer is None:
-        raise registry.cannot(chosen, "hold a graph", lambda each: each.writer)
+    registry.ability(chosen, "writer", "hold a graph")
     stages = Stages(quiet=quiet)
     with reading(stages, "read", file, format_name) as opened:
         graph = read_graph(opened, format=format_name, columns=columns)

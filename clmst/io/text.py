@@ -39,21 +39,11 @@ class _Tokens(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Block:
-    """Some whole lines of a text and the borders of their tokens, found when first asked for.
+    """Some whole lines of a text and the borders of their tokens, found when first asked for."""
 
-    Attributes
-    ----------
-    raw : bytes
-        The lines as the file has them.
-    first_line : int
-        The number of line 0 of the block in the file, counted from 1.
-    commas : bool
-        Whether commas separate tokens too; two in a row are an error.
-    """
-
-    raw: bytes
-    first_line: int = 1
-    commas: bool = False
+    raw: bytes  # the lines as the file has them
+    first_line: int = 1  # the number of the first of them in the file, counted from 1
+    commas: bool = False  # whether commas separate tokens too; two in a row are an error
 
     @cached_property
     def text(self) -> npt.NDArray[np.uint8]:
@@ -162,13 +152,7 @@ class Block:
 
 
 def blocks(stream: BinaryIO, *, commas: bool = False) -> Iterator[Block]:
-    """Yield the lines of `stream` in blocks of about `BLOCK_BYTES`.
-
-    Raises
-    ------
-    FileFormatError
-        The stream holds a zero byte, so it is no text.
-    """
+    """Yield the lines of `stream` in blocks of about `BLOCK_BYTES`; a zero byte is an error."""
     line = 1
     for text in _whole_lines(stream):
         block = Block(raw=text, first_line=line, commas=commas)

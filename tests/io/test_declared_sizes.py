@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from clmst.core.errors import FileFormatError
-from clmst.io import declared_sizes, read_graph
-from clmst.io.declared_sizes import DeclaredSizes
+from clmst.io import files, read_graph
+from clmst.io.files import DeclaredSizes
 
 
 def test_sizes_that_memory_could_hold_are_taken() -> None:
@@ -29,7 +29,7 @@ def test_more_than_a_graph_may_have_is_refused(n: int, m: int) -> None:
 
 @pytest.mark.parametrize(("n", "m"), [(100_000_000, 0), (2, 50_000_000), (4_294_967_294, 1)])
 def test_more_than_memory_holds_is_refused(monkeypatch: pytest.MonkeyPatch, n: int, m: int) -> None:
-    monkeypatch.setattr(declared_sizes, "physical_memory", lambda: 1 << 30)
+    monkeypatch.setattr(files, "physical_memory", lambda: 1 << 30)
     with pytest.raises(FileFormatError, match="this machine has 1024 MiB of memory"):
         DeclaredSizes(n_vertices=n, n_edges=m)
 
@@ -37,7 +37,7 @@ def test_more_than_memory_holds_is_refused(monkeypatch: pytest.MonkeyPatch, n: i
 def test_where_memory_is_unknown_only_the_limits_of_graphs_count(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(declared_sizes, "physical_memory", lambda: None)
+    monkeypatch.setattr(files, "physical_memory", lambda: None)
     assert DeclaredSizes(n_vertices=2**32 - 2, n_edges=2**32 - 1).n_edges == 2**32 - 1
 
 

@@ -14,7 +14,7 @@ from scipy import sparse
 
 from clmst.core.errors import FileFormatError
 from clmst.io import read_graph
-from clmst.io.npy import read_table
+from clmst.io.npz import read_table
 from clmst.io.pieces import n_rows
 
 FINE = "{'descr': '<f8', 'fortran_order': False, 'shape': (3, 2), }\n"
