@@ -21,10 +21,10 @@ from clmst.core.forest import Forest
 from clmst.core.graph import Graph
 from clmst.core.kruskal import kruskal
 from clmst.core.weight_keys import Array
-from clmst.drawing import change, draw_change, draw_forest, layout, page
-from clmst.drawing.dendrogram import round_levels
+from clmst.drawing import draw_change, draw_forest, layout, page
+from clmst.drawing.clusters import round_levels
 from clmst.drawing.layout import edge_lengths
-from clmst.drawing.picture import branch_sizes, caption, what_is_shown
+from clmst.drawing.picture import ENTERS, LEAVES, branch_sizes, caption, what_is_shown
 from tests.strategies import graphs
 
 PAPER = np.array([251, 250, 246]) / 255
@@ -265,7 +265,7 @@ def test_what_leaves_and_what_enters_have_colours(tmp_path: Path) -> None:
     pixels = read(tmp_path / "a.png")
     rows, columns = np.nonzero(ink(pixels))
     middle = (columns.min() + columns.max()) / 2
-    right, left = (np.nonzero(coloured(pixels, one)) for one in (change.LEAVES, change.ENTERS))
+    right, left = (np.nonzero(coloured(pixels, one)) for one in (LEAVES, ENTERS))
     assert np.ptp(right[0]) > 0.95 * np.ptp(rows)
     assert np.ptp(left[0]) > 0.95 * np.ptp(rows)
     assert right[1].min() > middle + 0.4 * np.ptp(columns)
@@ -277,7 +277,7 @@ def test_nothing_changes(tmp_path: Path) -> None:
     draw_change(graph, kruskal(graph), kruskal(graph), tmp_path / "a.png", title="a")
     pixels = read(tmp_path / "a.png")
     assert ink(pixels).any()
-    assert not any(coloured(pixels, one).any() for one in (change.LEAVES, change.ENTERS))
+    assert not any(coloured(pixels, one).any() for one in (LEAVES, ENTERS))
 
 
 def test_window_shows_a_part_larger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
