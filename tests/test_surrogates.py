@@ -20,6 +20,7 @@ from clmst.core.errors import InvalidArgumentError, InvalidGraphError
 from clmst.core.graph import Graph
 from clmst.core.kruskal import kruskal
 from clmst.generators import surrogates
+from clmst.generators.edges import resolve
 from clmst.generators.hashing import next_word
 from clmst.generators.surrogates import (
     SURROGATES,
@@ -33,7 +34,7 @@ from clmst.generators.surrogates import (
     rmat,
     rows,
 )
-from clmst.generators.surrogates.rows import graph_of_edges, resolve
+from clmst.generators.surrogates.rows import graph_of_edges
 from clmst.io import ecl
 from clmst.io.files import SourceFile
 

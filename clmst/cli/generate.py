@@ -13,7 +13,7 @@ from clmst.cli.terminal import Stages, counted, quiet_option
 from clmst.core.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
-    from clmst.generators.family import Family, Parameter
+    from clmst.generators import Family, Parameter
 
 
 class _Families(click.Group):

@@ -84,14 +84,8 @@ def _author_pairs(hashes: Array, size: int, n: int) -> tuple[Array, Array]:
 def web_crawl(*, n: int, n_alone: int, listed: float) -> Graph:
     """Cut the vertices into sites, link each site's pages, and most sites with one another.
 
-    Parameters
-    ----------
-    n : int
-        Number of vertices.
-    n_alone : int
-        How many sites stay components of their own.
-    listed : float
-        The share of blocks whose pages all link one another.
+    `n_alone` sites stay components of their own. `listed` is the share of blocks whose pages all
+    link one another.
     """
     pages = np.arange(n)
     fronts = _runs(n, "sites", _SMALLEST_SITE, _LARGEST_SITE, exponent=1.0)
