@@ -7,16 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from clmst.cli.graph_files import STREAM, name_of
-from clmst.cli.terminal import (
-    Stages,
-    console,
-    device_option,
-    json_option,
-    new_table,
-    print_json,
-    quiet_option,
-)
+from clmst.cli.options import device_option, json_option, quiet_option
+from clmst.cli.terminal import STREAM, Stages, console, name_of, new_table, print_json
 
 if TYPE_CHECKING:
     from clmst.core.weight_keys import Array

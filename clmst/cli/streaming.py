@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from clmst.cli.graph_files import STREAM
-from clmst.cli.terminal import Stages, duration, percentage
+from clmst.cli.terminal import STREAM, Stages, duration, percentage
 
 if TYPE_CHECKING:
     from clmst.core.forest import Forest

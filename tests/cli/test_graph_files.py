@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from clmst.cli import main, terminal
-from clmst.cli.graph_files import _share_read
+from clmst.cli.terminal import _share_read
 from clmst.io import files
 from tests.cli.results import Run, assert_fails, assert_fine, assert_not_understood
 
