@@ -208,11 +208,10 @@ def _vertices(listed: ForestEdges, graph: Graph) -> tuple[Array, Array]:
         vertices, exist = ends, (ends >= 0) & (ends < n)
     else:
         vertices, exist = _look_up(labels, ends)
-    for end in (0, 1):
-        listed.refuse(
-            ~exist[end],
-            lambda at, end=end: f"ends at {ends[end, at]}; the graph has no such vertex",
-        )
+    listed.refuse(
+        ~exist.all(axis=0),
+        lambda at: f"ends at {ends[exist[:, at].argmin(), at]}; the graph has no such vertex",
+    )
     return vertices.min(axis=0), vertices.max(axis=0)
 
 
