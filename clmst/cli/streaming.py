@@ -132,7 +132,7 @@ def stream_options(command: Callable[..., Any]) -> Callable[..., Any]:
     @click.option(
         "--memory-limit",
         metavar="SIZE",
-        callback=lambda _context, _option, text: _bytes(text),
+        callback=lambda _context, _option, text: n_bytes(text),
         help="Solve in parts of so much of the device's memory, as 500MB or 2GB.",
     )
     @click.option(
@@ -163,7 +163,7 @@ def stream_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return packed
 
 
-def _bytes(text: str | None) -> int | None:
+def n_bytes(text: str | None) -> int | None:
     """Return a size in bytes: a number with or without kB, MB, GB or TB."""
     if text is None:
         return None

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import clmst
-from clmst.cli.streaming import _bytes, progress_text
+from clmst.cli.streaming import n_bytes, progress_text
 from clmst.io import read_forest
 from tests.cli.results import Run, assert_fails, assert_fine, assert_not_understood
 from tests.scale.edges import forest_of_edges, random_edges
@@ -135,7 +135,7 @@ def test_wrong_vertices(run: Run, pieces: Path, sample: Path) -> None:
     [("5", 5), ("7b", 7), ("1.5kB", 1500), ("2 GB", 2 * 10**9), ("1T", 10**12), (None, None)],
 )
 def test_sizes(text: str | None, size: int | None) -> None:
-    assert _bytes(text) == size
+    assert n_bytes(text) == size
 
 
 def test_names_need_no_number_of_vertices(run: Run, tmp_path: Path) -> None:
