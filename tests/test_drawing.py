@@ -294,6 +294,7 @@ def test_nothing_changes(tmp_path: Path) -> None:
     draw_change(graph, kruskal(graph), kruskal(graph), tmp_path / "a.png", title="a")
     pixels = read(tmp_path / "a.png")
     assert ink(pixels).any()
+    assert np.ptp(pixels, axis=2).max() < 0.15  # what stays is grey
     assert not any(coloured(pixels, one).any() for one in (LEAVES, ENTERS))
 
 

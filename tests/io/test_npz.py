@@ -6,10 +6,11 @@ import pickle
 import re
 import struct
 from collections.abc import Callable
+from contextlib import suppress
 from io import BytesIO
 from pathlib import Path
 from typing import Any
-from zipfile import ZipFile
+from zipfile import ZIP_LZMA, ZIP_STORED, ZipFile
 
 import numpy as np
 import pytest
@@ -42,10 +43,10 @@ def archive(**changes: Any) -> bytes:
     return stream.getvalue()
 
 
-def with_member(name: str, change: Callable[[bytes], bytes]) -> bytes:
+def with_member(name: str, change: Callable[[bytes], bytes], method: int = ZIP_STORED) -> bytes:
     """Return an archive with one of its files changed, and its checksum right."""
     source, target = ZipFile(BytesIO(archive())), BytesIO()
-    with ZipFile(target, "w") as changed:
+    with ZipFile(target, "w", method) as changed:
         for each in source.namelist():
             data = source.read(each)
             changed.writestr(each, change(data) if each == name else data)
@@ -134,6 +135,15 @@ def test_a_damaged_member_is_refused(tmp_path: Path) -> None:
     at = data.index(MATRIX.data.tobytes())
     data[at] ^= 1
     refuses(tmp_path, ".npz", bytes(data), "Bad CRC-32")
+
+
+def test_damage_of_lzma(tmp_path: Path) -> None:
+    """A zip archive may be compressed by it, and its error is one of its own."""
+    whole = with_member("", bytes, ZIP_LZMA)
+    assert parse(tmp_path, ".npz", whole).n_vertices == 4
+    for at in range(50, 90):
+        with suppress(FileFormatError):
+            parse(tmp_path, ".npz", whole[:at] + bytes([whole[at] ^ 255]) + whole[at + 1 :])
 
 
 HUGE = np.array([0, 10**7, 0])
