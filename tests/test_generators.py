@@ -21,40 +21,25 @@ from clmst.core.weight_keys import Array
 from clmst.generators import FAMILIES, Family, generate, random_graphs
 from clmst.generators.hashing import Stream, mix
 
-SMALL: dict[str, dict[str, Any]] = {
-    "grid": {"rows": 7, "columns": 9},
-    "road": {"n": 500},
-    "random": {"n": 200, "average_degree": 5.0},
-    "rmat": {"scale": 8},
-    "kronecker": {"scale": 7},
-    "clustered": {"n": 200, "clusters": 3, "cluster_size": 20},
-    "delaunay": {"n": 150},
-    "preferential": {"n": 300, "edges_per_vertex": 3},
-    "cliques": {"count": 5, "size": 6, "chained": True},
-    "path": {"n": 50},
-    "star": {"n": 50},
-    "complete": {"n": 20},
-    "circulant": {"n": 31, "offsets": (1, 5, 8)},
-    "caveman": {"caves": 6, "size": 5},
+# Parameters of a small graph of each family, and its fingerprint at seed 1. A change here is a
+# change of every recorded benchmark input.
+PINNED: dict[str, tuple[dict[str, Any], str]] = {
+    "grid": ({"rows": 7, "columns": 9}, "ad05fd2332ed035a"),
+    "road": ({"n": 500}, "0516d528b9a7ef3b"),
+    "random": ({"n": 200, "average_degree": 5.0}, "cb93e8fd374457ca"),
+    "rmat": ({"scale": 8}, "a33a218b0f1c5398"),
+    "kronecker": ({"scale": 7}, "5f967c81e988f78a"),
+    "clustered": ({"n": 200, "clusters": 3, "cluster_size": 20}, "712e32cfcb707a05"),
+    "delaunay": ({"n": 150}, "c1eca9fd9ff618d1"),
+    "preferential": ({"n": 300, "edges_per_vertex": 3}, "2d9d3ce459b0afe6"),
+    "cliques": ({"count": 5, "size": 6, "chained": True}, "20770fd73e607223"),
+    "path": ({"n": 50}, "52ff6d897b8c8cb9"),
+    "star": ({"n": 50}, "754bbc5f5e2d2be8"),
+    "complete": ({"n": 20}, "5b0ae661cab03c73"),
+    "circulant": ({"n": 31, "offsets": (1, 5, 8)}, "2dcd1695a2dc6533"),
+    "caveman": ({"caves": 6, "size": 5}, "8eac9849a542df62"),
 }
-
-# Fingerprints of SMALL at seed 1. A change here is a change of every recorded benchmark input.
-PINNED = {
-    "grid": "ad05fd2332ed035a",
-    "road": "0516d528b9a7ef3b",
-    "random": "cb93e8fd374457ca",
-    "rmat": "a33a218b0f1c5398",
-    "kronecker": "5f967c81e988f78a",
-    "clustered": "712e32cfcb707a05",
-    "delaunay": "c1eca9fd9ff618d1",
-    "preferential": "2d9d3ce459b0afe6",
-    "cliques": "20770fd73e607223",
-    "path": "52ff6d897b8c8cb9",
-    "star": "754bbc5f5e2d2be8",
-    "complete": "5b0ae661cab03c73",
-    "circulant": "2dcd1695a2dc6533",
-    "caveman": "8eac9849a542df62",
-}
+SMALL = {kind: parameters for kind, (parameters, _) in PINNED.items()}
 
 
 def fingerprint(graph: Graph) -> str:
@@ -89,14 +74,10 @@ def edge_set(graph: Graph) -> set[tuple[int, int]]:
 # ------------------------------------------------------------------ the same graph
 
 
-def test_every_family_is_pinned() -> None:
-    assert set(SMALL) == set(PINNED) == set(FAMILIES)
-
-
 @pytest.mark.parametrize("kind", FAMILIES)
 def test_graph_is_the_one_of_record(kind: str) -> None:
     """A changed stream would make published measurements impossible to repeat."""
-    assert fingerprint(generate(kind, seed=1, **SMALL[kind])) == PINNED[kind]
+    assert fingerprint(generate(kind, seed=1, **SMALL[kind])) == PINNED[kind][1]
 
 
 @pytest.mark.parametrize("kind", FAMILIES)
