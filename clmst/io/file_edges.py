@@ -209,7 +209,7 @@ def _vertices(listed: ForestEdges, graph: Graph) -> tuple[Array, Array]:
     else:
         vertices, exist = _look_up(labels, ends)
     listed.refuse(
-        ~exist.all(axis=0),
+        ~(exist[0] & exist[1]),
         lambda at: f"ends at {ends[exist[:, at].argmin(), at]}; the graph has no such vertex",
     )
     return vertices.min(axis=0), vertices.max(axis=0)

@@ -21,6 +21,12 @@ from tests.cli.results import Run, assert_fails, assert_fine
 from tests.faults.mock_driver import LAST_WORDS, MockDriver
 
 
+@pytest.fixture
+def _two_families(monkeypatch: pytest.MonkeyPatch) -> None:
+    some = [family for family in FAMILIES if family.name in ("segments", "permute")]
+    monkeypatch.setattr(families, "FAMILIES", some)
+
+
 def test_table(run: Run) -> None:
     result = run("devices")
     assert_fine(result)
@@ -103,10 +109,9 @@ def test_family_that_a_device_never_uses(run: Run, monkeypatch: pytest.MonkeyPat
     assert re.search(r"map +0 .*not used", run("devices", "--test").stdout)
 
 
-def test_families_tested_anew(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.usefixtures("_two_families")
+def test_families_tested_anew(run: Run) -> None:
     """In a child process, with a table, or JSON."""
-    some = [family for family in FAMILIES if family.name in ("segments", "permute")]
-    monkeypatch.setattr(families, "FAMILIES", some)
     name = clmst.get_device().platform
     table = run("devices", "--test", "--device", name)
     assert_fine(table)
@@ -120,10 +125,9 @@ def test_families_tested_anew(run: Run, monkeypatch: pytest.MonkeyPatch) -> None
     assert_fails(run("devices", "--test", "--device", "abacus"), "'abacus'")
 
 
+@pytest.mark.usefixtures("_two_families")
 def test_family_that_ends_the_process(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """It is refused, and another process goes on with the others."""
-    some = [family for family in FAMILIES if family.name in ("segments", "permute")]
-    monkeypatch.setattr(families, "FAMILIES", some)
     mock = MockDriver(log=str(tmp_path / "deaths"), builds="primitives/segments.cl", how="SIGABRT")
     environment = mock.environment(tmp_path)
     for name in environment.keys() - os.environ.keys() | {"PYTHONPATH"}:
@@ -135,10 +139,9 @@ def test_family_that_ends_the_process(monkeypatch: pytest.MonkeyPatch, tmp_path:
     assert found == {"segments": ended, "permute": None}
 
 
+@pytest.mark.usefixtures("_two_families")
 def test_family_that_cannot_be_tested(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without memory the table says so, and the command goes on."""
-    some = [family for family in FAMILIES if family.name in ("segments", "permute")]
-    monkeypatch.setattr(families, "FAMILIES", some)
 
     def no_memory(*_: object) -> None:
         raise clmst.OutOfDeviceMemoryError("nothing is left")

@@ -129,26 +129,19 @@ def test_repeat_tells_median_and_spread(run: Run, sample: Path) -> None:
     assert "again" not in json.loads(run("solve", sample, "--json").stdout)
 
 
-def test_maximum(run: Run, sample: Path) -> None:
-    summary = summary_of(run, sample, "--maximum")
-    assert (summary["total_weight"], summary["maximum"]) == (13, True)
-
-
 @pytest.mark.parametrize("off", [["int64-atomics"], ["lanes"], ["lanes", "int64-atomics"]])
 def test_without_capability(run: Run, sample: Path, off: list[str]) -> None:
     options = [word for name in off for word in ("--without", name)]
     assert summary_of(run, sample, "--verify", *options)["total_weight"] == 10
 
 
-def test_device_and_algorithm_by_name(run: Run, sample: Path) -> None:
-    name = clmst.get_device().name
-    summary = summary_of(run, sample, "--device", name.upper(), "--algorithm", "ecl")
+def test_maximum_device_algorithm_and_format(run: Run, sample: Path) -> None:
+    """A format that is named wins over the suffix."""
+    path, name = sample.rename(sample.with_name("sample.dat")), clmst.get_device().name
+    options = ("--maximum", "--device", name.upper(), "--algorithm", "ecl", "--format", "edge-list")
+    summary = summary_of(run, path, *options)
+    assert (summary["total_weight"], summary["maximum"], summary["algorithm"]) == (13, True, "ecl")
     assert name in summary["device"]
-
-
-def test_format_wins_over_the_suffix(run: Run, sample: Path) -> None:
-    path = sample.rename(sample.with_name("sample.dat"))
-    assert summary_of(run, path, "--format", "edge-list")["total_weight"] == 10
 
 
 def test_verify_is_reported(run: Run, sample: Path) -> None:
@@ -234,9 +227,9 @@ def test_points(run: Run, tmp_path: Path) -> None:
     (path := tmp_path / "square.tsp").write_text(TSPLIB)
     for algorithm, chosen in (("auto", "dense"), ("dense", "dense"), ("ecl", "ecl")):
         forest = tmp_path / f"{algorithm}.txt"
-        options = ("--algorithm", algorithm, "--verify", "--repeat", "1", "-o", forest, "--json")
-        options += ("--plot", tmp_path / f"{algorithm}.png")
-        summary = json.loads(run("solve", path, *options).stdout)
+        options = ["--algorithm", algorithm, "--verify", "--repeat", "1", "--json"]
+        files = ["-o", forest, "--plot", tmp_path / f"{algorithm}.png"]
+        summary = json.loads(run("solve", path, *options, *files).stdout)
         assert summary["algorithm"] == chosen
         assert (summary["n_vertices"], summary["n_edges"]) == (4, 6)
         assert summary["total_weight"] == 100
@@ -287,24 +280,21 @@ def test_unknown_name(run: Run, sample: Path, option: str, name: str, known: Any
 
 
 @pytest.mark.parametrize(
-    ("name", "fact"),
+    ("option", "name", "fact"),
     [
-        ("none/f.txt", "none/f.txt cannot be written"),
-        ("folder.txt", "folder.txt is a directory"),
-        ("f.xyz", "f.xyz has the suffix '.xyz'"),
-        ("f.gr", "format dimacs cannot hold a forest"),
+        ("--output", "none/f.txt", "none/f.txt cannot be written"),
+        ("--output", "folder.txt", "folder.txt is a directory"),
+        ("--output", "f.xyz", "f.xyz has the suffix '.xyz'"),
+        ("--output", "f.gr", "format dimacs cannot hold a forest"),
+        ("--plot", "none/f.png", "none/f.png cannot be written"),
+        ("--plot", "f.xyz", "f.xyz has the suffix '.xyz'"),
     ],
 )
-def test_output_that_cannot_be(run: Run, sample: Path, name: str, fact: str) -> None:
+def test_output_that_cannot_be(run: Run, sample: Path, option: str, name: str, fact: str) -> None:
     (sample.parent / "folder.txt").mkdir()
-    result = run("solve", sample, "--output", sample.parent / name)
+    result = run("solve", sample, option, sample.parent / name)
     assert_fails(result, fact)
     assert result.stdout == ""
-
-
-@pytest.mark.parametrize("name", ["none/f.png", "f.xyz"])
-def test_plot_that_cannot_be(run: Run, sample: Path, name: str) -> None:
-    assert_fails(run("solve", sample, "--plot", sample.parent / name), name)
 
 
 def test_plot_without_matplotlib(run: Run, sample: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -62,7 +62,7 @@ def lying(member: str, *, shape: tuple[int, ...]) -> bytes:
         array, header = np.load(BytesIO(data)), BytesIO()
         described = np.lib.format.header_data_from_array_1_0(array) | {"shape": shape}
         np.lib.format.write_array_header_1_0(header, described)
-        return header.getvalue() + array.tobytes()
+        return header.getvalue() + bytes(array.tobytes())
 
     return with_member(f"{member}.npy", change)
 

@@ -100,6 +100,12 @@ READ: dict[str, list[tuple[str, int, Mapping[Any, float], type]]] = {
         (f"# x\n0,1,5\n# y\n\n1,2,{LONG}\n2,0,0.5", 3,
          {(0, 1): 5.0, (1, 2): 2.0**53, (0, 2): 0.5}, FLOAT),
     ],
+    ".csv": [
+        ("source,target,weight\n", 0, {}, ONES),
+        ("0 1 2.5\n1 2 3\n", 3, {(0, 1): 2.5, (1, 2): 3.0}, FLOAT),
+        ("0,1,2.5\n1,2,3\n", 3, {(0, 1): 2.5, (1, 2): 3.0}, FLOAT),
+        ("# a comment, with a comma\n0\t1\t2.5\n1\t2\t3\n", 3, {(0, 1): 2.5, (1, 2): 3.0}, FLOAT),
+    ],
     ".mtx": [
         (ENTRIES, 3, {(0, 1): 0.25}, FLOAT),
         (BANNER.replace("real general", "pattern symmetric") + "3 3 2\n2 1\n3 1\n", 3, TWO, ONES),
@@ -121,6 +127,12 @@ READ: dict[str, list[tuple[str, int, Mapping[Any, float], type]]] = {
 }  # fmt: skip
 
 REFUSED: dict[str, list[tuple[str, str]]] = {
+    ".csv": [
+        ("u,v,w\n1,2,3\n1,x,3\n", "line 3: 'x' is not a vertex number"),
+        ("u,v,w\n1,2,3\n1,2\n", "line 3: the edge has 2 fields; it must have 3"),
+        ("u,v,w\n1,2,nan\n", "is the weight of edge (1, 2)"),
+        ("u,v\n1,2\n1,2,3\n", "line 3: the edge has 3 fields; it must have 2"),
+    ],
     ".gr": [
         ("c only comments\n", "there is no p line"),
         ("a 1 2 3\n", "line 1: 'a 1 2 3' is not a p line"),
