@@ -147,16 +147,14 @@ def test_nothing_is_written_without_a_gain(
     assert not output.exists()
 
 
-def test_dry_run_writes_nothing(run: Run, table: Path) -> None:
-    result = run(*QUICK, *TWO, "--dry-run")
-    assert_fine(result)
-    assert "nowhere" in result.stdout
-    assert not table.exists()
-
-
 @pytest.mark.usefixtures("slope")
 def test_output_goes_elsewhere(run: Run, table: Path, tmp_path: Path) -> None:
+    """Or nowhere, in a dry run."""
     output = tmp_path / "mine.json"
+    dry = run(*QUICK, *TWO, "-o", output, "--dry-run")
+    assert_fine(dry)
+    assert "nowhere" in dry.stdout
+    assert not output.exists()
     result = run(*QUICK, *TWO, "-o", output)
     assert_fine(result)
     device = clmst.get_device(KIND)
@@ -223,16 +221,14 @@ def test_interrupt_keeps_the_best(run: Run, table: Path, monkeypatch: pytest.Mon
     assert FIRST in entry["values"]
 
 
-def test_bad_table_warns_in_one_line(run: Run, table: Path, sample: Path) -> None:
+def test_bad_table_warns_in_one_line_and_is_not_overwritten(
+    run: Run, table: Path, sample: Path
+) -> None:
     table.write_text("{")
     result = run("solve", sample, "--quiet")
     assert result.exit_code == 0
     (line,) = result.stderr.splitlines()
     assert line.startswith(f"clmst: warning: {table} is no JSON")
-
-
-def test_bad_table_is_not_overwritten(run: Run, table: Path) -> None:
-    table.write_text("{")
     assert_fails(run(*QUICK, *TWO), "is no JSON", "move it away")
     assert table.read_text() == "{"
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from io import BytesIO
 from pathlib import Path
 
@@ -159,6 +161,12 @@ def test_every_reader_reads_alike_with_and_without(
     assert found[0] == found[1]
 
 
-def test_without_pyarrow_nothing_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(numbers, "_pyarrow", lambda: None)
-    assert numbers.arrow_rows(b"1 2 3\n") is None
+def test_without_pyarrow(tmp_path: Path) -> None:
+    """Blocks that it would read are read by NumPy."""
+    (path := tmp_path / "path.txt").write_text("".join(f"{v} {v + 1} 0.5\n" for v in range(20_000)))
+    assert path.stat().st_size > 1 << 17
+    code = (
+        "import sys; sys.modules['pyarrow'] = None; import clmst; "
+        "assert clmst.read_graph(sys.argv[1]).weights.sum() == 10_000"
+    )
+    subprocess.run([sys.executable, "-c", code, str(path)], check=True)
