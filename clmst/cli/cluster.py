@@ -144,7 +144,7 @@ def _refuse_early(plot: Path, picture: str, by_linkage: bool) -> None:
 
 
 class _Clustering(NamedTuple):
-    """What a picture may show; `model` is None after single linkage."""
+    """The content of a picture; `model` is None after single linkage."""
 
     points: Any
     labels: Array

@@ -166,7 +166,7 @@ def _status(listing: Listing) -> Text:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FamilyReport:
-    """What is known of a family on a device."""
+    """The state of a family of kernels on a device."""
 
     family: str
     state: Literal["passed", "refused", "not used", "not tried"]

@@ -102,7 +102,7 @@ def _option(parameter: Parameter) -> click.Option:
 
 
 def _parsed(parameter: Parameter, _: click.Context, option: click.Parameter, text: str) -> Any:
-    """Let a parameter read its text."""
+    """Return the value that a text means, or raise an error of the option."""
     try:
         return parameter.parse(text)
     except InvalidArgumentError as error:

@@ -24,7 +24,7 @@ _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamedFile:
-    """What is known of a graph that was never read as a whole."""
+    """The sizes of a graph that was never read as a whole."""
 
     n_vertices: int
     n_edges: int
@@ -32,7 +32,7 @@ class StreamedFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamRequest:
-    """What the options of a stream ask for."""
+    """The options of a stream."""
 
     memory_limit: int | None  # in bytes
     checkpoint: Path | None
@@ -108,7 +108,7 @@ class StreamRequest:
 
 
 def progress_text(progress: StreamProgress) -> str:
-    """Return how far it has come: ``pass 3, 42%, 12.3 million edges/s, 8.15 s left of it``."""
+    """Return progress as text: ``pass 3, 42%, 12.3 million edges/s, 8.15 s left of it``."""
     parts = [f"pass {progress.passes}"] if progress.passes > 1 else []
     if progress.n_edges:
         parts.append(percentage(progress.edges / progress.n_edges))

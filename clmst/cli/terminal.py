@@ -112,7 +112,7 @@ class Stages:
     ) -> Iterator[None]:
         """Run a stage; `text` says what is being done, as in "reading roads.gr".
 
-        `done` tells how far it has come, as in "42%"; it is called from another thread.
+        `done` returns the progress, as in "42%"; it is called from another thread.
         """
         with _spinner(text, done) if self._shows else nullcontext():
             start = time.perf_counter()
@@ -121,7 +121,7 @@ class Stages:
 
 
 class Progress:
-    """What a stage shows: its text, and kernels that are built or, if known, how far it is."""
+    """The line of a stage: its text, and kernels that are built or, if known, its progress."""
 
     def __init__(self, text: str, done: Callable[[], str] | None) -> None:
         self._text, self._done = text, done

@@ -232,7 +232,7 @@ class Page:
             self.figure.savefig(stream, format=path.suffix[1:], dpi=_DPI, facecolor=_PAPER)
 
     def _inset(self, below: float, tall: float, limits: tuple[float, float]) -> Any:
-        """Return axes at the top right corner, so many inches below the edge and so high."""
+        """Return axes at the top right, `below` inches under the edge and `tall` inches high."""
         height = self.figure.get_size_inches()[1]
         left, bottom = 1 - (_EDGE + _KEY) / _WIDTH, 1 - (below + tall) / height
         inset = self.figure.add_axes((left, bottom, _KEY / _WIDTH, tall / height))

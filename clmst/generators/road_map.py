@@ -115,7 +115,7 @@ class Lattice:
 def _ranks(stream: Stream, shape: Shape, *, axis: int) -> Array:
     """Return the rank of the street along the row in each cell; half as many have each next rank.
 
-    A street is redrawn after so many cells; the better of a minor and a major one counts.
+    A street is redrawn after its span of cells; the better of a minor and a major one counts.
     """
     lines, cells = shape
     ranks = np.zeros(shape, np.int64)

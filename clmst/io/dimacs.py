@@ -126,7 +126,7 @@ class _Sections(EdgeText):
 
     @property
     def letters(self) -> bytes:  # type: ignore[override]
-        """What begins an edge, inside of the graph section alone."""
+        """The letters that begin an edge, inside of the graph section alone."""
         return b"EeAa" if self._section == _GRAPH and "nodes" in self._sizes else b"?"
 
     def edge_lines(self, block: Block) -> Array:

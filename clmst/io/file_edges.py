@@ -60,7 +60,7 @@ class FileEdges:
 
     @property
     def headline(self) -> str:
-        """What a text says of a forest in a comment; empty of a graph."""
+        """The comment that describes a forest in a text; empty of a graph."""
         if self.forest is None:
             return ""
         kind = "maximum" if self.forest.maximum else "minimum"

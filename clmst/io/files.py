@@ -29,7 +29,7 @@ from clmst.core.graph_checks import (
 from clmst.core.machine import physical_memory
 from clmst.io.compression import Codec, codec_of
 
-# A compressed file may expand to so many bytes, or so many times its own size.
+# A compressed file may expand to FREE_EXPANSION bytes, or to MAX_EXPANSION times its own size.
 FREE_EXPANSION = 1 << 28
 MAX_EXPANSION = 200
 _PIECE_BYTES = 1 << 20
@@ -214,7 +214,7 @@ def _compressed(raw: BinaryIO, path: Path) -> Iterator[BinaryIO]:
         yield cast(BinaryIO, stream)
 
 
-# A header may declare FREE_VERTICES, or so many for each byte of its file on the disk: vertices
+# A header may declare FREE_VERTICES, or VERTICES_PER_BYTE for each byte of its file: vertices
 # without an edge take no text. Declared edges cost nothing until they are read.
 VERTICES_PER_BYTE = 64
 

@@ -30,7 +30,7 @@ Integers = npt.NDArray[np.int64]
 
 
 class _Tokens(NamedTuple):
-    """Where tokens start and end, and for each line the first token behind it."""
+    """The starts and ends of tokens, and for each line the first token behind it."""
 
     starts: Integers
     ends: Integers
@@ -78,17 +78,17 @@ class Block:
 
     @property
     def starts(self) -> Integers:
-        """Where each token starts in `text`, shape (n_tokens,)."""
+        """The start of each token in `text`, shape (n_tokens,)."""
         return self._tokens.starts
 
     @property
     def ends(self) -> Integers:
-        """Where each token ends, shape (n_tokens,)."""
+        """The end of each token, shape (n_tokens,)."""
         return self._tokens.ends
 
     @cached_property
     def counts(self) -> Integers:
-        """How many tokens each line has, shape (n_lines,)."""
+        """The number of tokens of each line, shape (n_lines,)."""
         return np.diff(self._tokens.behind, prepend=0)
 
     @cached_property
@@ -121,7 +121,7 @@ class Block:
 
     @cached_property
     def _spans(self) -> Integers:
-        """How many bytes lie between the start of each token and the next one's."""
+        """The bytes from the start of each token to the next one's."""
         return np.diff(self.starts, append=self.text.size)
 
     def without_letters(self, tokens: Array) -> bytes:

@@ -310,7 +310,7 @@ def find(name: str) -> SurrogateGraph:
 
 
 def _drawn(n: int, degree: int) -> int:
-    """Return how many edges give each of n vertices so many neighbours, or raise."""
+    """Return the number of edges of n vertices of a degree, or raise if it is too large."""
     if n * degree > _MOST_SLOTS:
         raise InvalidArgumentError(
             f"{n} vertices of degree {degree} have {n * degree} stored edges; "

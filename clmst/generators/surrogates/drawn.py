@@ -18,7 +18,7 @@ from clmst.generators.surrogates.rows import BLOCK, CHUNK, Draw, graph_of_edges
 
 
 def uniform(*, n: int, drawn: int) -> Graph:
-    """Let the vertices draw in turn until so many edges are drawn, each end by two hashes.
+    """Draw edges from the vertices in turn, `drawn` in all, each other end by two hashes.
 
     Loops and duplicates go, which are few as long as vertices draw few of all.
     """

@@ -26,7 +26,7 @@ _QUARTER = np.uint64(4)  # of the sixteen values of four bits
 
 
 def preferential(*, n: int, edges_per_vertex: int, second_may_fail: bool = False) -> Graph:
-    """Let vertices 1, 2, ... join earlier ones, one edge after another.
+    """Join vertices 1, 2, ... to earlier ones, one edge after another.
 
     Three edges in four end where a random end of all edges before does; the others, and the very
     first, at any earlier vertex. Loops and duplicates go. With `second_may_fail` a vertex makes its
