@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -21,13 +22,13 @@ from clmst.core.forest import Forest
 from clmst.core.graph import Graph
 from clmst.core.kruskal import kruskal
 from clmst.core.weight_keys import Array
-from clmst.drawing import change, draw_change, draw_forest, layout, page
-from clmst.drawing.dendrogram import round_levels
-from clmst.drawing.layout import edge_lengths
-from clmst.drawing.picture import branch_sizes, caption, what_is_shown
+from clmst.drawing import draw_change, draw_forest, layout
+from clmst.drawing.clusters import round_levels
+from clmst.drawing.picture import ENTERS, LEAVES, branch_sizes
 from tests.strategies import graphs
 
 PAPER = np.array([251, 250, 246]) / 255
+THREE = generators.path(n=3)
 
 
 def draw(graph: Graph, path: Path, **options: Any) -> Array:
@@ -120,6 +121,8 @@ def test_coordinates_are_used(tmp_path: Path) -> None:
 def test_smallest_graphs(tmp_path: Path, graph: Graph) -> None:
     pixels = draw(graph, tmp_path / "small.png")
     assert ink(pixels).any() == (graph.n_vertices > 0)
+    draw_change(graph, kruskal(graph), kruskal(graph), tmp_path / "change.png")
+    assert (tmp_path / "change.png").stat().st_size > 1000
 
 
 def test_isolated_vertices_are_drawn_in_large_graphs_too(tmp_path: Path) -> None:
@@ -169,14 +172,6 @@ def test_pyplot_is_left_alone(tmp_path: Path) -> None:
 # ------------------------------------------------------------------------- captions
 
 
-def test_caption_tells_the_sizes() -> None:
-    graph = generators.cliques(count=3, size=40, weights="equal")
-    expected = "120 vertices · 2,340 edges · 3 trees · total weight 117"
-    assert caption(graph, kruskal(graph)) == expected
-    pair = Graph.from_edges([0], [1], [1234.5])
-    assert caption(pair, kruskal(pair)) == "2 vertices · 1 edge · 1 tree · total weight 1,234.5"
-
-
 def test_edges_left_out_are_confessed(tmp_path: Path) -> None:
     graph = generators.complete(n=50)
     path = tmp_path / "part.svg"
@@ -184,21 +179,35 @@ def test_edges_left_out_are_confessed(tmp_path: Path) -> None:
     assert "<!-- 100 of the 1,176 edges outside the forest are drawn -->" in path.read_text()
     draw_forest(graph, kruskal(graph), path, max_edges=1176)
     assert "outside the forest" not in path.read_text()
-    assert what_is_shown(5, 5) == ""
 
 
 @pytest.mark.parametrize(
-    ("graph", "maximum", "title"),
+    ("graph", "maximum", "title", "caption"),
     [
-        (generators.path(n=3), False, "Minimum spanning tree"),
-        (generators.path(n=3), True, "Maximum spanning tree"),
-        (generators.cliques(count=2, size=3), False, "Minimum spanning forest"),
+        (THREE, False, "Minimum spanning tree", "3 vertices · 2 edges · 1 tree · total weight 4"),
+        (THREE, True, "Maximum spanning tree", "3 vertices · 2 edges · 1 tree · total weight 4"),
+        (
+            generators.cliques(count=3, size=40, weights="equal"),
+            False,
+            "Minimum spanning forest",
+            "120 vertices · 2,340 edges · 3 trees · total weight 117",
+        ),
+        (
+            Graph.from_edges([0], [1], [1234.5]),
+            False,
+            "Minimum spanning tree",
+            "2 vertices · 1 edge · 1 tree · total weight 1,234.5",
+        ),
     ],
 )
-def test_title(tmp_path: Path, graph: Graph, maximum: bool, title: str) -> None:
+def test_title_and_caption(
+    tmp_path: Path, graph: Graph, maximum: bool, title: str, caption: str
+) -> None:
     path = tmp_path / "titled.svg"
     draw_forest(graph, kruskal(graph, maximum=maximum), path)
-    assert f"<!-- {title} -->" in path.read_text()
+    text = path.read_text()
+    assert f"<!-- {title} -->" in text
+    assert f"<!-- {caption} -->" in text
     draw_forest(graph, kruskal(graph, maximum=maximum), path, title="Mine")
     assert "<!-- Mine -->" in path.read_text()
     assert title not in path.read_text()
@@ -213,18 +222,26 @@ NOWHERE = generators.path(n=2).replace(coordinates=np.array([[0, 0], [np.nan, 1]
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"path": "p.gif"}, r"p\.gif has the suffix '\.gif'; it must be"),
+        ({"path": "p.gif"}, r"p\.gif has the suffix '\.gif'; it must be one of .png"),
         ({"max_edges": -1}, "max_edges is -1; it must not be negative"),
-        ({"forest": generators.path(n=4)}, "the forest has 4 vertices but the graph has 3"),
-        ({"forest": generators.star(n=3)}, "it must be a forest of this graph"),
-        ({"graph": NOWHERE, "forest": NOWHERE}, r"vertex 1 is at \(nan, 1.0\); coordinates"),
+        ({"after": generators.path(n=4)}, "the forest has 4 vertices but the graph has 3"),
+        ({"after": generators.star(n=3)}, "it must be a forest of this graph"),
+        ({"graph": NOWHERE, "after": NOWHERE}, r"vertex 1 is at \(nan, 1.0\); coordinates"),
+        ({"before": generators.path(n=4)}, "the forest has 4 vertices but the graph has 3"),
+        ({"window": (1, 0, 1, 2)}, "it must be .left, bottom, right, top. with left < right"),
+        ({"window": (0, 0, np.inf, 2)}, "the window is .0, 0, inf, 2."),
     ],
 )
 def test_impossible_pictures(tmp_path: Path, options: dict[str, Any], message: str) -> None:
-    given: dict[str, Any] = {"graph": generators.path(n=3), "path": "p.png", **options}
-    forest, path = kruskal(given.pop("forest", given["graph"])), tmp_path / given.pop("path")
+    given = {"graph": THREE, "path": "p.png", **options}
+    graph, path = given.pop("graph"), tmp_path / given.pop("path")
+    after = kruskal(given.pop("after", graph))
+    before = kruskal(given.pop("before", graph))
     with pytest.raises(InvalidArgumentError, match=message):
-        draw_forest(given.pop("graph"), forest, path, **given)
+        draw_change(graph, before, after, path, **given)
+    if options.keys() <= {"path", "max_edges", "after", "graph"}:
+        with pytest.raises(InvalidArgumentError, match=message):
+            draw_forest(graph, after, path, **given)
     assert not list(tmp_path.iterdir())
 
 
@@ -265,7 +282,7 @@ def test_what_leaves_and_what_enters_have_colours(tmp_path: Path) -> None:
     pixels = read(tmp_path / "a.png")
     rows, columns = np.nonzero(ink(pixels))
     middle = (columns.min() + columns.max()) / 2
-    right, left = (np.nonzero(coloured(pixels, one)) for one in (change.LEAVES, change.ENTERS))
+    right, left = (np.nonzero(coloured(pixels, one)) for one in (LEAVES, ENTERS))
     assert np.ptp(right[0]) > 0.95 * np.ptp(rows)
     assert np.ptp(left[0]) > 0.95 * np.ptp(rows)
     assert right[1].min() > middle + 0.4 * np.ptp(columns)
@@ -277,56 +294,26 @@ def test_nothing_changes(tmp_path: Path) -> None:
     draw_change(graph, kruskal(graph), kruskal(graph), tmp_path / "a.png", title="a")
     pixels = read(tmp_path / "a.png")
     assert ink(pixels).any()
-    assert not any(coloured(pixels, one).any() for one in (change.LEAVES, change.ENTERS))
+    assert np.ptp(pixels, axis=2).max() < 0.15  # what stays is grey
+    assert not any(coloured(pixels, one).any() for one in (LEAVES, ENTERS))
 
 
-def test_window_shows_a_part_larger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_window_shows_a_part_larger(tmp_path: Path) -> None:
     """The legend counts what is drawn; what a window touches goes on beyond it."""
-    legends = []
-    monkeypatch.setattr(page.Page, "draw_legend", lambda _, entries: legends.append(entries))
     graph = generators.grid(rows=20, columns=20)
     before, after = changed(graph, 1)
-    draw_change(graph, before, after, tmp_path / "all.png")
-    draw_change(graph, before, after, tmp_path / "part.png", window=(5, -11, 12, -4))
-    counts = [[int(text.split()[0]) for text, _ in entries] for entries in legends]
+    counts = []
+    for name, window in (("all", None), ("part", (5, -11, 12, -4))):
+        for suffix in (".png", ".svg"):
+            draw_change(graph, before, after, tmp_path / f"{name}{suffix}", window=window)
+        text = (tmp_path / f"{name}.svg").read_text()
+        counts.append([int(n) for n in re.findall(r"<!-- (\d+) (?:leave|enter|stay) -->", text)])
     common = np.isin(before.edge_ids, after.edge_ids).sum()
     assert counts[0] == [399 - common, 399 - common, common]
     assert 7 * 7 < sum(counts[1]) < sum(counts[0]) / 3
     whole, part = read(tmp_path / "all.png"), read(tmp_path / "part.png")
     assert not ink(whole)[:, :40].any()
     assert ink(part)[:, :5].any()
-
-
-@pytest.mark.parametrize(
-    "graph", [generators.path(n=0), generators.path(n=1), generators.path(n=2)]
-)
-def test_smallest_changes(tmp_path: Path, graph: Graph) -> None:
-    draw_change(graph, kruskal(graph), kruskal(graph), tmp_path / "a.png")
-    assert (tmp_path / "a.png").stat().st_size > 1000
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"path": "a.jpg"}, "suffix '.jpg'; it must be one of .png"),
-        ({"max_edges": -1}, "max_edges is -1; it must not be negative"),
-        ({"window": (1, 0, 1, 2)}, "it must be .left, bottom, right, top. with left < right"),
-        ({"window": (0, 0, np.inf, 2)}, "the window is .0, 0, inf, 2."),
-        ({"after": kruskal(generators.path(n=8))}, "must be a forest of this graph"),
-        (
-            {"before": kruskal(generators.path(n=7))},
-            "the forest has 7 vertices but",
-        ),
-    ],
-)
-def test_impossible_changes(tmp_path: Path, options: dict[str, Any], message: str) -> None:
-    graph = generators.grid(rows=3, columns=3)
-    forest = kruskal(graph)
-    path = tmp_path / options.pop("path", "a.png")
-    forests = {name: options.pop(name, forest) for name in ("before", "after")}
-    with pytest.raises(InvalidArgumentError, match=message):
-        draw_change(graph, path=path, **forests, **options)
-    assert not path.exists()
 
 
 def cut_sizes(forest: Forest) -> list[int]:
@@ -430,13 +417,14 @@ def test_every_graph_has_a_finite_layout(graph: Graph) -> None:
     assert np.isfinite(points).all()
 
 
-@pytest.mark.parametrize("weights", [[1.0, 0.0], [1.0, -2.0], [1.0, np.inf], [1.0, 1e7]], ids=str)
-def test_weights_that_are_no_lengths(weights: list[float]) -> None:
-    assert edge_lengths(np.array(weights)).tolist() == [1.0, 1.0]
-
-
-def test_weights_that_are_lengths() -> None:
-    assert edge_lengths(np.array([2, 4, 12], np.uint8)).tolist() == [0.5, 1.0, 3.0]
+@pytest.mark.parametrize("weight", [0.0, -2.0, np.inf, 1e7])
+def test_weights_are_lengths_where_they_can_be(weight: float) -> None:
+    """Else every edge has length 1."""
+    for last, ratio in ((weight, 1), (3.0, 3)):
+        first, second = np.diff(
+            np.sort(layout(Graph.from_edges([0, 1], [1, 2], [1.0, last]))[:, 0])
+        )
+        assert max(first / second, second / first) == pytest.approx(ratio, rel=0.01)
 
 
 def test_parallel_edges_are_as_long_as_the_shortest() -> None:

@@ -62,7 +62,6 @@ SOLVABLE = [case for case in SMALL if "expected_weight" in case]
 VARIANTS = [v for v in variants_elsewhere() if "lanes" not in v.name and "shape" not in v.name]
 NATIVE = [v for v in VARIANTS if not v.device.without]
 
-real = pytest.mark.parametrize("case", [*REAL, STIFFNESS, POINTS], ids=lambda case: case.file)
 small = pytest.mark.parametrize("case", SOLVABLE, ids=lambda case: case["id"])
 every_variant = pytest.mark.parametrize("variant", VARIANTS, ids=lambda v: v.name)
 native = pytest.mark.parametrize("variant", NATIVE, ids=lambda v: v.name)
@@ -80,6 +79,12 @@ def solve_by_command(file: Path, variant: Variant, *options: str) -> dict[str, A
     assert result.exit_code == 0, result.output
     summary: dict[str, Any] = json.loads(result.stdout)
     return summary
+
+
+def assert_is(summary: dict[str, Any], case: Case) -> None:
+    assert (summary["n_vertices"], summary["n_edges"]) == (case.n, case.m)
+    assert summary["n_components"] == case.cc
+    assert summary["total_weight"] == close_to(case.weight)
 
 
 # ---------------------------------------------------------------------------- real
@@ -102,24 +107,12 @@ def read(file: Path) -> Graph:
     return graph.replace(weights=abs(graph.weights)) if file.name == STIFFNESS.file else graph
 
 
-@real
-@every_variant
-def test_real_graph(shared_data: Path, variant: Variant, case: Case) -> None:
-    graph = read(shared_data / case.file)
-    assert (graph.n_vertices, graph.n_edges) == (case.n, case.m)
-    forest = clmst.minimum_spanning_forest(graph, device=variant.device)
-    assert forest.n_components == case.cc
-    assert forest.total_weight == close_to(case.weight)
-
-
 @pytest.mark.parametrize("case", REAL, ids=lambda case: case.file)
 @every_variant
 def test_real_graph_by_command(shared_data: Path, variant: Variant, case: Case) -> None:
     verify = () if variant.device.without else ("--verify",)
     summary = solve_by_command(shared_data / case.file, variant, *verify)
-    assert (summary["n_vertices"], summary["n_edges"]) == (case.n, case.m)
-    assert summary["n_components"] == case.cc
-    assert summary["total_weight"] == close_to(case.weight)
+    assert_is(summary, case)
     assert summary["verified"] == bool(verify)
 
 
@@ -134,9 +127,7 @@ def test_made_graph_by_command(
     file = tmp_path / f"graph{suffix}"
     clmst.write_graph(read(shared_data / case.file), file)
     summary = solve_by_command(file, variant)
-    assert (summary["n_vertices"], summary["n_edges"]) == (case.n, case.m)
-    assert summary["n_components"] == case.cc
-    assert summary["total_weight"] == close_to(case.weight)
+    assert_is(summary, case)
 
 
 @pytest.mark.parametrize("case", [POINTS, GLOBE], ids=lambda case: case.file)
@@ -145,9 +136,7 @@ def test_points_by_command(shared_data: Path, variant: Variant, case: Case) -> N
     """No edge is listed; an algorithm that takes edges finds the same weight."""
     summary = solve_by_command(shared_data / case.file, variant)
     assert summary["algorithm"] == "dense"
-    assert (summary["n_vertices"], summary["n_edges"]) == (case.n, case.m)
-    assert summary["n_components"] == case.cc
-    assert summary["total_weight"] == case.weight
+    assert_is(summary, case)
     if case is GLOBE and not variant.device.without:
         summary = solve_by_command(shared_data / case.file, variant, "--algorithm", "ecl")
         assert summary["algorithm"] == "ecl"
@@ -198,18 +187,6 @@ def test_small_case_by_command(
     assert summary["n_components"] == case["expected_components"]
     assert summary["total_weight"] == close_to(case["expected_weight"])
     assert summary["verified"]
-
-
-@small
-@pytest.mark.parametrize(
-    "variant", [v for v in VARIANTS if v.device.without][:1], ids=lambda v: v.name
-)
-def test_small_case_by_command_without_int64_atomics(
-    tmp_path: Path, variant: Variant, case: dict[str, Any]
-) -> None:
-    summary = solve_by_command(write(case, tmp_path / "case.gr"), variant)
-    assert summary["n_components"] == case["expected_components"]
-    assert summary["total_weight"] == close_to(case["expected_weight"])
 
 
 @pytest.mark.parametrize("case", NOT_A_NUMBER, ids=lambda case: case["id"])

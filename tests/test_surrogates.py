@@ -12,14 +12,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy import sparse
-from scipy.sparse.csgraph import connected_components
 
 from clmst import minimum_spanning_forest
 from clmst.core.errors import InvalidArgumentError, InvalidGraphError
 from clmst.core.graph import Graph
 from clmst.core.kruskal import kruskal
 from clmst.generators import surrogates
+from clmst.generators.edges import resolve
 from clmst.generators.hashing import next_word
 from clmst.generators.surrogates import (
     SURROGATES,
@@ -33,9 +32,9 @@ from clmst.generators.surrogates import (
     rmat,
     rows,
 )
-from clmst.generators.surrogates.rows import graph_of_edges, resolve
-from clmst.io import ecl
-from clmst.io.files import SourceFile
+from clmst.generators.surrogates.rows import graph_of_edges
+from clmst.io import read_graph
+from tests.test_generators import components
 
 Pairs = Iterable[tuple[int, int]]
 
@@ -72,12 +71,6 @@ def checksum(graph: Graph) -> int:
     return crc
 
 
-def n_components(graph: Graph) -> int:
-    parts = (np.ones(graph.n_slots, np.int8), graph.indices.astype(np.int32), graph.indptr)
-    matrix = sparse.csr_array(parts, shape=(graph.n_vertices,) * 2)
-    return int(connected_components(matrix, directed=False)[0])
-
-
 # ------------------------------------------------------------------ the graphs of record
 
 
@@ -104,16 +97,6 @@ def test_large_graph_is_the_one_of_record(name: str) -> None:
     graph = SURROGATES[name].build()
     assert checksum(graph) == CHECKSUMS[name]
     assert minimum_spanning_forest(graph).total_weight == SURROGATES[name].total_weight
-
-
-def test_arrays_are_what_a_checked_graph_has(tmp_path: Path) -> None:
-    """The constructor trusts its arguments, so they must be canonical and symmetric."""
-    graph = find("rmat-2e8-d6").build()
-    checked = Graph.from_csr(graph.indptr, graph.indices, graph.weights)
-    assert checked.is_symmetric
-    assert checked.edge_ids is None
-    assert checked.n_input == graph.n_input
-    assert checked.weights.dtype == np.int32
 
 
 # ------------------------------------------------------------------ sequential twins
@@ -314,8 +297,8 @@ def test_rows_are_sorted_and_simple(n: int) -> None:
 def test_topology_has_its_crumbs_and_hubs() -> None:
     graph = growth.topology(n=5000, n_crumbs=5, in_crumbs=12, few=1.888, anyone=0.19, near=0.2)
     degrees = np.diff(graph.indptr.astype(np.int64))
-    assert n_components(graph) == 6
-    assert n_components(graph) == kruskal(graph).n_components
+    assert components(graph)[0] == 6
+    assert components(graph)[0] == kruskal(graph).n_components
     assert degrees[-12:].max() == 2
     assert degrees.max() > 20 * degrees.mean()
 
@@ -323,7 +306,7 @@ def test_topology_has_its_crumbs_and_hubs() -> None:
 def test_web_crawl_is_local_and_its_lonely_sites_stay_alone() -> None:
     graph = cliques.web_crawl(n=20_000, n_alone=7, listed=0.6)
     distances = np.abs(graph.rows.astype(np.int64) - graph.indices)
-    assert n_components(graph) == 8
+    assert components(graph)[0] == 8
     assert np.count_nonzero(distances < 256) > 0.7 * graph.n_slots
 
 
@@ -333,10 +316,6 @@ def test_web_crawl_needs_sites_to_leave_alone() -> None:
 
 
 # ------------------------------------------------------------------ names
-
-
-def test_papers_names_are_known() -> None:
-    assert find("grid20") is find("2d-2e20.sym") is SURROGATES["grid20"]
 
 
 @pytest.mark.parametrize(
@@ -350,7 +329,8 @@ def test_members_of_families_have_their_names(name: str) -> None:
 
 
 def test_family_continues_the_graph_it_is_named_after() -> None:
-    """A study of sizes must meet r4_23 where it comes to its size."""
+    """A study of sizes must meet r4_23, which the paper's name means too, at its size."""
+    assert find("r4_23") is find("r4-2e23.sym") is SURROGATES["r4_23"]
     family, one = find("random-2e23-d8").recipe, SURROGATES["r4_23"].recipe
     assert family.func is one.func  # type: ignore[attr-defined]
     assert family.keywords == one.keywords  # type: ignore[attr-defined]
@@ -359,6 +339,9 @@ def test_family_continues_the_graph_it_is_named_after() -> None:
 def test_sizes_other_than_powers_of_two() -> None:
     one = find("random-1000-d4")
     graph = one.build()
+    checked = Graph.from_csr(graph.indptr, graph.indices, graph.weights)  # the arrays are trusted
+    assert (checked.is_symmetric, checked.edge_ids) == (True, None)
+    assert checked.n_input == graph.n_input
     assert (one.name, graph.n_vertices) == ("random-1000-d4", 1000)
     assert 0.98 * 4000 < graph.n_slots <= one.n_slots == 4000
 
@@ -399,28 +382,28 @@ def counting(n_slots: int, **changes: Any) -> tuple[SurrogateGraph, list[str]]:
 
 
 def test_sizes_that_are_not_on_record_are_refused(tmp_path: Path) -> None:
+    """Of families a bound is on record."""
     one, _ = counting(36)
-    with pytest.raises(InvalidGraphError, match="12 vertices and 34 stored edges; it must have"):
-        one.build()
-    with pytest.raises(InvalidGraphError):
-        one.cached(tmp_path)
+    for build in (one.build, lambda: one.cached(tmp_path)):
+        with pytest.raises(InvalidGraphError, match="and 34 stored edges; it must have 12 and 36"):
+            build()
     assert list(tmp_path.iterdir()) == []
-
-
-def test_bound_is_enough_for_families() -> None:
     assert counting(36, is_exact=False)[0].build().n_slots == 34
     with pytest.raises(InvalidGraphError, match="it must have 12 and at most 32"):
         counting(32, is_exact=False)[0].build()
 
 
-def test_file_is_made_once_and_is_the_graph(tmp_path: Path) -> None:
+def test_file_is_made_once_and_is_the_graph(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a folder that is named, or that of the environment."""
     one, builds = counting(34)
-    path = one.cached(tmp_path / "new" / "folder")
-    assert one.cached(tmp_path / "new" / "folder") == path
+    monkeypatch.setenv("CLMST_CACHE", str(tmp_path))
+    path = tmp_path / "graphs" / "tiny.egr"
+    assert one.cached() == one.cached(tmp_path / "graphs") == path
     assert builds == ["built"]
     assert [each.name for each in path.parent.iterdir()] == [path.name]
-    with path.open("rb") as stream:
-        back = ecl.read(SourceFile(stream=stream, size=path.stat().st_size))
+    back = read_graph(path)
     loaded, built = one.load(path.parent), one.build()
     for name in ("indptr", "indices", "weights"):
         expected = getattr(built, name)
@@ -431,45 +414,16 @@ def test_file_is_made_once_and_is_the_graph(tmp_path: Path) -> None:
     assert loaded.n_input == built.n_input == 34
 
 
-@pytest.mark.parametrize(
-    "spoil",
-    [
-        lambda content: b"",
-        lambda content: content[:5],
-        lambda content: content[:-1],
-        lambda content: content + b"\0",
-        lambda content: content[:4] + b"\x20" + content[5:],
-    ],
-    ids=["empty", "no header", "cut short", "too long", "other sizes"],
-)
-def test_broken_file_is_made_again(tmp_path: Path, spoil: Callable[[bytes], bytes]) -> None:
+def test_broken_file_is_made_again(tmp_path: Path) -> None:
+    """Empty, cut in its header or at its end, too long, or of other sizes."""
     one, builds = counting(34)
     path = one.cached(tmp_path)
-    content = path.read_bytes()
-    path.write_bytes(spoil(content))
-    assert one.cached(tmp_path).read_bytes() == content
-    assert len(builds) == 2
-
-
-def test_write_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A disk that is full must not leave half a graph under the name of a whole one."""
-    one, _ = counting(34)
-
-    def fail(indptr: Any, indices: Any, weights: Any, stream: Any) -> None:
-        stream.write(b"half a graph")
-        raise OSError(28, "no space left on device")
-
-    monkeypatch.setattr("clmst.generators.surrogates.surrogate.write_csr", fail)
-    with pytest.raises(OSError, match="no space left"):
-        one.cached(tmp_path)
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_cache_is_where_the_environment_says(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("CLMST_CACHE", str(tmp_path))
-    assert counting(34)[0].cached() == tmp_path / "graphs" / "tiny.egr"
+    whole = path.read_bytes()
+    spoilt = [b"", whole[:5], whole[:-1], whole + b"\0", whole[:4] + b"\x20" + whole[5:]]
+    for content in spoilt:
+        path.write_bytes(content)
+        assert one.cached(tmp_path).read_bytes() == whole
+    assert len(builds) == 1 + len(spoilt)
 
 
 def test_the_old_name_warns_and_works() -> None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from clmst.algorithms.registry import one_of
 from clmst.bench.settings import (
     ALGORITHMS,
     DEGREES,
@@ -18,37 +18,79 @@ from clmst.bench.settings import (
     Settings,
     default_cache,
 )
-from clmst.cli import completion
-from clmst.cli.bench_options import EPILOG, Numbers, PeerCommand, Words
 from clmst.cli.failure import CommandFailure
-from clmst.cli.terminal import device_option, print_tables, quiet_option
+from clmst.cli.options import algorithm_option, device_option, quiet_option
+from clmst.cli.options import graphs as complete_graphs
+from clmst.cli.terminal import print_tables
 
 if TYPE_CHECKING:
+    from clmst.bench.peers import Peer
     from clmst.bench.results import Results
     from clmst.bench.tables import Table
 
 
-@click.command(epilog=EPILOG)
-@click.argument("graphs", metavar="[GRAPH]...", nargs=-1, shell_complete=completion.graphs)
+_EPILOG = """\b
+Outside peers: COMMAND is run once a graph, its words {file} and {repetitions}
+replaced by an ECL graph (.egr) and a number; without either both stand behind it.
+It warms up, times itself so often, ends with status 0 and prints, one a line,
+    solve_ms X      for each repetition: graph and result where it works
+    transfer_ms X   for each repetition, or not at all: with both transfers
+    weight W        the total weight of its forest, which clmst checks
+    # ...           remarks
+A peer that is wrong, late or fails is reported and has no times.
+clmst brings two peers: --peer scipy and --peer networkx.
+"""
+
+
+def _words_of(choices: Sequence[str]) -> Callable[..., tuple[str, ...]]:
+    """Return a parser of words with commas between; it gives each once, in the choices' order."""
+
+    def parse(_context: object, _option: object, text: str) -> tuple[str, ...]:
+        words = {word.strip() for word in text.split(",")}
+        for word in sorted(words - {*choices}):
+            raise click.BadParameter(f"{word!r} is none of {', '.join(choices)}")
+        return tuple(word for word in choices if word in words)
+
+    return parse
+
+
+def _numbers(_context: object, _option: object, text: str) -> tuple[int, ...]:
+    """Return positive integers with commas between, each once."""
+    words = [word.strip() for word in text.split(",")] if text else []
+    for word in words:
+        if not word.isdecimal() or int(word) == 0:
+            raise click.BadParameter(f"{word!r} is no positive number")
+    return tuple(dict.fromkeys(map(int, words)))
+
+
+def _peers(_context: object, _option: object, texts: Sequence[str]) -> tuple[Peer, ...]:
+    """Return outside peers, or those that clmst brings."""
+    from clmst.bench.peers import Peer
+
+    try:
+        return tuple(map(Peer.parse, texts))
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from error
+
+
+@click.command(epilog=_EPILOG)
+@click.argument("graphs", metavar="[GRAPH]...", nargs=-1, shell_complete=complete_graphs)
 @click.option("--list", "listed", is_flag=True, help="List the named graphs, and do nothing else.")
 @device_option
 @click.option(
     "--what",
     "experiments",
-    type=Words(EXPERIMENTS),
+    metavar="NAME,...",
+    callback=_words_of(EXPERIMENTS),
     default="times",
     show_default=True,
     help=f"Experiments: {', '.join(EXPERIMENTS)}.",
 )
-@click.option(
-    "--algorithm",
+@algorithm_option(
     "algorithms",
-    metavar="NAME",
-    shell_complete=completion.algorithms,
+    text="What to time; ratios refer to the first. May be repeated. One of {names}.",
     multiple=True,
     default=ALGORITHMS,
-    show_default=True,
-    help=f"What to time; ratios refer to the first. May be repeated. One of {one_of()}.",
 )
 @click.option(
     "--repeat",
@@ -69,7 +111,8 @@ if TYPE_CHECKING:
 @click.option(
     "--peer",
     "peers",
-    type=PeerCommand(),
+    metavar="NAME[=COMMAND]",
+    callback=_peers,
     multiple=True,
     help="Time an outside program on the same graphs; see below. May be repeated.",
 )
@@ -117,10 +160,13 @@ if TYPE_CHECKING:
     show_default=True,
     help="How many seeds the experiment of that name tries.",
 )
-@click.option("--vertices", type=Numbers(), default="", help="Sizes that scaling takes.")
+@click.option(
+    "--vertices", metavar="N,...", callback=_numbers, default="", help="Sizes that scaling takes."
+)
 @click.option(
     "--degrees",
-    type=Numbers(),
+    metavar="N,...",
+    callback=_numbers,
     default=",".join(map(str, DEGREES)),
     show_default=True,
     help="Average degrees that degree takes.",
@@ -162,15 +208,20 @@ def bench(
     measured["algorithms"] = _refuse_early(measured["algorithms"], folder)
     if merge:
         _refuse_to_measure(graphs, json_file, resume=resume)
-        results, machine = _merged(graphs), None
+        from clmst.bench.results import Results, merged
+
+        results = merged({name: Results.load(Path(name)) for name in graphs})
+        if json_file is not None:
+            results.path = json_file
+            results.save()
     else:
         settings = Settings(**measured)
         _refuse_contradictions(settings, json_file, quick=quick, resume=resume)
         results, machine = _measure(
             graphs, device_name, settings, json_file, resume=resume, quiet=quiet
         )
-    _report(results, json_file if merge else None, folder, markdown=markdown, quiet=quiet)
-    if machine is not None:
+    _report(results, folder, markdown=markdown, quiet=quiet)
+    if not merge:
         _raise_for_failures(results, machine)
 
 
@@ -180,17 +231,11 @@ def _named_graphs() -> Table:
     from clmst.bench.tables import Table
     from clmst.generators.surrogates import SURROGATES
 
-    rows = [
-        (
-            one.name,
-            one.stands_for,
-            one.description,
-            "small" if is_small(one) else "large",
-            f"{one.n_vertices:,}",
-            f"{one.n_slots:,}",
-        )
-        for one in SURROGATES.values()
-    ]
+    rows = []
+    for one in SURROGATES.values():
+        group = "small" if is_small(one) else "large"
+        sizes = f"{one.n_vertices:,}", f"{one.n_slots:,}"
+        rows.append((one.name, one.stands_for, one.description, group, *sizes))
     return Table(
         title="Named graphs",
         headings=("graph", "stands for", "description", "group", "vertices", "slots"),
@@ -274,21 +319,10 @@ def _measure(
     return results, suite.machine
 
 
-def _merged(names: tuple[str, ...]) -> Results:
-    from clmst.bench.results import Results, merged
-
-    return merged({name: Results.load(Path(name)) for name in names})
-
-
-def _report(
-    results: Results, json_file: Path | None, folder: Path | None, *, markdown: bool, quiet: bool
-) -> None:
-    """Print tables, draw figures, and write what was merged."""
+def _report(results: Results, folder: Path | None, *, markdown: bool, quiet: bool) -> None:
+    """Print tables and draw figures."""
     from clmst.bench import report
 
-    if json_file is not None:
-        results.path = json_file
-        results.save()
     if markdown:
         click.echo(report.as_markdown(results))
     elif not quiet:

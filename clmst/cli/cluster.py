@@ -7,16 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from clmst.cli.graph_files import STREAM, name_of
-from clmst.cli.terminal import (
-    Stages,
-    console,
-    device_option,
-    json_option,
-    new_table,
-    print_json,
-    quiet_option,
-)
+from clmst.cli.options import device_option, json_option, quiet_option
+from clmst.cli.terminal import STREAM, Stages, console, name_of, new_table, print_json
 
 if TYPE_CHECKING:
     from clmst.core.weight_keys import Array
@@ -116,7 +108,7 @@ def cluster(
 def _read(file: Path, metric: str | None) -> Any:
     """Return the points of a file."""
     from clmst.io import read_points
-    from clmst.io.npy import TABLE_SUFFIXES, read_table
+    from clmst.io.npz import TABLE_SUFFIXES, read_table
 
     if file.suffix in TABLE_SUFFIXES:
         return read_table(file)
@@ -152,7 +144,7 @@ def _refuse_early(plot: Path, picture: str, by_linkage: bool) -> None:
 
 
 class _Clustering(NamedTuple):
-    """What a picture may show; `model` is None after single linkage."""
+    """The content of a picture; `model` is None after single linkage."""
 
     points: Any
     labels: Array

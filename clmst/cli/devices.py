@@ -1,28 +1,29 @@
-"""``clmst devices``: what there is, what it can do, and what would be used."""
+"""``clmst devices``: what there is, what it can do, and what would be used.
+
+With ``--test`` every device is put to all self-tests anew, in a child process. A driver may end the
+process in the middle of a test. That family is refused, and another process goes on with the next
+one.
+"""
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from clmst.cli.terminal import (
-    Stages,
-    console,
-    device_option,
-    json_option,
-    new_table,
-    print_json,
-)
+from clmst.cli.options import device_option, json_option
+from clmst.cli.terminal import Stages, console, new_table, print_json
 
 if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
-    from clmst.cli.device_tests import FamilyReport
     from clmst.runtime.device import Device
     from clmst.runtime.discovery import Listing
+    from clmst.runtime.kernel_family import KernelFamily
+    from clmst.runtime.verdicts import Verdict
 
 
 @click.command()
@@ -57,13 +58,12 @@ def devices(tests: bool, device_name: str | None, as_json: bool) -> None:
 
 def _test(device_name: str | None, *, as_json: bool) -> None:
     """Test every family on the chosen devices, and show the outcomes."""
-    from clmst.cli import device_tests
     from clmst.runtime import discovery
 
     found = []
     for device in discovery.matching(discovery.enumerate_devices(), device_name):
         with Stages(quiet=as_json).stage(device.name, f"testing {device.description}"):
-            found.append((device, device_tests.test_reports(device)))
+            found.append((device, test_reports(device)))
     if not found:
         discovery.get_device(device_name)  # raises the error that says what to do
     if as_json:
@@ -80,7 +80,7 @@ def _tested_entry(device: Device, reports: list[FamilyReport]) -> dict[str, Any]
         "driver": device.driver,
         "usable": device.trial_failure is None,
         "reason": device.trial_failure,
-        "families": [asdict(one) for one in reports],
+        "families": reports,
     }
 
 
@@ -99,7 +99,6 @@ def _tested_table(device: Device, reports: list[FamilyReport]) -> Table:
 
 
 def _entry(listing: Listing) -> dict[str, Any]:
-    from clmst.cli import device_tests
 
     device = listing.device
     return {
@@ -112,12 +111,12 @@ def _entry(listing: Listing) -> dict[str, Any]:
             "title": device.tuning.title,
             "measured": device.tuning.measured,
             "note": device.tuning.note,
-            "policy": asdict(device.policy),
+            "policy": device.policy,
         },
         "usable": listing.usable,
         "reason": listing.reason,
         "chosen": listing.chosen,
-        "families": [asdict(one) for one in device_tests.known_reports(device)],
+        "families": known_reports(device),
     }
 
 
@@ -148,9 +147,7 @@ def _table(listings: list[Listing]) -> Table:
 
 def _trust(device: Device) -> str:
     """Return what a device has shown so far, in one line."""
-    from clmst.cli import device_tests
-
-    known, parts = device_tests.known_reports(device), []
+    known, parts = known_reports(device), []
     for state in ("passed", "refused"):
         names = [one.family for one in known if one.state == state]
         parts += [f"{state} {', '.join(names)}"] if names else []
@@ -165,3 +162,56 @@ def _status(listing: Listing) -> Text:
     if listing.usable:
         return Text("chosen", "bold green") if listing.chosen else Text("usable")
     return Text(listing.reason or "unusable", "red")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FamilyReport:
+    """The state of a family of kernels on a device."""
+
+    family: str
+    state: Literal["passed", "refused", "not used", "not tried"]
+    cases: int = 0  # tested ones: all of the usual ones, or up to the first that failed
+    reason: str | None = None  # why the device was refused
+    seconds: float = 0.0  # what the tests took, kernel builds included
+
+
+def test_reports(device: Device) -> list[FamilyReport]:
+    """Test all families on a device, even if its trial fails."""
+    from clmst.core.errors import ClmstError
+    from clmst.families import FAMILIES, tested
+
+    found = []
+    for family in FAMILIES:
+        try:
+            found.append(_report(device, family, list(tested(device, family))))
+        except (ClmstError, MemoryError) as error:  # which says nothing about the kernels
+            one = FamilyReport(family=family.name, state="refused", cases=1, reason=str(error))
+            found.append(one)
+    return found
+
+
+def known_reports(device: Device) -> list[FamilyReport]:
+    """Return what is known of a device, family by family; tests nothing."""
+    from clmst.families import FAMILIES
+
+    known = device.trust.verdicts()
+    return [
+        _report(device, family, [one for one in known if one.family == family.name])
+        for family in FAMILIES
+    ]
+
+
+def _report(device: Device, family: KernelFamily, verdicts: Sequence[Verdict]) -> FamilyReport:
+    """Return what some verdicts on a family come to."""
+    if not family.suits(device):
+        return FamilyReport(family=family.name, state="not used")
+    if not verdicts:
+        return FamilyReport(family=family.name, state="not tried")
+    reason = None
+    for one in verdicts:
+        if reason is None and one.reason is not None:
+            reason = f"{one.case}: {one.reason}" if one.case else one.reason
+    return FamilyReport(
+        family=family.name, state="refused" if reason else "passed", cases=len(verdicts),
+        reason=reason, seconds=round(sum(one.seconds for one in verdicts), 3),
+    )  # fmt: skip

@@ -16,7 +16,7 @@ TRACEBACK_VARIABLE = "CLMST_TRACEBACK"
 
 
 class CommandFailure(click.ClickException):
-    """What ends a command, as ``clmst: error: ...``; the exit status is 1."""
+    """An error that ends a command, as ``clmst: error: ...``; the exit status is 1."""
 
     def show(self, file: IO[Any] | None = None) -> None:
         """Print the message on stderr."""

@@ -1,4 +1,4 @@
-"""``clmst generate``: a sub-command for each graph family, read off the registry."""
+"""``clmst generate`` and ``clmst convert``: graphs that are written to files."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from clmst.cli.graph_files import STREAM, format_option, name_of, target
-from clmst.cli.terminal import Stages, counted, quiet_option
+from clmst.cli.options import columns_option, format_option, quiet_option
+from clmst.cli.terminal import STREAM, Stages, counted, name_of, reading, target
 from clmst.core.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
-    from clmst.generators.family import Family, Parameter
+    from clmst.core.graph import Graph
+    from clmst.generators import Family, Parameter
 
 
 class _Families(click.Group):
@@ -45,7 +46,7 @@ def _command(family: Family) -> click.Command:
     command = click.Command(
         family.name,
         params=options,
-        callback=lambda **values: _write(family, **values),
+        callback=lambda **values: _generate(family, **values),
         help=_prose(family.description),
         short_help=_prose(family.description),
     )
@@ -65,22 +66,17 @@ _output_option = click.option(
 _format_option = format_option("--format", "format_name", text="The format, whatever the suffix.")
 
 
-def _write(
+def _generate(
     family: Family, output: Path, format_name: str | None, quiet: bool, **parameters: Any
 ) -> None:
-    from clmst.io import registry, write_graph
+    from clmst.io import registry
 
-    registry.find(
-        target(output), format_name
-    )  # a wrong format is found before, not after, the work
+    # A wrong format is found before, not after, the work.
+    registry.find(target(output), format_name)
     stages = Stages(quiet=quiet)
     with stages.stage("generate", f"generating a {family.name} graph"):
         graph = family(**parameters)
-    with stages.stage("write", f"writing {name_of(output)}"):
-        write_graph(graph, target(output), format=format_name)
-    if not quiet:
-        sizes = counted(graph.n_vertices, "vertices"), counted(graph.n_edges, "edges")
-        click.echo(f"{name_of(output)}: {', '.join(sizes)}", err=output == STREAM)
+    _write(graph, output, format_name, stages, quiet=quiet)
 
 
 def _option(parameter: Parameter) -> click.Option:
@@ -106,7 +102,7 @@ def _option(parameter: Parameter) -> click.Option:
 
 
 def _parsed(parameter: Parameter, _: click.Context, option: click.Parameter, text: str) -> Any:
-    """Let a parameter read its text."""
+    """Return the value that a text means, or raise an error of the option."""
     try:
         return parameter.parse(text)
     except InvalidArgumentError as error:
@@ -116,3 +112,53 @@ def _parsed(parameter: Parameter, _: click.Context, option: click.Parameter, tex
 def _prose(text: str) -> str:
     """Return a docstring's words without the marks of its markup."""
     return text.replace("``", "")
+
+
+@click.command()
+@click.argument("file", metavar="IN", type=click.Path(path_type=Path))
+@click.argument("output", metavar="OUT", type=click.Path(path_type=Path))
+@format_option("--format", "format_name", text="The format of IN, whatever its suffix.")
+@format_option("--output-format", text="The format of OUT, whatever its suffix.")
+@columns_option
+@quiet_option
+def convert(
+    *,
+    file: Path,
+    output: Path,
+    format_name: str | None,
+    output_format: str | None,
+    columns: tuple[str, ...] | None,
+    quiet: bool,
+) -> None:
+    """Write the graph in IN to OUT, in the format of its suffix.
+
+    Either may be -, for stdin or stdout, whose format must be named. Of parallel edges the lightest
+    is written; self-loops are not. Points become the list of all pairs.
+    """
+    from clmst.io import read_graph, registry
+
+    chosen = registry.find(target(output), output_format)
+    registry.ability(chosen, "writer", "hold a graph")
+    stages = Stages(quiet=quiet)
+    with reading(stages, "read", file, format_name) as opened:
+        graph = read_graph(opened, format=format_name, columns=columns)
+    _write(graph, output, output_format, stages, quiet=quiet)
+    if graph.vertex_labels is not None and not chosen.keeps_labels:
+        click.echo(
+            f"clmst: warning: format {chosen.name} holds no vertex labels; its vertices are the "
+            "numbers of IN's in their order",
+            err=True,
+        )
+
+
+def _write(
+    graph: Graph, output: Path, format_name: str | None, stages: Stages, *, quiet: bool
+) -> None:
+    """Write a graph, and tell its sizes."""
+    from clmst.io import write_graph
+
+    with stages.stage("write", f"writing {name_of(output)}"):
+        write_graph(graph, target(output), format=format_name)
+    if not quiet:
+        sizes = counted(graph.n_vertices, "vertices"), counted(graph.n_edges, "edges")
+        click.echo(f"{name_of(output)}: {', '.join(sizes)}", err=output == STREAM)

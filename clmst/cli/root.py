@@ -13,10 +13,9 @@ import click
 from clmst import __version__
 from clmst.cli.bench import bench
 from clmst.cli.cluster import cluster
-from clmst.cli.convert import convert
 from clmst.cli.devices import devices
 from clmst.cli.failure import reported, warnings_in_one_line
-from clmst.cli.generate import generate
+from clmst.cli.generate import convert, generate
 from clmst.cli.solve import solve
 from clmst.cli.tune import tune
 from clmst.cli.verify import verify

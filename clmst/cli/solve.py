@@ -9,19 +9,18 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
-from clmst.algorithms.registry import one_of, takes_complete_graphs
-from clmst.cli import completion
-from clmst.cli.graph_files import STREAM, columns_option, format_option, name_of, reading, target
-from clmst.cli.streaming import StreamedFile, StreamRequest, stream_options
-from clmst.cli.summary import Summary
-from clmst.cli.terminal import (
-    Stages,
-    console,
+from clmst.algorithms.registry import takes_complete_graphs
+from clmst.cli.options import (
+    algorithm_option,
+    columns_option,
     devices_option,
+    format_option,
     json_option,
-    print_json,
     quiet_option,
 )
+from clmst.cli.streaming import StreamedFile, StreamRequest, stream_options
+from clmst.cli.summary import Summary
+from clmst.cli.terminal import STREAM, Stages, console, name_of, print_json, reading, target
 
 if TYPE_CHECKING:
     from clmst.core.dense_graph import DenseGraph
@@ -38,14 +37,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option(
-    "--algorithm",
-    metavar="NAME",
-    shell_complete=completion.algorithms,
-    default="auto",
-    show_default=True,
-    help=f"How to solve; the forest is the same. One of {one_of()}.",
-)
+@algorithm_option(text="How to solve; the forest is the same. One of {names}.", default="auto")
 @devices_option
 @click.option(
     "--without",

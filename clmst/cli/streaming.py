@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from clmst.cli.graph_files import STREAM
-from clmst.cli.terminal import Stages, duration, percentage
+from clmst.cli.terminal import STREAM, Stages, duration, percentage
 
 if TYPE_CHECKING:
     from clmst.core.forest import Forest
@@ -25,7 +24,7 @@ _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamedFile:
-    """What is known of a graph that was never read as a whole."""
+    """The sizes of a graph that was never read as a whole."""
 
     n_vertices: int
     n_edges: int
@@ -33,7 +32,7 @@ class StreamedFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamRequest:
-    """What the options of a stream ask for."""
+    """The options of a stream."""
 
     memory_limit: int | None  # in bytes
     checkpoint: Path | None
@@ -109,7 +108,7 @@ class StreamRequest:
 
 
 def progress_text(progress: StreamProgress) -> str:
-    """Return how far it has come: ``pass 3, 42%, 12.3 million edges/s, 8.15 s left of it``."""
+    """Return progress as text: ``pass 3, 42%, 12.3 million edges/s, 8.15 s left of it``."""
     parts = [f"pass {progress.passes}"] if progress.passes > 1 else []
     if progress.n_edges:
         parts.append(percentage(progress.edges / progress.n_edges))
@@ -133,7 +132,7 @@ def stream_options(command: Callable[..., Any]) -> Callable[..., Any]:
     @click.option(
         "--memory-limit",
         metavar="SIZE",
-        callback=lambda _context, _option, text: _bytes(text),
+        callback=lambda _context, _option, text: n_bytes(text),
         help="Solve in parts of so much of the device's memory, as 500MB or 2GB.",
     )
     @click.option(
@@ -164,7 +163,7 @@ def stream_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return packed
 
 
-def _bytes(text: str | None) -> int | None:
+def n_bytes(text: str | None) -> int | None:
     """Return a size in bytes: a number with or without kB, MB, GB or TB."""
     if text is None:
         return None

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from clmst.cli.terminal import duration, json_number, new_table
+from clmst.cli.terminal import duration, new_table
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -33,7 +33,7 @@ class Summary:
     again: tuple[float, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
-        """Return the summary in the types of JSON."""
+        """Return the summary as it is printed in JSON."""
         forest, stats = self.forest, self.forest.stats
         summary: dict[str, Any] = {
             "file": self.file,
@@ -41,24 +41,24 @@ class Summary:
             "n_edges": self.graph.n_edges,
             "n_components": forest.n_components,
             "n_forest_edges": forest.n_edges,
-            "total_weight": json_number(forest.total_weight),
+            "total_weight": forest.total_weight,
             "weight_dtype": str(forest.weights.dtype),
             "maximum": forest.maximum,
             "algorithm": stats["algorithm"],
             "device": stats["device"],
-            **({"devices": list(stats["devices"])} if "devices" in stats else {}),
+            **({"devices": stats["devices"]} if "devices" in stats else {}),
             "rounds": stats.get("rounds"),
             "launches": stats.get("launches"),
             "verified": "proof" in stats,  # a wrong forest never gets a summary
-            "seconds": dict(self.seconds),
+            "seconds": self.seconds,
         }
         if "proof" in stats:
-            summary["proof"] = dict(stats["proof"])
+            summary["proof"] = stats["proof"]
         if self.again:
-            summary["again"] = {"median": median(self.again), "seconds": list(self.again)}
+            summary["again"] = {"median": median(self.again), "seconds": self.again}
         for times in ("phases", "profile"):
             if times in stats:
-                summary[times] = {name: asdict(time) for name, time in stats[times].items()}
+                summary[times] = stats[times]
         return summary
 
     def print(self, console: Console) -> None:

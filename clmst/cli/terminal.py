@@ -1,15 +1,15 @@
-"""Output to the screen: tables, JSON, and a spinner while something takes long."""
+"""What people and pipes see: tables, JSON, a spinner while something takes long; and ``-``."""
 
 from __future__ import annotations
 
-import json
-import math
+import os
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 import click
 
@@ -23,33 +23,10 @@ if TYPE_CHECKING:
 
     from clmst.bench.tables import Table as TextTable
 
-_Command = TypeVar("_Command", bound=Callable[..., Any])
-
 _SINGULARS = {"vertices": "vertex", "edges": "edge", "components": "component"}
 
 _PIPED_WIDTH = 1 << 15  # columns: output to a pipe is not folded
 _PATIENCE = 1.0  # seconds before a stage shows that it is at work
-
-device_option: Callable[[_Command], _Command] = click.option(
-    "--device",
-    "device_name",
-    metavar="NAME",
-    help='"gpu", "cpu" or part of a name that `clmst devices` shows; the best one when left out.',
-)
-devices_option: Callable[[_Command], _Command] = click.option(
-    "--device",
-    "device_names",
-    metavar="NAME",
-    multiple=True,
-    help='"gpu", "cpu" or part of a name that `clmst devices` shows; the best one when left out. '
-    "Repeated, it names several, each of which solves a part of the graph.",
-)
-quiet_option: Callable[[_Command], _Command] = click.option(
-    "-q", "--quiet", is_flag=True, help="No summary and no progress; the exit status tells."
-)
-json_option: Callable[[_Command], _Command] = click.option(
-    "--json", "as_json", is_flag=True, help="Print one JSON value on stdout instead of tables."
-)
 
 
 def console(*, stderr: bool = False) -> Console:
@@ -97,15 +74,9 @@ def print_tables(tables: Sequence[TextTable], *, markdown: bool = False) -> None
 
 def print_json(value: Any) -> None:
     """Print a value as JSON on stdout."""
-    click.echo(json.dumps(value, indent=2, allow_nan=False, ensure_ascii=False))
+    from clmst.io.file_edges import json_text
 
-
-def json_number(number: int | float) -> int | float | str:
-    """Return `number` as JSON can hold it: infinities and NaN, for which it has no word, as text.
-
-    Exact integers of any size pass.
-    """
-    return str(number) if isinstance(number, float) and not math.isfinite(number) else number
+    click.echo(json_text(value))
 
 
 def counted(count: int, things: str) -> str:
@@ -141,7 +112,7 @@ class Stages:
     ) -> Iterator[None]:
         """Run a stage; `text` says what is being done, as in "reading roads.gr".
 
-        `done` tells how far it has come, as in "42%"; it is called from another thread.
+        `done` returns the progress, as in "42%"; it is called from another thread.
         """
         with _spinner(text, done) if self._shows else nullcontext():
             start = time.perf_counter()
@@ -150,7 +121,7 @@ class Stages:
 
 
 class Progress:
-    """What a stage shows: its text, and kernels that are built or, if known, how far it is."""
+    """The line of a stage: its text, and kernels that are built or, if known, its progress."""
 
     def __init__(self, text: str, done: Callable[[], str] | None) -> None:
         self._text, self._done = text, done
@@ -179,3 +150,51 @@ def _spinner(text: str, done: Callable[[], str] | None) -> Iterator[None]:
         under_way.release()
         patience.wait()  # it may be starting the spinner right now
         status.stop()
+
+
+# ------------------------------------------------------------------------------ files
+
+STREAM = Path("-")  # stdin, or stdout
+
+
+@contextmanager
+def reading(stages: Stages, stage: str, path: Path, format_name: str | None) -> Iterator[BinaryIO]:
+    """Open a file, or stdin, during a stage that shows how much of it has been read."""
+    from clmst.io import files, registry
+
+    if path == STREAM:
+        file = sys.stdin.buffer
+        registry.find(file, format_name)
+        with stages.stage(stage, "reading stdin"):
+            yield file
+        return
+    registry.find(path, format_name)
+    with (
+        files.open_file(path) as file,
+        stages.stage(stage, f"reading {path}", done=_share_read(file)),
+    ):
+        yield file
+
+
+def _share_read(file: BinaryIO) -> Callable[[], str]:
+    """Return a function that tells how much of a file has been read, by any reader."""
+    descriptor = file.fileno()
+    size = os.fstat(descriptor).st_size
+
+    def share() -> str:
+        try:
+            return percentage(os.lseek(descriptor, 0, os.SEEK_CUR) / size if size else None)
+        except OSError:  # a pipe, or closed by now
+            return ""
+
+    return share
+
+
+def target(path: Path) -> Path | BinaryIO:
+    """Return what to write to: a path, or stdout."""
+    return sys.stdout.buffer if path == STREAM else path
+
+
+def name_of(path: Path) -> str:
+    """Return how messages call a file that is written."""
+    return "stdout" if path == STREAM else str(path)

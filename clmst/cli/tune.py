@@ -10,17 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from clmst.algorithms.registry import one_of
-from clmst.cli import completion
 from clmst.cli.failure import CommandFailure, Interruption
-from clmst.cli.terminal import (
-    Stages,
-    console,
-    device_option,
-    json_option,
-    print_json,
-    quiet_option,
-)
+from clmst.cli.options import algorithm_option, device_option, json_option, quiet_option
+from clmst.cli.terminal import Stages, console, print_json
 from clmst.cli.tune_report import CostsReport, Report, SearchReport, parameters_table
 
 if TYPE_CHECKING:
@@ -41,13 +33,9 @@ if TYPE_CHECKING:
     help="What to time on: a file, or a family as in grid:rows=500,columns=800. May be repeated; "
     "generated graphs that suit the device when left out.",
 )
-@click.option(
-    "--algorithm",
-    metavar="NAME",
-    shell_complete=completion.algorithms,
+@algorithm_option(
+    text="What to tune for. One of {names}; 'auto': on each graph what it chooses there.",
     default="auto",
-    show_default=True,
-    help=f"What to tune for. One of {one_of()}; 'auto': on each graph what it chooses there.",
 )
 @click.option(
     "--parameters",

@@ -40,20 +40,12 @@ def parameters_table(parameters: Iterable[TuningParameter], policy: Policy) -> T
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report(ABC):
-    """What was measured on a device, by medians of so many solves, and where that goes.
-
-    Attributes
-    ----------
-    graphs : tuple of str
-        What they are called.
-    path : Path or None
-        The table that it is written to; None: nowhere.
-    """
+    """A measurement on a device, by medians of repeated solves."""
 
     device: Device
-    graphs: tuple[str, ...]
+    graphs: tuple[str, ...]  # what they are called
     repetitions: int
-    path: Path | None
+    path: Path | None  # the table that it is written to, if any
 
     @abstractmethod
     def entry(self) -> Entry:
@@ -94,7 +86,7 @@ class Report(ABC):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CostsReport(Report):
-    """What solves and transfers cost: fields of a policy."""
+    """The costs of solves and transfers: fields of a policy."""
 
     values: Mapping[str, Any]
 

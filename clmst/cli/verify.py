@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from clmst.cli.failure import CommandFailure
-from clmst.cli.graph_files import STREAM, columns_option, format_option, reading
-from clmst.cli.terminal import Stages, counted, json_number, json_option, print_json, quiet_option
+from clmst.cli.options import columns_option, format_option, json_option, quiet_option
+from clmst.cli.terminal import STREAM, Stages, counted, print_json, reading
 from clmst.core.errors import InvalidForestError
 
 if TYPE_CHECKING:
@@ -108,6 +108,6 @@ def _report(
             "n_vertices": forest.n_vertices,
             "n_edges": forest.n_edges,
             "n_components": forest.n_components,
-            "total_weight": json_number(forest.total_weight),
+            "total_weight": forest.total_weight,
         }
     return report

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from clmst.drawing.change import draw_change
-from clmst.drawing.clusters import draw_clusters
-from clmst.drawing.dendrogram import draw_condensed_tree, draw_dendrogram
+from clmst.drawing.clusters import draw_clusters, draw_condensed_tree, draw_dendrogram
 from clmst.drawing.layout import layout
-from clmst.drawing.picture import draw_forest
+from clmst.drawing.picture import draw_change, draw_forest
 
 __all__ = [
     "draw_change",

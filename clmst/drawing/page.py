@@ -115,28 +115,22 @@ class Page:
         every = np.zeros(len(segments))
         self._strokes(self.axes, segments, every + width, np.tile(colour, (len(segments), 1)))
 
-    def draw_branches(self, segments: Array, hanging: Array, trees: Array) -> None:
-        """Draw the forest, trunks over twigs.
+    def draw_branches(self, segments: Array, hanging: Array, trees: Array | None = None) -> None:
+        """Draw the forest, trunks over twigs; without `trees` narrower and in the colour of stone.
 
         `hanging` chooses the width among all trees and the shade within its own, the number of
         the tree the hue.
         """
+        ramps, share = (RAMPS, 1.0) if trees is not None else ((_STONE,), _KEPT)
+        trees = np.zeros(hanging.size, np.int64) if trees is None else trees
         widest = _prominence(hanging, int(hanging.max(initial=1)))
         most = np.zeros(int(trees.max(initial=-1)) + 1, np.int64)
         np.maximum.at(most, trees, hanging)
         darkest = _prominence(hanging, most[trees])
-        hue = trees % len(RAMPS)
+        hue = trees % len(ramps)
         order = np.lexsort((hue, darkest, widest))
-        widths = self._widths(widest[order])
-        self._strokes(self.axes, segments[order], widths, shades(darkest[order], hue[order]))
-
-    def draw_kept(self, segments: Array, hanging: Array) -> None:
-        """Draw what stays of a forest, trunks over twigs, in the colour of stone."""
-        rank = _prominence(hanging, int(hanging.max(initial=1)))
-        order = np.argsort(rank, kind="stable")
-        colours = shades(rank[order], np.zeros(rank.size, np.int64), (_STONE,))
-        widths = _KEPT * self._widths(rank[order])
-        self._strokes(self.axes, segments[order], widths, colours)
+        colours = shades(darkest[order], hue[order], ramps)
+        self._strokes(self.axes, segments[order], share * self._widths(widest[order]), colours)
 
     def draw_marked(self, segments: Array, colours: Sequence[str], choice: Array) -> None:
         """Draw edges so that a single short one is seen, in chosen colours, none atop the rest."""
@@ -238,7 +232,7 @@ class Page:
             self.figure.savefig(stream, format=path.suffix[1:], dpi=_DPI, facecolor=_PAPER)
 
     def _inset(self, below: float, tall: float, limits: tuple[float, float]) -> Any:
-        """Return axes at the top right corner, so many inches below the edge and so high."""
+        """Return axes at the top right, `below` inches under the edge and `tall` inches high."""
         height = self.figure.get_size_inches()[1]
         left, bottom = 1 - (_EDGE + _KEY) / _WIDTH, 1 - (below + tall) / height
         inset = self.figure.add_axes((left, bottom, _KEY / _WIDTH, tall / height))

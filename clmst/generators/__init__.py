@@ -21,9 +21,12 @@ Graph(n_vertices=6, n_edges=7, weights=int32)
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import inspect
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from clmst.core.arguments import shown
 from clmst.core.errors import InvalidArgumentError
@@ -39,7 +42,6 @@ from clmst.generators.classic import (
     star,
 )
 from clmst.generators.edges import WeightChoice
-from clmst.generators.family import Family, Parameter
 from clmst.generators.random_graphs import clustered, kronecker, preferential, random, rmat
 from clmst.generators.road_map import road
 
@@ -64,6 +66,138 @@ __all__ = [
     "road",
     "star",
 ]
+
+_BOOLEANS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parameter:
+    """One keyword of a family.
+
+    Attributes
+    ----------
+    name : str
+        As the function takes it.
+    type : type
+        int, float, bool, str, or tuple for a sequence of int.
+    default : int, float, bool, str, tuple or None
+        Meaningless where `required`.
+    required : bool
+        Whether the function has no default.
+    help : str
+        One or two sentences.
+    choices : tuple of str
+        All legal values, where these are few; else empty.
+    """
+
+    name: str
+    type: type
+    default: Any
+    required: bool
+    help: str
+    choices: tuple[str, ...] = ()
+
+    def parse(self, text: str) -> Any:
+        """Return the value that a text stands for; a sequence is given as in ``1,2,5``.
+
+        Raises
+        ------
+        InvalidArgumentError
+            The text does not name a value of the type.
+        """
+        try:
+            if self.type is bool:
+                return _BOOLEANS[text.strip().lower()]
+            if self.type is tuple:
+                return tuple(int(part) for part in text.split(","))
+            return self.type(text)
+        except (ValueError, KeyError):
+            wanted = "comma-separated integers" if self.type is tuple else self.type.__name__
+            raise InvalidArgumentError(f"{self.name} is {text!r}; it must be {wanted}") from None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Family:
+    """A named family of graphs.
+
+    Attributes
+    ----------
+    name : str
+        Name of the family and of its function.
+    function : callable
+        Takes the parameters by keyword, returns a graph; pure.
+    description : str
+        One line.
+    parameters : tuple of Parameter
+        In the order of the signature.
+    """
+
+    name: str
+    function: Callable[..., Graph]
+    description: str
+    parameters: tuple[Parameter, ...]
+
+    @classmethod
+    def of(cls, function: Callable[..., Graph]) -> Family:
+        """Read a family off its function: signature, annotations and NumPy-style docstring."""
+        text = inspect.getdoc(function) or ""
+        hints = get_type_hints(function)
+        helps = _parameter_help(text)
+        return cls(
+            name=function.__name__,
+            function=function,
+            description=text.partition("\n")[0],
+            parameters=tuple(
+                _parameter(entry, hints[name], helps.get(name, ""))
+                for name, entry in inspect.signature(function).parameters.items()
+            ),
+        )
+
+    def __call__(self, **parameters: Any) -> Graph:
+        """Generate a graph.
+
+        Raises
+        ------
+        InvalidArgumentError
+            A parameter is unknown, missing or illegal.
+        """
+        known = {parameter.name: parameter for parameter in self.parameters}
+        for name in parameters:
+            if name not in known:
+                raise InvalidArgumentError(
+                    f"{self.name} has no parameter {name!r}; it takes {', '.join(known)}"
+                )
+        missing = [p.name for p in known.values() if p.required and p.name not in parameters]
+        if missing:
+            raise InvalidArgumentError(
+                f"{self.name} was given no {' and no '.join(missing)}; "
+                "it has no default, so it must be given"
+            )
+        return self.function(**parameters)
+
+
+def _parameter(entry: inspect.Parameter, hint: Any, help_text: str) -> Parameter:
+    required = entry.default is inspect.Parameter.empty
+    is_choice = get_origin(hint) is Literal
+    is_sequence = get_origin(hint) is Sequence
+    return Parameter(
+        name=entry.name,
+        type=str if is_choice else tuple if is_sequence else hint,
+        default=None if required else entry.default,
+        required=required,
+        help=help_text,
+        choices=get_args(hint) if is_choice else (),
+    )
+
+
+def _parameter_help(text: str) -> dict[str, str]:
+    """Return the prose on each parameter in a NumPy-style docstring."""
+    section = re.search(r"^Parameters\n-+\n(.*?)(?:\n\n|\Z)", text, re.DOTALL | re.MULTILINE)
+    if section is None:
+        return {}
+    entries = re.findall(r"^(\w[\w, ]*) : .*\n((?: +.*\n?)+)", section[1], re.MULTILINE)
+    return {name: " ".join(prose.split()) for names, prose in entries for name in names.split(", ")}
+
 
 FAMILIES: Mapping[str, Family] = MappingProxyType(
     {

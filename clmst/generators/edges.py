@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal, get_args
 
 import numpy as np
+import numpy.typing as npt
 
 from clmst.core import arguments
 from clmst.core.arguments import check_choice, shown
@@ -38,22 +39,42 @@ def check_sizes(*, vertices: int, edges: int) -> None:
             )
 
 
+Entries = npt.NDArray[np.int64]
 WeightChoice = Literal["int", "float", "equal", "rising", "ruler"]
 
+HALF = np.uint64(32)
 _LOW_WORD = np.uint64(0xFFFFFFFF)
+
+
+def packed(rows: Array, columns: Array) -> Words:
+    """Return ``row << 32 | column`` of each pair of vertices."""
+    words = rows.astype(np.uint64)
+    words <<= HALF
+    words |= columns.astype(np.uint64, copy=False)
+    return words
 
 
 def pairs_of(u: Array, v: Array) -> Words:
     """Pack each pair into one word, lesser vertex high: words compare as canonical order does."""
-    pairs = np.minimum(u, v).astype(np.uint64)
-    pairs <<= np.uint64(32)
-    pairs |= np.maximum(u, v).astype(np.uint64, copy=False)
-    return pairs
+    return packed(np.minimum(u, v), np.maximum(u, v))
 
 
 def endpoints(pairs: Words) -> tuple[Words, Words]:
     """Unpack words into (lesser, greater) vertices."""
-    return pairs >> np.uint64(32), pairs & _LOW_WORD
+    return pairs >> HALF, pairs & _LOW_WORD
+
+
+def resolve(entries: Entries) -> None:
+    """Replace each copy by the value that it comes to: ~k is a copy of entry k.
+
+    Pointer jumping: in every round a copy takes the entry of its source, so that chains, none of
+    which may come back to itself, halve. O(m) for copies of random entries, whose chains are short;
+    O(m log m) at worst.
+    """
+    copies = np.flatnonzero(entries < 0)
+    while copies.size:
+        entries[copies] = entries[~entries[copies]]
+        copies = copies[entries[copies] < 0]
 
 
 def simple_pairs(u: Array, v: Array) -> Words:
@@ -94,25 +115,9 @@ def weighted_graph(
 
 
 def choose_weights(pairs: Words, n: int, *, choice: str, seed: int) -> Array:
-    """Weigh distinct pairs in canonical order.
+    """Weigh distinct pairs in canonical order, as the package's docstring says.
 
-    Parameters
-    ----------
-    pairs : ndarray of uint64, shape (m,)
-        As from :func:`pairs_of`.
-    n : int
-        Number of vertices.
-    choice : {"int", "float", "equal", "rising", "ruler"}
-        ``int``: 1 + hash(u, v) mod n, int32. ``float``: uniform in [0, 1), float64. ``equal``: 1,
-        int32. ``rising``: 1, 2, 3, ... in canonical order, int64. ``ruler``: 1 + the number of
-        trailing zero bits of that rising number, int32; on a path it makes Borůvka's algorithm
-        do no better than halve the trees in every round.
-    seed : int
-        What the first two follow from.
-
-    Returns
-    -------
-    ndarray, shape (m,)
+    On a path, ``ruler`` makes Borůvka's algorithm do no better than halve the trees in every round.
     """
     check_choice("weights", choice, get_args(WeightChoice))
     stream = Stream.named(seed, "weights")

@@ -14,6 +14,7 @@ from clmst.generators.edges import (
     check_integer,
     check_number,
     check_sizes,
+    resolve,
     weighted_graph,
 )
 from clmst.generators.hashing import Stream, Words
@@ -37,12 +38,9 @@ def check_chances(a: float, b: float, c: float) -> None:
 def draw(
     count: int, scale: int, chances: Chances, stream: Stream, *, first: int = 0
 ) -> tuple[Array, Array]:
-    """Draw edges of a matrix of 2**scale rows, whose numbers begin at `first`.
+    """Draw edges of a matrix of 2**scale rows, whose numbers begin at `first`; return (u, v).
 
-    Returns
-    -------
-    tuple of two ndarrays of uint32, shape (count,)
-        Rows and columns; each edge depends on its number alone. O(count scale).
+    Each edge depends on its number alone. O(count scale).
     """
     u, v = np.empty(count, np.uint32), np.empty(count, np.uint32)
     for start in range(0, count, _BLOCK):
@@ -249,11 +247,8 @@ def preferential(
     earlier_ends = 2 * edges_per_vertex * (v - 1)
     copied = Stream.named(seed, "preferential").below(edges, np.maximum(earlier_ends, 1))
     copied = np.where(earlier_ends == 0, -2, copied.astype(np.int64))
-    pending = np.flatnonzero(copied & 1)
-    while pending.size:
-        copied[pending] = copied[copied[pending] >> 1]
-        pending = pending[(copied[pending] & 1) == 1]
-    u = 1 + (copied >> 1) // edges_per_vertex
+    u = np.where(copied & 1, ~(copied >> 1), 1 + (copied >> 1) // edges_per_vertex)
+    resolve(u)
     return weighted_graph(n, u, v, weights=weights, seed=seed)
 
 

@@ -12,6 +12,7 @@ written, as one, with the least of their weights.
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, get_args
 
@@ -24,8 +25,7 @@ from clmst.core.forest import Forest
 from clmst.core.graph import Graph
 from clmst.core.points import Metric, Points
 from clmst.io import files, registry
-from clmst.io.file_edges import FileEdges
-from clmst.io.forest_edges import ForestEdges, attach
+from clmst.io.file_edges import FileEdges, ForestEdges, attach
 from clmst.io.registry import FORMATS, Format
 
 __all__ = [
@@ -81,15 +81,13 @@ def read_graph(
     """
     path = check_file("path", path, "read")
     chosen = registry.find(path, format)
-    if chosen.reader is None:
-        raise registry.cannot(chosen, "hold a graph", lambda each: each.reader)
+    read = registry.ability(chosen, "reader", "hold a graph")
     columns = check_columns(columns)
-    if columns is not None and chosen.table_reader is None:
-        raise registry.cannot(chosen, "name columns", lambda each: each.table_reader)
+    if columns is not None:
+        read = partial(registry.ability(chosen, "table_reader", "name columns"), columns=columns)
     with files.reading(path) as source:
-        if chosen.table_reader is not None:
-            return chosen.table_reader(source, columns)
-        return chosen.reader(source)
+        graph: Graph = read(source)
+        return graph
 
 
 def read_points(
@@ -129,10 +127,10 @@ def read_points(
     chosen = registry.find(path, format)
     if metric is not None:
         check_choice("metric", metric, get_args(Metric))
-    if chosen.points_reader is None:
-        raise registry.cannot(chosen, "hold points", lambda each: each.points_reader)
+    read = registry.ability(chosen, "points_reader", "hold points")
     with files.reading(path) as source:
-        return chosen.points_reader(source, metric)
+        found: Points | DenseGraph = read(source, metric)
+        return found
 
 
 def write_graph(
@@ -168,11 +166,10 @@ def write_graph(
     """
     path = check_file("path", path, "write")
     chosen = registry.find(path, format)
-    if chosen.writer is None:
-        raise registry.cannot(chosen, "hold a graph", lambda each: each.writer)
+    write = registry.ability(chosen, "writer", "hold a graph")
     listing = FileEdges.of_graph(as_listed(graph, symmetrize=symmetrize))
     with files.writing(path) as stream:
-        chosen.writer(listing, stream)
+        write(listing, stream)
 
 
 def write_forest(forest: Forest, path: str | Path | BinaryIO, *, format: str | None = None) -> None:  # noqa: A002
@@ -195,12 +192,11 @@ def write_forest(forest: Forest, path: str | Path | BinaryIO, *, format: str | N
     """
     path = check_file("path", path, "write")
     chosen = registry.find(path, format)
-    if chosen.forest_writer is None:
-        raise registry.cannot(chosen, "hold a forest", lambda each: each.forest_writer)
+    write = registry.ability(chosen, "forest_writer", "hold a forest")
     check_kind("forest", forest, Forest)
     listing = FileEdges.of_forest(forest)
     with files.writing(path) as stream:
-        chosen.forest_writer(listing, stream)
+        write(listing, stream)
 
 
 def read_forest(
@@ -244,14 +240,13 @@ def read_forest(
     """
     path = check_file("path", path, "read")
     chosen = registry.find(path, format)
-    if chosen.reader is None:
-        raise registry.cannot(chosen, "hold the edges of a forest", lambda each: each.reader)
+    read = registry.ability(chosen, "reader", "hold the edges of a forest")
     listed_graph = as_listed(graph, symmetrize=symmetrize)
     with files.reading(path) as source:
         if chosen.forest_reader is not None:
             listed = chosen.forest_reader(source)
         else:
-            listed = ForestEdges.of(chosen.reader(source))
+            listed = ForestEdges.of(read(source))
     try:
         return attach(listed, listed_graph)
     except InvalidForestError as error:

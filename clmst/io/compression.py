@@ -29,22 +29,14 @@ XZ_MEMORY = 1 << 28
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Codec:
-    """A way of compression.
+    """A way of compression: the end of such files' names, and a reader and a writer of streams.
 
-    Attributes
-    ----------
-    suffix : str
-        How names of such files end.
-    name : str
-        For messages.
-    reader : callable
-        Returns an object whose ``read(n)`` gives up to n decompressed bytes, none at the end.
-    writer : callable
-        Returns a stream whose bytes go to a file compressed, all of them once it is closed.
+    What a reader returns gives up to n bytes by ``read(n)``, and none at the end. What a writer
+    returns has written all bytes once it is closed.
     """
 
     suffix: str
-    name: str
+    name: str  # for messages
     reader: Callable[[BinaryIO], Any]
     writer: Callable[[BinaryIO], Any]
 
@@ -94,25 +86,14 @@ class _Streams:
                 return cast(bytes, found)
 
 
-def _gzip_writer(file: BinaryIO) -> Any:
-    # No name and no time in the header: equal contents make equal files.
-    return gzip.GzipFile("", "wb", _GZIP_LEVEL, file, mtime=0)
-
-
-def _zstd_reader(file: BinaryIO) -> Any:
+def _zstd(file: BinaryIO, mode: str) -> Any:
+    """Return a reader ("r") or a writer ("w")."""
     if find_spec("compression"):
         zstd: Any = optional_import("compression.zstd", extra="frames")
-        return _Streams(file, zstd.ZstdDecompressor)
+        return _Streams(file, zstd.ZstdDecompressor) if mode == "r" else zstd.ZstdFile(file, "wb")
     pyarrow = optional_import("pyarrow", extra="frames")
-    return pyarrow.CompressedInputStream(pyarrow.PythonFile(_Unclosed(file), mode="r"), "zstd")
-
-
-def _zstd_writer(file: BinaryIO) -> Any:
-    if find_spec("compression"):
-        zstd: Any = optional_import("compression.zstd", extra="frames")
-        return zstd.ZstdFile(file, "wb")
-    pyarrow = optional_import("pyarrow", extra="frames")
-    return pyarrow.CompressedOutputStream(pyarrow.PythonFile(_Unclosed(file), mode="w"), "zstd")
+    streams = {"r": pyarrow.CompressedInputStream, "w": pyarrow.CompressedOutputStream}
+    return streams[mode](pyarrow.PythonFile(_Unclosed(file), mode=mode), "zstd")
 
 
 class _Unclosed(io.RawIOBase):
@@ -140,7 +121,8 @@ CODECS: tuple[Codec, ...] = (
         suffix=".gz",
         name="gzip",
         reader=lambda file: gzip.GzipFile(fileobj=file),
-        writer=_gzip_writer,
+        # No name and no time in the header: equal contents make equal files.
+        writer=lambda file: gzip.GzipFile("", "wb", _GZIP_LEVEL, file, mtime=0),
     ),
     Codec(
         suffix=".bz2",
@@ -156,7 +138,12 @@ CODECS: tuple[Codec, ...] = (
         ),
         writer=partial(lzma.LZMAFile, mode="wb"),
     ),
-    Codec(suffix=".zst", name="Zstandard", reader=_zstd_reader, writer=_zstd_writer),
+    Codec(
+        suffix=".zst",
+        name="Zstandard",
+        reader=partial(_zstd, mode="r"),
+        writer=partial(_zstd, mode="w"),
+    ),
 )
 
 

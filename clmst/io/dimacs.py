@@ -1,26 +1,30 @@
-"""DIMACS ``.gr``: the shortest path challenge, ``p edge`` files and the formats of PACE.
+"""DIMACS ``.gr`` and SteinLib ``.stp``, which PACE calls ``.gr`` too.
 
-``c`` starts a comment, ``p WORD n m`` declares n vertices and m arcs, ``a u v w`` or ``e u v`` is
-an arc; PACE leaves out the letter. Vertices are numbered from 1. Some files list every edge once,
-others in both directions: arcs between the same two vertices are one edge, with the least of their
-weights. ``.gr`` files of SteinLib sections are recognised by their first line.
+Of DIMACS these are the shortest path challenge, ``p edge`` files and the formats of PACE: ``c``
+starts a comment, ``p WORD n m`` declares n vertices and m arcs, ``a u v w`` or ``e u v`` is an arc;
+PACE leaves out the letter. Vertices are numbered from 1. Some files list every edge once, others in
+both directions: arcs between the same two vertices are one edge, with the least of their weights.
+
+SteinLib files are recognised by their first line. Only the graph section is read: ``Nodes n``,
+``Edges m``, and lines ``E u v w`` with vertices numbered from 1. Other sections (terminals,
+coordinates, comments) are skipped. Keywords may be in upper or lower case.
 """
 
 from __future__ import annotations
 
 import codecs
-from typing import BinaryIO
+import os
+from functools import cache
+from typing import BinaryIO, TypeAlias
 
 import numpy as np
 
 from clmst.core.errors import FileFormatError
 from clmst.core.graph import Graph
 from clmst.core.weight_keys import Array
-from clmst.io import steinlib
 from clmst.io.edge_text import EdgeText
 from clmst.io.file_edges import FileEdges, write_rows
 from clmst.io.files import SourceFile
-from clmst.io.opposite_arcs import OppositeArcs
 from clmst.io.text import Block, blocks
 
 _BOTH_WAYS = "sp"  # the problem whose files have both arcs of an edge as a rule
@@ -33,10 +37,11 @@ class _Arcs(EdgeText):
     comments = b"c"
     letters = b"ae"
     noun = "arcs"
+    no_header = "there is no p line; it must come before the arcs"
 
     def __init__(self, source: SourceFile) -> None:
         super().__init__(source)
-        self.opposite = OppositeArcs(leaves_out=False)
+        self.opposite = _OppositeArcs()
         self.may_leave_out = True
 
     def header(self, block: Block, lines: Array) -> Array:
@@ -68,26 +73,14 @@ class _Arcs(EdgeText):
     def gather(self, u: Array, v: Array, w: Array | None = None) -> None:
         super().gather(*self.opposite.kept(u, v, w))
 
-    def finish(self) -> None:
-        if self.declared is None:
-            raise FileFormatError("there is no p line; it must come before the arcs")
-        super().finish()
-
 
 def read(source: SourceFile) -> Graph:
     """Read a DIMACS or SteinLib graph; missing weights are 1.
 
-    Raises
-    ------
-    FileFormatError
-        A line breaks the format, or the file holds more or fewer arcs than declared.
-
-    Notes
-    -----
     A file of the shortest path challenge is read again if some arcs have no opposite ones.
     """
-    if steinlib.recognises(_first_word(source.stream)):
-        return steinlib.read(source)
+    if _first_word(source.stream).lower() in (_MAGIC.encode(), b"section"):
+        return read_steinlib(source)
     arcs = _Arcs.read(source)
     if not arcs.opposite.are_paired:
         source.stream.seek(0)
@@ -111,3 +104,186 @@ def write(listing: FileEdges, stream: BinaryIO) -> None:
     u, v, weights = listing.rows_from_one()
     stream.write(b"p sp %d %d\n" % (listing.n_vertices, 2 * u.size))
     write_rows(stream, "a %d %d %r\na %d %d %r\n", u, v, weights, v, u, weights)
+
+
+_MAGIC = "33d32945"
+_GRAPH = "graph"
+_LETTERS = np.frombuffer(b"EeAa", np.uint8)
+
+
+def read_steinlib(source: SourceFile) -> Graph:
+    """Read the graph section of a SteinLib file; missing weights are 1."""
+    return _Sections.read(source).graph()
+
+
+class _Sections(EdgeText):
+    """The position in a SteinLib file, and the sizes that the graph section declared."""
+
+    def __init__(self, source: SourceFile) -> None:
+        super().__init__(source)
+        self._sizes: dict[str, str] = {}
+        self._section = ""  # its name in lower case; empty outside of sections
+
+    @property
+    def letters(self) -> bytes:  # type: ignore[override]
+        """The letters that begin an edge, inside of the graph section alone."""
+        return b"EeAa" if self._section == _GRAPH and "nodes" in self._sizes else b"?"
+
+    def edge_lines(self, block: Block) -> Array:
+        """Return the edges of the graph section; follow all other lines."""
+        heads = np.flatnonzero(block.counts)
+        tokens = block.heads[heads]
+        is_letter = np.isin(block.text[block.starts[tokens]], _LETTERS)
+        is_letter &= block.ends[tokens] - block.starts[tokens] == 1
+        is_edge = np.zeros(heads.size, bool)
+        start = 0
+        for at in [*np.flatnonzero(~is_letter).tolist(), heads.size]:
+            if start < at:
+                line = int(heads[start])
+                if not self._section:
+                    raise self._outside(block, line)
+                if self._section == _GRAPH and "nodes" not in self._sizes:
+                    raise block.error(line, "an edge comes before the line 'Nodes n'")
+                is_edge[start:at] = self._section == _GRAPH
+            if at < heads.size:
+                self._follow(block, int(heads[at]), block.words(int(heads[at])))
+            start = at + 1
+        return heads[is_edge]
+
+    def fields_before(self, block: Block, lines: Array) -> int:
+        return 1
+
+    def _outside(self, block: Block, line: int) -> FileFormatError:
+        rule = "is outside of a section; SECTION must come before it"
+        return block.token_error(int(block.heads[line]), rule)
+
+    def _follow(self, block: Block, line: int, words: list[str]) -> None:
+        """Take a line that is no edge."""
+        word = words[0].lower()
+        if word.startswith("#"):
+            return
+        if not self._section:
+            if word == "section" and len(words) == 2:
+                self._section = words[1].lower()
+            elif word not in (_MAGIC, "eof"):
+                raise self._outside(block, line)
+        elif word == "end":
+            self._section = ""
+        elif self._section == _GRAPH:
+            self._take_size(block, line, word.replace("arcs", "edges"), words[1:])
+
+    def _take_size(self, block: Block, line: int, name: str, numbers: list[str]) -> None:
+        if name not in ("nodes", "edges") or len(numbers) != 1 or name in self._sizes:
+            raise block.token_error(
+                int(block.heads[line]),
+                "has no place here; the graph section holds Nodes n, Edges m and lines E u v w",
+            )
+        self._sizes[name] = numbers[0]
+        self.declare(block, line, self._sizes.get("nodes", "0"), self._sizes.get("edges", "0"))
+
+    def finish(self) -> None:
+        if self._section:
+            raise FileFormatError(
+                f"section {self._section!r} does not end; END must close it "
+                "(is the file cut short?)"
+            )
+        if self._sizes.keys() != {"nodes", "edges"}:
+            raise FileFormatError(
+                "there is no graph section with Nodes and Edges; it must be there"
+            )
+        super().finish()
+
+
+def write_steinlib(listing: FileEdges, stream: BinaryIO) -> None:
+    """Write the graph section, every edge once."""
+    u, v, weights = listing.rows_from_one()
+    stream.write(b"33D32945 STP File, STP Format Version 1.0\n\nSECTION Graph\n")
+    stream.write(b"Nodes %d\nEdges %d\n" % (listing.n_vertices, u.size))
+    write_rows(stream, "E %d %d %r\n", u, v, weights)
+    stream.write(b"END\n\nEOF\n")
+
+
+Arcs: TypeAlias = tuple[Array, Array, Array | None]  # ends u and v, and weights if there are any
+
+_BITS = 64
+_HALF = np.uint64(32)
+
+
+class _OppositeArcs:
+    """Arcs of a file, block by block, without what is known from opposite ones.
+
+    Two arcs that follow each other are joined at once. With `leaves_out`, those that stand apart
+    and go from the greater vertex to the lesser are left out. A balance tells at the end whether
+    each of them has an opposite arc of the same weight. It is a sum of hashes by secret keys of
+    this process, so a file whose arcs are not paired passes with a probability of 2**-64.
+    """
+
+    def __init__(self) -> None:
+        self.leaves_out = False
+        self._balance = 0
+
+    @property
+    def are_paired(self) -> bool:
+        """Whether each arc that was left out has an opposite one of the same weight."""
+        return self._balance % (1 << _BITS) == 0
+
+    def kept(self, u: Array, v: Array, w: Array | None) -> Arcs:
+        """Return the arcs of a block that are to be kept."""
+        kept, is_pair, w = _joined(u, v, w)
+        u, v, w = u[kept], v[kept], None if w is None else w[kept]
+        if not self.leaves_out:
+            return u, v, w
+        is_open = ~is_pair[kept]
+        if not is_open.any():
+            return u, v, w
+        is_forth, is_back = is_open & (u < v), is_open & (u > v)
+        hashes = _hashes(np.minimum(u, v), np.maximum(u, v), w)
+        self._balance += int(hashes[is_forth].sum()) - int(hashes[is_back].sum())
+        left = is_forth | ~is_open  # no loops either: they are no edges
+        return u[left], v[left], None if w is None else w[left]
+
+
+def _joined(u: Array, v: Array, w: Array | None) -> tuple[Array, Array, Array | None]:
+    """Join each pair of opposite arcs that follow each other, from an even row on.
+
+    Returns which rows are kept, which are in pairs, and weights: the first row of a pair has the
+    lesser one. If a block begins within a pair, its pairs begin at an odd row: the first ones say
+    so.
+    """
+    start = int(u.size > 2 and u[0] != v[1] and u[1] == v[2] and v[1] == u[2])
+    end = u.size - (u.size - start) % 2
+    first, second = slice(start, end, 2), slice(start + 1, end, 2)
+    both = (u[first] == v[second]) & (v[first] == u[second])
+    kept, is_pair = np.ones(u.size, np.bool_), np.zeros(u.size, np.bool_)
+    kept[second] = ~both
+    is_pair[first] = is_pair[second] = both
+    if w is not None:
+        lesser = both & (w[second] < w[first])
+        w = w.copy()
+        w[first][lesser] = w[second][lesser]
+    return kept, is_pair, w
+
+
+def _hashes(lesser: Array, greater: Array, w: Array | None) -> Array:
+    """Return a hash of 64 bits for each edge and its weight; sums and products wrap around."""
+    keys = _secret_keys()
+    hashes = lesser.astype(np.uint64) * keys[0]
+    hashes ^= hashes >> _HALF
+    hashes += greater.astype(np.uint64)
+    if w is not None:
+        hashes = _mixed(hashes, keys[1])
+        hashes += (w + 0.0 if w.dtype.kind == "f" else w).view(np.uint64)  # -0.0 + 0.0 is +0.0
+    return _mixed(_mixed(hashes, keys[2]), keys[3])
+
+
+def _mixed(words: Array, key: np.uint64) -> Array:
+    words = words * key
+    words ^= words >> _HALF
+    return words
+
+
+@cache
+def _secret_keys() -> list[np.uint64]:
+    """Return four random odd words, the same ones throughout the process."""
+    words = np.frombuffer(os.urandom(32), np.uint64) | np.uint64(1)
+    return list(words)

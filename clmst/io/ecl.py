@@ -27,11 +27,6 @@ def read(source: SourceFile) -> Graph:
 
     A file that is not symmetric is read as a SciPy matrix is: the two directions of an edge are one
     edge, with the lesser weight.
-
-    Raises
-    ------
-    FileFormatError
-        The length of the file does not match its header, or the arrays are no CSR.
     """
     header = source.stream.read(_HEADER_BYTES)
     if len(header) < _HEADER_BYTES:
@@ -62,14 +57,7 @@ def _check_length(n: int, m: int, size: int) -> bool:
 
 
 def write(listing: FileEdges, stream: BinaryIO) -> None:
-    """Write an ECL graph with weights.
-
-    Raises
-    ------
-    InvalidArgumentError
-        A weight is no integer of 32 bits, or there are 2**31 or more vertices or stored edges,
-        which other programs read as negative numbers.
-    """
+    """Write an ECL graph with weights; other programs read numbers from 2**31 on as negative."""
     _check_weights(listing.weights)
     if max(listing.n_vertices, 2 * listing.u.size) >= 1 << 31:
         raise InvalidArgumentError(

@@ -8,11 +8,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from clmst.core.deferred_graph import of_owned
+from clmst.core.errors import FileFormatError
 from clmst.core.graph import Graph
 from clmst.core.vertex_names import rank
 from clmst.core.weight_keys import Array, first_nan
-from clmst.io.declared_sizes import DeclaredSizes
-from clmst.io.files import SourceFile
+from clmst.io.files import DeclaredSizes, SourceFile
 from clmst.io.numbers import GrowingArray, arrow_rows, integers, numbers, parse_int64
 from clmst.io.text import Block, blocks
 
@@ -24,34 +24,18 @@ class EdgeText:
 
     A format says by class attributes how lines are read, and by its methods what stands before the
     first edge and which lines are no edges.
-
-    Attributes
-    ----------
-    first_vertex : {0, 1}
-        The number of the first vertex in the file; in :meth:`arrays` it is 0.
-    comments : bytes
-        A line that begins with one of these letters is passed over.
-    commas : bool
-        Whether commas separate fields, too.
-    letters : bytes
-        One of these letters may begin a line with an edge.
-    noun : str
-        What messages call the edges.
-    declared : DeclaredSizes or None
-        What a header says.
-    n_rows : int
-        Lines with edges so far.
     """
 
-    first_vertex: ClassVar[int] = 1
-    comments: ClassVar[bytes] = b""
-    commas: ClassVar[bool] = False
-    letters: bytes = b""
-    noun: ClassVar[str] = "edges"
+    first_vertex: ClassVar[int] = 1  # its number in the file, 0 or 1; in `arrays` it is 0
+    comments: ClassVar[bytes] = b""  # a line that begins with one of these letters is passed over
+    commas: ClassVar[bool] = False  # whether commas separate fields, too
+    letters: bytes = b""  # one of these letters may begin a line with an edge
+    noun: ClassVar[str] = "edges"  # what messages call them
+    no_header: ClassVar[str] = ""  # the error of a file without a header, if it must have one
 
     def __init__(self, source: SourceFile) -> None:
-        self.declared: DeclaredSizes | None = None
-        self.n_rows = 0
+        self.declared: DeclaredSizes | None = None  # what a header says
+        self.n_rows = 0  # lines with edges so far
         self._source = source
         self._has_begun = False
         self._fields = 0
@@ -59,15 +43,7 @@ class EdgeText:
 
     @classmethod
     def read(cls, source: SourceFile) -> Self:
-        """Read a text to its end.
-
-        Raises
-        ------
-        FileFormatError
-            A line has neither two nor three fields, or another number than the lines before; a
-            vertex is no integer or out of range; a weight is no number, or NaN; or the file has
-            not as many edges as its header says.
-        """
+        """Read a text to its end, or raise :class:`FileFormatError` at the first wrong line."""
         return cls(source).gathered(blocks(source.stream, commas=cls.commas))
 
     def gathered(self, text: Iterable[Block]) -> Self:
@@ -108,6 +84,8 @@ class EdgeText:
 
     def finish(self) -> None:
         """Raise unless there are as many edges as the header says."""
+        if self.declared is None and self.no_header:
+            raise FileFormatError(self.no_header)
         if self.declared is not None:
             self.declared.check_edges(self.n_rows, what=self.noun)
 
@@ -136,17 +114,14 @@ class EdgeText:
     def add_plain(self, block: Block) -> bool:
         """Gather the edges of a block by pyarrow, if it has nothing but rows and all are sound."""
         rows = arrow_rows(block.raw, self.letters)
+        if rows is None or len(rows) != (self._fields or len(rows)):
+            return False
         least, greatest = self._range()
-        is_sound = (
-            rows is not None
-            and len(rows) == (self._fields or len(rows))
-            and all(least <= int(ends.min()) and int(ends.max()) <= greatest for ends in rows[:2])
-        )
-        if is_sound:
-            assert rows is not None
-            self._fields = len(rows)
-            self._take(rows)
-        return is_sound
+        if not all(least <= int(end.min()) and int(end.max()) <= greatest for end in rows[:2]):
+            return False
+        self._fields = len(rows)
+        self._take(rows)
+        return True
 
     def _take(self, rows: list[Array]) -> None:
         """Gather rows, vertices counted from 0, in 32 bits where all of them fit."""

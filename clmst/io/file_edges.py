@@ -1,4 +1,4 @@
-"""The edges that a file lists of a graph or a forest, and lines of text with them.
+"""The edges that a file lists of a graph or a forest: what is written, and what was read.
 
 Most formats hold every pair of neighbours once: a matrix has one entry for a pair of vertices, and
 two lines of an arc list are one edge in its two directions. So of parallel edges the lightest is
@@ -8,44 +8,36 @@ not listed.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+import json
+import math
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import asdict, dataclass, is_dataclass
 from itertools import chain
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
 
 from clmst.core import canonical
 from clmst.core.data_frames import named
+from clmst.core.errors import InvalidForestError
 from clmst.core.forest import Forest
 from clmst.core.graph import Graph
-from clmst.core.weight_keys import Array
+from clmst.core.vertex_names import NumberedEdges
+from clmst.core.weight_keys import Array, order_keys
 
 _ROWS_AT_ONCE = 1 << 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class FileEdges:
-    """Edges in rising order of (u, v), u < v, no pair of a graph's vertices twice.
-
-    Attributes
-    ----------
-    n_vertices : int
-    u, v : ndarray of int, shape (m,)
-    weights : ndarray, shape (m,)
-        In the dtype of the graph or forest, but bool becomes uint8.
-    labels : sequence of hashable, or None
-        The caller's names of all vertices.
-    forest : Forest or None
-        What is listed, unless it is a graph.
-    """
+    """Edges to be written, u < v, in rising order of (u, v); of a graph no pair is there twice."""
 
     n_vertices: int
     u: Array
     v: Array
-    weights: Array
-    labels: Sequence[Hashable] | None
-    forest: Forest | None = None
+    weights: Array  # in the dtype of the graph or forest, but bool becomes uint8
+    labels: Sequence[Hashable] | None  # the caller's names of all vertices
+    forest: Forest | None = None  # what is listed, unless it is a graph
 
     @classmethod
     def of_graph(cls, graph: Graph) -> FileEdges:
@@ -68,7 +60,7 @@ class FileEdges:
 
     @property
     def headline(self) -> str:
-        """What a text says of a forest in a comment; empty of a graph."""
+        """The comment that describes a forest in a text; empty of a graph."""
         if self.forest is None:
             return ""
         kind = "maximum" if self.forest.maximum else "minimum"
@@ -128,3 +120,202 @@ def write_rows(stream: BinaryIO, row: str, *columns: Array) -> None:
         lists = [column[start : start + _ROWS_AT_ONCE].tolist() for column in columns]
         entries = tuple(chain.from_iterable(zip(*lists, strict=True)))
         stream.write((row * len(lists[0]) % entries).encode("ascii"))
+
+
+# --------------------------------------------------------------- forests that are read
+
+_MAXIMUM = b"clmst maximum spanning forest"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ForestEdges:
+    """The edges of a forest that was read, in any order; those without a value are None."""
+
+    n_vertices: int | None
+    u: Array  # vertices or, as objects, their names
+    v: Array
+    weights: Array | None
+    edge_ids: Array | None = None  # positions in the input that the graph was made of
+    maximum: bool = False
+    are_labels: bool = False  # whether `u` and `v` are labels of the graph's vertices
+
+    @classmethod
+    def of(cls, graph: Graph, *, maximum: bool = False) -> ForestEdges:
+        """Make it of all edges of a file that was read as a graph."""
+        u, v, w, _ = graph.edges()
+        return cls(n_vertices=graph.n_vertices, u=u, v=v, weights=w, maximum=maximum)
+
+    @classmethod
+    def named(cls, edges: NumberedEdges, **more: Any) -> ForestEdges:
+        """Make it of the rows of a table, under the caller's names of vertices."""
+        u, v = named(edges.labels, edges.u), named(edges.labels, edges.v)
+        return cls(n_vertices=None, u=u, v=v, weights=edges.weights, are_labels=True, **more)
+
+    def refuse(self, is_wrong: Array, fact: Callable[[int], str]) -> None:
+        """Raise if some edges are wrong; `fact` says what is wrong with the first of them."""
+        if is_wrong.any():
+            at = int(is_wrong.argmax())
+            raise InvalidForestError(f"edge ({self.u[at]}, {self.v[at]}) of the forest {fact(at)}")
+
+
+def says_maximum(comment: bytes) -> bool:
+    """Return whether a comment is the headline of a maximum spanning forest."""
+    return _MAXIMUM in comment
+
+
+def attach(listed: ForestEdges, graph: Graph) -> Forest:
+    """Find each listed edge among the edges of `graph`; return them as a forest of the graph.
+
+    Whether it is a spanning forest of least weight is not checked here. An edge with these ends,
+    this weight or this id that is not there raises :class:`InvalidForestError`.
+    O((n_slots + k) log n_slots).
+    """
+    u, v, w, ids = graph.edges()
+    low, high = _vertices(listed, graph)
+    if listed.edge_ids is None:
+        edges = _by_endpoints(listed, low, high, graph)
+    else:
+        edges = _by_ids(listed, low, high, graph)
+    edges.sort()
+    return Forest(
+        n_vertices=graph.n_vertices,
+        edges=np.stack([u[edges], v[edges]], axis=1),
+        weights=w[edges],
+        edge_ids=ids[edges],
+        maximum=listed.maximum,
+        vertex_labels=graph.vertex_labels,
+    )
+
+
+def _vertices(listed: ForestEdges, graph: Graph) -> tuple[Array, Array]:
+    """Return the endpoints as vertices of `graph`, the lesser first."""
+    n = graph.n_vertices
+    if listed.n_vertices not in (None, n):
+        raise InvalidForestError(
+            f"the forest has {listed.n_vertices} vertices but the graph has {n}; they must be equal"
+        )
+    ends = np.stack([listed.u, listed.v])
+    named = ends.dtype == object
+    ends = ends if named else ends.astype(np.int64)
+    labels = integer_labels(graph.vertex_labels) if listed.are_labels else None
+    if named:
+        names = () if graph.vertex_labels is None else graph.vertex_labels
+        known = {name: vertex for vertex, name in enumerate(names)}
+        found = [known.get(name, -1) for name in ends.ravel().tolist()]
+        vertices = np.array(found, np.int64).reshape(ends.shape)
+        exist = vertices >= 0
+    elif labels is None:
+        vertices, exist = ends, (ends >= 0) & (ends < n)
+    else:
+        vertices, exist = _look_up(labels, ends)
+    listed.refuse(
+        ~(exist[0] & exist[1]),
+        lambda at: f"ends at {ends[exist[:, at].argmin(), at]}; the graph has no such vertex",
+    )
+    return vertices.min(axis=0), vertices.max(axis=0)
+
+
+def _look_up(values: Array, wanted: Array) -> tuple[Array, Array]:
+    """Return the position of each wanted value in `values`, and whether it exists."""
+    if values.size == 0:
+        return np.zeros(wanted.shape, np.int64), np.zeros(wanted.shape, bool)
+    order = np.argsort(values, kind="stable")
+    index = np.searchsorted(values, wanted, sorter=order)
+    positions = order[np.minimum(index, values.size - 1)]
+    return positions, values[positions] == wanted
+
+
+def _by_endpoints(listed: ForestEdges, low: Array, high: Array, graph: Graph) -> Array:
+    """Return the canonical edge of each listed one, by endpoints and weight."""
+    u, v, w, _ = graph.edges()
+    n = np.uint64(graph.n_vertices)
+    keys = u * n + v
+    wanted = low.astype(np.uint64) * n + high.astype(np.uint64)
+    first, behind = (np.searchsorted(keys, wanted, side=side) for side in ("left", "right"))
+    listed.refuse(first == behind, lambda _: "is not in the graph; all must be")
+    for edge in np.flatnonzero(behind - first > 1).tolist():  # parallel edges
+        candidates = w[first[edge] : behind[edge]]
+        if listed.weights is None:
+            first[edge] += order_keys(candidates).argmin()
+        else:
+            first[edge] += _equals(listed.weights[edge], candidates).argmax()
+    _check_weights(listed, w[first])
+    return first
+
+
+def _by_ids(listed: ForestEdges, low: Array, high: Array, graph: Graph) -> Array:
+    """Return the canonical edge of each listed one, by id; endpoints and weight must agree."""
+    u, v, w, ids = graph.edges()
+    given: Any = listed.edge_ids
+    edges, exist = _look_up(ids, given)
+    listed.refuse(~exist, lambda at: f"has id {given[at]}; the graph has no edge with this id")
+    listed.refuse(
+        (u[edges] != low) | (v[edges] != high),
+        lambda at: (
+            f"has id {given[at]}, which is ({u[edges[at]]}, {v[edges[at]]}) in the graph; ids are "
+            "positions in the file or arrays that the forest was computed from"
+        ),
+    )
+    _check_weights(listed, w[edges])
+    return edges
+
+
+def _check_weights(listed: ForestEdges, weights: Array) -> None:
+    """Raise unless the listed weights are those of the graph."""
+    found = listed.weights
+    if found is not None:
+        listed.refuse(
+            ~_equals(found, weights),
+            lambda at: f"weighs {found[at]}; in the graph it weighs {weights[at]}",
+        )
+
+
+def _equals(listed: Array, weights: Array) -> Array:
+    """Compare weights of a file with those of a graph, in the graph's precision."""
+    if weights.dtype.kind == "f":
+        return np.asarray(np.asarray(listed).astype(weights.dtype) == weights)
+    return np.asarray(listed == weights)
+
+
+# ---------------------------------------------------------------------------- JSON
+
+
+def write_summary(listing: FileEdges, stream: BinaryIO) -> None:
+    """Write sizes, total weight and statistics of a forest as JSON, without its edges."""
+    forest = listing.forest
+    assert forest is not None
+    summary = {
+        "n_vertices": forest.n_vertices,
+        "n_edges": forest.n_edges,
+        "n_components": forest.n_components,
+        "total_weight": forest.total_weight,
+        "weight_dtype": str(forest.weights.dtype),
+        "maximum": forest.maximum,
+        "stats": forest.stats,
+    }
+    stream.write(f"{json_text(summary)}\n".encode())
+
+
+def json_text(value: object) -> str:
+    """Return a value as JSON, which has no infinities and no NaN: these are strings, as ``"inf"``.
+
+    Integers are exact, and floats the shortest decimals that read back the same.
+    """
+    return json.dumps(_plain(value), indent=2, allow_nan=False, ensure_ascii=False)
+
+
+def _plain(value: Any) -> Any:
+    """Return `value` in the types of JSON."""
+    if isinstance(value, (np.generic, np.ndarray)):
+        value = value.tolist()
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    if is_dataclass(value) and not isinstance(value, type):
+        value = asdict(value)
+    if isinstance(value, Mapping):
+        return {str(key): _plain(entry) for key, entry in value.items()}
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [_plain(entry) for entry in value]
+    return str(value)

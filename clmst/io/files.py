@@ -1,4 +1,4 @@
-"""Opening files: compression below any format, atomic replacement, errors that name the file."""
+"""Files from anywhere: opened, decompressed, replaced as a whole, and believed within limits."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from io import BytesIO
 from pathlib import Path
 from typing import Any, BinaryIO, cast
@@ -19,10 +19,17 @@ from clmst.core.errors import (
     InvalidGraphError,
     MissingFileError,
 )
+from clmst.core.graph_checks import (
+    BYTES_PER_EDGE,
+    BYTES_PER_VERTEX,
+    FREE_VERTICES,
+    MAX_SLOTS,
+    MAX_VERTICES,
+)
 from clmst.core.machine import physical_memory
 from clmst.io.compression import Codec, codec_of
 
-# A compressed file may expand to so many bytes, or so many times its own size.
+# A compressed file may expand to FREE_EXPANSION bytes, or to MAX_EXPANSION times its own size.
 FREE_EXPANSION = 1 << 28
 MAX_EXPANSION = 200
 _PIECE_BYTES = 1 << 20
@@ -30,32 +37,15 @@ _PIECE_BYTES = 1 << 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceFile:
-    """A file that is being read.
-
-    Attributes
-    ----------
-    stream : binary file
-        Seekable; decompressed if the name says that the file is compressed.
-    size : int or None
-        Bytes in `stream`, if it is an uncompressed file on a disk; else None, since only reading
-        all of it would tell.
-    stored : int or None
-        Bytes of the file on the disk, or from a pipe; None if unknown.
-    """
+    """A file that is being read: a seekable stream, decompressed if the file is compressed."""
 
     stream: BinaryIO
-    size: int | None
-    stored: int | None = None
+    size: int | None  # bytes in `stream`, if it is an uncompressed file on a disk
+    stored: int | None = None  # bytes of the file on the disk, or from a pipe
 
 
 class Decompressed(io.RawIOBase):
-    """A compressed file that is read up to a limit: a few kilobytes may expand to gigabytes.
-
-    Raises
-    ------
-    FileFormatError
-        It expands beyond :func:`expansion_limit`, or is damaged.
-    """
+    """A compressed file that is read up to a limit: a few kilobytes may expand to gigabytes."""
 
     def __init__(self, file: BinaryIO, stored: int, codec: Codec) -> None:
         super().__init__()
@@ -105,14 +95,9 @@ class Decompressed(io.RawIOBase):
         return self._at
 
 
-def expansion_limit(stored: int) -> int:
-    """Return how many bytes a compressed file may expand to."""
-    return max(FREE_EXPANSION, MAX_EXPANSION * stored)
-
-
 def check_expansion(n_bytes: int, stored: int) -> None:
     """Raise if a compressed file expands beyond the limit."""
-    if n_bytes > expansion_limit(stored):
+    if n_bytes > max(FREE_EXPANSION, MAX_EXPANSION * stored):
         raise FileFormatError(
             f"{stored} compressed bytes expand to {n_bytes} or more; there may be "
             f"{FREE_EXPANSION}, or {MAX_EXPANSION} times as many (decompress the file by other "
@@ -144,13 +129,7 @@ def read_whole(file: BinaryIO) -> bytes:
 def reading(path: Path | BinaryIO) -> Iterator[SourceFile]:
     """Open `path`, and put its name before the message of each error of its reader.
 
-    Raises
-    ------
-    InvalidArgumentError
-        There is no such file, or it cannot be opened.
-    FileFormatError
-        The file is empty; its name says that it is compressed but it cannot be decompressed; or the
-        body of the ``with`` statement raised :class:`InvalidGraphError`.
+    An :class:`InvalidGraphError` from the body of the ``with`` statement is one of the file's.
     """
     if not isinstance(path, Path):
         with _explained(named(path)):
@@ -169,13 +148,7 @@ def _explained(name: object) -> Iterator[None]:
 
 
 def open_file(path: Path) -> BinaryIO:
-    """Open a file that is to be read.
-
-    Raises
-    ------
-    InvalidArgumentError
-        There is no such file, or it cannot be opened.
-    """
+    """Open a file that is to be read."""
     try:
         return path.open("rb")
     except FileNotFoundError as error:
@@ -239,3 +212,68 @@ def _compressed(raw: BinaryIO, path: Path) -> Iterator[BinaryIO]:
         return
     with codec.writer(raw) as stream:
         yield cast(BinaryIO, stream)
+
+
+# A header may declare FREE_VERTICES, or VERTICES_PER_BYTE for each byte of its file: vertices
+# without an edge take no text. Declared edges cost nothing until they are read.
+VERTICES_PER_BYTE = 64
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeclaredSizes:
+    """The numbers of vertices and edges that a header declares.
+
+    More than a graph may have, than this machine's memory could hold, or than a file of
+    `file_bytes` may declare are refused, before any allocation of that size.
+    """
+
+    n_vertices: int
+    n_edges: int
+    file_bytes: int | None = field(default=None, compare=False)
+
+    def __post_init__(self) -> None:
+        what = f"the header declares {self.n_vertices} vertices and {self.n_edges} edges"
+        if self.n_vertices > MAX_VERTICES or self.n_edges > MAX_SLOTS:
+            raise FileFormatError(
+                f"{what}; there may be {MAX_VERTICES} vertices and {MAX_SLOTS} edges"
+            )
+        memory = physical_memory()
+        needed = BYTES_PER_VERTEX * self.n_vertices + BYTES_PER_EDGE * self.n_edges
+        if memory is not None and needed > memory:
+            raise FileFormatError(
+                f"{what}, which take at least {needed >> 20} MiB; "
+                f"this machine has {memory >> 20} MiB of memory"
+            )
+        size = self.file_bytes
+        if size is not None and self.n_vertices > max(FREE_VERTICES, VERTICES_PER_BYTE * size):
+            raise FileFormatError(
+                f"{what} in a file of {size} bytes; there may be {FREE_VERTICES} vertices, "
+                f"or {VERTICES_PER_BYTE} for each byte of the file"
+            )
+
+    @classmethod
+    def parse(
+        cls, n_vertices: str, n_edges: str, *, line: int, file_bytes: int | None = None
+    ) -> DeclaredSizes:
+        """Read the two numbers of a header on line `line`."""
+        counts = []
+        for word in (n_vertices, n_edges):
+            if not (word.isascii() and word.isdigit()):
+                raise FileFormatError(
+                    f"line {line}: the header says {word[:20]!r}; "
+                    "it must give the numbers of vertices and edges"
+                )
+            significant = word.lstrip("0") or "0"
+            counts.append(int(significant[:20]))  # more digits are too many in any case
+        try:
+            return cls(n_vertices=counts[0], n_edges=counts[1], file_bytes=file_bytes)
+        except FileFormatError as error:
+            raise FileFormatError(f"line {line}: {error}") from error
+
+    def check_edges(self, n_edges: int, *, what: str = "edges") -> None:
+        """Raise unless the file has as many edges as declared."""
+        if n_edges != self.n_edges:
+            raise FileFormatError(
+                f"the header declares {self.n_edges} {what} but the file holds {n_edges}; "
+                "they must be equal (is the file cut short?)"
+            )

@@ -19,9 +19,8 @@ from clmst.core.errors import FileFormatError
 from clmst.core.graph import Graph
 from clmst.core.weight_keys import Array
 from clmst.io.edge_text import EdgeText
-from clmst.io.file_edges import FileEdges, write_rows
+from clmst.io.file_edges import FileEdges, ForestEdges, says_maximum, write_rows
 from clmst.io.files import SourceFile
-from clmst.io.forest_edges import ForestEdges, says_maximum
 from clmst.io.text import Block
 
 # The fields of each entry; unsigned-integer is SciPy's own extension, for uint64.
@@ -32,6 +31,7 @@ _REAL = ("real", "double")
 class _Entries(EdgeText):
     comments = b"%"
     noun = "entries"
+    no_header = "there is no line of sizes; it must be 'rows columns entries'"
 
     def begin(self, block: Block) -> None:
         """Read the banner."""
@@ -71,11 +71,6 @@ class _Entries(EdgeText):
         self.declare(block, line, words[0], words[2])
         return lines[1:]
 
-    def finish(self) -> None:
-        if self.declared is None:
-            raise FileFormatError("there is no line of sizes; it must be 'rows columns entries'")
-        super().finish()
-
     def arrays(self) -> tuple[Array, Array, Array | None]:
         u, v, weights = super().arrays()
         found = 2 if weights is None else 3
@@ -99,12 +94,6 @@ def read(source: SourceFile) -> Graph:
     """Read a square matrix as a graph; the entries of a pattern are 1.
 
     Entries (i, j) and (j, i), stored or implied by symmetry, are one edge with the lesser weight.
-
-    Raises
-    ------
-    FileFormatError
-        The matrix is dense, complex, skew-symmetric or not square, a line breaks the format, or
-        the file holds more or fewer entries than declared.
     """
     return _Entries.read(source).graph()
 

@@ -20,9 +20,8 @@ from clmst.core.errors import FileFormatError, InvalidArgumentError
 from clmst.core.graph import Graph
 from clmst.core.graph_checks import check_shape, check_size
 from clmst.core.weight_keys import Array
-from clmst.io.declared_sizes import DeclaredSizes
 from clmst.io.file_edges import FileEdges
-from clmst.io.files import SourceFile
+from clmst.io.files import DeclaredSizes, SourceFile
 from clmst.io.numbers import GrowingArray, integers
 from clmst.io.text import Block, blocks
 
@@ -151,14 +150,7 @@ class _VertexLines:
 
 
 def read(source: SourceFile) -> Graph:
-    """Read a METIS graph; missing weights are 1.
-
-    Raises
-    ------
-    FileFormatError
-        A line breaks the format, there are more or fewer vertices or edges than declared, or the
-        lists of two neighbours disagree.
-    """
+    """Read a METIS graph; missing weights are 1."""
     rows: _VertexLines | None = None
     for block in blocks(source.stream):
         initials = block.initials()
@@ -243,13 +235,7 @@ def _slot_keys(indptr: Array, indices: Array) -> Array:
 
 
 def write(listing: FileEdges, stream: BinaryIO) -> None:
-    """Write a METIS graph with edge weights.
-
-    Raises
-    ------
-    InvalidArgumentError
-        A weight is no positive integer.
-    """
+    """Write a METIS graph with edge weights, which must be positive integers."""
     weights = listing.weights
     is_integer = weights.dtype.kind in "iu"
     wrong = np.flatnonzero(weights <= 0 if is_integer else np.ones(weights.size, bool))

@@ -1,7 +1,7 @@
-"""SciPy ``.npz``: what ``scipy.sparse.save_npz`` writes and ``load_npz`` reads.
+"""Arrays in NumPy's formats: SciPy's ``.npz``, single arrays ``.npy``, and tables of points.
 
-A forest has one array more than a matrix, ``edge_ids``; SciPy ignores it. Nothing is ever
-unpickled.
+SciPy's are what ``scipy.sparse.save_npz`` writes and ``load_npz`` reads. A forest has one array
+more than a matrix, ``edge_ids``; SciPy ignores it. Nothing is ever unpickled.
 """
 
 from __future__ import annotations
@@ -11,22 +11,20 @@ from collections.abc import Callable, Mapping
 from io import SEEK_END, BytesIO
 from lzma import LZMAError
 from operator import index
-from typing import Any, BinaryIO, cast
+from pathlib import Path
+from typing import IO, Any, BinaryIO, Literal, cast
 from zipfile import BadZipFile, ZipFile, is_zipfile
 
 import numpy as np
 from scipy import sparse
 
 from clmst.core.arguments import shown
-from clmst.core.errors import FileFormatError, InvalidGraphError
+from clmst.core.errors import FileFormatError, InvalidGraphError, MissingFileError
 from clmst.core.from_scipy import check_parts
 from clmst.core.graph import Graph
 from clmst.core.weight_keys import Array
-from clmst.io import npy
-from clmst.io.declared_sizes import DeclaredSizes
-from clmst.io.file_edges import FileEdges
-from clmst.io.files import SourceFile, check_expansion
-from clmst.io.forest_edges import ForestEdges
+from clmst.io.file_edges import FileEdges, ForestEdges
+from clmst.io.files import DeclaredSizes, SourceFile, check_expansion
 
 # What NumPy, SciPy and zipfile raise for files that are damaged or have another format.
 _DAMAGE = (
@@ -44,14 +42,7 @@ _DAMAGE = (
 
 
 def read(source: SourceFile) -> Graph:
-    """Read a sparse matrix of any format as a graph, as :meth:`Graph.from_scipy` does.
-
-    Raises
-    ------
-    FileFormatError
-        The file is no zip archive, is damaged, expands beyond its limit, or holds no square matrix
-        of real numbers.
-    """
+    """Read a sparse matrix of any format as a graph, as :meth:`Graph.from_scipy` does."""
     return Graph.from_scipy(_matrix(_arrays(source), source.stored))
 
 
@@ -118,7 +109,7 @@ _MAKERS: Mapping[str, Callable[[Mapping[str, Array], Any], Any]] = {
 def _check_member(archive: ZipFile, name: str) -> None:
     """Raise unless an array of the archive has the length that its header declares."""
     with archive.open(name) as member:
-        shape, dtype = npy.header(member)
+        shape, dtype = header(member)
         found = archive.getinfo(name).file_size - member.tell()
     declared = dtype.itemsize
     for extent in shape:
@@ -186,3 +177,77 @@ def read_forest(source: SourceFile) -> ForestEdges:
         edge_ids=ids,
         maximum=bool(maximum),
     )
+
+
+# ---------------------------------------------------------------- single arrays
+
+TABLE_SUFFIXES = (".npy", ".csv")
+
+
+def header(stream: IO[bytes]) -> tuple[tuple[int, ...], np.dtype[Any]]:
+    """Read the header of an array; return the shape and dtype that it declares.
+
+    What Python's parser, `tokenize`, NumPy and decompressors raise for a damaged one is no closed
+    list: all of it becomes :class:`ValueError`.
+    """
+    try:
+        shape, dtype = _header(stream)
+    except Exception as error:
+        words = str(error).strip().partition("\n")[0] or type(error).__name__
+        raise ValueError(f"the header of an array cannot be read: {words}") from error
+    if not dtype.itemsize:
+        raise ValueError(f"an array is of dtype {dtype}; its items must have bytes")
+    return shape, dtype
+
+
+def _header(stream: IO[bytes]) -> tuple[tuple[int, ...], np.dtype[Any]]:
+    version = np.lib.format.read_magic(stream)
+    if version == (1, 0):
+        shape, _, dtype = np.lib.format.read_array_header_1_0(stream)
+    elif version == (2, 0):
+        shape, _, dtype = np.lib.format.read_array_header_2_0(stream)
+    else:
+        raise ValueError(f"version is {version[0]}.{version[1]}; it must be 1.0 or 2.0")
+    return shape, dtype
+
+
+def load(path: Path, *, mmap_mode: Literal["r"] | None = None) -> Array:
+    """Return the array of a ``.npy`` file, or raise ValueError, EOFError or OSError."""
+    with path.open("rb") as file:
+        header(file)
+    found: Array = np.load(path, mmap_mode=mmap_mode, allow_pickle=False)
+    return found
+
+
+def read_table(path: Path) -> Array:
+    """Return the rows of a .npy or .csv file as an array of two dimensions.
+
+    A .csv file may have a first line of names, which is passed over.
+    """
+    if not path.exists():
+        raise MissingFileError(f"{path} does not exist; a table of points must be a file")
+    try:
+        array: Any = load(path) if path.suffix == ".npy" else _csv(path)
+    except OSError as error:
+        if path.suffix != ".npy" or error.errno is not None:
+            raise
+        raise FileFormatError(f"{path} is no .npy file ({error})") from error
+    except (ValueError, EOFError) as error:
+        raise FileFormatError(f"{path} has no table of numbers ({error})") from error
+    if array.ndim != 2 or array.dtype.kind not in "biuf":
+        raise FileFormatError(
+            f"{path} has an array of shape {array.shape} and dtype {array.dtype}; points are rows "
+            "of real numbers"
+        )
+    return np.asarray(array)
+
+
+def _csv(path: Path) -> Array:
+    with path.open(encoding="utf-8") as file:
+        first = file.readline()
+    try:
+        [float(cell) for cell in first.split(",")]
+        names = 0
+    except ValueError:
+        names = 1
+    return np.loadtxt(path, delimiter=",", skiprows=names, ndmin=2)

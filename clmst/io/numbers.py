@@ -49,13 +49,7 @@ def parse_int64(text: bytes, count: int) -> Array | None:
 
 
 def integers(block: Block, tokens: Array, wrong: str) -> Array:
-    """Read tokens as int64, or all as uint64 if one needs it.
-
-    Raises
-    ------
-    FileFormatError
-        A token is no integer, or too large; the message says what is `wrong`.
-    """
+    """Read tokens as int64, or all as uint64 if one needs it; `wrong` is the message otherwise."""
     values = parse_int64(block.extract(tokens), tokens.size)
     if values is not None:
         return values
@@ -78,13 +72,7 @@ def _integer_array(numbers: list[Any]) -> Array:
 
 
 def numbers(block: Block, tokens: Array) -> Array:
-    """Read tokens as integers if all are, else as float64, correctly rounded.
-
-    Raises
-    ------
-    FileFormatError
-        A token is no number, or an integer or float that 64 bits cannot hold.
-    """
+    """Read tokens as integers if all are, else as float64, correctly rounded."""
     text = block.extract(tokens)
     values = parse_int64(text, tokens.size)
     if values is None:
@@ -135,19 +123,9 @@ def _pyarrow() -> tuple[Any, Any] | None:
 def arrow_rows(text: bytes, letters: bytes = b"") -> list[Array] | None:
     """Return the columns of a text that has nothing but rows; None where pyarrow may not read it.
 
-    Its parser would take 0x1f for a number, and a single carriage return for the end of a row.
-
-    Parameters
-    ----------
-    text : bytes
-        Whole lines.
-    letters : bytes
-        One of these letters begins each row, the same one in all, unless a digit does.
-
-    Returns
-    -------
-    list of ndarray, or None
-        Two columns of int64, and perhaps one of int64 or float64.
+    Two columns are int64, and perhaps one is int64 or float64. One of the letters begins each row,
+    the same one in all, unless a digit does. pyarrow's parser would take 0x1f for a number, and a
+    single carriage return for the end of a row.
     """
     modules = _pyarrow() if len(text) >= ARROW_BYTES else None
     if modules is None or b"x" in text or b"X" in text:
@@ -233,13 +211,7 @@ class GrowingArray:
         self.size = size
 
     def take(self) -> Array:
-        """Return the numbers; then there are none here any more.
-
-        Raises
-        ------
-        FileFormatError
-            Some values need uint64 and others are negative.
-        """
+        """Return the numbers; then there are none here any more."""
         if {"i", "u"} == self._kinds and self._low < 0 and self._high >= 1 << 63:
             raise FileFormatError(
                 f"the integers range from {self._low} to {self._high}; "

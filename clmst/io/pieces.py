@@ -1,4 +1,7 @@
-"""Large files of edges, read piece by piece: Parquet, and structured `.npy` mapped into memory."""
+"""Parquet files as graphs; and Parquet and mapped ``.npy`` files of edges piece by piece.
+
+They have a row for each edge, and columns found by their names as in CSV files.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +9,14 @@ import glob
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from io import BytesIO
 from os import PathLike
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, BinaryIO, TypeAlias
 
 from clmst.core.arguments import check_path
 from clmst.core.columns import Columns, check_columns, choose
+from clmst.core.data_frames import numbered_table
 from clmst.core.errors import (
     ClmstError,
     FileFormatError,
@@ -20,8 +25,76 @@ from clmst.core.errors import (
     MissingFileError,
     optional_import,
 )
+from clmst.core.graph import Graph
 from clmst.core.weight_keys import Array
-from clmst.io import npy
+from clmst.io import npz
+from clmst.io.file_edges import FileEdges, ForestEdges
+from clmst.io.files import SourceFile, check_expansion
+
+_BYTES_PER_VALUE = 8
+_EDGE_ID = "edge_id"
+_KIND = b"clmst.forest"  # in the metadata of a forest
+
+
+def read(source: SourceFile, columns: Sequence[Any] | None = None) -> Graph:
+    """Read a graph from a Parquet file; missing weights are 1."""
+    table, chosen = _table(source, columns)
+    return numbered_table(table, chosen).merged()
+
+
+def read_forest(source: SourceFile) -> ForestEdges:
+    """Read the edges of a forest under their vertices' names, and their ids, from Parquet."""
+    table, chosen = _table(source, None, and_maybe=_EDGE_ID)
+    edges = numbered_table(table, chosen)
+    ids = None
+    if _EDGE_ID in table.column_names:
+        ids = table[_EDGE_ID].to_numpy()
+        if ids.dtype.kind not in "iu":  # floats where some are missing
+            raise FileFormatError(f"the column {_EDGE_ID!r} is {ids.dtype}; ids are integers")
+    is_maximum = (table.schema.metadata or {}).get(_KIND) == b"maximum"
+    return ForestEdges.named(edges, edge_ids=ids, maximum=is_maximum)
+
+
+def _table(
+    source: SourceFile, columns: Sequence[Any] | None, *, and_maybe: str = ""
+) -> tuple[Any, Columns]:
+    """Return the columns that are needed, and which these are."""
+    parquet = optional_import("pyarrow.parquet", extra="frames")
+    stream = source.stream if source.size is not None else BytesIO(source.stream.read())
+    try:
+        file = parquet.ParquetFile(stream)
+        names = list(file.schema_arrow.names)
+        chosen = choose([name for name in names if name != and_maybe], columns)
+        wanted = chosen.names
+        if source.stored is not None:  # a few bytes may stand for many equal rows
+            check_expansion(file.metadata.num_rows * len(wanted) * _BYTES_PER_VALUE, source.stored)
+        wanted += [and_maybe] if and_maybe in names else []
+        return file.read(columns=wanted), chosen
+    except (ClmstError, MemoryError, EOFError):
+        raise
+    except Exception as error:
+        raise FileFormatError(
+            f"pyarrow cannot read it ({' '.join(str(error).split())[:200]}); it must be a whole "
+            "Parquet file"
+        ) from error
+
+
+def write(listing: FileEdges, stream: BinaryIO) -> None:
+    """Write every edge once as Parquet; of a forest the ids, too, and whether it is a maximum."""
+    pyarrow = optional_import("pyarrow", extra="frames")
+    parquet = optional_import("pyarrow.parquet", extra="frames")
+    columns = dict(
+        zip(("source", "target", "weight"), listing.named_rows(takes_text=True), strict=True)
+    )
+    metadata = None
+    if listing.forest is not None:
+        columns[_EDGE_ID] = listing.forest.edge_ids
+        metadata = {_KIND: b"maximum" if listing.forest.maximum else b"minimum"}
+    arrays = {name: pyarrow.array(column) for name, column in columns.items()}
+    parquet.write_table(pyarrow.table(arrays, metadata=metadata), stream)
+
+
+# ---------------------------------------------------------------- piece by piece
 
 SUFFIXES = (".npy", ".parquet", ".pq")
 
@@ -33,30 +106,16 @@ Rows: TypeAlias = tuple[Array, Array, Array | None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FilePart:
-    """Consecutive rows of a file, which can be read while another thread reads another part.
-
-    Attributes
-    ----------
-    first_row : int
-    read : function
-        Yields the rows, some at a time.
-    """
+    """Consecutive rows of a file, which can be read while another thread reads another part."""
 
     first_row: int
-    read: Callable[[], Iterator[Rows]]
+    read: Callable[[], Iterator[Rows]]  # some rows at a time
 
 
 def listed(path: str | PathLike[str]) -> list[Path]:
     """Return the files that a path means: itself, or those of a folder or of a pattern, by names.
 
     A pattern has ``*``, ``?`` or ``[...]`` and is no file's own name; ``**`` is any folders.
-
-    Raises
-    ------
-    MissingFileError
-        There is nothing.
-    InvalidArgumentError
-        A file has another suffix, or a folder or a pattern has no file to read.
     """
     given = check_path("the path of a stream", path)
     try:
@@ -97,21 +156,13 @@ def n_rows(path: Path, columns: Any = None) -> int:
 def parts_of(path: Path, columns: Any = None) -> Iterator[FilePart]:
     """Yield the parts of a file: row groups of Parquet, small ones together; all of an ``.npy``.
 
-    Parameters
-    ----------
-    path : Path
-        A Parquet file, or an ``.npy`` file of a structured array.
-    columns : sequence of str, optional
-        As of :func:`clmst.read_graph`. Ends are vertex numbers.
-
-    Raises
-    ------
-    FileFormatError
-        The file is damaged, lacks a column, or a value is missing; some of it only when it is read.
+    `columns` are as of :func:`clmst.read_graph`. Damage, a column that is not there, and a missing
+    value raise :class:`FileFormatError`, some of it only when a part is read.
     """
     if path.suffix == ".npy":
         array, chosen = _mapped(path, columns)
-        rows = array[chosen.source], array[chosen.target], _column(array, chosen.weight)
+        weights = None if chosen.weight is None else array[chosen.weight]
+        rows = array[chosen.source], array[chosen.target], weights
         yield FilePart(first_row=0, read=lambda: iter([rows]))
         return
     file = _parquet(path)
@@ -139,14 +190,10 @@ def _read_groups(path: Path, chosen: Columns, groups: list[int], metadata: Any) 
         raise _unreadable(path, error) from error
 
 
-def _column(array: Array, name: str | None) -> Array | None:
-    return None if name is None else array[name]
-
-
 def _mapped(path: Path, columns: Any) -> tuple[Array, Columns]:
     """Map a structured array into memory; return it and the names of its fields."""
     try:
-        array = npy.load(path, mmap_mode="r")
+        array = npz.load(path, mmap_mode="r")
     except (OSError, ValueError, EOFError) as error:
         raise _unreadable(path, error) from error
     if array.dtype.names is None or array.ndim != 1:

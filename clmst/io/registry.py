@@ -13,22 +13,18 @@ from clmst.core.errors import InvalidArgumentError
 from clmst.core.graph import Graph
 from clmst.core.points import Metric, Points
 from clmst.io import (
-    csv_table,
     dimacs,
     ecl,
     edge_list,
     matrix_market,
     metis,
     npz,
-    parquet,
-    steinlib,
-    summary,
+    pieces,
     tsplib,
 )
 from clmst.io.compression import codec_of
-from clmst.io.file_edges import FileEdges
+from clmst.io.file_edges import FileEdges, ForestEdges, write_summary
 from clmst.io.files import SourceFile, named
-from clmst.io.forest_edges import ForestEdges
 
 Reader: TypeAlias = Callable[[SourceFile], Graph]
 Writer: TypeAlias = Callable[[FileEdges, BinaryIO], None]
@@ -79,8 +75,8 @@ FORMATS: tuple[Format, ...] = (
         name="steinlib",
         suffixes=(".stp",),
         description="SteinLib: the graph section",
-        reader=steinlib.read,
-        writer=steinlib.write,
+        reader=dimacs.read_steinlib,
+        writer=dimacs.write_steinlib,
     ),
     Format(
         name="matrix-market",
@@ -128,22 +124,22 @@ FORMATS: tuple[Format, ...] = (
         name="csv",
         suffixes=(".csv",),
         description="CSV with a header row: source, target, weight; or an edge list",
-        reader=csv_table.read,
-        writer=csv_table.write,
-        forest_reader=csv_table.read_forest,
-        forest_writer=csv_table.write,
-        table_reader=csv_table.read,
+        reader=edge_list.read_csv,
+        writer=edge_list.write_csv,
+        forest_reader=edge_list.read_csv_forest,
+        forest_writer=edge_list.write_csv,
+        table_reader=edge_list.read_csv,
         keeps_labels=True,
     ),
     Format(
         name="parquet",
         suffixes=(".parquet",),
         description="Parquet: columns source, target, weight",
-        reader=parquet.read,
-        writer=parquet.write,
-        forest_reader=parquet.read_forest,
-        forest_writer=parquet.write,
-        table_reader=parquet.read,
+        reader=pieces.read,
+        writer=pieces.write,
+        forest_reader=pieces.read_forest,
+        forest_writer=pieces.write,
+        table_reader=pieces.read,
         keeps_labels=True,
     ),
     Format(
@@ -157,19 +153,13 @@ FORMATS: tuple[Format, ...] = (
         name="json",
         suffixes=(".json",),
         description="JSON: summary of a forest, without its edges",
-        forest_writer=summary.write,
+        forest_writer=write_summary,
     ),
 )
 
 
 def find(path: Path | BinaryIO, name: str | None) -> Format:
-    """Return the format called `name`, or else the one of the suffix of `path`, or of its name.
-
-    Raises
-    ------
-    InvalidArgumentError
-        There is no such format; the message lists the formats.
-    """
+    """Return the format called `name`, or else the one of the suffix of `path`, or of its name."""
     if name is not None:
         name = check_text("format", name)
         for candidate in FORMATS:
@@ -195,7 +185,10 @@ def _listed() -> str:
     return ", ".join(f"{each.name} ({' '.join(each.suffixes)})" for each in FORMATS)
 
 
-def cannot(chosen: Format, action: str, able: Callable[[Format], object]) -> InvalidArgumentError:
-    """Make an error: `chosen` cannot do `action`; those for which `able` holds can."""
-    names = ", ".join(each.name for each in FORMATS if able(each))
-    return InvalidArgumentError(f"format {chosen.name} cannot {action}; these can: {names}")
+def ability(chosen: Format, name: str, action: str) -> Any:
+    """Return the function of a format that an attribute names, or raise: it cannot do `action`."""
+    function = getattr(chosen, name)
+    if function is None:
+        able = ", ".join(each.name for each in FORMATS if getattr(each, name))
+        raise InvalidArgumentError(f"format {chosen.name} cannot {action}; these can: {able}")
+    return function

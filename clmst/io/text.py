@@ -30,7 +30,7 @@ Integers = npt.NDArray[np.int64]
 
 
 class _Tokens(NamedTuple):
-    """Where tokens start and end, and for each line the first token behind it."""
+    """The starts and ends of tokens, and for each line the first token behind it."""
 
     starts: Integers
     ends: Integers
@@ -39,21 +39,11 @@ class _Tokens(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Block:
-    """Some whole lines of a text and the borders of their tokens, found when first asked for.
+    """Some whole lines of a text and the borders of their tokens, found when first asked for."""
 
-    Attributes
-    ----------
-    raw : bytes
-        The lines as the file has them.
-    first_line : int
-        The number of line 0 of the block in the file, counted from 1.
-    commas : bool
-        Whether commas separate tokens too; two in a row are an error.
-    """
-
-    raw: bytes
-    first_line: int = 1
-    commas: bool = False
+    raw: bytes  # the lines as the file has them
+    first_line: int = 1  # the number of the first of them in the file, counted from 1
+    commas: bool = False  # whether commas separate tokens too; two in a row are an error
 
     @cached_property
     def text(self) -> npt.NDArray[np.uint8]:
@@ -88,17 +78,17 @@ class Block:
 
     @property
     def starts(self) -> Integers:
-        """Where each token starts in `text`, shape (n_tokens,)."""
+        """The start of each token in `text`, shape (n_tokens,)."""
         return self._tokens.starts
 
     @property
     def ends(self) -> Integers:
-        """Where each token ends, shape (n_tokens,)."""
+        """The end of each token, shape (n_tokens,)."""
         return self._tokens.ends
 
     @cached_property
     def counts(self) -> Integers:
-        """How many tokens each line has, shape (n_lines,)."""
+        """The number of tokens of each line, shape (n_lines,)."""
         return np.diff(self._tokens.behind, prepend=0)
 
     @cached_property
@@ -131,7 +121,7 @@ class Block:
 
     @cached_property
     def _spans(self) -> Integers:
-        """How many bytes lie between the start of each token and the next one's."""
+        """The bytes from the start of each token to the next one's."""
         return np.diff(self.starts, append=self.text.size)
 
     def without_letters(self, tokens: Array) -> bytes:
@@ -162,13 +152,7 @@ class Block:
 
 
 def blocks(stream: BinaryIO, *, commas: bool = False) -> Iterator[Block]:
-    """Yield the lines of `stream` in blocks of about `BLOCK_BYTES`.
-
-    Raises
-    ------
-    FileFormatError
-        The stream holds a zero byte, so it is no text.
-    """
+    """Yield the lines of `stream` in blocks of about `BLOCK_BYTES`; a zero byte is an error."""
     line = 1
     for text in _whole_lines(stream):
         block = Block(raw=text, first_line=line, commas=commas)

@@ -6,7 +6,7 @@ The distances EUC_2D, EUC_3D, GEO and EXPLICIT, in each of its matrix formats, a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -16,8 +16,7 @@ from clmst.core.errors import FileFormatError
 from clmst.core.graph import Graph
 from clmst.core.points import Metric, Points
 from clmst.core.weight_keys import Array
-from clmst.io.declared_sizes import DeclaredSizes
-from clmst.io.files import SourceFile
+from clmst.io.files import DeclaredSizes, SourceFile
 from clmst.io.numbers import GrowingArray, numbers
 from clmst.io.text import Block, blocks
 
@@ -42,29 +41,19 @@ _SECTIONS = {
 }
 
 
-def _row_wise(n: int, *, upper: bool, diagonal: int) -> tuple[Array, Array]:
-    """Return the cells of one triangle, row by row, with the diagonal or without it."""
-    return np.triu_indices(n, 1 - diagonal) if upper else np.tril_indices(n, diagonal - 1)
-
-
-def _full(n: int) -> tuple[Array, Array]:
-    rows, columns = np.indices((n, n))
-    return rows.ravel(), columns.ravel()
-
-
-# The cells that a section of weights lists, in order. A triangle by columns is the other triangle
-# by rows.
-_LAYOUTS: dict[str, Callable[[int], tuple[Array, Array]]] = {
-    "FULL_MATRIX": _full,
-    "UPPER_ROW": lambda n: _row_wise(n, upper=True, diagonal=0),
-    "LOWER_ROW": lambda n: _row_wise(n, upper=False, diagonal=0),
-    "UPPER_DIAG_ROW": lambda n: _row_wise(n, upper=True, diagonal=1),
-    "LOWER_DIAG_ROW": lambda n: _row_wise(n, upper=False, diagonal=1),
-    "UPPER_COL": lambda n: _row_wise(n, upper=False, diagonal=0),
-    "LOWER_COL": lambda n: _row_wise(n, upper=True, diagonal=0),
-    "UPPER_DIAG_COL": lambda n: _row_wise(n, upper=False, diagonal=1),
-    "LOWER_DIAG_COL": lambda n: _row_wise(n, upper=True, diagonal=1),
+# The triangles that a section of weights lists row by row: whether it is the upper one, and has the
+# diagonal. A triangle by columns is the other triangle by rows.
+_TRIANGLES = {
+    "UPPER_ROW": (True, False),
+    "LOWER_ROW": (False, False),
+    "UPPER_DIAG_ROW": (True, True),
+    "LOWER_DIAG_ROW": (False, True),
+    "UPPER_COL": (False, False),
+    "LOWER_COL": (True, False),
+    "UPPER_DIAG_COL": (False, True),
+    "LOWER_DIAG_COL": (True, True),
 }
+_FULL = "FULL_MATRIX"
 
 
 def read(source: SourceFile) -> Graph:
@@ -77,12 +66,6 @@ def read_points(source: SourceFile, chosen_metric: Metric | None = None) -> Poin
 
     Points are in the order in which the file lists them. Their metric is `chosen_metric`, if it is
     given, instead of the file's.
-
-    Raises
-    ------
-    FileFormatError
-        Distances that are not supported (the message names them); a line breaks the format; or the
-        file holds more or fewer numbers than it declares.
     """
     file = _File(file_bytes=source.stored)
     for block in blocks(source.stream):
@@ -94,7 +77,7 @@ def read_points(source: SourceFile, chosen_metric: Metric | None = None) -> Poin
             raise FileFormatError(
                 f"the file lists a matrix, not points; the metric {chosen_metric!r} takes points"
             )
-        layout = file.value("EDGE_WEIGHT_FORMAT", _LAYOUTS)
+        layout = file.value("EDGE_WEIGHT_FORMAT", (_FULL, *_TRIANGLES))
         return DenseGraph(_matrix(n, file.numbers("EDGE_WEIGHT_SECTION"), layout))
     metric, dimensions = _POINTS[kind]
     table = file.numbers("NODE_COORD_SECTION")
@@ -121,12 +104,15 @@ def _check_names(names: Array) -> None:
 
 def _matrix(n: int, values: Array, layout: str) -> Array:
     """Return the symmetric matrix whose cells, in the order of a layout, are `values`."""
-    rows, columns = _LAYOUTS[layout](n)
-    _check_count(values.size, rows.size, "EDGE_WEIGHT_SECTION")
+    is_upper, has_diagonal = _TRIANGLES.get(layout, (True, True))
+    n_cells = n * n if layout == _FULL else n * (n - 1) // 2 + n * has_diagonal
+    _check_count(values.size, n_cells, "EDGE_WEIGHT_SECTION")
+    if layout == _FULL:
+        return values.reshape(n, n)
+    off = 1 - has_diagonal
+    rows, columns = np.triu_indices(n, off) if is_upper else np.tril_indices(n, -off)
     matrix = np.zeros((n, n), values.dtype)
-    matrix[rows, columns] = values
-    if layout != "FULL_MATRIX":
-        matrix[columns, rows] = values
+    matrix[rows, columns] = matrix[columns, rows] = values
     return matrix
 
 

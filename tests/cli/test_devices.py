@@ -12,13 +12,19 @@ import pytest
 
 import clmst
 from clmst import families
-from clmst.cli import device_tests
+from clmst.cli.devices import test_reports as reports_of
 from clmst.families import FAMILIES
 from clmst.runtime import child, discovery
 from clmst.runtime.device import Device
 from clmst.runtime.verdicts import Verdict
 from tests.cli.results import Run, assert_fails, assert_fine
 from tests.faults.mock_driver import LAST_WORDS, MockDriver
+
+
+@pytest.fixture
+def _two_families(monkeypatch: pytest.MonkeyPatch) -> None:
+    some = [family for family in FAMILIES if family.name in ("segments", "permute")]
+    monkeypatch.setattr(families, "FAMILIES", some)
 
 
 def test_table(run: Run) -> None:
@@ -94,7 +100,7 @@ def test_trust_is_shown(run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
 def test_family_that_a_device_never_uses(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is not tested there, and not among those that are still to be tried."""
     some = [replace(family, suits=lambda _: False) for family in FAMILIES if family.name == "map"]
-    monkeypatch.setattr(device_tests, "FAMILIES", some)
+    monkeypatch.setattr(families, "FAMILIES", some)
     assert "families not tried" not in run("devices").stdout
     entries = json.loads(run("devices", "--json").stdout)
     assert {one["state"] for entry in entries for one in entry["families"]} == {"not used"}
@@ -103,10 +109,9 @@ def test_family_that_a_device_never_uses(run: Run, monkeypatch: pytest.MonkeyPat
     assert re.search(r"map +0 .*not used", run("devices", "--test").stdout)
 
 
-def test_families_tested_anew(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.usefixtures("_two_families")
+def test_families_tested_anew(run: Run) -> None:
     """In a child process, with a table, or JSON."""
-    some = [family for family in FAMILIES if family.name in ("segments", "permute")]
-    monkeypatch.setattr(device_tests, "FAMILIES", some)
     name = clmst.get_device().platform
     table = run("devices", "--test", "--device", name)
     assert_fine(table)
@@ -120,29 +125,27 @@ def test_families_tested_anew(run: Run, monkeypatch: pytest.MonkeyPatch) -> None
     assert_fails(run("devices", "--test", "--device", "abacus"), "'abacus'")
 
 
+@pytest.mark.usefixtures("_two_families")
 def test_family_that_ends_the_process(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """It is refused, and another process goes on with the others."""
-    some = [family for family in FAMILIES if family.name in ("segments", "permute")]
-    monkeypatch.setattr(device_tests, "FAMILIES", some)
     mock = MockDriver(log=str(tmp_path / "deaths"), builds="primitives/segments.cl", how="SIGABRT")
     environment = mock.environment(tmp_path)
     for name in environment.keys() - os.environ.keys() | {"PYTHONPATH"}:
         monkeypatch.setenv(name, environment[name])
     child._child.end()  # which other tests may have started, without the mock
     device = Device(clmst.get_device().cl_device)
-    found = {one.family: one.reason for one in device_tests.test_reports(device)}
+    found = {one.family: one.reason for one in reports_of(device)}
     ended = f"its self-test ends the process (SIGABRT): {LAST_WORDS}"
     assert found == {"segments": ended, "permute": None}
 
 
+@pytest.mark.usefixtures("_two_families")
 def test_family_that_cannot_be_tested(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without memory the table says so, and the command goes on."""
-    some = [family for family in FAMILIES if family.name in ("segments", "permute")]
-    monkeypatch.setattr(device_tests, "FAMILIES", some)
 
     def no_memory(*_: object) -> None:
         raise clmst.OutOfDeviceMemoryError("nothing is left")
 
     monkeypatch.setattr(child, "tested", no_memory)
-    found = device_tests.test_reports(Device(clmst.get_device().cl_device))
+    found = reports_of(Device(clmst.get_device().cl_device))
     assert [one.reason for one in found] == ["nothing is left"] * 2

@@ -1,8 +1,9 @@
-"""``clmst generate``: the registry, family by family, as sub-commands."""
+"""``clmst generate``, family by family, and ``clmst convert``, format by format."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,28 +12,7 @@ from clmst import generators
 from clmst.generators import FAMILIES
 from clmst.io import read_graph
 from tests.cli.results import Run, assert_fails, assert_fine, assert_not_understood
-
-# Enough for every family to make a graph; values as on the command line.
-SMALL = {
-    "grid": "--rows 4 --columns 5",
-    "road": "--n 60 --average-degree 2.5",
-    "random": "--n 30 --average-degree 4",
-    "rmat": "--scale 5 --edge-factor 4 --a 0.5",
-    "kronecker": "--scale 5",
-    "clustered": "--n 40 --clusters 2 --cluster-size 6 --density 0.8",
-    "delaunay": "--n 30",
-    "preferential": "--n 30 --edges-per-vertex 2",
-    "cliques": "--count 3 --size 4 --chained",
-    "path": "--n 9 --weights ruler",
-    "star": "--n 9 --weights float",
-    "complete": "--n 7 --weights rising",
-    "circulant": "--n 12 --offsets 1,5",
-    "caveman": "--caves 3 --size 4 --seed 7",
-}
-
-
-def test_every_family_is_tested() -> None:
-    assert list(SMALL) == list(FAMILIES)
+from tests.test_generators import SMALL
 
 
 def test_help_lists_every_family_in_whole(run: Run) -> None:
@@ -53,19 +33,23 @@ def test_help_lists_every_parameter(run: Run, name: str) -> None:
         assert parameter.help.replace("``", "")[:30].strip() in words
 
 
+def options_of(parameters: dict[str, Any]) -> list[str]:
+    """Return parameters as they are on the command line."""
+    words = []
+    for name, value in parameters.items():
+        flag = f"--{name.replace('_', '-')}"
+        text = ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
+        words += [flag] if value is True else [flag, text]
+    return words
+
+
 @pytest.mark.parametrize("name", FAMILIES)
 def test_same_graph_as_the_library(run: Run, tmp_path: Path, name: str) -> None:
-    path = tmp_path / "g.npz"
-    options = SMALL[name].split()
-    assert_fine(run("generate", name, *options, "--output", path))
-    known = {p.name: p for p in FAMILIES[name].parameters}
-    given = {}
-    for flag, value in zip(options, [*options[1:], ""], strict=True):
-        if flag.startswith("--"):
-            parameter = known[flag[2:].replace("-", "_")]
-            given[parameter.name] = True if parameter.type is bool else parameter.parse(value)
-    expected = generators.generate(name, **given)
-    graph = read_graph(path)
+    path, given = tmp_path / "g.npz", SMALL[name] | {"seed": 7}
+    if any(one.name == "weights" for one in FAMILIES[name].parameters):
+        given["weights"] = "ruler"
+    assert_fine(run("generate", name, *options_of(given), "--output", path))
+    graph, expected = read_graph(path), generators.generate(name, **given)
     assert (graph.n_vertices, graph.n_edges) == (expected.n_vertices, expected.n_edges)
     for ours, theirs in zip(graph.edges()[:3], expected.edges()[:3], strict=True):
         np.testing.assert_array_equal(ours, theirs)
@@ -75,12 +59,8 @@ def test_tells_the_sizes(run: Run, tmp_path: Path) -> None:
     result = run("generate", "path", "--n", 2, "-o", tmp_path / "g.txt.gz")
     assert_fine(result)
     assert result.stdout == f"{tmp_path / 'g.txt.gz'}: 2 vertices, 1 edge\n"
-
-
-def test_quiet(run: Run, tmp_path: Path) -> None:
-    result = run("generate", "path", "--n", 2, "-o", tmp_path / "g.txt", "-q")
-    assert_fine(result)
-    assert result.stdout == ""
+    quiet = run("generate", "path", "--n", 2, "-o", tmp_path / "g.txt", "-q")
+    assert (quiet.exit_code, quiet.output) == (0, "")
 
 
 def test_format_wins_over_the_suffix(run: Run, tmp_path: Path) -> None:
@@ -89,28 +69,7 @@ def test_format_wins_over_the_suffix(run: Run, tmp_path: Path) -> None:
     assert read_graph(path, format="ecl").n_edges == 4
 
 
-def test_seed_changes_the_graph(run: Run, tmp_path: Path) -> None:
-    texts = []
-    for seed in (1, 1, 2):
-        path = tmp_path / "g.txt"
-        assert_fine(run("generate", "random", "--n", 50, "--seed", seed, "-o", path))
-        texts.append(path.read_text())
-    assert texts[0] == texts[1] != texts[2]
-
-
 # -------------------------------------------------------------------- what it refuses
-
-
-def test_unknown_family(run: Run) -> None:
-    assert_not_understood(run("generate", "blob", "-o", "g.txt"), "'blob'")
-
-
-def test_missing_parameter(run: Run) -> None:
-    assert_not_understood(run("generate", "path", "-o", "g.txt"), "'--n'")
-
-
-def test_missing_output(run: Run) -> None:
-    assert_not_understood(run("generate", "path", "--n", 3), "--output")
 
 
 @pytest.mark.parametrize(
@@ -120,23 +79,24 @@ def test_missing_output(run: Run) -> None:
         ("circulant --n 9 --offsets 1;2", "it must be comma-separated integers"),
         ("path --n 9 --weights heavy", "'heavy'"),
         ("path --n 9 --rows 3", "--rows"),
+        ("blob", "'blob'"),
+        ("path", "'--n'"),
     ],
 )
-def test_value_of_the_wrong_kind(run: Run, tmp_path: Path, options: str, word: str) -> None:
+def test_command_that_is_not_understood(run: Run, tmp_path: Path, options: str, word: str) -> None:
     path = tmp_path / "g.txt"
     assert_not_understood(run("generate", *options.split(), "-o", path), word)
     assert not path.exists()
 
 
-def test_value_out_of_range(run: Run, tmp_path: Path) -> None:
+def test_graph_that_cannot_be(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "g.txt"
+    assert_not_understood(run("generate", "path", "--n", 3), "--output")
     assert_fails(run("generate", "path", "--n", -3, "-o", path), "n is -3")
+    assert_fails(run("generate", "complete", "--n", 10**6, "-o", path), "499999500000 edges")
+    unknown = run("generate", "path", "--n", 3, "-o", path, "--format", "gml")
+    assert_fails(unknown, "'gml'", "dimacs")
     assert not path.exists()
-
-
-def test_too_large_a_graph(run: Run, tmp_path: Path) -> None:
-    result = run("generate", "complete", "--n", 10**6, "-o", tmp_path / "g.txt")
-    assert_fails(result, "499999500000 edges")
 
 
 @pytest.mark.parametrize(
@@ -153,6 +113,54 @@ def test_output_that_cannot_be(run: Run, tmp_path: Path, name: str, fact: str) -
     assert_fails(run("generate", "path", "--n", 3, "-o", tmp_path / name), fact)
 
 
-def test_unknown_format(run: Run, tmp_path: Path) -> None:
-    result = run("generate", "path", "--n", 3, "-o", tmp_path / "g", "--format", "gml")
-    assert_fails(result, "'gml'", "dimacs")
+# -------------------------------------------------------------------------- convert
+
+
+@pytest.mark.parametrize("suffix", [".gr.xz", ".mtx", ".egr", ".npz.xz", ".csv", ".parquet"])
+def test_a_graph_stays_the_same(run: Run, sample: Path, suffix: str) -> None:
+    output = sample.with_name(f"out{suffix}")
+    result = run("convert", sample, output)
+    assert_fine(result)
+    assert result.stdout == f"{output}: 6 vertices, 4 edges\n"
+    graph = read_graph(output)
+    assert (graph.n_vertices, sorted(graph.edges()[2].tolist())) == (6, [1, 2, 4, 7])
+
+
+def test_columns_are_named(run: Run, tmp_path: Path) -> None:
+    (table := tmp_path / "roads.csv").write_text(
+        "road,from,to,km\nA6,Bern,Thun,31\nA1,Bern,Basel,95\n"
+    )
+    output = tmp_path / "roads.parquet"
+    assert_fine(run("convert", table, output, "--columns", "from,to,km", "-q"))
+    graph = read_graph(output)
+    assert graph.vertex_labels == ("Bern", "Thun", "Basel")
+    assert graph.weights.tolist() == [31, 95]
+    assert_fails(run("convert", table, output, "--columns", "from,to,miles"), "'miles'")
+    assert_fails(run("convert", output, table, "--columns", "a,b"), "'a'")
+    for names in ("from", "a,b,c,d", "a,,b", ""):
+        assert_not_understood(run("convert", table, output, "--columns", names), "--columns")
+    with_points = run("convert", tmp_path / "x.tsp", output, "--columns", "a,b")
+    assert_fails(with_points, "no such file")
+
+
+def test_labels_that_a_format_lacks_are_told(run: Run, tmp_path: Path) -> None:
+    (table := tmp_path / "roads.csv").write_text("source,target,weight\nBern,Thun,31\n")
+    result = run("convert", table, tmp_path / "roads.gr")
+    assert result.exit_code == 0
+    assert "warning: format dimacs holds no vertex labels" in result.stderr
+    assert_fine(run("convert", table, tmp_path / "again.csv"))
+
+
+def test_points_become_all_pairs(run: Run, tmp_path: Path) -> None:
+    (points := tmp_path / "three.tsp").write_text(
+        "DIMENSION : 3\nEDGE_WEIGHT_TYPE : EUC_2D\nNODE_COORD_SECTION\n1 0 0\n2 3 4\n3 6 8\nEOF\n"
+    )
+    assert_fine(run("convert", points, tmp_path / "three.mtx"))
+    assert read_graph(tmp_path / "three.mtx").weights.tolist() == [5, 10, 5]
+
+
+def test_what_cannot_be_written_is_refused_before_reading(run: Run, tmp_path: Path) -> None:
+    missing = tmp_path / "missing.gr"
+    assert_fails(run("convert", missing, tmp_path / "out.tsp"), "tsplib cannot hold a graph")
+    assert_fails(run("convert", missing, tmp_path / "out.what"), "'.what'")
+    assert_fails(run("convert", missing, tmp_path / "out.gr"), "no such file")

@@ -7,13 +7,12 @@ import subprocess
 import sys
 from io import StringIO
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
 
 from clmst.cli import main, terminal
-from clmst.cli.graph_files import _share_read
-from clmst.io import files
 from tests.cli.results import Run, assert_fails, assert_fine, assert_not_understood
 
 TRIANGLE = "0 1 4\n1 2 1\n0 2 2\n"
@@ -85,13 +84,18 @@ def test_a_true_pipe_and_a_redirected_file(sample: Path) -> None:
 
 
 def test_how_much_has_been_read(tmp_path: Path) -> None:
-    (path := tmp_path / "some").write_bytes(b"x" * 4000)
-    with files.open_file(path) as file:
-        share = _share_read(file)
-        assert share() == "0%"
+    class Shares(terminal.Stages):
+        def stage(self, name: str, text: str, *, done: Any = None) -> Any:
+            self.share = done
+            return super().stage(name, text)
+
+    (path := tmp_path / "some.gr").write_bytes(b"x" * 4000)
+    stages = Shares(quiet=True)
+    with terminal.reading(stages, "read", path, None) as file:
+        assert stages.share() == "0%"
         file.read()
-        assert share() == "100%"
-    assert share() == ""
+        assert stages.share() == "100%"
+    assert stages.share() == ""
 
 
 def test_the_percentage_is_shown() -> None:

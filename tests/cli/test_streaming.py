@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import clmst
-from clmst.cli.streaming import _bytes, progress_text
+from clmst.cli.streaming import n_bytes, progress_text
 from clmst.io import read_forest
 from tests.cli.results import Run, assert_fails, assert_fine, assert_not_understood
 from tests.scale.edges import forest_of_edges, random_edges
@@ -20,12 +20,16 @@ N = 40
 EDGES = random_edges(N, 900, dtype="float32")
 
 
+def saved(folder: Path, edges: tuple[Any, Any, Any]) -> Path:
+    array = np.zeros(len(edges[0]), [("source", "u4"), ("target", "u4"), ("weight", "f4")])
+    array["source"], array["target"], array["weight"] = edges
+    np.save(folder / "edges.npy", array)
+    return folder / "edges.npy"
+
+
 @pytest.fixture
 def pieces(tmp_path: Path) -> Path:
-    array = np.zeros(900, [("source", "u4"), ("target", "u4"), ("weight", "f4")])
-    array["source"], array["target"], array["weight"] = EDGES
-    np.save(tmp_path / "edges.npy", array)
-    return tmp_path / "edges.npy"
+    return saved(tmp_path, EDGES)
 
 
 @pytest.mark.parametrize("maximum", [False, True], ids=["minimum", "maximum"])
@@ -49,12 +53,8 @@ def test_a_file_in_parts(run: Run, pieces: Path, maximum: bool) -> None:
 
 def test_a_file_by_passes(run: Run, tmp_path: Path) -> None:
     """The summary has their number, and a line of warning says why."""
-    n, (u, v, w) = 3000, random_edges(3000, 9000, dtype="float32")
-    array = np.zeros(9000, [("source", "u4"), ("target", "u4"), ("weight", "f4")])
-    array["source"], array["target"], array["weight"] = u, v, w
-    np.save(tmp_path / "edges.npy", array)
-    options: list[Any] = ["--stream", "--vertices", n, "--memory-limit", "150kB"]
-    result = run("solve", tmp_path / "edges.npy", *options)
+    path = saved(tmp_path, random_edges(3000, 9000, dtype="float32"))
+    result = run("solve", path, "--stream", "--vertices", 3000, "--memory-limit", "150kB")
     assert result.exit_code == 0
     assert "clmst: warning: the edges are read once for each round of Bor" in result.stderr
     passes = re.search(r"^ passes +(\d+)", result.stdout, re.MULTILINE)
@@ -135,7 +135,7 @@ def test_wrong_vertices(run: Run, pieces: Path, sample: Path) -> None:
     [("5", 5), ("7b", 7), ("1.5kB", 1500), ("2 GB", 2 * 10**9), ("1T", 10**12), (None, None)],
 )
 def test_sizes(text: str | None, size: int | None) -> None:
-    assert _bytes(text) == size
+    assert n_bytes(text) == size
 
 
 def test_names_need_no_number_of_vertices(run: Run, tmp_path: Path) -> None:

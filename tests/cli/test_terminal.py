@@ -16,7 +16,6 @@ from clmst.cli.terminal import (
     console,
     counted,
     duration,
-    json_number,
     new_table,
     print_json,
 )
@@ -58,15 +57,11 @@ def test_spinner_when_it_takes_long(screen: FakeTerminal) -> None:
     assert "reading a[b].gr ..." in screen.getvalue()
 
 
-def test_no_spinner_when_it_is_quick(screen: FakeTerminal) -> None:
-    with Stages(quiet=False).stage("read", "reading"):
-        pass
-    assert screen.getvalue() == ""
-
-
-def test_no_spinner_when_quiet(screen: FakeTerminal) -> None:
-    with Stages(quiet=True).stage("read", "reading"):
-        time.sleep(0.1)
+@pytest.mark.parametrize(("quiet", "seconds"), [(False, 0), (True, 0.1)])
+def test_no_spinner(screen: FakeTerminal, quiet: bool, seconds: float) -> None:
+    """Neither when it is quick, nor when it is to be quiet."""
+    with Stages(quiet=quiet).stage("read", "reading"):
+        time.sleep(seconds)
     assert screen.getvalue() == ""
 
 
@@ -112,30 +107,15 @@ def test_table_on_a_terminal_folds(screen: FakeTerminal) -> None:
     assert "…" not in text
 
 
-def test_counted() -> None:
-    assert [counted(n, "vertices") for n in (0, 1, 12345)] == [
-        "0 vertices",
-        "1 vertex",
-        "12,345 vertices",
-    ]
+def test_counted_and_durations() -> None:
+    assert [counted(n, "vertices") for n in (0, 1)] == ["0 vertices", "1 vertex"]
+    assert counted(12345, "edges") == "12,345 edges"
+    assert [duration(s) for s in (0.0, 0.01234, 1.5)] == ["0.0 ms", "12.3 ms", "1.50 s"]
 
 
-def test_duration() -> None:
-    assert [duration(s) for s in (0.0, 0.01234, 0.9, 1.5, 100.0)] == [
-        "0.0 ms",
-        "12.3 ms",
-        "900.0 ms",
-        "1.50 s",
-        "100.00 s",
-    ]
-
-
-@pytest.mark.parametrize("number", [0, -7, 2**90, 0.1, -0.0, 1e300])
+@pytest.mark.parametrize("number", [0, -7, 2**90, 0.1, -0.0, 1e300, math.inf, -math.inf, math.nan])
 def test_json_keeps_numbers(number: float, capsys: pytest.CaptureFixture[str]) -> None:
-    print_json(json_number(number))
-    assert json.loads(capsys.readouterr().out) == number
-
-
-@pytest.mark.parametrize("number", [math.inf, -math.inf, math.nan])
-def test_json_of_what_is_no_number(number: float) -> None:
-    assert json_number(number) in ("inf", "-inf", "nan")
+    """It has no word for infinities and NaN, which are text."""
+    print_json(number)
+    found = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
+    assert found == (number if math.isfinite(number) else str(number))

@@ -18,7 +18,6 @@ import pytest
 import clmst
 from clmst import KernelBuildError, api
 from clmst.runtime import discovery, tuning
-from clmst.runtime.device import Device
 from clmst.runtime.device_costs import Costs
 from clmst.runtime.policy import Policy
 from clmst.tune.policy_benchmark import PolicyBenchmark
@@ -149,25 +148,18 @@ def test_nothing_is_written_without_a_gain(
 
 
 @pytest.mark.usefixtures("slope")
-def test_table_for_people(run: Run, table: Path) -> None:
-    result = run(*QUICK, *TWO)
+def test_output_goes_elsewhere(run: Run, table: Path, tmp_path: Path) -> None:
+    """Or nowhere, in a dry run."""
+    output = tmp_path / "mine.json"
+    dry = run(*QUICK, *TWO, "-o", output, "--dry-run")
+    assert_fine(dry)
+    assert "nowhere" in dry.stdout
+    assert not output.exists()
+    result = run(*QUICK, *TWO, "-o", output)
     assert_fine(result)
     device = clmst.get_device(KIND)
-    for word in ("edges_per_item", SECOND, "ecl", device.name, device.driver, str(table)):
+    for word in ("edges_per_item", SECOND, "ecl", device.name, device.driver, str(output)):
         assert word in result.stdout
-
-
-def test_dry_run_writes_nothing(run: Run, table: Path) -> None:
-    result = run(*QUICK, *TWO, "--dry-run")
-    assert_fine(result)
-    assert "nowhere" in result.stdout
-    assert not table.exists()
-
-
-@pytest.mark.usefixtures("slope")
-def test_output_goes_elsewhere(run: Run, table: Path, tmp_path: Path) -> None:
-    output = tmp_path / "mine.json"
-    assert_fine(run(*QUICK, *TWO, "-o", output, "--quiet"))
     assert output.exists()
     assert not table.exists()
 
@@ -229,16 +221,14 @@ def test_interrupt_keeps_the_best(run: Run, table: Path, monkeypatch: pytest.Mon
     assert FIRST in entry["values"]
 
 
-def test_bad_table_warns_in_one_line(run: Run, table: Path, sample: Path) -> None:
+def test_bad_table_warns_in_one_line_and_is_not_overwritten(
+    run: Run, table: Path, sample: Path
+) -> None:
     table.write_text("{")
     result = run("solve", sample, "--quiet")
     assert result.exit_code == 0
     (line,) = result.stderr.splitlines()
     assert line.startswith(f"clmst: warning: {table} is no JSON")
-
-
-def test_bad_table_is_not_overwritten(run: Run, table: Path) -> None:
-    table.write_text("{")
     assert_fails(run(*QUICK, *TWO), "is no JSON", "move it away")
     assert table.read_text() == "{"
 
@@ -251,14 +241,11 @@ def test_bad_table_is_not_overwritten(run: Run, table: Path) -> None:
         (("--algorithm", "magic"), ("'magic'", "'ecl'")),
         (("--device", "abacus"), ("'abacus'",)),
         (("--graph", "none.gr"), ("none.gr is neither a file nor a graph family",)),
+        ((*QUICK[1:], "-o", "."), ("is a directory",)),
     ],
 )
 def test_what_does_not_exist(run: Run, arguments: tuple[str, ...], facts: tuple[str, ...]) -> None:
     assert_fails(run("tune", *arguments), *facts)
-
-
-def test_output_that_cannot_be(run: Run, tmp_path: Path) -> None:
-    assert_fails(run(*QUICK, "-o", tmp_path), "is a directory")
 
 
 @pytest.mark.parametrize(
@@ -303,11 +290,3 @@ def test_progress_on_a_terminal() -> None:
     assert "best so far" in progress
     assert "best so far" not in shown
     assert "written to" in shown
-
-
-def test_devices_say_where_their_shape_is_from(run: Run) -> None:
-    entries = json.loads(run("devices", "--json").stdout)
-    for entry, listing in zip(entries, clmst.devices(), strict=True):
-        device: Device = listing.device
-        assert entry["tuning"]["source"] == device.tuning.source
-        assert entry["tuning"]["policy"]["radix_bits"] == device.policy.radix_bits

@@ -74,3 +74,10 @@ def refuses(folder: Path, suffix: str, text: str | bytes, message: str) -> None:
     with pytest.raises(FileFormatError, match=re.escape(message)) as failure:
         parse(folder, suffix, text)
     assert str(failure.value).startswith(f"{folder / f'file{suffix}'}: ")
+
+
+def explicit(layout: str, values: str, n: int = 3) -> str:
+    return (
+        f"DIMENSION: {n}\nEDGE_WEIGHT_TYPE: EXPLICIT\nEDGE_WEIGHT_FORMAT: {layout}\n"
+        f"DISPLAY_DATA_SECTION\n1 2 3\nEDGE_WEIGHT_SECTION\n{values}\nEOF\n"
+    )

@@ -34,14 +34,6 @@ def test_what_is_written_is_csv(tmp_path: Path) -> None:
     assert read_forest(tmp_path / "forest.csv", graph) == forest
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["0 1 2.5\n1 2 3\n", "0,1,2.5\n1,2,3\n", "# a comment, with a comma\n0\t1\t2.5\n1\t2\t3\n"],
-)
-def test_edge_lists_that_are_called_csv_are_read_as_before(tmp_path: Path, text: str) -> None:
-    assert weight_by_edge(parse(tmp_path, ".csv", text)) == {(0, 1): 2.5, (1, 2): 3.0}
-
-
 def test_the_form_that_earlier_versions_wrote_is_read(tmp_path: Path) -> None:
     graph = Graph.from_edges([0, 1, 2], [1, 2, 0], [3, 1, 2])
     forest = clmst.kruskal(graph, maximum=True)
@@ -67,12 +59,6 @@ def test_integers_need_no_pandas(
     graph = parse(tmp_path, ".csv", text)
     assert graph.vertex_labels == (5, 7, 9)
     assert weight_by_edge(graph) == {(5, 7): 2, (7, 9): 3}
-
-
-def test_names_without_pandas_are_told_what_is_missing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(__import__("sys").modules, "pandas", None)
     with pytest.raises(clmst.MissingDependencyError, match=r"pip install 'clmst\[frames\]'"):
         parse(tmp_path, ".csv", "u,v\na,b\n")
 
@@ -162,21 +148,6 @@ def with_pandas() -> None:
     pytest.importorskip("pandas")
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("u,v,w\n1,2,3\n1,x,3\n", "line 3: 'x' is not a vertex number"),
-        ("u,v,w\n1,2,3\n1,2\n", "line 3: the edge has 2 fields; it must have 3"),
-        ("u,v,w\n1,2,nan\n", "is the weight of edge (1, 2)"),
-        ("u,v\n1,2\n1,2,3\n", "line 3: the edge has 3 fields; it must have 2"),
-    ],
-)
-def test_bad_rows_of_integers_are_named_by_their_line(
-    tmp_path: Path, text: str, message: str
-) -> None:
-    refuses(tmp_path, ".csv", text, message)
-
-
 def test_columns_need_a_table(tmp_path: Path) -> None:
     (tmp_path / "g.csv").write_text("0,1,2\n")
     with pytest.raises(FileFormatError, match="line 1 is no header row"):
@@ -191,7 +162,3 @@ def test_columns_need_a_table(tmp_path: Path) -> None:
     for wrong in ("uv", 5, ("u",), ("u", []), ("u", "v", "w", "x"), np.zeros(2)):
         with pytest.raises(InvalidArgumentError, match="must be two or three names"):
             read_graph(tmp_path / "g.csv", columns=wrong)
-
-
-def test_a_table_without_rows(tmp_path: Path) -> None:
-    assert parse(tmp_path, ".csv", "source,target,weight\n").n_vertices == 0

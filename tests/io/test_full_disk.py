@@ -15,7 +15,7 @@ import json, resource, signal, sys
 import clmst
 from pathlib import Path
 from clmst.bench.results import write_json
-from clmst.generators.surrogates import surrogate
+from clmst.generators.surrogates import SurrogateGraph
 from clmst.runtime import tuning_file, tuning_table
 
 folder = Path(sys.argv[1])
@@ -24,6 +24,10 @@ graph = clmst.generate("random", n=300, seed=1)
 forest = clmst.kruskal(graph)
 entry = tuning_table.Entry(
     device="d" * 5000, platform="p", driver="v", values={"work_group_size": 64})
+both = graph.symmetrised()
+surrogate = SurrogateGraph(
+    name="surrogate", stands_for="", n_vertices=300, n_slots=both.n_slots, total_weight=None,
+    description="", recipe=lambda: both)
 table = json.dumps({"format": "clmst tuning 1", "entries": []}).encode()
 
 def draw(path):
@@ -37,7 +41,7 @@ outputs = {
        for end in (".txt", ".mtx", ".npz")},
     "results.json": lambda path: write_json(path, {"measurements": list(range(2000))}),
     "tuning.json": lambda path: tuning_file.write(entry, path),
-    "surrogate.egr": lambda path: surrogate._write(graph.symmetrised(), path),
+    "surrogate.egr": lambda path: surrogate.cached(path.parent),
     "picture.png": draw,
 }
 most = resource.getrlimit(resource.RLIMIT_FSIZE)[1]

@@ -1,13 +1,16 @@
-"""SciPy's archives: any sparse format is read, nothing is unpickled, no header is believed."""
+"""NumPy arrays in files: nothing is unpickled, no header is believed, any sparse matrix is read."""
 
 from __future__ import annotations
 
 import pickle
 import re
+import struct
+from collections.abc import Callable
+from contextlib import suppress
 from io import BytesIO
 from pathlib import Path
 from typing import Any
-from zipfile import ZipFile
+from zipfile import ZIP_LZMA, ZIP_STORED, ZipFile
 
 import numpy as np
 import pytest
@@ -17,6 +20,8 @@ from clmst.core.errors import FileFormatError
 from clmst.core.from_scipy import SparseFormat
 from clmst.core.graph import Graph
 from clmst.io import files, read_forest, read_graph
+from clmst.io.npz import read_table
+from clmst.io.pieces import n_rows
 from tests.io.files import FORMAT_OF, parse, refuses, weight_by_edge, written
 
 MATRIX = sparse.csr_array(
@@ -38,20 +43,28 @@ def archive(**changes: Any) -> bytes:
     return stream.getvalue()
 
 
+def with_member(
+    name: str, change: Callable[[bytes], bytes], method: int = ZIP_STORED, whole: bytes = b""
+) -> bytes:
+    """Return an archive with one of its files changed, and its checksum right."""
+    source, target = ZipFile(BytesIO(whole or archive())), BytesIO()
+    with ZipFile(target, "w", method) as changed:
+        for each in source.namelist():
+            data = source.read(each)
+            changed.writestr(each, change(data) if each == name else data)
+    return target.getvalue()
+
+
 def lying(member: str, *, shape: tuple[int, ...]) -> bytes:
     """Return an archive in which the header of one array declares another shape."""
-    source, target = ZipFile(BytesIO(archive())), BytesIO()
-    with ZipFile(target, "w") as changed:
-        for name in source.namelist():
-            data = source.read(name)
-            if name == f"{member}.npy":
-                array = np.load(BytesIO(data))
-                header = BytesIO()
-                described = np.lib.format.header_data_from_array_1_0(array) | {"shape": shape}
-                np.lib.format.write_array_header_1_0(header, described)
-                data = header.getvalue() + array.tobytes()
-            changed.writestr(name, data)
-    return target.getvalue()
+
+    def change(data: bytes) -> bytes:
+        array, header = np.load(BytesIO(data)), BytesIO()
+        described = np.lib.format.header_data_from_array_1_0(array) | {"shape": shape}
+        np.lib.format.write_array_header_1_0(header, described)
+        return header.getvalue() + bytes(array.tobytes())
+
+    return with_member(f"{member}.npy", change)
 
 
 @pytest.mark.parametrize("layout", ["csr", "csc", "coo", "bsr", "dia"])
@@ -75,17 +88,12 @@ def test_every_sparse_format_is_read(
 def test_weights_keep_their_dtype(tmp_path: Path, dtype: str) -> None:
     weights = np.array([1, 0], dtype)
     data = written(Graph.from_edges([0, 1], [1, 2], weights), FORMAT_OF["npz"])
+    matrix = sparse.load_npz(BytesIO(data))  # SciPy reads what is written
+    assert isinstance(matrix, sparse.csr_array)
+    assert matrix.toarray().tolist() == [[0, 1, 0], [1, 0, 0], [0, 0, 0]]
     graph = parse(tmp_path, ".npz", data)
     assert graph.weights.dtype == (np.uint8 if dtype == "bool" else weights.dtype)
     assert weight_by_edge(graph) == {(0, 1): 1, (1, 2): 0}
-
-
-def test_scipy_reads_what_is_written() -> None:
-    data = written(Graph.from_edges([0, 3], [1, 2], [5, 7]), FORMAT_OF["npz"])
-    matrix = sparse.load_npz(BytesIO(data))
-    expected = [[0, 5, 0, 0], [5, 0, 0, 0], [0, 0, 0, 7], [0, 0, 7, 0]]
-    assert isinstance(matrix, sparse.csr_array)
-    assert matrix.toarray().tolist() == expected
 
 
 class _Bomb:
@@ -129,6 +137,18 @@ def test_a_damaged_member_is_refused(tmp_path: Path) -> None:
     at = data.index(MATRIX.data.tobytes())
     data[at] ^= 1
     refuses(tmp_path, ".npz", bytes(data), "Bad CRC-32")
+
+
+def test_damage_of_lzma(tmp_path: Path) -> None:
+    """A zip archive may be compressed by it, and its error is one of its own."""
+    noise = np.random.default_rng(1).random(2000)
+    matrix = sparse.coo_array((noise, (np.arange(2000), np.arange(2000)[::-1])))
+    sparse.save_npz(stream := BytesIO(), matrix.tocsr())
+    whole = with_member("", bytes, ZIP_LZMA, stream.getvalue())
+    assert parse(tmp_path, ".npz", whole).n_vertices == 2000
+    for at in range(0, len(whole), 211):
+        with suppress(FileFormatError):
+            parse(tmp_path, ".npz", whole[:at] + bytes([whole[at] ^ 255]) + whole[at + 1 :])
 
 
 HUGE = np.array([0, 10**7, 0])
@@ -190,3 +210,44 @@ def test_expansion_of_an_archive_is_limited(
     stream = BytesIO()
     np.savez_compressed(stream, indptr=np.zeros(10**6, np.int64))
     refuses(tmp_path, ".npz", stream.getvalue(), "bytes expand to 8000128 or more; there may be")
+
+
+FINE = "{'descr': '<f8', 'fortran_order': False, 'shape': (3, 2), }\n"
+HEADERS = {
+    "open": FINE.replace("}", ""),
+    "open text": FINE.replace("}", "'''"),
+    "indented": "if 1:\n   1\n 2\n",
+    "no text": "\0\0\n",
+    "deep": "(" * 3000 + "\n",
+    "many signs": "-" * 9000 + "1\n",
+    "long": FINE.replace("}", " " * 20_000 + "}"),
+    "no dict": "[1, 2]\n",
+    "a number": FINE.replace("'<f8'", "3"),
+    "odd type": FINE.replace("'<f8'", "'(2,<f8'"),
+    "without bytes": FINE.replace("'<f8'", "'|S0'").replace("(3, 2)", "(1099511627776,)"),
+    "objects": FINE.replace("'<f8'", "'|O'"),
+    "unknown version": FINE,
+}
+
+
+def array_file(name: str) -> bytes:
+    """Return a file of NumPy's format with a header, and the items that a sound one declares."""
+    text = HEADERS[name].encode("latin1")
+    version = b"\3\0" if name == "unknown version" else b"\1\0"
+    head = b"\x93NUMPY" + version + struct.pack("<H", len(text)) + text
+    return head + np.zeros((3, 2)).tobytes()
+
+
+@pytest.mark.parametrize("header", HEADERS)
+def test_header_that_cannot_be_read(tmp_path: Path, header: str) -> None:
+    """In an archive, in a table of points, and in a structured array of edges."""
+    paths = [tmp_path / name for name in ("graph.npz", "points.npy", "edges.npy")]
+    paths[0].write_bytes(with_member("data.npy", lambda _: array_file(header)))
+    for path in paths[1:]:
+        path.write_bytes(array_file(header))
+    readers: tuple[Callable[[Path], object], ...] = (read_graph, read_table, n_rows)
+    for path, read in zip(paths, readers, strict=True):
+        with pytest.raises(FileFormatError) as caught:
+            read(path)
+        assert str(caught.value).startswith(str(path))
+        assert "\n" not in str(caught.value)

@@ -14,7 +14,6 @@ import clmst
 from clmst import Graph
 from clmst.io import read_graph
 from clmst.io import text as text_module
-from clmst.io.opposite_arcs import OppositeArcs
 
 WEIGHTS: dict[str, Any] = {
     "integers": lambda rng, m: rng.integers(-5, 5, m),
@@ -97,14 +96,3 @@ def test_pipes_and_compressed_files_are_read_again(tmp_path: Path) -> None:
     assert_same(read_graph(BytesIO(text), format="dimacs"), right)
     (tmp_path / "b.gr.gz").write_bytes(gzip.compress(text))
     assert_same(clmst.read_graph(tmp_path / "b.gr.gz"), right)
-
-
-def test_the_balance_is_of_arcs_and_weights() -> None:
-    u, v = np.array([1, 5, 2], np.uint32), np.array([5, 2, 1], np.uint32)
-    w = np.array([3, 4, 5])
-    arcs = OppositeArcs(leaves_out=True)
-    assert [each.tolist() for each in arcs.kept(u, v, w) if each is not None] == [[1], [5], [3]]
-    assert not arcs.are_paired
-    kept = arcs.kept(v[[0, 2, 1]], u[[0, 2, 1]], w[[0, 2, 1]])
-    assert [each.tolist() for each in kept if each is not None] == [[1, 2], [2, 5], [5, 4]]
-    assert arcs.are_paired

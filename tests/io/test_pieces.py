@@ -1,7 +1,8 @@
-"""Large files piece by piece: Parquet and mapped arrays, whole and damaged."""
+"""Parquet files, and mapped arrays, as a whole and piece by piece."""
 
 from __future__ import annotations
 
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,9 @@ from clmst.core.errors import (
     InvalidGraphError,
     MissingFileError,
 )
-from clmst.io import pieces
+from clmst.io import pieces, read_graph
 from clmst.runtime.device import Device
+from tests.io.files import refuses, weight_by_edge
 from tests.scale.edges import forest_of_edges, random_edges
 
 N = 50
@@ -88,7 +90,7 @@ def test_patterns(any_device: Device, tmp_path: Path) -> None:
         assert found == forest_of_edges((both[0], both[1], both[2]), N), pattern
     listed = clmst.stream_minimum_spanning_forest([str(tmp_path / "*.npy")], N, device=any_device)
     assert listed == forest_of_edges(EDGES, N)
-    refuses(
+    stream_refuses(
         tmp_path / "x*", InvalidArgumentError, r"matches .*x\* is no file to stream; there must"
     )
 
@@ -120,7 +122,7 @@ def test_tables_in_memory(any_device: Device) -> None:
         clmst.stream_minimum_spanning_forest(lacking, N, device=any_device)
 
 
-def refuses(path: Path, error: type[Exception], message: str) -> None:
+def stream_refuses(path: Path, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         clmst.stream_minimum_spanning_forest(path, N)
 
@@ -131,14 +133,16 @@ def test_rows_are_named_by_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     u = EDGES[0].copy()
     u[1234] = N
     save_parquet(tmp_path / "b.parquet", source=u)
-    refuses(tmp_path, InvalidGraphError, r"^chunk 1 \(b.parquet\): u of row 1234 is 50")
+    stream_refuses(tmp_path, InvalidGraphError, r"^chunk 1 \(b.parquet\): u of row 1234 is 50")
 
 
 def test_what_cannot_be_streamed(tmp_path: Path) -> None:
-    refuses(tmp_path / "no.parquet", MissingFileError, "there is no file")
-    refuses(tmp_path, InvalidArgumentError, "has no file to stream")
+    stream_refuses(tmp_path / "no.parquet", MissingFileError, "there is no file")
+    stream_refuses(tmp_path, InvalidArgumentError, "has no file to stream")
     (tmp_path / "a.txt").write_text("1 2 3")
-    refuses(tmp_path / "a.txt", InvalidArgumentError, r"suffix must be one of .npy, .parquet")
+    stream_refuses(
+        tmp_path / "a.txt", InvalidArgumentError, r"suffix must be one of .npy, .parquet"
+    )
 
 
 def test_damaged_files(tmp_path: Path) -> None:
@@ -149,10 +153,92 @@ def test_damaged_files(tmp_path: Path) -> None:
         whole = path.read_bytes()
         for end in (0, 5, len(whole) // 2):
             path.write_bytes(whole[:end])
-            refuses(path, FileFormatError, "cannot be read")
+            stream_refuses(path, FileFormatError, "cannot be read")
     np.save(npy, np.zeros((3, 3)))
-    refuses(npy, FileFormatError, r"dtype float64 and shape \(3, 3\); it must be a structured")
+    stream_refuses(
+        npy, FileFormatError, r"dtype float64 and shape \(3, 3\); it must be a structured"
+    )
     save_parquet(pq, source=[None, *EDGES[0][1:].tolist()])
-    refuses(pq, FileFormatError, r"1 values of the column 'source' are missing")
+    stream_refuses(pq, FileFormatError, r"1 values of the column 'source' are missing")
     save_parquet(pq, source=EDGES[0].astype(float))
-    refuses(pq, InvalidGraphError, r"^chunk 0 .a.parquet.: u is 1-dimensional of dtype float64")
+    stream_refuses(
+        pq, InvalidGraphError, r"^chunk 0 .a.parquet.: u is 1-dimensional of dtype float64"
+    )
+
+
+pa = pytest.importorskip("pyarrow")
+parquet = pytest.importorskip("pyarrow.parquet")
+
+TABLE = {"source": ["a", "b", "a"], "target": ["b", "c", "c"], "weight": [2.5, 1.0, 9.0]}
+
+
+def saved(**changes: Any) -> bytes:
+    stream = BytesIO()
+    parquet.write_table(pa.table({**TABLE, **changes}), stream)
+    return stream.getvalue()
+
+
+def test_a_table_is_read_by_its_columns(tmp_path: Path) -> None:
+    (tmp_path / "roads.parquet").write_bytes(saved(road=["x", "y", "z"]))
+    graph = read_graph(tmp_path / "roads.parquet")
+    assert weight_by_edge(graph) == {("a", "b"): 2.5, ("b", "c"): 1.0, ("a", "c"): 9.0}
+    graph = read_graph(tmp_path / "roads.parquet", columns=("target", "road"))
+    assert graph.vertex_labels == ("b", "x", "c", "y", "z")
+    assert graph.weights.tolist() == [1, 1, 1]
+    with pytest.raises(FileFormatError, match="0 columns are called 'cost'"):
+        read_graph(tmp_path / "roads.parquet", columns=("source", "target", "cost"))
+
+
+def test_parallel_edges_are_one(tmp_path: Path) -> None:
+    (tmp_path / "g.parquet").write_bytes(saved(source=["a", "b", "b"], target=["b", "a", "a"]))
+    assert weight_by_edge(read_graph(tmp_path / "g.parquet")) == {("a", "b"): 1.0}
+
+
+def test_what_is_missing_is_named(tmp_path: Path) -> None:
+    message = "row 2 of column 'weight', the weight of edge ('a', 'c'), is missing"
+    refuses(tmp_path, ".parquet", saved(weight=[1.0, 2.0, None]), message)
+    refuses(tmp_path, ".parquet", b"source,target\n0,1\n", "pyarrow cannot read it")
+
+
+def test_a_small_file_of_many_rows_is_refused(tmp_path: Path) -> None:
+    """Equal rows are stored once: a few kilobytes may stand for gigabytes."""
+    zeros = np.zeros(20_000_000, np.int8)
+    data = saved(source=zeros, target=zeros, weight=zeros)
+    assert len(data) < 1_000_000
+    refuses(tmp_path, ".parquet", data, "compressed bytes expand to 480000000 or more")
+
+
+# ----------------------------------------------------------------------- writing
+
+
+@pytest.mark.parametrize("labels", [None, (10, 20, 40, 50), ("a", "b", "c", "d")])
+@pytest.mark.parametrize("maximum", [False, True])
+def test_a_forest_comes_back(
+    tmp_path: Path, labels: tuple[int | str, ...] | None, maximum: bool
+) -> None:
+    """With its edge ids: of two parallel edges of one weight they tell which it was."""
+    graph = clmst.Graph.from_edges([0, 0, 1, 1], [1, 1, 2, 3], [5, 5, 6, 7])
+    graph = graph.replace(vertex_labels=labels)
+    solve = clmst.maximum_spanning_forest if maximum else clmst.minimum_spanning_forest
+    forest = solve(graph)
+    clmst.write_forest(forest, path := tmp_path / "forest.parquet")
+    again = clmst.read_forest(path, graph)
+    assert again == forest
+    assert again.maximum == maximum
+    assert again.edge_ids.tolist() == forest.edge_ids.tolist()
+    assert parquet.read_table(path).column_names == ["source", "target", "weight", "edge_id"]
+
+
+def test_ids_of_a_forest_are_integers(tmp_path: Path) -> None:
+    (path := tmp_path / "forest.parquet").write_bytes(saved(edge_id=[0.5, 1.0, 2.0]))
+    graph = clmst.read_graph(path, columns=("source", "target", "weight"))
+    with pytest.raises(FileFormatError, match="the column 'edge_id' is float64; ids are integers"):
+        clmst.read_forest(path, graph)
+
+
+@pytest.mark.parametrize("dtype", ["bool", "i1", "u8", "f2", "f4", "f8"])
+def test_written_weights_keep_their_dtype(tmp_path: Path, dtype: str) -> None:
+    graph = clmst.Graph.from_edges([0, 1], [1, 2], np.array([1, 0], dtype))
+    clmst.write_graph(graph, path := tmp_path / "graph.parquet")
+    expected = "uint8" if dtype == "bool" else np.dtype(dtype).name
+    assert read_graph(path).weights.dtype == expected

@@ -10,20 +10,9 @@ import pytest
 import clmst
 from clmst import DenseGraph, Points
 from clmst.core.errors import FileFormatError, InvalidArgumentError
-from tests.io.files import parse, refuses, weight_by_edge
+from tests.io.files import explicit, parse, weight_by_edge
+from tests.io.test_text_formats import POINTS
 
-POINTS = """NAME : three
-COMMENT : a keyword without meaning here, and 3 : 4
-TYPE : TSP
-DIMENSION : 3
-EDGE_WEIGHT_TYPE : EUC_2D
-NODE_COORD_SECTION
-1 0 0
-2 3.0e0 4
-7 1 1
-EOF
-anything
-"""
 # The same distances in each layout: (0, 1) 5, (0, 2) 7, (1, 2) 9.
 LAYOUTS = {
     "FULL_MATRIX": "0 5 7  5 0 9  7 9 0",
@@ -37,13 +26,6 @@ LAYOUTS = {
     "LOWER_DIAG_COL": "0 5 7 0 9 0",
 }
 FOUR_BY_ROW, FOUR_BY_COLUMN = "1 2 3 4 5 6", "1 2 4 3 5 6"
-
-
-def explicit(layout: str, values: str, n: int = 3) -> str:
-    return (
-        f"DIMENSION: {n}\nEDGE_WEIGHT_TYPE: EXPLICIT\nEDGE_WEIGHT_FORMAT: {layout}\n"
-        f"DISPLAY_DATA_SECTION\n1 2 3\nEDGE_WEIGHT_SECTION\n{values}\nEOF\n"
-    )
 
 
 def read_points(folder: Path, text: str) -> Points | DenseGraph:
@@ -95,32 +77,6 @@ def test_triangles_of_four(tmp_path: Path, layout: str, values: str) -> None:
     expected = [[0, 1, 2, 3], [1, 0, 4, 5], [2, 4, 0, 6], [3, 5, 6, 0]]
     assert isinstance(graph, DenseGraph)
     assert graph.weights.tolist() == expected
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        (POINTS.replace("EUC_2D", "XRAY1"), "EDGE_WEIGHT_TYPE is XRAY1, which is not supported"),
-        (POINTS.replace("EUC_2D", "ATT"), "it must be one of EUC_2D, EUC_3D, GEO, EXPLICIT"),
-        (explicit("FUNCTION", "1"), "EDGE_WEIGHT_FORMAT is FUNCTION, which is not supported"),
-        (POINTS.replace("DIMENSION : 3\n", ""), "no line 'DIMENSION : ...'"),
-        (POINTS.replace(": EUC_2D", ""), "line 5: 'EDGE_WEIGHT_TYPE' begins neither a section"),
-        (POINTS.replace("DIMENSION : 3", "DIMENSION : 4"), "holds 9 numbers; by the header it"),
-        (POINTS.replace("DIMENSION : 3", "DIMENSION : x"), "line 4: the header says 'x'"),
-        (POINTS.replace("NODE_COORD_SECTION\n", ""), "line 6: '1' is outside of a section"),
-        (POINTS.replace("2 3.0e0 4\n", "2 3.0e0 four\n"), "line 8: 'four' is not a number"),
-        (POINTS.replace("3.0e0", "inf"), "coordinate 0 of point 1 is inf; all must be finite"),
-        (POINTS.replace("7 1 1", "2 1 1"), "there are two nodes 2"),
-        (POINTS.replace("EOF", "NODE_COORD_SECTION"), "there is a second NODE_COORD_SECTION"),
-        (explicit("UPPER_ROW", "1 2"), "EDGE_WEIGHT_SECTION holds 2 numbers; by the header it"),
-        (explicit("UPPER_ROW", "1 nan 2"), "is NaN"),
-        (explicit("FULL_MATRIX", "0 5 7 5 0 9 8 9 0"), "it must be symmetric"),
-        (explicit("UPPER_ROW", "1").replace("EDGE_WEIGHT_SECTION", "TOUR_SECTION"),
-         "there is no EDGE_WEIGHT_SECTION"),
-    ],
-)  # fmt: skip
-def test_what_is_wrong_is_named(tmp_path: Path, text: str, message: str) -> None:
-    refuses(tmp_path, ".tsp", text, message)
 
 
 def test_other_formats_hold_no_points(tmp_path: Path) -> None:

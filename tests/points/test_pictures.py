@@ -13,8 +13,7 @@ from clmst import InvalidArgumentError
 from clmst.cluster import HDBSCAN, single_linkage
 from clmst.core.weight_keys import Array
 from clmst.drawing import draw_clusters, draw_condensed_tree, draw_dendrogram
-from clmst.drawing.clusters import projected
-from clmst.drawing.dendrogram import _places
+from clmst.drawing.clusters import _places, projected
 
 image = pytest.importorskip("matplotlib.image")
 

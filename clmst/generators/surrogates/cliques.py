@@ -34,11 +34,11 @@ _LEAST_ALONE, _MOST_ALONE = 50, 1000  # pages of sites that nothing links to
 
 _FIRST_HASH = 7
 _SMALLEST, _SPREAD = 4, 80  # members of a clique: 4 to 83, small ones by far the most frequent
-_NEARBY = np.uint64(256)  # three members in four lie within so many vertices of the clique's base
+_NEARBY = np.uint64(256)  # vertices from a clique's base, within which three members in four lie
 
 
 def co_authors(*, n: int, drawn: int) -> Graph:
-    """Join all vertices to a path, then draw cliques until so many edges are drawn.
+    """Join all vertices to a path, then draw cliques until there are `drawn` edges.
 
     A clique's hash makes its size, its base and its members; it is also the state that the next
     clique's hash follows from.
@@ -84,14 +84,8 @@ def _author_pairs(hashes: Array, size: int, n: int) -> tuple[Array, Array]:
 def web_crawl(*, n: int, n_alone: int, listed: float) -> Graph:
     """Cut the vertices into sites, link each site's pages, and most sites with one another.
 
-    Parameters
-    ----------
-    n : int
-        Number of vertices.
-    n_alone : int
-        How many sites stay components of their own.
-    listed : float
-        The share of blocks whose pages all link one another.
+    `n_alone` sites stay components of their own. `listed` is the share of blocks whose pages all
+    link one another.
     """
     pages = np.arange(n)
     fronts = _runs(n, "sites", _SMALLEST_SITE, _LARGEST_SITE, exponent=1.0)

@@ -12,20 +12,13 @@ import numpy.typing as npt
 from clmst.core.graph import Graph
 from clmst.core.threads import slices
 from clmst.core.weight_keys import Array
+from clmst.generators.edges import HALF, packed, resolve
 from clmst.generators.hashing import Words, next_words
-from clmst.generators.surrogates.rows import (
-    BLOCK,
-    CHUNK,
-    HALF,
-    Draw,
-    graph_of_edges,
-    packed,
-    resolve,
-)
+from clmst.generators.surrogates.rows import BLOCK, CHUNK, Draw, graph_of_edges
 
 
 def uniform(*, n: int, drawn: int) -> Graph:
-    """Let the vertices draw in turn until so many edges are drawn, each end by two hashes.
+    """Draw edges from the vertices in turn, `drawn` in all, each other end by two hashes.
 
     Loops and duplicates go, which are few as long as vertices draw few of all.
     """
@@ -55,23 +48,10 @@ def recursive_matrix(
     seed: int,
     renamed: bool = False,
 ) -> Graph:
-    """Draw edges of a recursive matrix of 2**scale vertices.
+    """Draw edges of a recursive matrix of 2**scale vertices; loops and duplicates go.
 
-    Parameters
-    ----------
-    scale : int
-        Levels of the matrix.
-    drawn : int
-        Edges to draw; the graph has fewer, since loops and duplicates go.
-    chances : tuple of three floats
-        Of the upper left, upper right and lower left quarter.
-    seed : int
-    renamed : bool
-        Whether vertices get random numbers, so that hubs lie anywhere and not in front.
-
-    Notes
-    -----
-    O(drawn scale) hashes.
+    The chances are of the upper left, upper right and lower left quarter. Vertices that are
+    `renamed` get random numbers, so that hubs lie anywhere and not in front. O(drawn scale) hashes.
     """
     n = 1 << scale
     names = shuffled(n) if renamed else None

@@ -14,8 +14,9 @@ import numpy.typing as npt
 from clmst.core.graph import Graph
 from clmst.core.threads import in_threads, slices
 from clmst.core.weight_keys import Array
+from clmst.generators.edges import resolve
 from clmst.generators.hashing import Stream, Words, next_words
-from clmst.generators.surrogates.rows import CHUNK, draws_of, graph_of_edges, resolve
+from clmst.generators.surrogates.rows import CHUNK, draws_of, graph_of_edges
 
 _SEED = 11
 _CORE = 64  # the first vertices join one another at random, lest the very first be all copies' end
@@ -25,19 +26,11 @@ _QUARTER = np.uint64(4)  # of the sixteen values of four bits
 
 
 def preferential(*, n: int, edges_per_vertex: int, second_may_fail: bool = False) -> Graph:
-    """Let vertices 1, 2, ... join earlier ones, one edge after another.
+    """Join vertices 1, 2, ... to earlier ones, one edge after another.
 
     Three edges in four end where a random end of all edges before does; the others, and the very
-    first, at any earlier vertex.
-
-    Parameters
-    ----------
-    n : int
-        Number of vertices.
-    edges_per_vertex : int
-        Draws of each vertex; loops and duplicates go.
-    second_may_fail : bool
-        Whether a vertex makes its second draw only on a hash's toss of a coin.
+    first, at any earlier vertex. Loops and duplicates go. With `second_may_fail` a vertex makes its
+    second draw only on a hash's toss of a coin.
     """
     # Vertex 0 does not draw, so draws are counted from the first of vertex 1.
     hashes = _hashes(edges_per_vertex, n * edges_per_vertex)
@@ -85,20 +78,9 @@ def topology(
     """Grow a network by copying, close triangles, and set crumbs beside it.
 
     Vertex i makes about ``few / sqrt(random)`` draws, so some vertices make hundreds. Each draw
-    joins a vertex, and also one of those that this vertex itself has drawn. The last `in_crumbs`
-    vertices are `n_crumbs` paths of their own.
-
-    Parameters
-    ----------
-    n : int
-        Number of vertices.
-    n_crumbs, in_crumbs : int
-        Components beside the large one, and the vertices in all of them.
-    few : float
-        The fewest draws of a vertex, not rounded down yet.
-    anyone, near : float
-        Chances that a draw goes to any earlier vertex, or to one of the last 64; the others copy
-        an earlier draw.
+    joins a vertex, and also one of those that this vertex itself has drawn. The chances that it
+    goes to any earlier vertex, or to one of the last 64, are `anyone` and `near`; the others copy
+    an earlier draw. The last `in_crumbs` vertices are `n_crumbs` paths of their own.
     """
     n_large = n - in_crumbs
     counts = _draw_counts(n_large, few)

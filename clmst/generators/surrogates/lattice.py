@@ -16,22 +16,16 @@ import numpy.typing as npt
 from clmst.core.graph import Graph
 from clmst.core.threads import in_threads, slices
 from clmst.core.weight_keys import Array
+from clmst.generators.edges import packed
 from clmst.generators.hashing import Words, next_words
-from clmst.generators.surrogates.rows import BLOCK, packed, symmetric_graph, weights_of
+from clmst.generators.surrogates.rows import BLOCK, symmetric_graph, weights_of
 
 Flags = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Span:
-    """Some consecutive vertices and what lies before them.
-
-    Attributes
-    ----------
-    vertices : ndarray of int64
-    has_left, has_above, has_right : ndarray of bool
-        Whether a vertex has neighbours there in the lattice; the first row lies above all.
-    """
+    """Consecutive vertices, and whether each has neighbours there; the first row is above all."""
 
     vertices: npt.NDArray[np.int64]
     has_left: Flags

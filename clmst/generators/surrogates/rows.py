@@ -17,13 +17,12 @@ import numpy.typing as npt
 from clmst.core.graph import Graph
 from clmst.core.threads import in_threads, slices
 from clmst.core.weight_keys import Array
+from clmst.generators.edges import HALF, packed
 from clmst.generators.hashing import Words, next_words
 
-Entries = npt.NDArray[np.int64]
 Draw = Callable[[], tuple[Array, Array]]
 """Draws a chunk of edges when called: arrays of endpoints u and v, unsigned."""
 
-HALF = np.uint64(32)
 CHUNK = 1 << 18  # edges in a chunk
 _BUCKET_BITS = 8  # a byte tells a word's bucket: NumPy sorts bytes by counting
 _COPY_BLOCK = 1 << 22  # numbers that a thread copies at a time
@@ -33,24 +32,10 @@ _COPY_BLOCK = 1 << 22  # numbers that a thread copies at a time
 BLOCK = 1 << 16
 
 
-def packed(rows: Array, columns: Array) -> Words:
-    """Return ``row << 32 | column`` of each pair of vertices."""
-    words = rows.astype(np.uint64)
-    words <<= HALF
-    words |= columns.astype(np.uint64, copy=False)
-    return words
-
-
 def weights_of(words: Words, n: int, out: npt.NDArray[np.int32]) -> None:
     """Write 1 + hash(u, v) mod n of each word, u < v its vertices: both directions weigh the same.
 
-    Parameters
-    ----------
-    words : ndarray of uint64, shape (m,)
-        Pairs in either direction.
-    n : int
-        Number of vertices; a modulus below 2 is taken as 2.
-    out : ndarray of int32, shape (m,)
+    A modulus below 2 is taken as 2.
     """
     modulus = np.uint64(max(n, 2))
     for block in slices(words.size, BLOCK):
@@ -62,25 +47,6 @@ def weights_of(words: Words, n: int, out: npt.NDArray[np.int32]) -> None:
         hashes %= modulus
         hashes += np.uint64(1)
         out[block] = hashes
-
-
-def resolve(entries: Entries) -> None:
-    """Follow every copy to the value that it comes to, in place.
-
-    Parameters
-    ----------
-    entries : ndarray of int64, shape (m,)
-        A value from 0 on, or ~k: a copy of entry k. No chain of copies comes back to itself.
-
-    Notes
-    -----
-    Pointer jumping: in every round a copy takes the entry of its source, so that chains halve. O(m)
-    for copies of random entries, whose chains are short; O(m log m) at worst.
-    """
-    copies = np.flatnonzero(entries < 0)
-    while copies.size:
-        entries[copies] = entries[~entries[copies]]
-        copies = copies[entries[copies] < 0]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,23 +70,10 @@ class _Rows:
 
 
 def graph_of_edges(n: int, draws: Iterable[Draw]) -> Graph:
-    """Make a simple symmetric graph of all edges drawn, weighed by their hash.
+    """Make a simple symmetric graph of n >= 1 vertices of all edges drawn, weighed by their hash.
 
-    Parameters
-    ----------
-    n : int
-        Number of vertices, at least 1.
-    draws : iterable of callables
-        Each draws a chunk, of about :data:`CHUNK` edges, in some thread.
-
-    Returns
-    -------
-    Graph
-        Its arrays are not checked again.
-
-    Notes
-    -----
-    O(m log m) for m drawn edges. 16 bytes an edge drawn, beside 16 an edge of the graph.
+    Each draw is of about :data:`CHUNK` edges, in some thread. O(m log m) for m drawn edges;
+    16 bytes an edge drawn, beside 16 an edge of the graph.
     """
     shift = max((n - 1).bit_length() - _BUCKET_BITS, 0)
     splits = in_threads(lambda draw: _split(*draw(), shift), draws)
