@@ -5,7 +5,7 @@ Before its first use on a device, it solves problems with known answers there. T
 (:mod:`clmst.runtime.verdicts`), so this happens once. The layer of the family chooses the problems;
 this module knows no graphs.
 
-A driver that is not proven (``proven.py``) is tested in a child process (``child.py``), and so is
+A driver that is not proven (``quirks.py``) is tested in a child process (``child.py``), and so is
 one of which a process has ended in the middle of a test.
 """
 
@@ -28,7 +28,7 @@ from clmst.core.errors import (
 from clmst.runtime import failures
 from clmst.runtime.kernel_family import ONLY, KernelFamily, SelfTestResult, survived
 from clmst.runtime.long_work import timed
-from clmst.runtime.proven import is_proven
+from clmst.runtime.quirks import is_proven
 from clmst.runtime.verdicts import Verdict, VerdictStore
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from clmst.families import BY_NAME
 from clmst.runtime import child, trust
 from clmst.runtime.child_main import ChildRequest, DeviceSpec
 from clmst.runtime.kernel_family import Case, KernelFamily
-from clmst.runtime.proven import PROVEN, is_proven
+from clmst.runtime.quirks import PROVEN, is_proven
 from clmst.runtime.trial import TRIAL
 from tests.caches import use_own_cache
 from tests.variants import GPU_SHAPE

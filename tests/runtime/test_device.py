@@ -17,8 +17,7 @@ import clmst
 from clmst import Device, OutOfDeviceMemoryError, UnsupportedDeviceError
 from clmst.core.errors import KernelBuildError
 from clmst.runtime.capabilities import HostArrays
-from clmst.runtime.launcher import Launcher
-from clmst.runtime.profile import Profile
+from clmst.runtime.launcher import Launcher, Profile
 from tests.forests import assert_same_forest
 from tests.variants import GPU_SHAPE
 

@@ -15,8 +15,7 @@ import pytest
 import clmst
 from clmst import Device
 from clmst.runtime import transfer
-from clmst.runtime.launcher import Launcher
-from clmst.runtime.profile import Profile
+from clmst.runtime.launcher import Launcher, Profile
 from clmst.runtime.transfer import Staging, StagingShape, Transfer
 from tests.forests import assert_same_forest
 

@@ -12,7 +12,7 @@ from clmst import Device, Graph, peeling
 from clmst.algorithms.parts import costs as model
 from clmst.core import topology
 from clmst.repeated.strategies import Choice
-from clmst.runtime.device_costs import Costs
+from clmst.runtime.tuning import Costs
 from tests.algorithms.parts.test_costs import CPU, GPU
 from tests.repeated.device_sets import clustered_graph, every_device_set
 
