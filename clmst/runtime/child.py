@@ -56,13 +56,7 @@ Facts = dict[str, Any]  # what came of a request: its `state`, and what belongs 
 
 
 class ChildProcess:
-    """A process that runs self-tests.
-
-    Raises
-    ------
-    OSError, ValueError, RuntimeError
-        It cannot be started.
-    """
+    """A process that runs self-tests."""
 
     def __init__(self) -> None:
         session: dict[str, Any] = {}

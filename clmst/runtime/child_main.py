@@ -62,13 +62,7 @@ class DeviceSpec:
         )
 
     def found(self) -> Device:
-        """Return the device: not tried, and trusted, since a test may use other families.
-
-        Raises
-        ------
-        LookupError
-            It is not there.
-        """
+        """Return the device: not tried, and trusted, since a test may use other families."""
         alike = [one for one in discovery.opencl_devices() if _identity(one) == self.identity]
         if self.number >= len(alike):
             raise LookupError(f"there is no device {self.identity[0]!r}")
@@ -108,13 +102,7 @@ def _identity(cl_device: Any) -> tuple[str, ...]:
 
 
 class ChildServer:
-    """Runs the self-tests that a parent asks for.
-
-    Parameters
-    ----------
-    table : str
-        The module that has all families; it is imported for the first test of one.
-    """
+    """Runs the self-tests that a parent asks for, of families in the table of a module."""
 
     def __init__(self, table: str) -> None:
         self._table = table

@@ -27,43 +27,24 @@ _BLOCKS, _BLOCK_BYTES = 4, 4 << 20  # of ordinary memory, where neither device t
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceCopy:
-    """A copy from a buffer into another device's buffer.
-
-    Attributes
-    ----------
-    source, target : device buffer
-    n_bytes : int
-    begin, offset : int
-        The first byte in the source, and in the target.
-    """
+    """A copy of bytes from one device's buffer into another's."""
 
     source: Memory
     target: Memory
     n_bytes: int
-    begin: int = 0
-    offset: int = 0
+    begin: int = 0  # the first byte in the source
+    offset: int = 0  # and in the target
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceMove:
-    """What copies between two devices took.
+    """What copies between two devices took."""
 
-    Attributes
-    ----------
-    source, target : str
-        The devices' descriptions.
-    n_bytes : int
-    way : {"driver", "host"}
-        Whether the driver copied by itself, or through the host's memory.
-    began, ms : float
-        By ``time.perf_counter``; how long it took.
-    """
-
-    source: str
+    source: str  # the devices' descriptions
     target: str
     n_bytes: int
-    way: str
-    began: float
+    way: str  # "driver", which copied by itself, or "host", through whose memory it went
+    began: float  # by ``time.perf_counter``
     ms: float
 
 

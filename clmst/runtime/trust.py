@@ -40,19 +40,12 @@ if TYPE_CHECKING:
 _MOST_ENDED = 2
 _ENDED = "processes ended in the middle of its self-test, and none can be started to find out why"
 
-
 # Why a family is refused that a device never uses; no such verdict is kept.
 _UNSUITED = "its kernels are not for such a device"
 
 
 class NoFamilyLeftError(UnsupportedDeviceError):
-    """A device failed the self-tests of all families that could do the work.
-
-    Parameters
-    ----------
-    device : Device
-    reason : str
-    """
+    """A device failed the self-tests of all families that could do the work."""
 
     def __init__(self, device: Device, reason: str) -> None:
         super().__init__(f"{device.description} cannot be used: {reason}")
@@ -88,11 +81,6 @@ class Trust:
 
     A device makes this object each time its trust is asked for, and keeps only the record. If it
     kept the object, both would be a reference cycle, and the device's context would live on.
-
-    Parameters
-    ----------
-    device : Device
-    record : TrustRecord
     """
 
     __slots__ = ("_device", "_record")

@@ -54,26 +54,13 @@ class Identity:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tuning:
-    """A policy, and where it comes from.
-
-    Attributes
-    ----------
-    policy : Policy
-    source : {"given", "user", "device", "vendor", "default"}
-        The most specific table that has a field of it.
-    title : str
-        What that table's entry is for, in a few words.
-    measured : str
-        What it was measured on; empty if unknown.
-    note : str
-        Why the user's own entry of that name, if any, is not used.
-    """
+    """A policy, and where it comes from."""
 
     policy: Policy
-    source: Source
-    title: str
-    measured: str = ""
-    note: str = ""
+    source: Source  # the most specific table that has a field of it
+    title: str  # what that table's entry is for, in a few words
+    measured: str = ""  # what it was measured on; empty if unknown
+    note: str = ""  # why the user's own entry of that name, if any, is not used
 
     @property
     def description(self) -> str:
