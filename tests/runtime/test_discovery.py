@@ -17,7 +17,7 @@ import pyopencl as cl
 import pytest
 
 import clmst
-from clmst import Device, InvalidArgumentError, UnsupportedDeviceError
+from clmst import Device, InvalidArgumentError, OutOfDeviceMemoryError, UnsupportedDeviceError
 from clmst.runtime import discovery
 from clmst.runtime.embedded import VENDORS_VARIABLE
 from tests.forests import assert_same_forest
@@ -139,42 +139,41 @@ def test_cpu_runtimes_are_tested(platform: str, package: str) -> None:
 
 def test_real_devices_are_listed_best_first(any_device: Device) -> None:
     listed = clmst.devices()
-    (chosen,) = [entry for entry in listed if entry.chosen]
-    assert chosen is next(entry for entry in listed if entry.usable)
-    assert chosen.device.description == any_device.description
+    (best,) = [entry for entry in listed if entry.chosen]
+    assert best is next(entry for entry in listed if entry.usable)
+    assert best.device.description == any_device.description
     for entry in listed:
         assert entry.usable == (entry.reason is None)
 
 
-def test_ranking(machine: Machine) -> None:
-    """GPUs, other accelerators, CPUs with Intel's first, simulators; the larger one first."""
-    for rows in (MACHINE, MACHINE[::-1]):
-        machine(*rows)
-        listed = clmst.devices()
-        assert [entry.device.name for entry in listed] == BEST_FIRST
-        assert [entry.chosen for entry in listed] == [True] + [False] * 5
-        assert clmst.get_device().name == "gfx1100"
+def chosen() -> list[str]:
+    return [entry.device.name for entry in clmst.devices() if entry.chosen]
 
 
-def test_software_comes_after_hardware(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever kind it says it is, and however many units: it shares the CPU, and is slower."""
+@pytest.mark.parametrize("order", [1, -1])
+def test_ranking(machine: Machine, monkeypatch: pytest.MonkeyPatch, order: int) -> None:
+    """GPUs, other accelerators, CPUs with Intel's first, software by its kind; the larger first.
+
+    Software shares the CPU, and is slower, whatever kind it says it is, and however many units.
+    """
     last = [SOFTWARE[place][0] for place in (2, 1, 3, 0)]  # rasterisers by size, the emulator
-    for rows in ((*SOFTWARE, *MACHINE), (*MACHINE[::-1], *SOFTWARE[::-1])):
-        machine(*rows)
-        listed = [entry.device.name for entry in clmst.devices()]
-        assert listed == [*BEST_FIRST[:-1], *last, BEST_FIRST[-1]]
     cpus = [row for row in MACHINE if row[3] == "cpu"]
-    for hardware, chosen in ((cpus, "AMD EPYC"), (cpus[:1], "pthread-zen"), ((), last[0])):
-        machine(*SOFTWARE, *hardware)
+    for rows, best_first in (
+        (MACHINE, BEST_FIRST),
+        ((*SOFTWARE, *MACHINE), [*BEST_FIRST[:-1], *last, BEST_FIRST[-1]]),
+        ((*SOFTWARE, *cpus), ["AMD EPYC", "pthread-zen", *last]),
+        ((*SOFTWARE, *cpus[:1]), ["pthread-zen", *last]),
+        (SOFTWARE, last),
+    ):
+        machine(*rows[::order])
         monkeypatch.setattr(discovery, "_resolved", {})
-        assert clmst.get_device().name == chosen
-        assert [d.device.name for d in clmst.devices() if d.chosen] == [chosen]
+        assert [entry.device.name for entry in clmst.devices()] == best_first
+        assert chosen() == best_first[:1] == [clmst.get_device().name]
     machine(*SOFTWARE, *cpus)
     monkeypatch.setattr(discovery, "_resolved", {})
-    assert clmst.get_device("intel").name == "AMD EPYC"
-    assert clmst.get_device("cpu").name == "AMD EPYC"
-    assert clmst.get_device("fpga").name == SOFTWARE[0][0]
-    assert clmst.get_device("zink").name == SOFTWARE[2][0]
+    for name, meant in (("intel", "AMD EPYC"), ("cpu", "AMD EPYC"), ("fpga", last[3]),
+                        ("zink", last[0])):  # fmt: skip
+        assert clmst.get_device(name).name == meant
     with pytest.raises(InvalidArgumentError, match="no device matches 'gpu'; there are: AMD EPYC"):
         clmst.get_device("gpu")
 
@@ -286,7 +285,7 @@ def test_names(machine: Machine, monkeypatch: pytest.MonkeyPatch, name: str, mea
     assert clmst.get_device(name).name == meant
     monkeypatch.setenv("CLMST_DEVICE", name)
     assert clmst.get_device().name == meant
-    assert [d.device.name for d in clmst.devices() if d.chosen] == [meant]
+    assert chosen() == [meant]
     assert clmst.get_device("zen").name == "pthread-zen"  # an argument wins
 
 
@@ -313,18 +312,18 @@ def test_several_devices_of_a_name(machine: Machine, monkeypatch: pytest.MonkeyP
     assert [d.device.cl_device.max_compute_units for d in clmst.devices() if d.chosen] == [7]
 
 
-@pytest.mark.parametrize("by", ["argument", "variable"])
 def test_unknown_name_lists_what_there_is(
-    machine: Machine, monkeypatch: pytest.MonkeyPatch, by: str
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """By argument and by variable."""
     machine(*MACHINE)
-    if by == "variable":
-        monkeypatch.setenv("CLMST_DEVICE", "abacus")
-    with pytest.raises(InvalidArgumentError) as caught:
-        clmst.get_device("abacus" if by == "argument" else None)
-    assert str(caught.value).startswith("no device matches 'abacus'; there are: gfx1100 (AMD ")
-    for name, platform, *_ in MACHINE:
-        assert f"{name} ({platform})" in str(caught.value)
+    monkeypatch.setenv("CLMST_DEVICE", "abacus")
+    for name in ("abacus", None):
+        with pytest.raises(InvalidArgumentError) as caught:
+            clmst.get_device(name)
+        assert str(caught.value).startswith("no device matches 'abacus'; there are: gfx1100 (AMD ")
+        for device, platform, *_ in MACHINE:
+            assert f"{device} ({platform})" in str(caught.value)
 
 
 @pytest.mark.parametrize("wrong", [3, b"gpu", object(), [], SimpleNamespace(device=1)])
@@ -372,28 +371,22 @@ def test_unknown_capability_in_the_variable(monkeypatch: pytest.MonkeyPatch) -> 
 
 @pytest.mark.parametrize("profile", [False, True])
 def test_callers_queue(device: Device, profile: bool) -> None:
-    """The work goes to the caller's queue, in the caller's context."""
+    """The work goes to the caller's queue, in the caller's context, and a forest stays there."""
     context = cl.Context([device.cl_device])  # kept: queues of Intel's runtime do not hold theirs
     queue = cl.CommandQueue(context)
     mine = clmst.get_device(queue)
     assert mine.queue is queue
     assert mine.context == context
     graph = clmst.generate("random", n=500, seed=2)
+    expected = clmst.kruskal(graph)
     forest = clmst.minimum_spanning_forest(graph, device=queue, profile=profile)
-    assert_same_forest(forest, clmst.kruskal(graph))
+    assert_same_forest(forest, expected)
     assert forest.stats["device"] == device.description
-
-
-def test_forest_kept_in_the_callers_context(any_device: Device) -> None:
-    """Its buffers are of use to kernels of the caller's."""
-    context = cl.Context([any_device.cl_device])
-    queue = cl.CommandQueue(context)
-    graph = clmst.generate("random", n=500, seed=2)
     kept = clmst.minimum_spanning_forest(graph, device=queue, keep_on_device=True)
     slots = np.empty(kept.n_edges, np.uint32)
     copy: Any = cl.enqueue_copy  # whose stub wants one kind of memory
     copy(queue, slots, kept.slots)
-    np.testing.assert_array_equal(slots, clmst.kruskal(graph).edge_ids)
+    np.testing.assert_array_equal(slots, expected.edge_ids)
 
 
 def test_queue_of_a_device_without_a_capability(
@@ -407,10 +400,6 @@ def test_queue_of_a_device_without_a_capability(
 
 def test_memory_that_others_have(monkeypatch: pytest.MonkeyPatch) -> None:
     """NVIDIA's driver blames the host where a GPU has no memory for another context."""
-    import pyopencl as cl
-
-    from clmst.core.errors import OutOfDeviceMemoryError
-
     makes = cl.Context
 
     def full(*_: Any, **__: Any) -> Any:
