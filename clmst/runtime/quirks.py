@@ -129,7 +129,7 @@ QUIRKS = (
         "a fill of 2 GiB never completes; one that begins at 2 GiB or more writes elsewhere",
         "`Launcher.fill` fills more than `MOST_FILLED` bytes by a kernel",
         where="runtime/launcher.py",
-        test="tests/runtime/test_device.py::test_large_fills",
+        test="tests/runtime/test_device.py::test_read_write_fill",
     ),
     Quirk(
         "nvidia-two-threads",
