@@ -25,7 +25,7 @@ from clmst.runtime.kernel_family import KernelFamily
 from clmst.runtime.trust import Trust
 from clmst.scale import edge_block, reductions, stream_sink
 from clmst.scale.rows import StreamPiece
-from tests.runtime.test_device_memory import pinned
+from tests.runtime.test_transfer import pinned
 from tests.scale.edges import Edges, cut, forest_of_edges, limit_for, random_edges
 
 N, M = 120, 6000
