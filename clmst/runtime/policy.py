@@ -109,7 +109,7 @@ class Policy:
         gpu=1024, cpu=256, unit="edges", least=1, most=65536, tries=_doubling(64, 4096), **_ECL,
     )
     hub_row: int = _declared(
-        "Rows of more slots are cut into pieces of this many, one for each lane group.",
+        "Rows of more slots are cut into pieces of that size, one for each lane group.",
         gpu=128, cpu=128, unit="slots", least=5, most=1 << 20, tries=_doubling(32, 2048), **_ECL,
         shape="groups",
     )

@@ -190,7 +190,7 @@ def builds_grid_barriers(cl_device: Any) -> bool:
 
 
 def fitting_work_items(cl_device: Any, registers: int) -> int:
-    """Return the most work-items of so many registers that a work-group of NVIDIA's may have."""
+    """Return the largest work-group on NVIDIA's GPUs, by the registers of a work-item."""
     fitting: int = min(cl_device.registers_per_block_nv // registers, cl_device.max_work_group_size)
     return fitting
 

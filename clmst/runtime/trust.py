@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from clmst.runtime.device import Device
     from clmst.runtime.specialisation import Specialisation
 
-# Where no child process can be started, so many processes may end in the middle of a test before
-# it is no longer tried: one may have been ended from outside.
+# Processes that may end in the middle of a test, where no child can be started, before it is no
+# longer tried: one may have been ended from outside.
 _MOST_ENDED = 2
 _ENDED = "processes ended in the middle of its self-test, and none can be started to find out why"
 

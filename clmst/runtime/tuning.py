@@ -234,7 +234,7 @@ class Costs:
         return 2 * self.cell_ns < self.edge_ns
 
     def is_dense(self, sizes: Array, edges: Array) -> Array:
-        """Return whether `dense` is quicker for parts of so many vertices and edges."""
+        """Return whether `dense` is quicker for parts, by their numbers of vertices and edges."""
         return edges * self.edge_ns > sizes.astype(np.float64) ** 2 * self.cell_ns
 
     def sparse(self, n: int, m: int) -> float:

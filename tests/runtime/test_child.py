@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,6 +18,7 @@ from clmst.runtime.kernel_family import Case, KernelFamily
 from clmst.runtime.quirks import PROVEN, is_proven
 from clmst.runtime.trial import TRIAL
 from tests.caches import use_own_cache
+from tests.processes import run_python
 from tests.variants import GPU_SHAPE
 
 
@@ -144,10 +142,7 @@ print(process.returncode)
 def test_idle_child_ends_by_itself() -> None:
     """And leaves no zombie, warning or output."""
     began = time.monotonic()
-    done = subprocess.run(
-        [sys.executable, "-X", "dev", "-c", IDLE],
-        capture_output=True, text=True, check=True, timeout=120, env=dict(os.environ),
-    )  # fmt: skip
+    done = run_python("-X", "dev", "-c", IDLE)
     assert done.stdout.split()[1] == "0"
     assert done.stderr == ""
     assert time.monotonic() - began < 60
