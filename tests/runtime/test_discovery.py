@@ -93,6 +93,7 @@ def machine(monkeypatch: pytest.MonkeyPatch) -> Machine:
     def put(*rows: tuple[str, str, str, str, int], failures: dict[str, str] | None = None) -> None:
         platforms = [SimpleNamespace(get_devices=lambda row=row: [fake(*row)]) for row in rows]
         monkeypatch.setattr(cl, "get_platforms", lambda: platforms)
+        monkeypatch.setattr(discovery, "_resolved", {})
         failed = failures or {}
         trial = property(lambda device: failed.get(device.name))
         monkeypatch.setattr(Device, "trial_failure", trial)
@@ -132,7 +133,7 @@ def chosen() -> list[str]:
 
 
 @pytest.mark.parametrize("order", [1, -1])
-def test_ranking(machine: Machine, monkeypatch: pytest.MonkeyPatch, order: int) -> None:
+def test_ranking(machine: Machine, order: int) -> None:
     """GPUs, other accelerators, CPUs with Intel's first, software by its kind; the larger first.
 
     Software shares the CPU, and is slower, whatever kind it says it is, and however many units.
@@ -147,11 +148,9 @@ def test_ranking(machine: Machine, monkeypatch: pytest.MonkeyPatch, order: int) 
         (SOFTWARE, last),
     ):
         machine(*rows[::order])
-        monkeypatch.setattr(discovery, "_resolved", {})
         assert [entry.device.name for entry in clmst.devices()] == best_first
         assert chosen() == best_first[:1] == [clmst.get_device().name]
     machine(*SOFTWARE, *cpus)
-    monkeypatch.setattr(discovery, "_resolved", {})
     for name, meant in (("intel", "AMD EPYC"), ("cpu", "AMD EPYC"), ("fpga", last[3]),
                         ("zink", last[0])):  # fmt: skip
         assert clmst.get_device(name).name == meant
@@ -386,7 +385,6 @@ def test_memory_that_others_have(monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: Any, **__: Any) -> Any:
         raise cl.MemoryError("Context failed: OUT_OF_HOST_MEMORY")
 
-    monkeypatch.setattr(discovery, "_resolved", {})
     monkeypatch.setattr(cl, "Context", full)
     with pytest.raises(OutOfDeviceMemoryError, match=r"no memory left for a context .*OUT_OF_HOST"):
         clmst.get_device()
