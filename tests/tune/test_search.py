@@ -93,7 +93,7 @@ def test_lucky_candidate_has_to_win_twice() -> None:
     seen = [(START, START)]
 
     def lucky(*pair: Policy) -> float:
-        seen.append(pair)
+        seen.append((pair[0], pair[1]))
         return 1.0 if pair in seen[:-1] else 0.5
 
     outcome = run(bowl, ["hub_row"], compare=lucky)
