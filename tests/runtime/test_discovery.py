@@ -19,8 +19,8 @@ from clmst.runtime import discovery
 from clmst.runtime.embedded import VENDORS_VARIABLE
 from tests.forests import assert_same_forest
 from tests.processes import lacks, printed
+from tests.runtime.test_capabilities import INT64, described
 
-INT64 = "cl_khr_int64_base_atomics cl_khr_int64_extended_atomics"
 KINDS = {
     "gpu": cl.device_type.GPU,
     "cpu": cl.device_type.CPU,
@@ -57,21 +57,10 @@ Machine = Callable[..., None]
 
 
 def fake(name: str, platform: str, vendor: str, kind: str, units: int) -> Any:
-    return SimpleNamespace(
-        name=name,
-        platform=SimpleNamespace(name=platform, vendor=vendor),
-        vendor=vendor,
-        driver_version="1.0",
-        version="OpenCL 3.0",
-        type=KINDS[kind],
-        extensions=INT64,
-        max_compute_units=units,
-        max_work_group_size=1024,
-        local_mem_size=1 << 16,
-        global_mem_size=1 << 33,
-        max_mem_alloc_size=1 << 31,
-        mem_base_addr_align=1024,
-    )
+    return described(
+        name=name, platform=SimpleNamespace(name=platform, vendor=vendor), vendor=vendor,
+        kind=KINDS[kind], extensions=INT64, max_compute_units=units,
+    )  # fmt: skip
 
 
 @pytest.fixture(autouse=True)
