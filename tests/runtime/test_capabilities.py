@@ -45,6 +45,7 @@ def capable() -> Capabilities:
 
 
 SVM = cl.device_svm_capabilities
+COARSE = SVM.COARSE_GRAIN_BUFFER
 GPU, CPU, NVIDIA = cl.device_type.GPU, cl.device_type.CPU, "NVIDIA Corporation"
 
 
@@ -68,13 +69,14 @@ GPU, CPU, NVIDIA = cl.device_type.GPU, cl.device_type.CPU, "NVIDIA Corporation"
         ),
         # OpenCL 1.2 does not know the question after shared memory: asking it is an error.
         *(
-            ({"kind": kind, **({} if svm is None else {"svm_capabilities": svm})}, {"host_arrays": way})
-            for kind, svm, way in (
-                (CPU, SVM.COARSE_GRAIN_BUFFER | SVM.FINE_GRAIN_SYSTEM, "shared"),
-                (CPU, SVM.COARSE_GRAIN_BUFFER | SVM.FINE_GRAIN_BUFFER, "wrapped"),
-                (CPU, None, "wrapped"),
-                (GPU, SVM.FINE_GRAIN_SYSTEM, "copied"),  # pages would travel one by one
-                (GPU, None, "copied"),
+            ({"kind": kind, **answer}, {"host_arrays": way})
+            for kind, answer, way in (
+                (CPU, {"svm_capabilities": COARSE | SVM.FINE_GRAIN_SYSTEM}, "shared"),
+                (CPU, {"svm_capabilities": COARSE | SVM.FINE_GRAIN_BUFFER}, "wrapped"),
+                (CPU, {}, "wrapped"),
+                # Pages would travel one by one.
+                (GPU, {"svm_capabilities": SVM.FINE_GRAIN_SYSTEM}, "copied"),
+                (GPU, {}, "copied"),
             )
         ),
         *(

@@ -13,7 +13,7 @@ from clmst import Device, EclOptions
 from clmst.algorithms.families import family_of, with_options
 from clmst.families import BY_NAME
 from clmst.runtime import child, trust
-from clmst.runtime.child_main import ChildRequest, DeviceSpec
+from clmst.runtime.child_main import DeviceSpec, decoded, encoded
 from clmst.runtime.kernel_family import Case, KernelFamily
 from clmst.runtime.quirks import PROVEN, is_proven
 from clmst.runtime.trial import TRIAL
@@ -71,9 +71,9 @@ def test_device_is_found_again(new: Device) -> None:
         new.with_policy(GPU_SHAPE),
         Device(new.cl_device, queue=queue, _optimised=False),
     ):
-        line = ChildRequest(spec=DeviceSpec.of(device), family="ecl", case=Case()).line()
+        line = encoded(DeviceSpec.of(device), "ecl", Case())
         assert line.count(b"\n") == 1
-        found = ChildRequest.of(line).spec.found()
+        found = decoded(line)[0].found()
         assert found.cl_device == device.cl_device
         assert (found.without, found.policy) == (device.without, device.policy)
         assert found.capabilities == device.capabilities
