@@ -74,13 +74,18 @@ def test_errors_say_whose_they_are(
 
 @every_device_set("three")
 @pytest.mark.parametrize("run", [together, in_tree])
-def test_interrupts_come_first(devices: list[Device], run: Any) -> None:
+def test_which_error_comes_first(devices: list[Device], run: Any) -> None:
+    """Interrupts, then failures of devices: work without these finds faults of the input again."""
+    errors = [InvalidGraphError("bad"), ZeroDivisionError("odd"), KeyboardInterrupt()]
+
     def work(number: int) -> None:
-        if number == 0:
-            raise KeyboardInterrupt
-        raise DeviceError("broken")
+        if number < len(errors):
+            raise errors[number]
 
     with pytest.raises(KeyboardInterrupt):
+        run(devices, work)
+    errors.pop()
+    with pytest.raises(DeviceError, match=r"device 1 .*odd"), named_failures(devices):
         run(devices, work)
 
 

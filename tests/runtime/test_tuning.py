@@ -256,6 +256,7 @@ def test_round_trip(tmp_path: Path) -> None:
 
 OTHERS = [{"device": "Card 8"}, {"platform": "Else"}, {"driver": "2.0"}]
 ANOTHER: dict[str, Any] = {"measured": "another day", "figures": {}}
+OF_ANOTHER_VERSION = {**ANOTHER, "clmst": "9.9", "values": {"bytes_per_item": 32}}
 
 
 @pytest.mark.parametrize(
@@ -263,7 +264,7 @@ ANOTHER: dict[str, Any] = {"measured": "another day", "figures": {}}
     [
         *(({}, other, [{}, other]) for other in OTHERS),
         # What another version of clmst found goes, and what was searched again.
-        (ANOTHER, {"clmst": "9.9"}, [{"clmst": "9.9"}]),
+        ({}, OF_ANOTHER_VERSION, [OF_ANOTHER_VERSION]),
         ({}, {"values": (same := {"hub_row": 5, "radix_bits": 5})}, [{"values": same}]),
         # What was tuned before stays where a search was for something else.
         (
