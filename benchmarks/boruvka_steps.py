@@ -25,7 +25,7 @@ from clmst.bench.agreement import Agreement
 from clmst.bench.canvas import GRID, panels
 from clmst.bench.harness import WrongResultError, median_seconds
 from clmst.runtime.device_graph import DeviceGraph
-from clmst.runtime.profile import KernelTime
+from clmst.runtime.launcher import KernelTime
 
 FINDING = ("append", "mark segments", "segmented minimum scan")
 SPARSE_DEGREE = 8

@@ -18,8 +18,7 @@ from clmst.bench.harness import Contestant, Harness, Times, seconds_of
 from clmst.core.weight_keys import Array
 from clmst.primitives import scan
 from clmst.runtime.array import DeviceArray
-from clmst.runtime.launcher import Launcher
-from clmst.runtime.profile import Profile
+from clmst.runtime.launcher import Launcher, Profile
 
 LARGEST_MIB = 512  # as in the paper, whose sizes are the powers of two from 1 MB to 512 MB
 

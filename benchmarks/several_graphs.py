@@ -14,8 +14,8 @@ from clmst.algorithms.parts.costs import ends_of_parts
 from clmst.algorithms.prim.mirror import rows_of
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.graph_checks import MAX_SLOTS
-from clmst.runtime.device_costs import Costs
 from clmst.runtime.launcher import Launcher
+from clmst.runtime.tuning import Costs
 
 _SOURCE = Path(__file__).with_name("several_graphs.cl")
 

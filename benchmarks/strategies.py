@@ -47,8 +47,7 @@ from clmst.algorithms.edge_parallel.solve import EdgeParallelRun
 from clmst.bench.agreement import Agreement
 from clmst.bench.harness import WrongResultError, seconds_of
 from clmst.runtime.device_graph import DeviceGraph
-from clmst.runtime.launcher import Launcher
-from clmst.runtime.profile import Profile
+from clmst.runtime.launcher import Launcher, Profile
 
 MP, CU, KRUSKAL = "MP", "CU", "Kruskal"
 UNION_FINDS = get_args(UnionFind)

@@ -75,26 +75,6 @@ from tests.conftest import SHARED_DATA
 from tests.cores import peel
 from tests.oclgrind import POLICIES, allocate_exactly, only_device
 
-Options: TypeAlias = (
-    EclOptions
-    | EdgeParallelOptions
-    | BoruvkaOptions
-    | FilterBoruvkaOptions
-    | PmaOptions
-    | PrimOptions
-    | PrimBoruvkaOptions
-)
-
-ALGORITHM_OF: dict[type[Options], str] = {
-    EclOptions: "ecl",
-    EdgeParallelOptions: "edge-parallel",
-    BoruvkaOptions: "boruvka",
-    FilterBoruvkaOptions: "filter-boruvka",
-    PmaOptions: "pma",
-    PrimOptions: "prim",
-    PrimBoruvkaOptions: "prim-boruvka",
-}
-
 
 def small_cases() -> Iterator[tuple[str, Graph]]:
     """Yield the small cases of other projects, where the folder of shared data is at hand."""
@@ -123,6 +103,11 @@ def hub(weights: np.dtype[Any], *sizes: int) -> Graph:
     return Graph.from_edges(u, v, w, n_vertices=n + 3)
 
 
+def is_right(forest: Any, graph: Graph, *, maximum: bool = False) -> bool:
+    """Return whether a forest has the edges that the oracle finds."""
+    return np.array_equal(forest.edge_ids, clmst.kruskal(graph, maximum=maximum).edge_ids)
+
+
 def small_hub(weights: np.dtype[Any]) -> Graph:
     """Return a hub of two fifths of the edges and half of the vertices."""
     return hub(weights, 40, 100, 200)
@@ -133,88 +118,80 @@ def chain(n: int = 150) -> Graph:
     return Graph.from_edges(np.arange(n - 1), np.arange(1, n), np.arange(n - 1) % 7)
 
 
-def boruvka_runs(shape: str) -> Iterator[tuple[str, Graph, BoruvkaOptions, bool]]:
-    """Yield what `boruvka` is to solve; its primitives have cases of their own.
+Run: TypeAlias = tuple[str, Graph, Any, bool]  # by options, which tell the algorithm; a maximum?
 
-    Its launches are many: what has two levels is enough for the ways that are not the usual ones.
+
+def filter_by(launches: Launches, *targets: float) -> FilterBoruvkaOptions:
+    return FilterBoruvkaOptions(launches=launches, targets=targets)
+
+
+def runs(shape: str, *without: str) -> Iterator[Run]:
+    """Yield what to solve.
+
+    Launches are many: what has two levels is enough for the ways that are not the usual ones.
+    Work-groups of the shape `gpu` are of hundreds, and differ from those of `gpu-shape` in nothing
+    else: there each algorithm has one run.
     """
-    paper = BoruvkaOptions(numbering="split", duplicates="split")
-    yield "hub by primitives", hub(np.dtype(np.int32)), BoruvkaOptions(), False
-    if shape != "gpu":
-        yield "chain by primitives", chain(100), BoruvkaOptions(duplicates="keep"), False
-        yield "hub of doubles by the paper", small_hub(np.dtype(np.float64)), paper, True
-
-
-def pma_runs(shape: str) -> Iterator[tuple[str, Graph, PmaOptions, bool]]:
-    """Yield what `pma` is to solve: rows in both orders, trees that touch, fill up and finish."""
-    yield "hub by trees", hub(np.dtype(np.int32)), PmaOptions(variant="hybrid", gamma=5), False
-    if shape != "gpu":
-        yield "chain by trees", chain(), PmaOptions(), False
-        kept = PmaOptions(variant="min", gamma=3, remove_parallel=False)
-        yield "hub of doubles by trees", hub(np.dtype(np.float64)), kept, True
-
-
-def filter_runs(shape: str) -> Iterator[tuple[str, Graph, FilterBoruvkaOptions, bool]]:
-    """Yield what `filter-boruvka` is to solve: in launches of every kind, by one window and two."""
-    narrow = hub(np.dtype(np.int32))
-    rows = narrow.symmetrised()
-
-    def by(launches: Launches, *targets: float) -> FilterBoruvkaOptions:
-        return FilterBoruvkaOptions(launches=launches, targets=targets)
-
-    yield "hub by rows", rows, by("separate", 0.5), False
-    if shape == "gpu":  # resident work-groups are of hundreds there
-        return
-    yield "hub by slots", narrow, by("separate", 0.5), True
-    yield "hub by rows, mixed", rows, by("mixed", 0.5), True
-    yield "hub by slots, mixed", narrow, by("mixed"), False
-    yield "hub by rows, resident", rows, by("resident", 0.25, 0.5), False
-    yield "hub by slots, resident", narrow, by("resident", 0.5), False
-    yield "chain by rows, resident", chain().symmetrised(), by("resident"), False
-    wide = hub(np.dtype(np.float64)).symmetrised()
-    yield "hub of doubles by rows, resident", wide, by("resident", 0.05, 0.5), False
-    # Shares so small that each key of the sample is the least of several slots.
-    yield "hub by rows, few edges first", rows, by("separate", 0.02), False
-    no_edge = Graph.from_edges([], [], np.array([], np.int32), n_vertices=5).symmetrised()
-    yield "no edges by rows", no_edge, by("separate"), False
-    yield "no edges by rows, resident", no_edge, by("resident"), False
-
-
-def cpu_shape_runs() -> Iterator[tuple[str, Graph, FilterBoruvkaOptions, bool]]:
-    """Yield what `filter-boruvka` is to solve in the shape of a CPU: by one window, and several."""
-    plain = FilterBoruvkaOptions(shape="cpu")
-    windows = FilterBoruvkaOptions(shape="cpu", targets=(0.5, 1.5))
-    filter_boruvka_cpu.MARKED_FROM = 0  # as of large graphs
-    for dtype in (np.int32, np.float64):
-        graph = hub(np.dtype(dtype))
-        yield f"hub of {dtype.__name__}, CPU shape", graph, plain, dtype is np.int32
-        yield f"hub of {dtype.__name__} by rows, CPU shape", graph.symmetrised(), windows, False
-    yield "chain, CPU shape", chain(), plain, False
-
-
-def edge_parallel_runs(shape: str) -> Iterator[tuple[str, Graph, EdgeParallelOptions, bool]]:
-    """Yield what `edge-parallel` is to solve: by all of its disjoint sets."""
-    for union_find in get_args(UnionFind):
-        options = EdgeParallelOptions(union_find=union_find)
-        yield f"hub by {union_find} sets", hub(np.dtype(np.int32)), options, True
-        if shape != "gpu":
-            wide = hub(np.dtype(np.float64)).symmetrised()
-            yield f"hub of doubles by {union_find} sets", wide, options, False
-            yield f"chain by {union_find} sets", chain(), options, False
-
-
-def prim_runs(shape: str) -> Iterator[tuple[str, Graph, Options, bool]]:
-    """Yield what `prim` and `prim-boruvka` are to solve; their launches are cut short."""
     narrow, wide = (hub(np.dtype(dtype)) for dtype in (np.int32, np.float64))
-    yield "hub by heap", narrow, PrimOptions(queue="heap", components="apart"), False
-    if shape == "gpu":
-        return
-    array = PrimOptions(queue="array", components="apart")
-    yield "hub by array", narrow, array, True
-    yield "hub of doubles by array", wide, PrimOptions(queue="array"), False
-    yield "hub of doubles by heap", wide, PrimOptions(queue="heap"), True
-    yield "hub by Borůvka and heap", narrow, PrimBoruvkaOptions(rounds=1), False
-    yield "chain by Borůvka and array", chain(), PrimBoruvkaOptions(rounds=1, prim=array), False
+    rows, wide_rows = narrow.symmetrised(), wide.symmetrised()
+    pma, prim, few = PmaOptions, PrimOptions, shape == "gpu"
+    most: list[Run] = []
+    if "int64-atomics" not in without:  # no kernel of these looks at them: programs are the same
+        yield "hub by primitives", narrow, BoruvkaOptions(), False
+        yield "hub by trees", narrow, pma(variant="hybrid", gamma=5), False
+        yield "hub by heap", narrow, prim(queue="heap", components="apart"), False
+        paper = BoruvkaOptions(numbering="split", duplicates="split")
+        kept = pma(variant="min", gamma=3, remove_parallel=False)
+        array = PrimBoruvkaOptions(rounds=1, prim=prim(queue="array", components="apart"))
+        most += [
+            ("chain by primitives", chain(100), BoruvkaOptions(duplicates="keep"), False),
+            ("hub of doubles by the paper", small_hub(np.dtype(np.float64)), paper, True),
+            # Rows in both orders, trees that touch, fill up and finish.
+            ("chain by trees", chain(), pma(), False),
+            ("hub of doubles by trees", wide, kept, True),
+            ("hub by array", narrow, array.prim, True),
+            ("hub of doubles by array", wide, prim(queue="array"), False),
+            ("hub of doubles by heap", wide, prim(queue="heap"), True),
+            ("hub by Borůvka and heap", narrow, PrimBoruvkaOptions(rounds=1), False),
+            ("chain by Borůvka and array", chain(), array, False),
+        ]
+    no_edge = Graph.from_edges([], [], np.array([], np.int32), n_vertices=5).symmetrised()
+    yield "hub by rows", rows, filter_by("separate", 0.5), False
+    most += [
+        ("hub by slots", narrow, filter_by("separate", 0.5), True),
+        ("hub by rows, mixed", rows, filter_by("mixed", 0.5), True),
+        ("hub by slots, mixed", narrow, filter_by("mixed"), False),
+        ("hub by rows, resident", rows, filter_by("resident", 0.25, 0.5), False),
+        ("hub by slots, resident", narrow, filter_by("resident", 0.5), False),
+        ("chain by rows, resident", chain().symmetrised(), filter_by("resident"), False),
+        ("hub of doubles by rows, resident", wide_rows, filter_by("resident", 0.05, 0.5), False),
+        # Shares so small that each key of the sample is the least of several slots.
+        ("hub by rows, few edges first", rows, filter_by("separate", 0.02), False),
+        ("no edges by rows", no_edge, filter_by("separate"), False),
+        ("no edges by rows, resident", no_edge, filter_by("resident"), False),
+    ]
+    if shape == "cpu":  # its work-groups are of one work-item whatever the shape
+        filter_boruvka_cpu._MARKED_FROM = 0  # as of large graphs
+        plain = FilterBoruvkaOptions(shape="cpu")
+        windows = FilterBoruvkaOptions(shape="cpu", targets=(0.5, 1.5))
+        for graph, both in ((narrow, rows), (wide, wide_rows)):
+            title = f"hub of {graph.weights.dtype}, CPU shape"
+            yield title, graph, plain, graph is narrow
+            yield f"{title}, by rows", both, windows, False
+        yield "chain, CPU shape", chain(), plain, False
+    for union_find in get_args(UnionFind):
+        sets = EdgeParallelOptions(union_find=union_find)
+        yield f"hub by {union_find} sets", narrow, sets, True
+        most.append((f"hub of doubles by {union_find} sets", wide_rows, sets, False))
+        most.append((f"chain by {union_find} sets", chain(), sets, False))
+    yield "chain", chain(), EclOptions(), False
+    for dtype in (np.int32, np.float64, np.uint8):
+        yield f"hub of {dtype.__name__}", hub(np.dtype(dtype)), EclOptions(), dtype is np.uint8
+    yield "hub, both directions stored", rows, EclOptions(), True
+    for title, options in EclOptions.ablation()[1:]:
+        yield title, narrow, options, False
+    most += [(name, graph, EclOptions(), False) for name, graph in small_cases()]
+    yield from most if not few else ()
 
 
 def give_up(device: Device) -> Iterator[str]:
@@ -223,19 +200,16 @@ def give_up(device: Device) -> Iterator[str]:
     Solves of other graphs on the device then do without them, and one warning says so.
     """
     graph = hub(np.dtype(np.int32)).symmetrised()
-    expected = clmst.kruskal(graph).edge_ids
-    options = FilterBoruvkaOptions(launches="resident", targets=(0.5,))
+    options = filter_by("resident", 0.5)
     resident = clmst.to_device(graph, device)
     ways, told = [], list[str]()
     for _ in range(3):
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            forest = clmst.minimum_spanning_forest(
-                resident, algorithm="filter-boruvka", options=options
-            )
+            forest = clmst.minimum_spanning_forest(resident, options=options)
         told += [str(one.message) for one in caught]
         ways.append(forest.stats["launches_as"])
-        if not np.array_equal(forest.edge_ids, expected):
+        if not is_right(forest, graph):
             yield "hub by rows, given up" if len(ways) > 1 else "hub by rows, not given up"
         (plan,) = resident.plans.values()
         # As grid_barrier of cl/device/resident.cl leaves it: GAVE_UP, and the word for the host.
@@ -284,7 +258,7 @@ def dense_wrongs(device: Device, shape: str) -> Iterator[str]:
         for reread in get_args(Reread) if name == "matrix" else ("stale",):
             options = DenseOptions(reread=reread)
             forest = clmst.minimum_spanning_forest(graph, device=device, options=options)
-            if not np.array_equal(forest.edge_ids, clmst.kruskal(listed).edge_ids):
+            if not is_right(forest, listed):
                 yield f"{name}, {reread} blocks again"
         if isinstance(graph, Points) and graph.core_distances is not None:
             cores = clmst.core_distances(graph, 3, device=device)
@@ -322,14 +296,12 @@ def repeated_wrongs(device: Device) -> Iterator[str]:
         listed = Graph.from_edges(first, second, weights, n_vertices=graph.n_vertices)
         solver = clmst.RepeatedSolver(listed, devices=device)
         for given in (weights, clmst.DeviceArray.from_host(weights, device)):
-            if not np.array_equal(solver.solve(given).edge_ids, clmst.kruskal(listed).edge_ids):
+            if not is_right(solver.solve(given), listed):
                 yield f"repeated {name}"
         changed = weights.copy()
         changed[[5, 9, 7]] = 0.125, 0.25, 0.375
         new = listed.replace(weights=changed[listed.edge_ids])
-        expected = clmst.kruskal(new).edge_ids
-        forest = solver.update([9, 5, 7, 9], [55.5, 0.125, 0.375, 0.25])
-        if not np.array_equal(forest.edge_ids, expected):
+        if not is_right(solver.update([9, 5, 7, 9], [55.5, 0.125, 0.375, 0.25]), new):
             yield f"changed {name}"
         changed[[11, 13]] = np.nan
         try:
@@ -351,7 +323,7 @@ def warm_wrongs(device: Device) -> Iterator[str]:
             weights *= 1 + share * rng.random(solver.n_edges)
             u, v = np.maximum(solver.edges, 0).T
             listed = Graph.from_edges(u, v, weights, n_vertices=graph.n_vertices)
-            if not np.array_equal(solver.solve(weights).edge_ids, clmst.kruskal(listed).edge_ids):
+            if not is_right(solver.solve(weights), listed):
                 yield f"warm start, moved by {share}"
 
 
@@ -392,7 +364,7 @@ def point_wrongs(device: Device, shape: str) -> Iterator[str]:
             points = Points(few + 0.01 * share * rng.random(few.shape))
             matrix = DeviceMatrix.upload(points, device)
             forest = moving.solve(matrix, Launcher(device, device.queue)).to_host()
-            if not np.array_equal(forest.edge_ids, clmst.kruskal(points.to_graph()).edge_ids):
+            if not is_right(forest, points.to_graph()):
                 yield f"points that have moved, by {how}"
         if forest.stats["moved"]["how"] != how:
             yield f"no points by {how}"
@@ -540,33 +512,8 @@ def several_wrongs(device: Device) -> Iterator[str]:
     for name, order in (("in order", np.arange(ids.size)), ("in disorder", np.argsort(ids))):
         listed = Graph.from_edges(u[order], v[order], w[order], n_vertices=graph.n_vertices)
         with clmst.RepeatedSolver(listed, devices=twins, strategy="split") as solver:
-            if not np.array_equal(solver.solve(w[order]).edge_ids, clmst.kruskal(listed).edge_ids):
+            if not is_right(solver.solve(w[order]), listed):
                 yield f"several devices {name}"
-
-
-def runs(shape: str, *without: str) -> Iterator[tuple[str, Graph, Options, bool]]:
-    """Yield what to solve: a name, a graph, options, and whether the maximum is wanted.
-
-    The options tell the algorithm.
-    """
-    if "int64-atomics" not in without:  # no kernel of these looks at them: programs are the same
-        yield from boruvka_runs(shape)
-        yield from pma_runs(shape)
-        yield from prim_runs(shape)
-    yield from filter_runs(shape)
-    if shape == "cpu":  # its work-groups are of one work-item whatever the shape
-        yield from cpu_shape_runs()
-    yield from edge_parallel_runs(shape)
-    narrow = hub(np.dtype(np.int32))
-    yield "chain", chain(), EclOptions(), False
-    for dtype in (np.int32, np.float64, np.uint8):
-        yield f"hub of {dtype.__name__}", hub(np.dtype(dtype)), EclOptions(), dtype is np.uint8
-    yield "hub, both directions stored", narrow.symmetrised(), EclOptions(), True
-    for title, options in EclOptions.ablation()[1:]:
-        yield title, narrow, options, False
-    if shape != "gpu":  # a work-group of hundreds is as slow for five vertices as for fifty
-        for name, graph in small_cases():
-            yield name, graph, EclOptions(), False
 
 
 # Reads what was never written, writes behind the buffer, races, and parts at a barrier.
@@ -657,9 +604,8 @@ def main(shape: str, *without: str) -> None:
         wrong += arranged_wrongs(device)
     for name, graph, options, maximum in runs(shape, *without):
         solve = clmst.maximum_spanning_forest if maximum else clmst.minimum_spanning_forest
-        algorithm = ALGORITHM_OF[type(options)]
-        forest = solve(graph, algorithm=algorithm, device=device, options=options)
-        if not np.array_equal(forest.edge_ids, clmst.kruskal(graph, maximum=maximum).edge_ids):
+        forest = solve(graph, device=device, options=options)
+        if not is_right(forest, graph, maximum=maximum):
             wrong.append(name)
     if shape == "cpu":  # at last, as it changes the device
         wrong += small_matrix_wrongs(device)

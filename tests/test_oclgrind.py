@@ -17,16 +17,6 @@ import pytest
 from clmst.runtime import source
 from tests.oclgrind import simulate
 
-# The functions that race by design, in groups that touch the same memory.
-RESERVING = {
-    "atomic_min_u32",
-    "atomic_min_u64",
-    "reservation_lower_u32",
-    "reservation_first",
-    "reservation_enter_later",
-    "held_is_lowered",
-}
-CLEARING = {"reservation_clear", "reservation_id", "reservation_reset"}
 FINDING = {
     "wi_find_racing",
     "wi_find_halving",
@@ -34,49 +24,36 @@ FINDING = {
     "wi_find_compressing_exchanging",
     "wi_unite",
 }
-LOCKING = {"lock_try", "lock_release"}
-LOCKED = {"wi_find_halving", "wi_unite_alone"}
-FOLLOWING = {"round_follow"}
-CPU_FOLLOWING = {"filter_boruvka_cpu_follow"}
-MARKING = {"forest_mark"}
-SETTLING = {"filter_find_components", "link_of"}
-CLAIMING = {"worker_claim", "wi_is_free", "wi_leads_out"}
-HOLDING = {"atomic_min_u32", "atomic_min_u64", "reserve_words", "winner_word"}
-JUMPING = {"dense_jump_pointers"}
-PEELING = {"degree_is_above", "degree_lower"}
-STRAYING = {"sensitivity_raise_farthest"}
-ALIKE = {"sensitivity_flag_violation"}, {"flag_component"}
-OFFERING = {"atomic_min_u32", "atomic_min_u64", "least_is_lowered"}
-BETTERING = {"atomic_min_u32", "best_offer", "best_lower", "best_reset_behind"}
-BREAKING = {"is_lesser_of_pair", "edge_stream_passes_break_cycles"}
-CLIMBING = {"edge_stream_passes_jump_pointers"}
-PARENTING = {"proof_tree_jump"}
-POINTING = {"dendrogram_contract_jump"}, {"bvh_boruvka_jump"}
-COUNTING = {"pairs_append", "pairs_overflow"}
+# The functions that race by design, in groups that touch the same memory.
 BY_DESIGN = (
-    RESERVING,
-    CLEARING,
     FINDING,
-    LOCKING,
-    LOCKED,
-    FOLLOWING,
-    CPU_FOLLOWING,
-    MARKING,
-    SETTLING,
-    CLAIMING,
-    HOLDING,
-    JUMPING,
-    PEELING,
-    STRAYING,
-    OFFERING,
-    BETTERING,
-    BREAKING,
-    CLIMBING,
-    PARENTING,
-    COUNTING,
-    *POINTING,
-    *ALIKE,
-)
+    {
+        "atomic_min_u32", "atomic_min_u64", "reservation_lower_u32", "reservation_first",
+        "reservation_enter_later", "held_is_lowered",
+    },
+    {"reservation_clear", "reservation_id", "reservation_reset"},
+    {"lock_try", "lock_release"},
+    {"wi_find_halving", "wi_unite_alone"},
+    {"round_follow"},
+    {"filter_boruvka_cpu_follow"},
+    {"forest_mark"},
+    {"filter_find_components", "link_of"},
+    {"worker_claim", "wi_is_free", "wi_leads_out"},
+    {"atomic_min_u32", "atomic_min_u64", "reserve_words", "winner_word"},
+    {"dense_jump_pointers"},
+    {"degree_is_above", "degree_lower"},
+    {"sensitivity_raise_farthest"},
+    {"atomic_min_u32", "atomic_min_u64", "least_is_lowered"},
+    {"atomic_min_u32", "best_offer", "best_lower", "best_reset_behind"},
+    {"is_lesser_of_pair", "edge_stream_passes_break_cycles"},
+    {"edge_stream_passes_jump_pointers"},
+    {"proof_tree_jump"},
+    {"pairs_append", "pairs_overflow"},
+    {"dendrogram_contract_jump"},
+    {"bvh_boruvka_jump"},
+    {"sensitivity_flag_violation"},
+    {"flag_component"},
+)  # fmt: skip
 
 PLACE = re.compile(r"At line (\d+) \(column \d+\) of cl/(\S+):")
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from clmst.core.forest import Forest
     from clmst.core.graph import Graph
     from clmst.core.points import Points
-    from clmst.runtime.profile import KernelTime
+    from clmst.runtime.launcher import KernelTime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

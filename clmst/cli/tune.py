@@ -138,7 +138,7 @@ def tune(
         benchmark = _prepared(stages, device, makers, algorithm, repetitions)
         varied = search.chosen_parameters(wanted, benchmark.algorithms, device.policy)
         searching = search.Search(
-            benchmark, device.policy, varied, margin=margin / 100, budget=budget
+            benchmark.compare, device.policy, varied, margin=margin / 100, budget=budget
         )
         with _progress(searching, budget, shows=shows):
             outcome = searching.run()

@@ -19,7 +19,7 @@ from clmst.core.graph import Graph
 from clmst.core.partition import Clusters, Part
 from clmst.core.weight_keys import Array
 from clmst.runtime.device import Device
-from clmst.runtime.device_costs import Costs
+from clmst.runtime.tuning import Costs
 
 # The most edges, stored once, of a graph whose core numbers are computed.
 _MOST_PEELED = (1 << 31) - 1

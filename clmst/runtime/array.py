@@ -33,8 +33,8 @@ class DeviceArray:
     device : Device
         The device whose memory it is in.
     dtype : numpy.dtype
-        Of the elements; for vectors of 2, 4, 8 or 16 components a structured dtype of so many
-        fields of one type.
+        Of the elements; for vectors of 2, 4, 8 or 16 components a structured dtype with a
+        field of one type for each.
     size : int
         Number of elements.
     memory : pyopencl.Buffer

@@ -20,49 +20,25 @@ OPTIONAL = ("int64-atomics", "lanes")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Capabilities:
-    """Everything about a device that decides how kernels are specialised and launched.
-
-    Attributes
-    ----------
-    kind : {"gpu", "cpu", "accelerator"}
-    compute_units : int
-    max_work_group_size : int
-        Work-items.
-    local_memory, global_memory, max_allocation : int
-        Bytes.
-    host_arrays : {"shared", "wrapped", "copied"}
-        How kernels get at host arrays: in place, in place by way of a buffer, or as a copy.
-    buffer_alignment : int
-        Bytes to which a buffer that is part of another must be aligned.
-    int64_atomics : bool
-        64-bit integer atomics on global memory, extended ones (minimum) included.
-    doubles : bool
-        Arithmetic on doubles; 64-bit weights do without.
-    lanes : {"ptx", "khr", "local"}
-        How lane groups are realised; see ``cl/device/lanes.cl``.
-    lane_width : int
-        Work-items in a lane group.
-    shared_local_memory : int
-        Bytes of local memory that all work-groups of a compute unit share; where that is not known,
-        0.
-    grid_barriers : bool
-        Whether kernels can be built in which all work-groups of a launch wait for one another,
-        whether or not such a launch would make progress.
-    """
+    """Everything about a device that decides how kernels are specialised and launched."""
 
     kind: DeviceKind
     compute_units: int
-    max_work_group_size: int
-    local_memory: int
+    max_work_group_size: int  # work-items
+    local_memory: int  # bytes, like those below
     global_memory: int
     max_allocation: int
+    # How kernels get at host arrays: in place, in place by way of a buffer, or as a copy.
     host_arrays: HostArrays
-    buffer_alignment: int
-    int64_atomics: bool
-    doubles: bool
-    lanes: LanesKind
-    lane_width: int
+    buffer_alignment: int  # bytes to which a buffer that is part of another must be aligned
+    int64_atomics: bool  # on global memory, extended ones (minimum) included
+    doubles: bool  # arithmetic on doubles; 64-bit weights do without
+    lanes: LanesKind  # how lane groups are realised; see ``cl/device/lanes.cl``
+    lane_width: int  # work-items in a lane group
+    # Bytes of local memory that all work-groups of a compute unit share; 0 where that is unknown.
     shared_local_memory: int = 0
+    # Whether kernels can be built in which all work-groups of a launch wait for one another,
+    # whether or not such a launch would make progress.
     grid_barriers: bool = True
 
     @property

@@ -56,13 +56,7 @@ Facts = dict[str, Any]  # what came of a request: its `state`, and what belongs 
 
 
 class ChildProcess:
-    """A process that runs self-tests.
-
-    Raises
-    ------
-    OSError, ValueError, RuntimeError
-        It cannot be started.
-    """
+    """A process that runs self-tests."""
 
     def __init__(self) -> None:
         session: dict[str, Any] = {}
@@ -225,10 +219,10 @@ def tested(device: Device, family: KernelFamily, case: Hashable) -> SelfTestResu
     InvalidArgumentError, OutOfDeviceMemoryError, MemoryError
         As the test did, which says nothing about the kernels.
     """
-    from clmst.runtime.child_main import ChildRequest, DeviceSpec
+    from clmst.runtime.child_main import DeviceSpec, encoded
 
     try:
-        request = ChildRequest(spec=DeviceSpec.of(device), family=family.name, case=case).line()
+        request = encoded(DeviceSpec.of(device), family.name, case)
     except (AttributeError, TypeError, pickle.PicklingError):  # an options class of the user's
         return None
     return _child.tested(request)

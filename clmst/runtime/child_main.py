@@ -62,13 +62,7 @@ class DeviceSpec:
         )
 
     def found(self) -> Device:
-        """Return the device: not tried, and trusted, since a test may use other families.
-
-        Raises
-        ------
-        LookupError
-            It is not there.
-        """
+        """Return the device: not tried, and trusted, since a test may use other families."""
         alike = [one for one in discovery.opencl_devices() if _identity(one) == self.identity]
         if self.number >= len(alike):
             raise LookupError(f"there is no device {self.identity[0]!r}")
@@ -81,24 +75,15 @@ class DeviceSpec:
         return device
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChildRequest:
-    """A self-test in another process."""
+def encoded(spec: DeviceSpec, family: str, case: Any) -> bytes:
+    """Return a request for a self-test in one line; functions do not go to another process."""
+    return base64.b64encode(pickle.dumps((spec, family, case))) + b"\n"
 
-    spec: DeviceSpec
-    family: str  # its name: functions do not go to another process
-    case: Any
 
-    def line(self) -> bytes:
-        """Return the request in one line."""
-        return base64.b64encode(pickle.dumps(self)) + b"\n"
-
-    @staticmethod
-    def of(line: bytes) -> ChildRequest:
-        """Read a line that this process's own parent has sent."""
-        request = pickle.loads(base64.b64decode(line))
-        assert isinstance(request, ChildRequest)
-        return request
+def decoded(line: bytes) -> tuple[DeviceSpec, str, Any]:
+    """Read a line that this process's own parent has sent: device, family's name and case."""
+    request: tuple[DeviceSpec, str, Any] = pickle.loads(base64.b64decode(line))
+    return request
 
 
 def _identity(cl_device: Any) -> tuple[str, ...]:
@@ -108,13 +93,7 @@ def _identity(cl_device: Any) -> tuple[str, ...]:
 
 
 class ChildServer:
-    """Runs the self-tests that a parent asks for.
-
-    Parameters
-    ----------
-    table : str
-        The module that has all families; it is imported for the first test of one.
-    """
+    """Runs the self-tests that a parent asks for, of families in the table of a module."""
 
     def __init__(self, table: str) -> None:
         self._table = table
@@ -123,9 +102,9 @@ class ChildServer:
     def answer(self, line: bytes) -> None:
         """Run a test, and say what came of it."""
         try:
-            request = ChildRequest.of(line)
-            family = self._family(request.family)
-            device = self._device(request.spec, keep=family is not TRIAL)
+            spec, name, case = decoded(line)
+            family = self._family(name)
+            device = self._device(spec, keep=family is not TRIAL)
             _say(state="testing")
             _ = family is TRIAL or device.queue  # which is what a trial tries
         except Exception as error:
@@ -133,7 +112,7 @@ class ChildServer:
             return
         faulthandler.dump_traceback_later(2 * LIMIT_SECONDS, exit=True)  # if the parent is gone
         try:
-            outcome = device.trust.run(family, request.case)
+            outcome = device.trust.run(family, case)
         except Exception as error:
             settled = failures.explained(device, error, is_lost=True)
             _say(state="raised", kind=type(settled).__name__, reason=_in_words(settled))

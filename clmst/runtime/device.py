@@ -300,7 +300,7 @@ class Device:
         self.staging.free()
 
     def hold_at_most(self, n_bytes: int) -> None:
-        """Free the pool's unused buffers if the pool has more than so many bytes."""
+        """Free the pool's unused buffers if it has more than `n_bytes` in all."""
         if self._pool.managed_bytes > n_bytes:
             self._pool.free_held()
             self._advised.clear()

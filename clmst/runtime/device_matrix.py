@@ -44,19 +44,11 @@ METRICS: dict[str, tuple[int, int, WeightKind]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Panel:
-    """Consecutive rows of a matrix in one piece of memory.
-
-    Attributes
-    ----------
-    first, n_rows : int
-        Which rows.
-    cells : device buffer
-        Their cells, row by row; of points, the coordinates of all.
-    """
+    """Consecutive rows of a matrix in one piece of memory."""
 
     first: int
     n_rows: int
-    cells: Memory
+    cells: Memory  # row by row; of points, the coordinates of all
 
     def __post_init__(self) -> None:
         """Raise if these are no rows."""

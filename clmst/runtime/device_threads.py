@@ -84,15 +84,10 @@ def device_threads(devices: Sequence[Device]) -> list[TaskThread]:
 def together(
     devices: Sequence[Device], work: Callable[[int], T], threads: Sequence[TaskThread] | None = None
 ) -> list[T]:
-    """Return what `work` returns for the position of each device; wait for all of them.
+    """Return what `work`, which takes locks itself, returns for each device's position; wait.
 
-    It takes a device's lock itself. By default :func:`device_threads` makes the threads.
-
-    Raises
-    ------
-    DeviceFailure
-        Of the first device in order that failed. It comes before errors about the input, which work
-        without that device finds again.
+    The first failure of a device is raised before errors about the input, which work without that
+    device finds again.
     """
 
     def guarded(index: int) -> T:
@@ -107,12 +102,8 @@ def as_tree(devices: Sequence[Device], leaf: Callable[[int], T], join: Callable[
 
     Two are joined as soon as both are there, whatever the others do: `leaf` is given the position
     of a device, `join` what two neighbours found, each on the first of its devices; the result is
-    on the first one's. Both take locks themselves. Waits for all.
-
-    Raises
-    ------
-    DeviceFailure
-        As of :func:`together`. What fails in `join` is the first one's, unless it is caught there.
+    on the first one's. Both take locks themselves. It waits, and raises, as :func:`together` does;
+    what fails in `join` is the first one's, unless it is caught there.
     """
     count = len(devices)
 

@@ -33,7 +33,7 @@ class Pool(Protocol):
     held_blocks: int
 
     def allocate(self, size: int) -> Buffer:
-        """Return a buffer of at least so many bytes."""
+        """Return a buffer of at least `size` bytes."""
 
     def free_held(self) -> None:
         """Give unused memory back to the device."""

@@ -80,12 +80,7 @@ class Case:
 
 @cache
 def case_of(dtype: np.dtype[Any], **facts: Any) -> Case:
-    """Return the case of weights that are stored as numbers of a dtype: made once, found fast.
-
-    Raises
-    ------
-    UnsupportedDeviceError
-    """
+    """Return the case of weights that are stored as numbers of a dtype: made once, found fast."""
     kind = weight_kind_or_none(dtype)
     if kind is None:
         raise UnsupportedDeviceError(

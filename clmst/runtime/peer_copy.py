@@ -27,43 +27,24 @@ _BLOCKS, _BLOCK_BYTES = 4, 4 << 20  # of ordinary memory, where neither device t
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceCopy:
-    """A copy from a buffer into another device's buffer.
-
-    Attributes
-    ----------
-    source, target : device buffer
-    n_bytes : int
-    begin, offset : int
-        The first byte in the source, and in the target.
-    """
+    """A copy of bytes from one device's buffer into another's."""
 
     source: Memory
     target: Memory
     n_bytes: int
-    begin: int = 0
-    offset: int = 0
+    begin: int = 0  # the first byte in the source
+    offset: int = 0  # and in the target
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceMove:
-    """What copies between two devices took.
+    """What copies between two devices took."""
 
-    Attributes
-    ----------
-    source, target : str
-        The devices' descriptions.
-    n_bytes : int
-    way : {"driver", "host"}
-        Whether the driver copied by itself, or through the host's memory.
-    began, ms : float
-        By ``time.perf_counter``; how long it took.
-    """
-
-    source: str
+    source: str  # the devices' descriptions
     target: str
     n_bytes: int
-    way: str
-    began: float
+    way: str  # "driver", which copied by itself, or "host", through whose memory it went
+    began: float  # by ``time.perf_counter``
     ms: float
 
 
@@ -123,7 +104,8 @@ class _OnTheWay:
     event: Event
     copy: DeviceCopy
     begin: int
-    block: Array
+    end: int
+    block: Array  # a whole one, whose beginning has the bytes
 
 
 def _through_the_host(
@@ -143,15 +125,15 @@ def _through_the_host(
                 if not free:
                     with failures_of(target):
                         going[0].event.wait()
-                    free.append(_whole(going.popleft().block, blocks))
-                block = free.popleft()[: end - begin]
+                    free.append(going.popleft().block)
+                block = free.popleft()
                 with failures_of(source):
                     event = cl.enqueue_copy(
-                        source.queue, block, one.source, src_offset=one.begin + begin,
-                        is_blocking=False,
+                        source.queue, block[: end - begin], one.source,
+                        src_offset=one.begin + begin, is_blocking=False,
                     )  # fmt: skip
                     source.queue.flush()
-                coming.append(_OnTheWay(event, one, begin, block))
+                coming.append(_OnTheWay(event, one, begin, end, block))
                 if len(coming) >= len(blocks) // 2:
                     _pass_on(coming, going, source, target, queue)
             while coming:
@@ -174,18 +156,11 @@ def _pass_on(
         block.event.wait()
     with failures_of(target):
         block.event = cl.enqueue_copy(
-            queue, block.copy.target, block.block,
+            queue, block.copy.target, block.block[: block.end - block.begin],
             dst_offset=block.copy.offset + block.begin, is_blocking=False,
         )  # fmt: skip
         queue.flush()
     going.append(coming.popleft())
-
-
-def _whole(part: Array, blocks: Array) -> Array:
-    """Return the block that an array is the beginning of."""
-    number = (part.ctypes.data - blocks.ctypes.data) // blocks.strides[0]
-    whole: Array = blocks[number]
-    return whole
 
 
 def _cut(copies: Sequence[DeviceCopy], size: int) -> Iterator[tuple[DeviceCopy, int, int]]:

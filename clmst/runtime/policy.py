@@ -18,40 +18,23 @@ Number: TypeAlias = int | float
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TuningParameter:
-    """The declaration of a field of :class:`Policy`.
-
-    Attributes
-    ----------
-    name, help, unit : str
-        The field, what it is, and what it counts.
-    gpu, cpu : int or float
-        Its values where no table has others. GPUs' are near to NVIDIA's, the only ones measured.
-    least, most : int or float
-        The range of legal values, both ends included.
-    multiple_of : int
-        Legal values but the least one are multiples of it; 0 for real numbers.
-    tries : tuple of int or float
-        The values that a search steps through, rising.
-    algorithms : tuple of str
-        The algorithms that it affects; none: all. "auto": which one is chosen; no search varies it.
-    shape : {"any", "serial", "groups"}
-        Whether it has an effect everywhere, or with work-groups of one work-item, or larger ones.
-    needs : str
-        A field that must not be 0 for it to have an effect. Empty: there is none.
-    """
+    """The declaration of a field of :class:`Policy`."""
 
     name: str
     help: str
-    unit: str
+    unit: str  # what it counts
+    # Its values where no table has others. GPUs' are near to NVIDIA's, the only ones measured.
     gpu: Number
     cpu: Number
-    least: Number
+    least: Number  # the range of legal values, both ends included
     most: Number
-    multiple_of: int
-    tries: tuple[Number, ...]
+    multiple_of: int  # of which all legal values but the least are multiples; 0 for real numbers
+    tries: tuple[Number, ...]  # the values that a search steps through, rising
+    # The algorithms that it affects; none: all. "auto": which one is chosen; no search varies it.
     algorithms: tuple[str, ...] = ()
+    # Whether it has an effect everywhere, or with work-groups of one work-item, or larger ones.
     shape: Literal["any", "serial", "groups"] = "any"
-    needs: str = ""
+    needs: str = ""  # a field that must not be 0 for it to have an effect, if there is one
 
     @property
     def rule(self) -> str:
@@ -126,7 +109,7 @@ class Policy:
         gpu=1024, cpu=256, unit="edges", least=1, most=65536, tries=_doubling(64, 4096), **_ECL,
     )
     hub_row: int = _declared(
-        "Rows of more slots are cut into pieces of this many, one for each lane group.",
+        "Rows of more slots are cut into pieces of that size, one for each lane group.",
         gpu=128, cpu=128, unit="slots", least=5, most=1 << 20, tries=_doubling(32, 2048), **_ECL,
         shape="groups",
     )

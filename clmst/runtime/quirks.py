@@ -1,4 +1,4 @@
-"""Faults of drivers and compilers: each once, with what avoids it, and the code that does so here.
+"""Faults of drivers and compilers, with what avoids each; and drivers that end no process.
 
 A kernel or module that avoids a fault names it, as in "quirk: zink-vec16". ``where`` is that file,
 below ``cl/`` or ``clmst/``; where there is none, a rule holds everywhere.
@@ -6,6 +6,8 @@ below ``cl/`` or ``clmst/``; where there is none, a rule holds everywhere.
 
 from __future__ import annotations
 
+import re
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 
@@ -128,7 +130,7 @@ QUIRKS = (
         "a fill of 2 GiB never completes; one that begins at 2 GiB or more writes elsewhere",
         "`Launcher.fill` fills more than `MOST_FILLED` bytes by a kernel",
         where="runtime/launcher.py",
-        test="tests/runtime/test_device.py::test_large_fills",
+        test="tests/runtime/test_device.py::test_read_write_fill",
     ),
     Quirk(
         "nvidia-two-threads",
@@ -193,6 +195,56 @@ NVIDIA_SAID_WORK_ITEMS = 256
 
 
 def fitting_work_items(cl_device: Any, registers: int) -> int:
-    """Return the most work-items of so many registers that a work-group of NVIDIA's may have."""
+    """Return the largest work-group on NVIDIA's GPUs, by the registers of a work-item."""
     fitting: int = min(cl_device.registers_per_block_nv // registers, cl_device.max_work_group_size)
     return fitting
+
+
+# --------------------------------------------------------------------- drivers without faults
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProvenDriver:
+    """A driver that is known not to end processes by clmst's kernels, in the versions tried.
+
+    All others are tested in a child process (``child.py``). Whether answers are right is no matter
+    of this: every driver has to pass the self-tests.
+    """
+
+    platform: str  # the platform's whole name
+    # The first version, and the first one that no longer counts; as many numbers as matter.
+    lowest: tuple[int, ...]
+    below: tuple[int, ...]
+    devices: tuple[str, ...] = ("",)  # what the device's name begins with; any device if empty
+    build: str = ""  # what else the version says
+
+    def covers(self, platform: str, device: str, version: str) -> bool:
+        """Return whether a device of some driver is one of these."""
+        numbers = tuple(map(int, re.findall(r"\d+", version)))
+        return (
+            platform == self.platform
+            and device.startswith(self.devices)
+            and self.lowest <= numbers < self.below
+            and self.build in version
+        )
+
+
+# A driver comes in here after all suites have run on it, and `tests.prove` with 100,000 cases
+# or more (docs/reliability.md); only versions that were tried, and their updates.
+PROVEN = (
+    ProvenDriver(platform="Intel(R) OpenCL", lowest=(2026, 22), below=(2026, 23)),
+    ProvenDriver(
+        platform="NVIDIA CUDA",
+        lowest=(580,),
+        below=(581,),
+        devices=("NVIDIA H100", "NVIDIA H200"),
+    ),
+    ProvenDriver(
+        platform="Portable Computing Language", lowest=(3, 1), below=(3, 2), build="+debian"
+    ),
+)
+
+
+def is_proven(platform: str, device: str, version: str) -> bool:
+    """Return whether clmst's kernels may be tried in the user's process."""
+    return any(one.covers(platform, device, version) for one in PROVEN)

@@ -68,7 +68,7 @@ class Specialisation:
         return f'#line 1 "{self.prelude.name}"\n{self.prelude.text}\n{composed}'
 
     def for_work_items(self, most: int) -> Specialisation | None:
-        """Return what to build instead if a device takes at most so many work-items in a group.
+        """Return what to build instead if a device takes at most `most` work-items in a work-group.
 
         First the same work-group, declared by each kernel: the compiler then fits its registers to
         it. Else the greatest power of two that fits; None if policies have no such work-groups.

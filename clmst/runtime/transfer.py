@@ -252,9 +252,7 @@ class Staging:
         """Fill this thread's blocks in turn, each after the device has read it."""
         import pyopencl as cl
 
-        for block, event, piece in self._turns(thread, pieces):
-            _wait_for(event)
-            staged = self._block(thread, block, piece)
+        for block, staged, piece in self._turns(thread, pieces):
             np.copyto(staged, piece.host)
             self._events[thread][block] = cl.enqueue_copy(
                 queue, piece.transfer.buffer, staged, dst_offset=piece.offset, is_blocking=False
@@ -272,9 +270,7 @@ class Staging:
         import pyopencl as cl
 
         coming: deque[tuple[Event, Array, _TransferPiece]] = deque()
-        for block, earlier, piece in self._turns(thread, pieces):
-            _wait_for(earlier)
-            staged = self._block(thread, block, piece)
+        for block, staged, piece in self._turns(thread, pieces):
             event = self._events[thread][block] = cl.enqueue_copy(
                 queue, staged, piece.transfer.buffer, src_offset=piece.offset, is_blocking=False
             )
@@ -288,16 +284,14 @@ class Staging:
 
     def _turns(
         self, thread: int, pieces: Iterator[_TransferPiece]
-    ) -> Iterator[tuple[int, Event | None, _TransferPiece]]:
-        """Yield the number of a block, what it was last used for, and the next piece."""
+    ) -> Iterator[tuple[int, Array, _TransferPiece]]:
+        """Yield the number of a block, its bytes once nothing uses them, and the next piece."""
+        assert self._blocks is not None
         for turn, piece in enumerate(pieces):
             block = turn % self.shape.blocks
-            yield block, self._events[thread][block], piece
-
-    def _block(self, thread: int, block: int, piece: _TransferPiece) -> Array:
-        assert self._blocks is not None
-        part: Array = self._blocks[thread, block, : piece.end - piece.begin]
-        return part
+            if (event := self._events[thread][block]) is not None:
+                event.wait()
+            yield block, self._blocks[thread, block, : piece.end - piece.begin], piece
 
 
 def _take_over(event: Event, staged: Array, piece: _TransferPiece) -> None:
@@ -305,9 +299,3 @@ def _take_over(event: Event, staged: Array, piece: _TransferPiece) -> None:
     event.wait()
     np.copyto(piece.host, staged)
     piece.transfer.done(piece.begin, piece.end)
-
-
-def _wait_for(*events: Event | None) -> None:
-    for event in events:
-        if event is not None:
-            event.wait()

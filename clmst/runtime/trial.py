@@ -35,10 +35,7 @@ _FUNCTIONS = (
 def failure(device: Device) -> str | None:
     """Return why a device cannot be used, or None if it built and ran the kernels correctly.
 
-    Raises
-    ------
-    OutOfDeviceMemoryError
-        There is no memory for a context at present.
+    It raises where there is no memory for a context at present.
     """
     import pyopencl as cl
 
@@ -129,16 +126,9 @@ def _lanes_failure(device: Device) -> str | None:
 
 
 def _exchanged(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return what ``trial_exchange`` finds where all lane groups take part.
+    """Return the results and minima that ``trial_exchange`` finds for (groups, lanes) values.
 
-    Parameters
-    ----------
-    values : ndarray of uint32, shape (groups, lanes)
-
-    Returns
-    -------
-    results : ndarray of uint32, shape (len(_FUNCTIONS), groups, lanes)
-    least : ndarray of uint64, shape (groups,)
+    The results have shape (len(_FUNCTIONS), groups, lanes), the minima of 64 bits (groups,).
     """
     lanes, half = values.shape[1], np.uint64(32)
     lane = np.arange(lanes, dtype=np.uint32)

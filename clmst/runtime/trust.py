@@ -5,7 +5,7 @@ Before its first use on a device, it solves problems with known answers there. T
 (:mod:`clmst.runtime.verdicts`), so this happens once. The layer of the family chooses the problems;
 this module knows no graphs.
 
-A driver that is not proven (``proven.py``) is tested in a child process (``child.py``), and so is
+A driver that is not proven (``quirks.py``) is tested in a child process (``child.py``), and so is
 one of which a process has ended in the middle of a test.
 """
 
@@ -28,31 +28,24 @@ from clmst.core.errors import (
 from clmst.runtime import failures
 from clmst.runtime.kernel_family import ONLY, KernelFamily, SelfTestResult, survived
 from clmst.runtime.long_work import timed
-from clmst.runtime.proven import is_proven
+from clmst.runtime.quirks import is_proven
 from clmst.runtime.verdicts import Verdict, VerdictStore
 
 if TYPE_CHECKING:
     from clmst.runtime.device import Device
     from clmst.runtime.specialisation import Specialisation
 
-# Where no child process can be started, so many processes may end in the middle of a test before
-# it is no longer tried: one may have been ended from outside.
+# Processes that may end in the middle of a test, where no child can be started, before it is no
+# longer tried: one may have been ended from outside.
 _MOST_ENDED = 2
 _ENDED = "processes ended in the middle of its self-test, and none can be started to find out why"
-
 
 # Why a family is refused that a device never uses; no such verdict is kept.
 _UNSUITED = "its kernels are not for such a device"
 
 
 class NoFamilyLeftError(UnsupportedDeviceError):
-    """A device failed the self-tests of all families that could do the work.
-
-    Parameters
-    ----------
-    device : Device
-    reason : str
-    """
+    """A device failed the self-tests of all families that could do the work."""
 
     def __init__(self, device: Device, reason: str) -> None:
         super().__init__(f"{device.description} cannot be used: {reason}")
@@ -88,11 +81,6 @@ class Trust:
 
     A device makes this object each time its trust is asked for, and keeps only the record. If it
     kept the object, both would be a reference cycle, and the device's context would live on.
-
-    Parameters
-    ----------
-    device : Device
-    record : TrustRecord
     """
 
     __slots__ = ("_device", "_record")

@@ -1,4 +1,4 @@
-"""The choice of policies: by which table, and which of their fields depend on others.
+"""The choice of policies: by which table, and which of their fields depend on others; and costs.
 
 From the least to the most specific: the values of its kind (``policy.py``), the shipped entry of
 its vendor and kind, the shipped entry of its name (``tuning_table.py``), the user's own of its
@@ -10,14 +10,20 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import numpy as np
 
 from clmst import __version__
 from clmst.core.errors import FileFormatError
+from clmst.core.weight_keys import Array
 from clmst.runtime import policy, tuning_file
 from clmst.runtime.capabilities import Capabilities
 from clmst.runtime.policy import PARAMETERS, Number, Policy
 from clmst.runtime.tuning_table import SHIPPED, Entry
+
+if TYPE_CHECKING:
+    from clmst.runtime.device import Device
 
 Source: TypeAlias = Literal["given", "user", "device", "vendor", "default"]
 
@@ -48,26 +54,13 @@ class Identity:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tuning:
-    """A policy, and where it comes from.
-
-    Attributes
-    ----------
-    policy : Policy
-    source : {"given", "user", "device", "vendor", "default"}
-        The most specific table that has a field of it.
-    title : str
-        What that table's entry is for, in a few words.
-    measured : str
-        What it was measured on; empty if unknown.
-    note : str
-        Why the user's own entry of that name, if any, is not used.
-    """
+    """A policy, and where it comes from."""
 
     policy: Policy
-    source: Source
-    title: str
-    measured: str = ""
-    note: str = ""
+    source: Source  # the most specific table that has a field of it
+    title: str  # what that table's entry is for, in a few words
+    measured: str = ""  # what it was measured on; empty if unknown
+    note: str = ""  # why the user's own entry of that name, if any, is not used
 
     @property
     def description(self) -> str:
@@ -203,3 +196,51 @@ def fitted(policy: Policy, name: str, value: Number) -> Policy:
 def changes(before: Policy, after: Policy) -> dict[str, Number]:
     """Return the fields in which a policy differs from another, with its values."""
     return {n: getattr(after, n) for n in PARAMETERS if getattr(after, n) != getattr(before, n)}
+
+
+# ------------------------------------------------------------------------------ costs by them
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Costs:
+    """The costs of solves and transfers on a device."""
+
+    solve_ms: float  # the fixed time of a solve
+    edge_ns: float  # for an edge of a sparse graph
+    vertex_ns: float
+    cell_ns: float  # for a cell of `dense`
+    upload_ns: float  # for a byte from the host
+    download_ns: float
+    host: bool  # whether the device computes on the host's own cores
+
+    @classmethod
+    def of(cls, device: Device) -> Costs:
+        """Return the costs of a device by the tuning tables."""
+        tuning = device.policy
+        copies = device.capabilities.host_arrays == "copied"
+        return cls(
+            solve_ms=1e-3 * tuning.solve_us,
+            edge_ns=tuning.edge_ns,
+            vertex_ns=tuning.vertex_ns,
+            cell_ns=tuning.cell_ns,
+            upload_ns=1 / tuning.upload_gb_s if copies else 0.0,
+            download_ns=1 / tuning.download_gb_s if copies else 0.0,
+            host=device.capabilities.kind == "cpu",
+        )
+
+    @property
+    def has_dense_parts(self) -> bool:
+        """Whether `dense` is quicker at least if all pairs are edges."""
+        return 2 * self.cell_ns < self.edge_ns
+
+    def is_dense(self, sizes: Array, edges: Array) -> Array:
+        """Return whether `dense` is quicker for parts, by their numbers of vertices and edges."""
+        return edges * self.edge_ns > sizes.astype(np.float64) ** 2 * self.cell_ns
+
+    def sparse(self, n: int, m: int) -> float:
+        """Return the time of a sparse graph of n vertices and m edges on the device."""
+        return self.solve_ms + 1e-6 * (n * self.vertex_ns + m * self.edge_ns)
+
+    def dense(self, n: int) -> float:
+        """Return the time of `dense` for n vertices."""
+        return self.solve_ms + 1e-6 * n * n * self.cell_ns

@@ -15,35 +15,17 @@ from clmst.runtime.policy import Number
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """Values for a device, or for all devices of a vendor and a kind.
+    """Values for a device, or for all devices of a vendor and a kind; None stands for any."""
 
-    Attributes
-    ----------
-    device, platform, driver : str, optional
-        As the device reports them, in full. None: any.
-    vendor : str, optional
-        The vendor of the OpenCL platform, in full. None: any.
-    kind : {"gpu", "cpu", "accelerator"}, optional
-        None: any.
-    clmst : str
-        The version that wrote a user's own entry; others do not use it.
-    measured : str
-        Device, date, and what the figures are.
-    values : mapping of str to int or float
-        Fields of :class:`~clmst.runtime.policy.Policy`.
-    figures : mapping of str to (mapping of str to float)
-        For a field, the time with another value relative to the time with the one chosen; the key
-        is that value, as text.
-    """
-
-    device: str | None = None
+    device: str | None = None  # as the device reports it, in full; so are the next three
     platform: str | None = None
     driver: str | None = None
-    vendor: str | None = None
+    vendor: str | None = None  # of the OpenCL platform
     kind: DeviceKind | None = None
-    clmst: str = "an unknown version"
-    measured: str = ""
-    values: Mapping[str, Number]
+    clmst: str = "an unknown version"  # which wrote a user's own entry; others do not use it
+    measured: str = ""  # device, date, and what the figures are
+    values: Mapping[str, Number]  # fields of :class:`~clmst.runtime.policy.Policy`
+    # For a field, the time with another value (the key, as text) relative to that with its own.
     figures: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
     @property

@@ -48,13 +48,7 @@ class Verdict:
 
 
 class VerdictStore:
-    """The verdicts of one device with one policy.
-
-    Parameters
-    ----------
-    identity : mapping of str to str
-        All facts of the device that a verdict depends on, beside the kernel text.
-    """
+    """The verdicts of one device with one policy, by all facts of it that these depend on."""
 
     def __init__(self, identity: dict[str, str]) -> None:
         self._identity = {**identity, "kernels": source.digest(), "edition": str(EDITION)}
@@ -107,15 +101,10 @@ class VerdictStore:
 class Marker:
     """A file that is locked and not empty while a test runs.
 
-    Systems without such locks take the marker of a running process for one that was left.
-
-    Attributes
-    ----------
-    left : int
-        How many processes have ended in the middle of this test, one after the other. Processes
-        that run it at this moment do not count.
-    stays : bool
-        Whether that is still unexplained, so that the next process has to know it too.
+    `left` counts the processes that have ended in the middle of this test, one after the other;
+    those that run it at this moment do not count. While `stays`, that is unexplained, and the next
+    process has to know it too. Systems without such locks take the marker of a running process for
+    one that was left.
     """
 
     def __init__(self, path: Path) -> None:

@@ -21,10 +21,8 @@ from clmst.core.errors import InvalidArgumentError
 from clmst.core.graph import Graph
 from clmst.core.weight_keys import Array, EncodedWeights, encode
 from clmst.runtime.array import DeviceArray
-from clmst.runtime.deferred_graph import deferred_graph
 from clmst.runtime.device import Device
-from clmst.runtime.device_costs import Costs
-from clmst.runtime.device_graph import DeviceGraph
+from clmst.runtime.device_graph import DeviceGraph, deferred_graph
 from clmst.runtime.device_matrix import DeviceMatrix
 from clmst.runtime.device_memory import is_pinned
 from clmst.runtime.device_parts import DeviceParts, named_devices
@@ -32,6 +30,7 @@ from clmst.runtime.device_threads import named_failures, together
 from clmst.runtime.failures import Guard
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.transfer import Transfer
+from clmst.runtime.tuning import Costs
 
 
 def to_devices(graph: Any, devices: Iterable[Any], *, symmetrize: bool = False) -> DeviceParts:

@@ -12,12 +12,12 @@ from clmst.core.errors import InvalidArgumentError
 from clmst.core.forest import Forest
 from clmst.core.graph import Graph
 from clmst.runtime.device import Device
-from clmst.runtime.device_costs import Costs
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.device_matrix import DeviceMatrix
 from clmst.runtime.device_parts import DeviceParts, named_devices
 from clmst.runtime.discovery import devices as listings
 from clmst.runtime.discovery import get_device
+from clmst.runtime.tuning import Costs
 from clmst.scale.fallback import proved
 from clmst.scale.parts import (
     Division,

@@ -47,9 +47,9 @@ def measure(device: Device, makers: Makers, repetitions: int) -> dict[str, Numbe
 
 
 def fitted(sizes: Sequence[tuple[int, int]], milliseconds: Sequence[float]) -> dict[str, float]:
-    """Return what a solve, a vertex and an edge take, by graphs of so many vertices and edges.
+    """Return what a solve, a vertex and an edge take, by the times of graphs of known sizes.
 
-    None less than nothing; by the least squares of relative errors, lest the largest graph decide
+    None is negative; by the least squares of relative errors, lest the largest graph decide
     alone.
     """
     from scipy.optimize import nnls

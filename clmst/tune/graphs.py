@@ -14,7 +14,7 @@ from clmst.io import read_graph
 from clmst.runtime.capabilities import Capabilities
 
 # Vertices of the generated graphs on a CPU, where a solve then takes some hundredths of a second;
-# other devices get more, as many as leave three quarters of their memory free.
+# other devices get more, but leave three quarters of their memory free.
 _VERTICES = 1 << 16
 _MOST_TIMES_MORE = 32
 # Vertices of a graph that "auto" solves by "prim" on CPUs (prim_vertices of a policy).

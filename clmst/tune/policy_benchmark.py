@@ -25,7 +25,7 @@ from clmst.runtime.failures import refusal
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.policy import Policy
 
-# After the first repetition a candidate that takes so many times as long is not timed further.
+# The ratio of times from which on a candidate is not timed after the first repetition.
 _HOPELESS = 1.5
 
 

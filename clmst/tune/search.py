@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from math import inf
 from time import monotonic
-from typing import Literal, Protocol, TypeAlias
+from typing import Literal, TypeAlias
 
 from clmst.bench.harness import WrongResultError
 from clmst.core.errors import InvalidArgumentError
@@ -16,13 +16,6 @@ from clmst.tune.policy_benchmark import RefusedError
 
 Verdict: TypeAlias = Literal["better", "same", "worse", "refused", "wrong"]
 Ending: TypeAlias = Literal["complete", "budget", "interrupted"]
-
-
-class PolicyComparer(Protocol):
-    """What a search needs of a :class:`~clmst.tune.policy_benchmark.PolicyBenchmark`."""
-
-    def compare(self, candidate: Policy, incumbent: Policy) -> float:
-        """Time a candidate against the incumbent."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,29 +36,19 @@ class Step:
 
 @dataclass(slots=True, kw_only=True)
 class SearchOutcome:
-    """What a search has found so far.
-
-    Attributes
-    ----------
-    parameters : tuple of str
-        Those whose values were raced to an end at least once.
-    ending : {"complete", "budget", "interrupted"}
-        Every parameter stands where no neighbour is better, time was up, or Ctrl-C.
-    gain : float
-        Time with `best` relative to `start`, measured at the end; the product of the steps' ratios
-        if there was no time for that.
-    undone : float or None
-        What was measured at the end if that was no gain beyond the margin, so that `best` is
-        `start` again.
-    """
+    """What a search has found so far."""
 
     start: Policy
     best: Policy
     margin: float
-    parameters: tuple[str, ...] = ()
+    parameters: tuple[str, ...] = ()  # those whose values were raced to an end at least once
     steps: list[Step] = field(default_factory=list)
+    # Complete: every parameter stands where no neighbour is better. Interrupted: by Ctrl-C.
     ending: Ending = "complete"
+    # Time with `best` relative to `start`, measured at the end; the product of the steps' ratios if
+    # there was no time for that.
     gain: float = 1.0
+    # What was measured at the end if that was no gain, so that `best` is `start` again.
     undone: float | None = None
 
     @property
@@ -136,12 +119,13 @@ def candidates(parameter: TuningParameter, policy: Policy) -> Iterator[list[Numb
 class Search:
     """A search from a policy on, by a margin that a candidate must win by, until seconds are over.
 
+    `compare` returns the time of a candidate relative to an incumbent's (:class:`PolicyBenchmark`).
     `on_progress` is given the outcome so far, and the parameter and value that are tried next.
     """
 
     def __init__(
         self,
-        benchmark: PolicyComparer,
+        compare: Callable[[Policy, Policy], float],
         start: Policy,
         parameters: Sequence[TuningParameter],
         *,
@@ -150,7 +134,7 @@ class Search:
         on_progress: Callable[[SearchOutcome, str, Number], None] | None = None,
     ) -> None:
         self.outcome = SearchOutcome(start=start, best=start, margin=margin)
-        self._benchmark = benchmark
+        self._compare = compare
         self._parameters = tuple(parameters)
         self._end = monotonic() + budget
         self.on_progress = on_progress
@@ -180,7 +164,7 @@ class Search:
         """Raise the margin to what the incumbent loses or wins against itself."""
         self._check_time()
         outcome = self.outcome
-        noise = abs(self._benchmark.compare(outcome.start, outcome.start) - 1)
+        noise = abs(self._compare(outcome.start, outcome.start) - 1)
         outcome.margin = max(outcome.margin, noise)
 
     def _settle(self, parameter: TuningParameter) -> None:
@@ -217,9 +201,9 @@ class Search:
         """Return verdict, ratio and note; what seems better has to be so twice."""
         best, margin = self.outcome.best, self.outcome.margin
         try:
-            ratio = self._benchmark.compare(candidate, best)
+            ratio = self._compare(candidate, best)
             if ratio < 1 - margin:  # of many candidates one is lucky: it has to win again
-                ratio = max(ratio, self._benchmark.compare(candidate, best))
+                ratio = max(ratio, self._compare(candidate, best))
         except RefusedError as error:
             return "refused", None, str(error)
         except WrongResultError as error:
@@ -233,7 +217,7 @@ class Search:
         outcome = self.outcome
         if outcome.best == outcome.start:
             return
-        outcome.gain = self._benchmark.compare(outcome.best, outcome.start)
+        outcome.gain = self._compare(outcome.best, outcome.start)
         if outcome.gain >= 1 - outcome.margin:
             outcome.undone = outcome.gain
             outcome.best, outcome.gain = outcome.start, 1.0

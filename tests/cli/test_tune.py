@@ -18,8 +18,8 @@ import pytest
 import clmst
 from clmst import KernelBuildError, api
 from clmst.runtime import discovery, tuning
-from clmst.runtime.device_costs import Costs
 from clmst.runtime.policy import Policy
+from clmst.runtime.tuning import Costs
 from clmst.tune.policy_benchmark import PolicyBenchmark
 from tests.caches import use_own_cache
 from tests.cli.results import Run, assert_fails, assert_fine, assert_not_understood

@@ -19,16 +19,22 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from statistics import median
 
 from clmst.runtime.device import Device
-from clmst.runtime.discovery import get_device
 from tests.faults import interrupting
-from tests.faults.subjects import SUBJECTS, Subject, bytes_in_use, subject, weights
+from tests.faults.subjects import (
+    SHAPES,
+    SUBJECTS,
+    Subject,
+    bytes_in_use,
+    device_of,
+    subject,
+    weights,
+)
 from tests.faults.threaded import THREADED
-from tests.variants import GPU_SHAPE
 
 NAMES = (*SUBJECTS, *THREADED)
 WAYS = ("step", "clock", "twice", "thread")
@@ -168,14 +174,6 @@ def _watch() -> None:
     faulthandler.dump_traceback_later(_LIMIT, exit=True)
 
 
-def _device(name: str | None, shape: str) -> Device:
-    device = get_device(name).forcing_off()
-    if shape == "gpu-shape":
-        device = device.with_policy(GPU_SHAPE)
-        device.capabilities = replace(device.capabilities, host_arrays="copied")
-    return device
-
-
 # ---------------------------------------------------------------------- from the one outside
 
 
@@ -238,14 +236,14 @@ def main() -> int:
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(NAMES))
     parser.add_argument("--count", type=int, default=10_000)
     parser.add_argument("--device")
-    parser.add_argument("--shape", choices=["native", "gpu-shape"], default="native")
+    parser.add_argument("--shape", choices=SHAPES, default="native")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--ways", default=",".join(WAYS))
     parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
     asked = parser.parse_args()
     names = asked.names or NAMES
     if asked.inside:
-        device = _device(asked.device, asked.shape)
+        device = device_of(asked.shape, asked.device)
         interrupt_here(names, device, asked.count, asked.seed, asked.ways.split(","))
         return 0
     total, is_good = Tally("all"), True

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -19,7 +19,9 @@ from clmst.algorithms.edge_stream.passes import bytes_of_row, bytes_of_vertex
 from clmst.core.forest import Forest
 from clmst.core.graph import Graph
 from clmst.runtime.device import Device
+from clmst.runtime.discovery import get_device
 from tests.settings import SETTINGS
+from tests.variants import GPU_SHAPE
 
 Check = Callable[[], None]
 SOLVES = tuple(SETTINGS)
@@ -83,6 +85,19 @@ def subject(name: str, device: Device) -> Subject:
     if name in SOLVES:
         return Subject(name, lambda: same(solve(graph(), name, device), forest()))
     return Subject(name, _OTHERS[name](device))
+
+
+SHAPES = ("native", "gpu-shape")
+
+
+@cache
+def device_of(shape: str, name: str | None = None) -> Device:
+    """Return a device of these tests' own; that in the shape of a GPU copies what it is given."""
+    device = get_device(name).forcing_off()
+    if shape == "gpu-shape":
+        device = device.with_policy(GPU_SHAPE)
+        device.capabilities = replace(device.capabilities, host_arrays="copied")
+    return device
 
 
 def solve(what: Any, setting: str, device: Device | None) -> Forest:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from typing import Any
 
 import pytest
+
+from tests.processes import run_python
 
 PREPARED = """
 import multiprocessing, os, sys, threading, time
@@ -106,14 +106,7 @@ for turn in range(2):
 
 def run(text: str) -> str:
     """Run a program of its own; return what it said."""
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore:This process", "-c", PREPARED + text],
-        capture_output=True,
-        text=True,
-        timeout=150,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
+    done = run_python("-W", "ignore:This process", "-c", PREPARED + text, timeout=150)
     return done.stdout + done.stderr
 
 

@@ -6,17 +6,13 @@ Here some calls of each kind are tried, the first and the last among them; all o
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cache
 
 import pytest
 
-from clmst.runtime.device import Device
-from clmst.runtime.discovery import get_device
-from tests.faults import trial
+from tests.faults import sweep
 from tests.faults.injection import KINDS
-from tests.faults.subjects import SOLVES, SUBJECTS, Subject, subject
-from tests.variants import GPU_SHAPE
+from tests.faults.subjects import SOLVES, SUBJECTS, Subject, device_of, subject
 
 # Those that between them take every way to the driver, in both shapes of kernels.
 TRIED = [
@@ -26,17 +22,6 @@ TRIED = [
 CALLS = 3  # of a kind
 
 tried = pytest.mark.parametrize(("shape", "name"), TRIED)
-
-
-@cache
-def device_of(shape: str) -> Device:
-    """Return a device of these tests' own; that in the shape of a GPU copies what it is given."""
-    found = get_device()
-    if shape == "native":
-        return found.forcing_off()
-    device = found.with_policy(GPU_SHAPE)
-    device.capabilities = replace(device.capabilities, host_arrays="copied")
-    return device
 
 
 @cache
@@ -50,9 +35,9 @@ def test_calls_that_fail(shape: str, name: str) -> None:
     one.run()
     failed = dict.fromkeys(KINDS, 0)
     for kind in KINDS:
-        if kind != "build" and (count := trial.calls_of(one, kind, device)):
+        if kind != "build" and (count := sweep.calls_of(one, kind, device)):
             chosen = {k * (count - 1) // (CALLS - 1) for k in range(CALLS)}
-            failed[kind] = trial.break_off(one, kind, device, sorted(chosen), after=False)
+            failed[kind] = sweep.break_off(one, kind, device, sorted(chosen), after=False)
             assert failed[kind] >= min(2, count)
     assert failed["kernel"]
     assert failed["copy"]
@@ -64,12 +49,12 @@ def test_an_interrupt(shape: str, name: str) -> None:
     """Ctrl-C before and after a kernel is enqueued; it stays what it is."""
     one, device = subject_of(name, shape), device_of(shape)
     one.run()
-    count = trial.calls_of(one, "kernel", device)
+    count = sweep.calls_of(one, "kernel", device)
     chosen = {k * (count - 1) // (CALLS - 1) for k in range(CALLS)}
     for after in (False, True):
-        trial.break_off(one, "kernel", device, sorted(chosen), after=after, error=KeyboardInterrupt)
+        sweep.break_off(one, "kernel", device, sorted(chosen), after=after, error=KeyboardInterrupt)
 
 
 def test_a_build_that_fails() -> None:
     one, device = subject_of("filter-boruvka-cpu", "native"), device_of("native")
-    assert trial.break_off(one, "build", device, [0, 1], after=False) == 2
+    assert sweep.break_off(one, "build", device, [0, 1], after=False) == 2

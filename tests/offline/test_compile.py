@@ -7,7 +7,6 @@ Intel's compilation to SPIR-V is shared between its devices.
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Hashable, Iterable
 from concurrent.futures import ThreadPoolExecutor
@@ -20,6 +19,7 @@ from clmst.runtime.specialisation import Specialisation
 from tests.offline import clang, ocloc
 from tests.offline.build import COMPILERS, TargetBuild, build, compile_for
 from tests.offline.targets import COMPLETE, TARGETS, Compiler, Target
+from tests.processes import lacks
 
 pytestmark = pytest.mark.external
 
@@ -59,12 +59,8 @@ kernel void doubtful(global uint *values) { values[0] = 1; }
 
 def require(compiler: Compiler) -> None:
     """Skip where a compiler is not installed; fail on CI, where it has to be."""
-    if COMPILERS[compiler].is_installed():
-        return
-    message = f"not installed; on Debian 12: apt install {COMPILERS[compiler].PACKAGES}"
-    if os.environ.get("CI"):
-        pytest.fail(message)
-    pytest.skip(message)
+    if not COMPILERS[compiler].is_installed():
+        lacks(f"not installed; on Debian 12: apt install {COMPILERS[compiler].PACKAGES}")
 
 
 @pytest.fixture(scope="module", params=TARGETS, ids=lambda target: target.id)

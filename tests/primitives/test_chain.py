@@ -17,8 +17,7 @@ from clmst.primitives.selection import Keep, Write
 from clmst.primitives.sort import sort
 from clmst.primitives.sweeps import Segments
 from clmst.runtime.array import DeviceArray
-from clmst.runtime.launcher import Launcher
-from clmst.runtime.profile import Profile
+from clmst.runtime.launcher import Launcher, Profile
 from tests.primitives.chain_cases import (
     ALL_STARVE,
     NONE_STARVE,

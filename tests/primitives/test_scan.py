@@ -20,8 +20,7 @@ from clmst.primitives.scan import (
 )
 from clmst.primitives.shares import Shares, tile_and_lane_groups
 from clmst.runtime.array import DeviceArray
-from clmst.runtime.launcher import Launcher
-from clmst.runtime.profile import Profile
+from clmst.runtime.launcher import Launcher, Profile
 from tests.primitives.mistakes import APART, IN_PLACE, NO_ARRAY, assert_refused
 from tests.primitives.operators import (
     AFFINE,

@@ -17,8 +17,7 @@ from clmst.primitives.split import split
 from clmst.runtime import policy
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.capabilities import LanesKind
-from clmst.runtime.launcher import Launcher
-from clmst.runtime.profile import Profile
+from clmst.runtime.launcher import Launcher, Profile
 from tests.primitives.mistakes import assert_refused
 from tests.primitives.shapes import SHAPES
 from tests.primitives.split_cases import (

@@ -18,23 +18,24 @@ INTEL_LANES = "cl_khr_subgroups cl_intel_subgroups cl_intel_required_subgroup_si
 
 
 def described(
-    *, extensions: str = "", vendor: str = "Somebody", kind: int = cl.device_type.GPU
+    *, extensions: str = "", vendor: str = "Somebody", kind: int = cl.device_type.GPU, **facts: Any
 ) -> Any:
-    """Return what `detect` asks of a ``pyopencl.Device``."""
-    return SimpleNamespace(
-        extensions=extensions,
-        vendor=vendor,
-        platform=SimpleNamespace(name="Somebody's OpenCL"),
-        type=kind,
-        max_compute_units=12,
-        max_work_group_size=1024,
-        local_mem_size=49152,
-        global_mem_size=1 << 33,
-        max_mem_alloc_size=1 << 31,
-        mem_base_addr_align=1024,
-        compute_capability_major_nv=9,
-        compute_capability_minor_nv=0,
-    )
+    """Return what clmst asks of a ``pyopencl.Device``."""
+    usual = {
+        "name": "Something",
+        "platform": SimpleNamespace(name="Somebody's OpenCL", vendor=vendor),
+        "driver_version": "1.0",
+        "version": "OpenCL 3.0",
+        "max_compute_units": 12,
+        "max_work_group_size": 1024,
+        "local_mem_size": 49152,
+        "global_mem_size": 1 << 33,
+        "max_mem_alloc_size": 1 << 31,
+        "mem_base_addr_align": 1024,
+        "compute_capability_major_nv": 9,
+        "compute_capability_minor_nv": 0,
+    }
+    return SimpleNamespace(extensions=extensions, vendor=vendor, type=kind, **(usual | facts))
 
 
 @pytest.fixture
@@ -43,47 +44,81 @@ def capable() -> Capabilities:
     return detect(described(extensions=f"{INT64} {INTEL_LANES}"))
 
 
-def test_sizes_are_the_devices_own(capable: Capabilities) -> None:
-    assert capable.compute_units == 12
-    assert capable.max_work_group_size == 1024
-    assert capable.local_memory == 49152
-    assert capable.global_memory == 1 << 33
-    assert capable.max_allocation == 1 << 31
-
-
-@pytest.mark.parametrize(
-    ("type_", "kind"),
-    [
-        (cl.device_type.GPU, "gpu"),
-        (cl.device_type.CPU, "cpu"),
-        (cl.device_type.CPU | cl.device_type.DEFAULT, "cpu"),
-        (cl.device_type.ACCELERATOR, "accelerator"),
-        (cl.device_type.CUSTOM, "accelerator"),
-    ],
-)
-def test_kind(type_: int, kind: str) -> None:
-    assert detect(described(kind=type_)).kind == kind
-
-
 SVM = cl.device_svm_capabilities
+COARSE = SVM.COARSE_GRAIN_BUFFER
+GPU, CPU, NVIDIA = cl.device_type.GPU, cl.device_type.CPU, "NVIDIA Corporation"
 
 
 @pytest.mark.parametrize(
-    ("kind", "svm", "host_arrays"),
+    ("facts", "expected"),
     [
-        (cl.device_type.CPU, SVM.COARSE_GRAIN_BUFFER | SVM.FINE_GRAIN_SYSTEM, "shared"),
-        (cl.device_type.CPU, SVM.COARSE_GRAIN_BUFFER | SVM.FINE_GRAIN_BUFFER, "wrapped"),
-        (cl.device_type.CPU, None, "wrapped"),
-        (cl.device_type.GPU, SVM.FINE_GRAIN_SYSTEM, "copied"),  # pages would travel one by one
-        (cl.device_type.GPU, None, "copied"),
+        (
+            {},
+            {
+                "compute_units": 12, "max_work_group_size": 1024, "local_memory": 49152,
+                "global_memory": 1 << 33, "max_allocation": 1 << 31, "shared_local_memory": 0,
+            },
+        ),
+        *(
+            ({"kind": type_}, {"kind": kind})
+            for type_, kind in (
+                (GPU, "gpu"), (CPU, "cpu"), (CPU | cl.device_type.DEFAULT, "cpu"),
+                (cl.device_type.ACCELERATOR, "accelerator"),
+                (cl.device_type.CUSTOM, "accelerator"),
+            )
+        ),
+        # OpenCL 1.2 does not know the question after shared memory: asking it is an error.
+        *(
+            ({"kind": kind, **answer}, {"host_arrays": way})
+            for kind, answer, way in (
+                (CPU, {"svm_capabilities": COARSE | SVM.FINE_GRAIN_SYSTEM}, "shared"),
+                (CPU, {"svm_capabilities": COARSE | SVM.FINE_GRAIN_BUFFER}, "wrapped"),
+                (CPU, {}, "wrapped"),
+                # Pages would travel one by one.
+                (GPU, {"svm_capabilities": SVM.FINE_GRAIN_SYSTEM}, "copied"),
+                (GPU, {}, "copied"),
+            )
+        ),
+        *(
+            ({"extensions": extensions}, {"int64_atomics": has})
+            for extensions, has in (
+                (INT64, True), (f"cl_khr_fp64 {INT64} ", True), ("", False),
+                ("cl_khr_int64_base_atomics", False),  # has exchanges, but no minimum
+                ("cl_khr_int64_extended_atomics", False),
+                ("cl_khr_int64_base_atomics_x cl_khr_int64_extended_atomics_x", False),
+            )
+        ),
+        *(
+            ({"vendor": vendor, "extensions": said}, {"lanes": lanes, "lane_width": width})
+            for vendor, said, lanes, width in (
+                (NVIDIA, NVIDIA_QUERY, "ptx", 32),
+                (NVIDIA, "", "local", 32),  # a layered driver: no inline PTX
+                ("Intel(R) Corporation", INTEL_LANES, "khr", 16),
+                # Their size cannot be fixed.
+                ("Intel(R) Corporation", "cl_intel_subgroups", "local", 32),
+                ("Somebody", "cl_khr_subgroups", "local", 32),
+                ("Somebody", "", "local", 32),
+            )
+        ),
+        # Volta has the instructions of lanes. Work-groups share what the generation is known for.
+        *(
+            (
+                {
+                    "vendor": NVIDIA, "extensions": NVIDIA_QUERY,
+                    "compute_capability_major_nv": major, "compute_capability_minor_nv": minor,
+                },
+                {"lanes": lanes, "shared_local_memory": kibibytes << 10},
+            )
+            for major, minor, lanes, kibibytes in (
+                (6, 0, "local", 0), (7, 0, "ptx", 96), (7, 5, "ptx", 64), (8, 6, "ptx", 100),
+                (9, 0, "ptx", 228), (12, 0, "ptx", 100), (99, 0, "ptx", 48),
+            )
+        ),
     ],
-)
-def test_host_arrays(kind: int, svm: int | None, host_arrays: str) -> None:
-    """OpenCL 1.2 does not know the question: asking it is an error."""
-    device = described(kind=kind)
-    if svm is not None:
-        device.svm_capabilities = svm
-    assert detect(device).host_arrays == host_arrays
+)  # fmt: skip
+def test_what_a_device_says(facts: dict[str, Any], expected: dict[str, Any]) -> None:
+    found = detect(described(**facts))
+    assert {name: getattr(found, name) for name in expected} == expected
 
 
 def test_host_arrays_of_a_driver_that_does_not_answer() -> None:
@@ -92,56 +127,8 @@ def test_host_arrays_of_a_driver_that_does_not_answer() -> None:
         def svm_capabilities(self) -> int:
             raise cl.LogicError("clGetDeviceInfo failed: INVALID_VALUE")
 
-    device = Mute(**vars(described(kind=cl.device_type.CPU)))
+    device = Mute(**vars(described(kind=CPU)))
     assert detect(device).host_arrays == "wrapped"
-
-
-@pytest.mark.parametrize(
-    ("extensions", "has"),
-    [
-        (INT64, True),
-        ("cl_khr_fp64 " + INT64 + " ", True),
-        ("cl_khr_int64_base_atomics", False),  # has exchanges, but no minimum
-        ("cl_khr_int64_extended_atomics", False),
-        ("cl_khr_int64_base_atomics_x cl_khr_int64_extended_atomics_x", False),
-        ("", False),
-    ],
-)
-def test_int64_atomics_need_both_extensions(extensions: str, has: bool) -> None:
-    assert detect(described(extensions=extensions)).int64_atomics is has
-
-
-@pytest.mark.parametrize(
-    ("vendor", "extensions", "lanes", "width"),
-    [
-        ("NVIDIA Corporation", NVIDIA_QUERY, "ptx", 32),
-        ("NVIDIA Corporation", "", "local", 32),  # a layered driver: no inline PTX
-        ("Intel(R) Corporation", INTEL_LANES, "khr", 16),
-        ("Intel(R) Corporation", "cl_intel_subgroups", "local", 32),  # their size cannot be fixed
-        ("Somebody", "cl_khr_subgroups", "local", 32),
-        ("Somebody", "", "local", 32),
-    ],
-)
-def test_lanes(vendor: str, extensions: str, lanes: str, width: int) -> None:
-    found = detect(described(vendor=vendor, extensions=extensions))
-    assert (found.lanes, found.lane_width) == (lanes, width)
-
-
-@pytest.mark.parametrize(("major", "lanes"), [(6, "local"), (7, "ptx"), (12, "ptx")])
-def test_lanes_need_the_instructions_of_volta(major: int, lanes: str) -> None:
-    device = described(vendor="NVIDIA Corporation", extensions=NVIDIA_QUERY)
-    device.compute_capability_major_nv = major
-    assert detect(device).lanes == lanes
-
-
-@pytest.mark.parametrize(
-    ("capability", "kibibytes"), [((7, 5), 64), ((8, 6), 100), ((9, 0), 228), ((99, 0), 48)]
-)
-def test_local_memory_that_work_groups_share(capability: tuple[int, int], kibibytes: int) -> None:
-    device = described(vendor="NVIDIA Corporation", extensions=NVIDIA_QUERY)
-    device.compute_capability_major_nv, device.compute_capability_minor_nv = capability
-    assert detect(device).shared_local_memory == kibibytes << 10
-    assert detect(described()).shared_local_memory == 0
 
 
 @pytest.mark.parametrize(

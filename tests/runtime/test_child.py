@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,11 +13,12 @@ from clmst import Device, EclOptions
 from clmst.algorithms.families import family_of, with_options
 from clmst.families import BY_NAME
 from clmst.runtime import child, trust
-from clmst.runtime.child_main import ChildRequest, DeviceSpec
+from clmst.runtime.child_main import DeviceSpec, decoded, encoded
 from clmst.runtime.kernel_family import Case, KernelFamily
-from clmst.runtime.proven import PROVEN, is_proven
+from clmst.runtime.quirks import PROVEN, is_proven
 from clmst.runtime.trial import TRIAL
 from tests.caches import use_own_cache
+from tests.processes import run_python
 from tests.variants import GPU_SHAPE
 
 
@@ -73,9 +71,9 @@ def test_device_is_found_again(new: Device) -> None:
         new.with_policy(GPU_SHAPE),
         Device(new.cl_device, queue=queue, _optimised=False),
     ):
-        line = ChildRequest(spec=DeviceSpec.of(device), family="ecl", case=Case()).line()
+        line = encoded(DeviceSpec.of(device), "ecl", Case())
         assert line.count(b"\n") == 1
-        found = ChildRequest.of(line).spec.found()
+        found = decoded(line)[0].found()
         assert found.cl_device == device.cl_device
         assert (found.without, found.policy) == (device.without, device.policy)
         assert found.capabilities == device.capabilities
@@ -144,10 +142,7 @@ print(process.returncode)
 def test_idle_child_ends_by_itself() -> None:
     """And leaves no zombie, warning or output."""
     began = time.monotonic()
-    done = subprocess.run(
-        [sys.executable, "-X", "dev", "-c", IDLE],
-        capture_output=True, text=True, check=True, timeout=120, env=dict(os.environ),
-    )  # fmt: skip
+    done = run_python("-X", "dev", "-c", IDLE)
     assert done.stdout.split()[1] == "0"
     assert done.stderr == ""
     assert time.monotonic() - began < 60

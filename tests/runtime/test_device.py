@@ -17,8 +17,7 @@ import clmst
 from clmst import Device, OutOfDeviceMemoryError, UnsupportedDeviceError
 from clmst.core.errors import KernelBuildError
 from clmst.runtime.capabilities import HostArrays
-from clmst.runtime.launcher import Launcher
-from clmst.runtime.profile import Profile
+from clmst.runtime.launcher import Launcher, Profile
 from tests.forests import assert_same_forest
 from tests.variants import GPU_SHAPE
 
@@ -90,19 +89,6 @@ def test_buffer_too_large_for_one_piece(device: Device) -> None:
         device.allocate(limit + 1)
 
 
-def test_memory_is_spent(fresh: Device, monkeypatch: pytest.MonkeyPatch) -> None:
-    class Spent:
-        active_bytes = 77
-
-        def allocate(self, n_bytes: int) -> None:
-            raise cl.MemoryError("clCreateBuffer failed: MEM_OBJECT_ALLOCATION_FAILURE")
-
-    monkeypatch.setattr(fresh, "_pool", Spent())
-    total = fresh.capabilities.global_memory
-    with pytest.raises(OutOfDeviceMemoryError, match=rf"^1000 bytes .* {total} .*uses 77$"):
-        fresh.allocate(1000)
-
-
 def test_graph_too_large(fresh: Device) -> None:
     """The error must be clmst's own wherever in a solve memory runs out."""
     fresh.capabilities = replace(fresh.capabilities, max_allocation=1 << 16)
@@ -129,6 +115,8 @@ def test_upload(device: Device) -> None:
     """Wherever an array ends up, kernels read what is in it: each way, down from the best here."""
     ways: list[HostArrays] = ["shared", "wrapped", "copied"]
     graph = clmst.generate("random", n=700, seed=4)
+    for array in (graph.indptr, graph.indices, graph.weights):
+        array.flags.writeable = False  # as a memory map, or an array of another library
     for way in ways[ways.index(device.capabilities.host_arrays) :]:
         other = Device(device.cl_device, without=device.without, tuning=device.policy)
         other.capabilities = replace(other.capabilities, host_arrays=way)
@@ -138,15 +126,6 @@ def test_upload(device: Device) -> None:
         array = np.arange(1000, dtype=np.uint32)
         assert isinstance(other.upload(array), cl.SVM) == (way == "shared")
         assert not isinstance(other.upload(array[:0]), cl.SVM)
-
-
-def test_upload_of_what_may_not_be_written(device: Device) -> None:
-    """A memory map, or an array of another library: kernels only read it."""
-    graph = clmst.generate("random", n=700, seed=4)
-    for array in (graph.indptr, graph.indices, graph.weights):
-        array.flags.writeable = False
-    forest = clmst.minimum_spanning_forest(graph, device=device)
-    assert_same_forest(forest, clmst.kruskal(graph))
 
 
 def test_upload_in_place_is_no_copy(device: Device) -> None:
@@ -169,49 +148,54 @@ def test_trial_of_every_device(device: Device) -> None:
     device.check_usable()
 
 
-def fail_to_build(log: str) -> Any:
-    def program(*_: object, **__: object) -> None:
-        raise KernelBuildError("trial[]", "it", log)
+def raising(error: Exception) -> Any:
+    def fail(*_: object, **__: object) -> None:
+        raise error
 
-    return program
+    return fail
+
+
+def failing_build(log: str) -> dict[str, Any]:
+    return {"Device.program": raising(KernelBuildError("trial[]", "it", log))}
 
 
 @pytest.mark.parametrize(
-    ("log", "reason"),
+    ("fault", "reason"),
     [
-        ("one\n  a.cl:3: ERROR: no such thing\nthree", "a.cl:3: ERROR: no such thing"),
-        ("clBuildProgram failed\nunknown target CPU 'generic'\n", "unknown target CPU 'generic'"),
-        ("Segmentation fault", "Segmentation fault"),
-        ("", "the compiler gives no reason"),
+        (
+            failing_build("one\n  a.cl:3: ERROR: no such thing\nthree"),
+            "cannot build a kernel: a.cl:3: ERROR: no such thing",
+        ),
+        (
+            failing_build("clBuildProgram failed\nunknown target CPU 'generic'\n"),
+            "cannot build a kernel: unknown target CPU 'generic'",
+        ),
+        (failing_build("Segmentation fault"), "cannot build a kernel: Segmentation fault"),
+        (failing_build(""), "cannot build a kernel: the compiler gives no reason"),
+        (
+            {"Launcher.__call__": raising(cl.RuntimeError("clEnqueue: OUT_OF_RESOURCES\nmore"))},
+            "cannot run a kernel: clEnqueue: OUT_OF_RESOURCES",
+        ),
+        (
+            {"Launcher.__call__": lambda *_: None},
+            f"computes wrongly: a minimum came out as {[2**32 - 1] * 2}",
+        ),
+        ({"max_allocation": 4}, "cannot run a kernel: a buffer of 8 bytes"),
     ],
 )
-def test_device_that_cannot_build(
-    fresh: Device, monkeypatch: pytest.MonkeyPatch, log: str, reason: str
+def test_device_that_fails_its_trial(
+    fresh: Device, monkeypatch: pytest.MonkeyPatch, fault: dict[str, Any], reason: str
 ) -> None:
-    monkeypatch.setattr(fresh, "program", fail_to_build(log))
-    assert fresh.trial_failure == f"cannot build a kernel: {reason}"
+    ((place, value),) = fault.items()
+    owner, _, name = place.rpartition(".")
+    if owner:
+        monkeypatch.setattr({"Device": Device, "Launcher": Launcher}[owner], name, value)
+    else:
+        fresh.capabilities = replace(fresh.capabilities, **fault)
+    assert str(fresh.trial_failure).startswith(reason)
     with pytest.raises(UnsupportedDeviceError) as caught:
         fresh.check_usable()
-    assert str(caught.value) == f"{fresh.description} cannot build a kernel: {reason}"
-
-
-def test_device_that_cannot_run(fresh: Device, monkeypatch: pytest.MonkeyPatch) -> None:
-    def launch(*_: object) -> None:
-        raise cl.RuntimeError("clEnqueueNDRangeKernel failed: OUT_OF_RESOURCES\nand more")
-
-    monkeypatch.setattr(Launcher, "__call__", launch)
-    reason = "cannot run a kernel: clEnqueueNDRangeKernel failed: OUT_OF_RESOURCES"
-    assert fresh.trial_failure == reason
-
-
-def test_device_without_memory(fresh: Device) -> None:
-    fresh.capabilities = replace(fresh.capabilities, max_allocation=4)
-    assert str(fresh.trial_failure).startswith("cannot run a kernel: a buffer of 8 bytes")
-
-
-def test_device_that_miscomputes(fresh: Device, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Launcher, "__call__", lambda *_: None)
-    assert fresh.trial_failure == f"computes wrongly: a minimum came out as {[2**32 - 1] * 2}"
+    assert str(caught.value).startswith(f"{fresh.description} {reason}")
 
 
 # ------------------------------------------------------------------------- launching
@@ -237,34 +221,24 @@ def test_kernel_of_any_number_of_groups(device: Device) -> None:
             assert launch.launches == 1
 
 
-def test_read_write_fill(device: Device) -> None:
-    launch = launcher(device)
-    buffer = device.allocate(40)
-    launch.write(buffer, np.arange(10, dtype=np.uint32))
-    assert contents(device, buffer, 10) == list(range(10))
-    launch.fill(buffer, 0xDEADBEEF, 3)
-    assert contents(device, buffer, 5) == [0xDEADBEEF] * 3 + [3, 4]
-    words = np.empty(2, np.uint32)
-    launch.read(buffer, words, offset=16)
-    assert words.tolist() == [4, 5]
-
-
+@pytest.mark.parametrize("least", [0, 1 << 30])
 @pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.uint32, np.uint64])
 @pytest.mark.parametrize("count", [0, 1, 7, 8, 9, 1000, 20_011])
-def test_large_fills(
-    device: Device, monkeypatch: pytest.MonkeyPatch, dtype: type[np.unsignedinteger], count: int
+def test_read_write_fill(
+    device: Device, monkeypatch: pytest.MonkeyPatch, dtype: type[Any], count: int, least: int
 ) -> None:
-    """What is filled by a kernel, as drivers fill the rest, has no byte more."""
-    monkeypatch.setattr("clmst.runtime.launcher.MOST_FILLED", 0)
+    """What is filled, by a kernel where it is large, or by the driver, has no byte more."""
+    monkeypatch.setattr("clmst.runtime.launcher.MOST_FILLED", least)
     value = 0x0123456789ABCDEF & np.iinfo(dtype).max
-    expected = np.full(count + 16, 77, dtype)
+    expected = np.arange(count + 16).astype(dtype)
     launch, buffer = launcher(device), device.allocate(expected.nbytes)
     launch.write(buffer, expected)
     launch.fill(buffer, value, count, dtype)
-    found = np.empty_like(expected)
-    launch.read(buffer, found)
     expected[:count] = value
-    np.testing.assert_array_equal(found, expected)
+    for skipped in (0, 3):
+        found = np.empty_like(expected[skipped:])
+        launch.read(buffer, found, offset=skipped * expected.itemsize)
+        np.testing.assert_array_equal(found, expected[skipped:])
 
 
 def test_one_device_in_several_threads(device: Device) -> None:

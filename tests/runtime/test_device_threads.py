@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
+from contextlib import nullcontext
+from typing import Any
 
 import pytest
 
@@ -32,42 +35,58 @@ def test_all_work_at_once(devices: list[Device]) -> None:
     assert len({thread for _, thread in found}) == 3
 
 
+def in_tree(devices: list[Device], work: Callable[[int], Any]) -> Any:
+    return as_tree(devices, work, lambda first, second: first)
+
+
 @every_device_set("three")
+@pytest.mark.parametrize("run", [together, in_tree])
+@pytest.mark.parametrize("failing", [0, 1, 2])
 @pytest.mark.parametrize(
-    ("error", "kind", "message"),
+    "case",
     [
-        (DeviceLostError("gone"), DeviceLostError, "device 1 of the solve, .*: gone"),
-        (OutOfDeviceMemoryError("full"), OutOfDeviceMemoryError, "device 1 of the solve, .*full"),
+        (DeviceLostError("gone"), DeviceLostError, "device {} of the solve, .*: gone"),
+        (OutOfDeviceMemoryError("full"), OutOfDeviceMemoryError, "device {} of the solve, .*full"),
         (InvalidGraphError("bad"), InvalidGraphError, "^bad$"),
-        (ZeroDivisionError("odd"), DeviceError, "device 1 .*, failed: ZeroDivisionError: odd"),
-        (ZeroDivisionError(), DeviceError, "device 1 .*, failed: ZeroDivisionError$"),
+        (ZeroDivisionError("odd"), DeviceError, "device {} .*, failed: ZeroDivisionError: odd"),
+        (ZeroDivisionError(), DeviceError, "device {} .*, failed: ZeroDivisionError$"),
     ],
 )
 def test_errors_say_whose_they_are(
-    devices: list[Device], error: Exception, kind: type[Exception], message: str
+    devices: list[Device], run: Any, failing: int, case: tuple[Exception, Any, str]
 ) -> None:
-    """The others end before the error is raised."""
-    ended = []
+    """The others end before the error is raised, and nobody waits for what never comes."""
+    ended, (error, kind, message) = list[int](), case
 
-    def work(number: int) -> None:
-        if number == 1:
+    def work(number: int) -> int:
+        if number == failing:
             raise error
         ended.append(number)
+        return number
 
-    with pytest.raises(kind, match=message), named_failures(devices):
-        together(devices, work)
-    assert sorted(ended) == [0, 2]
+    with (
+        pytest.raises(kind, match=message.format(failing)),
+        named_failures(devices),
+    ):
+        run(devices, work)
+    assert sorted(ended) == sorted({0, 1, 2} - {failing})
 
 
 @every_device_set("three")
-def test_interrupts_come_first(devices: list[Device]) -> None:
+@pytest.mark.parametrize("run", [together, in_tree])
+def test_which_error_comes_first(devices: list[Device], run: Any) -> None:
+    """Interrupts, then failures of devices: work without these finds faults of the input again."""
+    errors = [InvalidGraphError("bad"), ZeroDivisionError("odd"), KeyboardInterrupt()]
+
     def work(number: int) -> None:
-        if number == 0:
-            raise KeyboardInterrupt
-        raise DeviceError("broken")
+        if number < len(errors):
+            raise errors[number]
 
     with pytest.raises(KeyboardInterrupt):
-        together(devices, work)
+        run(devices, work)
+    errors.pop()
+    with pytest.raises(DeviceError, match=r"device 1 .*odd"), named_failures(devices):
+        run(devices, work)
 
 
 @every_device_set("three")
@@ -99,48 +118,16 @@ def test_a_pair_waits_for_no_other(devices: list[Device]) -> None:
 
 
 @every_device_set("three")
-@pytest.mark.parametrize("failing", [0, 1, 2])
-def test_errors_of_a_tree_say_whose_they_are(devices: list[Device], failing: int) -> None:
-    """Of a part: that device. Nobody waits for what never comes."""
-
-    def leaf(number: int) -> int:
-        if number == failing:
-            raise DeviceError("broken")
-        return number
-
-    message = f"^device {failing} of the solve, [^:]*: broken$"
-    with pytest.raises(DeviceError, match=message), named_failures(devices):
-        as_tree(devices, leaf, lambda first, second: first + second)
-
-
-@every_device_set("three")
-def test_errors_of_a_pair_are_of_the_device_that_is_blamed(devices: list[Device]) -> None:
+@pytest.mark.parametrize("blamed", [0, 2])
+def test_errors_of_a_pair_are_of_the_device_that_is_blamed(
+    devices: list[Device], blamed: int
+) -> None:
     """Else they are of the one where the pair is joined."""
 
     def join(first: int, second: int) -> int:
-        if second == 2:
-            with failures_of(devices[2]):
-                raise DeviceError("broken")
-        return first
+        with failures_of(devices[blamed]) if blamed else nullcontext():
+            raise DeviceError("broken")
 
-    message = r"^device 2 of the solve, [^:]*: broken$"
+    message = rf"^device {blamed} of the solve, [^:]*: broken$"
     with pytest.raises(DeviceError, match=message), named_failures(devices):
         as_tree(devices, int, join)
-
-    def join_badly(first: int, second: int) -> int:
-        raise DeviceError("broken")
-
-    message = r"^device 0 of the solve, [^:]*: broken$"
-    with pytest.raises(DeviceError, match=message), named_failures(devices):
-        as_tree(devices, int, join_badly)
-
-
-@every_device_set("three")
-def test_an_interrupt_of_a_tree_comes_first(devices: list[Device]) -> None:
-    def leaf(number: int) -> int:
-        if number == 0:
-            raise KeyboardInterrupt
-        raise DeviceError("broken")
-
-    with pytest.raises(KeyboardInterrupt):
-        as_tree(devices, leaf, lambda first, second: first + second)

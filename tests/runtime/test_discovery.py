@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import os
-import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
@@ -17,12 +14,13 @@ import pyopencl as cl
 import pytest
 
 import clmst
-from clmst import Device, InvalidArgumentError, UnsupportedDeviceError
+from clmst import Device, InvalidArgumentError, OutOfDeviceMemoryError, UnsupportedDeviceError
 from clmst.runtime import discovery
 from clmst.runtime.embedded import VENDORS_VARIABLE
 from tests.forests import assert_same_forest
+from tests.processes import lacks, printed
+from tests.runtime.test_capabilities import INT64, described
 
-INT64 = "cl_khr_int64_base_atomics cl_khr_int64_extended_atomics"
 KINDS = {
     "gpu": cl.device_type.GPU,
     "cpu": cl.device_type.CPU,
@@ -59,21 +57,10 @@ Machine = Callable[..., None]
 
 
 def fake(name: str, platform: str, vendor: str, kind: str, units: int) -> Any:
-    return SimpleNamespace(
-        name=name,
-        platform=SimpleNamespace(name=platform, vendor=vendor),
-        vendor=vendor,
-        driver_version="1.0",
-        version="OpenCL 3.0",
-        type=KINDS[kind],
-        extensions=INT64,
-        max_compute_units=units,
-        max_work_group_size=1024,
-        local_mem_size=1 << 16,
-        global_mem_size=1 << 33,
-        max_mem_alloc_size=1 << 31,
-        mem_base_addr_align=1024,
-    )
+    return described(
+        name=name, platform=SimpleNamespace(name=platform, vendor=vendor), vendor=vendor,
+        kind=KINDS[kind], extensions=INT64, max_compute_units=units,
+    )  # fmt: skip
 
 
 @pytest.fixture(autouse=True)
@@ -95,25 +82,12 @@ def machine(monkeypatch: pytest.MonkeyPatch) -> Machine:
     def put(*rows: tuple[str, str, str, str, int], failures: dict[str, str] | None = None) -> None:
         platforms = [SimpleNamespace(get_devices=lambda row=row: [fake(*row)]) for row in rows]
         monkeypatch.setattr(cl, "get_platforms", lambda: platforms)
+        monkeypatch.setattr(discovery, "_resolved", {})
         failed = failures or {}
         trial = property(lambda device: failed.get(device.name))
         monkeypatch.setattr(Device, "trial_failure", trial)
 
     return put
-
-
-def in_a_new_process(code: str, **environment: str) -> Any:
-    """Run `code` where nothing was enumerated yet; return what it prints, a line of JSON."""
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-    )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout.splitlines()[-1])
 
 
 # --------------------------------------------------------------------- what there is
@@ -131,50 +105,44 @@ def test_cpu_runtimes_are_tested(platform: str, package: str) -> None:
     usable = {entry.device.platform for entry in clmst.devices() if entry.usable}
     if platform in usable:
         return
-    message = f"{platform} is not among the usable devices ({package}); there are {sorted(usable)}"
-    if os.environ.get("CI"):
-        pytest.fail(message)
-    pytest.skip(message)
+    lacks(f"{platform} is not among the usable devices ({package}); there are {sorted(usable)}")
 
 
 def test_real_devices_are_listed_best_first(any_device: Device) -> None:
     listed = clmst.devices()
-    (chosen,) = [entry for entry in listed if entry.chosen]
-    assert chosen is next(entry for entry in listed if entry.usable)
-    assert chosen.device.description == any_device.description
+    (best,) = [entry for entry in listed if entry.chosen]
+    assert best is next(entry for entry in listed if entry.usable)
+    assert best.device.description == any_device.description
     for entry in listed:
         assert entry.usable == (entry.reason is None)
 
 
-def test_ranking(machine: Machine) -> None:
-    """GPUs, other accelerators, CPUs with Intel's first, simulators; the larger one first."""
-    for rows in (MACHINE, MACHINE[::-1]):
-        machine(*rows)
-        listed = clmst.devices()
-        assert [entry.device.name for entry in listed] == BEST_FIRST
-        assert [entry.chosen for entry in listed] == [True] + [False] * 5
-        assert clmst.get_device().name == "gfx1100"
+def chosen() -> list[str]:
+    return [entry.device.name for entry in clmst.devices() if entry.chosen]
 
 
-def test_software_comes_after_hardware(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever kind it says it is, and however many units: it shares the CPU, and is slower."""
+@pytest.mark.parametrize("order", [1, -1])
+def test_ranking(machine: Machine, order: int) -> None:
+    """GPUs, other accelerators, CPUs with Intel's first, software by its kind; the larger first.
+
+    Software shares the CPU, and is slower, whatever kind it says it is, and however many units.
+    """
     last = [SOFTWARE[place][0] for place in (2, 1, 3, 0)]  # rasterisers by size, the emulator
-    for rows in ((*SOFTWARE, *MACHINE), (*MACHINE[::-1], *SOFTWARE[::-1])):
-        machine(*rows)
-        listed = [entry.device.name for entry in clmst.devices()]
-        assert listed == [*BEST_FIRST[:-1], *last, BEST_FIRST[-1]]
     cpus = [row for row in MACHINE if row[3] == "cpu"]
-    for hardware, chosen in ((cpus, "AMD EPYC"), (cpus[:1], "pthread-zen"), ((), last[0])):
-        machine(*SOFTWARE, *hardware)
-        monkeypatch.setattr(discovery, "_resolved", {})
-        assert clmst.get_device().name == chosen
-        assert [d.device.name for d in clmst.devices() if d.chosen] == [chosen]
+    for rows, best_first in (
+        (MACHINE, BEST_FIRST),
+        ((*SOFTWARE, *MACHINE), [*BEST_FIRST[:-1], *last, BEST_FIRST[-1]]),
+        ((*SOFTWARE, *cpus), ["AMD EPYC", "pthread-zen", *last]),
+        ((*SOFTWARE, *cpus[:1]), ["pthread-zen", *last]),
+        (SOFTWARE, last),
+    ):
+        machine(*rows[::order])
+        assert [entry.device.name for entry in clmst.devices()] == best_first
+        assert chosen() == best_first[:1] == [clmst.get_device().name]
     machine(*SOFTWARE, *cpus)
-    monkeypatch.setattr(discovery, "_resolved", {})
-    assert clmst.get_device("intel").name == "AMD EPYC"
-    assert clmst.get_device("cpu").name == "AMD EPYC"
-    assert clmst.get_device("fpga").name == SOFTWARE[0][0]
-    assert clmst.get_device("zink").name == SOFTWARE[2][0]
+    for name, meant in (("intel", "AMD EPYC"), ("cpu", "AMD EPYC"), ("fpga", last[3]),
+                        ("zink", last[0])):  # fmt: skip
+        assert clmst.get_device(name).name == meant
     with pytest.raises(InvalidArgumentError, match="no device matches 'gpu'; there are: AMD EPYC"):
         clmst.get_device("gpu")
 
@@ -225,7 +193,7 @@ try:
 except clmst.UnsupportedDeviceError as error:
     print(json.dumps([str(error), len(clmst.devices())]))
 """
-    message, n_devices = in_a_new_process(code, **{VENDORS_VARIABLE: str(tmp_path)})
+    message, n_devices = printed("-c", code, **{VENDORS_VARIABLE: str(tmp_path)})
     assert n_devices == 0
     assert message.startswith("no OpenCL device was found; install a GPU driver")
     for words in ("pip install 'clmst[cpu]'", "pocl-opencl-icd"):
@@ -242,7 +210,7 @@ clmst.devices()
 print(json.dumps([os.environ == before, "OCL_ICD_VENDORS" in os.environ]))
 """
     variables = {k: v for k, v in os.environ.items() if k == VENDORS_VARIABLE}
-    unchanged, is_set = in_a_new_process(code, **variables)
+    unchanged, is_set = printed("-c", code, **variables)
     assert unchanged
     assert is_set == bool(variables)
 
@@ -257,7 +225,7 @@ def test_users_own_choice_of_drivers_stands(tmp_path: Path) -> None:
 import clmst, json, os
 print(json.dumps([[d.device.platform for d in clmst.devices()], os.environ["OCL_ICD_VENDORS"]]))
 """
-    platforms, variable = in_a_new_process(code, **{VENDORS_VARIABLE: str(tmp_path)})
+    platforms, variable = printed("-c", code, **{VENDORS_VARIABLE: str(tmp_path)})
     assert platforms == ["Portable Computing Language"]
     assert variable == str(tmp_path)
 
@@ -286,7 +254,7 @@ def test_names(machine: Machine, monkeypatch: pytest.MonkeyPatch, name: str, mea
     assert clmst.get_device(name).name == meant
     monkeypatch.setenv("CLMST_DEVICE", name)
     assert clmst.get_device().name == meant
-    assert [d.device.name for d in clmst.devices() if d.chosen] == [meant]
+    assert chosen() == [meant]
     assert clmst.get_device("zen").name == "pthread-zen"  # an argument wins
 
 
@@ -313,18 +281,18 @@ def test_several_devices_of_a_name(machine: Machine, monkeypatch: pytest.MonkeyP
     assert [d.device.cl_device.max_compute_units for d in clmst.devices() if d.chosen] == [7]
 
 
-@pytest.mark.parametrize("by", ["argument", "variable"])
 def test_unknown_name_lists_what_there_is(
-    machine: Machine, monkeypatch: pytest.MonkeyPatch, by: str
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """By argument and by variable."""
     machine(*MACHINE)
-    if by == "variable":
-        monkeypatch.setenv("CLMST_DEVICE", "abacus")
-    with pytest.raises(InvalidArgumentError) as caught:
-        clmst.get_device("abacus" if by == "argument" else None)
-    assert str(caught.value).startswith("no device matches 'abacus'; there are: gfx1100 (AMD ")
-    for name, platform, *_ in MACHINE:
-        assert f"{name} ({platform})" in str(caught.value)
+    monkeypatch.setenv("CLMST_DEVICE", "abacus")
+    for name in ("abacus", None):
+        with pytest.raises(InvalidArgumentError) as caught:
+            clmst.get_device(name)
+        assert str(caught.value).startswith("no device matches 'abacus'; there are: gfx1100 (AMD ")
+        for device, platform, *_ in MACHINE:
+            assert f"{device} ({platform})" in str(caught.value)
 
 
 @pytest.mark.parametrize("wrong", [3, b"gpu", object(), [], SimpleNamespace(device=1)])
@@ -372,28 +340,22 @@ def test_unknown_capability_in_the_variable(monkeypatch: pytest.MonkeyPatch) -> 
 
 @pytest.mark.parametrize("profile", [False, True])
 def test_callers_queue(device: Device, profile: bool) -> None:
-    """The work goes to the caller's queue, in the caller's context."""
+    """The work goes to the caller's queue, in the caller's context, and a forest stays there."""
     context = cl.Context([device.cl_device])  # kept: queues of Intel's runtime do not hold theirs
     queue = cl.CommandQueue(context)
     mine = clmst.get_device(queue)
     assert mine.queue is queue
     assert mine.context == context
     graph = clmst.generate("random", n=500, seed=2)
+    expected = clmst.kruskal(graph)
     forest = clmst.minimum_spanning_forest(graph, device=queue, profile=profile)
-    assert_same_forest(forest, clmst.kruskal(graph))
+    assert_same_forest(forest, expected)
     assert forest.stats["device"] == device.description
-
-
-def test_forest_kept_in_the_callers_context(any_device: Device) -> None:
-    """Its buffers are of use to kernels of the caller's."""
-    context = cl.Context([any_device.cl_device])
-    queue = cl.CommandQueue(context)
-    graph = clmst.generate("random", n=500, seed=2)
     kept = clmst.minimum_spanning_forest(graph, device=queue, keep_on_device=True)
     slots = np.empty(kept.n_edges, np.uint32)
     copy: Any = cl.enqueue_copy  # whose stub wants one kind of memory
     copy(queue, slots, kept.slots)
-    np.testing.assert_array_equal(slots, clmst.kruskal(graph).edge_ids)
+    np.testing.assert_array_equal(slots, expected.edge_ids)
 
 
 def test_queue_of_a_device_without_a_capability(
@@ -407,16 +369,11 @@ def test_queue_of_a_device_without_a_capability(
 
 def test_memory_that_others_have(monkeypatch: pytest.MonkeyPatch) -> None:
     """NVIDIA's driver blames the host where a GPU has no memory for another context."""
-    import pyopencl as cl
-
-    from clmst.core.errors import OutOfDeviceMemoryError
-
     makes = cl.Context
 
     def full(*_: Any, **__: Any) -> Any:
         raise cl.MemoryError("Context failed: OUT_OF_HOST_MEMORY")
 
-    monkeypatch.setattr(discovery, "_resolved", {})
     monkeypatch.setattr(cl, "Context", full)
     with pytest.raises(OutOfDeviceMemoryError, match=r"no memory left for a context .*OUT_OF_HOST"):
         clmst.get_device()

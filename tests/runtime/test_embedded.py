@@ -12,6 +12,7 @@ import pytest
 
 from clmst.runtime import embedded
 from clmst.runtime.embedded import VENDORS_VARIABLE, find_driver, offered_to_loader
+from tests.processes import lacks
 
 LIBRARIES = (embedded._DRIVER, *embedded._NEEDED)
 
@@ -47,39 +48,31 @@ def install(root: Path, *names: str) -> Path:
 
 def test_found_where_it_is_installed() -> None:
     if not is_installed():
-        message = "the packages of the extra 'cpu' are not installed"
-        if os.environ.get("CI"):
-            pytest.fail(message)
-        pytest.skip(message)
+        lacks("the packages of the extra 'cpu' are not installed")
     driver = find_driver()
     assert driver is not None
     assert driver.is_file()
     assert driver.name == "libintelocl.so"
 
 
-def test_nowhere(environment: Path) -> None:
-    assert find_driver() is None
-    assert not (environment / "lib").exists()
-
-
 @pytest.mark.parametrize("place", [".", "data", "base"])
 def test_every_folder_that_pip_installs_to(environment: Path, place: str) -> None:
+    assert find_driver() is None
     driver = install(environment / place, *LIBRARIES)
     found = find_driver()
     assert found is not None
     assert found.samefile(driver)
 
 
-@pytest.mark.parametrize("missing", LIBRARIES)
-def test_half_installed(environment: Path, missing: str) -> None:
+@pytest.mark.parametrize(
+    ("missing", "platform"),
+    [*((name, "linux") for name in LIBRARIES), (None, "darwin"), (None, "win32")],
+)
+def test_half_installed_or_elsewhere(
+    environment: Path, monkeypatch: pytest.MonkeyPatch, missing: str | None, platform: str
+) -> None:
     """The driver without what it links to would bring the loader down."""
     install(environment, *(name for name in LIBRARIES if name != missing))
-    assert find_driver() is None
-
-
-@pytest.mark.parametrize("platform", ["darwin", "win32"])
-def test_other_systems(environment: Path, monkeypatch: pytest.MonkeyPatch, platform: str) -> None:
-    install(environment, *LIBRARIES)
     monkeypatch.setattr(sys, "platform", platform)
     assert find_driver() is None
 
@@ -143,13 +136,9 @@ def test_users_variable_is_left_alone(
     assert os.environ[VENDORS_VARIABLE] == value
 
 
-def test_nothing_to_offer(environment: Path) -> None:
-    with offered_to_loader():
-        assert offered() is None
-
-
-def test_libraries_that_do_not_load(environment: Path) -> None:
-    """Those of another system, say: then the driver would not load either."""
-    install(environment, *LIBRARIES)
+@pytest.mark.parametrize("libraries", [(), LIBRARIES])
+def test_nothing_to_offer(environment: Path, libraries: tuple[str, ...]) -> None:
+    """There are none, or they do not load, as those of another system: nor would the driver."""
+    install(environment, *libraries)
     with offered_to_loader():
         assert offered() is None

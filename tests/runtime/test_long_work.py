@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import logging
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -16,6 +14,7 @@ from clmst.runtime import binary_cache, long_work, program
 from clmst.runtime.kernel_family import KernelFamily
 from clmst.runtime.specialisation import specialise
 from tests.caches import use_own_cache
+from tests.processes import run_python
 
 
 @pytest.fixture(autouse=True)
@@ -80,9 +79,7 @@ long_work.PATIENCE = 0.02
 with long_work.timed("compiling kernels", "solve", "a device"):
     time.sleep(0.3)
 """
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True
-    )
+    done = run_python("-c", script)
     assert done.stdout == ""
     assert done.stderr == (
         "compiling kernels for a device, once for this device and driver (solve)\n"

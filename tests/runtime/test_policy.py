@@ -44,34 +44,24 @@ MEASURED = {
 
 
 @pytest.mark.parametrize(
-    "tuning",
-    [*map(policy.choose, CAPABILITIES.values()), GPU_SHAPE, *MEASURED.values()],
+    ("tuning", "has_groups"),
+    [
+        *((policy.choose(one), kind != "cpu") for kind, one in CAPABILITIES.items()),
+        (GPU_SHAPE, True),
+        *((one, not title.endswith("cpu")) for title, one in MEASURED.items()),
+    ],
     ids=[*CAPABILITIES, "tests", *MEASURED],
 )
-def test_kernels_can_have_the_shape(tuning: Policy) -> None:
-    """The legal ranges that cl/ states: lanes divide a work-group, the stage fits local memory."""
-    assert tuning.work_group_size == 1 or tuning.work_group_size % 32 == 0
+def test_kernels_can_have_the_shape(tuning: Policy, has_groups: bool) -> None:
+    """The ranges that cl/ states; `conflicts` and the declarations have the rules of fields."""
+    assert (tuning.work_group_size > 1) == has_groups
     assert tuning.work_group_size <= 256
-    assert tuning.groups_per_compute_unit >= 1
-    assert 1 <= tuning.edges_per_item <= 1024
-    assert tuning.rows_per_item == 1 or tuning.work_group_size == 1
-    assert tuning.stage_capacity >= tuning.work_group_size
     assert tuning.hub_row > 4  # as many slots already go to a lane group
     assert 16 * tuning.stage_capacity + 12 * tuning.work_group_size + 8 <= 32768
-    assert 1 <= tuning.radix_bits <= 8
-    assert (tuning.split_work_group_size == 1) == (tuning.work_group_size == 1)
-    assert tuning.split_work_group_size == 1 or tuning.split_work_group_size % 32 == 0
     assert tuning.split_work_group_size * tuning.split_bytes_per_item <= 32768
-    assert tuning.split_shares_per_compute_unit >= 1
     for name, parameter in PARAMETERS.items():
         assert parameter.allows(getattr(tuning, name)), name
     assert conflicts(tuning) == []
-
-
-def test_cpus_get_single_work_items_and_others_do_not() -> None:
-    assert policy.choose(CAPABILITIES["cpu"]).work_group_size == 1
-    assert policy.choose(CAPABILITIES["gpu"]).work_group_size > 1
-    assert policy.choose(CAPABILITIES["accelerator"]) == policy.choose(CAPABILITIES["gpu"])
 
 
 def test_device_takes_the_policy_of_the_tables(device: Device) -> None:
@@ -111,18 +101,27 @@ def test_legal_values() -> None:
     assert PARAMETERS["radix_bits"].rule == "an integer from 1 to 8"
 
 
-def test_what_matters() -> None:
+@pytest.mark.parametrize(
+    ("name", "algorithm", "tuned", "matters"),
+    [
+        ("hub_row", "ecl", GPU, True),
+        ("hub_row", "ecl", CPU, False),
+        ("hub_row", "boruvka", GPU, False),
+        ("rows_per_item", "ecl", CPU, True),
+        ("rows_per_item", "ecl", GPU, False),
+        ("work_group_size", "boruvka", CPU, True),
+        *(
+            (
+                "separate_rounds", "filter-boruvka",
+                replace(GPU, resident_groups_per_compute_unit=n), bool(n),
+            )
+            for n in (0, 1)
+        ),
+    ],
+)  # fmt: skip
+def test_what_matters(name: str, algorithm: str, tuned: Policy, matters: bool) -> None:
     """A search must not waste time on what changes no kernel of the algorithm."""
-    assert PARAMETERS["hub_row"].matters("ecl", GPU)
-    assert not PARAMETERS["hub_row"].matters("ecl", CPU)
-    assert not PARAMETERS["hub_row"].matters("boruvka", GPU)
-    assert PARAMETERS["rows_per_item"].matters("ecl", CPU)
-    assert not PARAMETERS["rows_per_item"].matters("ecl", GPU)
-    assert PARAMETERS["work_group_size"].matters("boruvka", CPU)
-    resident = replace(GPU, resident_groups_per_compute_unit=1)
-    alone = replace(GPU, resident_groups_per_compute_unit=0)
-    assert PARAMETERS["separate_rounds"].matters("filter-boruvka", resident)
-    assert not PARAMETERS["separate_rounds"].matters("filter-boruvka", alone)
+    assert PARAMETERS[name].matters(algorithm, tuned) is matters
 
 
 @pytest.mark.parametrize("start", [CPU, GPU], ids=["cpu", "gpu"])

@@ -9,7 +9,7 @@ import pytest
 
 import clmst
 from clmst import Device
-from clmst.runtime.profile import KernelTime, Profile
+from clmst.runtime.launcher import KernelTime, Profile
 
 
 def test_summary_adds_up_and_ranks() -> None:

@@ -40,21 +40,26 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 # -------------------------------------------------------------------- specialisations
 
 
-def test_order_of_macros_means_nothing() -> None:
-    """Else one program would be built twice."""
-    one = Specialisation.of("a/b.cl", {"B": 2, "A": True})
-    other = Specialisation.of("a/b.cl", {"A": 1, "B": 2})
-    assert one == other
-    assert hash(one) == hash(other)
-    assert one.defines == (("A", 1), ("B", 2))
-    assert one != Specialisation.of("a/c.cl", {"A": 1, "B": 2})
-
-
-def test_label_and_options() -> None:
+def test_names_and_options() -> None:
+    """The order of macros means nothing: else one program would be built twice."""
     one = Specialisation.of("algorithms/ecl/ecl.cl", {"WG_SIZE": 256, "ATOMIC64": True})
+    assert one == Specialisation.of("algorithms/ecl/ecl.cl", {"ATOMIC64": 1, "WG_SIZE": 256})
     assert one.label == "ecl[ATOMIC64=1,WG_SIZE=256]"
     assert one.options == ["-cl-std=CL1.2", "-DATOMIC64=1", "-DWG_SIZE=256"]
     assert Specialisation.of("a.cl", {}).label == "a[]"
+    assert Specialisation.of("b.cl", {}, Prelude("mine", "")).label == "b[mine]"
+
+
+def test_two_operators_are_two_programs() -> None:
+    """Even of one name."""
+    plain = Specialisation.of("a/b.cl", {"B": 2})
+    one, same, other = (
+        Specialisation.of("a/b.cl", {"B": 2}, Prelude("uint32 sum", f"#define T {t}"))
+        for t in ("uint", "uint", "int")
+    )
+    assert len({plain, one, same, other}) == 3
+    assert one.options == plain.options
+    assert (plain.label, one.label) == ("b[B=2]", "b[uint32 sum,B=2]")
 
 
 def test_work_items_that_are_alone_are_not_made_into_vectors(
@@ -78,20 +83,32 @@ def binary_size(device: Device, one: Specialisation) -> int:
     return len(program._binary_of(built, device.cl_device))
 
 
-def test_traits_become_macros() -> None:
+@pytest.mark.parametrize(
+    ("capabilities", "given", "expected"),
+    [
+        (SUBGROUPS, {}, {"LANES": 16, "LANES_IMPL": 1, "ATOMIC64": 1}),
+        (WARPS, {}, {"LANES": 32, "LANES_IMPL": 2, "ATOMIC64": 0}),
+        (
+            SUBGROUPS.without(("lanes", "int64-atomics")), {},
+            {"LANES": 16, "LANES_IMPL": 0, "ATOMIC64": 0},
+        ),
+        # Single work-items have no lanes. What is given wins.
+        (SUBGROUPS, {"WG_SIZE": 1}, {"LANES": 1, "LANES_IMPL": 0, "ATOMIC64": 1}),
+        (
+            SUBGROUPS, {"LANES_IMPL": 0, "WG_SIZE": 128, "TUPLES": False},
+            {"LANES": 16, "ATOMIC64": 1},
+        ),
+    ],
+)  # fmt: skip
+def test_traits_become_macros(
+    capabilities: Capabilities, given: dict[str, int], expected: dict[str, int]
+) -> None:
     shape = {"WG_SIZE": GPU_SHAPE.work_group_size}
-    assert macros(SUBGROUPS) == shape | {"LANES": 16, "LANES_IMPL": 1, "ATOMIC64": 1}
-    assert macros(WARPS) == shape | {"LANES": 32, "LANES_IMPL": 2, "ATOMIC64": 0}
-    local = SUBGROUPS.without(("lanes", "int64-atomics"))
-    assert macros(local) == shape | {"LANES": 16, "LANES_IMPL": 0, "ATOMIC64": 0}
-
-
-def test_single_work_items_have_no_lanes() -> None:
-    """Neither where a device's policy says so nor where one program does."""
-    lone = {"WG_SIZE": 1, "LANES": 1, "LANES_IMPL": 0, "ATOMIC64": 1}
-    assert macros(SUBGROUPS, WG_SIZE=1) == lone
-    tuning = replace(GPU_SHAPE, work_group_size=1)
-    assert dict(specialise("device/trial.cl", SUBGROUPS, tuning).defines) == lone
+    assert macros(capabilities, **given) == shape | expected | given
+    if given.get("WG_SIZE") == 1:  # as where a policy says so
+        tuning = replace(GPU_SHAPE, work_group_size=1)
+        one = specialise("device/trial.cl", capabilities, tuning)
+        assert dict(one.defines) == expected | given
 
 
 def test_traits_that_a_source_does_not_look_at() -> None:
@@ -110,31 +127,30 @@ def test_traits_that_a_source_does_not_look_at() -> None:
     assert dict(specialise(fill, WARPS, GPU_SHAPE, ATOMIC64=1).defines)["ATOMIC64"] == 1
 
 
-def test_given_macros_win() -> None:
-    assert macros(SUBGROUPS, LANES_IMPL=0)["LANES_IMPL"] == 0
-    assert macros(SUBGROUPS, WG_SIZE=128)["WG_SIZE"] == 128
-    assert macros(SUBGROUPS, TUPLES=False)["TUPLES"] == 0
-
-
 # -------------------------------------------------------------------------- building
 
 
-def test_macros_arrive(any_device: Device, file: Path) -> None:
-    file.write_text("#if A == 3 && B == 0\nkernel void right(void) {}\n#endif\n")
-    one = Specialisation.of("some/file.cl", {"A": 3, "B": False})
-    built = program.build(any_device.context, any_device.cl_device, one)
-    assert [kernel.function_name for kernel in built.all_kernels()] == ["right"]
+def test_macros_and_preludes_arrive(any_device: Device, file: Path) -> None:
+    text = "#if A == 3 && B == 0 && defined RIGHT\nkernel void right(void) {}\n#endif\n"
+    file.write_text(text)
+    built = any_device.program("some/file.cl", Prelude("mine", "#define RIGHT"), A=3, B=False)
+    assert built.specialisation.prelude == Prelude("mine", "#define RIGHT")
+    assert built.kernel("right", ()).function_name == "right"
 
 
-def test_failure_says_what_where_and_why(any_device: Device, file: Path) -> None:
-    file.write_text("\nkernel void wrong(void) { undeclared_thing = A; }\n")
+@pytest.mark.parametrize("place", ["my operator:2:", "cl/some/file.cl:3:"])
+def test_failure_says_what_where_and_why(device: Device, file: Path, place: str) -> None:
+    """A caller looks for a fault in their own text, and not behind ours: lines of each count."""
+    fault = "kernel void wrong(void) { undeclared_thing = A; }"
+    file.write_text(f"\n\n{'' if 'my' in place else fault}\n")
+    prelude = Prelude("my operator", f"// one\n{fault if 'my' in place else ''}\n// three")
     with pytest.raises(KernelBuildError) as caught:
-        any_device.program("some/file.cl", A=7)
+        device.program("some/file.cl", prelude, A=7)
     error = caught.value
     assert isinstance(error.__cause__, cl.Error)
-    assert error.label.startswith("file[A=7,WG_SIZE=")
-    assert error.device == any_device.name
-    assert "cl/some/file.cl:2:" in error.log
+    assert error.label.startswith("file[my operator,A=7,WG_SIZE=")
+    assert error.device == device.name
+    assert place in error.log
     for words in (error.label, error.device, error.log.strip()):
         assert words in str(error)
 
@@ -159,21 +175,6 @@ def test_device_builds_each_program_once(device: Device) -> None:
 # --------------------------------------------------------------------------- preludes
 
 
-def test_prelude_belongs_to_the_specialisation() -> None:
-    """Two operators are two programs, even of one name; and it is no macro's value."""
-    plain = Specialisation.of("a/b.cl", {"B": 2})
-    one = Specialisation.of("a/b.cl", {"B": 2}, Prelude("uint32 sum", "#define T uint"))
-    same = Specialisation.of("a/b.cl", {"B": 2}, Prelude("uint32 sum", "#define T uint"))
-    other = Specialisation.of("a/b.cl", {"B": 2}, Prelude("uint32 sum", "#define T int"))
-    assert one == same
-    assert hash(one) == hash(same)
-    assert len({plain, one, same, other}) == 3
-    assert one.options == plain.options
-    assert plain.label == "b[B=2]"
-    assert one.label == "b[uint32 sum,B=2]"
-    assert Specialisation.of("b.cl", {}, Prelude("mine", "")).label == "b[mine]"
-
-
 def test_prelude_goes_before_the_file(file: Path) -> None:
     file.write_text("uint size = SIZE;\n")
     plain = Specialisation.of("some/file.cl", {})
@@ -188,13 +189,6 @@ def test_prelude_goes_before_the_file(file: Path) -> None:
     ]
 
 
-def test_prelude_reaches_the_compiler(any_device: Device, file: Path) -> None:
-    file.write_text("#ifdef RIGHT\nkernel void right(void) {}\n#endif\n")
-    built = any_device.program("some/file.cl", Prelude("mine", "#define RIGHT"))
-    assert built.specialisation.prelude == Prelude("mine", "#define RIGHT")
-    assert built.kernel("right", ()).function_name == "right"
-
-
 def test_device_keeps_one_program_a_prelude(any_device: Device, file: Path) -> None:
     """Whatever the order in which macros are given."""
     file.write_text("kernel void same(void) {}\n")
@@ -204,19 +198,6 @@ def test_device_keeps_one_program_a_prelude(any_device: Device, file: Path) -> N
     assert len({id(first), id(second), id(third)}) == 3
     again = device.program("some/file.cl", Prelude("mine", ""), A=1, B=2)
     assert again is first
-
-
-@pytest.mark.parametrize("place", ["prelude", "file"])
-def test_messages_count_the_lines_of_each(device: Device, file: Path, place: str) -> None:
-    """A caller looks for a fault in their own text, and not behind ours."""
-    fault = "kernel void wrong(void) { undeclared_thing = 1; }"
-    file.write_text(f"\n\n{fault if place == 'file' else ''}\n")
-    prelude = Prelude("my operator", f"// one\n{fault if place == 'prelude' else ''}\n// three")
-    with pytest.raises(KernelBuildError) as caught:
-        device.program("some/file.cl", prelude)
-    where = {"prelude": "my operator:2:", "file": "cl/some/file.cl:3:"}[place]
-    assert where in caught.value.log
-    assert caught.value.label.startswith("file[my operator,")
 
 
 def test_threads_build_a_program_once(any_device: Device, monkeypatch: pytest.MonkeyPatch) -> None:

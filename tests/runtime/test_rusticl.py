@@ -5,10 +5,6 @@ The variable that makes the device appear is set for these tests alone, in proce
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -16,33 +12,22 @@ import pytest
 
 from clmst.algorithms import ALGORITHMS
 from tests.caches import use_own_cache
+from tests.processes import lacks, printed
 
 pytestmark = pytest.mark.external
 
 ICD = Path("/etc/OpenCL/vendors/rusticl.icd")
-ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(autouse=True)
 def _needs_rusticl() -> None:
     if not ICD.exists():
-        message = f"{ICD} is not there (Debian: mesa-opencl-icd)"
-        pytest.fail(message) if os.environ.get("CI") else pytest.skip(message)
+        lacks(f"{ICD} is not there (Debian: mesa-opencl-icd)")
 
 
 def run(*arguments: str, **environment: str) -> Any:
     """Run Python where rusticl is enabled, unless told otherwise; return what it prints as JSON."""
-    done = subprocess.run(
-        [sys.executable, *arguments],
-        env={**os.environ, "RUSTICL_ENABLE": "llvmpipe", **environment},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-        cwd=ROOT,
-    )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    return printed(*arguments, **{"RUSTICL_ENABLE": "llvmpipe", **environment})
 
 
 LIST = """

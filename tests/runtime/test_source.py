@@ -37,26 +37,20 @@ def test_there_are_sources() -> None:
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_each_file_comes_once(name: str) -> None:
-    text = source.compose(name)
-    starts = [match[2] for line in text.splitlines() if (match := MARKER.match(line))]
-    firsts = re.findall(r'^#line 1 "cl/(.+)"$', text, re.MULTILINE)
-    assert firsts[0] == name
-    assert len(firsts) == len(set(firsts))
-    assert set(firsts) == set(starts)
-    assert "#include" not in text
-
-
-@pytest.mark.parametrize("name", FILES)
 def test_markers_are_right(name: str) -> None:
-    """Every line must be the line of the file that the markers say, and none be missing."""
+    """Every line must be the line of the file that the markers say, once, and none be missing."""
     reported: dict[str, dict[int, str]] = {}
+    begun, number = list[str](), 0
     for line in source.compose(name).splitlines():
         if match := MARKER.match(line):
             number, file = int(match[1]), match[2]
+            begun += [file] if number == 1 else []
         else:
-            reported.setdefault(file, {})[number] = line
+            assert number not in reported.setdefault(file, {})
+            reported[file][number] = line
             number += 1
+    assert begun[0] == name
+    assert sorted(begun) == sorted(reported)
     for file, lines in reported.items():
         real = (source.root() / file).read_text(encoding="utf-8").splitlines()
         expected = {k: line for k, line in enumerate(real, 1) if not line.startswith("#include")}

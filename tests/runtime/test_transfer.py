@@ -1,4 +1,4 @@
-"""Transfers through pinned memory: nothing lost, in whatever pieces and threads."""
+"""Transfers: nothing lost, in whatever pieces and threads, through whatever memory and queue."""
 
 from __future__ import annotations
 
@@ -14,13 +14,17 @@ import pytest
 
 import clmst
 from clmst import Device
-from clmst.runtime import transfer
-from clmst.runtime.launcher import Launcher
-from clmst.runtime.profile import Profile
+from clmst.core.weight_keys import Array
+from clmst.runtime import device_memory, transfer, uploads
+from clmst.runtime.array import DeviceArray
+from clmst.runtime.device_memory import is_pinned
+from clmst.runtime.launcher import Launcher, Profile
 from clmst.runtime.transfer import Staging, StagingShape, Transfer
+from clmst.runtime.uploads import Uploads
 from tests.forests import assert_same_forest
 
 PAGE = 4096
+SIZE, ROUNDS = 1 << 16, 20
 SMALL = StagingShape(threads=3, blocks=2, block_bytes=2 * PAGE)
 
 
@@ -34,6 +38,16 @@ def copying(any_device: Device, monkeypatch: pytest.MonkeyPatch) -> Device:
     device.capabilities = replace(device.capabilities, host_arrays="copied")
     device.staging = Staging(device.queue, shape=SMALL)
     return device
+
+
+def pinned(device: Device, size: int, dtype: Any) -> Array:
+    """Return an array in memory that OpenCL has mapped."""
+    flags = cl.mem_flags.READ_WRITE | cl.mem_flags.ALLOC_HOST_PTR
+    buffer = cl.Buffer(device.context, flags, size * np.dtype(dtype).itemsize)
+    access = cl.map_flags.READ | cl.map_flags.WRITE
+    enqueue_map: Any = cl.enqueue_map_buffer  # whose stubs know no flags put together
+    array: Array = enqueue_map(device.queue, buffer, access, 0, (size,), dtype)[0]
+    return array
 
 
 def numbers(n_bytes: int) -> Any:
@@ -137,6 +151,93 @@ def test_forests(copying: Device) -> None:
         assert_same_forest(profiled, forest)
 
 
+# ---------------------------------------------------------------------- pinned arrays
+
+
+def test_mapped_memory_is_pinned(any_device: Device) -> None:
+    """Views of it, too; copies and arrays of NumPy are not."""
+    array = pinned(any_device, 100, np.float32)
+    for view in (array, array[3:], array.view(np.uint32)[5:9], array.reshape(10, 10)[2]):
+        assert is_pinned(view)
+    for other in (array.copy(), array + 1, np.zeros(5), np.zeros(5)[2:]):
+        assert not is_pinned(other)
+
+
+def test_pinned_arrays_need_no_threads(copying: Device, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The device copies them; ordinary arrays of the same transfer go through staging."""
+    word = np.dtype(np.uint32)
+    arrays = [pinned(copying, 5000, word), np.empty(5000, word), pinned(copying, 70, word)]
+    for number, array in enumerate(arrays):
+        array[:] = np.arange(array.size) + number
+    targets = [DeviceArray.empty(one.size, word, copying) for one in arrays]
+    transfers = [
+        Transfer(buffer=target.memory, array=array)
+        for target, array in zip(targets, arrays, strict=True)
+    ]
+    copying.release_memory()
+    for sent, opens in ((transfers[::2], False), (transfers, True)):
+        copying.staging.send(copying.queue, sent)
+        assert is_open(copying) == opens
+    for target, array in zip(targets, arrays, strict=True):
+        np.testing.assert_array_equal(contents(copying, target.memory, array), array)
+
+
+@pytest.mark.parametrize("has_own", [False, True])
+@pytest.mark.parametrize("is_mapped", [False, True])
+def test_copies_and_kernels_wait_for_each_other(
+    any_device: Device, monkeypatch: pytest.MonkeyPatch, has_own: bool, is_mapped: bool
+) -> None:
+    """Round after round into the same memory: each copy of it has the values of its round."""
+    monkeypatch.setattr(uploads, "has_own_queue", lambda _: has_own)
+    device, launch = any_device, Launcher(any_device, any_device.queue)
+    sends, word = Uploads(device), np.dtype(np.uint32)
+    assert len(sends.queues) == 1 + has_own
+    target = DeviceArray.unchecked(SIZE, word, device)
+    copies = [DeviceArray.unchecked(SIZE, word, device) for _ in range(ROUNDS)]
+    array = pinned(device, SIZE, word) if is_mapped else np.empty(SIZE, word)
+    for number, copy in enumerate(copies):
+        array[:] = number
+        sends.wait_for_kernels(sends.enqueued())
+        sends.send([Transfer(buffer=target.memory, array=array)])
+        sends.let_kernels_wait(sends.sent())
+        launch.copy(target.memory, copy.memory, copy.nbytes)
+        sends.wait()
+    sends.finish()
+    for number, copy in enumerate(copies):
+        assert (copy.to_host() == number).all()
+
+
+# ------------------------------------------------------------------------- huge pages
+
+
+def test_once_for_each_large_buffer(any_device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The pool hands the same memory out again, which has pages by then."""
+    asked: list[int] = []
+    monkeypatch.setattr(
+        device_memory, "advise_huge_pages", lambda queue, buffer, n: asked.append(n)
+    )
+    any_device.release_memory()
+    large, small = device_memory.HUGE_PAGES_FROM, device_memory.HUGE_PAGES_FROM - 1
+    for n_bytes in (small, large, large):
+        any_device.allocate(n_bytes).release()
+    in_place = any_device.capabilities.host_arrays != "copied"
+    assert asked == ([large] if in_place else [])
+
+
+def test_contents_are_as_ever(any_device: Device) -> None:
+    """Whatever the system says to it, a buffer keeps what is written to it."""
+    values: np.ndarray[Any, Any] = np.arange(
+        device_memory.HUGE_PAGES_FROM // 4 + 5, dtype=np.uint32
+    )
+    any_device.release_memory()
+    buffer, launch = any_device.allocate(values.nbytes), Launcher(any_device, any_device.queue)
+    launch.write(buffer, values)
+    device_memory.advise_huge_pages(any_device.queue, buffer, values.nbytes)
+    back = np.zeros_like(values)
+    launch.read(buffer, back)
+    np.testing.assert_array_equal(back, values)
+
+
 # ----------------------------------------------------------------- memory and failures
 
 
@@ -197,20 +298,15 @@ def test_errors_of_threads_are_the_callers(copying: Device) -> None:
 
 
 def test_small_transfers_take_no_memory(any_device: Device) -> None:
+    """Nor do those of devices in the host's memory."""
     device = Device(any_device.cl_device)
     device.capabilities = replace(device.capabilities, host_arrays="copied")
     device.upload(numbers(transfer.STAGED_FROM - 1))
     assert not is_open(device)
     device.upload(numbers(transfer.STAGED_FROM))
     assert is_open(device)
-
-
-def test_devices_in_the_hosts_memory_take_none(any_device: Device) -> None:
-    device = Device(any_device.cl_device)
-    if device.capabilities.host_arrays == "copied":
-        pytest.skip("the device has memory of its own")
-    device.staging.send(
-        device.queue,
-        [Transfer(buffer=device.allocate(1 << 23), array=numbers(1 << 23))],
-    )
-    assert not is_open(device)
+    if any_device.capabilities.host_arrays != "copied":
+        array = numbers(transfer.STAGED_FROM)
+        one = Transfer(buffer=any_device.allocate(array.nbytes), array=array)
+        any_device.staging.send(any_device.queue, [one])
+        assert not is_open(any_device)

@@ -35,7 +35,7 @@ class Counted:
 
     def _test(self, device: Device, case: Hashable) -> str | None:
         self.calls.append(case)
-        if isinstance(self.answer, Exception):
+        if isinstance(self.answer, BaseException):
             raise self.answer
         told: str | None = self.answer() if callable(self.answer) else self.answer
         return told
@@ -61,23 +61,17 @@ def again(device: Device) -> Device:
 # ------------------------------------------------------------------------- once
 
 
-def test_paid_once(new: Device) -> None:
-    """By the process, and by the next one too."""
-    counted = Counted()
-    for _ in range(3):
-        new.trust.require(counted.family)
-        new.trust.require(counted.family, "wide")
+@pytest.mark.parametrize("answer", [None, "2 sums came out wrong"])
+def test_paid_once(new: Device, answer: str | None) -> None:
+    """By the process, and by the next one too; a refusal is remembered with its reason."""
+    counted = Counted(answer)
+    for device in (new, new, again(new)):
+        for case in ("", "wide"):
+            assert device.trust.refusal(counted.family, case) == answer
     assert counted.calls == ["", "wide"]
-    again(new).trust.require(counted.family)
-    assert counted.calls == ["", "wide"]
-
-
-def test_refusal_is_remembered_with_its_reason(new: Device) -> None:
-    counted = Counted("2 sums came out wrong")
-    for other in (new, new, again(new)):
+    if answer is not None:
         with pytest.raises(UnsupportedDeviceError, match="not trusted with sums: 2 sums came out"):
-            other.trust.require(counted.family)
-    assert len(counted.calls) == 1
+            new.trust.require(counted.family)
 
 
 def test_family_that_is_not_for_a_device(new: Device) -> None:
@@ -167,8 +161,10 @@ def test_threads_wait_for_one_test(new: Device) -> None:
 # ------------------------------------------------------------------------------ errors
 
 
-@pytest.mark.parametrize("error", [InvalidArgumentError("x"), OutOfDeviceMemoryError("x")])
-def test_what_tells_nothing_of_kernels_is_raised(new: Device, error: Exception) -> None:
+@pytest.mark.parametrize(
+    "error", [InvalidArgumentError("x"), OutOfDeviceMemoryError("x"), KeyboardInterrupt()]
+)
+def test_what_tells_nothing_of_kernels_is_raised(new: Device, error: BaseException) -> None:
     """And leaves no verdict, nor a note as of a crash."""
     counted = Counted(error)
     with pytest.raises(type(error)):
@@ -177,41 +173,26 @@ def test_what_tells_nothing_of_kernels_is_raised(new: Device, error: Exception) 
     new.trust.require(counted.family)
 
 
-def test_what_is_broken_off_leaves_no_verdict(new: Device) -> None:
-    def interrupt() -> None:
-        raise KeyboardInterrupt
-
-    counted = Counted(interrupt)
-    with pytest.raises(KeyboardInterrupt):
-        new.trust.require(counted.family)
-    counted.answer = None
-    new.trust.require(counted.family)
-
-
-def test_build_failure_holds_for_the_process_only(new: Device) -> None:
-    """It may have been the disk that was full; a wrong answer is the driver's."""
-    counted = Counted(KernelBuildError("sums[]", "Card", "error: no room"))
+@pytest.mark.parametrize(
+    ("error", "reason", "lasts"),
+    [
+        # It may have been the disk that was full; a wrong answer is the driver's.
+        (KernelBuildError("sums[]", "Card", "error: no room"), "does not build: error: no room", 0),
+        # Wrong counts make the host fail in whatever way.
+        (IndexError("index 9"), "fails on a known problem: IndexError: index 9", 1),
+    ],
+)
+def test_errors_are_refusals(new: Device, error: Exception, reason: str, lasts: bool) -> None:
+    """One that may not come again holds for the process only."""
+    counted = Counted(error)
     for _ in range(2):
-        assert new.trust.refusal(counted.family) == "does not build: error: no room"
+        assert new.trust.refusal(counted.family) == reason
     assert len(counted.calls) == 1
     counted.answer = None
-    again(new).trust.require(counted.family)
-
-
-def test_fault_of_known_problems_is_a_refusal(new: Device) -> None:
-    """Wrong counts make the host fail in whatever way."""
-    counted = Counted(IndexError("index 9 is out of bounds"))
-    expected = "fails on a known problem: IndexError: index 9 is out of bounds"
-    assert new.trust.refusal(counted.family) == expected
-    assert again(new).trust.refusal(counted.family) == expected
+    assert again(new).trust.refusal(counted.family) == (reason if lasts else None)
 
 
 # ------------------------------------------------------------------------------- the cache
-
-
-def damage(cache: Path, content: bytes) -> None:
-    (verdict,) = cache.rglob("*.json")
-    verdict.write_bytes(content)
 
 
 @pytest.mark.parametrize(
@@ -230,7 +211,8 @@ def damage(cache: Path, content: bytes) -> None:
 def test_damaged_verdict_is_none(new: Device, cache: Path, content: bytes) -> None:
     counted = Counted("wrong")
     assert new.trust.refusal(counted.family) == "wrong"
-    damage(cache, content)
+    (verdict,) = cache.rglob("*.json")
+    verdict.write_bytes(content)
     assert again(new).trust.refusal(counted.family) == "wrong"
     assert len(counted.calls) == 2
     assert again(new).trust.verdicts()[0].reason == "wrong"
@@ -302,26 +284,24 @@ def leave_marker(device: Device, processes: int) -> Path:
     return path
 
 
-def test_one_ended_process_condemns_nothing(new: Device) -> None:
-    """It may have been killed. No child knows this family, so it is tested in the process."""
+def test_ended_processes_where_no_child_can_tell_why(new: Device) -> None:
+    """One condemns nothing: it may have been killed. Two do, for any process, until tested anew.
+
+    No child knows this family, so it is tested in the process.
+    """
     counted = Counted()
     path = leave_marker(new, 1)
-    new.trust.require(counted.family)
+    new.trust.require(counted.family, "")
     assert counted.calls == [""]
     assert not path.exists()
-
-
-def test_two_are_enough_where_no_child_can_tell_why(new: Device) -> None:
-    """For any process, until tested anew."""
-    counted = Counted()
+    new.trust.store.forget("sums", "")
     path = leave_marker(new, 2)
-    for other in (new, again(new)):
+    for other in (again(new), again(new)):
         assert str(other.trust.refusal(counted.family)).startswith("processes ended in the middle")
-    assert counted.calls == []
     assert path.read_text() == "process 1, long ago\n" * 2
     assert new.trust.test(counted.family).passed
     again(new).trust.require(counted.family)
-    assert len(counted.calls) == 1
+    assert counted.calls == ["", ""]
 
 
 def test_verdicts_of_an_older_edition_do_not_count(

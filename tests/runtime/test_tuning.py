@@ -1,4 +1,4 @@
-"""Which shape a device gets: the order of the tables, and what a bad one does."""
+"""Which shape a device gets: the order of the tables, a bad one, and the user's own."""
 
 from __future__ import annotations
 
@@ -6,13 +6,15 @@ import json
 import re
 import warnings
 from collections.abc import Iterator
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from clmst import Device, __version__
-from clmst.runtime import policy, tuning
+from clmst import Device, FileFormatError, InvalidArgumentError, __version__
+from clmst.core.machine import cache_folder
+from clmst.runtime import policy, tuning, tuning_file
 from clmst.runtime.policy import PARAMETERS
 from clmst.runtime.tuning import Identity, TuningWarning, look_up, shipped
 from clmst.runtime.tuning_file import FORMAT, user_path
@@ -79,17 +81,6 @@ def test_shipped_levels_win_field_by_field() -> None:
     assert shipped(CARD, GPU, table[2:]).source == "default"
 
 
-@pytest.mark.parametrize("name", ["NVIDIA H200", "NVIDIA H100 80GB HBM3", "Card 7"])
-def test_nvidia_gpus_are_in_the_shipped_table(name: str) -> None:
-    vendor = "NVIDIA Corporation"
-    card = Identity(device=name, platform="NVIDIA CUDA", vendor=vendor, driver="580")
-    found = quietly(card)
-    assert found.source == "vendor"
-    assert "H200" in found.measured
-    assert found.policy.resident_groups_per_compute_unit == 4
-    assert (found.policy.work_group_size, found.policy.edges_per_item) == (256, 1)
-
-
 @pytest.mark.parametrize("entry", SHIPPED, ids=[entry.title for entry in SHIPPED])
 def test_shipped_entry_is_sound(entry: Entry) -> None:
     """It is for something, has legal values, and says on what and when they were measured."""
@@ -103,39 +94,43 @@ def test_shipped_entry_is_sound(entry: Entry) -> None:
 
 
 @pytest.mark.parametrize(
-    ("platform", "vendor"),
+    ("vendor", "kind", "values"),
     [
-        ("Intel(R) OpenCL", "Intel(R) Corporation"),
-        ("Portable Computing Language", "The pocl project"),
+        (
+            "NVIDIA Corporation", "gpu",
+            {"resident_groups_per_compute_unit": 4, "work_group_size": 256, "edges_per_item": 1},
+        ),
+        ("Intel(R) Corporation", "cpu", {"work_group_size": 1}),
+        ("The pocl project", "cpu", {"work_group_size": 1}),
+    ],
+)  # fmt: skip
+def test_vendors_in_the_shipped_table(vendor: str, kind: str, values: dict[str, int]) -> None:
+    """Whatever the device is called; another kind of the same vendor has nothing from there."""
+    one = Identity(device="Some device", platform="Some platform", vendor=vendor, driver="1")
+    found = look_up(one, CAPABILITIES[kind])
+    assert (found.source, found.title) == ("vendor", f"{vendor}, {kind}")
+    assert asdict(found.policy) | values == asdict(found.policy)
+    assert look_up(one, CAPABILITIES["gpu" if kind == "cpu" else "cpu"]).source == "default"
+
+
+@pytest.mark.parametrize(
+    ("entries", "source", "note"),
+    [
+        ([{"device": "Card 8", "values": {"hub_row": 48}}, {}], "user", ""),
+        ([{}, {"driver": "0.9", "values": {"hub_row": 48}}], "user", ""),
+        ([{"device": "another"}], "default", ""),
+        ([{"platform": "another"}], "default", ""),
+        ([{"driver": "another"}], "default", "your own is of driver another"),
     ],
 )
-def test_cpu_runtimes_are_in_the_shipped_table(platform: str, vendor: str) -> None:
-    """Whatever the CPU is called; a GPU of the same vendor has nothing from there."""
-    one = Identity(device="Some CPU", platform=platform, vendor=vendor, driver="1")
-    found = look_up(one, CAPABILITIES["cpu"])
-    assert (found.source, found.title) == ("vendor", f"{vendor}, cpu")
-    assert found.policy.work_group_size == 1
-    assert look_up(one, GPU).source == "default"
-
-
-def test_own_table_wins() -> None:
-    save({**ENTRY, "device": "Card 8", "values": {"hub_row": 48}}, ENTRY)
+def test_own_table_is_for_that_device_and_driver_only(
+    entries: list[dict[str, Any]], source: str, note: str
+) -> None:
+    """There it wins, field by field."""
+    save(*({**ENTRY, **changed} for changed in entries))
     found = quietly()
-    assert (found.source, found.policy.hub_row) == ("user", 96)
-    assert found.policy.radix_bits == policy.choose(GPU).radix_bits
-
-
-@pytest.mark.parametrize("name", ["device", "platform", "driver"])
-def test_own_table_is_for_that_device_and_driver_only(name: str) -> None:
-    save({**ENTRY, name: "another"})
-    found = quietly()
-    assert (found.source, found.policy) == ("default", policy.choose(GPU))
-    assert found.note == ("your own is of driver another" if name == "driver" else "")
-
-
-def test_entry_of_this_driver_hides_that_of_another() -> None:
-    save(ENTRY, {**ENTRY, "driver": "0.9", "values": {"hub_row": 48}})
-    assert (quietly().policy.hub_row, quietly().note) == (96, "")
+    expected = replace(policy.choose(GPU), **({"hub_row": 96} if source == "user" else {}))
+    assert (found.source, found.policy, found.note) == (source, expected, note)
 
 
 def test_device_looks_when_it_is_first_asked(any_device: Device) -> None:
@@ -171,38 +166,40 @@ def assert_warns_once(*words: str) -> tuning.Tuning:
     return found
 
 
-def test_unknown_and_illegal_fields_are_ignored_one_by_one() -> None:
-    values = {"hub_row": 96, "warp_factor": 9, "radix_bits": 12, "bytes_per_item": "64"}
-    save({**ENTRY, "values": values})
-    found = assert_warns_once(
-        f"clmst {__version__}",
-        "warp_factor, which this version does not know",
-        "radix_bits to 12; it must be an integer from 1 to 8",
-        "bytes_per_item to '64'",
-    )
-    assert (found.source, found.policy.hub_row) == ("user", 96)
-    assert found.policy.radix_bits == policy.choose(GPU).radix_bits
-
-
-@pytest.mark.parametrize("version", ["9.9", "0.0.9", None])
-def test_entries_of_other_versions_are_ignored(version: str | None) -> None:
-    """Their kernels were others, so what was quickest says nothing of these."""
-    written = version or "an unknown version"
-    entry = {name: value for name, value in ENTRY.items() if name != "clmst"}
-    save(entry | ({"clmst": version} if version else {}))
-    found = assert_warns_once("Card 7", f"are of clmst {written}", f"this is {__version__}")
-    assert (found.source, found.policy) == ("default", policy.choose(GPU))
-
-
-def test_entry_of_nothing_usable_is_not_used() -> None:
-    save({**ENTRY, "values": {"warp_factor": 9}})
-    assert assert_warns_once("warp_factor").source == "default"
-
-
-def test_values_that_do_not_go_together() -> None:
-    save({**ENTRY, "values": {"work_group_size": 512, "stage_capacity": 256}})
-    found = assert_warns_once("Card 7", "stage_capacity is at least work_group_size")
-    assert (found.source, found.policy) == ("default", policy.choose(GPU))
+@pytest.mark.parametrize(
+    ("entry", "source", "words"),
+    [
+        (
+            {"values": {"hub_row": 96, "warp_factor": 9, "radix_bits": 12, "bytes_per_item": "64"}},
+            "user",
+            (
+                f"clmst {__version__}", "warp_factor, which this version does not know",
+                "radix_bits to 12; it must be an integer from 1 to 8", "bytes_per_item to '64'",
+            ),
+        ),
+        ({"values": {"warp_factor": 9}}, "default", ("warp_factor",)),
+        (
+            {"values": {"work_group_size": 512, "stage_capacity": 256}}, "default",
+            ("Card 7", "stage_capacity is at least work_group_size"),
+        ),
+        # Kernels of other versions were others, so what was quickest says nothing of these.
+        *(
+            (
+                {"clmst": version}, "default",
+                ("Card 7", f"are of clmst {written}", f"this is {__version__}"),
+            )
+            for version, written in (("9.9", "9.9"), ("0.0.9", "0.0.9"), (0, "an unknown version"))
+        ),
+    ],
+)  # fmt: skip
+def test_values_that_cannot_be_used(
+    entry: dict[str, Any], source: str, words: tuple[str, ...]
+) -> None:
+    """They are ignored one by one, or all if they do not go together."""
+    save({**ENTRY, **entry})
+    found = assert_warns_once(*words)
+    expected = replace(policy.choose(GPU), **({"hub_row": 96} if source == "user" else {}))
+    assert (found.source, found.policy) == (source, expected)
 
 
 @pytest.mark.parametrize(
@@ -226,13 +223,85 @@ def test_malformed_entry_does_not_spoil_the_next(entry: Any, fact: str) -> None:
         (b"[]", "has the format None"),
         (b'{"format": "clmst tuning 2", "entries": []}', "'clmst tuning 2'"),
         (b'{"format": "clmst tuning 1"}', "no list of entries"),
+        (None, "cannot be read"),  # a folder
     ],
 )
-def test_broken_table_is_ignored_whole(content: bytes, fact: str) -> None:
-    user_path().write_bytes(content)
+def test_broken_table_is_ignored_whole(content: bytes | None, fact: str) -> None:
+    user_path().mkdir() if content is None else user_path().write_bytes(content)
     assert assert_warns_once(fact).source == "default"
 
 
-def test_folder_in_place_of_the_table() -> None:
-    user_path().mkdir()
-    assert assert_warns_once("cannot be read").source == "default"
+# --------------------------------------------------------------------------- writing
+
+SEARCHED = Entry(
+    device="Card 7",
+    platform="Cards",
+    driver="1.0",
+    clmst="0.1.0",
+    measured="2026-11-22: ecl on a grid",
+    values={"hub_row": 96, "radix_bits": 7},
+    figures={"hub_row": {"64": 1.25}},
+)
+
+
+def test_round_trip(tmp_path: Path) -> None:
+    """Into folders that are not there yet, and nothing but the table stays behind."""
+    path = tmp_path / "a" / "b" / "t.json"
+    assert tuning_file.read(path).entries == ()
+    tuning_file.check_writable(path)
+    tuning_file.write(SEARCHED, path)
+    assert tuning_file.read(path) == tuning_file.UserTable(entries=(SEARCHED,))
+    assert [p.name for p in path.parent.iterdir()] == ["t.json"]
+
+
+OTHERS = [{"device": "Card 8"}, {"platform": "Else"}, {"driver": "2.0"}]
+ANOTHER: dict[str, Any] = {"measured": "another day", "figures": {}}
+OF_ANOTHER_VERSION = {**ANOTHER, "clmst": "9.9", "values": {"bytes_per_item": 32}}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "kept"),
+    [
+        *(({}, other, [{}, other]) for other in OTHERS),
+        # What another version of clmst found goes, and what was searched again.
+        ({}, OF_ANOTHER_VERSION, [OF_ANOTHER_VERSION]),
+        ({}, {"values": (same := {"hub_row": 5, "radix_bits": 5})}, [{"values": same}]),
+        # What was tuned before stays where a search was for something else.
+        (
+            {}, {**ANOTHER, "values": {"radix_bits": 6, "bytes_per_item": 32}},
+            [{
+                "values": {"hub_row": 96, "radix_bits": 6, "bytes_per_item": 32},
+                "measured": f"another day; before that, {SEARCHED.measured}",
+            }],
+        ),
+    ],
+)  # fmt: skip
+def test_an_entry_is_put_beside_those_of_others(
+    tmp_path: Path, before: dict[str, Any], after: dict[str, Any], kept: list[dict[str, Any]]
+) -> None:
+    for entry in (before, after):
+        tuning_file.write(replace(SEARCHED, **entry), tmp_path / "t.json")
+    found = tuning_file.read(tmp_path / "t.json").entries
+    assert found == tuple(replace(SEARCHED, **entry) for entry in kept)
+
+
+def test_files_that_are_not_ours_are_not_overwritten(tmp_path: Path) -> None:
+    (path := tmp_path / "notes.txt").write_text("0 1 2\n")
+    for refuses in (tuning_file.check_writable, lambda p: tuning_file.write(SEARCHED, p)):
+        with pytest.raises(FileFormatError, match=r"notes\.txt"):
+            refuses(path)
+    assert path.read_text() == "0 1 2\n"
+    with pytest.raises(InvalidArgumentError, match="is a directory"):
+        tuning_file.check_writable(tmp_path)
+    with pytest.raises(InvalidArgumentError, match="takes no files"):
+        tuning_file.check_writable(path / "t.json")
+
+
+def test_folder_is_the_users_own_unless_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert user_path() == tmp_path / "tuning.json"
+    monkeypatch.delenv("CLMST_CACHE")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
+    assert cache_folder().name == "clmst"
+    assert cache_folder() != tmp_path

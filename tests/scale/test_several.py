@@ -28,7 +28,7 @@ from clmst.scale import parts as parts_module
 from clmst.scale import several
 from tests.matrices import matrix_of_density
 from tests.repeated.device_sets import every_device_set
-from tests.runtime.test_device_memory import pinned
+from tests.runtime.test_transfer import pinned
 from tests.scale.edges import ALL_DTYPES, random_edges
 
 

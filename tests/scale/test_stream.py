@@ -33,7 +33,7 @@ from clmst.runtime.kernel_family import KernelFamily
 from clmst.runtime.trust import Trust
 from clmst.scale import driver, rows, sinks, stream_sink
 from clmst.scale.checkpoint import Checkpoint
-from tests.runtime.test_device_memory import pinned
+from tests.runtime.test_transfer import pinned
 from tests.scale.edges import (
     ALL_DTYPES,
     Edges,

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from math import log2
+from typing import Any
 
 import pytest
 
@@ -27,32 +27,31 @@ def bowl(tuned: Policy) -> float:
     return 1 + 0.1 * abs(log2(tuned.edges_per_item / 2)) + 0.2 * abs(log2(tuned.hub_row / 512))
 
 
-class Model:
-    """A benchmark whose times are given by a function."""
-
-    def __init__(self, cost: Callable[[Policy], float]) -> None:
-        self.cost = cost
-        self.asked: list[tuple[Policy, Policy]] = []
-
-    def compare(self, candidate: Policy, incumbent: Policy) -> float:
-        self.asked.append((candidate, incumbent))
-        return self.cost(candidate) / self.cost(incumbent)
-
-
 def run(
-    cost: Callable[[Policy], float], *, margin: float = 0.02, budget: float = math.inf
+    cost: Callable[[Policy], float],
+    names: Sequence[str] = NAMES,
+    *,
+    compare: Callable[[Policy, Policy], float | None] = lambda candidate, incumbent: None,
+    **options: Any,
 ) -> SearchOutcome:
-    parameters = [PARAMETERS[name] for name in NAMES]
-    return Search(Model(cost), START, parameters, margin=margin, budget=budget).run()
+    """Search where times are given by a function, unless `compare` has another ratio of two."""
+
+    def ratio(candidate: Policy, incumbent: Policy) -> float:
+        return compare(candidate, incumbent) or cost(candidate) / cost(incumbent)
+
+    return Search(ratio, START, [PARAMETERS[name] for name in names], **options).run()
 
 
 def test_finds_the_bottom() -> None:
-    outcome = run(bowl)
+    """By way of each candidate that it reports."""
+    reported: list[tuple[str, object]] = []
+    outcome = run(bowl, on_progress=lambda _, name, value: reported.append((name, value)))
     assert outcome.ending == "complete"
     assert outcome.best == replace(START, edges_per_item=2, hub_row=512)
     assert outcome.gain == pytest.approx(bowl(outcome.best) / bowl(START))
     assert outcome.values == {"edges_per_item": 2, "hub_row": 512}
     assert set(outcome.parameters) == set(NAMES)
+    assert reported == [(step.name, step.value) for step in outcome.steps]
 
 
 def test_figures_are_relative_to_what_was_chosen() -> None:
@@ -61,11 +60,11 @@ def test_figures_are_relative_to_what_was_chosen() -> None:
 
 
 def test_every_value_stays_legal() -> None:
-    model = Model(bowl)
-    Search(model, START, list(PARAMETERS.values())).run()
-    for candidate, _ in model.asked:
+    def legal(candidate: Policy, _: Policy) -> None:
         for name, parameter in PARAMETERS.items():
             assert parameter.allows(getattr(candidate, name))
+
+    run(bowl, list(PARAMETERS), compare=legal)
 
 
 def test_gains_within_the_margin_are_not_taken() -> None:
@@ -82,39 +81,31 @@ def test_small_steps_that_add_up_are_taken() -> None:
 
 
 def test_noise_widens_the_margin() -> None:
-    class Noisy(Model):
-        def compare(self, candidate: Policy, incumbent: Policy) -> float:
-            if candidate == incumbent:
-                return 0.9
-            return super().compare(candidate, incumbent)
-
-    outcome = Search(
-        Noisy(lambda p: 0.95 if p.hub_row > 128 else 1.0), START, [PARAMETERS["hub_row"]]
-    ).run()
+    outcome = run(
+        lambda p: 0.95 if p.hub_row > 128 else 1.0, ["hub_row"],
+        compare=lambda one, other: 0.9 if one == other else None,
+    )  # fmt: skip
     assert outcome.margin == pytest.approx(0.1)
     assert outcome.best == START
 
 
 def test_lucky_candidate_has_to_win_twice() -> None:
-    class Lucky(Model):
-        def compare(self, candidate: Policy, incumbent: Policy) -> float:
-            seen = (candidate, incumbent) in self.asked
-            self.asked.append((candidate, incumbent))
-            return 1.0 if seen or candidate == incumbent else 0.5
+    seen = [(START, START)]
 
-    outcome = Search(Lucky(bowl), START, [PARAMETERS["hub_row"]]).run()
+    def lucky(*pair: Policy) -> float:
+        seen.append((pair[0], pair[1]))
+        return 1.0 if pair in seen[:-1] else 0.5
+
+    outcome = run(bowl, ["hub_row"], compare=lucky)
     assert outcome.best == START
     assert {step.verdict for step in outcome.steps} == {"same"}
 
 
 def test_gain_that_does_not_show_at_the_end_is_taken_back() -> None:
-    class Drifting(Model):
-        def compare(self, candidate: Policy, incumbent: Policy) -> float:
-            if incumbent == START and candidate.edges_per_item == 2:
-                return 1.01
-            return super().compare(candidate, incumbent)
+    def drifting(candidate: Policy, incumbent: Policy) -> float | None:
+        return 1.01 if incumbent == START and candidate.edges_per_item == 2 else None
 
-    outcome = Search(Drifting(bowl), START, [PARAMETERS["edges_per_item"]]).run()
+    outcome = run(bowl, ["edges_per_item"], compare=drifting)
     assert (outcome.best, outcome.gain, outcome.undone) == (START, 1.0, 1.01)
     assert outcome.values == {"edges_per_item": 8}
 
@@ -159,18 +150,6 @@ def test_interrupt_keeps_the_best_so_far() -> None:
     assert outcome.ending == "interrupted"
     assert outcome.best == replace(START, edges_per_item=2)
     assert outcome.parameters == ("edges_per_item",)
-
-
-def test_progress_of_every_candidate() -> None:
-    reported: list[tuple[str, object]] = []
-    search = Search(
-        Model(bowl),
-        START,
-        [PARAMETERS["hub_row"]],
-        on_progress=lambda outcome, name, value: reported.append((name, value)),
-    )
-    outcome = search.run()
-    assert reported == [(step.name, step.value) for step in outcome.steps]
 
 
 def test_candidates_are_the_neighbours_first() -> None:

@@ -21,9 +21,8 @@ from clmst.primitives.selection import positions_of
 from clmst.primitives.sort import argsort, bits_of, sort_by_key
 from clmst.primitives.split import split
 from clmst.runtime.array import DeviceArray
-from clmst.runtime.deferred_graph import graph_on_device
 from clmst.runtime.device import Device
-from clmst.runtime.device_graph import DeviceGraph, weight_defines
+from clmst.runtime.device_graph import DeviceGraph, graph_on_device, weight_defines
 from clmst.runtime.failures import Guard
 from clmst.runtime.handles import Memory
 from clmst.runtime.kernel_family import Case, case_of

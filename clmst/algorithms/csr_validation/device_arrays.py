@@ -13,9 +13,8 @@ from clmst.core.graph import Graph
 from clmst.core.graph_checks import check_size
 from clmst.core.weight_keys import check_dtype
 from clmst.runtime.array import DeviceArray
-from clmst.runtime.deferred_graph import graph_on_device
 from clmst.runtime.device import Device
-from clmst.runtime.device_graph import DeviceGraph
+from clmst.runtime.device_graph import DeviceGraph, graph_on_device
 from clmst.runtime.discovery import get_device
 from clmst.runtime.failures import Guard
 from clmst.runtime.launcher import Launcher

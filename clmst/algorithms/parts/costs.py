@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import accumulate
 
-from clmst.runtime.device_costs import Costs
+from clmst.runtime.tuning import Costs
 
 # The predicted time on several devices must be below this fraction of the time on one: the model is
 # off by as much.

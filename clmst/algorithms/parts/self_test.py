@@ -11,9 +11,8 @@ from clmst.core.graph import Graph
 from clmst.core.known_graphs import known_graph, weights_of
 from clmst.core.weight_keys import Array
 from clmst.runtime.array import DeviceArray
-from clmst.runtime.deferred_graph import graph_on_device
 from clmst.runtime.device import Device
-from clmst.runtime.device_graph import DeviceGraph
+from clmst.runtime.device_graph import DeviceGraph, graph_on_device
 from clmst.runtime.handles import Memory
 from clmst.runtime.kernel_family import Answer, Case
 from clmst.runtime.launcher import Launcher

@@ -20,9 +20,8 @@ from clmst.algorithms.shared.solution import Solution, words_on_device
 from clmst.core.weight_keys import Encoding
 from clmst.primitives.selection import positions_of
 from clmst.runtime.array import DeviceArray
-from clmst.runtime.deferred_graph import graph_on_device
 from clmst.runtime.device import Device
-from clmst.runtime.device_graph import DeviceGraph
+from clmst.runtime.device_graph import DeviceGraph, graph_on_device
 from clmst.runtime.device_threads import failures_of
 from clmst.runtime.handles import Memory, Queue
 from clmst.runtime.launcher import Launcher

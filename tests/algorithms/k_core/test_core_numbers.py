@@ -18,8 +18,7 @@ import clmst
 from clmst import DenseGraph, Device, Graph, InvalidArgumentError, InvalidGraphError, Points
 from clmst.algorithms.k_core import core_numbers as k_core
 from clmst.algorithms.k_core.core_numbers import Cores
-from clmst.runtime.launcher import Launcher
-from clmst.runtime.profile import Profile
+from clmst.runtime.launcher import Launcher, Profile
 from tests.cores import peel
 from tests.strategies import edge_arrays, graphs
 from tests.test_shared_data import REAL, Case

@@ -11,7 +11,7 @@ import pytest
 from clmst import Device
 from clmst.algorithms.parts import costs as model
 from clmst.runtime import policy
-from clmst.runtime.device_costs import Costs
+from clmst.runtime.tuning import Costs
 from tests.runtime.test_policy import CAPABILITIES
 
 

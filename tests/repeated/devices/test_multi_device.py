@@ -21,7 +21,7 @@ from clmst.algorithms.parts import costs as model
 from clmst.core import partition, topology
 from clmst.repeated.strategies import Choice
 from clmst.runtime import program
-from clmst.runtime.device_costs import Costs
+from clmst.runtime.tuning import Costs
 from tests.algorithms.parts.test_costs import CPU, GPU
 from tests.repeated.device_sets import clustered_graph, every_device_set, in_canonical_order
 from tests.repeated.rounds import (
