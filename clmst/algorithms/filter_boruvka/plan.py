@@ -11,7 +11,7 @@ import numpy as np
 
 from clmst.algorithms.filter_boruvka.options import MAX_PHASES, FilterBoruvkaOptions
 from clmst.algorithms.shared.candidates import Candidates
-from clmst.algorithms.shared.solution import flag_words, new_flags
+from clmst.algorithms.shared.solution import flag_words, new_flags, reservation_shape
 from clmst.algorithms.shared.windows import may_have_windows, window_ends
 from clmst.core.weight_keys import Array
 from clmst.runtime.device_graph import DeviceGraph
@@ -128,9 +128,7 @@ class Plan:
         device, tuning = graph.device, graph.device.policy
         self.symmetric = graph.graph.is_symmetric
         self.weights = graph.weight_defines(maximum=maximum)
-        self.passes = (2 if self.weights["WEIGHT_BITS"] == 64 else 1) + (
-            not device.capabilities.int64_atomics
-        )
+        self.words, self.passes = reservation_shape(self.weights["WEIGHT_BITS"], device)
         self.one_window = not may_have_windows(graph, options.targets)
         self.ranks: tuple[int, ...] = ()
         self.may_skip_second = False  # unless a sample tells that the second window pays
@@ -191,7 +189,6 @@ class Plan:
     def _allocate(self, graph: DeviceGraph, *, full_capacity: bool) -> None:
         device, few = graph.device, self.candidates
         n, m = self.n_vertices, graph.edge_bound if few is None else few.n_edges
-        wide = self.weights["WEIGHT_BITS"] == 64
         takes_all = full_capacity or few is not None
         even, odd = self.capacities = (
             (m, m)
@@ -206,7 +203,7 @@ class Plan:
             )
         )
         self._tile_bytes = _tile_bytes(graph.n_slots if few is None else 0, tile)
-        word = 12 if wide else 8
+        word = 4 * self.words
         reserved_even, reserved_odd = (n >> 2, n >> 1) if self.symmetric else (n, n)
         first = n if self.symmetric else 0
         links = 2 * n if self.symmetric else 3 * n

@@ -69,6 +69,12 @@ def new_flags(n_slots: int, device: Device) -> DeviceArray:
     )  # fmt: skip
 
 
+def reservation_shape(weight_bits: int, device: Device) -> tuple[int, int]:
+    """Return the words of a reservation, and the passes it takes, as reservation.cl has them."""
+    words = 3 if weight_bits == 64 else 2
+    return words, words - device.capabilities.int64_atomics
+
+
 def flag_words(n_slots: int) -> int:
     """Return how many 32-bit words the flags of so many slots take."""
     return -(-n_slots // 4)
