@@ -30,6 +30,12 @@
 // Items of a tile: consecutive items that a work-group takes at a time.
 #define GRID_TILE (WG_SIZE == 1 ? 1024 : WG_SIZE)
 
+// Divide the items 0 .. n - 1 among work-groups, tile by tile of `size` items, of which `tile` is the
+// first. A loop header; all work-items of a work-group go on together.
+#define TILES_FOR(tile, n, size)                                   \
+  for (size_t tile = (size_t)get_group_id(0) * (size); tile < (n); \
+       tile += (size_t)get_num_groups(0) * (size))
+
 // Divide the items 0 .. n - 1 among all work-items, tile by tile. On GPUs neighbouring work-items
 // take neighbouring items; on CPUs a work-item takes a whole tile. A loop header; `continue` goes
 // on to the next item. With 2 work-groups of 4 work-items, and 20 items:
@@ -37,20 +43,18 @@
 //   tile         0           1           2           3           4
 //   item         0 1 2 3     4 5 6 7     8 9 10 11   12 .. 15    16 .. 19
 //   work-group   0           1           0           1           0
-#define GRID_FOR(i, n)                                                                      \
-  for (size_t i##_tile = (size_t)get_group_id(0) * GRID_TILE; i##_tile < (n);               \
-       i##_tile += (size_t)get_num_groups(0) * GRID_TILE)                                   \
-    for (size_t i = i##_tile + get_local_id(0); i < min(i##_tile + GRID_TILE, (size_t)(n)); \
-         i += WG_SIZE)
+#define GRID_FOR(i, n)                                                                    \
+  TILES_FOR(i##_tile, n, GRID_TILE)                                                       \
+  for (size_t i = i##_tile + get_local_id(0); i < min(i##_tile + GRID_TILE, (size_t)(n)); \
+       i += WG_SIZE)
 
 // The same, by rows of WG_SIZE items: `first` is the first item of a row, and get_local_id(0) tells
 // which of it a work-item has, if it is there at all. All work-items of a work-group go on together,
 // so there may be barriers in the loop.
-#define WG_FOR(first, n)                                                                  \
-  for (size_t first##_tile = (size_t)get_group_id(0) * GRID_TILE; first##_tile < (n);     \
-       first##_tile += (size_t)get_num_groups(0) * GRID_TILE)                             \
-    for (size_t first = first##_tile; first < min(first##_tile + GRID_TILE, (size_t)(n)); \
-         first += WG_SIZE)
+#define WG_FOR(first, n)                                                                \
+  TILES_FOR(first##_tile, n, GRID_TILE)                                                 \
+  for (size_t first = first##_tile; first < min(first##_tile + GRID_TILE, (size_t)(n)); \
+       first += WG_SIZE)
 
 #define WG_LANE_GROUPS ((WG_SIZE + LANES - 1) / LANES)
 

@@ -73,7 +73,7 @@ def test_the_error_says_what_would_fit(copying: Device) -> None:
     with pytest.raises(OutOfDeviceMemoryError) as raised:
         clmst.minimum_spanning_forest(fresh, algorithm="boruvka")
     text = str(raised.value)
-    assert "at most 262144 in one piece; 'boruvka' needs about 0.0 GiB (8560000 bytes)" in text
+    assert "at most 262144 in one piece; 'boruvka' needs about 0.0 GiB (6800000 bytes)" in text
     assert "for 10000 vertices and 80000 edges, beside 0.0 GiB (680004 bytes) for the graph" in text
-    assert f"fits with up to {80_000 * (1 << 20) // (8_560_000 + 680_004)} edges or so" in text
+    assert f"fits with up to {80_000 * (1 << 20) // (6_800_000 + 680_004)} edges or so" in text
     assert "'edge-parallel' needs least, about 0.0 GiB (930000 bytes)" in text

@@ -73,8 +73,7 @@ kernel void ecl_contract_worklist(uint round, const global uint *source, global 
   const uint n_source = counts[round];
   edge_t edges[EDGES_PER_ITEM];
 
-  for (size_t tile = (size_t)get_group_id(0) * TILE_EDGES; tile < n_source;
-       tile += (size_t)get_num_groups(0) * TILE_EDGES) {
+  TILES_FOR(tile, n_source, TILE_EDGES) {
     uint keeps = 0;
     for (uint i = 0; i < EDGES_PER_ITEM; ++i) {
       const size_t at = tile + i * WG_SIZE + get_local_id(0);

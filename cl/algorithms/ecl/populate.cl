@@ -139,8 +139,7 @@ kernel void ecl_populate_from_rows(const global uint *indptr, const global uint 
   stage_open(&stage);
 
 #if WG_SIZE == 1
-  for (size_t tile = (size_t)get_group_id(0) * TILE_ROWS; tile < n;
-       tile += (size_t)get_num_groups(0) * TILE_ROWS) {
+  TILES_FOR(tile, n, TILE_ROWS) {
     const uint last_row = (uint)min(tile + TILE_ROWS, (size_t)n);
     for (uint row = (uint)tile; row < last_row; ++row) {
       const uint begin = indptr[row], end = indptr[row + 1];
@@ -158,8 +157,7 @@ kernel void ecl_populate_from_rows(const global uint *indptr, const global uint 
 #else
   local uint row_begin[WG_SIZE], row_end[WG_SIZE], row_root[WG_SIZE];
   const uint me = get_local_id(0);
-  for (size_t tile = (size_t)get_group_id(0) * TILE_ROWS; tile < n;
-       tile += (size_t)get_num_groups(0) * TILE_ROWS) {
+  TILES_FOR(tile, n, TILE_ROWS) {
     const uint row = (uint)tile + me;
     const bool valid = tile + me < n;
     const uint begin = valid ? indptr[row] : 0, end = valid ? indptr[row + 1] : 0;
@@ -223,8 +221,7 @@ kernel void ecl_populate_from_hubs(const global uint *indptr, const global uint 
   const uint n_pieces = counts[hub_round];
   const uint group = get_local_id(0) / LANES;
   stage_open(&stage);
-  for (size_t tile = (size_t)get_group_id(0) * WG_LANE_GROUPS; tile < n_pieces;
-       tile += (size_t)get_num_groups(0) * WG_LANE_GROUPS) {
+  TILES_FOR(tile, n_pieces, WG_LANE_GROUPS) {
     if (tile + group < n_pieces) {  // the same for all lanes
       const uint2 piece = pieces[tile + group];
       const uint first = indptr[piece.x] + piece.y * HUB_ROW;

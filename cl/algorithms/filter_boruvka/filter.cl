@@ -38,8 +38,7 @@ static inline void filter_number_components(const solve_t *solve, uint phase, ui
   uint n_vertices = 0;
   filter_load_counts(solve, phase, counts);
   for (uint d = depth; d < MAX_DEPTHS && counts[d] > 0; ++d) n_vertices += counts[d];
-  for (size_t tile = (size_t)get_group_id(0) * GRID_TILE; tile < n_vertices;
-       tile += (size_t)get_num_groups(0) * GRID_TILE) {
+  TILES_FOR(tile, n_vertices, GRID_TILE) {
     const size_t end = min(tile + GRID_TILE, (size_t)n_vertices);
     uint n_ends = 0, number;
     for (size_t i = tile + get_local_id(0); i < end; i += WG_SIZE)

@@ -36,8 +36,7 @@ static inline void first_choose_edges(const solve_t *solve, uint per_item, local
                                       local uint *base) {
   volatile global uint *count = solve_count(solve, 0, 1, COUNT_VERTICES);
   const size_t n_tile = (size_t)WG_SIZE * per_item;
-  for (size_t tile = (size_t)get_group_id(0) * n_tile; tile < solve->n;
-       tile += (size_t)get_num_groups(0) * n_tile) {
+  TILES_FOR(tile, solve->n, n_tile) {
     uint others[VERTICES_PER_ITEM], backs[VERTICES_PER_ITEM];
     uint begins[VERTICES_PER_ITEM], ends[VERTICES_PER_ITEM];  // of rows that have mirror slots
     uint n_roots = 0, number;
@@ -81,8 +80,7 @@ static inline void first_choose_edges(const solve_t *solve, uint per_item, local
 // edge. Ways longer than CHASE are left to round_follow.
 static inline void first_follow_choices(const solve_t *solve) {
   uint pending = 0;
-  for (size_t tile = (size_t)get_group_id(0) * TILE_VERTICES; tile < solve->n;
-       tile += (size_t)get_num_groups(0) * TILE_VERTICES) {
+  TILES_FOR(tile, solve->n, TILE_VERTICES) {
     uint here[VERTICES_AT_ONCE], next[VERTICES_AT_ONCE], over[VERTICES_AT_ONCE];
     bool goes_on = true;
     SOLVE_UNROLL

@@ -105,8 +105,7 @@ static inline void round_hook(const solve_t *solve, uint phase, uint depth, uint
                               local uint *scratch, local uint *base) {
   volatile global uint *links = solve_links(solve, depth);
   volatile global uint *count = solve_count(solve, phase, depth + 1, COUNT_VERTICES);
-  for (size_t tile = (size_t)get_group_id(0) * TILE_EDGES; tile < n_edges;
-       tile += (size_t)get_num_groups(0) * TILE_EDGES) {
+  TILES_FOR(tile, n_edges, TILE_EDGES) {
     edge_t edges[EDGES_PER_ITEM];
     uint holders[EDGES_PER_ITEM], roots[EDGES_PER_ITEM], n_roots = 0, number;
     round_load_edges(solve, depth, tile + get_local_id(0), n_edges, EDGES_PER_ITEM, edges);
@@ -135,8 +134,7 @@ static inline void round_hook(const solve_t *solve, uint phase, uint depth, uint
 static inline void round_follow(const solve_t *solve, uint phase, uint depth, uint n_vertices) {
   volatile global uint *links = solve_links(solve, depth);
   uint pending = 0;
-  for (size_t tile = (size_t)get_group_id(0) * TILE_VERTICES; tile < n_vertices;
-       tile += (size_t)get_num_groups(0) * TILE_VERTICES) {
+  TILES_FOR(tile, n_vertices, TILE_VERTICES) {
     uint next[VERTICES_AT_ONCE], over[VERTICES_AT_ONCE];
     bool goes_on = true;
     SOLVE_UNROLL
@@ -210,8 +208,7 @@ static inline uint round_load_contracted(const solve_t *solve, uint depth, size_
 static inline void round_contract(const solve_t *solve, uint phase, uint depth, uint n_edges,
                                   local uint *scratch, local uint *base) {
   volatile global uint *count = solve_count(solve, phase, depth + 1, COUNT_EDGES);
-  for (size_t tile = (size_t)get_group_id(0) * TILE_EDGES; tile < n_edges;
-       tile += (size_t)get_num_groups(0) * TILE_EDGES) {
+  TILES_FOR(tile, n_edges, TILE_EDGES) {
     edge_t edges[EDGES_PER_ITEM];
     uint next;
     const uint n_kept =

@@ -63,7 +63,7 @@ static inline void few_contract(const solve_t *solve, uint phase, uint depth, ui
   const size_t stride = (size_t)WG_SIZE * per_item;
   if (get_group_id(0) * stride >= n_edges) return;
   for (uint v = me; v < n_vertices; v += WG_SIZE) least[v] = RESERVATION_NONE;
-  for (size_t tile = get_group_id(0) * stride; tile < n_edges; tile += get_num_groups(0) * stride) {
+  TILES_FOR(tile, n_edges, stride) {
     edge_t edges[FEW_EDGES_PER_ITEM];
     uint next;
     const uint end = (uint)min(tile + stride, (size_t)n_edges);

@@ -3,15 +3,10 @@
 //
 // Source: Sun and Skadron 2013, section 6.
 //
-// The list is that of boruvka.cl: pairs, u << bits | v, both directions of each, none twice,
-// sorted; and ranks, the edges' positions in the total order, which are their weights from here on.
+// The list is that of edge_list.cl, no pair twice. Ranks are the edges' weights from here on.
+#include "device/edge_list.cl"
 #include "device/rows.cl"
 #include "device/work_group.cl"
-
-// The vertex at the other end of an entry.
-static inline uint entry_target(ulong pair, uint bits) {
-  return (uint)(pair & ((1ul << bits) - 1));
-}
 
 // Find where every vertex's entries begin.
 //
@@ -26,7 +21,7 @@ kernel void prim_boruvka_find_rows(const global ulong *pairs, global uint *indpt
     uint low = 0, high = n_entries;
     while (low < high) {
       const uint middle = low + (high - low) / 2;
-      if (pairs[middle] >> bits < u) low = middle + 1;
+      if (pair_source(pairs[middle], bits) < u) low = middle + 1;
       else high = middle;
     }
     indptr[u] = low;
@@ -42,7 +37,7 @@ kernel void prim_boruvka_find_rows(const global ulong *pairs, global uint *indpt
 // Ensures  indices[i] = the vertex at the other end of entry i.
 kernel void prim_boruvka_list_targets(const global ulong *pairs, global uint *indices,
                                       uint n_entries, uint bits) {
-  GRID_FOR(i, n_entries) indices[i] = entry_target(pairs[i], bits);
+  GRID_FOR(i, n_entries) indices[i] = pair_target(pairs[i], bits);
 }
 
 // Put the edges of all trees into the forest.

@@ -11,5 +11,5 @@ RECORD = AlgorithmRecord(
     purpose="recursive contraction made of primitives alone",
     good_for="devices without atomics on global memory; to compare",
     rank=60,
-    bytes_needed=(0, 107),
+    bytes_needed=(0, 85),
 )

@@ -16,7 +16,7 @@ from clmst.algorithms.ecl.options import (
 )
 from clmst.algorithms.shared.options import options_for
 from clmst.algorithms.shared.progress import no_progress
-from clmst.algorithms.shared.solution import Solution, flag_words, new_flags
+from clmst.algorithms.shared.solution import Solution, flag_words, new_flags, reservation_shape
 from clmst.algorithms.shared.windows import ends_of, least_of_draws
 from clmst.core.weight_keys import Array
 from clmst.runtime.device_graph import DeviceGraph
@@ -70,10 +70,8 @@ class _EclRun:
     ) -> None:
         device = graph.device
         weight = graph.weight_defines(maximum=maximum)
-        is_wide = weight["WEIGHT_BITS"] == 64
         self.graph, self.launch, self.options = graph, launch, options
-        self.passes = (2 if is_wide else 1) + (not device.capabilities.int64_atomics)
-        self.words = 3 if is_wide else 2  # RESERVATION_WORDS
+        self.words, self.passes = reservation_shape(weight["WEIGHT_BITS"], device)
         # Sampling and initialising are this program's in either mode.
         self.program = device.program(SOURCE, **weight, **round_defines(options, device.policy))
         if options.data_driven:

@@ -12,7 +12,7 @@ import numpy as np
 from clmst.algorithms.edge_parallel.options import EdgeParallelOptions, UnionFind
 from clmst.algorithms.shared.options import options_for
 from clmst.algorithms.shared.progress import check_rounds
-from clmst.algorithms.shared.solution import Solution, flag_words, new_flags
+from clmst.algorithms.shared.solution import Solution, flag_words, new_flags, reservation_shape
 from clmst.core.errors import UnsupportedDeviceError
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.capabilities import DeviceKind
@@ -78,14 +78,12 @@ class EdgeParallelRun:
     ) -> None:
         device, n = graph.device, graph.n_vertices
         weights = graph.weight_defines(maximum=maximum)
-        is_wide = weights["WEIGHT_BITS"] == 64
         self.graph, self.launch, self.options = graph, launch, options
         kind = device.capabilities.kind
         self.program = device.program(SOURCE, **weights, **defines(options.union_find, kind))
-        self.passes = (2 if is_wide else 1) + (not device.capabilities.int64_atomics)
+        words, self.passes = reservation_shape(weights["WEIGHT_BITS"], device)
         self.parent = DeviceArray.empty(n, np.uint32, device)
-        # RESERVATION_WORDS of cl/device/reservation.cl.
-        self.reservations = DeviceArray.empty((3 if is_wide else 2) * n, np.uint32, device)
+        self.reservations = DeviceArray.empty(words * n, np.uint32, device)
         self.state = DeviceArray.empty(1 + _MAX_ROUNDS, np.uint32, device)
         self.in_forest = new_flags(graph.n_slots, device)
 

@@ -16,7 +16,7 @@ import numpy as np
 from clmst.algorithms.filter_boruvka.options import FilterBoruvkaOptions
 from clmst.algorithms.filter_boruvka.solve import Change, FilterBoruvkaRun
 from clmst.algorithms.shared.progress import no_progress
-from clmst.algorithms.shared.solution import flag_words, new_flags
+from clmst.algorithms.shared.solution import flag_words, new_flags, reservation_shape
 from clmst.algorithms.shared.windows import Ends, contracts_slowly, least_of_draws, window_ends
 from clmst.core import canonical, csr
 from clmst.runtime.device_graph import DeviceGraph
@@ -78,8 +78,7 @@ class CpuRun(FilterBoruvkaRun):
         self.defines = defines(weights)
         self.program = graph.device.program(SOURCE, **self.defines)
         self.wide = weights["WEIGHT_BITS"] == 64
-        self.words = 3 if self.wide else 2  # of a reservation
-        self.passes = self.words - graph.device.capabilities.int64_atomics
+        self.words, self.passes = reservation_shape(weights["WEIGHT_BITS"], graph.device)
         usual = graph.device.policy.filter_target
         self.ends = window_ends(
             graph, options.targets, usual=usual, samples=_SAMPLES, finer=self.finer

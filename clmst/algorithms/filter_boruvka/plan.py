@@ -11,7 +11,7 @@ import numpy as np
 
 from clmst.algorithms.filter_boruvka.options import MAX_PHASES, FilterBoruvkaOptions
 from clmst.algorithms.shared.candidates import Candidates
-from clmst.algorithms.shared.solution import flag_words, new_flags
+from clmst.algorithms.shared.solution import flag_words, new_flags, reservation_shape
 from clmst.algorithms.shared.windows import may_have_windows, window_ends
 from clmst.core.weight_keys import Array
 from clmst.runtime.device_graph import DeviceGraph
@@ -139,11 +139,9 @@ class Plan:
         device, tuning = graph.device, graph.device.policy
         self.symmetric = graph.graph.is_symmetric
         self.weights = graph.weight_defines(maximum=maximum)
-        # Words and passes of a reservation, as cl/device/reservation.cl has them by leading words.
-        is_by_leading = device.capabilities.int64_atomics
-        self.is_wide = self.weights["WEIGHT_BITS"] == 64
-        self.words = 3 if self.is_wide and not is_by_leading else 2
-        self.passes = self.words - is_by_leading
+        bits = self.weights["WEIGHT_BITS"]
+        self.is_wide = bits == 64
+        self.words, self.passes = reservation_shape(bits, device, by_leading=True)
         self.one_window = not may_have_windows(graph, options.targets)
         self.ranks: tuple[int, ...] = ()
         self.may_skip_second = False  # unless a sample tells that the second window pays

@@ -44,40 +44,21 @@ _CURSOR_WORDS = {"heap": 6, "array": 2}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SortedRows:
-    """A graph as rows of both directions of its edges, sorted, on a device.
+    """A graph as rows of both directions of its edges, sorted, on a device."""
 
-    Attributes
-    ----------
-    n : int
-        Vertices, at least one.
-    n_slots : int
-    indptr, indices, weights : device buffer
-        As of a :class:`DeviceGraph`.
-    defines : mapping
-        Macros of the weights.
-    """
-
-    n: int
+    n: int  # vertices, at least one
     n_slots: int
-    indptr: Memory
+    indptr: Memory  # this and the next two as of a DeviceGraph
     indices: Memory
     weights: Memory
-    defines: Mapping[str, int]
+    defines: Mapping[str, int]  # macros of the weights
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trees:
-    """Full grown trees.
+    """Full grown trees, and how they were grown."""
 
-    Attributes
-    ----------
-    parents : DeviceArray of uint32, shape (n,)
-        The other end of each vertex's edge of the forest; all ones for roots.
-    stats : mapping
-        How they were grown.
-    """
-
-    parents: DeviceArray
+    parents: DeviceArray  # of uint32: the other end of each vertex's edge; all ones for roots
     stats: Mapping[str, Any]
 
 

@@ -11,5 +11,5 @@ RECORD = AlgorithmRecord(
     purpose="Borůvka's first log log n rounds, then `prim`",
     good_for="to compare",
     rank=50,
-    bytes_needed=(0, 107),
+    bytes_needed=(0, 85),
 )

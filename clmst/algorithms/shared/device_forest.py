@@ -10,7 +10,13 @@ from typing import Any
 import numpy as np
 
 from clmst.algorithms.shared import read_back
-from clmst.algorithms.shared.read_back import callers_ids, forest_on_host, gather_words, signed
+from clmst.algorithms.shared.read_back import (
+    callers_ids,
+    forest_of_arrays,
+    forest_on_host,
+    gather_words,
+    signed,
+)
 from clmst.core import pairs
 from clmst.core.arguments import (
     check_bool,
@@ -18,7 +24,6 @@ from clmst.core.arguments import (
     check_kind,
     check_mapping,
     shown,
-    unchecked,
 )
 from clmst.core.dense_graph import DenseGraph
 from clmst.core.errors import InvalidArgumentError
@@ -227,15 +232,13 @@ class DeviceForest:
             for one in transfers:
                 launch.read(one.buffer, one.array)
                 one.done(0, one.array.nbytes)
-        return unchecked(
-            Forest,
-            n_vertices=graph.n_vertices,
-            _edges=endpoints if edges is None else signed(edges, graph.n_vertices),
-            weights=own.encoding.decode(weights) if own else weights,
-            edge_ids=ids if own_ids is not None else callers_ids(stored, ids),
+        return forest_of_arrays(
+            graph,
+            endpoints if edges is None else edges,
+            own.encoding.decode(weights) if own else weights,
+            ids if own_ids is not None else callers_ids(stored, ids),
             maximum=self.maximum,
             stats=self.stats,
-            vertex_labels=graph.vertex_labels,
         )
 
     def _gather_ids(self, graph: DeviceGraph, launch: Launcher) -> Memory | None:
@@ -266,16 +269,9 @@ class DeviceForest:
         u, v = edges.T
         own = None if look_up else self.weights
         weights = graph.weights_of(u, v) if own is None else self._own_weights(own, launch)
-        return unchecked(
-            Forest,
-            n_vertices=graph.n_vertices,
-            _edges=signed(edges, graph.n_vertices),
-            weights=weights,
-            edge_ids=pairs.position(graph.n_vertices, u, v),
-            maximum=self.maximum,
-            stats=self.stats,
-            vertex_labels=None,
-        )
+        ids = pairs.position(graph.n_vertices, u, v)
+        how = {"maximum": self.maximum, "stats": self.stats}
+        return forest_of_arrays(graph, edges, weights, ids, **how)
 
     def _own_weights(self, own: ForestWeights, launch: Launcher) -> Array:
         words = np.empty(self.n_edges, own.words.dtype)

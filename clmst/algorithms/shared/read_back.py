@@ -8,13 +8,16 @@ there a kernel writes straight to arrays of the host.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from clmst.core.arguments import unchecked
+from clmst.core.dense_graph import DenseGraph
 from clmst.core.forest import Forest
+from clmst.core.graph import Graph
+from clmst.core.points import Points
 from clmst.core.weight_keys import Array
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
@@ -107,11 +110,24 @@ def forest_on_host(
     stored: DeviceGraph, found: EdgeArrays, *, maximum: bool, stats: Mapping[str, Any]
 ) -> Forest:
     """Return the forest of the edges that a device has found."""
-    graph, (ids, edges, weights) = stored.graph, found
+    ids, edges, weights = found
+    arrays = (edges, weights, callers_ids(stored, ids))
+    return forest_of_arrays(stored.graph, *arrays, maximum=maximum, stats=stats)
+
+
+def forest_of_arrays(
+    graph: Graph | DenseGraph | Points,
+    edges: Array | Callable[[], Array],
+    weights: Array,
+    edge_ids: Array,
+    **more: Any,
+) -> Forest:
+    """Return the forest of uint32 endpoints, or of those that are looked up when asked for."""
+    n = graph.n_vertices
     return unchecked(
-        Forest, n_vertices=graph.n_vertices, _edges=signed(edges, graph.n_vertices),
-        weights=weights, edge_ids=callers_ids(stored, ids), maximum=maximum, stats=stats,
-        vertex_labels=graph.vertex_labels,
+        Forest, n_vertices=n, _edges=edges if callable(edges) else signed(edges, n),
+        weights=weights, edge_ids=edge_ids, vertex_labels=getattr(graph, "vertex_labels", None),
+        **more,
     )  # fmt: skip
 
 

@@ -71,6 +71,15 @@ def new_flags(n_slots: int, device: Device) -> DeviceArray:
     )  # fmt: skip
 
 
+def reservation_shape(
+    weight_bits: int, device: Device, *, by_leading: bool = False
+) -> tuple[int, int]:
+    """Return the words of a reservation, and the passes it takes, as reservation.cl has them."""
+    has_atomics = device.capabilities.int64_atomics
+    words = 3 if weight_bits == 64 and not (by_leading and has_atomics) else 2
+    return words, words - has_atomics
+
+
 def flag_words(n_slots: int) -> int:
     """Return how many 32-bit words the flags of so many slots take."""
     return -(-n_slots // 4)

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import sqrt
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from clmst.core.arguments import check_integer, shown
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.weight_keys import Array
-from clmst.runtime.device_graph import DeviceGraph
+
+if TYPE_CHECKING:  # options need this, which load no OpenCL
+    from clmst.runtime.device_graph import DeviceGraph
 
 # A sample's share above which a window is not worth its own phase.
 _MAX_SHARE = 0.7
@@ -44,19 +47,11 @@ class Ends:
 
     Each key of the sample is the least of ``1 << draw_bits`` random slots of its own equal part of
     all slots: so a sample of the same size tells smaller shares apart.
-
-    Attributes
-    ----------
-    samples : int
-        Keys in the sample.
-    draw_bits : int
-    ranks : tuple of int
-        Of all windows but the last, rising; 0 is the least key.
     """
 
-    samples: int
+    samples: int  # keys in the sample
     draw_bits: int
-    ranks: tuple[int, ...]
+    ranks: tuple[int, ...]  # of all windows but the last, rising; 0 is the least key
 
     @property
     def largest_share(self) -> float:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 from itertools import pairwise
+from typing import Any
+
+import pytest
 
 import clmst
-from clmst import BoruvkaOptions, Device
+from clmst import BoruvkaOptions, Device, PmaOptions
 from clmst.runtime import source
 from tests.forests import parallel_edges, solve
 
@@ -22,15 +25,17 @@ def test_numberings_are_the_same(any_device: Device) -> None:
     assert stats[0]["entries"] == stats[1]["entries"]
 
 
-def test_levels_shrink(device: Device) -> None:
+@pytest.mark.parametrize("options", [BoruvkaOptions(), PmaOptions(gamma=4)], ids=repr)
+def test_levels_shrink(device: Device, options: Any) -> None:
     """Every level at least halves the vertices that have an edge; parallel edges go."""
     graph = clmst.generate("random", n=5000, seed=3)
-    stats = solve(graph, device, algorithm="boruvka").stats
+    stats = solve(graph, device, options=options).stats
     vertices, entries = stats["vertices"], stats["entries"]
     assert vertices[0] == graph.n_vertices
     assert stats["rounds"] == len(vertices) == len(entries) > 2
     assert all(2 * after <= before for before, after in pairwise(vertices))
     assert entries == sorted(entries, reverse=True)
+    assert stats.get("gammas", [4])[0] == 4
 
 
 def test_parallel_edges_go_where_many_are_expected(any_device: Device) -> None:

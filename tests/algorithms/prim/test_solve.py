@@ -11,7 +11,6 @@ import clmst
 from clmst import Device, Graph, PrimOptions
 from clmst.algorithms.prim import trees as prim_trees
 from clmst.algorithms.prim.mirror import rows_of
-from clmst.algorithms.prim.trees import SortedRows, grow
 from clmst.core.weight_keys import encode
 from clmst.runtime.launcher import Launcher
 from tests.algorithms.test_options import many_components
@@ -133,35 +132,6 @@ def test_a_small_solve_is_a_few_launches(any_device: Device) -> None:
 
 
 # -------------------------------------------------------------------------- the trees
-
-
-@queues
-def test_trees_are_rooted(device: Device, queue: Any) -> None:
-    """Following parents ends at the one root of each component."""
-    graph = many_components().symmetrised()
-    on_device = clmst.to_device(graph, device)
-    rows = SortedRows(
-        n=graph.n_vertices,
-        n_slots=graph.n_slots,
-        indptr=on_device.indptr,
-        indices=on_device.indices,
-        weights=on_device.weights,
-        defines=on_device.weight_defines(maximum=False),
-    )
-    with device.lock:
-        options = PrimOptions(queue=queue)
-        trees = grow(rows, Launcher(device, device.queue), options)
-        parents = trees.parents.to_host().astype(np.int64)
-    roots = np.arange(graph.n_vertices)
-    is_root = parents == 2**32 - 1
-    above = np.where(is_root, roots, parents)
-    for _ in range(graph.n_vertices.bit_length()):
-        above = above[above]
-    assert is_root[above].all()
-    forest = clmst.kruskal(graph)
-    assert is_root.sum() == forest.n_components
-    for component in range(forest.n_components):
-        assert np.unique(above[forest.labels == component]).size == 1
 
 
 @pytest.mark.parametrize("dtype", [np.bool_, np.uint16, np.int32, np.float64], ids=str)

@@ -6,24 +6,10 @@ import numpy as np
 import pytest
 
 import clmst
-from clmst import Device, Graph, PrimBoruvkaOptions, PrimOptions
-from clmst.algorithms.prim import trees as prim_trees
+from clmst import Device, PrimBoruvkaOptions, PrimOptions
 from clmst.algorithms.prim_boruvka.solve import rounds_for
 from tests.algorithms.test_options import many_components
 from tests.forests import assert_same_forest, parallel_edges, solve
-
-
-@pytest.mark.parametrize("dtype", [np.bool_, np.uint8, np.float16, np.int64, np.float64])
-def test_ranks_stand_for_weights_of_any_type(device: Device, dtype: type) -> None:
-    """Prim's part sees ranks of 32 bits, whatever the graph's weights are."""
-    rng = np.random.default_rng(12)
-    u, v = rng.integers(0, 90, (2, 700))
-    weights = rng.integers(-5, 5, 700)
-    weights = (weights + 5 if np.dtype(dtype).kind in "bu" else weights).astype(dtype)
-    graph = Graph.from_edges(u, v, weights, n_vertices=90)
-    options = PrimBoruvkaOptions(rounds=1)
-    forest = solve(graph, device, options=options)
-    assert_same_forest(forest, clmst.kruskal(graph))
 
 
 @pytest.mark.parametrize(
@@ -68,15 +54,6 @@ def test_components_that_are_left(any_device: Device) -> None:
     stats = solve(graph, any_device, options=options).stats
     assert 0 < stats["patches"] <= stats["vertices"]
     assert stats["growing_launches"] == 1
-
-
-def test_bounded_launches(any_device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(prim_trees, "STEPS_A_LAUNCH", 50)
-    graph = parallel_edges()
-    options = PrimBoruvkaOptions(rounds=1)
-    forest = solve(graph, any_device, options=options)
-    assert_same_forest(forest, clmst.kruskal(graph))
-    assert forest.stats["growing_launches"] > 1
 
 
 def test_phases_of_both(any_device: Device) -> None:
