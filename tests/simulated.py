@@ -171,7 +171,7 @@ def runs(shape: str, *without: str) -> Iterator[Run]:
         ("no edges by rows, resident", no_edge, filter_by("resident"), False),
     ]
     if shape == "cpu":  # its work-groups are of one work-item whatever the shape
-        filter_boruvka_cpu._MARKED_FROM = 0  # as of large graphs
+        filter_boruvka_cpu.MARKED_FROM = 0  # as of large graphs
         plain = FilterBoruvkaOptions(shape="cpu")
         windows = FilterBoruvkaOptions(shape="cpu", targets=(0.5, 1.5))
         for graph, both in ((narrow, rows), (wide, wide_rows)):
