@@ -124,6 +124,22 @@ class Bench:
             found = np.where(places, self.draws.pick(odd, found.size), found)
         return found
 
+    def offsets(self) -> Array:
+        """Return the offsets of segments, some of them empty; half of the time many of them."""
+        draws, n = self.draws, self.length
+        inner = draws.integers(n + 1, draws.below(n // 2 + 3))
+        if draws.one_in(2):
+            inner = np.where(
+                draws.integers(2, inner.size) == 0, inner, draws.choice((0, n, n // 2))
+            )
+        return np.concatenate([[0], np.sort(inner), [n]]).astype(np.uint32)
+
+    def heads_of(self, offsets: Array) -> Array:
+        """Return the flags of the segments that have elements."""
+        heads = np.zeros(self.length, np.uint8)
+        heads[offsets[:-1][offsets[:-1] < self.length]] = 1
+        return heads
+
     def flags(self) -> Array:
         """Return bytes, those that are set being any but 0."""
         draws, n = self.draws, self.length
