@@ -186,16 +186,29 @@ def with_shares(device: Device, shares: int) -> Device:
     return device.with_policy(replace(device.policy, compact_shares_per_compute_unit=shares))
 
 
-def lengths_of_selections(device: Device) -> list[int]:
-    """Return lengths at which selections begin something new, and some others; the last is long."""
+def landmarks_of_selections(device: Device) -> dict[str, int]:
+    """Return the lengths at which selections begin something new."""
     wide, size = selection.divide(device, 2**20), device.policy.work_group_size
     tile = selection._ROWS * size // wide.lane_groups
-    few = selection._RECORDS_SERIAL if size == 1 else selection._RECORDS_ONE_GROUP * size
     groups = device.capabilities.compute_units * device.policy.compact_shares_per_compute_unit
-    shares = groups * wide.lane_groups * tile
-    marks = (16, 32, tile, 16 * 255, few, shares)  # vectors of flags, rows, as far as bytes count
-    around = {mark + d for mark in marks for d in (-1, 0, 1)}
-    return sorted({0, 1, 2, *around, 5 * tile - 3, max(2 * few, 3 * shares) + tile + 7})
+    return {
+        "vector of flags": 16,
+        "row or run": 32,
+        "tile": tile,
+        "as far as bytes count": 16 * 255,
+        "one work-group": selection._RECORDS_SERIAL
+        if size == 1
+        else selection._RECORDS_ONE_GROUP * size,
+        "all shares": groups * wide.lane_groups * tile,
+    }
+
+
+def lengths_of_selections(device: Device) -> list[int]:
+    """Return lengths around the landmarks, and some that are none; the last has all shares."""
+    marks = landmarks_of_selections(device)
+    around = {mark + d for mark in marks.values() for d in (-1, 0, 1)}
+    longest = max(2 * marks["one work-group"], 3 * marks["all shares"]) + marks["tile"] + 7
+    return sorted({0, 1, 2, *around, 5 * marks["tile"] - 3, longest})
 
 
 def shape_of(device: Device, words: int = 1) -> Shape:

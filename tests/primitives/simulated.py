@@ -20,7 +20,7 @@ from clmst import Device
 from tests.oclgrind import POLICIES, only_device
 from tests.primitives import shapes
 from tests.primitives.chain_cases import ALL_STARVE, wrong_of
-from tests.primitives.shapes import landmarks, lengths_of_selections, shape_of
+from tests.primitives.shapes import landmarks, landmarks_of_selections, shape_of
 from tests.prove.draws import Draws
 from tests.prove.primitives.bench import Bench
 from tests.prove.primitives.case import run
@@ -70,11 +70,13 @@ def scan(at: str, more: int, how: str, primitive: str = "exclusive_scan", **kind
     return length, Kind(primitive=primitive, how=how, **kind)
 
 
-def select(nth: int, primitive: str, dtype: str = "V4", value: str = "", **kind: str) -> Case:
-    """Return a selection of as many records as the nth length of selections."""
+def select(
+    at: str, more: int, primitive: str, dtype: str = "V4", value: str = "", **kind: str
+) -> Case:
+    """Return a selection of `more` records than a landmark of selections."""
 
     def length(device: Device) -> int:
-        return lengths_of_selections(device)[nth]
+        return landmarks_of_selections(device)[at] + more
 
     return length, Kind(primitive=primitive, dtype=dtype, value=value, **kind)
 
@@ -128,17 +130,21 @@ CASES: dict[str, list[Case]] = {
         of(0, "segmented_reduce", "", how="by offsets: sum of u4"),
     ],
     "compact": [
-        select(-1, "compact", "V4", "V12"),
-        select(-1, "partition", "u4", "u4", how=PREDICATE),
-        select(-1, "unique_by_key"),
-        select(-1, "positions", "u1"),
-        *(select(nth, "compact", "V4", "V4") for nth in range(0, 15, 2)),
-        *(select(nth, "compact", "u4", how=PREDICATE) for nth in range(1, 15, 2)),
-        *(select(9, primitive) for primitive in ("compact", "positions") for _ in range(6)),
+        select("one work-group", 77, "compact", "V4", "V12"),
+        select("one work-group", 77, "partition", "u4", "u4", how=PREDICATE),
+        select("one work-group", 77, "unique_by_key"),
+        select("one work-group", 77, "positions", "u1"),
+        *(
+            select(at, more, "compact", dtype, how=how)
+            for at in ("vector of flags", "row or run", "tile")
+            for more in (-1, 0, 1)
+            for dtype, how in (("V4", ""), ("u4", PREDICATE))
+        ),
+        *(select("tile", 200, name) for name in ("compact", "positions") for _ in range(6)),
         *(of(600, "unique_by_key", f"V{size}") for size in (1, 12, 16)),
         *(of(600, "compact", f"V{size}") for size in (3, 16)),
         of(300, "compact", "i1", how=PREDICATE),
-        select(9, "compact", "V4", "V4", strategy="sequential"),
+        select("tile", 9, "compact", "V4", "V4", strategy="sequential"),
     ],
     "split": [
         split(2, 5, 4, 4),
@@ -195,12 +201,14 @@ def cases(shape: str) -> Iterator[tuple[str, Callable[[Device], str | None]]]:
             if shape == "cpu" or not is_doubled:
                 yield f"{family}: {kind}, draw {k}", partial(_wrong, length, kind, k)
     for kind, how in CHAINED[:few]:
-        yield f"chain: {kind}, {how}", partial(wrong_of, kind=kind, draws=2, **how)
+        yield f"chain: {kind}, {how}", partial(wrong_of, kind=kind, draws=1, **how)
 
 
 def _wrong(length: Callable[[Device], int], kind: Kind, draw: int, device: Device) -> str | None:
     """Return what is wrong with a case, or None."""
-    return run(kind, Bench(device, Draws(draw), max(length(device), 0)))
+    # Oclgrind 21.10 takes what is filled through a view for memory that was never written.
+    has_views = kind.primitive != "histogram"
+    return run(kind, Bench(device, Draws(draw), max(length(device), 0), has_views=has_views))
 
 
 def main(shape: str) -> None:

@@ -88,7 +88,7 @@ class State:
     @property
     def seconds(self) -> float:
         """The seconds that all runs took."""
-        return sum(one["seconds"] for one in self.runs)
+        return float(sum(one["seconds"] for one in self.runs))
 
     def fail(self, failure: dict[str, Any]) -> bool:
         """Record a failure, unless many of its kind are known; return whether it was."""

@@ -72,10 +72,15 @@ class Bench:
     draws : Draws
     length : int
         Elements of the case's inputs.
+    has_views : bool
+        Whether arrays may begin within their memory.
     """
 
-    def __init__(self, device: Device, draws: Draws, length: int) -> None:
+    def __init__(
+        self, device: Device, draws: Draws, length: int, *, has_views: bool = True
+    ) -> None:
         self.device, self.draws, self.length = device, draws, length
+        self.has_views = has_views
 
     def put(self, host: Array) -> DeviceArray:
         """Return a copy of a host array, as a view of a larger one now and then."""
@@ -94,7 +99,7 @@ class Bench:
     def _placed(self, dtype: np.dtype[Any], own: Array) -> Target:
         draws, alignment = self.draws, self.device.capabilities.buffer_alignment
         step = alignment * dtype.itemsize // gcd(alignment, dtype.itemsize)
-        begin = step if own.size and draws.one_in(3) else 0
+        begin = step if self.has_views and own.size and draws.one_in(3) else 0
         behind = draws.below(_MOST_BEHIND)
         before = np.concatenate([self.bytes(begin), own, self.bytes(behind)])
         whole = DeviceArray.from_host(before, self.device)

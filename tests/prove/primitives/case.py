@@ -100,7 +100,8 @@ class PrimitiveCase:
 
 def run(kind: Kind, bench: Bench) -> str | None:
     """Call a primitive on what a bench draws; return what is wrong with its results, or None."""
-    return _FAMILY_OF[kind.primitive].run(kind, bench)
+    wrong: str | None = _FAMILY_OF[kind.primitive].run(kind, bench)
+    return wrong
 
 
 @cache

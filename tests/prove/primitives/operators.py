@@ -71,7 +71,8 @@ def _small(bits: Array) -> Array:
 def _falling(bits: Array) -> Array:
     """Return numbers that fall in the long run, so that a minimum changes to the end."""
     middle = 0 if bits.dtype.kind == "u" else bits.size // 14
-    return (np.arange(bits.size)[::-1] // 7 + _words(bits) % 40 - middle).astype(bits.dtype)
+    fall: Array = np.arange(bits.size)[::-1] // 7 + _words(bits) % 40 - middle
+    return fall.astype(bits.dtype)
 
 
 def _keyed(bits: Array) -> Array:
