@@ -30,6 +30,7 @@ from typing import Any
 from tests.prove import failures, report
 from tests.prove.cases import SUBJECTS, DeviceVariants, Outcome, Plan
 from tests.prove.cases import run as run_case
+from tests.prove.plants import FAULTS
 from tests.prove.run import Run, in_child, wait_for
 from tests.prove.state import FAILURES, State
 
@@ -59,7 +60,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--shrink", type=Path, metavar="FILE", help="make a failure smaller")
     made.add_argument("--shrink-seconds", type=float, default=120.0, help="time for one failure")
     made.add_argument("--report", type=Path, nargs="+", metavar="FILE", help="print the table")
-    made.add_argument("--plant", help=argparse.SUPPRESS)  # a module of tests, which plants faults
+    made.add_argument("--plant", choices=FAULTS, help=argparse.SUPPRESS)  # by tests
     return made
 
 
@@ -124,7 +125,7 @@ def _run(given: argparse.Namespace) -> int:
         until_cases=given.cases,
         minutes=given.minutes,
         time_limit=given.time_limit,
-        plant=given.plant,
+        fault=given.plant,
     )()
     if refused is not None:
         print(f"refused: {refused}")
@@ -156,7 +157,7 @@ def _write_failures(state: State, path: Path, found: Iterable[dict[str, Any]]) -
 
 def _shrink(file: Path, given: argparse.Namespace) -> None:
     """Shrink a failure in a process of its own: whatever that comes to, the file is a failure."""
-    how = {"seconds": given.shrink_seconds, "limit": given.time_limit, "plant": given.plant}
+    how = {"seconds": given.shrink_seconds, "limit": given.time_limit, "fault": given.plant}
     limit = 2 * given.shrink_seconds + 2 * given.time_limit
     if not wait_for(failures.shrink_file, file.resolve(), limit, how):
         print(f"{file}: shrinking ended after {limit:g} s")

@@ -14,6 +14,7 @@ import numpy as np
 from clmst.core.weight_keys import Array
 from tests.prove import input_forms
 from tests.prove.cases import Case, DeviceVariants, run
+from tests.prove.plants import plant
 from tests.prove.primitives.case import PrimitiveCase
 from tests.prove.run import in_child
 from tests.prove.sample import Sample
@@ -155,7 +156,7 @@ def _simpler_weights(sample: Sample, part: int) -> Iterator[Sample]:
         yield sample.with_weights(simple)
 
 
-def shrink_file(path: Path, *, seconds: float, limit: float, plant: str | None = None) -> None:
+def shrink_file(path: Path, *, seconds: float, limit: float, fault: str | None = None) -> None:
     """Shrink the failure of a file, which is replaced by every smaller one that is found.
 
     Parameters
@@ -165,11 +166,10 @@ def shrink_file(path: Path, *, seconds: float, limit: float, plant: str | None =
         When to stop.
     limit : float
         Seconds of one case, where a case may hang.
-    plant : str or None
-        A module that is imported first.
+    fault : str or None
+        A name in :data:`tests.prove.plants.FAULTS`.
     """
-    if plant:
-        __import__(plant)
+    plant(fault)
     case, record = read(path)
     device, verdict = record["device"], record["verdict"]
     more: dict[str, Any] = {
@@ -182,7 +182,7 @@ def shrink_file(path: Path, *, seconds: float, limit: float, plant: str | None =
 
     keep(case)
     if verdict in ("crash", "hang"):
-        fails: Fails = lambda one: in_child(one, device, limit, plant).verdict == verdict  # noqa: E731
+        fails: Fails = lambda one: in_child(one, device, limit, fault).verdict == verdict  # noqa: E731
     else:
         variants = DeviceVariants(device)
         fails = lambda one: run(one, variants).verdict == verdict  # noqa: E731

@@ -9,7 +9,6 @@ import tempfile
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from importlib import import_module
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from clmst import UnsupportedDeviceError
 from clmst.bench import machine
 from tests.prove.cases import DeviceVariants, Outcome, Plan
 from tests.prove.cases import run as run_case
+from tests.prove.plants import plant
 from tests.prove.state import FAILURES, State, Tally, sources
 
 _SPAWN = multiprocessing.get_context("spawn")  # no child shares a driver's threads
@@ -38,19 +38,19 @@ class Child:
         What it does, called with the connection's other end and `arguments`.
     folder : Path
         For what it writes to standard output and error, as drivers do.
-    plant : str or None
-        A module that the process imports first: tests plant faults so.
+    fault : str or None
+        A name in :data:`tests.prove.plants.FAULTS`, which tests plant in the process.
     """
 
     def __init__(
-        self, work: Callable[..., None], folder: Path, plant: str | None, *arguments: Any
+        self, work: Callable[..., None], folder: Path, fault: str | None, *arguments: Any
     ) -> None:
         descriptor, log = tempfile.mkstemp(dir=folder)
         os.close(descriptor)
         self._log = Path(log)
         self.connection, other = _SPAWN.Pipe()
         self.process = _SPAWN.Process(
-            target=_begin, args=(work, log, plant, other, *arguments), daemon=True
+            target=_begin, args=(work, log, fault, other, *arguments), daemon=True
         )
         self.process.start()
         other.close()  # so that the child's end is the end of the connection
@@ -65,22 +65,21 @@ class Child:
         return f"{lines[-1][:300] if lines else ''} (status {self.process.exitcode})"
 
 
-def _begin(work: Callable[..., None], log: str, plant: str | None, *arguments: Any) -> None:
+def _begin(work: Callable[..., None], log: str, fault: str | None, *arguments: Any) -> None:
     with Path(log).open("wb") as file:
         os.dup2(file.fileno(), 1)
         os.dup2(file.fileno(), 2)
-    if plant:
-        import_module(plant)
+    plant(fault)
     work(*arguments)
 
 
 # -------------------------------------------------------------------------- one case
 
 
-def in_child(case: Any, device: str | None, limit: float, plant: str | None) -> Outcome:
+def in_child(case: Any, device: str | None, limit: float, fault: str | None) -> Outcome:
     """Run a case in a process of its own, which may end or hang."""
     with tempfile.TemporaryDirectory(prefix="clmst-prove-") as folder:
-        child = Child(_one, Path(folder), plant, case, device)
+        child = Child(_one, Path(folder), fault, case, device)
         outcome = None
         if not child.connection.poll(limit):
             outcome = Outcome(verdict="hang", detail=f"no answer within {limit:g} s")
@@ -112,14 +111,14 @@ def wait_for(work: Callable[..., None], path: Path, limit: float, how: dict[str,
 class Worker(Child):
     """A child that runs blocks of cases, and reports what came of them."""
 
-    def __init__(self, state: State, folder: Path, plant: str | None) -> None:
+    def __init__(self, state: State, folder: Path, fault: str | None) -> None:
         self.task: tuple[int, int, int] | None = None  # block, next case, end
         self.is_ready = False
         self.n_blocks = 0
         # Before each case its number goes there: so it is known which one ended the process.
         self._progress = _SPAWN.Value("q", -1, lock=False)
         self._seen, self._since = -2, time.monotonic()
-        super().__init__(_work, folder, plant, self._progress, state.plan, state.device)
+        super().__init__(_work, folder, fault, self._progress, state.plan, state.device)
 
     def give(self, task: tuple[int, int, int], *, skip: list[int], until: float) -> None:
         """Let it run the cases of a block."""
@@ -227,7 +226,7 @@ class Run:
     minutes : float or None
     time_limit : float
         Seconds of one case, the building of its programs included.
-    plant : str or None
+    fault : str or None
         As of :class:`Child`.
     """
 
@@ -240,10 +239,10 @@ class Run:
         until_cases: int | None = None,
         minutes: float | None = None,
         time_limit: float = 300.0,
-        plant: str | None = None,
+        fault: str | None = None,
     ) -> None:
         self.state, self._path = state, path
-        self._n_workers, self._time_limit, self._plant = workers, time_limit, plant
+        self._n_workers, self._time_limit, self._fault = workers, time_limit, fault
         self._until_cases = until_cases
         self._until = time.time() + 60 * minutes if minutes is not None else 1e300
         self._blocks = state.blocks()
@@ -278,7 +277,7 @@ class Run:
         return self._record.get("refused")
 
     def _start(self, folder: Path) -> None:
-        self._workers.append(Worker(self.state, folder, self._plant))
+        self._workers.append(Worker(self.state, folder, self._fault))
 
     def _step(self, folder: Path) -> None:
         """Take reports, waiting for half a second; then look for workers that hang."""

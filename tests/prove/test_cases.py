@@ -16,22 +16,6 @@ from tests.prove.state import FAILURES, Tally
 PLAN = Plan(seed=5, block=8)
 
 
-def test_case_does_not_depend_on_those_before() -> None:
-    """Else a case could not be run alone."""
-    numbers = [0, 7, 8, 4711, 123_456]
-    first = [PLAN.case(number) for number in numbers]
-    for number, one in reversed(list(zip(numbers, first, strict=True))):
-        cases.sample_of.cache_clear()
-        other = PLAN.case(number)
-        for name in ("algorithm", "option", "variant", "maximum", "input_form", "lowered", "key"):
-            assert getattr(other, name) == getattr(one, name)
-        assert other.sample is not one.sample
-        for name in ("n", "u", "v", "w", "family", "shape", "order"):
-            np.testing.assert_array_equal(
-                getattr(other.sample, name), getattr(one.sample, name), strict=name in "uvw"
-            )
-
-
 def test_draws_are_the_same_everywhere() -> None:
     """By 64-bit arithmetic alone: a change here makes all cases other ones."""
     draws = Draws(1, 2)

@@ -17,7 +17,7 @@ import pytest
 from tests.prove import __main__ as command
 from tests.prove import cases, failures
 from tests.prove.cases import Plan
-from tests.prove.plants.planting import is_struck
+from tests.prove.plants import FAULTS, is_struck
 from tests.prove.run import in_child, run_unit
 from tests.prove.state import State
 
@@ -29,15 +29,15 @@ def run(path: Path, *arguments: str) -> int:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("verdict", ["wrong", "foreign error", "crash", "hang"])
+@pytest.mark.parametrize("verdict", FAULTS)
 def test_planted_fault_is_found_and_shrunk(
     tmp_path: Path, verdict: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A star of three edges is the least graph with a vertex of three."""
-    path, plant = tmp_path / "run.json", f"tests.prove.plants.{verdict.split(maxsplit=1)[0]}"
+    path = tmp_path / "run.json"
     # What ends a process or hangs takes a process a step: here only few steps are taken.
     seconds, limit = {"crash": ("5", "60"), "hang": ("1", "10")}.get(verdict, ("30", "60"))
-    options = ("--plant", plant, "--shrink-seconds", seconds, "--time-limit", limit)
+    options = ("--plant", verdict, "--shrink-seconds", seconds, "--time-limit", limit)
     number = first_struck()
     assert run(path, "--cases", str(number + 2), *options) == 1
     printed = capsys.readouterr().out
@@ -54,9 +54,9 @@ def test_planted_fault_is_found_and_shrunk(
     else:  # how far it comes in that time depends on the machine
         assert case.sample.m <= record["found with"]["edges"]
         few = replace(case, sample=case.sample.induced(np.arange(3)))
-        found = [in_child(one, None, float(limit), plant).verdict for one in (case, few)]
+        found = [in_child(one, None, float(limit), verdict).verdict for one in (case, few)]
         assert found == [verdict, "right"]
-    assert command.main(["--reproduce", str(file), "--plant", plant, "--time-limit", limit]) == 1
+    assert command.main(["--reproduce", str(file), "--plant", verdict, "--time-limit", limit]) == 1
     assert capsys.readouterr().out.startswith(verdict)
     assert command.main(["--reproduce", str(file)]) == 0
     assert capsys.readouterr().out.startswith("right")
@@ -135,10 +135,12 @@ def test_report_adds_up(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert {row[7] for row in cells} == {"0"}
 
 
-def test_one_case_alone(capsys: pytest.CaptureFixture[str]) -> None:
-    assert command.main(["--seed", str(SEED), "--block", "800", "--case", "17"]) == 0
+@pytest.mark.parametrize("subject", ["solves", "primitives"])
+def test_one_case_alone(subject: str, capsys: pytest.CaptureFixture[str]) -> None:
+    options = ["--seed", str(SEED), "--block", "800", "--subject", subject, "--case", "17"]
+    assert command.main(options) == 0
     first, last = capsys.readouterr().out.splitlines()
-    assert "int32" in first
+    assert first == str(Plan(seed=SEED, block=800, subject=subject).case(17))
     assert last.startswith(("right", "refused"))
 
 
