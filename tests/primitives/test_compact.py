@@ -69,7 +69,7 @@ def test_more_work_groups_than_a_work_group_has_work_items(shape: Device) -> Non
     """Then the spine takes several counts a work-item."""
     device = with_shares(shape, 2 * shape.policy.work_group_size)
     short = divide(device, 3 * 2**17)
-    # Where tiles are large, an array of so many has fewer work-groups.
+    # Where tiles are large, such an array has fewer work-groups.
     most = short.share * short.lane_groups * (shape.policy.work_group_size + 2)
     length = 5 + (3 * 2**17 if short.groups > shape.policy.work_group_size else most)
     assert divide(device, length).groups > shape.policy.work_group_size

@@ -50,8 +50,8 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument(
         "--block", type=int, help="cases that a process runs in a row (2000; 512 of others)"
     )
-    made.add_argument("--cases", type=int, help="stop when so many have been run in all")
-    made.add_argument("--minutes", type=float, help="stop after so long")
+    made.add_argument("--cases", type=int, help="stop after this number in all")
+    made.add_argument("--minutes", type=float, help="stop after these minutes")
     made.add_argument("--workers", type=int, default=1, help="processes (default: 1)")
     made.add_argument("--time-limit", type=float, default=300.0, help="seconds of one case")
     made.add_argument("--json", type=Path, help="where the run is kept (prove-SUBJECT.json)")

@@ -10,7 +10,7 @@ SIZES = (*range(1, 17), *range(20, 65, 4))
 _USUAL_SIZES = (1, 3, 4, 8, 16, 64)
 INTEGERS = ("u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8")
 NUMBERS = (*INTEGERS, "f4", "f8")
-# Every so many kinds one is by a single work-item, which takes programs of its own.
+# One kind in twelve is by a single work-item too, which takes programs of its own.
 _SEQUENTIAL_EVERY = 12
 
 
@@ -39,7 +39,7 @@ class Kind:
 
 
 def records(size: int) -> str:
-    """Return the dtype of records of so many bytes."""
+    """Return the dtype of records of `size` bytes."""
     return f"V{size}"
 
 
