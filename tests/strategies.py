@@ -288,27 +288,6 @@ def graphs(
     return edges.graph(draw(st.sampled_from(layouts)))
 
 
-# ------------------------------------------------------------------------ segments
-
-
-class SegmentedValues(NamedTuple):
-    """Values of uint32, and the heads of the segments that they are in, of bool."""
-
-    values: Array
-    heads: Array
-
-
-@st.composite
-def segments(draw: st.DrawFn, *, max_length: int = 3000) -> SegmentedValues:
-    """Draw at least one value, in segments: random ones, clusters, none or nothing but heads."""
-    length = draw(_sizes(1, max_length))
-    density = draw(st.sampled_from([0, 1e-3, 1e-2, 0.1, 0.5, 1]))
-    period, busy = draw(st.sampled_from([(1, 1), (2, 1), (100, 3), (1000, 900)]))
-    rng = _rng(draw)
-    heads = (rng.random(length) < density) & (np.arange(length) % period < busy)
-    return SegmentedValues(np.frombuffer(rng.bytes(4 * length), np.uint32), heads)
-
-
 def _sizes(least: int, most: int) -> st.SearchStrategy[int]:
     """Draw a size, seldom a tiny one; evenly, since ``integers`` is zero half of the time."""
     steps = np.linspace(least, most, num=min(most - least, 100) + 1).astype(int).tolist()

@@ -12,6 +12,8 @@
 #ifndef CLMST_DEVICE_LANES
 #define CLMST_DEVICE_LANES
 
+#include "device/quirks.cl"
+
 #define LANES_LOCAL 0
 #define LANES_KHR 1
 #define LANES_PTX 2
@@ -33,8 +35,7 @@
 #elif defined(cl_khr_subgroups)
 #pragma OPENCL EXTENSION cl_khr_subgroups : enable
 #endif
-// quirk: intel-lane-width
-#define LANES_ATTRIBUTE __attribute__((intel_reqd_sub_group_size(LANES)))
+#define LANES_ATTRIBUTE SUB_GROUPS_OF(LANES)
 #else
 #define LANES_ATTRIBUTE
 #endif

@@ -43,7 +43,7 @@ typedef WEIGHT_WORD weight_t;
 
 #define WEIGHT_SIGN ((weight_t)1 << (WEIGHT_BITS - 1))
 
-// Infinity as a float of so many bits has it.
+// The bits of infinity as a float of WEIGHT_BITS bits.
 #if WEIGHT_BITS == 16
 #define WEIGHT_INFINITY 0x7C00
 #elif WEIGHT_BITS == 32

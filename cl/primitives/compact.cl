@@ -42,7 +42,7 @@ static inline size_t range_begin(uint n, ulong range) {
 //          group, a multiple of TILE.
 // Out      counts: of the work-groups, not scanned; of the lane groups, scanned within each
 //          work-group.
-// Launch   so many work-groups that the ranges of all lane groups cover n.
+// Launch   work-groups whose lane groups have ranges that cover n.
 // Needs    n < 2**32.
 // Ensures  counts[group] = records that the work-group keeps; counts[W] is not written.
 LANES_ATTRIBUTE

@@ -2,16 +2,16 @@
 #ifndef CLMST_PRIMITIVES_COMPACT_SERIAL
 #define CLMST_PRIMITIVES_COMPACT_SERIAL
 
+#include "device/quirks.cl"
 #include "primitives/compact_rule.cl"
 
 // Flags that are skipped at once where none is set.
 #define FLAGS_AT_ONCE 32
 
 #if KEEP == KEEP_FLAGGED
-// 16 flags, of any alignment, 4 a word, by vectors of 4 (quirk: zink-vec16).
+// 16 flags, of any alignment, 4 a word.
 static inline uint4 serial_flags(const global uchar *flags) {
-  return (uint4)(as_uint(vload4(0, flags)), as_uint(vload4(1, flags)), as_uint(vload4(2, flags)),
-                 as_uint(vload4(3, flags)));
+  return BYTES_AS_UINT4(flags);
 }
 #endif
 

@@ -45,7 +45,7 @@ static inline void scan_store_carry(global T *carries, size_t groups, size_t at,
 //          RANGE_TILE.
 // Out      carries: of the work-groups, totals; of the lane groups, the partial result of those
 //          before it in the same work-group.
-// Launch   so many work-groups that the ranges of all lane groups cover n.
+// Launch   work-groups whose lane groups have ranges that cover n.
 // Needs    n < 2**32.
 // Ensures  carries are partial results in the order of the array: COMBINE need not be commutative.
 LANES_ATTRIBUTE

@@ -9,7 +9,7 @@
 //
 // In       in[n]; block: elements of a lane group, a multiple of RANGE_TILE.
 // Out      out[n]: may be `in`; totals[number of blocks].
-// Launch   so many work-groups that the blocks of all lane groups cover n.
+// Launch   work-groups whose lane groups have blocks that cover n.
 // Needs    n < 2**32.
 // Ensures  out = the scan of each block alone; totals[b] = the combination of block b, in order.
 LANES_ATTRIBUTE

@@ -24,7 +24,7 @@
 // In       in[n]: records; range: records of a work-group, a multiple of TILE; the digit: `shift`,
 //          its lowest bit, and `mask`, its bits moved down, below RADIX.
 // Out      counts[RADIX][number of work-groups].
-// Launch   so many work-groups that their ranges cover n.
+// Launch   work-groups whose ranges cover n.
 // Needs    n < 2**32.
 // Ensures  counts[d][g] = records of work-group g's range with digit d.
 kernel void split_count_digits(const global uint *in, global uint *counts, uint n, ulong range,

@@ -50,7 +50,7 @@ static inline uint range_digit_count(const local uint *counts, uint digit) {
   return sum;
 }
 
-// Elements of so many words are staged if they fill a line exactly.
+// Elements of this number of words are staged if they fill a line exactly.
 #define IS_STAGED(n_words) (STAGED && (n_words) > 0 && LINE_WORDS % (n_words) == 0)
 #define STAGE_WORDS(n_words) (IS_STAGED(n_words) ? RADIX * LINE_WORDS : 1)
 

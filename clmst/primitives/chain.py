@@ -34,13 +34,13 @@ def chain_work_group(capabilities: Capabilities, tuning: Policy) -> int:
 
 
 def chains_by_itself(device: Device) -> bool:
-    """Return whether a device takes one pass by itself: it needs lanes that look back."""
+    """Return whether a device takes one pass by default: it needs lanes that look back."""
     has_lanes = device.capabilities.lanes != "local"
     return has_lanes and chain_work_group(device.capabilities, device.policy) > 1
 
 
 def cleared_states(launch: Launcher, n_tiles: int, words: int) -> Memory:
-    """Return the states of so many tiles, each of so many words, before a launch."""
+    """Return cleared states for `n_tiles` tiles of `words` words each."""
     count = LOOK_WORDS * (1 + -(-n_tiles * words // LOOK_WORDS))
     states = launch.device.allocate(4 * count)
     launch.fill(states, 0, count)

@@ -97,7 +97,7 @@ _MOST_SHORT_BYTES = 16  # of records of words of 1 or 2 bytes
 
 @dataclass(frozen=True, slots=True)
 class RecordWords:
-    """What a record is for kernels: so many words, each of so many bytes."""
+    """A record as kernels move it: a number of words of one width."""
 
     count: int  # 1 to 16; 0 for a value that is not there
     unit: int = WORD_BYTES  # 4; or 2 or 1, if the record has no multiple of 4 bytes
@@ -132,6 +132,6 @@ def record_words(name: str, dtype: np.dtype[Any]) -> RecordWords:
 
 @cache
 def words_of(size: int) -> RecordWords:
-    """Return the words of a record of so many bytes, which are legal."""
+    """Return the words of a record of a legal size in bytes."""
     unit = next(unit for unit in (WORD_BYTES, 2, 1) if size % unit == 0)
     return RecordWords(size // unit, unit)

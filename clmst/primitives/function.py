@@ -26,7 +26,7 @@ ELEMENT, INDEX = "x", "i"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parametric:
-    """What has arguments that come when it is used; the base of all that callers write."""
+    """An expression of a caller with arguments that a call gives."""
 
     # The names of arguments that are numbers, and their dtypes.
     scalars: Mapping[str, Any] = field(default_factory=dict, hash=False)

@@ -47,7 +47,7 @@ _COUNTERS_RADIX_BITS = 4
 _COUNTERS_MAX_WORK_GROUP_SIZE = 256
 # With more bytes of records in a work-item, Intel's compiler runs out of registers.
 _COUNTERS_MAX_BYTES_PER_ITEM = 32
-# Up to so many records one CPU core is quicker than several, which take more launches.
+# The most records for which one CPU core is quicker than several, which take more launches.
 _SERIAL_TILE = 16384
 
 
@@ -141,7 +141,7 @@ class Shape:
 
     @property
     def tile(self) -> int:
-        """Each work-group's share is a multiple of so many records."""
+        """The records of a tile; a work-group has whole tiles."""
         return _SERIAL_TILE if self.is_serial else self.work_group_size * self.tile_items
 
     def of(self, program: Program) -> Shape:

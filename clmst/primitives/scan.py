@@ -208,17 +208,11 @@ def segmented_scan(
     checked_flags(values, flags)
     if flags is not None:
         check_apart("out", out, flags=flags)
-    segments = Segments.PACKED if flags is None else Segments.FLAGS
     chained = ChainedScan(
-        values=values, flags=flags, monoid=monoid, segments=segments, exclusive=exclusive
-    )
-    if strategy == "parallel" and chained.suits(out):
-        return chained.enqueue(launcher_for(values, launch), out)
-    sweeps = Sweeps.of(
-        values, monoid, flags, segments=segments, exclusive=exclusive, strategy=strategy,
-        launch=launch,
+        values=values, flags=flags, monoid=monoid, exclusive=exclusive,
+        segments=Segments.PACKED if flags is None else Segments.FLAGS,
     )  # fmt: skip
-    return sweeps.scan(out)
+    return _enqueue(chained, out, None, "auto" if strategy == "parallel" else strategy, launch)
 
 
 def _scan(
@@ -245,9 +239,23 @@ def _scan(
         _scan_then_propagate(launch, values, out, monoid, exclusive=exclusive)
         return out[: values.size]
     chained = ChainedScan(values=values, monoid=monoid, exclusive=exclusive)
+    return _enqueue(chained, out, total, strategy, launch)
+
+
+def _enqueue(
+    chained: ChainedScan,
+    out: DeviceArray,
+    total: DeviceArray | None,
+    strategy: str,
+    launch: Launcher | None,
+) -> DeviceArray:
+    """Enqueue one pass where "auto" may take it, else the sweeps; return the written part."""
     if strategy == "auto" and chained.suits(out):
-        return chained.enqueue(launcher_for(values, launch), out, total)
-    sweeps = Sweeps.of(values, monoid, exclusive=exclusive, strategy=strategy, launch=launch)
+        return chained.enqueue(launcher_for(chained.values, launch), out, total)
+    sweeps = Sweeps.of(
+        chained.values, chained.monoid, chained.flags, segments=chained.segments,
+        exclusive=chained.exclusive, strategy=strategy, launch=launch,
+    )  # fmt: skip
     return sweeps.scan(out, total=total)
 
 

@@ -27,8 +27,8 @@ CHAIN_SOURCE = "primitives/compact_chain.cl"
 
 # ROWS of cl/primitives/compact_masks.cl, and the most lanes of a lane group there.
 _ROWS, _MOST_LANES = 16, 32
-# One work-group is quicker than three launches up to so many records for each work-item, or so many
-# for a single work-item.
+# The most records for which one work-group is quicker than three launches: for each work-item of a
+# work-group, and for a single work-item.
 _RECORDS_ONE_GROUP = 64
 _RECORDS_SERIAL = 1 << 14
 

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from clmst.core.arguments import check_choice, shown
+from clmst.primitives.element import WORD_BYTES
 from clmst.runtime.device import Device
 
 Strategy: TypeAlias = Literal["parallel", "sequential"]
 STRATEGIES = ("parallel", "sequential")
 
 _CHUNK_BYTES = 16  # a vector load
-_WORD_BYTES = 4
-# Up to so many tiles, one lane group is quicker than three launches.
+# The most tiles for which one lane group is quicker than three launches.
 _TILES_FOR_ONE_LANE_GROUP = 4
 
 
@@ -42,7 +42,7 @@ def tile_and_lane_groups(
     work_group = 1 if strategy == "sequential" else work_group or tuning.work_group_size
     lanes = work_group if capabilities.lanes == "local" else capabilities.lane_width
     lane_group = 1 if work_group == 1 else lanes
-    element_bytes = max(element_bytes, _WORD_BYTES)  # as many short elements as words
+    element_bytes = max(element_bytes, WORD_BYTES)  # as many short elements as words
     chunk_items = max(_CHUNK_BYTES // element_bytes, 1)
     chunks = max(bytes_per_item // (chunk_items * element_bytes), 1)
     return chunks * chunk_items * lane_group, work_group // lane_group

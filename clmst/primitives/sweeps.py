@@ -12,10 +12,10 @@ from clmst.core.arguments import check_kind
 from clmst.core.errors import InvalidArgumentError
 from clmst.primitives.checks import (
     check_array,
-    check_fits,
     check_in_place,
     check_length,
     launcher_for,
+    output_for,
 )
 from clmst.primitives.element import check_supported
 from clmst.primitives.monoid import Monoid
@@ -51,10 +51,7 @@ def checked_monoid(values: Any, monoid: Monoid | None) -> Monoid:
 
 def checked_out(values: DeviceArray, out: DeviceArray | None) -> DeviceArray:
     """Return the output, by default a new array."""
-    if out is None:
-        return DeviceArray.empty(values.size, values.dtype, values.device)
-    check_array("out", out, values.dtype, like=values)
-    check_fits("out", out, values.size)
+    out = output_for("out", out, values.dtype, values.size, like=values)
     check_in_place("out", out, "values", values)
     return out
 

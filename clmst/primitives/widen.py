@@ -59,6 +59,6 @@ def _widened(launch: Launcher, move: Move, inverted: int) -> Move:
 
 
 def _shorten(launch: Launcher, wide: DeviceArray, out: DeviceArray, inverted: int) -> None:
-    """Write to `out` what :func:`_widened` was given."""
+    """Write the records that :func:`_widened` widened to `out`, short again."""
     program = launch.device.program(SOURCE, RECORD_BYTES=out.dtype.itemsize)
     launch.for_each(program, "widen_shorten", wide.size, wide, out, wide.size, inverted)

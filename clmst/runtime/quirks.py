@@ -1,7 +1,8 @@
 """Faults of drivers and compilers, with what avoids each; and drivers that end no process.
 
 A kernel or module that avoids a fault names it, as in "quirk: zink-vec16". ``where`` is that file,
-below ``cl/`` or ``clmst/``; where there is none, a rule holds everywhere.
+below ``cl/`` or ``clmst/``; where there is none, a rule holds everywhere. ``cl/device/quirks.cl``
+has the rules for kernels, and the macros that follow them.
 """
 
 from __future__ import annotations
@@ -89,8 +90,8 @@ QUIRKS = (
         "intel-lane-width",
         "Intel's compilers",
         "kernels that use sub-groups get another width than the code assumes",
-        "they carry `LANES_ATTRIBUTE`",
-        where="device/lanes.cl",
+        "they carry `LANES_ATTRIBUTE`, which is `SUB_GROUPS_OF`",
+        where="device/quirks.cl",
     ),
     Quirk(
         "intel-order-of-sums",
@@ -161,8 +162,8 @@ QUIRKS = (
         "Mesa's rusticl over zink 25.0.7",
         "the build of a kernel that takes 16 bytes as one vector for words crashes "
         '("emit_alu: not implemented (vec16)")',
-        "`serial_flags` loads four vectors of 4",
-        where="primitives/compact_serial.cl",
+        "`BYTES_AS_UINT4` loads four vectors of 4",
+        where="device/quirks.cl",
         test="tests/primitives/test_compact.py::test_flags_are_no_vectors_of_16",
     ),
     Quirk(

@@ -1,22 +1,42 @@
-"""The shapes in which primitives are tested, and the lengths at which each does something else."""
+"""The shapes in which primitives are tested, and the lengths at which each does something else.
+
+Results are checked by the proof by volume: ``tests.prove.primitives`` calls a primitive on what it
+draws, new, in place, into longer memory or a view of it, and compares with NumPy bit for bit.
+"""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import product
 
+import numpy as np
 import pyopencl as cl
 import pytest
 
-from clmst import Device
-from clmst.primitives import shares
+from clmst import Device, DeviceArray
+from clmst.primitives import selection, shares
+from clmst.primitives.radix import Shape
 from clmst.primitives.shares import tile_and_lane_groups
 from clmst.primitives.sweeps import Segments, sweep_defines
-from tests.primitives.operators import OPERATORS, QUICK_OPERATORS, Operator
+from tests.prove.draws import Draws
+from tests.prove.primitives.bench import Bench
+from tests.prove.primitives.case import run
+from tests.prove.primitives.kinds import Kind
 from tests.variants import Variant, variants
+
+# Those of 8, 4 and 16 bytes that do not commute first; then scalars and keys of each dtype.
+QUICK_OPERATORS = (
+    "affine maps", "last of u4", "products of matrices", "minimum of i4", "sum of f4",
+    "product of u8", "bitwise_xor of i8", "maximum of f8", "minimum by key of u4",
+    "minimum by key of i4", "minimum by key of f4", "minimum by key of f8", "sum of 4 i4",
+)  # fmt: skip
+OPERATORS = (
+    *QUICK_OPERATORS, "minimum by key of u8", "minimum by key of i8", "4 affine maps of u4",
+    "4 affine maps of u8",
+)  # fmt: skip
 
 
 def _distinct() -> list[Variant]:
@@ -56,24 +76,51 @@ def each_pair(*kinds: str) -> pytest.MarkDecorator:
     """
     lane_groups = sorted({_lane_group(one.device) for one in SHAPES})
     pairs = []
-    for (i, operator), (j, lane_group) in product(enumerate(OPERATORS), enumerate(lane_groups)):
+    for (i, name), (j, lane_group) in product(enumerate(OPERATORS), enumerate(lane_groups)):
         same = [one for one in SHAPES if _lane_group(one.device) == lane_group]
         one = same[i % len(same)]
         kind = KINDS[(i // len(same) + j) % len(KINDS)]
-        if kind in kinds and _is_tried(operator, one.device):
-            name = f"{one.name}-{operator.name}".replace(" ", "-")
-            pairs.append(pytest.param(one.device, operator, kind, id=name))
-    return pytest.mark.parametrize(("shape", "operator", "kind"), pairs)
+        if kind in kinds and _is_tried(name, one.device):
+            label = f"{one.name}-{name}".replace(" ", "-")
+            pairs.append(pytest.param(one.device, name, kind, id=label))
+    return pytest.mark.parametrize(("shape", "name", "kind"), pairs)
 
 
-def _is_tried(operator: Operator, device: Device) -> bool:
+def _is_tried(name: str, device: Device) -> bool:
     """Return whether a device can do it, and soon enough.
 
     Intel's compiler takes up to ten seconds for what sub-groups do with long elements.
     """
-    if operator.needs_doubles and not device.capabilities.doubles:
+    if name.endswith("f8") and not device.capabilities.doubles:
         return False
-    return _lane_group(device) != "khr" or operator in QUICK_OPERATORS
+    return _lane_group(device) != "khr" or name in QUICK_OPERATORS
+
+
+def assert_right(
+    device: Device,
+    lengths: int | Iterable[int],
+    primitive: str,
+    dtype: str = "",
+    value: str = "",
+    *,
+    how: str = "",
+    strategy: str = "parallel",
+    draws: int = 2,
+) -> None:
+    """Call a primitive several times on arrays of each length; compare with NumPy bit for bit.
+
+    What tells the primitive is as of :class:`~tests.prove.primitives.kinds.Kind`.
+    """
+    kind = Kind(primitive=primitive, dtype=dtype, value=value, how=how, strategy=strategy)
+    for length in [lengths] if isinstance(lengths, int) else lengths:
+        for seed in range(draws):
+            wrong = run(kind, Bench(device, Draws(length, seed), length))
+            assert wrong is None, (length, seed)
+
+
+def put(device: Device, *hosts: np.ndarray) -> list[DeviceArray]:
+    """Return copies of host arrays."""
+    return [DeviceArray.from_host(host, device) for host in hosts]
 
 
 @cache
@@ -128,6 +175,45 @@ def lengths_for(device: Device, element_bytes: int, *, segmented: bool = False) 
     around = [mark + d for mark in marks.values() for d in (-1, 0, 1)]
     longest = max(3 * marks["all shares"], 2 * marks["one lane group"], 2500) + 3 * marks["row"] + 1
     return sorted({0, 1, 2, *around, 5 * marks["tile"] - 3, longest})
+
+
+# ------------------------------------------------------------------------- selections
+
+
+@cache
+def with_shares(device: Device, shares: int) -> Device:
+    """Return the device with a number of work-groups a compute unit for selections."""
+    return device.with_policy(replace(device.policy, compact_shares_per_compute_unit=shares))
+
+
+def landmarks_of_selections(device: Device) -> dict[str, int]:
+    """Return the lengths at which selections begin something new."""
+    wide, size = selection.divide(device, 2**20), device.policy.work_group_size
+    tile = selection._ROWS * size // wide.lane_groups
+    groups = device.capabilities.compute_units * device.policy.compact_shares_per_compute_unit
+    return {
+        "vector of flags": 16,
+        "row or run": 32,
+        "tile": tile,
+        "as far as bytes count": 16 * 255,
+        "one work-group": selection._RECORDS_SERIAL
+        if size == 1
+        else selection._RECORDS_ONE_GROUP * size,
+        "all shares": groups * wide.lane_groups * tile,
+    }
+
+
+def lengths_of_selections(device: Device) -> list[int]:
+    """Return lengths around the landmarks, and some that are none; the last has all shares."""
+    marks = landmarks_of_selections(device)
+    around = {mark + d for mark in marks.values() for d in (-1, 0, 1)}
+    longest = max(2 * marks["one work-group"], 3 * marks["all shares"]) + marks["tile"] + 7
+    return sorted({0, 1, 2, *around, 5 * marks["tile"] - 3, longest})
+
+
+def shape_of(device: Device, words: int = 1) -> Shape:
+    """Return the shape in which a device splits elements of some words."""
+    return Shape.choose(device.capabilities, device.policy, words)
 
 
 def built(device: Device, text: str, options: Sequence[str] = ("-cl-std=CL1.2",)) -> cl.Program:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import replace
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -13,21 +16,20 @@ from clmst.primitives.compact import compact, partition
 from clmst.primitives.function import Predicate
 from clmst.primitives.monoid import Monoid
 from clmst.primitives.scan import exclusive_scan, segmented_scan
-from clmst.primitives.selection import Keep, Write
 from clmst.primitives.sort import sort
-from clmst.primitives.sweeps import Segments
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.launcher import Launcher, Profile
 from tests.primitives.chain_cases import (
     ALL_STARVE,
     NONE_STARVE,
+    SOME_STARVE,
+    Starved,
     in_shape,
-    scan_is_right,
-    selection_is_right,
-    sort_is_right,
+    wrong_of,
 )
-from tests.primitives.operators import AFFINE, MATRICES, vector_of
 from tests.primitives.shapes import SHAPES
+from tests.prove.primitives.kinds import Kind
+from tests.prove.primitives.operators import operator, vector_of
 
 GROUP_SHAPES = [pytest.param(one.device, id=one.name) for one in SHAPES if in_shape(one.device)]
 each_group_shape = pytest.mark.parametrize("shape", GROUP_SHAPES)
@@ -35,9 +37,31 @@ each_group_shape = pytest.mark.parametrize("shape", GROUP_SHAPES)
 few_group_shapes = pytest.mark.parametrize("shape", GROUP_SHAPES[:2])
 
 U4, F4 = np.dtype(np.uint32), np.dtype(np.float32)
+AFFINE = operator("affine maps").monoid
 
 
 # ------------------------------------------------------------------- whatever is published
+
+
+def assert_right(
+    shape: Device,
+    primitive: str,
+    dtype: str = "",
+    value: str = "",
+    *,
+    how: str = "",
+    tiles: Iterable[tuple[int, int]],
+    starved: Starved = SOME_STARVE,
+) -> None:
+    """Call a primitive on as many elements as some tiles have, and some more."""
+    kind = Kind(primitive=primitive, dtype=dtype, value=value, how=how)
+    kind = replace(kind, strategy="auto") if primitive in CHAINED_BY_AUTO else kind
+    for count, more in tiles:
+        assert wrong_of(shape, kind, tiles=count, more=more, starved=starved) is None
+
+
+CHAINED_BY_AUTO = ("exclusive_scan", "inclusive_scan")
+FEW_TILES = ((1, -1), (1, 1), (40, 1))
 
 
 @each_group_shape
@@ -47,66 +71,54 @@ def test_scans(shape: Device) -> None:
     Tiles are fewer than lanes look at together, or several times as many; the operator does not
     commute.
     """
-    for tiles in (1, 70, 300):
-        for more in (-1, 0, 1):
-            assert scan_is_right(shape, AFFINE, tiles=tiles, more=more)
+    tiles = product((1, 70, 300), (-1, 0, 1))
+    assert_right(shape, "exclusive_scan", how="affine maps", tiles=tiles)
 
 
+@pytest.mark.parametrize("starved", [ALL_STARVE, NONE_STARVE])
 @few_group_shapes
-def test_nothing_is_published(shape: Device) -> None:
-    for tiles in (1, 70, 300):
-        assert scan_is_right(shape, tiles=tiles, more=3, starved=ALL_STARVE)
-
-
-@few_group_shapes
-def test_everything_is_published(shape: Device) -> None:
-    assert scan_is_right(shape, tiles=300, more=3, starved=NONE_STARVE)
+def test_nothing_or_everything_is_published(shape: Device, starved: Starved) -> None:
+    tiles = ((1, 3), (70, 3), (300, 3))
+    assert_right(shape, "exclusive_scan", how="sum of u4", tiles=tiles, starved=starved)
 
 
 @few_group_shapes
 def test_long_states(shape: Device) -> None:
     """Elements of 16 bytes: their states are the longest."""
-    for tiles in (3, 70):
-        assert scan_is_right(shape, MATRICES, tiles=tiles, more=5, exclusive=False)
+    assert_right(shape, "inclusive_scan", how="products of matrices", tiles=((3, 5), (70, 5)))
 
 
-@pytest.mark.parametrize("segments", [Segments.FLAGS, Segments.PACKED])
 @few_group_shapes
-def test_segments(shape: Device, segments: Segments) -> None:
+def test_segments(shape: Device) -> None:
     """A head anywhere ends the search, a tile without one does not."""
-    for tiles in (1, 70):
-        assert scan_is_right(shape, tiles=tiles, more=-2, segments=segments)
+    tiles = ((1, -2), (70, -2))
+    assert_right(shape, "segmented_scan exclusive", how="sum of u4", tiles=tiles)
+    packed = "flags in the values"
+    assert_right(shape, "segmented_scan exclusive", "u4", how=packed, tiles=tiles)
 
 
 @each_group_shape
 def test_selections(shape: Device) -> None:
-    for tiles, more in ((1, -1), (1, 1), (40, 1)):
-        assert selection_is_right(shape, Keep.HEADS, tiles=tiles, more=more, value_words=1)
-
-
-@pytest.mark.parametrize("keep", [Keep.FLAGGED, Keep.HOLDING])
-@few_group_shapes
-def test_other_selections(shape: Device, keep: Keep) -> None:
-    for tiles, more in ((1, -1), (1, 1), (40, 1)):
-        assert selection_is_right(shape, keep, tiles=tiles, more=more)
+    assert_right(shape, "unique_by_key", "V4", "V4", tiles=FEW_TILES)
 
 
 @few_group_shapes
-def test_positions(shape: Device) -> None:
-    assert selection_is_right(shape, Keep.FLAGGED, tiles=30, more=1, write=Write.POSITIONS)
+def test_other_selections(shape: Device) -> None:
+    assert_right(shape, "compact", "V4", tiles=FEW_TILES)
+    assert_right(shape, "compact", "u4", how="by a predicate", tiles=FEW_TILES)
+    assert_right(shape, "positions", "u1", tiles=((30, 1),))
 
 
 @each_group_shape
 def test_sorts(shape: Device) -> None:
     """More than four digits take two counts; odd numbers of digits in place take a copy."""
-    for tiles, more in ((1, 0), (1, 1), (9, -1)):
-        assert sort_is_right(shape, tiles=tiles, more=more)
-    assert sort_is_right(shape, tiles=5, start_bit=3, key_bits=11, in_place=True)
+    tiles = ((1, 0), (1, 1), (5, 0), (9, -1))
+    assert_right(shape, "sort_by_key", "u4", "V4", tiles=tiles)
 
 
 @few_group_shapes
 def test_sorts_of_doubles(shape: Device) -> None:
-    assert sort_is_right(shape, "f8", tiles=5, more=3)
+    assert_right(shape, "sort_by_key", "f8", "V4", tiles=((5, 3),))
 
 
 # ------------------------------------------------------------------------- when it is taken
@@ -160,7 +172,7 @@ def test_taken_only_where_the_result_cannot_depend_on_it(shape: Device) -> None:
         (Monoid.product(np.float64), False),
         (Monoid.maximum(np.float64), True),
         (Monoid.minimum_by_key(np.float32), True),
-        (AFFINE.monoid, True),
+        (AFFINE, True),
         (Monoid(dtype=U4, combine="a * b + 7", identity="1"), True),
         (Monoid(dtype=U4, combine="(uint)(a * 0.5f + b)", identity="0"), False),
         (

@@ -1,4 +1,4 @@
-"""Compaction: every length at which a share ends differently, every dtype, every way of calling."""
+"""Selections: every length at which a share ends differently, every dtype, every way of calling."""
 
 from __future__ import annotations
 
@@ -8,214 +8,166 @@ import numpy as np
 import pytest
 
 from clmst import Device, InvalidArgumentError, KernelBuildError
-from clmst.primitives.compact import compact, positions
+from clmst.primitives.compact import compact, partition, positions, unique_by_key
 from clmst.primitives.function import Predicate
 from clmst.primitives.selection import divide
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.source import compose
-from tests.primitives.compact_cases import compacts
 from tests.primitives.mistakes import assert_refused
-from tests.primitives.selections import (
-    KINDS,
-    PREDICATES,
-    QUAD,
-    SCALARS,
-    TRIPLE,
-    Array,
-    count_of,
-    draw,
-    flags,
-    holds,
-    lengths_for,
-    predicate,
-    same,
+from tests.primitives.shapes import (
+    assert_right,
+    each_compiler,
+    each_shape,
+    lengths_of_selections,
+    put,
     with_shares,
-    words,
 )
-from tests.primitives.shapes import each_compiler, each_shape
+from tests.prove.primitives.operators import vector_of
 
 WORD = np.dtype(np.uint32)
-TAIL = 5
-
-each_kind = pytest.mark.parametrize("kind", KINDS)
-
-
-def put(device: Device, *arrays: Array) -> list[DeviceArray]:
-    return [DeviceArray.from_host(array, device) for array in arrays]
-
+BY_PREDICATE = "by a predicate"
+SELECTIONS = ["compact", "partition", "unique_by_key"]
+# A length that one work-group takes, and one that several do.
+TWO_LENGTHS = (1003, 2**17 + 77)
 
 # --------------------------------------------------------------------------- lengths
 
 
-@each_kind
+@pytest.mark.parametrize(
+    ("primitive", "dtype", "how"),
+    [
+        *((primitive, "V4", "") for primitive in SELECTIONS),
+        ("compact", "u4", BY_PREDICATE),
+        ("positions", "u1", ""),
+    ],
+)
 @each_shape
-def test_flagged_of_every_length(shape: Device, kind: str) -> None:
-    """A row, tile or share that is just filled, or not, must lose or repeat nothing."""
+def test_every_length(shape: Device, primitive: str, dtype: str, how: str) -> None:
+    """A row, tile or share that is just filled, or not, must lose or repeat nothing.
+
+    A run may go on over rows, tiles and shares, or end with one; there may be one only.
+    """
     device = with_shares(shape, 1)
-    for length in lengths_for(device):
-        rng = np.random.default_rng(length)
-        records, chosen = draw(rng, WORD, length), flags(rng, kind, length)
-        given = DeviceArray.from_host(np.concatenate([chosen, np.ones(40, np.uint8)]), device)
-        assert compacts(device, records, chosen != 0, flags=given[:length])
-
-
-@each_shape
-def test_holding_of_every_length(shape: Device) -> None:
-    device = with_shares(shape, 1)
-    for length in lengths_for(device):
-        records = draw(np.random.default_rng(length), WORD, length)
-        assert compacts(device, records, holds(records), predicate=predicate(WORD))
-
-
-@each_kind
-@each_shape
-def test_positions_of_every_length(shape: Device, kind: str) -> None:
-    device = with_shares(shape, 1)
-    for length in lengths_for(device):
-        rng = np.random.default_rng(length)
-        chosen = flags(rng, kind, length)
-        expected = np.flatnonzero(chosen).astype(np.uint32)
-        behind = draw(rng, WORD, length + TAIL)
-        given, out = put(device, chosen, behind)
-        found, count = positions(given, out=out)
-        assert count_of(count) == expected.size
-        assert found.size == length
-        assert same(out.to_host(), np.concatenate([expected, behind[expected.size :]]))
+    assert_right(device, lengths_of_selections(device), primitive, dtype, how=how, draws=5)
 
 
 @each_shape
 def test_single_flags(shape: Device) -> None:
     """The first and the last flag of all, of a word, of a vector and of a row."""
     device = with_shares(shape, 1)
-    for length in lengths_for(device)[::3]:
+    for length in lengths_of_selections(device)[::3]:
         for at in {0, 3, 4, 15, 16, 31, 32, length // 2, length - 1} & set(range(length)):
             chosen = np.zeros(length, np.uint8)
             chosen[at] = 0x80
             found, count = positions(*put(device, chosen))
-            assert count_of(count) == 1
-            assert found[:1].to_host().tolist() == [at]
+            assert [*count.to_host(), *found[:1].to_host()] == [1, at]
 
 
 @each_shape
 def test_more_work_groups_than_a_work_group_has_work_items(shape: Device) -> None:
-    """Then the spine takes several counts a work-item; those in front find nothing."""
+    """Then the spine takes several counts a work-item."""
     device = with_shares(shape, 2 * shape.policy.work_group_size)
     short = divide(device, 3 * 2**17)
-    # Where tiles are large, an array of so many has fewer work-groups.
+    # Where tiles are large, such an array has fewer work-groups.
     most = short.share * short.lane_groups * (shape.policy.work_group_size + 2)
     length = 5 + (3 * 2**17 if short.groups > shape.policy.work_group_size else most)
     assert divide(device, length).groups > shape.policy.work_group_size
-    rng = np.random.default_rng(1)
-    records, chosen = draw(rng, WORD, length), flags(rng, "half", length)
-    chosen[: length // 3] = 0
-    assert compacts(device, records, chosen != 0, flags=DeviceArray.from_host(chosen, device))
+    assert_right(device, length, "compact", "V4")
 
 
 @each_shape
 def test_as_many_shares_as_are_resident(shape: Device) -> None:
-    rng = np.random.default_rng(2)
-    records, chosen = draw(rng, WORD, 2**21 - 3), flags(rng, "half", 2**21 - 3)
-    assert compacts(shape, records, chosen != 0, flags=DeviceArray.from_host(chosen, shape))
-    assert compacts(shape, records, holds(records), predicate=predicate(WORD))
+    assert_right(shape, 2**21 - 3, "compact", "V4", draws=1)
+    assert_right(shape, 2**21 - 3, "compact", "u4", how=BY_PREDICATE, draws=1)
 
 
 # ---------------------------------------------------------------------------- dtypes
 
 
-def lengths_of_two_kinds(device: Device) -> tuple[int, int]:
-    """Return a length that one work-group takes, and one that several do."""
-    return 1003, 2**17 + 77
-
-
-@pytest.mark.parametrize("dtype", [*SCALARS, TRIPLE, QUAD], ids=str)
+@pytest.mark.parametrize("size", [1, 2, 3, 8, 12, 16, 64])
+@pytest.mark.parametrize("primitive", ["compact", "unique_by_key"])
 @each_shape
-def test_flagged_of_every_dtype(shape: Device, dtype: np.dtype[Any]) -> None:
-    for length in lengths_of_two_kinds(shape):
-        rng = np.random.default_rng(length)
-        records, chosen = draw(rng, dtype, length), flags(rng, "half", length)
-        assert compacts(shape, records, chosen != 0, flags=DeviceArray.from_host(chosen, shape))
+def test_every_size(shape: Device, primitive: str, size: int) -> None:
+    assert_right(shape, TWO_LENGTHS, primitive, f"V{size}")
 
 
-@pytest.mark.parametrize("dtype", PREDICATES, ids=str)
+@pytest.mark.parametrize("dtype", ["i1", "i4", "f4", "u8", "i8", "f8"])
+@pytest.mark.parametrize("primitive", ["compact", "partition"])
 @each_shape
-def test_holding_of_every_dtype(shape: Device, dtype: np.dtype[Any]) -> None:
-    for length in lengths_of_two_kinds(shape):
-        records = draw(np.random.default_rng(length), dtype, length)
-        assert compacts(shape, records, holds(records), predicate=predicate(dtype))
+def test_predicates_of_every_dtype(shape: Device, primitive: str, dtype: str) -> None:
+    if dtype != "f8" or shape.capabilities.doubles:
+        assert_right(shape, TWO_LENGTHS, primitive, dtype, how=BY_PREDICATE)
 
 
-@pytest.mark.parametrize(("record", "value"), [(1, 3), (3, 2), (5, 16), (16, 1)])
+@pytest.mark.parametrize(
+    ("primitive", "record", "value"),
+    [
+        *(("compact", *sizes) for sizes in ((4, 12), (12, 8), (20, 64), (64, 4))),
+        ("partition", 12, 24),
+        ("unique_by_key", 4, 12),
+    ],
+)
 @each_shape
-def test_values_go_along(shape: Device, record: int, value: int) -> None:
+def test_values_go_along(shape: Device, primitive: str, record: int, value: int) -> None:
     """Of every size that is moved in pieces of its own."""
-    for length in lengths_of_two_kinds(shape):
-        rng = np.random.default_rng(length)
-        records, values = draw(rng, words(record), length), draw(rng, words(value), length)
-        chosen = flags(rng, "half", length)
-        given = DeviceArray.from_host(chosen, shape)
-        assert compacts(shape, records, chosen != 0, values, flags=given)
+    assert_right(shape, TWO_LENGTHS, primitive, f"V{record}", f"V{value}")
 
 
-@pytest.mark.parametrize("n_words", [8, 16])
+@pytest.mark.parametrize("n_words", [4, 8, 16])
 @each_compiler
-def test_predicates_of_long_vectors(plain: Device, n_words: int) -> None:
-    """Which are held in several pieces."""
-    dtype = words(n_words)
-    records = draw(np.random.default_rng(3), dtype, 1003)
-    last = dtype.names[-1] if dtype.names else ""
+def test_predicates_of_vectors(plain: Device, n_words: int) -> None:
+    """Long ones are held in several pieces."""
+    dtype, rng = vector_of("u4", n_words), np.random.default_rng(3)
+    records = rng.integers(0, 99, (1003, n_words), np.uint32).view(dtype).ravel()
     rule = Predicate(dtype=dtype, expression=f"x.s0 < x.s{n_words - 1:x}")
-    assert compacts(plain, records, records["f0"] < records[last], predicate=rule)
+    found, count = compact(*put(plain, records), predicate=rule)
+    expected = records[records["s0"] < records[f"s{n_words - 1}"]]
+    assert found[: int(count.to_host()[0])].to_host().tolist() == expected.tolist()
+
+
+@each_shape
+def test_keys_are_compared_bit_by_bit(shape: Device) -> None:
+    """As numbers, zeros would be equal and a NaN would differ from itself."""
+    keys = np.array([0.0, -0.0, -0.0, np.nan, np.nan, 1.0], np.float32)
+    found, count = unique_by_key(*put(shape, keys))
+    assert count.to_host().tolist() == [4]
+    assert found[:4].to_host().tobytes() == keys[[0, 1, 3, 5]].tobytes()
 
 
 # -------------------------------------------------------------------- ways of calling
 
 
+@pytest.mark.parametrize(
+    ("primitive", "dtype", "value", "how"),
+    [
+        *((primitive, "V4", "V12", "") for primitive in SELECTIONS),
+        ("compact", "u4", "", BY_PREDICATE),
+        ("positions", "u1", "", ""),
+    ],
+)
 @each_shape
-def test_sequential_twin(shape: Device) -> None:
+def test_sequential_twin(shape: Device, primitive: str, dtype: str, value: str, how: str) -> None:
     """A single work-item does the same, whatever the shape."""
-    rng = np.random.default_rng(4)
-    records, values = draw(rng, WORD, 20_011), draw(rng, TRIPLE, 20_011)
-    chosen = flags(rng, "clustered", records.size)
-    mask: Array = chosen != 0
-    rule: dict[str, Any] = {"strategy": "sequential"}
-    given = DeviceArray.from_host(chosen, shape)
-    assert compacts(shape, records, mask, values, flags=given, **rule)
-    assert compacts(shape, records, holds(records), predicate=predicate(WORD), **rule)
-    found, count = positions(given, strategy="sequential")
-    assert same(found[: count_of(count)].to_host(), np.flatnonzero(mask).astype(np.uint32))
+    assert_right(
+        shape, (0, 20_011), primitive, dtype, value, how=how, strategy="sequential", draws=3
+    )
 
 
-@pytest.mark.parametrize("length", [1003, 2**17 + 77])
+@pytest.mark.parametrize("length", TWO_LENGTHS)
 @each_shape
 def test_promise(shape: Device, length: int) -> None:
     """What is promised fits, be it exactly; what is more is not written, but counted."""
-    rng = np.random.default_rng(length)
-    records, chosen = draw(rng, WORD, length), flags(rng, "half", length)
-    kept = records[chosen != 0]
-    given = put(shape, records, chosen)
-    for at_most in (0, 1, kept.size - 1, kept.size, kept.size + 1, length + 9):
-        written_most = min(at_most, length)
-        behind = draw(rng, WORD, written_most + TAIL)
-        out = DeviceArray.from_host(behind, shape)
-        for values in (None, given[0]):
-            outs: dict[str, Any] = {"out": out} if values is None else {"values_out": out}
-            found, *_, count = compact(*given, values=values, at_most=at_most, **outs)
-            assert found.size == written_most
-            assert count_of(count) == kept.size
-            written = min(written_most, kept.size)
-            assert same(out.to_host(), np.concatenate([kept[:written], behind[written:]]))
-        found, count = positions(given[1], at_most=at_most)
-        assert found.size == written_most
-        assert count_of(count) == kept.size
+    assert_right(shape, length, "compact", "V4", "V4", draws=30)
+    assert_right(shape, length, "positions", "u1", draws=30)
 
 
 @each_compiler
 def test_predicate_with_a_preamble(plain: Device) -> None:
     preamble = "bool is_odd(uint x) {\n  return x % 2 == 1;\n}"
     odd = Predicate(dtype=WORD, expression="is_odd(x)", preamble=preamble)
-    records = draw(np.random.default_rng(5), WORD, 500)
-    assert compacts(plain, records, records % 2 == 1, predicate=odd)
+    found, count = compact(*put(plain, np.arange(9, dtype=WORD)), predicate=odd)
+    assert found[: int(count.to_host()[0])].to_host().tolist() == [1, 3, 5, 7]
 
 
 @each_compiler
@@ -229,6 +181,16 @@ def test_launches(plain: Device) -> None:
 
 
 # ---------------------------------------------------------------------------- errors
+
+
+def test_out_of_a_partition_must_hold_all(any_device: Device) -> None:
+    """Unlike compaction it has no promise that would allow for less."""
+    records, chosen = DeviceArray.empty(9, WORD, any_device), DeviceArray.empty(9, "u1", any_device)
+    mistakes = [
+        ("out has 8 elements; it must have at least 9", {"out": records[:8]}),
+        ("out and records overlap", {"out": records}),
+    ]
+    assert_refused(partition, {"records": records, "flags": chosen}, mistakes, records)
 
 
 def test_mistakes(any_device: Device) -> None:
@@ -308,7 +270,7 @@ def test_predicate_of_several_lines(what: str, text: str) -> None:
 
 def test_predicate_of_what_is_no_vector() -> None:
     with pytest.raises(InvalidArgumentError, match="elements are"):
-        Predicate(dtype=TRIPLE, expression="x.x > 3")
+        Predicate(dtype=vector_of("u4", 3), expression="x.x > 3")
 
 
 def test_flags_are_no_vectors_of_16() -> None:

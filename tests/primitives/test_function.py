@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from clmst import Device, InvalidArgumentError
-from clmst.primitives.compact import compact, partition
+from clmst.primitives.compact import compact
 from clmst.primitives.function import Predicate
 from clmst.primitives.map import Map, map
 from clmst.runtime.array import DeviceArray
-from tests.primitives.shapes import each_shape
+from tests.primitives.shapes import assert_right, each_shape
 
 WORD = np.dtype(np.uint32)
 RULE = Predicate(
@@ -21,20 +21,11 @@ RULE = Predicate(
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("length", [1, 20_000])
+@pytest.mark.parametrize("primitive", ["compact", "partition"])
 @each_shape
-def test_arguments_reach_every_kernel(shape: Device, length: int) -> None:
+def test_arguments_reach_every_kernel(shape: Device, primitive: str) -> None:
     """Selections have kernels for short and for long arrays; each must get all arguments."""
-    rng = np.random.default_rng(length)
-    host = rng.integers(0, 100, length, dtype=np.uint32)
-    table = rng.integers(0, 2, length, dtype=np.uint8)
-    values, given = DeviceArray.from_host(host, shape), DeviceArray.from_host(table, shape)
-    for limit in (30, 70):
-        mask = (host < limit) & (table[np.arange(length) // 2] != 0)
-        some, count = compact(values, predicate=RULE(limit=limit, table=given))
-        assert np.array_equal(some.to_host()[: count.to_host()[0]], host[mask])
-        both, _ = partition(values, predicate=RULE(limit=limit, table=given))
-        assert np.array_equal(both.to_host(), np.concatenate([host[mask], host[~mask]]))
+    assert_right(shape, (1, 20_000), primitive, "u4", how="by a predicate", draws=3)
 
 
 def test_a_call_compiles_nothing(any_device: Device) -> None:

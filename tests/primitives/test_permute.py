@@ -4,50 +4,22 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import pytest
 
 from clmst import Device
 from clmst.primitives.permute import gather, scatter
 from clmst.runtime.array import DeviceArray
 from tests.primitives.mistakes import assert_refused
-from tests.primitives.selections import SCALARS, draw, same, words
-from tests.primitives.shapes import each_shape
+from tests.primitives.shapes import assert_right, each_shape
 
-WORD = np.dtype(np.uint32)
-TAIL = 5
 LENGTHS = (0, 1, 2, 63, 64, 65, 255, 256, 257, 1023, 1024, 1025, 40_003)
 
 
-@pytest.mark.parametrize("dtype", [*SCALARS, *map(words, (3, 4, 6, 7, 16))], ids=str)
+@pytest.mark.parametrize("size", [1, 3, 4, 8, 12, 16, 24, 28, 64])
+@pytest.mark.parametrize("primitive", ["gather", "scatter"])
 @each_shape
-def test_gather(shape: Device, dtype: np.dtype[Any]) -> None:
-    """Of some values, one of them several times, into longer memory."""
-    for length in LENGTHS:
-        rng = np.random.default_rng(length)
-        values, behind = draw(rng, dtype, 2 * length + 1), draw(rng, dtype, length + TAIL)
-        indices = rng.integers(0, values.size, length, dtype=np.uint32)
-        out = DeviceArray.from_host(behind, shape)
-        given = DeviceArray.from_host(values, shape), DeviceArray.from_host(indices, shape)
-        assert same(gather(*given).to_host(), values[indices])
-        assert gather(*given, out).size == length
-        assert same(out.to_host(), np.concatenate([values[indices], behind[length:]]))
-
-
-@pytest.mark.parametrize("dtype", [*SCALARS, *map(words, (3, 4, 6, 7, 16))], ids=str)
-@each_shape
-def test_scatter(shape: Device, dtype: np.dtype[Any]) -> None:
-    """To some places; the others stay as they are."""
-    for length in LENGTHS:
-        rng = np.random.default_rng(length)
-        values, others = draw(rng, dtype, length), draw(rng, dtype, 2 * length + 1)
-        indices = rng.permutation(others.size)[:length].astype(np.uint32)
-        out = DeviceArray.from_host(others, shape)
-        given = DeviceArray.from_host(values, shape), DeviceArray.from_host(indices, shape)
-        assert scatter(*given, out) is out
-        expected = others.copy()
-        expected[indices] = values
-        assert same(out.to_host(), expected)
+def test_every_size(shape: Device, primitive: str, size: int) -> None:
+    assert_right(shape, LENGTHS, primitive, f"V{size}")
 
 
 @pytest.mark.parametrize("move", [gather, scatter])

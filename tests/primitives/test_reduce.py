@@ -16,16 +16,8 @@ from clmst.runtime.array import DeviceArray
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.specialisation import Prelude
 from tests.primitives.mistakes import APART, NO_ARRAY, assert_refused
-from tests.primitives.operators import (
-    AFFINE,
-    SUM,
-    Array,
-    Operator,
-    assert_equal,
-    draw,
-    reduced,
-)
 from tests.primitives.shapes import (
+    assert_right,
     crowded,
     each_compiler,
     each_pair,
@@ -34,29 +26,14 @@ from tests.primitives.shapes import (
     lengths_for,
     small,
 )
+from tests.prove.primitives.operators import operator
 
-TAIL = 3
-
-
-def assert_reduces(operator: Operator, values: Array, device: Device, **options: Any) -> None:
-    """Reduce into memory with more behind it, which must stay, as must what is read."""
-    given = DeviceArray.from_host(values, device)
-    before = draw(operator, 1 + TAIL, seed=1)
-    out = DeviceArray.from_host(before, device)
-    result = reduce(given, monoid=operator.monoid, out=out, **options)
-    expected = reduced(operator, values)
-    assert_equal(result.to_host(), expected)
-    assert_equal(out.to_host(), np.concatenate([expected, before[1:]]))
-    assert_equal(given.to_host(), values)
-
-
-# ----------------------------------------------------------------------------- results
+VALUES = np.arange(1000, dtype=np.uint32)
 
 
 def test_every_length(device: Device) -> None:
     device = small(device)
-    for length in lengths_for(device, 4):
-        assert_reduces(SUM, draw(SUM, length), device)
+    assert_right(device, [*lengths_for(device, 4), 2**20 + 7], "reduce", how="sum of u4", draws=1)
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
@@ -64,62 +41,25 @@ def test_every_length(device: Device) -> None:
 def test_every_length_in_order(shape: Device, strategy: str) -> None:
     """An operator that does not commute: whatever changes places shows."""
     device = small(shape)
-    for length in lengths_for(device, AFFINE.dtype.itemsize):
-        assert_reduces(AFFINE, draw(AFFINE, length), device, strategy=strategy)
+    lengths = lengths_for(device, 8)
+    assert_right(device, lengths, "reduce", how="affine maps", strategy=strategy)
 
 
 @each_pair("exclusive")
-def test_operators(shape: Device, operator: Operator, kind: str) -> None:
+def test_operators(shape: Device, name: str, kind: str) -> None:
     """The kernels are those of the exclusive scan."""
     assert kind == "exclusive"
     device = small(shape)
-    lengths = lengths_for(device, operator.dtype.itemsize)
-    for length in (1, lengths[3], lengths[-1]):
-        assert_reduces(operator, draw(operator, length), device)
+    lengths = lengths_for(device, operator(name).dtype.itemsize)
+    assert_right(device, (1, lengths[3], lengths[-1]), "reduce", how=name)
 
 
 @each_shape
 def test_more_work_groups_than_the_spine_takes_at_a_time(shape: Device) -> None:
     device = crowded(shape)
-    for operator in (SUM, AFFINE):
-        length = landmarks(device, operator.dtype.itemsize)["all shares"] - 3
-        assert_reduces(operator, draw(operator, length), device)
-
-
-def test_many_tiles_a_share(device: Device) -> None:
-    values = draw(SUM, 2**20 + 7)
-    found = reduce(DeviceArray.from_host(values, device)).to_host()
-    assert_equal(found, values.sum(dtype=np.uint32, keepdims=True))
-
-
-@each_shape
-def test_rounded_sums_repeat(shape: Device) -> None:
-    """Rounding depends on the order of additions, which depends on the length and device only."""
-    device = small(shape)
-    values = np.random.default_rng(4).random(40_003, np.float32)
-    found = [reduce(DeviceArray.from_host(values, device)).to_host() for _ in range(4)]
-    for other in found[1:]:
-        assert_equal(other, found[0])
-    tolerance = 4 * np.sqrt(values.size) * np.finfo(np.float32).eps
-    np.testing.assert_allclose(found[0], values.sum(dtype="f8"), rtol=tolerance)
-
-
-def test_nothing_is_the_identity(device: Device) -> None:
-    nothing = DeviceArray.empty(0, np.uint32, device)
-    assert reduce(nothing).to_host().tolist() == [0]
-
-
-# ------------------------------------------------------------------------ ways of calling
-
-
-def test_part_of_an_array_into_part_of_it(device: Device) -> None:
-    step = device.capabilities.buffer_alignment // 4
-    values = draw(SUM, 5 * step)
-    whole = DeviceArray.from_host(values, device)
-    reduce(whole[step : 4 * step - 3], out=whole[4 * step :])
-    expected = values.copy()
-    expected[4 * step] = values[step : 4 * step - 3].sum(dtype=np.uint32)
-    assert_equal(whole.to_host(), expected)
+    for name, size in (("sum of u4", 4), ("affine maps", 8)):
+        length = landmarks(device, size)["all shares"] - 3
+        assert_right(device, length, "reduce", how=name, draws=1)
 
 
 def test_two_launches_whatever_the_length(device: Device) -> None:
@@ -130,8 +70,6 @@ def test_two_launches_whatever_the_length(device: Device) -> None:
 
 
 # ------------------------------------------------------------------------------- errors
-
-VALUES = np.arange(1000, dtype=np.uint32)
 
 
 def test_mistakes(any_device: Device) -> None:
@@ -184,7 +122,7 @@ def test_combination_that_does_not_compile(plain: Device) -> None:
     assert caught.value.label.startswith("scan[bad sum,")
     assert "bad sum:" in caught.value.log
     assert "a + b.w" in caught.value.log
-    assert_equal(out.to_host(), VALUES)
+    np.testing.assert_array_equal(out.to_host(), VALUES)
 
 
 @each_compiler

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -14,131 +15,91 @@ from clmst.primitives.monoid import Monoid
 from clmst.primitives.scan import (
     _BLOCK_TILES,
     SCAN_STRATEGIES,
-    ScanStrategy,
     exclusive_scan,
     inclusive_scan,
+    reduce,
+    segmented_scan,
 )
 from clmst.primitives.shares import Shares, tile_and_lane_groups
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.launcher import Launcher, Profile
 from tests.primitives.mistakes import APART, IN_PLACE, NO_ARRAY, assert_refused
-from tests.primitives.operators import (
-    AFFINE,
-    FIRST,
-    LAST,
-    OPERATORS,
-    SUM,
-    Operator,
-    assert_equal,
-    draw,
-    find,
-    reduced,
-    scanned,
-)
-from tests.primitives.scan_cases import scans
 from tests.primitives.shapes import (
     SPINE_ITEMS,
+    assert_right,
     crowded,
     each_compiler,
     each_pair,
     each_shape,
     landmarks,
     lengths_for,
+    put,
     small,
 )
+from tests.prove.primitives.operators import operator, reduced, scanned
 
-each_strategy = pytest.mark.parametrize("strategy", SCAN_STRATEGIES)
-
-
-# --------------------------------------------------------------------- what is compared to
-
-
-@pytest.mark.parametrize("operator", [SUM, FIRST, *OPERATORS], ids=lambda operator: operator.name)
-def test_reference(operator: Operator) -> None:
-    """Results are compared to what NumPy finds by doubling: here that, by definition."""
-    values = draw(operator, 37)
-    heads = np.arange(values.size) % 11 == 3
-    combined = [operator.identity]
-    exclusive, inclusive, within = [], [], []
-    run = operator.identity
-    for value, head in zip(values.reshape(-1, 1), heads, strict=True):
-        exclusive.append(combined[-1])
-        combined.append(operator.combine(combined[-1], value))
-        inclusive.append(combined[-1])
-        run = value if head else operator.combine(run, value)
-        within.append(run)
-    assert_equal(scanned(operator, values, exclusive=True), np.concatenate(exclusive))
-    assert_equal(scanned(operator, values, exclusive=False), np.concatenate(inclusive))
-    assert_equal(scanned(operator, values, heads, exclusive=False), np.concatenate(within))
-    before = np.where(heads, operator.identity, np.concatenate([operator.identity, *within[:-1]]))
-    assert_equal(scanned(operator, values, heads, exclusive=True), before)
-    assert_equal(reduced(operator, values), combined[-1])
-    assert_equal(reduced(operator, values[:0]), operator.identity)
-    assert_equal(scanned(operator, values[:0], exclusive=True), values[:0])
-
+SUM, LAST = operator("sum of u4"), operator("last of u4")
+SCANS = ["exclusive_scan", "inclusive_scan"]
+RTS = "reduce-then-scan"
+AFFINE = "affine maps"  # an operator that does not commute: whatever changes places shows
 
 # ----------------------------------------------------------------------------- results
 
 
-def test_every_length(device: Device) -> None:
+@pytest.mark.parametrize("primitive", SCANS)
+@each_shape
+def test_every_length(shape: Device, primitive: str) -> None:
     """A chunk, tile, share or work-group that is just filled, or not, must lose nothing."""
-    device = small(device)
-    for length in lengths_for(device, 4):
-        assert scans(SUM, draw(SUM, length), device, exclusive=True, strategy="reduce-then-scan")
-
-
-@each_shape
-def test_every_length_inclusive(shape: Device) -> None:
     device = small(shape)
-    for length in lengths_for(device, 4):
-        assert scans(SUM, draw(SUM, length), device, exclusive=False, strategy="reduce-then-scan")
+    assert_right(device, lengths_for(device, 4), primitive, how="sum of u4", strategy=RTS, draws=3)
 
 
-@each_strategy
+@pytest.mark.parametrize("strategy", SCAN_STRATEGIES)
 @each_shape
-def test_every_length_in_order(shape: Device, strategy: ScanStrategy) -> None:
-    """An operator that does not commute: whatever changes places shows."""
+def test_every_length_in_order(shape: Device, strategy: str) -> None:
     device = small(shape)
-    for length in lengths_for(device, AFFINE.dtype.itemsize):
-        values = draw(AFFINE, length)
-        assert scans(AFFINE, values, device, exclusive=True, strategy=strategy)
+    lengths = lengths_for(device, 8)
+    assert_right(device, lengths, SCANS[0], how=AFFINE, strategy=strategy, draws=4)
 
 
 @each_pair("exclusive", "inclusive")
-def test_operators(shape: Device, operator: Operator, kind: str) -> None:
+def test_operators(shape: Device, name: str, kind: str) -> None:
     device = small(shape)
-    lengths = lengths_for(device, operator.dtype.itemsize)
-    exclusive = kind == "exclusive"
-    for length in (lengths[3], lengths[-1]):
-        values = draw(operator, length)
-        assert scans(operator, values, device, exclusive=exclusive, strategy="reduce-then-scan")
+    lengths = lengths_for(device, operator(name).dtype.itemsize)
+    few = (lengths[3], lengths[-1])
+    assert_right(device, few, f"{kind}_scan", how=name, strategy=RTS, draws=3)
 
 
 @pytest.mark.parametrize("strategy", SCAN_STRATEGIES[1:])
 @each_shape
-def test_inclusive_by_other_strategies(shape: Device, strategy: ScanStrategy) -> None:
+def test_inclusive_by_other_strategies(shape: Device, strategy: str) -> None:
     device = small(shape)
-    values = draw(LAST, lengths_for(device, 4)[-1])
-    assert scans(LAST, values, device, exclusive=False, strategy=strategy)
+    longest = lengths_for(device, 4)[-1]
+    assert_right(device, longest, SCANS[1], how="last of u4", strategy=strategy, draws=4)
+
+
+@pytest.mark.parametrize("dtype", ["u1", "i2"])
+@each_shape
+def test_short_elements(shape: Device, dtype: str) -> None:
+    """Lanes exchange whole words, tiles have as many short elements as words."""
+    for strategy in SCAN_STRATEGIES[:2]:
+        lengths = (5000, 40_001)
+        assert_right(shape, lengths, SCANS[1], how=f"sum of {dtype}", strategy=strategy)
 
 
 def test_many_tiles_a_share(device: Device) -> None:
-    values = draw(SUM, 2**20 + 7)
-    given = DeviceArray.from_host(values, device)
-    expected = np.cumsum(values, dtype=np.uint32) - values
-    assert_equal(exclusive_scan(given).to_host(), expected)
+    assert_right(device, 2**20 + 7, SCANS[0], how="sum of u4", strategy="auto", draws=1)
 
 
 @each_compiler
 def test_results_larger_than_the_caches(plain: Device) -> None:
     """On a CPU they go past the caches, line by line; the last line is not full."""
     device = small(plain)
-    for operator in (SUM, find("uint64 product")):
-        marks = landmarks(device, operator.dtype.itemsize)
-        tiles = 2**20 // (marks["tile"] * operator.dtype.itemsize)
+    for name, size in (("sum of u4", 4), ("product of u8", 8)):
+        marks = landmarks(device, size)
+        tiles = 2**20 // (marks["tile"] * size)
         length = (tiles + 1) * marks["all shares"] - 3
-        values = draw(operator, length)
-        assert scans(operator, values, device, exclusive=True, strategy="reduce-then-scan")
+        assert_right(device, length, SCANS[0], how=name, strategy=RTS)
 
 
 @each_shape
@@ -147,12 +108,13 @@ def test_levels_of_propagation(shape: Device) -> None:
     tile, _ = tile_and_lane_groups(shape, 4)
     block = _BLOCK_TILES * tile
     for length in (block, block + 1, min(block**2 + 1, 2**20 + 1)):
-        values = draw(LAST, length)
+        values = LAST.draw(length)
         given = DeviceArray.from_host(values, shape)
         launch = Launcher(shape, shape.queue)
         options: dict[str, Any] = {"monoid": LAST.monoid, "strategy": "scan-then-propagate"}
         result = inclusive_scan(given, launch=launch, **options)
-        assert_equal(result.to_host(), scanned(LAST, values, exclusive=False))
+        expected = scanned(LAST, values, None, exclusive=False)
+        assert result.to_host().tolist() == expected.tolist()
         levels = 1 if length <= block else 2 if length <= block**2 else 3
         assert launch.launches == 2 * levels - 1
 
@@ -161,27 +123,34 @@ def test_levels_of_propagation(shape: Device) -> None:
 def test_more_work_groups_than_the_spine_takes_at_a_time(shape: Device) -> None:
     """Their totals are scanned in several tiles; nothing may be lost between those."""
     device = crowded(shape)
-    for operator in (SUM, AFFINE):
-        length = landmarks(device, operator.dtype.itemsize)["all shares"] - 3
-        shares = Shares.divide(device, length, operator.dtype.itemsize)
+    for name, size in (("sum of u4", 4), (AFFINE, 8)):
+        length = landmarks(device, size)["all shares"] - 3
+        shares = Shares.divide(device, length, size)
         assert shares.groups > SPINE_ITEMS * device.policy.work_group_size // shares.lane_groups
-        values = draw(operator, length)
-        assert scans(operator, values, device, exclusive=True, strategy="reduce-then-scan")
+        assert_right(device, length, SCANS[0], how=name, strategy=RTS)
 
 
+def within_segments(values: DeviceArray) -> DeviceArray:
+    """Return a scan within segments of 997 elements."""
+    heads = (np.arange(values.size) % 997 == 0).astype(np.uint8)
+    return segmented_scan(values, *put(values.device, heads))
+
+
+@pytest.mark.parametrize("function", [reduce, inclusive_scan, within_segments])
 @each_shape
-def test_rounded_sums_repeat(shape: Device) -> None:
+def test_rounded_sums_repeat(shape: Device, function: Callable[..., DeviceArray]) -> None:
     """Rounding depends on the order of additions, which depends on the length and device only."""
     device = small(shape)
     values = np.random.default_rng(4).random(40_003, np.float32)
-    given = DeviceArray.from_host(values, device)
-    first = exclusive_scan(given).to_host()
-    for _ in range(3):
-        out = DeviceArray.from_host(values, device)
-        assert_equal(exclusive_scan(out, out=out).to_host(), first)
-    expected = np.concatenate([[0], np.cumsum(values.astype("f8"))[:-1]])
+    first, *others = (function(*put(device, values)).to_host() for _ in range(4))
+    assert all(np.array_equal(first, other) for other in others)
+    sums = np.cumsum(values.astype("f8"))
+    last = values[-(values.size % 997) :] if function is within_segments else values
+    expected = last.sum(dtype="f8")
     tolerance = 4 * np.sqrt(values.size) * np.finfo(np.float32).eps
-    np.testing.assert_allclose(first, expected, rtol=tolerance)
+    np.testing.assert_allclose(first[-1], expected, rtol=tolerance)
+    if function is inclusive_scan:
+        np.testing.assert_allclose(first, sums, rtol=tolerance)
 
 
 # ------------------------------------------------------------------------ ways of calling
@@ -194,36 +163,17 @@ def test_sum_is_the_default(shape: Device) -> None:
     assert inclusive_scan(given).to_host().tolist() == [3, 4, 8, 9, 14]
 
 
-@each_strategy
-@each_shape
-def test_views(shape: Device, strategy: ScanStrategy) -> None:
-    """From the middle of an array into the middle of another one, and of itself."""
-    step = shape.capabilities.buffer_alignment // 4
-    values = draw(SUM, 9 * step)
-    given = DeviceArray.from_host(values, shape)
-    out = DeviceArray.from_host(values, shape)
-    part = slice(2 * step, 7 * step + 3)
-    expected = values.copy()
-    expected[part] = scanned(SUM, values[part], exclusive=True)
-    result = exclusive_scan(given[part], out=out[part], strategy=strategy)
-    assert_equal(result.to_host(), expected[part])
-    assert_equal(out.to_host(), expected)
-    assert_equal(given.to_host(), values)
-    exclusive_scan(given[part], out=given[part], strategy=strategy)
-    assert_equal(given.to_host(), expected)
-
-
 def test_parts_of_one_array_that_lie_apart(device: Device) -> None:
     """Input, output and total of one buffer, without a byte in common."""
     step = device.capabilities.buffer_alignment // 4
-    values = draw(SUM, 7 * step)
+    values = SUM.draw(7 * step)
     whole = DeviceArray.from_host(values, device)
     parts = whole[: 3 * step], whole[3 * step : 6 * step], whole[6 * step : 6 * step + 1]
     exclusive_scan(parts[0], out=parts[1], total=parts[2])
     expected = values.copy()
-    expected[3 * step : 6 * step] = scanned(SUM, values[: 3 * step], exclusive=True)
+    expected[3 * step : 6 * step] = scanned(SUM, values[: 3 * step], None, exclusive=True)
     expected[6 * step] = reduced(SUM, values[: 3 * step])[0]
-    assert_equal(whole.to_host(), expected)
+    assert whole.to_host().tolist() == expected.tolist()
 
 
 def test_three_launches_whatever_the_length(device: Device) -> None:
@@ -243,14 +193,14 @@ def test_three_launches_whatever_the_length(device: Device) -> None:
 def test_given_queue_is_worked_in(shape: Device) -> None:
     """Every launch of every strategy goes to the launcher's queue, and so into its profile."""
     device = small(shape)
-    values = draw(SUM, 50_000)
+    values = SUM.draw(50_000)
     given = DeviceArray.from_host(values, device)
     profile = Profile()
     launch = Launcher(device, device.profiling_queue, profile)
     results = [exclusive_scan(given, strategy=s, launch=launch) for s in SCAN_STRATEGIES]
     device.profiling_queue.finish()
-    for result in results:
-        assert_equal(result.to_host(), scanned(SUM, values, exclusive=True))
+    right = scanned(SUM, values, None, exclusive=True)
+    assert all(np.array_equal(result.to_host(), right) for result in results)
     launches = {name: time.launches for name, time in profile.summary().items()}
     chained = int(chains_by_itself(device))
     assert launches.pop("scan_chain_tiles", 0) == launches.pop("(fill)", 0) == chained
@@ -269,7 +219,7 @@ def test_several_threads_on_one_device(device: Device) -> None:
     lengths = [10_000 + 997 * k for k in range(12)]
 
     def is_right(length: int) -> bool:
-        values = draw(SUM, length)
+        values = SUM.draw(length)
         given = DeviceArray.from_host(values, device)
         total = DeviceArray.empty(1, np.uint32, device)
         scans = [inclusive_scan(given, total=total).to_host() for _ in range(5)]

@@ -6,108 +6,71 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given as for_all
 
 from clmst import Device
 from clmst.primitives.chain import chains_by_itself
 from clmst.primitives.monoid import Monoid
-from clmst.primitives.scan import exclusive_scan, inclusive_scan, segmented_scan
+from clmst.primitives.scan import segmented_scan
 from clmst.primitives.shares import STRATEGIES
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.launcher import Launcher
 from tests.primitives.mistakes import APART, IN_PLACE, NO_ARRAY, assert_refused
-from tests.primitives.operators import (
-    AFFINE,
-    SUM,
-    Array,
-    Operator,
-    any_bits,
-    assert_equal,
-    draw,
-    find,
-    minimum_by_key,
-    scanned,
-)
 from tests.primitives.shapes import (
+    assert_right,
     crowded,
     each_compiler,
     each_pair,
     each_shape,
     landmarks,
     lengths_for,
+    put,
     small,
 )
-from tests.strategies import SegmentedValues, segments
+from tests.prove.primitives.operators import operator, scanned
+from tests.strategies import Array
 
-TAIL = 5
+AFFINE, SUM = operator("affine maps"), operator("sum of u4")
+PACKED = "flags in the values"
 
-either = pytest.mark.parametrize("exclusive", [True, False], ids=["exclusive", "inclusive"])
-
-
-def lengths_of(device: Device, operator: Operator) -> list[int]:
-    return lengths_for(device, operator.dtype.itemsize, segmented=True)
+either = pytest.mark.parametrize("primitive", ["segmented_scan", "segmented_scan exclusive"])
 
 
-def flags_of(heads: Array) -> Array:
-    """Return byte flags: any byte but 0 where there is a head."""
-    return (heads * (1 + np.arange(heads.size) * 37 % 255)).astype(np.uint8)
-
-
-def scan(operator: Operator, values: Array, heads: Array, device: Device, **options: Any) -> Array:
-    given, flags = (DeviceArray.from_host(a, device) for a in (values, flags_of(heads)))
-    return segmented_scan(given, flags, monoid=operator.monoid, **options).to_host()
-
-
-def assert_scans(
-    operator: Operator, values: Array, heads: Array, device: Device, *, exclusive: bool
-) -> None:
-    expected = scanned(operator, values, heads, exclusive=exclusive)
-    assert_equal(scan(operator, values, heads, device, exclusive=exclusive), expected)
-
-
-def random_heads(rng: np.random.Generator, length: int) -> Array:
-    """Return heads: none, all, few or many of them, evenly or in clusters."""
-    density = rng.choice([0, 0.001, 0.01, 0.1, 0.5, 0.9, 1])
-    heads: Array = rng.random(length) < density
-    if rng.random() < 0.3:
-        period = rng.integers(2, 500)
-        heads &= np.arange(length) % period < rng.integers(1, period)
-    return heads
+def assert_scans(values: Array, heads: Array, device: Device, *, exclusive: bool) -> None:
+    given, flags = put(device, values, heads.astype(np.uint8))
+    found = segmented_scan(given, flags, exclusive=exclusive).to_host()
+    np.testing.assert_array_equal(found, scanned(SUM, values, heads, exclusive=exclusive))
 
 
 # ----------------------------------------------------------------------------- results
+
+
+@either
+@each_shape
+def test_every_length(shape: Device, primitive: str) -> None:
+    """No heads, all, few or many of them, evenly, in clusters, or at the end."""
+    device = small(shape)
+    lengths = lengths_for(device, 4, segmented=True)
+    assert_right(device, lengths, primitive, how="sum of u4", draws=5)
 
 
 @each_shape
 def test_random_segmentations(shape: Device) -> None:
     """Segments that end anywhere, through a hundred and more divisions of arrays of any length."""
     device = small(shape)
-    longest = lengths_of(device, SUM)[-1]
-    rng = np.random.default_rng(5)
-    for k in range(120):
-        length = int(rng.integers(1, longest + 1))
-        heads = random_heads(rng, length)
-        assert_scans(SUM, draw(SUM, length), heads, device, exclusive=k % 2 == 0)
-
-
-@either
-@each_shape
-def test_every_length(shape: Device, *, exclusive: bool) -> None:
-    device = small(shape)
-    for length in lengths_of(device, SUM):
-        heads = np.random.default_rng(length).random(length) < 0.05
-        assert_scans(SUM, draw(SUM, length), heads, device, exclusive=exclusive)
+    longest = lengths_for(device, 4, segmented=True)[-1]
+    lengths = np.random.default_rng(5).integers(1, longest + 1, 120).tolist()
+    assert_right(device, lengths, "segmented_scan", how="sum of u4", draws=1)
 
 
 @each_shape
 def test_single_heads(shape: Device) -> None:
     """One head, at the begin or end of a chunk, tile or share: what is before it is cut off."""
     device = small(shape)
-    places = lengths_of(device, SUM)
-    values = draw(SUM, places[-1] + 5)
+    places = lengths_for(device, 4, segmented=True)
+    values = SUM.draw(places[-1] + 5)
     for k, at in enumerate(places):
         heads = np.arange(values.size) == at
-        assert_scans(SUM, values, heads, device, exclusive=k % 2 == 0)
+        assert_scans(values, heads, device, exclusive=k % 2 == 0)
 
 
 @each_shape
@@ -115,123 +78,72 @@ def test_two_heads(shape: Device) -> None:
     """A segment that begins in one share and ends in another, with whole shares between them."""
     device = small(shape)
     places = sorted(landmarks(device, 4, segmented=True).values())
-    values = draw(SUM, places[-1] + 5)
+    values = SUM.draw(places[-1] + 5)
     for first in places:
         for second in places:
             heads = np.isin(np.arange(values.size), [first, second - 1])
-            assert_scans(SUM, values, heads, device, exclusive=first < second)
+            assert_scans(values, heads, device, exclusive=first < second)
 
 
 @each_pair("segmented exclusive", "segmented inclusive")
-def test_operators(shape: Device, operator: Operator, kind: str) -> None:
+def test_operators(shape: Device, name: str, kind: str) -> None:
     device = small(shape)
-    lengths = lengths_of(device, operator)
-    for length, density in ((lengths[3], 0.3), (lengths[-1], 0), (lengths[-1], 0.02)):
-        heads = np.random.default_rng(length).random(length) < density
-        exclusive = kind == "segmented exclusive"
-        assert_scans(operator, draw(operator, length), heads, device, exclusive=exclusive)
+    lengths = lengths_for(device, operator(name).dtype.itemsize, segmented=True)
+    primitive = "segmented_scan exclusive" if kind.endswith("exclusive") else "segmented_scan"
+    assert_right(device, (lengths[3], lengths[-1]), primitive, how=name, draws=4)
 
 
 @either
 @each_shape
-def test_more_work_groups_than_the_spine_takes_at_a_time(shape: Device, *, exclusive: bool) -> None:
+def test_more_work_groups_than_the_spine_takes_at_a_time(shape: Device, primitive: str) -> None:
     """With a segment over most of them, and with segments that end within one."""
     device = crowded(shape)
     length = landmarks(device, 4, segmented=True)["all shares"] - 3
-    values = draw(SUM, length)
+    values = SUM.draw(length)
     for heads in (np.arange(length) == length // 9, np.arange(length) % 7919 == 3):
-        assert_scans(SUM, values, heads, device, exclusive=exclusive)
-
-
-@each_shape
-def test_one_segment_is_a_plain_scan(shape: Device) -> None:
-    device = small(shape)
-    values = draw(SUM, lengths_of(device, SUM)[-1])
-    given = DeviceArray.from_host(values, device)
-    plain = exclusive_scan(given).to_host(), inclusive_scan(given).to_host()
-    for first in (0, 1):  # the first element begins a segment anyway
-        heads = np.zeros(values.size, bool)
-        heads[0] = first
-        for exclusive, expected in zip((True, False), plain, strict=True):
-            assert_equal(scan(SUM, values, heads, device, exclusive=exclusive), expected)
-
-
-@each_shape
-def test_segments_of_one(shape: Device) -> None:
-    device = small(shape)
-    values = draw(SUM, lengths_of(device, SUM)[-1])
-    heads = np.ones(values.size, bool)
-    assert_equal(scan(SUM, values, heads, device), values)
-    assert not scan(SUM, values, heads, device, exclusive=True).any()
-
-
-@for_all(case=segments())
-@each_shape
-def test_segments_are_scanned_one_by_one(shape: Device, case: SegmentedValues) -> None:
-    """By definition, whatever the segments: against NumPy on each of them."""
-    device = small(shape)
-    parts = np.split(case.values, np.flatnonzero(case.heads[1:]) + 1)
-    expected = np.concatenate([np.cumsum(part, dtype=np.uint32) for part in parts])
-    inclusive = scan(SUM, case.values, case.heads, device)
-    assert_equal(inclusive, expected)
-    exclusive = scan(SUM, case.values, case.heads, device, exclusive=True)
-    assert_equal(exclusive, expected - case.values)
+        assert_scans(values, heads, device, exclusive=primitive.endswith("exclusive"))
 
 
 def test_large(device: Device) -> None:
-    values = draw(SUM, 2**20 + 7)
-    heads = np.random.default_rng(1).random(values.size) < 1e-4
-    sums = np.cumsum(values, dtype=np.uint32)
-    starts = np.maximum.accumulate(np.where(heads, np.arange(values.size), 0))
-    expected = sums - np.where(starts > 0, sums[starts - 1], 0).astype(np.uint32)
-    assert_equal(scan(SUM, values, heads, device), expected)
+    assert_right(device, 2**20 + 7, "segmented_scan", how="sum of u4")
 
 
 @each_compiler
 def test_results_larger_than_the_caches(plain: Device) -> None:
     """On a CPU they go past the caches, line by line, unless a share begins within a line."""
     device = small(plain)
-    product, maximum = (find(name) for name in ("uint64 product", "float64 maximum"))
-    for operator in (SUM, product, maximum if plain.capabilities.doubles else SUM):
-        marks = landmarks(device, operator.dtype.itemsize, segmented=True)
-        tiles = 2**20 // (marks["tile"] * operator.dtype.itemsize)
-        for tiles_a_share in (tiles, tiles + 1):
-            length = tiles_a_share * marks["all shares"] - 3
-            heads = np.random.default_rng(length).random(length) < 1e-3
-            assert_scans(operator, draw(operator, length), heads, device, exclusive=False)
+    maximum = "maximum of f8" if plain.capabilities.doubles else "sum of u4"
+    for name in ("sum of u4", "product of u8", maximum):
+        size = operator(name).dtype.itemsize
+        marks = landmarks(device, size, segmented=True)
+        tiles = 2**20 // (marks["tile"] * size)
+        lengths = [count * marks["all shares"] - 3 for count in (tiles, tiles + 1)]
+        assert_right(device, lengths, "segmented_scan", how=name)
+
+
+@pytest.mark.parametrize("dtype", ["u1", "i2"])
+def test_short_elements(any_device: Device, dtype: str) -> None:
+    """Heads lie behind sums of one byte, at the next whole word."""
+    assert_right(any_device, 40_001, "segmented_scan", how=f"sum of {dtype}", draws=4)
 
 
 # ------------------------------------------------------------------------- packed flags
 
 
-def assert_scans_packed(dtype: str, device: Device, *, exclusive: bool) -> None:
-    monoid = Monoid.maximum(dtype)
-    maximum = Operator(
-        monoid=monoid, combine=np.maximum, identity=np.zeros(1, dtype), draw=any_bits(dtype)
-    )
-    top = np.dtype(dtype).type(1 << (8 * monoid.dtype.itemsize - 1))
-    rng = np.random.default_rng(7)
-    for length in lengths_of(device, maximum):
-        values, heads = draw(maximum, length) & ~top, random_heads(rng, length)
-        packed = values | np.where(heads, top, 0).astype(dtype)
-        expected = scanned(maximum, values, heads, exclusive=exclusive)
-        given = DeviceArray.from_host(packed, device)
-        result = segmented_scan(given, monoid=monoid, exclusive=exclusive)
-        assert_equal(result.to_host(), expected)
-        assert_equal(given.to_host(), packed)
-        segmented_scan(given, monoid=monoid, exclusive=exclusive, out=given)
-        assert_equal(given.to_host(), expected)
-
-
 @each_shape
 def test_packed_flags(shape: Device) -> None:
     """The top bit is a flag, and no part of the value."""
-    assert_scans_packed("u4", small(shape), exclusive=False)
+    device = small(shape)
+    lengths = lengths_for(device, 4, segmented=True)
+    assert_right(device, lengths, "segmented_scan", "u4", how=PACKED, draws=4)
 
 
+@pytest.mark.parametrize("dtype", ["u1", "u8"])
 @each_compiler
-def test_packed_flags_of_long_values(plain: Device) -> None:
-    assert_scans_packed("u8", small(plain), exclusive=True)
+def test_packed_flags_of_other_widths(plain: Device, dtype: str) -> None:
+    device = small(plain)
+    lengths = lengths_for(device, 8, segmented=True)
+    assert_right(device, lengths, "segmented_scan exclusive", dtype, how=PACKED, draws=4)
 
 
 def test_sums_of_packed_values_may_reach_the_top_bit(any_device: Device) -> None:
@@ -249,33 +161,8 @@ def test_sums_of_packed_values_may_reach_the_top_bit(any_device: Device) -> None
 def test_in_place_and_apart(shape: Device, strategy: str) -> None:
     """Neither the values nor the flags nor what lies behind the result may change."""
     device = small(shape)
-    for length in lengths_of(device, AFFINE)[::3]:
-        values, behind = draw(AFFINE, length), draw(AFFINE, TAIL, seed=1)
-        flags = flags_of(np.random.default_rng(length).random(length) < 0.05)
-        expected = scanned(AFFINE, values, flags, exclusive=False)
-        given, heads = (DeviceArray.from_host(a, device) for a in (values, flags))
-        out = DeviceArray.from_host(np.concatenate([values, behind]), device)
-        options: dict[str, Any] = {"monoid": AFFINE.monoid, "strategy": strategy}
-        assert_equal(segmented_scan(given, heads, out=out, **options).to_host(), expected)
-        assert_equal(out.to_host(), np.concatenate([expected, behind]))
-        assert_equal(given.to_host(), values)
-        segmented_scan(given, heads, out=given, **options)
-        assert_equal(given.to_host(), expected)
-        assert_equal(heads.to_host(), flags)
-
-
-def test_views(device: Device) -> None:
-    """Values and flags from the middle of arrays, into the middle of one."""
-    step = device.capabilities.buffer_alignment
-    values = draw(SUM, 5 * step)
-    flags = flags_of(np.random.default_rng(2).random(values.size) < 0.05)
-    given, heads, out = (DeviceArray.from_host(a, device) for a in (values, flags, values))
-    part = slice(step, 4 * step - 3)
-    expected = values.copy()
-    expected[part] = scanned(SUM, values[part], flags[part], exclusive=False)
-    segmented_scan(given[part], heads[part], out=out[part])
-    assert_equal(out.to_host(), expected)
-    assert_equal(given.to_host(), values)
+    lengths = lengths_for(device, 8, segmented=True)[::3]
+    assert_right(device, lengths, "segmented_scan", how="affine maps", strategy=strategy, draws=4)
 
 
 def test_three_launches_whatever_the_length(device: Device) -> None:
@@ -288,38 +175,6 @@ def test_three_launches_whatever_the_length(device: Device) -> None:
         segmented_scan(given, flags, launch=launch)
         is_one = length <= one_lane_group or chains_by_itself(device)
         assert launch.launches == (1 if is_one else 3)
-
-
-def test_rounded_sums_repeat(any_device: Device) -> None:
-    device = small(any_device)
-    values = np.random.default_rng(4).random(40_003, np.float32)
-    heads = np.random.default_rng(4).random(values.size) < 0.001
-    results = [
-        segmented_scan(*(DeviceArray.from_host(a, device) for a in (values, flags_of(heads))))
-        for _ in range(3)
-    ]
-    first = results[0].to_host()
-    for other in results[1:]:
-        assert_equal(other.to_host(), first)
-    parts = np.split(values.astype("f8"), np.flatnonzero(heads[1:]) + 1)
-    expected = np.concatenate([np.cumsum(part) for part in parts])
-    tolerance = 4 * np.sqrt(max(map(len, parts))) * np.finfo(np.float32).eps
-    np.testing.assert_allclose(first, expected, rtol=tolerance)
-
-
-def test_lightest_of_each_row(any_device: Device) -> None:
-    """What the primitives are for: the least (weight, slot) of each row of a graph."""
-    device = small(any_device)
-    operator = minimum_by_key(np.dtype("f4"))
-    values = draw(operator, 3000)
-    values["index"] = np.arange(values.size)
-    heads = np.random.default_rng(3).random(values.size) < 0.01
-    starts = np.flatnonzero(heads | (np.arange(values.size) == 0))
-    last = np.append(starts[1:], values.size) - 1
-    lightest = scan(operator, values, heads, device)[last]
-    rows = np.split(values, starts[1:])
-    expected = np.array([row[np.argmin(row["key"])] for row in rows], operator.dtype)
-    assert_equal(lightest, expected)
 
 
 # ------------------------------------------------------------------------------- errors

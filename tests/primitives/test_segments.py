@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -11,68 +10,29 @@ import pytest
 
 from clmst import Device, DeviceArray
 from clmst.core.errors import ClmstError
-from clmst.primitives import Monoid, end_flags, head_flags, segmented_reduce
-from clmst.primitives.shares import Strategy
-from tests.primitives.operators import AFFINE, assert_equal, reduced
-from tests.primitives.segments_cases import (
-    cases,
-    flagged_are_right,
-    minima_of_rows,
-    random_offsets,
-    rows_are_right,
-)
+from clmst.primitives import end_flags, head_flags, segmented_reduce
+from tests.primitives.shapes import assert_right, lengths_for
 
 
-def test_small_cases(device: Device) -> None:
-    assert [name for name, is_right in cases() if not is_right(device)] == []
-
-
-@pytest.mark.parametrize("more", [-1, 0, 1])
-@pytest.mark.parametrize("at", ["chunk", "row", "work-group", "all shares"])
-def test_every_length(device: Device, at: str, more: int) -> None:
-    assert rows_are_right(device, at=at, more=more)
-    assert flagged_are_right(device, at=at, more=more)
-
-
-def test_many_empty_rows_and_a_long_one(device: Device) -> None:
+@pytest.mark.parametrize("dtype", ["u1", "u4"])
+@pytest.mark.parametrize("segments", ["", "by offsets: "])
+def test_every_length(device: Device, segments: str, dtype: str) -> None:
     """Rows need not have elements: at the front, in between, at the end."""
-    n = 100_000
-    rng = np.random.default_rng(1)
-    values = rng.integers(0, 1 << 32, n, dtype=np.uint32)
-    cuts = np.concatenate([np.zeros(1000), np.full(5000, 3), random_offsets(rng, n - 3, 500) + 3])
-    offsets = np.concatenate([cuts, np.full(2000, n)]).astype(np.uint32)
-    found = segmented_reduce(
-        DeviceArray.from_host(values, device),
-        offsets=DeviceArray.from_host(offsets, device),
-        monoid=Monoid.minimum(np.uint32),
-    )
-    np.testing.assert_array_equal(found.to_host(), minima_of_rows(values, offsets))
+    lengths = [*lengths_for(device, 4, segmented=True), 100_000]
+    assert_right(device, lengths, "segmented_reduce", how=f"{segments}minimum of {dtype}")
+
+
+@pytest.mark.parametrize("primitive", ["head_flags", "end_flags"])
+def test_flags_of_every_length(device: Device, primitive: str) -> None:
+    assert_right(device, lengths_for(device, 4, segmented=True), primitive, "u1", draws=4)
 
 
 @pytest.mark.parametrize("strategy", ["parallel", "sequential"])
-def test_order_within_segments(device: Device, strategy: Strategy) -> None:
+def test_order_within_segments(device: Device, strategy: str) -> None:
     """Composition of affine maps does not commute."""
-    rng = np.random.default_rng(2)
-    maps, offsets = AFFINE.draw(rng, 5000), random_offsets(rng, 5000, 300)
-    found = segmented_reduce(
-        DeviceArray.from_host(maps, device),
-        offsets=DeviceArray.from_host(offsets, device),
-        monoid=AFFINE.monoid,
-        strategy=strategy,
-    )
-    rows = [reduced(AFFINE, maps[begin:end]) for begin, end in pairwise(offsets)]
-    assert_equal(found.to_host(), np.concatenate(rows))
-
-
-def test_outputs_keep_their_tails(device: Device) -> None:
-    values = DeviceArray.from_host(np.arange(10, dtype=np.uint32), device)
-    offsets = DeviceArray.from_host(np.array([0, 4, 10], np.uint32), device)
-    out = DeviceArray.from_host(np.full(5, 77, np.uint32), device)
-    assert segmented_reduce(values, offsets=offsets, out=out).to_host().tolist() == [6, 39]
-    assert out.to_host().tolist() == [6, 39, 77, 77, 77]
-    flags = DeviceArray.from_host(np.full(12, 9, np.uint8), device)
-    assert head_flags(offsets, 10, out=flags).size == 10
-    assert flags.to_host().tolist() == [1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 9, 9]
+    for segments in ("", "by offsets: "):
+        how = f"{segments}affine maps"
+        assert_right(device, 5000, "segmented_reduce", how=how, strategy=strategy, draws=4)
 
 
 def refusals(device: Device) -> dict[str, tuple[Callable[[], object], str]]:

@@ -20,8 +20,8 @@ from clmst.runtime import policy
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.capabilities import DeviceKind, LanesKind
 from clmst.runtime.specialisation import specialise
-from tests.primitives.operators import vector_of
 from tests.primitives.shapes import built, each_shape
+from tests.prove.primitives.operators import vector_of
 from tests.runtime.test_policy import CAPABILITIES
 
 ELEMENT_BYTES = (4, 8, 16, 32, 64)

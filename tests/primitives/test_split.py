@@ -19,16 +19,8 @@ from clmst.runtime.array import DeviceArray
 from clmst.runtime.capabilities import LanesKind
 from clmst.runtime.launcher import Launcher, Profile
 from tests.primitives.mistakes import assert_refused
-from tests.primitives.shapes import SHAPES
-from tests.primitives.split_cases import (
-    Array,
-    draw_records,
-    field_of,
-    same_bits,
-    shape_of,
-    split_is_right,
-    stable_order,
-)
+from tests.primitives.shapes import SHAPES, assert_right, shape_of
+from tests.prove.primitives.orders import field_of
 from tests.runtime.test_policy import CAPABILITIES
 from tests.variants import Variant
 
@@ -61,46 +53,35 @@ def shape(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> De
     return device.with_policy(tuning)
 
 
-def lengths_for(device: Device) -> list[int]:
-    """Return lengths around a lane group, a work-group, a tile, a tile for each work-group."""
-    shape = shape_of(device)
-    marks = (32, shape.work_group_size, shape.tile, shape.max_groups * shape.tile)
-    around = [mark + d for mark in marks for d in (-1, 0, 1)]
-    return sorted({0, 1, 2, *around, 2 * marks[-1] + shape.tile + 77})
-
-
 # ----------------------------------------------------------------------------- results
 
 
 def test_every_length(shape: Device) -> None:
-    for length in lengths_for(shape):
-        assert split_is_right(shape, length=length, value_words=1, start_bit=3, key_bits=9)
+    """Lengths around a lane group, a work-group, a tile, a tile for each work-group."""
+    chosen = shape_of(shape)
+    marks = (32, chosen.work_group_size, chosen.tile, chosen.max_groups * chosen.tile)
+    around = [mark + d for mark in marks for d in (-1, 0, 1)]
+    lengths = sorted({0, 1, 2, *around, 2 * marks[-1] + chosen.tile + 77})
+    assert_right(shape, lengths, "split", "V4", "V4", draws=3)
 
 
 @pytest.mark.parametrize(
-    ("words", "value_words"),
-    [(1, 0), (2, 1), (3, 2), (4, 0), (5, 3), (7, 16), (8, 1), (16, 4), (1, 12)],
-)
-def test_every_size(shape: Device, words: int, value_words: int) -> None:
-    length = 2 * shape_of(shape, max(words, value_words)).tile + 37
-    start_bit = 32 * words - 13
-    assert split_is_right(
-        shape, length=length, words=words, value_words=value_words, start_bit=start_bit, key_bits=13
-    )
+    ("size", "value"),
+    [
+        (4, 0), (8, 4), (12, 8), (16, 0), (20, 12), (28, 64), (32, 4), (64, 16), (4, 48),
+        (1, 2), (3, 2), (15, 2),
+    ],
+)  # fmt: skip
+def test_every_size(shape: Device, size: int, value: int) -> None:
+    length = 2 * shape_of(shape, max(size, value, 4) // 4).tile + 37
+    assert_right(shape, length, "split", f"V{size}", f"V{value}" if value else "", draws=4)
 
 
-@pytest.mark.parametrize("words", [1, 2, 3])
-def test_every_field(shape: Device, words: int) -> None:
-    """Whole digits and parts of them, within a word, across two and across three."""
-    length = shape_of(shape, words).tile // 4 + 99
-    fields = [(0, 1), (31, 1), (1, 4), (0, 5), (5, 8), (3, 9), (0, 16), (7, 23), (0, 31), (0, 32)]
-    fields += [(1, 33), (27, 12), (31, 2), (0, 47), (1, 63), (0, 64)]
-    fields += [(25, 64), (32, 64), (63, 2), (60, 17), (64, 32), (95, 1)]
-    for start_bit, key_bits in fields:
-        if start_bit + key_bits <= 32 * words:
-            assert split_is_right(
-                shape, length=length, words=words, start_bit=start_bit, key_bits=key_bits
-            ), (start_bit, key_bits)
+@pytest.mark.parametrize("size", [4, 8, 12])
+def test_every_field(shape: Device, size: int) -> None:
+    """Whole digits and parts of them, within a word, across two and across three; in place."""
+    lengths = (100, shape_of(shape, size // 4).tile // 4 + 99)
+    assert_right(shape, lengths, "split", f"V{size}", draws=40)
 
 
 @pytest.mark.parametrize("name", ["equal", "rising", "falling", "two", "last digit", "few", "rare"])
@@ -127,7 +108,7 @@ def test_distributions(shape: Device, name: str) -> None:
 
 def test_many_tiles(shape: Device) -> None:
     length = 1_000_003 if shape_of(shape).is_serial else 200_003
-    assert split_is_right(shape, length=length, value_words=1, key_bits=20)
+    assert_right(shape, length, "split", "V4", "V4", draws=1)
 
 
 def test_more_work_groups_than_a_work_group_has_work_items(shape: Device) -> None:
@@ -137,53 +118,13 @@ def test_more_work_groups_than_a_work_group_has_work_items(shape: Device) -> Non
     device = shape.with_policy(many)
     length = (2 * work_group + 3) * shape_of(device).tile + 5
     assert shape_of(device).divide(length)[0] > work_group
-    assert split_is_right(device, length=length, value_words=1, key_bits=6)
+    assert_right(device, length, "split", "V4", "V4", draws=1)
 
 
-@pytest.mark.parametrize("key_bits", [4, 8, 9, 16, 17])
-def test_in_place(shape: Device, key_bits: int) -> None:
-    """An odd number of passes, and an even one; one tile, and more."""
-    for length in (100, 2 * shape_of(shape, 2).tile + 5):
-        assert split_is_right(
-            shape, length=length, words=2, value_words=1, key_bits=key_bits, in_place=True
-        )
-
-
-def test_records_in_place_and_values_apart(shape: Device) -> None:
-    records, values = draw_records(2, 3000), draw_records(1, 3000)
-    given = DeviceArray.from_host(records, shape)
-    moved = DeviceArray.from_host(values, shape)
-    found, also = split(given, values=moved, key_bits=8, out=given)
-    order = stable_order(records, 0, 8)
-    assert same_bits(given.to_host(), records[order])
-    assert same_bits(found.to_host(), records[order])
-    assert same_bits(also.to_host(), values[order])
-    assert same_bits(moved.to_host(), values)
-
-
-def test_sequential_twin(shape: Device) -> None:
-    for length, words in ((0, 1), (1, 1), (70_001, 1), (4000, 5)):
-        assert split_is_right(
-            shape, length=length, words=words, value_words=2, key_bits=30, strategy="sequential"
-        )
-
-
-def test_views(shape: Device) -> None:
-    """What lies before and behind a view stays."""
-    step = max(shape.capabilities.buffer_alignment // 4, 1)
-    records = draw_records(1, 6 * step)
-    base = DeviceArray.from_host(records, shape)
-    middle = slice(2 * step, 4 * step)
-    result = split(base[middle], key_bits=32, out=base[middle])
-    records[middle] = np.sort(records[middle])
-    assert same_bits(result.to_host(), records[middle])
-    assert same_bits(base.to_host(), records)
-
-
-def test_without_values_it_returns_one_array(shape: Device) -> None:
-    records = DeviceArray.from_host(draw_records(1, 10), shape)
-    assert isinstance(split(records, key_bits=3), DeviceArray)
-    assert len(split(records, values=records, key_bits=3)) == 2
+@pytest.mark.parametrize("size", [4, 20])
+def test_sequential_twin(shape: Device, size: int) -> None:
+    lengths = (0, 1, 4000, 70_001)
+    assert_right(shape, lengths, "split", f"V{size}", "V8", strategy="sequential")
 
 
 # ---------------------------------------------------------------------------- launches
@@ -200,11 +141,12 @@ def test_one_launch_a_pass_for_one_tile_and_more_for_more(shape: Device) -> None
         (shape_of(shape).tile + 1, passes + -(-passes // 4) + 1 if is_chained else 3 * passes),
     ):
         before = launch.launches
-        records = draw_records(1, length)
+        records = np.random.default_rng(length).integers(0, 2**32, length, np.uint32)
         result = split(DeviceArray.from_host(records, shape), key_bits=20, launch=launch)
         launch.queue.finish()
         assert launch.launches - before == launches
-        assert same_bits(result.to_host(), records[stable_order(records, 0, 20)])
+        order = np.argsort(records & (2**20 - 1), kind="stable")
+        assert result.to_host().tolist() == records[order].tolist()
     by_launches = {"split_count_digits", "split_scan_counts"}
     by_sweeps = {"split_chain_count", "split_chain_start", "split_chain_scatter"}
     kernels = by_sweeps if is_chained else by_launches
@@ -310,13 +252,13 @@ def test_arrays_must_be_on_one_device() -> None:
 # ------------------------------------------------------------------- the expectations
 
 
-@pytest.mark.parametrize("words", [1, 2, 3, 5])
-def test_fields_are_those_of_python_integers(words: int) -> None:
+@pytest.mark.parametrize("size", [1, 3, 4, 8, 12, 20])
+def test_fields_are_those_of_python_integers(size: int) -> None:
     """What all the above compares with."""
-    records: Array = draw_records(words, 20)
+    records = np.frombuffer(np.random.default_rng(size).bytes(20 * size), f"V{size}")
     numbers = [int.from_bytes(record.tobytes(), "little") for record in records]
-    for start_bit in range(0, 32 * words, 7):
+    for start_bit in range(0, 8 * size, 7):
         for key_bits in (1, 13, 32, 64):
-            if start_bit + key_bits <= 32 * words:
+            if start_bit + key_bits <= 8 * size:
                 expected = [number >> start_bit & (2**key_bits - 1) for number in numbers]
                 assert field_of(records, start_bit, key_bits).tolist() == expected

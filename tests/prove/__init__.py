@@ -14,12 +14,9 @@
 `plain`         what these are compared with, in plain Python
 `primitives`    calls of primitives, compared with NumPy
 `cases`         the case of a number: a pure function of (seed, number)
-`tally`         what was run, counted
-`worker`        a process that runs blocks of cases
-`state`         what has been run so far, as a file
-`run`           workers watched: faults and hangs recorded
-`failures`      a failure as a file, and what reproduces it
-`shrink`        the same failure with fewer edges
+`state`         what has been run so far, counted, as a file
+`run`           processes that run cases, watched: faults and hangs recorded
+`failures`      a failure as a file that reproduces it, and with fewer edges
 `report`        the table of what was run
 `hashes`        one table of forests' hashes
 ==============  ===================================================================

@@ -21,18 +21,18 @@ reason, and nothing is run.
 from __future__ import annotations
 
 import argparse
-import subprocess
+import os
 import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from tests.prove import failures, report, shrink
+from tests.prove import failures, report
 from tests.prove.cases import SUBJECTS, DeviceVariants, Outcome, Plan
 from tests.prove.cases import run as run_case
-from tests.prove.run import Run
-from tests.prove.state import ROOT, State
-from tests.prove.tally import FAILURES
+from tests.prove.plants import FAULTS
+from tests.prove.run import Run, in_child, wait_for
+from tests.prove.state import FAILURES, State
 
 _SHRUNK = 5  # failures that a run shrinks
 
@@ -50,18 +50,17 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument(
         "--block", type=int, help="cases that a process runs in a row (2000; 512 of others)"
     )
-    made.add_argument("--cases", type=int, help="stop when so many have been run in all")
-    made.add_argument("--minutes", type=float, help="stop after so long")
+    made.add_argument("--cases", type=int, help="stop after this number in all")
+    made.add_argument("--minutes", type=float, help="stop after these minutes")
     made.add_argument("--workers", type=int, default=1, help="processes (default: 1)")
     made.add_argument("--time-limit", type=float, default=300.0, help="seconds of one case")
     made.add_argument("--json", type=Path, help="where the run is kept (prove-SUBJECT.json)")
     made.add_argument("--case", type=int, help="run this case alone")
     made.add_argument("--reproduce", type=Path, metavar="FILE", help="run a failure again")
-    made.add_argument("--here", action="store_true", help="in this process, not in a child")
     made.add_argument("--shrink", type=Path, metavar="FILE", help="make a failure smaller")
     made.add_argument("--shrink-seconds", type=float, default=120.0, help="time for one failure")
     made.add_argument("--report", type=Path, nargs="+", metavar="FILE", help="print the table")
-    made.add_argument("--plant", help=argparse.SUPPRESS)  # a module of tests, which plants faults
+    made.add_argument("--plant", choices=FAULTS, help=argparse.SUPPRESS)  # by tests
     return made
 
 
@@ -71,16 +70,16 @@ def main(arguments: list[str] | None = None) -> int:
     is_of_solves = given.subject == "solves"
     given.block = given.block or (2000 if is_of_solves else 512)
     given.json = given.json or Path("prove.json" if is_of_solves else f"prove-{given.subject}.json")
+    # Mesa shows its OpenCL devices only where it is asked to; children are asked with this process.
+    if any(name in (given.device or "").lower() for name in ("rusticl", "llvmpipe")):
+        os.environ["RUSTICL_ENABLE"] = "llvmpipe"
     if given.report:
         print(report.table([State.load(path) for path in given.report]))
         return 0
     if given.reproduce:
         return _reproduce(given)
     if given.shrink:
-        limit = given.time_limit
-        shrink.shrink_file(
-            given.shrink, seconds=given.shrink_seconds, limit=limit, plant=given.plant
-        )
+        _shrink(given.shrink, given)
         return 0
     if given.case is not None:
         return _one(given)
@@ -92,9 +91,8 @@ def _plan(given: argparse.Namespace) -> Plan:
 
 
 def _reproduce(given: argparse.Namespace) -> int:
-    if given.here:
-        return _tell(failures.run_here(given.reproduce, given.plant))
-    return _tell(failures.run_in_child(given.reproduce, given.time_limit, given.plant))
+    case, record = failures.read(given.reproduce)
+    return _tell(in_child(case, record["device"], given.time_limit, given.plant))
 
 
 def _tell(outcome: Outcome) -> int:
@@ -127,7 +125,7 @@ def _run(given: argparse.Namespace) -> int:
         until_cases=given.cases,
         minutes=given.minutes,
         time_limit=given.time_limit,
-        plant=given.plant,
+        fault=given.plant,
     )()
     if refused is not None:
         print(f"refused: {refused}")
@@ -136,7 +134,7 @@ def _run(given: argparse.Namespace) -> int:
         print(f"  {subject}: {count:,}")
     files = _write_failures(state, path, state.failures[known:])
     for file in files:
-        _shrink_in_child(file, given)
+        _shrink(file, given)
         print(f"seed {state.plan.seed}, {failures.read(file)[0]}")
         print(f"python -m tests.prove --reproduce {file}")
     return int(bool(state.failures))
@@ -157,18 +155,11 @@ def _write_failures(state: State, path: Path, found: Iterable[dict[str, Any]]) -
     return list(files.values())
 
 
-def _shrink_in_child(file: Path, given: argparse.Namespace) -> None:
+def _shrink(file: Path, given: argparse.Namespace) -> None:
     """Shrink a failure in a process of its own: whatever that comes to, the file is a failure."""
-    command = [sys.executable, "-m", "tests.prove", "--shrink", str(file.resolve())]
-    command += ["--shrink-seconds", str(given.shrink_seconds)]
-    command += ["--time-limit", str(given.time_limit)]
-    command += ["--plant", given.plant] if given.plant else []
+    how = {"seconds": given.shrink_seconds, "limit": given.time_limit, "fault": given.plant}
     limit = 2 * given.shrink_seconds + 2 * given.time_limit
-    try:
-        subprocess.run(
-            command, cwd=ROOT, env=failures.environment(given.device), check=False, timeout=limit
-        )
-    except subprocess.TimeoutExpired:
+    if not wait_for(failures.shrink_file, file.resolve(), limit, how):
         print(f"{file}: shrinking ended after {limit:g} s")
 
 

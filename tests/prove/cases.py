@@ -22,7 +22,7 @@ REST = ("repeated", *subjects.GRAPHS)
 SUBJECTS = ("solves", "primitives", "rest", *REST)
 PER_GRAPH = 8  # cases of each graph, in a row
 _DENSE = 700  # vertices that dense is given at most: beyond, "auto" takes its turn
-_CHECKED = 16  # of so many graphs one checks the oracle itself
+_CHECKED = 16  # one graph in 16 checks the oracle itself
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

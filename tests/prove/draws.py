@@ -38,7 +38,7 @@ class Draws:
         return self.word() % bound
 
     def one_in(self, count: int) -> bool:
-        """Return True once in so many times."""
+        """Return True once in `count` times on average."""
         return self.below(count) == 0
 
     def choice(self, values: Sequence[T]) -> T:

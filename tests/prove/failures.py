@@ -1,134 +1,189 @@
-"""A failure as a file that reproduces it, on its own: the graph or the call, not its number."""
+"""A failure as a file that reproduces it on its own, and the same failure made smaller."""
 
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from clmst.core.weight_keys import Array
-from tests.prove.cases import Case, DeviceVariants, Outcome, run
+from tests.prove import input_forms
+from tests.prove.cases import Case, DeviceVariants, run
+from tests.prove.plants import plant
 from tests.prove.primitives.case import PrimitiveCase
+from tests.prove.run import in_child
 from tests.prove.sample import Sample
-from tests.prove.state import ROOT
+from tests.prove.state import replace_file
+from tests.prove.weights import of_ranks
 
-CRASHED, HUNG = "crash", "hang"
-_NAMES = ("variant", "algorithm", "option", "maximum", "input_form", "lowered", "key")
+AnyCase = Case | PrimitiveCase
+Fails = Callable[[Any], bool]
+Smaller = Callable[[Any, int], Iterator[Any]]
+
+_NAMES = ("subject", "variant", "algorithm", "option", "maximum", "input_form", "lowered", "key")
 
 
-def write(
-    path: Path, case: Case | PrimitiveCase, *, device: str | None, verdict: str, **more: Any
-) -> None:
+def write(path: Path, case: AnyCase, *, device: str | None, verdict: str, **more: Any) -> None:
     """Write a case, replacing the file whole."""
-    record = {"verdict": verdict, **more, "device": device, **_as_json(case)}
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_suffix(f".{os.getpid()}.tmp")
-    temporary.write_text(json.dumps(record) + "\n", encoding="utf-8")
-    temporary.replace(path)
+    replace_file(path, {"verdict": verdict, **more, "device": device, **_as_json(case)})
 
 
 def read(path: Path) -> tuple[Any, dict[str, Any]]:
     """Return the Case or PrimitiveCase of a file, and all that stands there."""
     record = json.loads(path.read_text(encoding="utf-8"))
-    if record.get("subject") == PrimitiveCase.subject:
+    if record["subject"] == PrimitiveCase.subject:
         return PrimitiveCase.of_json(record), record
-    graph = record["graph"]
-    dtype = np.dtype(graph["dtype"])
-    coordinates = graph["coordinates"]
-    drawn = Sample(
-        family=graph["family"],
-        shape=graph["shape"],
-        order=graph["order"],
-        n=graph["n"],
-        u=np.array(graph["u"], np.int64),
-        v=np.array(graph["v"], np.int64),
-        w=_weights(graph["w"], dtype),
-        coordinates=None if coordinates is None else np.array(coordinates, np.float64),
-        metric=graph["metric"],
-    )
-    subject = record.get("subject", "solves")
-    return Case(sample=drawn, subject=subject, **{name: record[name] for name in _NAMES}), record
+    graph = record["graph"] | {name: np.array(record["graph"][name], np.int64) for name in "uv"}
+    dtype, weights = np.dtype(graph.pop("dtype")), graph["w"]
+    if dtype.kind == "f":
+        weights = [float.fromhex(x) for x in weights]
+    if graph["coordinates"] is not None:
+        graph["coordinates"] = np.array(graph["coordinates"], np.float64)
+    drawn = Sample(**graph | {"w": np.array(weights, dtype)})
+    return Case(sample=drawn, **{name: record[name] for name in _NAMES}), record
 
 
-def _as_json(case: Case | PrimitiveCase) -> dict[str, Any]:
-    """Return all that tells a case."""
+def _as_json(case: AnyCase) -> dict[str, Any]:
+    """Return all that tells a case; floats are texts that keep every bit."""
     if isinstance(case, PrimitiveCase):
         return case.as_json()
-    drawn = case.sample
-    return {
-        "subject": case.subject,
-        **{name: getattr(case, name) for name in _NAMES},
-        "graph": {
-            "family": drawn.family,
-            "shape": drawn.shape,
-            "order": drawn.order,
-            "n": drawn.n,
-            "u": drawn.u.tolist(),
-            "v": drawn.v.tolist(),
-            "dtype": drawn.w.dtype.name,
-            "w": _exactly(drawn.w),
-            "coordinates": None if drawn.coordinates is None else drawn.coordinates.tolist(),
-            "metric": drawn.metric,
-        },
+    w = case.sample.w
+    exactly: Callable[[Any], Any] = float.hex if w.dtype.kind == "f" else int
+    graph = {
+        name: value.tolist() if isinstance(value, np.ndarray) else value
+        for name, value in asdict(case.sample).items()
     }
+    graph |= {"dtype": w.dtype.name, "w": [exactly(x) for x in w.tolist()]}
+    return {name: getattr(case, name) for name in _NAMES} | {"graph": graph}
 
 
-def _exactly(weights: Array) -> list[Any]:
-    """Return weights as numbers, floats as texts that keep every bit."""
-    values = weights.tolist()
-    return [x.hex() for x in values] if weights.dtype.kind == "f" else [int(x) for x in values]
+# ----------------------------------------------------------------------------- smaller
 
 
-def _weights(values: list[Any], dtype: np.dtype[Any]) -> Array:
-    if dtype.kind == "f":
-        values = [float.fromhex(x) for x in values]
-    return np.array(values, dtype)
+def shrink(case: Any, fails: Fails, until: float, kept: Callable[[Any], object]) -> Any:
+    """Return the smallest case found that still fails.
+
+    Parameters
+    ----------
+    case : Case or PrimitiveCase
+        One that fails.
+    fails : callable
+        Whether a case fails in the same way.
+    until : float
+        When to stop, as of :func:`time.monotonic`.
+    kept : callable
+        Called with every smaller case that fails.
+    """
+    ways: tuple[Smaller, ...] = tuple(
+        map(_of_samples, (_fewer_vertices, _fewer_edges, _simpler_weights))
+    )
+    if isinstance(case, PrimitiveCase):
+        ways = (PrimitiveCase.smaller,)
+    changed = True
+    while changed:
+        changed = False
+        for smaller in ways:
+            step = _least(case, smaller, fails, until, kept)
+            changed |= step is not case
+            case = step
+    return case
 
 
-# --------------------------------------------------------------------------- once more
+def _of_samples(smaller: Callable[[Sample, int], Iterator[Sample]]) -> Smaller:
+    def cases(case: Case, part: int) -> Iterator[Case]:
+        made = (replace(case, sample=sample) for sample in smaller(case.sample, part))
+        return (one for one in made if _is_possible(one))
+
+    return cases
 
 
-def run_here(path: Path, plant: str | None = None) -> Outcome:
-    """Run the case of a file in this process."""
-    if plant:
-        __import__(plant)
+def _least(
+    case: Any, smaller: Smaller, fails: Fails, until: float, kept: Callable[[Any], object]
+) -> Any:
+    """Take parts away, halves first, then ever smaller ones, as long as the case fails."""
+    part = case.size
+    while part >= 1:
+        found = None
+        for candidate in smaller(case, part):
+            if time.monotonic() > until:
+                return case
+            if fails(candidate):
+                found = candidate
+                break
+        if found is None:
+            part //= 2
+        else:
+            case = found
+            kept(case)
+    return case
+
+
+def _is_possible(case: Case) -> bool:
+    """Whether the graph can still go the same way."""
+    if case.subject != "solves":
+        return True
+    names = [name for name, _ in input_forms.applicable(case.sample, case.algorithm)]
+    return case.input_form.startswith("repeated") or case.input_form in names
+
+
+def _fewer_vertices(sample: Sample, part: int) -> Iterator[Sample]:
+    for start in range(0, sample.n, part):
+        yield sample.induced(_without(sample.n, start, part))
+
+
+def _fewer_edges(sample: Sample, part: int) -> Iterator[Sample]:
+    if sample.coordinates is None:
+        for start in range(0, sample.m, part):
+            yield sample.keeping(_without(sample.m, start, part))
+
+
+def _without(size: int, start: int, part: int) -> Array:
+    return np.concatenate([np.arange(start), np.arange(min(start + part, size), size)])
+
+
+def _simpler_weights(sample: Sample, part: int) -> Iterator[Sample]:
+    """Yield ranks from 0 in place of weights, if they are not that already."""
+    if part > 1 or sample.coordinates is not None or sample.w.dtype.kind == "b":
+        return
+    _, ranks = np.unique(sample.w, return_inverse=True)
+    simple = of_ranks(np.arange(sample.m), sample.w.dtype)[ranks]
+    if not np.array_equal(simple, sample.w):
+        yield sample.with_weights(simple)
+
+
+def shrink_file(path: Path, *, seconds: float, limit: float, fault: str | None = None) -> None:
+    """Shrink the failure of a file, which is replaced by every smaller one that is found.
+
+    Parameters
+    ----------
+    path : Path
+    seconds : float
+        When to stop.
+    limit : float
+        Seconds of one case, where a case may hang.
+    fault : str or None
+        A name in :data:`tests.prove.plants.FAULTS`.
+    """
+    plant(fault)
     case, record = read(path)
-    return run(case, DeviceVariants(record["device"]))
+    device, verdict = record["device"], record["verdict"]
+    more: dict[str, Any] = {
+        name: record[name] for name in ("seed", "number", "detail") if name in record
+    }
+    more["found with"] = record.get("found with", case.sizes)
 
+    def keep(smaller: AnyCase) -> None:
+        write(path, smaller, device=device, verdict=verdict, **more)
 
-def run_in_child(path: Path, limit: float, plant: str | None = None) -> Outcome:
-    """Run the case of a file in a process of its own, which may end or hang."""
-    command = [sys.executable, "-m", "tests.prove", "--reproduce", str(path), "--here"]
-    command += ["--plant", plant] if plant else []
-    _, record = read(path)
-    try:
-        done = subprocess.run(
-            command,
-            cwd=ROOT,
-            env=environment(record["device"]),
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=limit,
-        )
-    except subprocess.TimeoutExpired:
-        return Outcome(verdict=HUNG, detail=f"no answer within {limit:g} s")
-    lines = done.stdout.strip().splitlines()
-    if done.returncode not in (0, 1) or not lines:
-        last = (done.stderr.strip().splitlines() or [""])[-1]
-        return Outcome(verdict=CRASHED, detail=f"{last[:300]} (status {done.returncode})")
-    verdict, _, detail = lines[-1].partition(": ")
-    return Outcome(verdict=verdict, detail=detail)
-
-
-def environment(device: str | None) -> dict[str, str]:
-    """Return a child's environment; Mesa shows its OpenCL devices only where it is asked to."""
-    found = dict(os.environ)
-    if device and any(name in device.lower() for name in ("rusticl", "llvmpipe")):
-        found["RUSTICL_ENABLE"] = "llvmpipe"
-    return found
+    keep(case)
+    if verdict in ("crash", "hang"):
+        fails: Fails = lambda one: in_child(one, device, limit, fault).verdict == verdict  # noqa: E731
+    else:
+        variants = DeviceVariants(device)
+        fails = lambda one: run(one, variants).verdict == verdict  # noqa: E731
+    shrink(case, fails, time.monotonic() + seconds, keep)

@@ -1,95 +1,136 @@
-"""Workers that are watched: blocks handed out, faults and hangs recorded."""
+"""Processes that run cases and are watched: a driver's fault ends one of them, not the run."""
 
 from __future__ import annotations
 
-import json
-import queue
-import subprocess
+import multiprocessing
+import os
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any
 
-import numpy as np
+from clmst import UnsupportedDeviceError
+from clmst.bench import machine
+from tests.prove.cases import DeviceVariants, Outcome, Plan
+from tests.prove.cases import run as run_case
+from tests.prove.plants import plant
+from tests.prove.state import FAILURES, State, Tally, sources
 
-from tests.prove.failures import environment
-from tests.prove.state import ROOT, State, sources
-from tests.prove.tally import Tally
-
+_SPAWN = multiprocessing.get_context("spawn")  # no child shares a driver's threads
 _SAVE_EVERY = 10.0  # seconds
 _START_LIMIT = 300.0  # seconds that a worker may take to be ready
 _MOST_FAULTS = 50  # processes lost in one run, after which no other is started
 # Blocks that a worker runs before another takes its place: programs stay in memory until then.
 _BLOCKS_A_WORKER = 10
+UNIT, UNIT_SECONDS = 200, 5.0  # cases and seconds between two reports, at most
 
 
-class Worker:
-    """One child process, and a thread that reads what it reports.
+class Child:
+    """One child process, with a connection to it.
 
     Parameters
     ----------
-    state : State
-        Says which plan and device.
+    work : callable
+        What it does, called with the connection's other end and `arguments`.
     folder : Path
-        For its log, and for the file in which it keeps the number of its case.
-    number : int
-    reports : queue.Queue
-        Where (worker, report) goes; (worker, None) at its end.
-    plant : str or None
-        A module that the process imports first: tests plant faults so.
+        For what it writes to standard output and error, as drivers do.
+    fault : str or None
+        A name in :data:`tests.prove.plants.FAULTS`, which tests plant in the process.
     """
 
     def __init__(
-        self, state: State, folder: Path, number: int, reports: Any, plant: str | None
+        self, work: Callable[..., None], folder: Path, fault: str | None, *arguments: Any
     ) -> None:
+        descriptor, log = tempfile.mkstemp(dir=folder)
+        os.close(descriptor)
+        self._log = Path(log)
+        self.connection, other = _SPAWN.Pipe()
+        self.process = _SPAWN.Process(
+            target=_begin, args=(work, log, fault, other, *arguments), daemon=True
+        )
+        self.process.start()
+        other.close()  # so that the child's end is the end of the connection
+
+    def stop(self) -> str:
+        """End the process, if it has not ended by itself; return its last words and status."""
+        self.connection.close()
+        self.process.join(0.2)
+        self.process.kill()
+        self.process.join()
+        lines = self._log.read_text(errors="replace").strip().splitlines()
+        return f"{lines[-1][:300] if lines else ''} (status {self.process.exitcode})"
+
+
+def _begin(work: Callable[..., None], log: str, fault: str | None, *arguments: Any) -> None:
+    with Path(log).open("wb") as file:
+        os.dup2(file.fileno(), 1)
+        os.dup2(file.fileno(), 2)
+    plant(fault)
+    work(*arguments)
+
+
+# -------------------------------------------------------------------------- one case
+
+
+def in_child(case: Any, device: str | None, limit: float, fault: str | None) -> Outcome:
+    """Run a case in a process of its own, which may end or hang."""
+    with tempfile.TemporaryDirectory(prefix="clmst-prove-") as folder:
+        child = Child(_one, Path(folder), fault, case, device)
+        outcome = None
+        if not child.connection.poll(limit):
+            outcome = Outcome(verdict="hang", detail=f"no answer within {limit:g} s")
+        else:
+            with suppress(EOFError):
+                outcome = child.connection.recv()
+        words = child.stop()
+    return outcome or Outcome(verdict="crash", detail=words)
+
+
+def _one(connection: Connection, case: Any, device: str | None) -> None:
+    connection.send(run_case(case, DeviceVariants(device)))
+
+
+def wait_for(work: Callable[..., None], path: Path, limit: float, how: dict[str, Any]) -> bool:
+    """Do work on a file in a process of its own; return whether that ended within some seconds."""
+    process = _SPAWN.Process(target=work, args=(path,), kwargs=how)  # which has children itself
+    process.start()
+    process.join(limit)
+    has_ended = process.exitcode is not None
+    process.kill()
+    process.join()
+    return has_ended
+
+
+# ---------------------------------------------------------------------------- workers
+
+
+class Worker(Child):
+    """A child that runs blocks of cases, and reports what came of them."""
+
+    def __init__(self, state: State, folder: Path, fault: str | None) -> None:
         self.task: tuple[int, int, int] | None = None  # block, next case, end
         self.is_ready = False
         self.n_blocks = 0
-        shared, self._log = folder / f"progress-{number}", folder / f"log-{number}"
-        shared.write_bytes(np.array([-1], np.int64).tobytes())
-        self._progress = np.memmap(shared, np.int64, "r", shape=(1,))
+        # Before each case its number goes there: so it is known which one ended the process.
+        self._progress = _SPAWN.Value("q", -1, lock=False)
         self._seen, self._since = -2, time.monotonic()
-        command = [sys.executable, "-m", "tests.prove.worker", "--progress", str(shared)]
-        command += ["--seed", str(state.plan.seed), "--block", str(state.plan.block)]
-        command += ["--subject", state.plan.subject]
-        command += ["--device", state.device] if state.device else []
-        command += ["--plant", plant] if plant else []
-        with self._log.open("wb") as log:
-            self.process = subprocess.Popen(
-                command,
-                cwd=ROOT,
-                env=environment(state.device),
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=log,
-            )
-        threading.Thread(target=self._listen, args=(reports,), daemon=True).start()
-
-    def _listen(self, reports: Any) -> None:
-        assert self.process.stdout is not None
-        with self.process.stdout as lines:
-            for line in lines:
-                reports.put((self, json.loads(line)))
-        reports.put((self, None))
+        super().__init__(_work, folder, fault, self._progress, state.plan, state.device)
 
     def give(self, task: tuple[int, int, int], *, skip: list[int], until: float) -> None:
         """Let it run the cases of a block."""
         self.task = task
         self.n_blocks += 1
-        line = json.dumps({"first": task[1], "end": task[2], "skip": skip, "until": until})
-        assert self.process.stdin is not None
         with suppress(BrokenPipeError):  # its end will be seen
-            self.process.stdin.write(line.encode() + b"\n")
-            self.process.stdin.flush()
+            self.connection.send((range(*task[1:]), skip, until))
 
     @property
     def case(self) -> int:
         """The case that it is at, -1 for none."""
-        return int(self._progress[0])
+        return int(self._progress.value)
 
     def stuck_for(self) -> float:
         """Return the seconds for which it has been at the same case."""
@@ -97,18 +138,76 @@ class Worker:
             self._seen, self._since = self.case, time.monotonic()
         return time.monotonic() - self._since
 
-    def last_words(self) -> str:
-        """Return the last line that it wrote to standard error."""
-        lines = self._log.read_text(errors="replace").strip().splitlines()
-        return lines[-1][:300] if lines else ""
 
-    def stop(self) -> int:
-        """End the process, if it has not ended by itself; return its status."""
-        assert self.process.stdin is not None
-        with suppress(BrokenPipeError):
-            self.process.stdin.close()
-        self.process.kill()
-        return self.process.wait()
+def _work(connection: Connection, progress: Any, plan: Plan, device: str | None) -> None:
+    """Run what the parent sends, until it closes the connection."""
+    try:
+        variants = DeviceVariants(device)
+    except UnsupportedDeviceError as error:
+        connection.send({"refused": str(error)})
+        return
+    connection.send({"ready": machine.facts(variants.device)})
+    with suppress(EOFError):
+        while True:
+            numbers, skip, until = connection.recv()
+            while numbers and time.time() < until:
+                last = min(time.time() + UNIT_SECONDS, until)
+                done, tally, failures = run_unit(
+                    plan, variants, progress, numbers, skip=skip, until=last
+                )
+                numbers = range(done, numbers.stop)
+                connection.send({"done": done, "tally": tally, "failures": failures})
+            connection.send({"finished": True})
+
+
+def run_unit(
+    plan: Plan,
+    variants: DeviceVariants,
+    progress: Any,
+    numbers: range,
+    *,
+    skip: list[int],
+    until: float,
+) -> tuple[int, Tally, list[dict[str, Any]]]:
+    """Run some cases, at least one; return the next, and what came of them.
+
+    Parameters
+    ----------
+    plan : Plan
+    variants : DeviceVariants
+    progress : object
+        Its value becomes the number of the present case, -1 at the end.
+    numbers : range
+    skip : list of int
+        Cases that have ended a process before.
+    until : float
+        When to stop, as of :func:`time.time`.
+    """
+    tally, failures = Tally(), []
+    done = numbers.start
+    for number in numbers[:UNIT]:
+        if number > numbers.start and time.time() >= until:
+            break
+        done = number + 1
+        if number in skip:
+            continue
+        progress.value = number
+        case = plan.case(number)
+        doubt = plan.doubts(number, case)
+        outcome = run_case(case, variants)
+        tally.note(case, outcome, oracle_checked=plan.checks_oracle(number))
+        known = {
+            "number": number,
+            "named": case.named,
+            "variant": case.variant,
+            "case": str(case),
+        }
+        if doubt is not None:
+            failures.append({**known, "verdict": "wrong oracle", "detail": doubt})
+        if outcome.verdict in FAILURES:
+            failures.append({**known, "verdict": outcome.verdict, "detail": outcome.detail})
+    progress.value = -1
+    return done, tally, failures
 
 
 class Run:
@@ -127,8 +226,8 @@ class Run:
     minutes : float or None
     time_limit : float
         Seconds of one case, the building of its programs included.
-    plant : str or None
-        As of :class:`Worker`.
+    fault : str or None
+        As of :class:`Child`.
     """
 
     def __init__(
@@ -140,20 +239,17 @@ class Run:
         until_cases: int | None = None,
         minutes: float | None = None,
         time_limit: float = 300.0,
-        plant: str | None = None,
-        on_progress: Callable[[str], object] = print,
+        fault: str | None = None,
     ) -> None:
-        self.state, self._path, self._on_progress = state, path, on_progress
-        self._n_workers, self._time_limit, self._plant = workers, time_limit, plant
+        self.state, self._path = state, path
+        self._n_workers, self._time_limit, self._fault = workers, time_limit, fault
         self._until_cases = until_cases
         self._until = time.time() + 60 * minutes if minutes is not None else 1e300
         self._blocks = state.blocks()
         self._again: list[tuple[int, int, int]] = []  # what lost workers have left undone
         self._handed = 0  # cases that workers have been given and not reported
         self._lost: dict[int, list[int]] = {}  # by block, the cases that ended a worker
-        self._reports: queue.Queue[tuple[Worker, dict[str, Any] | None]] = queue.Queue()
         self._workers: list[Worker] = []
-        self._n_started = 0
         self._record: dict[str, Any] = {}
 
     def __call__(self) -> str | None:
@@ -181,19 +277,18 @@ class Run:
         return self._record.get("refused")
 
     def _start(self, folder: Path) -> None:
-        worker = Worker(self.state, folder, self._n_started, self._reports, self._plant)
-        self._n_started += 1
-        self._workers.append(worker)
+        self._workers.append(Worker(self.state, folder, self._fault))
 
     def _step(self, folder: Path) -> None:
-        """Take one report, or none for half a second; then look for workers that hang."""
-        with suppress(queue.Empty):
-            worker, report = self._reports.get(timeout=0.5)
-            if worker in self._workers:
-                if report is None:
-                    self._lose(worker, "crash", folder)
-                else:
-                    self._take(worker, report, folder)
+        """Take reports, waiting for half a second; then look for workers that hang."""
+        ready = wait([worker.connection for worker in self._workers], timeout=0.5)
+        for worker in [one for one in self._workers if one.connection in ready]:
+            try:
+                report = worker.connection.recv()
+            except (EOFError, ConnectionResetError):
+                self._lose(worker, "crash", folder)
+            else:
+                self._take(worker, report, folder)
         for worker in tuple(self._workers):
             limit = self._time_limit if worker.is_ready else _START_LIMIT
             if worker.stuck_for() > limit:
@@ -211,7 +306,7 @@ class Run:
             worker.task = (block, report["done"], end)
             self._handed -= report["done"] - first
             self.state.done[block] = report["done"]
-            self.state.tally.add(Tally(report["tally"]))
+            self.state.tally.update(report["tally"])
             for failure in report["failures"]:
                 self._fail(failure)
             return
@@ -238,27 +333,21 @@ class Run:
         if end <= first:
             return False
         self._handed += end - first
-        skip = self._lost.get(block, [])
-        worker.give((block, first, end), skip=skip, until=self._until)
+        worker.give((block, first, end), skip=self._lost.get(block, []), until=self._until)
         return True
 
     def _fail(self, failure: dict[str, Any]) -> None:
         if self.state.fail(failure):
-            self._on_progress(
-                f"case {failure['number']}: {failure['verdict']}: {failure['detail'][:400]}"
-            )
+            print(f"case {failure['number']}: {failure['verdict']}: {failure['detail'][:400]}")
 
     def _lose(self, worker: Worker, verdict: str, folder: Path) -> None:
         """Record the case at which a worker ended or hung; another one goes on without it."""
         case, task = worker.case, worker.task
         self._workers.remove(worker)
-        status = worker.stop()
-        words = f"{worker.last_words()} (status {status})"
+        words = worker.stop()
         if task is None or case < 0:
             raise RuntimeError(f"a worker ended before its first case: {words}")
-        counts = self.state.tally.counts
-        counts[f"verdict/{verdict}"] += 1
-        counts["total/cases"] += 1
+        self.state.tally.update([f"verdict/{verdict}", "total/cases"])
         detail = words if verdict == "crash" else f"no answer within {self._time_limit:g} s"
         self._fail({"number": case, "verdict": verdict, "detail": detail})
         self._lost.setdefault(task[0], []).append(case)
@@ -267,4 +356,4 @@ class Run:
         if sum(map(len, self._lost.values())) < _MOST_FAULTS:
             self._start(folder)
         else:
-            self._on_progress(f"{_MOST_FAULTS} cases ended their process; no other is started")
+            print(f"{_MOST_FAULTS} cases ended their process; no other is started")

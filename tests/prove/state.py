@@ -1,4 +1,4 @@
-"""What has been run so far, kept in a file of JSON."""
+"""What has been run so far: counted, and kept in a file of JSON."""
 
 from __future__ import annotations
 
@@ -13,11 +13,46 @@ from pathlib import Path
 from typing import Any
 
 from clmst.runtime import source
-from tests.prove.cases import Plan
-from tests.prove.tally import Tally
+from tests.prove.cases import Case, Outcome, Plan
+from tests.prove.primitives.case import PrimitiveCase
 
 ROOT = Path(__file__).resolve().parents[2]
 _KEPT = 10  # failures that are kept in full of each kind; all are counted
+FAILURES = ("wrong", "error", "foreign error", "crash", "hang")
+
+
+class Tally(Counter[str]):
+    """Counts by names, which are "table/entry".
+
+    The table "combinations" counts right answers by algorithm with option, dtype and variant; all
+    other tables count every outcome of a case.
+    """
+
+    def note(self, case: Case | PrimitiveCase, outcome: Outcome, *, oracle_checked: bool) -> None:
+        """Count a case."""
+        subject = f"subject/{case.subject}: {outcome.verdict}"
+        self.update([f"verdict/{outcome.verdict}", subject, *case.counted, "total/cases"])
+        compared = "results" if isinstance(case, PrimitiveCase) else "forests"
+        is_right = outcome.verdict == "right"
+        self[f"total/{compared} compared"] += outcome.solves if is_right else 0
+        self["total/oracle checked"] += oracle_checked
+        if is_right and isinstance(case, Case) and case.subject == "solves":
+            self[f"combinations/{case.named}|{case.dtype}|{case.variant}"] += 1
+        if outcome.verdict == "refused":
+            self[f"refused/{case.named}: {outcome.detail.splitlines()[0][:160]}"] += 1
+
+    def table(self, name: str) -> dict[str, int]:
+        """Return one table, by its entries."""
+        found = ((key.partition("/"), count) for key, count in sorted(self.items()))
+        return {entry: count for (table, _, entry), count in found if table == name}
+
+
+def replace_file(path: Path, record: dict[str, Any], indent: int | None = None) -> None:
+    """Write a record as JSON, replacing the file whole."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_suffix(f".{os.getpid()}.tmp")
+    temporary.write_text(json.dumps(record, indent=indent) + "\n", encoding="utf-8")
+    temporary.replace(path)
 
 
 @dataclass(kw_only=True)
@@ -47,8 +82,13 @@ class State:
 
     @property
     def cases(self) -> int:
-        """How many cases have been run."""
-        return self.tally.counts["total/cases"]
+        """The number of cases that have been run."""
+        return self.tally["total/cases"]
+
+    @property
+    def seconds(self) -> float:
+        """The seconds that all runs took."""
+        return float(sum(one["seconds"] for one in self.runs))
 
     def fail(self, failure: dict[str, Any]) -> bool:
         """Record a failure, unless many of its kind are known; return whether it was."""
@@ -60,38 +100,30 @@ class State:
 
     def save(self, path: Path) -> None:
         """Write everything, replacing the file whole."""
-        verdicts = self.tally.table("verdict")
         record = {
             "cases": self.cases,
-            "wrong": verdicts.get("wrong", 0),
+            "wrong": self.tally["verdict/wrong"],
             "failures": self.failures,
             "seed": self.plan.seed,
             "block": self.plan.block,
             "subject": self.plan.subject,
             "device": self.device,
-            "seconds": round(sum(one["seconds"] for one in self.runs), 1),
+            "seconds": round(self.seconds, 1),
             "runs": self.runs,
-            "counts": self.tally.as_json(),
+            "counts": dict(sorted(self.tally.items())),
             "done": {str(block): end for block, end in sorted(self.done.items())},
         }
-        path.parent.mkdir(parents=True, exist_ok=True)
-        temporary = path.with_suffix(f".{os.getpid()}.tmp")
-        temporary.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
-        temporary.replace(path)
+        replace_file(path, record, indent=1)
 
     @classmethod
     def load(cls, path: Path) -> State:
         """Read what :meth:`save` wrote."""
         record = json.loads(path.read_text(encoding="utf-8"))
         return cls(
-            plan=Plan(
-                seed=record["seed"],
-                block=record["block"],
-                subject=record.get("subject", "solves"),
-            ),
+            plan=Plan(seed=record["seed"], block=record["block"], subject=record["subject"]),
             device=record["device"],
             done={int(block): end for block, end in record["done"].items()},
-            tally=Tally.of_json(record["counts"]),
+            tally=Tally(record["counts"]),
             failures=record["failures"],
             runs=record["runs"],
         )

@@ -8,15 +8,17 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from tests.prove import __main__ as command
-from tests.prove import cases, failures, shrink, worker
+from tests.prove import cases, failures
 from tests.prove.cases import Plan
-from tests.prove.plants.planting import is_struck
+from tests.prove.plants import FAULTS, is_struck
+from tests.prove.run import in_child, run_unit
 from tests.prove.state import State
 
 SEED = 31  # whose first block is of i4, maximum, and as the device is
@@ -27,20 +29,20 @@ def run(path: Path, *arguments: str) -> int:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("verdict", ["wrong", "foreign error", "crash", "hang"])
+@pytest.mark.parametrize("verdict", FAULTS)
 def test_planted_fault_is_found_and_shrunk(
     tmp_path: Path, verdict: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A star of three edges is the least graph with a vertex of three."""
-    path, plant = tmp_path / "run.json", f"tests.prove.plants.{verdict.split(maxsplit=1)[0]}"
+    path = tmp_path / "run.json"
     # What ends a process or hangs takes a process a step: here only few steps are taken.
     seconds, limit = {"crash": ("5", "60"), "hang": ("1", "10")}.get(verdict, ("30", "60"))
-    few = ("--plant", plant, "--shrink-seconds", seconds, "--time-limit", limit)
+    options = ("--plant", verdict, "--shrink-seconds", seconds, "--time-limit", limit)
     number = first_struck()
-    assert run(path, "--cases", str(number + 2), *few) == 1
+    assert run(path, "--cases", str(number + 2), *options) == 1
     printed = capsys.readouterr().out
     state = json.loads(path.read_text())
-    assert state["counts"]["verdict"][verdict] == 1
+    assert state["counts"][f"verdict/{verdict}"] == 1
     assert state["cases"] == number + 2  # goes on behind it
     assert [(one["number"], one["verdict"]) for one in state["failures"]] == [(number, verdict)]
     file = tmp_path / "run-failures" / f"case-{number}.json"
@@ -51,10 +53,10 @@ def test_planted_fault_is_found_and_shrunk(
         assert (case.sample.n, case.sample.m) == (4, 3)
     else:  # how far it comes in that time depends on the machine
         assert case.sample.m <= record["found with"]["edges"]
-        fails = shrink.in_children(file, record, float(limit), plant)
-        assert fails(case)
-        assert not fails(replace(case, sample=case.sample.induced(np.arange(3))))
-    assert command.main(["--reproduce", str(file), "--plant", plant, "--time-limit", limit]) == 1
+        few = replace(case, sample=case.sample.induced(np.arange(3)))
+        found = [in_child(one, None, float(limit), verdict).verdict for one in (case, few)]
+        assert found == [verdict, "right"]
+    assert command.main(["--reproduce", str(file), "--plant", verdict, "--time-limit", limit]) == 1
     assert capsys.readouterr().out.startswith(verdict)
     assert command.main(["--reproduce", str(file)]) == 0
     assert capsys.readouterr().out.startswith("right")
@@ -82,25 +84,23 @@ def test_run_goes_on_where_it_was(tmp_path: Path) -> None:
     assert run(path, "--cases", "230", "--seed", "77") == 0  # the file's seed counts
     assert run(whole, "--cases", "230") == 0
     assert State.load(path).done == State.load(whole).done == {0: 230}
-    assert State.load(path).tally.counts == State.load(whole).tally.counts
+    assert State.load(path).tally == State.load(whole).tally
     record = json.loads(path.read_text())
     assert record["wrong"] == 0
     assert [one["cases"] for one in record["runs"]] == [210, 20]
     assert record["runs"][0]["machine"]["driver"]
     assert record["runs"][0]["sources"]
-    assert record["counts"]["total"]["oracle checked"] >= 1
+    assert record["counts"]["total/oracle checked"] >= 1
 
 
 def test_no_case_begins_when_the_time_is_over() -> None:
     """Else a run on a slow device went on for two hundred cases more."""
-    plan, progress = Plan(seed=SEED, block=800), np.zeros(1, np.int64)
+    plan, progress = Plan(seed=SEED, block=800), SimpleNamespace(value=0)
     variants = cases.DeviceVariants(None)
-    done, tally, _ = worker.run_unit(plan, variants, progress, range(16, 800), skip=[], until=0.0)
-    assert (done, tally.counts["total/cases"], progress[0]) == (17, 1, -1)
-    done, tally, _ = worker.run_unit(
-        plan, variants, progress, range(16, 800), skip=[17, 18], until=1e300
-    )
-    assert (done, tally.counts["total/cases"]) == (216, 198)
+    done, tally, _ = run_unit(plan, variants, progress, range(16, 800), skip=[], until=0.0)
+    assert (done, tally["total/cases"], progress.value) == (17, 1, -1)
+    done, tally, _ = run_unit(plan, variants, progress, range(16, 800), skip=[17, 18], until=1e300)
+    assert (done, tally["total/cases"]) == (216, 198)
 
 
 def test_time_is_kept(tmp_path: Path) -> None:
@@ -135,10 +135,12 @@ def test_report_adds_up(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert {row[7] for row in cells} == {"0"}
 
 
-def test_one_case_alone(capsys: pytest.CaptureFixture[str]) -> None:
-    assert command.main(["--seed", str(SEED), "--block", "800", "--case", "17"]) == 0
+@pytest.mark.parametrize("subject", ["solves", "primitives"])
+def test_one_case_alone(subject: str, capsys: pytest.CaptureFixture[str]) -> None:
+    options = ["--seed", str(SEED), "--block", "800", "--subject", subject, "--case", "17"]
+    assert command.main(options) == 0
     first, last = capsys.readouterr().out.splitlines()
-    assert "int32" in first
+    assert first == str(Plan(seed=SEED, block=800, subject=subject).case(17))
     assert last.startswith(("right", "refused"))
 
 
@@ -162,7 +164,7 @@ def test_shrinking_ends_at_the_least_graph() -> None:
         number += 8
     kept: list[Any] = []
     case = replace(case, input_form="edge arrays")
-    least: Any = shrink.shrink(case, lambda c: has_parallel(c) > 0, 1e300, kept.append)
+    least: Any = failures.shrink(case, lambda c: has_parallel(c) > 0, 1e300, kept.append)
     assert least.sample.m == 2
     assert least.sample.n <= 2
     assert kept[-1] is least

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -26,6 +27,15 @@ def test_where_it_is_avoided_and_tested(quirk: Quirk) -> None:
     path, _, name = quirk.test.partition("::")
     if path:
         assert f"def {name}" in (ROOT / path).read_text(encoding="utf-8")
+
+
+def test_kernels_have_a_rule_for_each() -> None:
+    """What a writer of kernels must know is in one file of theirs."""
+    text = (ROOT / "cl/device/quirks.cl").read_text(encoding="utf-8")
+    # Names, several of one rule after commas, and the rule behind two blanks.
+    named = re.findall(r"quirk: ([a-z0-9, -]*?)(?:  |$)", text, re.MULTILINE)
+    rules = {name for names in named for name in names.split(", ")}
+    assert rules == {one.name for one in QUIRKS if not one.where.endswith(".py")}
 
 
 @pytest.mark.parametrize("suffix", ["py", "cl"])

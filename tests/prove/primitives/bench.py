@@ -72,10 +72,15 @@ class Bench:
     draws : Draws
     length : int
         Elements of the case's inputs.
+    has_views : bool
+        Whether arrays may begin within their memory.
     """
 
-    def __init__(self, device: Device, draws: Draws, length: int) -> None:
+    def __init__(
+        self, device: Device, draws: Draws, length: int, *, has_views: bool = True
+    ) -> None:
         self.device, self.draws, self.length = device, draws, length
+        self.has_views = has_views
 
     def put(self, host: Array) -> DeviceArray:
         """Return a copy of a host array, as a view of a larger one now and then."""
@@ -94,7 +99,7 @@ class Bench:
     def _placed(self, dtype: np.dtype[Any], own: Array) -> Target:
         draws, alignment = self.draws, self.device.capabilities.buffer_alignment
         step = alignment * dtype.itemsize // gcd(alignment, dtype.itemsize)
-        begin = step if own.size and draws.one_in(3) else 0
+        begin = step if self.has_views and own.size and draws.one_in(3) else 0
         behind = draws.below(_MOST_BEHIND)
         before = np.concatenate([self.bytes(begin), own, self.bytes(behind)])
         whole = DeviceArray.from_host(before, self.device)
@@ -123,6 +128,22 @@ class Bench:
             places = self.draws.integers(3, found.size) == 0
             found = np.where(places, self.draws.pick(odd, found.size), found)
         return found
+
+    def offsets(self) -> Array:
+        """Return the offsets of segments, some of them empty; half of the time many of them."""
+        draws, n = self.draws, self.length
+        inner = draws.integers(n + 1, draws.below(n // 2 + 3))
+        if draws.one_in(2):
+            inner = np.where(
+                draws.integers(2, inner.size) == 0, inner, draws.choice((0, n, n // 2))
+            )
+        return np.concatenate([[0], np.sort(inner), [n]]).astype(np.uint32)
+
+    def heads_of(self, offsets: Array) -> Array:
+        """Return the flags of the segments that have elements."""
+        heads = np.zeros(self.length, np.uint8)
+        heads[offsets[:-1][offsets[:-1] < self.length]] = 1
+        return heads
 
     def flags(self) -> Array:
         """Return bytes, those that are set being any but 0."""

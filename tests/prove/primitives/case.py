@@ -15,7 +15,8 @@ from tests.prove.primitives.kinds import Kind
 
 PER_KIND = 30  # cases of each kind, in a row: a process then builds few programs
 VARIANTS = ("native", "gpu-shape", "no-lanes")  # primitives have no 64-bit atomics
-_FAMILIES = (selections, orders, scans, maps)
+_FAMILIES: tuple[Any, ...] = (selections, orders, scans, maps)
+_FAMILY_OF = {kind.primitive: family for family in _FAMILIES for kind in family.KINDS}
 # Tiles are a few times a power of two long: 2**a * k + d for all small k and d. One case in eight
 # goes on to longer arrays, of elements that are not too long.
 _USUAL, _LONG, _LONGEST = 11, 14, 17
@@ -94,14 +95,13 @@ class PrimitiveCase:
 
     def compare(self, device: Device) -> tuple[str | None, int]:
         """Call it; return what was wrong, and how many results were compared."""
-        bench = Bench(device, Draws(self.key), self.length)
-        family = next(one for one in _FAMILIES if self.kind in _known(one))
-        return family.run(self.kind, bench), 1
+        return run(self.kind, Bench(device, Draws(self.key), self.length)), 1
 
 
-@cache
-def _known(family: Any) -> frozenset[Kind]:
-    return frozenset(family.KINDS)
+def run(kind: Kind, bench: Bench) -> str | None:
+    """Call a primitive on what a bench draws; return what is wrong with its results, or None."""
+    wrong: str | None = _FAMILY_OF[kind.primitive].run(kind, bench)
+    return wrong
 
 
 @cache

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 # Bytes of records and of values: 1 to 16, or a multiple of 4 up to 64.
 SIZES = (*range(1, 17), *range(20, 65, 4))
 # Of these with all others, and of all others with these, there are cases of every primitive.
 _USUAL_SIZES = (1, 3, 4, 8, 16, 64)
-NUMBERS = ("u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", "f4", "f8")
-# Every so many kinds one is by a single work-item, which takes programs of its own.
+INTEGERS = ("u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8")
+NUMBERS = (*INTEGERS, "f4", "f8")
+# One kind in twelve is by a single work-item too, which takes programs of its own.
 _SEQUENTIAL_EVERY = 12
 
 
@@ -38,7 +39,7 @@ class Kind:
 
 
 def records(size: int) -> str:
-    """Return the dtype of records of so many bytes."""
+    """Return the dtype of records of `size` bytes."""
     return f"V{size}"
 
 
@@ -57,14 +58,5 @@ def pairs(*, every: bool = False) -> list[tuple[str, str]]:
 
 def by_turns(kinds: list[Kind]) -> list[Kind]:
     """Return kinds, every twelfth of them by a single work-item as well."""
-    alone = [
-        Kind(
-            primitive=one.primitive,
-            dtype=one.dtype,
-            value=one.value,
-            how=one.how,
-            strategy="sequential",
-        )
-        for one in kinds[::_SEQUENTIAL_EVERY]
-    ]
+    alone = [replace(one, strategy="sequential") for one in kinds[::_SEQUENTIAL_EVERY]]
     return [*kinds, *alone]

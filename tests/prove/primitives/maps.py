@@ -10,17 +10,16 @@ from clmst import primitives
 from clmst.core.weight_keys import Array
 from clmst.primitives import Map
 from tests.prove.primitives.bench import Bench
-from tests.prove.primitives.kinds import NUMBERS, Kind, by_turns
+from tests.prove.primitives.kinds import INTEGERS, Kind, by_turns
 
-_INTEGERS = tuple(dtype for dtype in NUMBERS if dtype[0] in "iu")
 _BY_A_MAP = "bins by a map"
 
 KINDS = by_turns(
     [
         *(
             Kind(primitive="map", dtype=dtype, value=result)
-            for dtype in _INTEGERS
-            for result in _INTEGERS
+            for dtype in INTEGERS
+            for result in INTEGERS
         ),
         Kind(primitive="map", dtype="f4", value="f4"),
         Kind(primitive="map", dtype="f8", value="f8"),

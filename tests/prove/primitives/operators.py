@@ -1,27 +1,27 @@
 """Operators for scans and reductions beside what they mean in NumPy.
 
 All are exact on the values that are drawn for them: a result has one right value, whatever the
-order of combination.
+order of combination. Nor do they lose what was combined before: a wrong element shows at the end.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
 
 from clmst.core.weight_keys import Array
 from clmst.primitives import Monoid
-from tests.prove.primitives.kinds import NUMBERS
+from tests.prove.primitives.kinds import INTEGERS, NUMBERS
 
 Combine = Callable[[Array, Array], Array]
 
-_INTEGERS = tuple(dtype for dtype in NUMBERS if dtype[0] in "iu")
 _FLOATS = ("f4", "f8")
 _LARGEST = 9  # of the integers that floats are, so that no sum of them is rounded
+_PRIME = 46337  # the greatest whose squares can be added in pairs in 32 bits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -34,42 +34,99 @@ class Operator:
     combine : callable
         What it means, element by element of two arrays of one length.
     identity : ndarray, shape (1,)
-    small : bool
-        Whether values are small whole numbers, rather than any bits.
+    values_of : callable
+        Returns values to try it on, made of elements of any bits.
     """
 
     monoid: Monoid
     combine: Combine
     identity: Array
-    small: bool = False
+    values_of: Callable[[Array], Array] = lambda bits: bits
 
-    def values_of(self, bits: Array) -> Array:
-        """Return the values that the bits of elements are taken for."""
-        if not self.small:
-            return bits
-        words = bits.view(np.uint8).reshape(bits.size, bits.dtype.itemsize)[:, 0]
-        return (words % (2 * _LARGEST) - float(_LARGEST)).astype(bits.dtype)
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The dtype of the elements."""
+        return self.monoid.dtype
+
+    def draw(self, length: int, seed: int = 0) -> Array:
+        """Return values, the same each time."""
+        data = np.random.default_rng([length, seed]).bytes(length * self.dtype.itemsize)
+        return self.values_of(np.frombuffer(data, self.dtype).copy())
+
+
+# ------------------------------------------------------------------------------ values
+
+
+def _words(bits: Array) -> Array:
+    """Return the first byte of each element."""
+    found: Array = bits.view(np.uint8).reshape(bits.size, bits.dtype.itemsize)[:, 0]
+    return found
+
+
+def _small(bits: Array) -> Array:
+    """Return small whole numbers."""
+    return (_words(bits) % (2 * _LARGEST) - float(_LARGEST)).astype(bits.dtype)
+
+
+def _falling(bits: Array) -> Array:
+    """Return numbers that fall in the long run, so that a minimum changes to the end."""
+    middle = 0 if bits.dtype.kind == "u" else bits.size // 14
+    fall: Array = np.arange(bits.size)[::-1] // 7 + _words(bits) % 40 - middle
+    return fall.astype(bits.dtype)
+
+
+def _keyed(bits: Array) -> Array:
+    """Return pairs whose keys tie a lot, extremes and -0.0 among them."""
+    pairs, drawn = bits.copy(), _words(bits)
+    key = bits.dtype["key"]
+    least, greatest = (-np.inf, np.inf)
+    if key.kind != "f":
+        least, greatest = np.iinfo(key).min, np.iinfo(key).max
+    pairs["key"] = _falling(np.ascontiguousarray(bits["key"]))
+    pairs["key"][drawn % 10 == 0] = greatest
+    pairs["key"][bits.size - bits.size // 10 :: 5] = least
+    if key.kind == "f":
+        pairs["key"][(pairs["key"] == 0) & (drawn % 2 == 0)] = -0.0  # ties with 0.0
+    return pairs
+
+
+def _seldom(bits: Array) -> Array:
+    """Return zeros, with something else now and then."""
+    return np.where(_words(bits) % 50 == 0, bits, bits.dtype.type(0))
+
+
+def _odd_factors(bits: Array) -> Array:
+    """Return affine maps of odd factors, which lose nothing."""
+    maps = bits.copy()
+    for factor in _halves(bits.dtype)[0]:
+        maps[factor] |= 1
+    return maps
+
+
+# ---------------------------------------------------------------------------- operators
 
 
 def _plain(name: str, dtype: str) -> Operator:
     """Return one of the ready-made operators on numbers."""
     kind = np.dtype(dtype)
-    least: Any = -np.inf if kind.kind == "f" else np.iinfo(kind).min
-    greatest: Any = np.inf if kind.kind == "f" else np.iinfo(kind).max
-    combine, identity = {
-        "sum": (np.add, 0),
-        "product": (np.multiply, 1),
-        "minimum": (np.minimum, greatest),
-        "maximum": (np.maximum, least),
-        "bitwise_and": (np.bitwise_and, -1 if kind.kind == "i" else greatest),
-        "bitwise_or": (np.bitwise_or, 0),
-        "bitwise_xor": (np.bitwise_xor, 0),
+    is_float = kind.kind == "f"
+    least: Any = -np.inf if is_float else np.iinfo(kind).min
+    greatest: Any = np.inf if is_float else np.iinfo(kind).max
+    plain: Any = _small if is_float else lambda bits: bits
+    combine, identity, values_of = {
+        "sum": (np.add, 0, plain),
+        "product": (np.multiply, 1, lambda bits: bits | kind.type(1)),  # odd: nothing is lost
+        "minimum": (np.minimum, greatest, _falling),
+        "maximum": (np.maximum, least, lambda bits: _falling(bits)[::-1].copy()),
+        "bitwise_and": (np.bitwise_and, -1 if kind.kind == "i" else greatest, plain),
+        "bitwise_or": (np.bitwise_or, 0, plain),
+        "bitwise_xor": (np.bitwise_xor, 0, plain),
     }[name]
     return Operator(
         monoid=getattr(Monoid, name)(kind),
         combine=combine,
         identity=np.array([identity], kind),
-        small=kind.kind == "f",
+        values_of=values_of,
     )
 
 
@@ -82,12 +139,17 @@ def _by_key(dtype: str) -> Operator:
         return np.where(less, b, a)
 
     identity = np.array([(greatest, np.iinfo(f"u{dtype[1:]}").max)], monoid.dtype)
-    return Operator(monoid=monoid, combine=combine, identity=identity)
+    return Operator(monoid=monoid, combine=combine, identity=identity, values_of=_keyed)
+
+
+def vector_of(dtype: str, length: int) -> np.dtype[Any]:
+    """Return the dtype of a vector."""
+    return np.dtype([(f"s{k}", dtype) for k in range(length)])
 
 
 def _vector(dtype: str, length: int) -> Operator:
     """Return the sum of vectors of integers."""
-    kind = np.dtype([(f"s{k}", dtype) for k in range(length)])
+    kind = vector_of(dtype, length)
 
     def combine(a: Array, b: Array) -> Array:
         parts = (one.view(dtype).reshape(-1, length) for one in map(np.ascontiguousarray, (a, b)))
@@ -97,64 +159,108 @@ def _vector(dtype: str, length: int) -> Operator:
     return Operator(monoid=Monoid.sum(kind), combine=combine, identity=np.zeros(1, kind))
 
 
-def _affine() -> Operator:
-    """Return the composition of affine maps of integers, which does not commute."""
-    kind = np.dtype([("p", "u4"), ("q", "u4")])
-    monoid = Monoid(
-        dtype=kind,
-        combine="(uint2)(a.x * b.x, a.y * b.x + b.y)",
-        identity="(uint2)(1, 0)",
-        name="affine map",
-    )
+def _halves(dtype: np.dtype[Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    names = dtype.names or ()
+    return names[: len(names) // 2], names[len(names) // 2 :]
+
+
+def _affine(dtype: str, length: int) -> Operator:
+    """Return the composition of affine maps x -> p * x + q, which does not commute."""
+    kind = vector_of(dtype, 2 * length)
+    vector = f"{'uint' if dtype == 'u4' else 'ulong'}{2 * length}"
+    # Assigned by halves: Oclgrind 21.10 dies of a vector put together of two.
+    preamble = f"""
+static inline {vector} composed({vector} a, {vector} b) {{
+  {vector} composition;
+  composition.lo = a.lo * b.lo;
+  composition.hi = a.hi * b.lo + b.hi;
+  return composition;
+}}"""
 
     def combine(a: Array, b: Array) -> Array:
-        found = np.empty(a.size, kind)
-        found["p"], found["q"] = a["p"] * b["p"], a["q"] * b["p"] + b["q"]
-        return found
+        out = np.empty_like(a)
+        for p, q in zip(*_halves(kind), strict=True):
+            out[p] = a[p] * b[p]
+            out[q] = a[q] * b[p] + b[q]
+        return out
 
-    return Operator(monoid=monoid, combine=combine, identity=np.array([(1, 0)], kind))
-
-
-def _last_set(dtype: str) -> Operator:
-    """Return the last number that is not 0, which does not commute either."""
-    monoid = Monoid(dtype=np.dtype(dtype), combine="b != 0 ? b : a", identity="0", name="last")
+    ones, zeros = ["1"] * length, ["0"] * length
     return Operator(
-        monoid=monoid,
-        combine=lambda a, b: np.where(b != 0, b, a),
-        identity=np.zeros(1, dtype),
+        monoid=Monoid(
+            dtype=kind,
+            combine="composed(a, b)",
+            identity=f"({vector})({', '.join(ones + zeros)})",
+            preamble=preamble,
+            name=f"composition of {length} affine maps of {dtype}",
+        ),
+        combine=combine,
+        identity=np.array([(1,) * length + (0,) * length], kind),
+        values_of=_odd_factors,
     )
 
 
+def _matrices() -> Operator:
+    """Return the product of matrices modulo a prime, which does not commute."""
+    kind = vector_of("u4", 4)
+    preamble = f"""
+static inline uint4 multiplied(uint4 a, uint4 b) {{
+  return (a.xxzz * b.xyxy + a.yyww * b.zwzw) % {_PRIME}u;
+}}"""
+
+    def combine(a: Array, b: Array) -> Array:
+        left, right = (x.view("u4").reshape(-1, 2, 2).astype("u8") for x in map(np.array, (a, b)))
+        product: Array = (left @ right % _PRIME).astype("u4")
+        return product.reshape(-1, 4).view(kind).reshape(-1)
+
+    return Operator(
+        monoid=Monoid(
+            dtype=kind,
+            combine="multiplied(a, b)",
+            identity="(uint4)(1, 0, 0, 1)",
+            preamble=preamble,
+            name="product of matrices",
+        ),
+        combine=combine,
+        identity=np.array([(1, 0, 0, 1)], kind),
+        values_of=lambda bits: (bits.view("u4") % np.uint32(_PRIME)).view(kind),
+    )
+
+
+def _chosen(which: str, dtype: str) -> Operator:
+    """Return the first or last number that is not 0, which does not commute either."""
+    kept, other = ("a", "b") if which == "first" else ("b", "a")
+    combine = f"{kept} != 0 ? {kept} : {other}"
+    return Operator(
+        monoid=Monoid(dtype=np.dtype(dtype), combine=combine, identity="0", name=which),
+        combine=lambda a, b: np.where(a != 0, a, b) if which == "first" else np.where(b != 0, b, a),
+        identity=np.zeros(1, dtype),
+        values_of=_seldom,
+    )
+
+
+_ON_INTEGERS = ("sum", "product", "minimum", "maximum", "bitwise_and", "bitwise_or", "bitwise_xor")
+_VECTORS = (
+    ("u1", 2), ("u1", 4), ("u2", 2), ("u2", 8), ("i4", 2), ("i4", 4), ("u4", 16), ("u8", 2),
+    ("u8", 8), ("u1", 16),
+)  # fmt: skip
 _MAKERS: dict[str, Callable[[], Operator]] = {
-    **{
-        f"{name} of {dtype}": lambda name=name, dtype=dtype: _plain(name, dtype)  # type: ignore[misc]
-        for dtype in _INTEGERS
-        for name in (
-            "sum", "product", "minimum", "maximum", "bitwise_and", "bitwise_or", "bitwise_xor",
-        )
-    },
-    **{
-        f"{name} of {dtype}": lambda name=name, dtype=dtype: _plain(name, dtype)  # type: ignore[misc]
-        for dtype in _FLOATS
-        for name in ("sum", "minimum", "maximum")
-    },
-    **{
-        f"minimum by key of {dtype}": lambda dtype=dtype: _by_key(dtype)  # type: ignore[misc]
-        for dtype in _INTEGERS
-    },
-    **{
-        f"sum of {length} {dtype}": lambda dtype=dtype, length=length: _vector(dtype, length)  # type: ignore[misc]
-        for dtype, length in (
-            ("u1", 2), ("u1", 4), ("u2", 2), ("u2", 8), ("i4", 2), ("u4", 4), ("u4", 16),
-            ("u8", 2), ("u8", 8), ("u1", 16),
-        )
-    },
-    **{
-        f"last of {dtype}": lambda dtype=dtype: _last_set(dtype)  # type: ignore[misc]
-        for dtype in ("u1", "i2", "u4", "u8")
-    },
-    "affine maps": _affine,
-}  # fmt: skip
+    f"{name} of {dtype}": partial(_plain, name, dtype)
+    for dtypes, names in ((INTEGERS, _ON_INTEGERS), (_FLOATS, ("sum", "minimum", "maximum")))
+    for dtype in dtypes
+    for name in names
+}
+_MAKERS |= {f"minimum by key of {dtype}": partial(_by_key, dtype) for dtype in NUMBERS}
+_MAKERS |= {
+    f"sum of {length} {dtype}": partial(_vector, dtype, length) for dtype, length in _VECTORS
+}
+_MAKERS |= {f"last of {dtype}": partial(_chosen, "last", dtype) for dtype in ("u1", "u4", "u8")}
+_MAKERS |= {
+    "first of u4": partial(_chosen, "first", "u4"),
+    "affine maps": partial(_affine, "u4", 1),
+    "4 affine maps of u4": partial(_affine, "u4", 4),
+    "4 affine maps of u8": partial(_affine, "u8", 4),
+    "products of matrices": _matrices,
+}
 
 NAMES = tuple(_MAKERS)
 
@@ -184,3 +290,11 @@ def scanned(one: Operator, values: Array, heads: Array | None, *, exclusive: boo
     before = np.concatenate([one.identity, until[:-1]])[: values.size]
     before[starts] = one.identity
     return before
+
+
+def reduced(one: Operator, values: Array) -> Array:
+    """Return the combination of all values, the identity if there are none."""
+    while values.size > 1:
+        pairs = values[: values.size // 2 * 2]
+        values = np.concatenate([one.combine(pairs[::2], pairs[1::2]), values[pairs.size :]])
+    return values if values.size else one.identity

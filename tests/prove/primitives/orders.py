@@ -39,7 +39,7 @@ def run(kind: Kind, bench: Bench) -> str | None:
         keys = bench.records(kind.dtype)
         bits = 1 + bench.draws.below(min(64, 8 * keys.dtype.itemsize))
         start = bench.draws.below(8 * keys.dtype.itemsize - bits + 1)
-        order = np.argsort(_field(keys, start, bits), kind="stable")
+        order = np.argsort(field_of(keys, start, bits), kind="stable")
         return _moved(kind, bench, keys, order, {"key_bits": bits, "start_bit": start})
     keys, how = bench.numbers(kind.dtype), dict[str, Any](descending=kind.how == _DOWN)
     order = _order(keys, descending=how["descending"])
@@ -49,7 +49,9 @@ def run(kind: Kind, bench: Bench) -> str | None:
     if kind.primitive == "sort_by_key" and keys.dtype.kind != "f" and bench.draws.one_in(2):
         start = bench.draws.below(width)
         bits = 1 + bench.draws.below(width - start)
-        how |= {"start_bit": start, "key_bits": bits}
+        how["start_bit"] = start
+        if bits < width - start or bench.draws.one_in(2):
+            how["key_bits"] = bits
         words = keys.view(f"u{keys.dtype.itemsize}").astype(np.uint64)
         if keys.dtype.kind == "i":
             words ^= np.uint64(1 << width - 1)
@@ -64,7 +66,7 @@ def _order(keys: Array, *, descending: bool) -> Array:
     return np.argsort(-ranks if descending else ranks, kind="stable")
 
 
-def _field(keys: Array, start: int, bits: int) -> Array:
+def field_of(keys: Array, start: int, bits: int) -> Array:
     """Return a field of each record as a number; bit 0 is the lowest of the first byte."""
     unpacked = np.unpackbits(rows_of(keys), axis=1, bitorder="little")[:, start : start + bits]
     packed = np.packbits(unpacked, axis=1, bitorder="little")

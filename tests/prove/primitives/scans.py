@@ -8,10 +8,9 @@ import numpy as np
 
 from clmst import primitives
 from clmst.core.weight_keys import Array
-from clmst.primitives import Monoid
 from tests.prove.primitives.bench import Bench
 from tests.prove.primitives.kinds import Kind, by_turns
-from tests.prove.primitives.operators import NAMES, Operator, operator, scanned
+from tests.prove.primitives.operators import NAMES, operator, reduced, scanned
 
 _PACKED = "flags in the values"
 _OFFSETS = "by offsets: "
@@ -69,7 +68,7 @@ def run(kind: Kind, bench: Bench) -> str | None:
 def _scanned(kind: Kind, bench: Bench) -> str | None:
     """Scans, of all elements or of segments; in place, elsewhere, with a total."""
     one = operator(kind.how)
-    values = one.values_of(bench.records(one.monoid.dtype))
+    values = one.values_of(bench.records(one.dtype))
     exclusive = "exclusive" in kind.primitive
     is_plain = kind.primitive in _SCANS
     how: dict[str, Any] = {"monoid": one.monoid, "strategy": kind.strategy}
@@ -88,7 +87,7 @@ def _scanned(kind: Kind, bench: Bench) -> str | None:
     given = target.array if way == "in place" else bench.put(values)
     out = {} if way == "new" else {"out": target.array}
     found = getattr(primitives, kind.primitive.split()[0])(given, **how, **out)
-    if total is not None and (wrong := total.wrong("total", _last(one, values))):
+    if total is not None and (wrong := total.wrong("total", reduced(one, values))):
         return wrong
     if way == "new":
         same = found.to_host().tobytes() == right.tobytes()
@@ -96,91 +95,65 @@ def _scanned(kind: Kind, bench: Bench) -> str | None:
     return target.wrong("out", right)
 
 
-def _strategy(kind: Kind) -> Any:
-    return kind.strategy  # Any: its stub has literals
-
-
-def _last(one: Operator, values: Array) -> Array:
-    """Return the combination of all values, the identity if there are none."""
-    if not values.size:
-        return one.identity
-    return scanned(one, values, None, exclusive=False)[-1:]
-
-
 def _packed(kind: Kind, bench: Bench) -> str | None:
-    """The top bit of a value begins a segment; the greatest of the others is scanned."""
+    """Compare a scan whose segments begin where the top bit of a value is set."""
     dtype = np.dtype(kind.dtype)
-    values = bench.records(dtype)
     top = dtype.type(1 << 8 * dtype.itemsize - 1)
-    if bench.draws.one_in(2):
-        values = values & ~top | np.where(bench.flags() != 0, top, dtype.type(0))
+    values, heads = bench.records(dtype) & ~top, bench.flags() != 0
+    packed = values | np.where(heads, top, dtype.type(0))
     one, exclusive = operator(f"maximum of {kind.dtype}"), kind.primitive.endswith("exclusive")
-    target = bench.target(dtype, values.size)
+    in_place = bench.draws.one_in(2)
+    target = bench.in_place(packed) if in_place else bench.target(dtype, values.size)
+    strategy: Any = kind.strategy
     primitives.segmented_scan(
-        bench.put(values),
-        monoid=Monoid.maximum(dtype),
+        target.array if in_place else bench.put(packed),
+        monoid=one.monoid,
         exclusive=exclusive,
         out=target.array,
-        strategy=_strategy(kind),
+        strategy=strategy,
     )
-    right = scanned(one, values & ~top, (values & top) != 0, exclusive=exclusive)
-    return target.wrong("out", right)
+    return target.wrong("out", scanned(one, values, heads, exclusive=exclusive))
 
 
 def _reduced(kind: Kind, bench: Bench) -> str | None:
-    """One result, or one a segment of flags or of offsets, between which there may be nothing."""
+    """Compare one result, or one a segment of flags or of offsets."""
     one, n = operator(kind.how.removeprefix(_OFFSETS)), bench.length
-    values = one.values_of(bench.records(one.monoid.dtype))
+    values = one.values_of(bench.records(one.dtype))
+    how: dict[str, Any] = {"monoid": one.monoid, "strategy": kind.strategy}
+    given = bench.put(values)
     if kind.primitive == "reduce":
         target = bench.target(values.dtype, 1)
-        given = bench.put(values)
-        primitives.reduce(given, monoid=one.monoid, out=target.array, strategy=_strategy(kind))
-        return target.wrong("out", _last(one, values))
+        primitives.reduce(given, out=target.array, **how)
+        return target.wrong("out", reduced(one, values))
     if kind.how.startswith(_OFFSETS):
-        inner = np.sort(bench.draws.integers(n + 1, bench.draws.below(n // 2 + 3)))
-        offsets = np.concatenate([[0], inner, [n]]).astype(np.uint32)
-        heads = np.zeros(n, np.uint8)
-        heads[offsets[:-1][offsets[:-1] < n]] = 1
-        lasts = scanned(one, values, heads, exclusive=False)
+        offsets = bench.offsets()
+        lasts = scanned(one, values, bench.heads_of(offsets), exclusive=False)
         right = np.repeat(one.identity, offsets.size - 1)
         full = np.diff(offsets.astype(np.int64)) > 0
         right[full] = lasts[offsets[1:][full].astype(np.int64) - 1]
         target = bench.target(values.dtype, right.size)
-        primitives.segmented_reduce(
-            bench.put(values),
-            offsets=bench.put(offsets),
-            monoid=one.monoid,
-            out=target.array,
-            strategy=_strategy(kind),
-        )
+        primitives.segmented_reduce(given, offsets=bench.put(offsets), out=target.array, **how)
         return target.wrong("out", right)
     heads = bench.flags()
     target = bench.target(values.dtype, n)
-    _, count = primitives.segmented_reduce(
-        bench.put(values),
-        bench.put(heads),
-        monoid=one.monoid,
-        out=target.array,
-        strategy=_strategy(kind),
-    )
-    ends = np.append(heads[1:] != 0, True)[:n]
-    right = scanned(one, values, heads, exclusive=False)[ends]
+    _, count = primitives.segmented_reduce(given, bench.put(heads), out=target.array, **how)
+    right = scanned(one, values, heads, exclusive=False)[_ends(heads)]
     if count.to_host().tolist() != [right.size]:
         return f"count is {count.to_host().tolist()}; it must be [{right.size}]"
     return target.wrong("out", right)
 
 
+def _ends(heads: Array) -> Array:
+    """Return where segments end."""
+    return np.append(heads[1:] != 0, True)[: heads.size]
+
+
 def _flags(kind: Kind, bench: Bench) -> str | None:
-    n = bench.length
+    target = bench.target(np.uint8, bench.length)
     if kind.primitive == "end_flags":
         heads = bench.flags()
-        target = bench.target(np.uint8, n)
         primitives.end_flags(bench.put(heads), out=target.array)
-        return target.wrong("out", np.append(heads[1:] != 0, True)[:n].astype(np.uint8))
-    inner = np.sort(bench.draws.integers(n + 1, bench.draws.below(n + 3)))
-    offsets = np.concatenate([[0], inner, [n]]).astype(np.uint32)
-    right = np.zeros(n, np.uint8)
-    right[offsets[:-1][offsets[:-1] < n]] = 1
-    target = bench.target(np.uint8, n)
-    primitives.head_flags(bench.put(offsets), n, out=target.array)
-    return target.wrong("out", right)
+        return target.wrong("out", _ends(heads).astype(np.uint8))
+    offsets = bench.offsets()
+    primitives.head_flags(bench.put(offsets), bench.length, out=target.array)
+    return target.wrong("out", bench.heads_of(offsets))

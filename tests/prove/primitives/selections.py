@@ -46,7 +46,8 @@ def run(kind: Kind, bench: Bench) -> str | None:
         rule["values"] = bench.put(hosts[1])
     bound = n
     if kind.primitive != "partition" and draws.one_in(3):
-        rule["at_most"] = draws.below(n + 2)
+        k = int(np.count_nonzero(mask))  # what is promised fits, be it exactly, or does not
+        rule["at_most"] = draws.choice((0, max(k - 1, 0), k, k + 1, draws.below(n + 2), n + 9))
         bound = min(rule["at_most"], n)
     targets = {
         name: bench.target(host.dtype, bound)

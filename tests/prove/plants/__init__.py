@@ -1,1 +1,0 @@
-"""Faults for the proof to find: each module plants one where it is imported."""
