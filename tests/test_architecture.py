@@ -384,6 +384,7 @@ FIXED = {
     "FEW_SUPERVERTICES",
     "FEW_VERTICES",
     "LANES_FIRST",
+    "RESERVATION_BY_LEADING",
 }
 
 kernel_files = pytest.mark.parametrize(

@@ -3,8 +3,8 @@
 // winner.
 //
 // Source: deterministic reservations (Blelloch, Fineman, Gibbons, Shun 2012) with the 64-bit
-// minimum of ECL-MST (Fallin, Gonzalez, Seo, Burtscher 2023, section 3.2). Where that has no room
-// for key and id, the minimum is lexicographic, one word a pass: in pass k an edge enters its k-th
+// minimum of ECL-MST (Fallin, Gonzalez, Seo, Burtscher 2023, section 3.2). Where key and id do
+// not fit one word, the minimum is lexicographic, one word a pass: in pass k an edge enters its k-th
 // word for the components whose earlier words it matches. So each pass needs the one before it to
 // be complete.
 //

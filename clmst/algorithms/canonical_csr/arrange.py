@@ -264,7 +264,7 @@ def _case(encoding: Encoding, n: int, m: int) -> Case:
 
 
 def _number_bits(n: int, m: int, word_bits: int = 64) -> int:
-    """Return the bits of a position that is in one word with its key; 0 where it has no room."""
+    """Return the bits of a position that is in one word with its key; 0 where they do not fit."""
     bits = bits_of(m)
     return bits if 2 * bits_of(n) + bits <= word_bits else 0
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from clmst.runtime.profile import Profile
 
 import clmst
 from clmst import Device, Forest, Points
 from clmst.algorithms.bvh_boruvka import solve as bvh_boruvka
 from clmst.algorithms.bvh_boruvka.hierarchy import hierarchy_of
 from clmst.runtime.device_matrix import DeviceMatrix
-from clmst.runtime.launcher import Launcher
+from clmst.runtime.launcher import Launcher, Profile
 from tests.forests import assert_same_forest
 
 Array = Any
