@@ -11,9 +11,10 @@
 `suite`           the experiments over all graphs
 `measurement`     what came of one contestant on one graph
 `results`         all measurements, as JSON that is replaced whole; merging
-`tables`          tables of times, throughput, memory and scaling
+`grid`            graphs by contestants as arrays: what all tables and figures show
+`tables`          views as tables: times, throughput, memory and scaling
 `report`          all tables, and those of `ecl`: ablation and seeds
-`figures`         the same as pictures, on a `canvas`
+`figures`         views as pictures, on a `canvas`
 `machine`         what a reader must know of the machine
 ================  =================================================================
 """

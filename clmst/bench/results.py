@@ -148,6 +148,11 @@ class Results:
                 return names[machine]
         return machine
 
+    def label_of(self, one: Measurement, *, is_alone: bool = False) -> str:
+        """Return the name of a contestant, with its machine if several are shown together."""
+        alone = is_alone or len(self.machines) == 1
+        return one.contestant if alone else f"{one.contestant}, {self.name_of(one.machine)}"
+
 
 def write_json(path: Path, value: dict[str, Any]) -> None:
     """Write a value as JSON, atomically."""
