@@ -9,8 +9,7 @@
 `peers`           outside programs, by a protocol of lines and within a time limit
 `benchmark`       contestants and peers on one graph
 `suite`           the experiments over all graphs
-`measurement`     what came of one contestant on one graph
-`results`         all measurements, as JSON that is replaced whole; merging
+`results`         measurements, as JSON that is replaced whole; merging
 `grid`            graphs by contestants as arrays: what all tables and figures show
 `tables`          views as tables: times, throughput, memory and scaling
 `report`          all tables, and those of `ecl`: ablation and seeds

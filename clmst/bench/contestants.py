@@ -14,7 +14,7 @@ from clmst.algorithms.shared.device_forest import DeviceForest
 from clmst.api import minimum_spanning_forest
 from clmst.bench.agreement import Reference
 from clmst.bench.harness import Contestant
-from clmst.bench.measurement import Scope
+from clmst.bench.results import Scope
 from clmst.core.graph import Graph
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.launcher import Launcher

@@ -11,9 +11,8 @@ import numpy as np
 
 from clmst.bench.canvas import GRID, STYLES, legend_below, panels, plain_ticks, style
 from clmst.bench.grid import Grid, means
-from clmst.bench.measurement import SCOPE_TITLES
 from clmst.bench.report import STEPS, spreads
-from clmst.bench.results import Results
+from clmst.bench.results import SCOPE_TITLES, Results
 from clmst.core.errors import optional_import
 from clmst.core.weight_keys import Array
 

@@ -11,8 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from clmst.bench.measurement import Measurement
-from clmst.bench.results import Results
+from clmst.bench.results import Measurement, Results
 from clmst.core.weight_keys import Array
 
 MEAN = "geometric mean"

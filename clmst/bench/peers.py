@@ -27,7 +27,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 
-from clmst.bench.measurement import Status
+from clmst.bench.harness import Status
 from clmst.core.errors import InvalidArgumentError
 
 _RELATIVE = 1e-9

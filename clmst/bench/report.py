@@ -15,8 +15,7 @@ from clmst.algorithms.ecl.options import EclOptions
 from clmst.algorithms.ecl.solve import FILTER_TARGET
 from clmst.bench import tables
 from clmst.bench.grid import MEAN, Grid, means
-from clmst.bench.measurement import SCOPES
-from clmst.bench.results import Results
+from clmst.bench.results import SCOPES, Results
 from clmst.bench.tables import Table, digits
 from clmst.core.weight_keys import Array
 

@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 
 from clmst.bench.grid import Grid, means
-from clmst.bench.measurement import SCOPE_TITLES
-from clmst.bench.results import Results
+from clmst.bench.results import SCOPE_TITLES, Results
 from clmst.core.weight_keys import Array
 
 
