@@ -185,11 +185,7 @@ class Suite:
     # ------------------------------------------------------------- experiments
 
     def _run(self, experiment: str, each: Input, loaded: _Loaded) -> list[Measurement]:
-        settings, reference, repetitions = (
-            self.settings,
-            loaded.reference,
-            self.settings.repetitions,
-        )
+        reference, repetitions = loaded.reference, self.settings.repetitions
         make = self._maker(experiment, each.name, benchmark=new_identity())
         plan = self._plan(experiment)
         peers = [
