@@ -73,32 +73,29 @@ def test_difference_is_told(slots: list[int], remark: str) -> None:
     assert wide == (remark or "a flag is neither 0 nor 1")
 
 
-def test_result_that_goes_wrong_later_is_not_kept(any_device: Device) -> None:
-    """A race may show only once in a while: the last result is looked at again."""
-    fickle = contestant("fickle", lambda k: RIGHT if k < 4 else RIGHT + 1)
-    (found,) = timed(any_device, [fickle], REFERENCE)
-    assert (found.status, found.seconds) == ("wrong", ())
-
-
 @pytest.mark.parametrize("at", [1, 2, 5, 9])
 @pytest.mark.parametrize(
-    "error", [OutOfDeviceMemoryError("no more room\nat all"), RuntimeError("CL_DEVICE_LOST")]
+    ("error", "remark"),
+    [
+        (OutOfDeviceMemoryError("no room\nat all"), "OutOfDeviceMemoryError: no room"),
+        (RuntimeError("CL_DEVICE_LOST"), "RuntimeError: CL_DEVICE_LOST"),
+        (None, "edge 0 is slot 2, not 1"),  # a race shows once in a while: results are seen twice
+    ],
 )
-def test_device_that_fails_stops_one_contestant(
-    any_device: Device, at: int, error: Exception
+def test_failure_stops_one_contestant(
+    any_device: Device, at: int, error: Exception | None, remark: str
 ) -> None:
     """At the verified call, in the warm-up, in a rehearsal, while it is timed."""
 
     def fail(k: int) -> Array:
-        if k == at:
+        if k >= at and error:
             raise error
-        return RIGHT
+        return RIGHT + (k >= at)
 
     pair = [contestant("a", fail), contestant("b", lambda _: RIGHT)]
     found = by_name(timed(any_device, pair, REFERENCE))
-    first = str(error).partition("\n")[0]
-    assert (found["a"].status, found["a"].seconds) == ("failed", ())
-    assert found["a"].remark == f"{type(error).__name__}: {first}"
+    assert (found["a"].status, found["a"].seconds) == ("failed" if error else "wrong", ())
+    assert found["a"].remark == remark
     assert len(found["b"].seconds) == 3
 
 
