@@ -5,9 +5,8 @@
 `inputs`          graphs by name or file, generated on demand and cached
 `harness`         verification, warm-up, turns and times: what all timing stands on
 `agreement`       the right forest of a graph, and whether a contestant's is it
-`contestants`     ways of solving: an algorithm, its options, and what its time covers
+`contestants`     ways of solving: an algorithm, its options and scope; their turns
 `peers`           outside programs, by a protocol of lines and within a time limit
-`benchmark`       contestants and peers on one graph
 `suite`           the experiments over all graphs
 `results`         measurements, as JSON that is replaced whole; merging
 `grid`            graphs by contestants as arrays: what all tables and figures show

@@ -11,8 +11,16 @@ from clmst.algorithms import ALGORITHMS
 from clmst.algorithms.ecl.options import EclOptions
 from clmst.bench import inputs, machine
 from clmst.bench.agreement import Reference, establish
-from clmst.bench.benchmark import ask_peer, new_identity, release, take_turns
-from clmst.bench.contestants import SolveContestant, as_matrix, finding_forest, solving
+from clmst.bench.contestants import (
+    SolveContestant,
+    as_matrix,
+    ask_peer,
+    finding_forest,
+    new_identity,
+    release,
+    solving,
+    take_turns,
+)
 from clmst.bench.harness import first_line
 from clmst.bench.inputs import Input
 from clmst.bench.results import Key, Measurement, Results, Scope

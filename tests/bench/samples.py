@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from clmst.bench.agreement import Reference
-from clmst.bench.benchmark import take_turns
-from clmst.bench.contestants import SolveContestant
+from clmst.bench.contestants import SolveContestant, take_turns
 from clmst.bench.inputs import Input
 from clmst.bench.report import STEPS
 from clmst.bench.results import Measurement, Results

@@ -13,11 +13,13 @@ import pytest
 
 from clmst import Device, EclOptions, kruskal, to_device
 from clmst.bench.agreement import Reference, establish
-from clmst.bench.benchmark import REHEARSALS, WARM_UPS, ask_peer
 from clmst.bench.contestants import (
+    REHEARSALS,
+    WARM_UPS,
     SolveContestant,
     SolveOutcome,
     as_matrix,
+    ask_peer,
     finding_forest,
     solving,
 )
