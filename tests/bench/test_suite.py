@@ -63,11 +63,6 @@ def test_everything_is_measured(
     assert results.graphs["random-2e6-d2"]["degree"] == 2
 
 
-def test_without_transfers(any_device: Device, settings: Settings, graphs: list[Input]) -> None:
-    results, _ = run(any_device, replace(settings, transfers=False), graphs)
-    assert {one.scope for one in results.measurements.values()} == {"solve", "forest"}
-
-
 def test_resumed_run_does_only_what_is_missing(
     any_device: Device, settings: Settings, graphs: list[Input]
 ) -> None:
@@ -82,7 +77,7 @@ def test_resumed_run_does_only_what_is_missing(
 
 
 def benchmarks(results: Results) -> dict[str, set[str]]:
-    """Return the contests that measured each graph."""
+    """Return the benchmarks that measured each graph."""
     found: dict[str, set[str]] = {}
     for one in results.measurements.values():
         found.setdefault(one.graph, set()).add(one.benchmark)
