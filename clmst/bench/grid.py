@@ -47,43 +47,34 @@ class Grid:
         machines: Sequence[str | None] = (None,),
     ) -> Iterator[Grid]:
         """Yield the grids of an experiment that hold a time, by machine (None: all) and scope."""
+        order = list(results.machines)
         for machine in machines:
             for scope in scopes:
                 every = results.of(experiment, scope=scope)
                 every = [one for one in every if machine in (None, one.machine)]
-                if timed := [one for one in _of_the_same_turns(every) if one.is_ok]:
-                    yield cls._of(results, scope, machine, every, timed)
-
-    @classmethod
-    def _of(
-        cls,
-        results: Results,
-        scope: str,
-        machine: str | None,
-        every: Sequence[Measurement],
-        timed: Sequence[Measurement],
-    ) -> Grid:
-        cells = {(one.graph, one.machine, one.contestant): one for one in timed}
-        order, with_times = list(results.machines), {key[1:] for key in cells}
-        # A contestant that failed on the first graph stays before those that were named after it.
-        named = {(one.machine, one.contestant): one for one in every}
-        columns = [
-            Column(
-                machine=one.machine,
-                contestant=one.contestant,
-                ours=one.ours,
-                label=results.label_of(one, is_alone=machine is not None),
-            )
-            for key, one in named.items()
-            if key in with_times
-        ]
-        columns.sort(key=lambda column: (not column.ours, order.index(column.machine)))
-        graphs = [*dict.fromkeys(one.graph for one in timed)]
-        graphs.sort(key=lambda name: results.graphs[name]["n_slots"])
-        return cls(
-            results=results, scope=scope, machine=machine, graphs=graphs, columns=columns,
-            cells=cells,
-        )  # fmt: skip
+                timed = [one for one in _of_the_same_turns(every) if one.is_ok]
+                cells = {(one.graph, one.machine, one.contestant): one for one in timed}
+                with_times = {key[1:] for key in cells}
+                # A contestant that failed on the first graph stays before those named after it.
+                named = {(one.machine, one.contestant): one for one in every}
+                columns = [
+                    Column(
+                        machine=one.machine,
+                        contestant=one.contestant,
+                        ours=one.ours,
+                        label=results.label_of(one, is_alone=machine is not None),
+                    )
+                    for key, one in named.items()
+                    if key in with_times
+                ]
+                columns.sort(key=lambda column: (not column.ours, order.index(column.machine)))
+                graphs = [*dict.fromkeys(one.graph for one in timed)]
+                graphs.sort(key=lambda name: results.graphs[name]["n_slots"])
+                if timed:
+                    yield cls(
+                        results=results, scope=scope, machine=machine, graphs=graphs,
+                        columns=columns, cells=cells,
+                    )  # fmt: skip
 
     @property
     def machine_name(self) -> str:

@@ -115,7 +115,7 @@ class Harness:
         return times
 
     def warm_up(self, every: Sequence[Times[Any]], calls: int) -> None:
-        """Make so many calls of each contestant that are not timed."""
+        """Call each contestant a number of times without timing it."""
         for times in every:
             for _ in range(calls):
                 self._guarded(times, partial(_untimed, times.contestant))

@@ -200,7 +200,7 @@ class Results:
         ]
 
     def have(self, keys: Iterable[Key], repetitions: int) -> bool:
-        """Return whether one benchmark timed all keys, with so many repetitions at least."""
+        """Return whether one benchmark timed all keys, with at least `repetitions` times each."""
         found = [self.measurements.get(key) for key in keys]
         benchmarks = {one.benchmark for one in found if one is not None}
         return len(benchmarks) <= 1 and all(
