@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.workspace import Workspace
-from clmst.bench.harness import Contestant, Harness, Times
-from clmst.bench.measurement import Status, first_line
+from clmst.bench.harness import Contestant, Harness, Status, Times, first_line
 from clmst.core.weight_keys import Array
 from clmst.runtime.array import DeviceArray
 

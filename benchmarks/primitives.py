@@ -21,7 +21,7 @@ from benchmarks.cases import ENTRIES, Entry
 from benchmarks.figures import LARGEST_MIB, can_use_pyopencl, measure
 from benchmarks.runner import Cases, Row, Rows, Run, case
 from benchmarks.workspace import Workspace
-from clmst.bench.measurement import first_line
+from clmst.bench.harness import first_line
 
 if TYPE_CHECKING:
     _NumberType = click.ParamType[int]

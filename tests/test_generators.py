@@ -156,14 +156,8 @@ def test_permutation_is_one(size: int, seed: int) -> None:
 # ------------------------------------------------------------------------ lattices
 
 
-def test_grid_has_its_neighbours() -> None:
-    graph = generators.grid(rows=3, columns=4)
-    expected = nx.grid_2d_graph(3, 4)
-    number = {(row, column): 4 * row + column for row, column in expected}
-    ends = {tuple(sorted((number[a], number[b]))) for a, b in expected.edges}
-    assert edge_set(graph) == ends
-    assert graph.coordinates is not None
-    assert graph.coordinates[number[2, 1]].tolist() == [1, -2]
+CHAINED = nx.compose(nx.caveman_graph(3, 4), nx.Graph([(3, 4), (7, 8)]))
+LATTICE = nx.convert_node_labels_to_integers(nx.grid_2d_graph(3, 4))  # row by row
 
 
 @pytest.mark.parametrize(
@@ -176,20 +170,14 @@ def test_grid_has_its_neighbours() -> None:
         ("caveman", {"caves": 4, "size": 5}, nx.connected_caveman_graph(4, 5)),
         ("caveman", {"caves": 1, "size": 5}, nx.complete_graph(5)),
         ("cliques", {"count": 3, "size": 4}, nx.caveman_graph(3, 4)),
+        ("cliques", {"count": 3, "size": 4, "chained": True}, CHAINED),
+        ("grid", {"rows": 3, "columns": 4}, LATTICE),
     ],
 )
 def test_classic_graphs(kind: str, parameters: dict[str, Any], expected: nx.Graph) -> None:
     graph = generate(kind, **parameters)
     assert graph.n_vertices == len(expected)
     assert edge_set(graph) == {(min(edge), max(edge)) for edge in expected.edges}
-
-
-def test_chained_cliques_are_one_component() -> None:
-    loose = generators.cliques(count=5, size=4)
-    chained = generators.cliques(count=5, size=4, chained=True)
-    assert components(loose)[0] == 5
-    assert components(chained)[0] == 1
-    assert edge_set(chained) - edge_set(loose) == {(3, 4), (7, 8), (11, 12), (15, 16)}
 
 
 # ------------------------------------------------------------------- random graphs
@@ -294,22 +282,19 @@ def test_delaunay_is_the_triangulation() -> None:
     assert [generators.delaunay(n=n).n_edges for n in range(4)] == [0, 0, 1, 3]
 
 
-@pytest.mark.parametrize(("n", "average_degree"), [(2_000, 2.7), (3_000, 2.0), (1_500, 2.4)])
+@pytest.mark.parametrize(
+    ("n", "average_degree"),
+    [(2_000, 2.7), (3_000, 2.0), (1_500, 2.4), *((n, 2.7) for n in (*range(1, 40), 99, 100, 101))],
+)
 def test_road_network_is_connected_and_of_the_degree_asked_for(
     n: int, average_degree: float
 ) -> None:
+    """Few cells leave rows and columns without a vertex, and may have no more edges."""
     graph = generators.road(n=n, average_degree=average_degree, seed=n)
-    assert graph.n_vertices == n
-    assert components(graph)[0] == 1
-    assert graph.n_edges == max(round(n * average_degree / 2), n - 1)
-    assert degrees(graph).max() <= 6
-
-
-@pytest.mark.parametrize("n", [*range(1, 40), 99, 100, 101])
-def test_small_road_networks_are_connected(n: int) -> None:
-    """Few cells leave rows and columns without a vertex."""
-    graph = generators.road(n=n, seed=n)
     assert (graph.n_vertices, components(graph)[0]) == (n, 1)
+    wanted = max(round(n * average_degree / 2), n - 1)
+    assert graph.n_edges == wanted or (n < 1000 and graph.n_edges < wanted)
+    assert degrees(graph).max() <= 6
 
 
 def test_road_lengths_are_those_of_the_drawing() -> None:

@@ -5,15 +5,14 @@
 `inputs`          graphs by name or file, generated on demand and cached
 `harness`         verification, warm-up, turns and times: what all timing stands on
 `agreement`       the right forest of a graph, and whether a contestant's is it
-`contestants`     ways of solving: an algorithm, its options, and what its time covers
+`contestants`     ways of solving: an algorithm, its options and scope; their turns
 `peers`           outside programs, by a protocol of lines and within a time limit
-`benchmark`       contestants and peers on one graph
 `suite`           the experiments over all graphs
-`measurement`     what came of one contestant on one graph
-`results`         all measurements, as JSON that is replaced whole; merging
-`tables`          tables of times, throughput, memory and scaling
+`results`         measurements, as JSON that is replaced whole; merging
+`grid`            graphs by contestants as arrays: what all tables and figures show
+`tables`          views as tables: times, throughput, memory and scaling
 `report`          all tables, and those of `ecl`: ablation and seeds
-`figures`         the same as pictures, on a `canvas`
+`figures`         views as pictures, on a `canvas`
 `machine`         what a reader must know of the machine
 ================  =================================================================
 """

@@ -2,139 +2,92 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
-from statistics import geometric_mean
-from typing import Any, TypeAlias
+from typing import Any
+
+import numpy as np
 
 from clmst.bench.canvas import GRID, STYLES, legend_below, panels, plain_ticks, style
-from clmst.bench.grid import Grid
-from clmst.bench.measurement import SCOPE_TITLES
+from clmst.bench.grid import Grid, means
 from clmst.bench.report import STEPS, spreads
-from clmst.bench.results import Results
+from clmst.bench.results import SCOPE_TITLES, Results
 from clmst.core.errors import optional_import
-
-Draw: TypeAlias = Callable[[Results, Path], Iterator[Path]]
+from clmst.core.weight_keys import Array
 
 _HEIGHT = 4.8
 _MEAN = "geometric\nmean"
 # A throughput is drawn on a logarithmic axis where contestants are further apart than this.
 _WIDE = 100
+_BOXES = {
+    "seeds": "throughput over seeds of its sample",
+    "thresholds": "how far filters are from their target",
+}
 _THROUGHPUTS = {"solve": "throughput", "transfers": "throughput_transfers"}
 
 
-def throughput(results: Results, folder: Path) -> Iterator[Path]:
-    """Draw a bar for every contestant on every graph (SC '23, Figures 3 and 4)."""
-    for number, machine in enumerate(results.machines):
-        for scope, name in _THROUGHPUTS.items():
-            grid = Grid.of(results, "times", scope, machine)
-            if grid is not None:
-                path = folder / f"{name}{_suffix(results, number)}.png"
-                labels = [column.label for column in grid.columns]
-                title = f"{results.name_of(machine)}: {SCOPE_TITLES[scope]}"
-                yield _bars(path, grid, labels, title=title)
+def draw_all(results: Results, folder: Path) -> Iterator[Path]:
+    """Draw every figure for which there is something; yield the files.
 
-
-def devices(results: Results, folder: Path) -> Iterator[Path]:
-    """Draw a bar for every device on every graph, for clmst's first contestant on several."""
-    for scope, name in _THROUGHPUTS.items():
-        grid = Grid.of(results, "times", scope)
-        for column in grid.columns if grid else ():
-            own = grid.ordered([column.contestant]) if grid and column.ours else None
-            if own is not None and len(own.columns) > 1:
-                labels = [results.name_of(each.machine) for each in own.columns]
-                title = f"{column.contestant}: {SCOPE_TITLES[scope]}"
-                yield _bars(folder / f"devices_{name}.png", own, labels, title=title)
-                break
-
-
-def ablation(results: Results, folder: Path) -> Iterator[Path]:
-    """Draw the throughput of every step on every graph (SC '23, Figure 5)."""
-    for number, machine in enumerate(results.machines):
-        grid = Grid.of(results, "ablation", "solve", machine)
-        if grid is None:
-            continue
-        grid = grid.ordered(STEPS)
-        labels = [column.contestant for column in grid.columns]
-        shades = optional_import("matplotlib", extra="plot").colormaps["cividis"]
-        colors = [shades(step / max(len(labels) - 1, 1)) for step in range(len(labels))]
-        path = folder / f"ablation{_suffix(results, number)}.png"
-        title = f"{results.name_of(machine)}: ecl with fewer and fewer optimisations"
-        yield _bars(path, grid, labels, colors, title=title)
-
-
-def seeds(results: Results, folder: Path) -> Iterator[Path]:
-    """Draw boxes for each graph and size of sample (SC '23, Figures 6 and 7).
-
-    First of throughput, then of how far the filter's thresholds are from their target.
+    Bars for all contestants (SC '23, Figures 3 and 4); for all devices, of clmst's first contestant
+    on several; for the steps of `ecl` (Figure 5). Boxes over seeds (Figures 6 and 7): throughput,
+    then how far the filter's thresholds are from their target. Lines over the number of vertices
+    and over the average degree (HPG '09, Figure 13).
     """
-    yield from _of_seeds(results, folder / "seeds", "throughput over seeds of its sample")
-    yield from _of_seeds(results, folder / "thresholds", "how far filters are from their target")
+    machines = list(results.machines)
+
+    def file(name: str, grid: Grid) -> Path:
+        number = ""
+        if len(machines) > 1 and grid.machine is not None:
+            number = f"_{machines.index(grid.machine) + 1}"
+        return folder / f"{name}{number}.png"
+
+    for grid in Grid.each(results, "times", _THROUGHPUTS, machines):
+        path = file(_THROUGHPUTS[grid.scope], grid)
+        yield _bars(path, grid, f"{grid.machine_name}: {SCOPE_TITLES[grid.scope]}")
+    for grid in Grid.each(results, "times", _THROUGHPUTS):
+        for contestant, own in islice(grid.by_device(), 1):
+            path = file(f"devices_{_THROUGHPUTS[grid.scope]}", grid)
+            yield _bars(path, own, f"{contestant}: {SCOPE_TITLES[grid.scope]}")
+    for grid in Grid.each(results, "ablation", machines=machines):
+        title = f"{grid.machine_name}: ecl with fewer and fewer optimisations"
+        yield _bars(file("ablation", grid), grid.ordered(STEPS), title, ramp="cividis")
+    for name, what in _BOXES.items():
+        for grid in Grid.each(results, "seeds", machines=machines):
+            found = {
+                (graph, samples): rates * 1e-6 if name == "seeds" else distances * 100
+                for graph, samples, rates, distances in spreads(grid)
+            }
+            if values := {of: numbers for of, numbers in found.items() if numbers.size}:
+                yield _boxes(file(name, grid), grid, values, what)
+    for experiment, fact, label in (
+        ("scaling", "n", "vertices"), ("degree", "degree", "average degree"),
+    ):  # fmt: skip
+        for grid in Grid.each(results, experiment):
+            yield _growth(file(experiment, grid), grid, fact, label)
 
 
-def _of_seeds(results: Results, path: Path, what: str) -> Iterator[Path]:
-    for number, machine in enumerate(results.machines):
-        values = {}
-        for one in spreads(results, machine):
-            of_rates = [1e-6 * rate for rate in one.rates]
-            of_targets = [100 * distance for distance in one.distances]
-            values[one.graph, one.samples] = of_rates if path.name == "seeds" else of_targets
-        values = {of: numbers for of, numbers in values.items() if numbers}
-        if values:
-            size = _size(len({graph for graph, _ in values}), 2)
-            title = f"{results.name_of(machine)}: ecl, {what}"
-            file = path.with_name(f"{path.name}{_suffix(results, number)}.png")
-            with panels(file, 1, size, title=title) as (axes,):
-                _boxes(axes, values)
-                if path.name == "seeds":
-                    axes.set_ylabel("millions of slots a second")
-                    axes.set_ylim(bottom=0)
-                else:
-                    axes.axhline(0, color="#555555", linewidth=1)
-                    axes.set_ylabel("light edges above the target, %")
-                legend_below(axes)
-            yield file
-
-
-def growth(results: Results, folder: Path) -> Iterator[Path]:
-    """Draw time over the number of vertices and over the average degree (HPG '09, Figure 13)."""
-    yield from _growth(results, folder, "scaling", "n", "vertices")
-    yield from _growth(results, folder, "degree", "degree", "average degree")
-
-
-FIGURES: Sequence[Draw] = (throughput, devices, ablation, seeds, growth)
-
-
-def _growth(
-    results: Results, folder: Path, experiment: str, fact: str, label: str
-) -> Iterator[Path]:
-    grid = Grid.of(results, experiment, "solve")
-    if grid is None:
-        return
-    path = folder / f"{experiment}.png"
-    names = ", ".join(map(results.name_of, results.machines))
-    title = f"{names}: time of a solve on random graphs, by {label}"
+def _growth(path: Path, grid: Grid, fact: str, label: str) -> Path:
+    """Draw a line for every contestant: its time, and that of a slot."""
+    title = f"{grid.machine_name}: time of a solve on random graphs, by {label}"
+    sizes, slots = grid.facts(fact), np.maximum(grid.facts("n_slots"), 1)
+    order = np.argsort(sizes, kind="stable")
     with panels(path, 2, (10, _HEIGHT), title=title) as (total, each):
-        for number, column in enumerate(grid.columns):
-            points = sorted(
-                (grid.facts(graph)[fact], one.median, grid.facts(graph)["n_slots"])
-                for graph in grid.graphs
-                if (one := grid.at(graph, column))
-            )
-            at = [x for x, _, _ in points]
+        for number, (column, seconds) in enumerate(zip(grid.columns, grid.seconds.T, strict=True)):
+            own = order[~np.isnan(seconds[order])]
             look = {"label": column.label, "markersize": 5, **style(number)}
-            total.plot(at, [seconds * 1e3 for _, seconds, _ in points], **look)
-            per_slot = [seconds * 1e9 / max(slots, 1) for _, seconds, slots in points]
-            each.plot(at, per_slot, **look)
+            total.plot(sizes[own], seconds[own] * 1e3, **look)
+            each.plot(sizes[own], seconds[own] * 1e9 / slots[own], **look)
         for axes, what in ((total, "milliseconds"), (each, "nanoseconds a slot")):
-            _sizes_axis(axes, sorted({grid.facts(graph)[fact] for graph in grid.graphs}))
+            _sizes_axis(axes, sorted(set(sizes.tolist())))
             axes.set_yscale("log")
             plain_ticks(axes.yaxis, (1, 2, 5))
             axes.set_xlabel(label)
             axes.set_ylabel(what)
             axes.grid(**GRID)
         legend_below(total)
-    yield path
+    return path
 
 
 def _sizes_axis(axes: Any, sizes: Sequence[int]) -> None:
@@ -150,29 +103,29 @@ def _sizes_axis(axes: Any, sizes: Sequence[int]) -> None:
     axes.tick_params(axis="x", which="minor", bottom=False)
 
 
-def _bars(
-    path: Path, grid: Grid, labels: Sequence[str], colors: Sequence[Any] = (), *, title: str
-) -> Path:
+def _bars(path: Path, grid: Grid, title: str, *, ramp: str = "") -> Path:
     """Draw groups of bars, in millions of slots a second, and a group of their means."""
-    common = grid.common()
-    groups = [*grid.graphs, _MEAN] if common else grid.graphs
-    members = [[graph] for graph in grid.graphs] + ([common] if common else [])
-    width = 0.84 / len(labels)
-    heights: list[float] = []
-    with panels(path, 1, _size(len(groups), len(labels)), title=title) as (axes,):
-        for number, column in enumerate(grid.columns):
-            rates = [grid.rates(column, "n_slots", graphs) for graphs in members]
-            bars = {k: geometric_mean(rate) * 1e-6 for k, rate in enumerate(rates) if rate}
-            shift = (number - (len(labels) - 1) / 2) * width
-            color = colors[number] if colors else style(number)["color"]
-            at = [k + shift for k in bars]
-            axes.bar(at, list(bars.values()), width, label=labels[number], color=color)
-            heights += bars.values()
-        if heights and max(heights) > _WIDE * min(heights):
+    groups, heights = grid.graphs, grid.rates() * 1e-6
+    has_mean = grid.is_common.any()
+    if has_mean:
+        groups, heights = [*groups, _MEAN], np.vstack([heights, means(heights[grid.is_common])])
+    n_bars = len(grid.columns)
+    width = 0.84 / n_bars
+    with panels(path, 1, _size(len(groups), n_bars), title=title) as (axes,):
+        colors = [style(number)["color"] for number in range(n_bars)]
+        if ramp:
+            shades = optional_import("matplotlib", extra="plot").colormaps[ramp]
+            colors = [shades(step / max(n_bars - 1, 1)) for step in range(n_bars)]
+        for number, (column, color) in enumerate(zip(grid.columns, colors, strict=True)):
+            at = np.flatnonzero(~np.isnan(heights[:, number]))
+            shift = (number - (n_bars - 1) / 2) * width
+            axes.bar(at + shift, heights[at, number], width, label=column.label, color=color)
+        drawn = heights[~np.isnan(heights)]
+        if drawn.size and drawn.max() > _WIDE * drawn.min():
             axes.set_yscale("log")
-            axes.set_ylim(bottom=min(heights) / 2)
+            axes.set_ylim(bottom=drawn.min() / 2)
             plain_ticks(axes.yaxis, (1, 3))
-        if common:
+        if has_mean:
             axes.axvline(len(groups) - 1.5, color="#999999", linewidth=0.8, linestyle=":")
         _name_groups(axes, groups)
         axes.set_ylabel("millions of slots a second")
@@ -180,29 +133,39 @@ def _bars(
     return path
 
 
-def _boxes(axes: Any, values: dict[tuple[str, int], list[float]]) -> None:
+def _boxes(path: Path, grid: Grid, values: dict[tuple[str, int], Array], what: str) -> Path:
     """Draw a box for each graph and size of sample, whiskers to the extremes."""
     graphs = list(dict.fromkeys(graph for graph, _ in values))
     sizes = list(dict.fromkeys(samples for _, samples in values))
     width = 0.7 / len(sizes)
-    for number, samples in enumerate(sizes):
-        own = [graph for graph in graphs if (graph, samples) in values]
-        shift = (number - (len(sizes) - 1) / 2) * width
-        color = STYLES[number]["color"]
-        drawn = axes.boxplot(
-            [values[graph, samples] for graph in own],
-            positions=[graphs.index(graph) + shift for graph in own],
-            widths=width * 0.85,
-            whis=(0, 100),
-            patch_artist=True,
-            manage_ticks=False,
-            boxprops={"facecolor": color, "edgecolor": color, "alpha": 0.55},
-            whiskerprops={"color": color},
-            capprops={"color": color},
-            medianprops={"color": "black", "linewidth": 1.2},
-        )
-        drawn["boxes"][0].set_label(f"{samples:,} samples")
-    _name_groups(axes, graphs)
+    title = f"{grid.machine_name}: ecl, {what}"
+    with panels(path, 1, _size(len(graphs), 2), title=title) as (axes,):
+        for number, samples in enumerate(sizes):
+            own = [graph for graph in graphs if (graph, samples) in values]
+            shift = (number - (len(sizes) - 1) / 2) * width
+            color = STYLES[number]["color"]
+            drawn = axes.boxplot(
+                [values[graph, samples] for graph in own],
+                positions=[graphs.index(graph) + shift for graph in own],
+                widths=width * 0.85,
+                whis=(0, 100),
+                patch_artist=True,
+                manage_ticks=False,
+                boxprops={"facecolor": color, "edgecolor": color, "alpha": 0.55},
+                whiskerprops={"color": color},
+                capprops={"color": color},
+                medianprops={"color": "black", "linewidth": 1.2},
+            )
+            drawn["boxes"][0].set_label(f"{samples:,} samples")
+        _name_groups(axes, graphs)
+        if path.name.startswith("seeds"):
+            axes.set_ylabel("millions of slots a second")
+            axes.set_ylim(bottom=0)
+        else:
+            axes.axhline(0, color="#555555", linewidth=1)
+            axes.set_ylabel("light edges above the target, %")
+        legend_below(axes)
+    return path
 
 
 def _name_groups(axes: Any, names: Sequence[str]) -> None:
@@ -217,8 +180,3 @@ def _name_groups(axes: Any, names: Sequence[str]) -> None:
 def _size(groups: int, bars: int) -> tuple[float, float]:
     """Return inches in which groups of bars are neither thin nor fat."""
     return (min(max(5.0, 1.2 + groups * max(0.5, 0.14 * bars)), 18.0), _HEIGHT)
-
-
-def _suffix(results: Results, number: int) -> str:
-    """Return what tells the files of several machines apart."""
-    return f"_{number + 1}" if len(results.machines) > 1 else ""

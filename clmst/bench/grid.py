@@ -1,13 +1,18 @@
-"""Measurements of an experiment as a grid: graphs down, contestants across."""
+"""Measurements of an experiment as a grid: graphs down, contestants across.
+
+Every table and every figure is a view of a grid. It shows its times, rates or ratios, which are
+arrays of a row a graph and a column a contestant, NaN where there is none.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
-from clmst.bench.measurement import Measurement
-from clmst.bench.results import Results
+import numpy as np
+
+from clmst.bench.results import Measurement, Results
+from clmst.core.weight_keys import Array
 
 MEAN = "geometric mean"
 
@@ -19,13 +24,120 @@ class Column:
     machine: str
     contestant: str
     ours: bool
-    label: str  # its label, with the machine if there are several
+    label: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grid:
+    """Measurements of an experiment in one scope, of one machine or of all."""
+
+    results: Results
+    scope: str
+    machine: str | None
+    graphs: list[str]  # graphs with a time, the smallest first
+    columns: list[Column]  # clmst's own first, in the order they were measured
+    cells: dict[tuple[str, str, str], Measurement]  # timed, by graph, machine and contestant
 
     @classmethod
-    def of(cls, results: Results, one: Measurement, *, is_alone: bool) -> Column:
-        """Return the column of a measurement, among those of one machine or of several."""
-        name = one.contestant if is_alone else f"{one.contestant}, {results.name_of(one.machine)}"
-        return cls(machine=one.machine, contestant=one.contestant, ours=one.ours, label=name)
+    def each(
+        cls,
+        results: Results,
+        experiment: str,
+        scopes: Iterable[str] = ("solve",),
+        machines: Sequence[str | None] = (None,),
+    ) -> Iterator[Grid]:
+        """Yield the grids of an experiment that hold a time, by machine (None: all) and scope."""
+        order = list(results.machines)
+        for machine in machines:
+            for scope in scopes:
+                every = results.of(experiment, scope=scope)
+                every = [one for one in every if machine in (None, one.machine)]
+                timed = [one for one in _of_the_same_turns(every) if one.is_ok]
+                cells = {(one.graph, one.machine, one.contestant): one for one in timed}
+                with_times = {key[1:] for key in cells}
+                # A contestant that failed on the first graph stays before those named after it.
+                named = {(one.machine, one.contestant): one for one in every}
+                columns = [
+                    Column(
+                        machine=one.machine,
+                        contestant=one.contestant,
+                        ours=one.ours,
+                        label=results.label_of(one, is_alone=machine is not None),
+                    )
+                    for key, one in named.items()
+                    if key in with_times
+                ]
+                columns.sort(key=lambda column: (not column.ours, order.index(column.machine)))
+                graphs = [*dict.fromkeys(one.graph for one in timed)]
+                graphs.sort(key=lambda name: results.graphs[name]["n_slots"])
+                if timed:
+                    yield cls(
+                        results=results, scope=scope, machine=machine, graphs=graphs,
+                        columns=columns, cells=cells,
+                    )  # fmt: skip
+
+    @property
+    def machine_name(self) -> str:
+        """The short name of the machine, or of all machines."""
+        machines = self.results.machines if self.machine is None else [self.machine]
+        return ", ".join(map(self.results.name_of, machines))
+
+    def ordered(self, contestants: Sequence[str]) -> Grid:
+        """Return the same grid with the columns of these contestants, in this order."""
+        columns = [c for name in contestants for c in self.columns if c.contestant == name]
+        return replace(self, columns=columns)
+
+    def by_device(self) -> Iterator[tuple[str, Grid]]:
+        """Yield each own contestant that ran on several machines, and its columns by machine."""
+        for contestant in dict.fromkeys(one.contestant for one in self.columns if one.ours):
+            own = self.ordered([contestant])
+            if len(own.columns) > 1:
+                names = [self.results.name_of(column.machine) for column in own.columns]
+                columns = [replace(c, label=n) for c, n in zip(own.columns, names, strict=True)]
+                yield contestant, replace(own, columns=columns)
+
+    def at(self, graph: str, column: Column) -> Measurement | None:
+        """Return the measurement of a cell."""
+        return self.cells.get((graph, column.machine, column.contestant))
+
+    def facts(self, name: str) -> Array:
+        """Return a number that is known of each graph."""
+        return np.array([self.results.graphs[graph][name] for graph in self.graphs])
+
+    @property
+    def seconds(self) -> Array:
+        """The median times."""
+        rows = ([self.at(graph, column) for column in self.columns] for graph in self.graphs)
+        return np.array([[one.median if one else np.nan for one in row] for row in rows])
+
+    def rates(self, count: str = "n_slots") -> Array:
+        """Return slots or edges ("n_edges") a second, where there are any."""
+        counts = self.facts(count)
+        return np.where(counts, counts, np.nan)[:, None] / self.seconds
+
+    @property
+    def is_common(self) -> Array:
+        """Whether all contestants were timed on a graph."""
+        return np.asarray(~np.isnan(self.seconds).any(axis=1))
+
+    def subsets(self) -> dict[str, Array]:
+        """Return which graphs means are over, by the name of the mean.
+
+        All of them; and the connected ones if they are others, as in the paper, some of whose
+        contestants find trees only.
+        """
+        connected = self.facts("n_vertices") - self.facts("n_forest_edges") == 1
+        subsets = {MEAN: np.ones_like(connected)}
+        if connected.any() and not connected.all():
+            subsets[f"{MEAN}, connected"] = connected
+        return subsets
+
+
+def means(values: Array) -> Array:
+    """Return the geometric mean of each column, NaN left out; NaN where nothing is left."""
+    with np.errstate(invalid="ignore"):
+        logs = np.log(values)
+        return np.asarray(np.exp(np.nansum(logs, axis=0) / (~np.isnan(logs)).sum(axis=0)))
 
 
 def _of_the_same_turns(measurements: Sequence[Measurement]) -> list[Measurement]:
@@ -39,106 +151,3 @@ def _of_the_same_turns(measurements: Sequence[Measurement]) -> list[Measurement]
         for one in measurements
         if one.benchmark == turns.get((one.machine, one.graph), one.benchmark)
     ]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Grid:
-    """Measurements of an experiment."""
-
-    results: Results
-    graphs: list[str]  # graphs with a time, the smallest first
-    columns: list[Column]  # clmst's own first, in the order they were measured
-    cells: dict[tuple[str, Column], Measurement]  # what was timed, by graph and column
-
-    @classmethod
-    def of(
-        cls, results: Results, experiment: str, scope: str, machine: str | None = None
-    ) -> Grid | None:
-        """Return the grid of an experiment, of one machine if given; None if it is empty."""
-        is_alone = machine is not None or len(results.machines) == 1
-        every = [
-            one for one in results.of(experiment, scope=scope) if machine in (None, one.machine)
-        ]
-        timed = [one for one in _of_the_same_turns(every) if one.is_ok]
-        if not timed:
-            return None
-        cells = {(one.graph, Column.of(results, one, is_alone=is_alone)): one for one in timed}
-        with_times, order = {column for _, column in cells}, list(results.machines)
-        # A contestant that failed on the first graph stays before those that were named after it.
-        named = dict.fromkeys(Column.of(results, one, is_alone=is_alone) for one in every)
-        columns = sorted(
-            (column for column in named if column in with_times),
-            key=lambda column: (not column.ours, order.index(column.machine)),
-        )
-        names = sorted(
-            dict.fromkeys(one.graph for one in timed),
-            key=lambda name: results.graphs[name]["n_slots"],
-        )
-        return cls(results=results, graphs=names, columns=columns, cells=cells)
-
-    def ordered(self, contestants: Sequence[str]) -> Grid:
-        """Return the same grid with the columns of these contestants, in this order."""
-        columns = [c for name in contestants for c in self.columns if c.contestant == name]
-        return Grid(results=self.results, graphs=self.graphs, columns=columns, cells=self.cells)
-
-    def at(self, graph: str, column: Column) -> Measurement | None:
-        """Return the measurement of a cell."""
-        return self.cells.get((graph, column))
-
-    def facts(self, graph: str) -> dict[str, Any]:
-        """Return the facts of a graph."""
-        return self.results.graphs[graph]
-
-    def sizes(self, graph: str) -> tuple[str, str]:
-        """Return the numbers of vertices and slots as a table shows them."""
-        facts = self.facts(graph)
-        return f"{facts['n_vertices']:,}", f"{facts['n_slots']:,}"
-
-    def common(self, graphs: Sequence[str] | None = None) -> list[str]:
-        """Return those of some graphs, or of all, that all contestants were timed on."""
-        return [
-            graph
-            for graph in (self.graphs if graphs is None else graphs)
-            if all((graph, column) in self.cells for column in self.columns)
-        ]
-
-    def subsets(self) -> dict[str, list[str]]:
-        """Return the graphs that means are over, by the name of the mean.
-
-        All of them; and the connected ones if they are others, as in the paper, some of whose
-        contestants find trees only.
-        """
-        connected = [graph for graph in self.graphs if self._is_connected(graph)]
-        subsets = {MEAN: self.graphs}
-        if connected and connected != self.graphs:
-            subsets[f"{MEAN}, connected"] = connected
-        return subsets
-
-    def _is_connected(self, graph: str) -> bool:
-        facts = self.facts(graph)
-        return bool(facts["n_vertices"] - facts["n_forest_edges"] == 1)
-
-    def medians(self, column: Column, graphs: Sequence[str]) -> list[float]:
-        """Return the median seconds on these graphs, as far as there are any."""
-        return [one.median for graph in graphs if (one := self.at(graph, column))]
-
-    def ratios(
-        self, column: Column, first: Column, graphs: Sequence[str] | None = None
-    ) -> list[float]:
-        """Return how many times as long as `first` a contestant takes, where both were timed."""
-        return [
-            one.median / base.median
-            for graph in (self.graphs if graphs is None else graphs)
-            if (one := self.at(graph, column)) and (base := self.at(graph, first))
-        ]
-
-    def rates(self, column: Column, count: str, graphs: Sequence[str]) -> list[float]:
-        """Return slots or edges a second on these graphs, where there are times and any of them.
-
-        `count` is the fact that counts them: "n_slots" or "n_edges".
-        """
-        return [
-            self.facts(graph)[count] / one.median
-            for graph in graphs
-            if (one := self.at(graph, column)) and self.facts(graph)[count]
-        ]

@@ -19,11 +19,11 @@ from statistics import median
 from time import perf_counter, process_time
 from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
-from clmst.bench.measurement import Status, first_line
 from clmst.core.errors import ClmstError
 
 T = TypeVar("T")
 
+Status: TypeAlias = Literal["ok", "wrong", "failed", "timeout"]
 Verification: TypeAlias = Literal["first", "ends", "every"]
 Order: TypeAlias = Literal["same", "alternate", "random"]
 
@@ -115,7 +115,7 @@ class Harness:
         return times
 
     def warm_up(self, every: Sequence[Times[Any]], calls: int) -> None:
-        """Make so many calls of each contestant that are not timed."""
+        """Call each contestant a number of times without timing it."""
         for times in every:
             for _ in range(calls):
                 self._guarded(times, partial(_untimed, times.contestant))
@@ -188,6 +188,12 @@ def _untimed(contestant: Contestant[T]) -> T:
     if contestant.wait is not None:
         contestant.wait()
     return result
+
+
+def first_line(error: BaseException) -> str:
+    """Return the first line of an error, cut to a table's width."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
 
 
 def by_name(every: Sequence[Times[Any]]) -> dict[str, list[float]]:

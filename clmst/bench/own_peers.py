@@ -11,7 +11,7 @@ import math
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
@@ -19,36 +19,26 @@ from clmst.bench.harness import Contestant, Harness
 from clmst.core.graph import Graph
 from clmst.io.file_edges import FileEdges
 
-# Returns what is called each time, and what gives the weight of its result.
-Make: TypeAlias = Callable[[Graph], tuple[Callable[[], Any], Callable[[Any], float]]]
 
-
-def _scipy(graph: Graph) -> tuple[Callable[[], Any], Callable[[Any], float]]:
-    """``scipy.sparse.csgraph.minimum_spanning_tree`` of the upper triangle, its fastest form."""
-    from scipy.sparse.csgraph import minimum_spanning_tree
-
-    matrix = _upper(graph)
-    return lambda: minimum_spanning_tree(matrix), lambda tree: math.fsum(tree.data)
-
-
-def _networkx(graph: Graph) -> tuple[Callable[[], Any], Callable[[Any], float]]:
-    """``networkx.minimum_spanning_edges`` of a NetworkX graph, by Kruskal's algorithm."""
-    import networkx as nx
-
-    G = nx.from_scipy_sparse_array(_upper(graph))
-    return (
-        lambda: list(nx.minimum_spanning_edges(G, data=True)),
-        lambda edges: math.fsum(data["weight"] for _, _, data in edges),
-    )
-
-
-def _upper(graph: Graph) -> Any:
+def _solver(name: str, graph: Graph) -> tuple[Callable[[], Any], Callable[[Any], float]]:
+    """Return what a library solves the upper triangle by, and what weighs its result."""
     from scipy import sparse
 
     edges = FileEdges.of_graph(graph)
     n = edges.n_vertices
     ends = (edges.u.astype(np.int32), edges.v.astype(np.int32))  # SciPy 1.13 takes no others
-    return sparse.csr_array((edges.weights, ends), shape=(n, n))
+    matrix = sparse.csr_array((edges.weights, ends), shape=(n, n))
+    if name == "scipy":
+        from scipy.sparse.csgraph import minimum_spanning_tree
+
+        return lambda: minimum_spanning_tree(matrix), lambda tree: math.fsum(tree.data)
+    import networkx as nx
+
+    G = nx.from_scipy_sparse_array(matrix)
+    return (
+        lambda: list(nx.minimum_spanning_edges(G, data=True)),  # by Kruskal's algorithm
+        lambda edges: math.fsum(data["weight"] for _, _, data in edges),
+    )
 
 
 def main(words: list[str]) -> None:
@@ -56,8 +46,7 @@ def main(words: list[str]) -> None:
     from clmst.io import read_graph
 
     name, path, repetitions = words
-    make: Make = {"scipy": _scipy, "networkx": _networkx}[name]
-    solve, weight_of = make(read_graph(Path(path), format="ecl"))
+    solve, weight_of = _solver(name, read_graph(Path(path), format="ecl"))
     contestant = Contestant(name=name, call=solve)
     (times,) = Harness(repetitions=int(repetitions), warm_ups=1).run([contestant])
     for seconds in times.seconds:

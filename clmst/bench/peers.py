@@ -27,7 +27,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 
-from clmst.bench.measurement import Status
+from clmst.bench.harness import Status
 from clmst.core.errors import InvalidArgumentError
 
 _RELATIVE = 1e-9
@@ -144,7 +144,7 @@ class Answer:
 
 
 def ask(command: Sequence[str], *, time_limit: float) -> Answer:
-    """Run a program to its end, or for so many seconds; no shell is involved.
+    """Run a program, without a shell, until it ends or its time limit has passed.
 
     Failures are results, too. A late program is killed with its process group, and so is one that
     runs when the user interrupts.
@@ -187,7 +187,7 @@ def named_command(text: str) -> tuple[str, tuple[str, ...]]:
 
 
 def seconds_in(milliseconds: str) -> float:
-    """Return so many milliseconds in seconds; NaN if the text is no finite number."""
+    """Convert a text of milliseconds to seconds; NaN if it is no finite number."""
     try:
         value = float(milliseconds) * 1e-3
     except ValueError:

@@ -32,7 +32,7 @@ class Settings:
     peer_seconds: float = PEER_SECONDS  # after which a peer is ended
     transfers: bool = True  # time solves from the host to the host as well
     cache: Path  # where generated graphs are kept
-    seeds: int = SEEDS  # the experiment "seeds" tries so many: 0, 1, ...
+    seeds: int = SEEDS  # how many the experiment "seeds" tries: 0, 1, ...
     # Sizes of the random graphs of "scaling"; chosen by the kind of device if empty.
     vertices: tuple[int, ...] = ()
     degrees: tuple[int, ...] = DEGREES  # average degrees of the random graphs of "degree"

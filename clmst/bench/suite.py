@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
 from clmst.algorithms import ALGORITHMS
 from clmst.algorithms.ecl.options import EclOptions
 from clmst.bench import inputs, machine
 from clmst.bench.agreement import Reference, establish
-from clmst.bench.benchmark import Benchmark, PeerGroup, release
-from clmst.bench.contestants import SolveContestant, as_matrix, finding_forest, solving
+from clmst.bench.contestants import (
+    SolveContestant,
+    as_matrix,
+    ask_peer,
+    finding_forest,
+    new_identity,
+    release,
+    solving,
+    take_turns,
+)
+from clmst.bench.harness import first_line
 from clmst.bench.inputs import Input
-from clmst.bench.measurement import Key, Measurement, Scope, first_line
-from clmst.bench.results import Results
+from clmst.bench.results import Key, Measurement, Results, Scope
 from clmst.bench.settings import Settings
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.graph import Graph
@@ -32,6 +40,7 @@ DEGREE_VERTICES_ELSEWHERE = 2**20
 # Samples that set the threshold of the filter: ours, and the paper's.
 PAPER_SAMPLES = 20
 
+_OF_ECL = ("ablation", "seeds")  # which compare variants of `ecl`, and no peers with them
 _STUDIES = ("scaling", "degree")  # which take random graphs; others take those that are chosen
 
 Tell = Callable[[str], None]
@@ -46,20 +55,8 @@ class _Loaded:
     reference: Reference
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Planned:
-    """A contestant to be made for a graph, or a peer."""
-
-    name: str
-    scope: Scope
-    make: Callable[[_Loaded], SolveContestant] | None = None  # None for a peer
-
-
-def _of_ecl(
-    name: str, options: EclOptions, parameters: dict[str, Any], loaded: _Loaded
-) -> SolveContestant:
-    return solving(loaded.resident, "ecl", name, options, **parameters)
-
+# Makes a contestant for a graph.
+_Maker: TypeAlias = Callable[[_Loaded], SolveContestant]
 
 # How the contestants of an algorithm are made, in the order of their measurements.
 _MAKERS: dict[Scope, Callable[[str, _Loaded], SolveContestant]] = {
@@ -67,6 +64,10 @@ _MAKERS: dict[Scope, Callable[[str, _Loaded], SolveContestant]] = {
     "forest": lambda name, of: finding_forest(of.resident, of.resident, name, f"clmst {name}"),
     "transfers": lambda name, of: finding_forest(of.matrix, of.resident, name, f"clmst {name}"),
 }
+
+
+def _of_ecl(name: str, options: EclOptions, loaded: _Loaded, **more: int) -> SolveContestant:
+    return solving(loaded.resident, "ecl", name, options, **more)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,7 +173,8 @@ class Suite:
             # A file may be broken, a device may be full or gone; other graphs may still do.
             release(self.device)
             self.tell(f"{each.name}: {first_line(error)}")
-            self.results.add(self._failed(due, each.name, first_line(error)))
+            for experiment in due:
+                self.results.add(self._failed(experiment, each.name, first_line(error)))
             return
         for experiment in due:
             self.tell(f"{each.name}: {experiment}")
@@ -191,81 +193,70 @@ class Suite:
     # ------------------------------------------------------------- experiments
 
     def _run(self, experiment: str, each: Input, loaded: _Loaded) -> list[Measurement]:
-        settings = self.settings
-        benchmark = Benchmark(
-            device=self.device,
-            machine=self.machine,
-            experiment=experiment,
-            graph=each.name,
-            repetitions=settings.repetitions,
-            keep=self.results.add,
-        )
+        reference, repetitions = loaded.reference, self.settings.repetitions
+        make = self._maker(experiment, each.name, benchmark=new_identity())
         plan = self._plan(experiment)
-        contestants = [one.make(loaded) for one in plan if one.make is not None]
-        group = None
-        if experiment in ("times", "scaling", "degree") and settings.peers:
-            group = PeerGroup(
-                peers=settings.peers, ecl_file=each.ecl_file, seconds=settings.peer_seconds
+        peers = [
+            partial(
+                ask_peer, peer, each.ecl_file, reference, make, repetitions,
+                time_limit=self.settings.peer_seconds,
             )
-        return benchmark.run(contestants, loaded.reference, group)
+            for peer in (() if experiment in _OF_ECL else self.settings.peers)
+        ]  # fmt: skip
+        contestants = [maker(loaded) for maker in plan.values() if maker is not None]
+        return take_turns(
+            self.device, contestants, reference, make, repetitions, peers=peers,
+            keep=self.results.add,
+        )  # fmt: skip
 
-    def _plan(self, experiment: str) -> list[_Planned]:
-        """Return what an experiment measures; of peers, the scope that all have."""
-        if experiment in ("ablation", "seeds"):
-            return [
-                _Planned(
-                    name=name,
-                    scope="solve",
-                    make=partial(_of_ecl, name, options, parameters),
+    def _plan(self, experiment: str) -> dict[tuple[str, Scope], _Maker | None]:
+        """Return how what an experiment measures is made, by name and scope.
+
+        Peers, which are not made, are there with the scope that all have.
+        """
+        if experiment == "ablation":
+            return {
+                (title, "solve"): partial(_of_ecl, title, options)
+                for title, options in EclOptions.ablation()
+            }
+        if experiment == "seeds":
+            return {
+                (name := f"{samples} samples, seed {seed}", "solve"): partial(
+                    _of_ecl,
+                    name,
+                    EclOptions(samples=samples, seed=seed),
+                    samples=samples,
+                    seed=seed,
                 )
-                for name, options, parameters in self._variants(experiment)
-            ]
-        plan = [
-            _Planned(name=f"clmst {name}", scope=scope, make=partial(make, name))
+                for samples in (EclOptions().samples, PAPER_SAMPLES)
+                for seed in range(self.settings.seeds)
+            }
+        plan: dict[tuple[str, Scope], _Maker | None] = {
+            (f"clmst {name}", scope): partial(make, name)
             for name in self.settings.algorithms
             for scope, make in _MAKERS.items()
             if scope != "transfers" or self.settings.transfers
-        ]
-        peers = (_Planned(name=one.name, scope="solve") for one in self.settings.peers)
-        return [*plan, *peers]
-
-    def _variants(self, experiment: str) -> list[tuple[str, EclOptions, dict[str, Any]]]:
-        """Return the variants of `ecl` that an experiment compares, with their parameters."""
-        if experiment == "ablation":
-            return [(title, options, {}) for title, options in EclOptions.ablation()]
-        return [
-            (
-                f"{samples} samples, seed {seed}",
-                EclOptions(samples=samples, seed=seed),
-                {"samples": samples, "seed": seed},
-            )
-            for samples in (EclOptions().samples, PAPER_SAMPLES)
-            for seed in range(self.settings.seeds)
-        ]
+        }
+        return plan | {(peer.name, "solve"): None for peer in self.settings.peers}
 
     # ----------------------------------------------------------------- results
 
+    def _maker(self, experiment: str, graph: str, **more: Any) -> Callable[..., Measurement]:
+        """Return what makes measurements of an experiment on a graph."""
+        machine = self.machine
+        return partial(Measurement, machine=machine, experiment=experiment, graph=graph, **more)
+
     def _keys(self, experiment: str, graph: str) -> list[Key]:
         """Return the keys of what an experiment measures."""
-        return [
-            (self.machine, experiment, graph, one.name, one.scope) for one in self._plan(experiment)
-        ]
+        machine = self.machine
+        return [(machine, experiment, graph, *one) for one in self._plan(experiment)]
 
-    def _failed(self, experiments: Iterable[str], graph: str, remark: str) -> list[Measurement]:
-        """Return measurements of everything in these experiments as failed."""
+    def _failed(self, experiment: str, graph: str, remark: str) -> list[Measurement]:
+        """Return measurements of everything in an experiment as failed."""
+        make = self._maker(experiment, graph, status="failed", remark=remark)
         return [
-            Measurement(
-                machine=self.machine,
-                experiment=experiment,
-                graph=graph,
-                contestant=one.name,
-                scope=one.scope,
-                status="failed",
-                remark=remark,
-                ours=one.make is not None,
-            )
-            for experiment in experiments
-            for one in self._plan(experiment)
+            make(contestant=name, scope=scope, ours=maker is not None)
+            for (name, scope), maker in self._plan(experiment).items()
         ]
 
 

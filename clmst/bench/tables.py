@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from statistics import geometric_mean, median
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import zip_longest
+from statistics import median
+from typing import Any
 
-from clmst.bench.grid import Column, Grid
-from clmst.bench.measurement import SCOPE_TITLES, Measurement
-from clmst.bench.results import Results
+import numpy as np
+
+from clmst.bench.grid import Grid, means
+from clmst.bench.results import SCOPE_TITLES, Results
+from clmst.core.weight_keys import Array
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,93 +30,95 @@ class Table:
         """Return the table as Markdown."""
         rules = ["---"] * self.n_names + ["---:"] * (len(self.headings) - self.n_names)
         lines = [self.headings, rules, *self.rows]
-        body = "\n".join("| " + " | ".join(map(_escaped, line)) + " |" for line in lines)
+        escaped = ([cell.replace("|", "\\|") for cell in line] for line in lines)
+        body = "\n".join(f"| {' | '.join(line)} |" for line in escaped)
         return "\n\n".join([f"### {self.title}", body, *self.notes])
 
 
-def times(results: Results, scope: str, machine: str) -> Table | None:
+# -------------------------------------------------------------------- views of a grid
+
+
+def texts(values: Array, text: Callable[[float], str], masks: Iterable[Array] = ()) -> list[Any]:
+    """Show the rows of an array, and below them the means over some of them; "" for NaN."""
+    rows = np.vstack([values, *(means(values[mask]) for mask in masks)])
+    return [["" if math.isnan(value) else text(value) for value in row] for row in rows.tolist()]
+
+
+def table_of(
+    grid: Grid, facts: Mapping[str, Iterable[str]], blocks: Mapping[str, list[Any]], **rest: Any
+) -> Table:
+    """Return a table of facts, and for every contestant of a column of each block, by headings.
+
+    The first contestant, which ratios refer to, has none.
+    """
+    shown = [
+        (heading.format(column.label), [row[number] for row in texts])
+        for number, column in enumerate(grid.columns)
+        for heading, texts in blocks.items()
+        if number or heading != "ratio"
+    ]
+    headings = *facts, *(heading for heading, _ in shown)
+    columns = *facts.values(), *(texts for _, texts in shown)
+    return Table(headings=headings, rows=[*zip_longest(*columns, fillvalue="")], **rest)
+
+
+def times(grid: Grid) -> Table:
     """Return medians and spreads in milliseconds, and ratios to the first contestant.
 
     As Tables 3 and 4 of SC '23. A ratio is a contestant's median over that of the first, so that
     above 1 the first is the faster one.
     """
-    grid = Grid.of(results, "times", scope, machine)
-    if grid is None:
-        return None
-    title = f"Times, {results.name_of(machine)}: {SCOPE_TITLES[scope]}"
-    return _comparison(grid, title, [column.label for column in grid.columns])
+    return _comparison(grid, f"Times, {grid.machine_name}: {SCOPE_TITLES[grid.scope]}")
 
 
-def devices(results: Results, scope: str) -> list[Table]:
+def devices(grid: Grid) -> list[Table]:
     """Return the same by device, a table for each of clmst's contestants that ran on several."""
-    grid = Grid.of(results, "times", scope)
-    tables = []
-    for contestant in dict.fromkeys(c.contestant for c in grid.columns if c.ours) if grid else ():
-        own = grid.ordered([contestant]) if grid else None
-        if own is not None and len(own.columns) > 1:
-            names = [results.name_of(column.machine) for column in own.columns]
-            title = f"Devices side by side, {contestant}: {SCOPE_TITLES[scope]}"
-            tables.append(_comparison(own, title, names))
-    return tables
+    return [
+        _comparison(own, f"Devices side by side, {contestant}: {SCOPE_TITLES[grid.scope]}")
+        for contestant, own in grid.by_device()
+    ]
 
 
-def _comparison(grid: Grid, title: str, names: Sequence[str]) -> Table:
-    first, *others = grid.columns
-    headings = ["graph", "vertices", "slots", f"{names[0]} ms", "spread"]
-    for name in names[1:]:
-        headings += [f"{name} ms", "spread", "ratio"]
-    rows = []
-    for graph in grid.graphs:
-        row = [graph, *grid.sizes(graph), *_time_and_spread(grid.at(graph, first))]
-        for column in others:
-            row += _time_and_spread(grid.at(graph, column))
-            row.append(_ratio(grid.ratios(column, first, [graph])))
-        rows.append(tuple(row))
-    for name, graphs in grid.subsets().items():
-        common = grid.common(graphs)
-        means = [name, "", "", _mean(grid.medians(first, common)), ""]
-        for column in others:
-            ratio = _ratio(grid.ratios(column, first, graphs))
-            means += [_mean(grid.medians(column, common)), "", ratio]
-        rows.append(tuple(means))
-    notes = [*_meanings(grid, names), _note_on_means(grid)]
-    if others:
+def _comparison(grid: Grid, title: str) -> Table:
+    seconds, subsets = grid.seconds, grid.subsets()
+    notes = [*_meanings(grid), _note_on_means(grid)]
+    if len(grid.columns) > 1:
         notes.append(
-            f"A ratio is a time over that of {names[0]}; its means are over all graphs that both "
-            "were timed on."
+            f"A ratio is a time over that of {grid.columns[0].label}; its means are over all "
+            "graphs that both were timed on."
         )
-    return Table(title=title, headings=tuple(headings), rows=rows, notes=tuple(notes))
+    return table_of(
+        grid,
+        {
+            "graph": [*grid.graphs, *subsets],
+            "vertices": _counts(grid, "n_vertices"),
+            "slots": _counts(grid, "n_slots"),
+        },
+        {
+            "{} ms": texts(seconds * 1e3, digits, _common(grid, subsets)),
+            "spread": _ranges(grid),
+            "ratio": texts(seconds / seconds[:, :1], "{:.2f}".format, subsets.values()),
+        },
+        title=title,
+        notes=tuple(notes),
+    )
 
 
-def throughput(results: Results, machine: str) -> Table | None:
+def throughput(grid: Grid) -> Table:
     """Return millions of slots and of edges a second, as Figures 3 and 4 of SC '23.
 
     The paper counts slots: its Table 2 lists both directions of an edge.
     """
-    grid = Grid.of(results, "times", "solve", machine)
-    if grid is None:
-        return None
-    counts = ("n_slots", "n_edges")
-    rows = [
-        (
-            graph,
-            *(
-                _shown(grid.rates(column, count, [graph]))
-                for column in grid.columns
-                for count in counts
-            ),
-        )
-        for graph in grid.graphs
-    ]
-    for name, graphs in grid.subsets().items():
-        common = grid.common(graphs)
-        means = (grid.rates(column, count, common) for column in grid.columns for count in counts)
-        rows.append((name, *map(_shown, means)))
-    pairs = [(f"{column.label} slots", "edges") for column in grid.columns]
-    return Table(
-        title=f"Throughput, {results.name_of(machine)}: millions a second, without transfers",
-        headings=("graph", *(heading for pair in pairs for heading in pair)),
-        rows=rows,
+    subsets = grid.subsets()
+    masks = _common(grid, subsets)
+    return table_of(
+        grid,
+        {"graph": [*grid.graphs, *subsets]},
+        {
+            "{} slots": texts(grid.rates() * 1e-6, _three_digits, masks),
+            "edges": texts(grid.rates("n_edges") * 1e-6, _three_digits, masks),
+        },
+        title=f"Throughput, {grid.machine_name}: millions a second, without transfers",
         notes=(
             "An edge has two slots, one for each direction; the SC '23 paper counts slots.",
             _note_on_means(grid),
@@ -120,25 +126,40 @@ def throughput(results: Results, machine: str) -> Table | None:
     )
 
 
-def memory(results: Results) -> Table | None:
+def growth(grid: Grid, by: str) -> Table:
+    """Return times, and nanoseconds a slot, over growing random graphs (HPG '09, Figure 13)."""
+    grid = replace(grid, graphs=[grid.graphs[k] for k in np.argsort(grid.facts(by), kind="stable")])
+    per_slot = grid.seconds * 1e9 / np.maximum(grid.facts("n_slots"), 1)[:, None]
+    what = "number of vertices" if by == "n" else "average degree"
+    return table_of(
+        grid,
+        {
+            "vertices": _counts(grid, "n"),
+            "degree": map(str, grid.facts("degree")),
+            "slots": _counts(grid, "n_slots"),
+        },
+        {
+            "{} ms": texts(grid.seconds * 1e3, digits),
+            "spread": _ranges(grid),
+            "ns a slot": texts(per_slot, "{:.3f}".format),
+        },
+        title=f"Random graphs of growing {what}: {SCOPE_TITLES[grid.scope]}",
+        n_names=0,
+    )
+
+
+# ------------------------------------------------------------------ views of all results
+
+
+def memory(results: Results) -> Table:
     """Return the device memory of solves, the graph included, where they tell it."""
-    with_memory = [
-        one for one in results.of("times", scope="solve") if one.details.get("device_bytes")
-    ]
-    if not with_memory:
-        return None
     rows = []
-    for one in with_memory:
-        facts, size = results.graphs[one.graph], one.details["device_bytes"]
-        rows.append(
-            (
-                one.graph,
-                _label(results, one),
-                f"{size / 2**20:,.1f}",
-                f"{size / max(facts['n_edges'], 1):.1f}",
-                f"{size / max(facts['n_vertices'], 1):.1f}",
-            )
-        )
+    for one in results.of("times", scope="solve"):
+        if size := one.details.get("device_bytes"):
+            facts = results.graphs[one.graph]
+            per_item = (size / max(facts[count], 1) for count in ("n_edges", "n_vertices"))
+            sizes = f"{size / 2**20:,.1f}", *(f"{each:.1f}" for each in per_item)
+            rows.append((one.graph, results.label_of(one), *sizes))
     return Table(
         title="Peak device memory of a solve, the graph included",
         headings=("graph", "contestant", "MiB", "bytes an edge", "bytes a vertex"),
@@ -147,53 +168,21 @@ def memory(results: Results) -> Table | None:
     )
 
 
-def growth(results: Results, experiment: str) -> Table | None:
-    """Return times, and nanoseconds a slot, over growing random graphs (HPG '09, Figure 13)."""
-    grid = Grid.of(results, experiment, "solve")
-    if grid is None:
-        return None
-    by = {"scaling": "n", "degree": "degree"}[experiment]
-    headings = ["vertices", "degree", "slots"]
-    for column in grid.columns:
-        headings += [f"{column.label} ms", "spread", "ns a slot"]
-    rows = []
-    for graph in sorted(grid.graphs, key=lambda one: grid.facts(one)[by]):
-        facts = grid.facts(graph)
-        row = [f"{facts['n']:,}", f"{facts['degree']}", f"{facts['n_slots']:,}"]
-        for column in grid.columns:
-            found = grid.at(graph, column)
-            row += _time_and_spread(found)
-            slots = max(facts["n_slots"], 1)
-            row.append(f"{found.median * 1e9 / slots:.3f}" if found else "")
-        rows.append(tuple(row))
-    what = "number of vertices" if by == "n" else "average degree"
-    return Table(
-        title=f"Random graphs of growing {what}: {SCOPE_TITLES['solve']}",
-        headings=tuple(headings),
-        rows=rows,
-        n_names=0,
-    )
-
-
-def list_of_graphs(results: Results) -> Table | None:
+def list_of_graphs(results: Results) -> Table:
     """Return what the graphs are, and how their forests are known to be right."""
-    if not results.graphs:
-        return None
-    rows = [
-        (
+    rows = []
+    for name, facts in results.graphs.items():
+        n, slots, weight = facts["n_vertices"], facts["n_slots"], facts["total_weight"]
+        rows.append((
             name,
             facts.get("stands_for") or facts.get("file", ""),
             facts["known_by"],
-            f"{facts['n_vertices']:,}",
-            f"{facts['n_slots']:,}",
-            f"{facts['n_slots'] / max(facts['n_vertices'], 1):.1f}",
-            f"{facts['n_vertices'] - facts['n_forest_edges']:,}",
-            f"{facts['total_weight']:,}"
-            if isinstance(facts["total_weight"], int)
-            else f"{facts['total_weight']}",
-        )
-        for name, facts in results.graphs.items()
-    ]
+            f"{n:,}",
+            f"{slots:,}",
+            f"{slots / max(n, 1):.1f}",
+            f"{n - facts['n_forest_edges']:,}",
+            f"{weight:,}" if isinstance(weight, int) else f"{weight}",
+        ))  # fmt: skip
     return Table(
         title="Graphs",
         headings=(
@@ -205,16 +194,20 @@ def list_of_graphs(results: Results) -> Table | None:
     )  # fmt: skip
 
 
-def failures(results: Results) -> Table | None:
+def failures(results: Results) -> Table:
     """Return what was not timed, with the reason."""
-    if not results.failures:
-        return None
-    rows = [
-        (one.graph, one.experiment, _label(results, one), one.scope, one.status, one.remark)
-        for one in results.failures
-    ]
-    headings = ("graph", "experiment", "contestant", "scope", "status", "reason")
-    return Table(title="Not timed", headings=headings, rows=rows, n_names=6)
+    return Table(
+        title="Not timed",
+        headings=("graph", "experiment", "contestant", "scope", "status", "reason"),
+        rows=[
+            (one.graph, one.experiment, results.label_of(one), one.scope, one.status, one.remark)
+            for one in results.failures
+        ],
+        n_names=6,
+    )
+
+
+# --------------------------------------------------------------------------- numbers
 
 
 def digits(milliseconds: float) -> str:
@@ -223,62 +216,51 @@ def digits(milliseconds: float) -> str:
     return f"{milliseconds:.{decimals}f}"
 
 
-def spread(seconds: Sequence[float]) -> str:
-    """Return the least and the greatest of some times, in milliseconds."""
-    return f"{digits(min(seconds) * 1e3)}-{digits(max(seconds) * 1e3)}" if len(seconds) > 1 else ""
-
-
 def median_and_range(milliseconds: Sequence[float]) -> str:
     """Return a median, and in brackets the least and the greatest; "" for no times."""
     if len(milliseconds) < 2:
         return digits(milliseconds[0]) if milliseconds else ""
-    least, greatest = digits(min(milliseconds)), digits(max(milliseconds))
-    return f"{digits(median(milliseconds))} ({least}-{greatest})"
+    return f"{digits(median(milliseconds))} ({_range(milliseconds)})"
 
 
-def _time_and_spread(found: Measurement | None) -> list[str]:
-    if found is None:
-        return ["", ""]
-    return [digits(found.median * 1e3), spread(found.seconds)]
+def _range(times: Sequence[float], unit: float = 1.0) -> str:
+    return f"{digits(min(times) * unit)}-{digits(max(times) * unit)}"
 
 
-def _shown(rates: Sequence[float]) -> str:
-    """Return the geometric mean of rates in millions, with three significant digits at least."""
-    if not rates:
-        return ""
-    rate = geometric_mean(rates) * 1e-6
+def _ranges(grid: Grid) -> list[list[str]]:
+    """Return the least and the greatest time of each cell, in milliseconds."""
+    rows = ([grid.at(graph, column) for column in grid.columns] for graph in grid.graphs)
+    return [
+        [_range(one.seconds, 1e3) if one and one.seconds[1:] else "" for one in row] for row in rows
+    ]
+
+
+def _three_digits(rate: float) -> str:
+    """Return a rate with three significant digits at least."""
     return f"{rate:,.{max(0, 2 - math.floor(math.log10(rate)))}f}"
 
 
-def _mean(seconds: Sequence[float]) -> str:
-    return digits(geometric_mean(seconds) * 1e3) if seconds else ""
+def _counts(grid: Grid, fact: str) -> list[str]:
+    return [f"{count:,}" for count in grid.facts(fact).tolist()]
 
 
-def _ratio(ratios: Sequence[float]) -> str:
-    return f"{geometric_mean(ratios):.2f}" if ratios else ""
+def _common(grid: Grid, subsets: Mapping[str, Array]) -> list[Array]:
+    """Return the graphs of each subset that all contestants were timed on."""
+    return [chosen & grid.is_common for chosen in subsets.values()]
 
 
 def _note_on_means(grid: Grid) -> str:
-    common = len(grid.common())
+    common = grid.is_common.sum()
     return f"Means are over the {common} of {len(grid.graphs)} graphs that all were timed on."
 
 
-def _meanings(grid: Grid, names: Sequence[str]) -> Iterator[str]:
+def _meanings(grid: Grid) -> Iterator[str]:
     """Say which algorithms names of contestants meant, where they do not say it themselves."""
-    for column, name in zip(grid.columns, names, strict=True):
+    for column in grid.columns:
+        found = (grid.at(graph, column) for graph in grid.graphs)
         used = {
-            str(one.details["algorithm"])
-            for graph in grid.graphs
-            if (one := grid.at(graph, column)) and "algorithm" in one.details
+            str(one.details["algorithm"]) for one in found if one and "algorithm" in one.details
         }
         if used and used != {column.contestant.removeprefix("clmst ")}:
-            where = "" if name == column.label else f" on {name}"
+            where = f" on {column.label}" if grid.machine is None else ""
             yield f"{column.contestant} is {', '.join(sorted(used))}{where}."
-
-
-def _label(results: Results, one: Measurement) -> str:
-    return Column.of(results, one, is_alone=len(results.machines) == 1).label
-
-
-def _escaped(cell: str) -> str:
-    return cell.replace("|", "\\|")

@@ -329,9 +329,12 @@ def _report(results: Results, folder: Path | None, *, markdown: bool, quiet: boo
         for machine in results.machines:
             click.echo(machine)
         print_tables(report.all_tables(results))
-    for path in report.draw_all(results, folder) if folder is not None else ():
-        if not quiet:
-            click.echo(f"drew {path}", err=True)
+    if folder is not None:
+        from clmst.bench.figures import draw_all
+
+        for path in draw_all(results, folder):
+            if not quiet:
+                click.echo(f"drew {path}", err=True)
 
 
 def _raise_for_failures(results: Results, machine: str) -> None:

@@ -98,11 +98,6 @@ class Page:
         """Width of a twig, in points."""
         return float(np.clip(36 / np.sqrt(max(self.n_vertices, 1)), 0.22, 1.8))
 
-    @property
-    def thick(self) -> float:
-        """Width of the mightiest trunk, in points."""
-        return self.thin + 2.6
-
     def draw_others(self, segments: Array) -> None:
         """Draw the edges outside the forest, the fainter the more they would cover."""
         width = 0.8 * self.thin
@@ -242,7 +237,7 @@ class Page:
         return inset
 
     def _widths(self, rank: Array) -> Array:
-        return self.thin + (self.thick - self.thin) * rank**2.2
+        return self.thin + 2.6 * rank**2.2
 
     def _marks(self, count: int) -> Array:
         """Return the widths of edges that are to be seen."""

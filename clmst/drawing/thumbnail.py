@@ -28,25 +28,43 @@ _STONE = "#a39c8c"
 
 
 def html_of_forest(forest: Forest) -> str:
-    """Return a forest as HTML."""
+    """Return a forest as HTML; its trees are in colours, an edge the wider the more hangs on it."""
     rows = {
         "vertices": f"{forest.n_vertices:,}",
         "edges": f"{forest.n_edges:,}",
         "trees": f"{forest.n_components:,}",
         "total weight": f"{forest.total_weight:,}",
     }
-    title = f"{'Maximum' if forest.maximum else 'Minimum'} spanning forest"
-    return _html(title, rows, _picture_of_forest(forest))
+    picture = ""
+    if 0 < forest.n_vertices <= _LAID_OUT:
+        u, v = (edges := forest.checked_edges()).T
+        hanging = branch_sizes(forest)
+        widths = 1 + 3 * np.sqrt(hanging / max(int(hanging.max(initial=1)), 1))
+        colours = [RAMPS[k % len(RAMPS)][1] for k in forest.labels.tolist()]
+        strokes = [
+            _stroke(colours[end], width)
+            for end, width in zip(u.tolist(), widths.tolist(), strict=True)
+        ]
+        points = layout(Graph.from_edges(u, v, forest.weights, n_vertices=forest.n_vertices))
+        picture = _svg(points, edges, strokes, colours, forest.vertex_labels)
+    return _html(f"{'Maximum' if forest.maximum else 'Minimum'} spanning forest", rows, picture)
 
 
 def html_of_graph(graph: Graph) -> str:
     """Return a graph as HTML."""
+    n, picture = graph.n_vertices, ""
     rows = {
-        "vertices": f"{graph.n_vertices:,}",
+        "vertices": f"{n:,}",
         "edges": f"{graph.n_edges:,}",
         "weights": str(graph.weights.dtype),
     }
-    return _html("Graph", rows, _picture_of_graph(graph))
+    if n and graph.n_edges <= _DRAWN and (graph.coordinates is not None or n <= _LAID_OUT):
+        points = layout(graph) if graph.coordinates is None else graph.coordinates
+        if np.isfinite(points).all():
+            edges = np.stack(graph.edges()[:2], axis=1)
+            strokes = [_stroke(_STONE, 1.5 if n <= _NAMED else 0.6)] * len(edges)
+            picture = _svg(points, edges, strokes, [RAMPS[0][2]] * n, graph.vertex_labels)
+    return _html("Graph", rows, picture)
 
 
 def _html(title: str, rows: dict[str, str], picture: str) -> str:
@@ -56,35 +74,6 @@ def _html(title: str, rows: dict[str, str], picture: str) -> str:
     )
     table = f"<div><b>{title}</b><table>{cells}</table></div>"
     return f"<div style='display:flex;gap:2em;align-items:center'>{table}{picture}</div>"
-
-
-def _picture_of_forest(forest: Forest) -> str:
-    """Draw the trees in colours; an edge is the wider the more hangs on it."""
-    if not 0 < forest.n_vertices <= _LAID_OUT:
-        return ""
-    edges = forest.checked_edges()
-    tree = Graph.from_edges(edges[:, 0], edges[:, 1], forest.weights, n_vertices=forest.n_vertices)
-    hanging = branch_sizes(forest)
-    widths = 1 + 3 * np.sqrt(hanging / max(int(hanging.max(initial=1)), 1))
-    colours = [RAMPS[k % len(RAMPS)][1] for k in forest.labels.tolist()]
-    strokes = [
-        _stroke(colours[u], width)
-        for u, width in zip(edges[:, 0].tolist(), widths.tolist(), strict=True)
-    ]
-    return _svg(layout(tree), edges, strokes, colours, forest.vertex_labels)
-
-
-def _picture_of_graph(graph: Graph) -> str:
-    n = graph.n_vertices
-    if n == 0 or (graph.coordinates is None and n > _LAID_OUT) or graph.n_edges > _DRAWN:
-        return ""
-    points = layout(graph) if graph.coordinates is None else graph.coordinates
-    if not np.isfinite(points).all():
-        return ""
-    u, v, _, _ = graph.edges()
-    edges = np.stack([u, v], axis=1)
-    strokes = [_stroke(_STONE, 1.5 if n <= _NAMED else 0.6)] * len(edges)
-    return _svg(points, edges, strokes, [RAMPS[0][2]] * n, graph.vertex_labels)
 
 
 def _stroke(colour: str, width: float) -> str:

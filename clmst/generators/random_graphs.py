@@ -27,14 +27,6 @@ GTGRAPH: Chances = (0.45, 0.22, 0.22)
 _BLOCK = 1 << 14  # edges drawn at a time: the temporaries stay in the second-level cache
 
 
-def check_chances(a: float, b: float, c: float) -> None:
-    """Raise unless these are chances of three of four quarters."""
-    for name, chance in zip("abc", (a, b, c), strict=True):
-        check_number(name, chance, low=0, high=1)
-    if (total := math.fsum((a, b, c))) > 1:
-        raise InvalidArgumentError(f"a + b + c is {total}; it must be at most 1")
-
-
 def draw(
     count: int, scale: int, chances: Chances, stream: Stream, *, first: int = 0
 ) -> tuple[Array, Array]:
@@ -159,10 +151,7 @@ def rmat(
     the defaults are those of GTgraph (Bader and Madduri, 2006), without its noise.
     O(m (scale + log m)).
     """
-    scale = check_integer("scale", scale, low=0, high=_MAX_SCALE)
-    n, m = _sizes(scale, edge_factor)
-    check_chances(a, b, c)
-    u, v = draw(m, scale, (a, b, c), Stream.named(seed, "rmat"))
+    n, u, v = _drawn(scale, edge_factor, (a, b, c), seed, "rmat")
     return weighted_graph(n, u, v, weights=weights, seed=seed)
 
 
@@ -201,10 +190,7 @@ def kronecker(
     graph generation and evolution, using Kronecker multiplication" (2005), with the parameters of
     the Graph500 benchmark (2010). O(m (scale + log m)).
     """
-    scale = check_integer("scale", scale, low=0, high=_MAX_SCALE)
-    n, m = _sizes(scale, edge_factor)
-    check_chances(a, b, c)
-    u, v = draw(m, scale, (a, b, c), Stream.named(seed, "kronecker"))
+    n, u, v = _drawn(scale, edge_factor, (a, b, c), seed, "kronecker")
     names = Stream.named(seed, "kronecker names").permuted(np.arange(n, dtype=np.uint64), n)
     names = names.astype(np.uint32)  # half the cache lines to gather from
     return weighted_graph(n, names[u], names[v], weights=weights, seed=seed)
@@ -252,12 +238,18 @@ def preferential(
     return weighted_graph(n, u, v, weights=weights, seed=seed)
 
 
-def _sizes(scale: int, edge_factor: int) -> tuple[int, int]:
-    """Return how many vertices a recursive matrix of a checked scale has, and how many draws."""
-    edge_factor = check_integer("edge_factor", edge_factor, low=0)
-    n = 1 << scale
+def _drawn(
+    scale: int, edge_factor: int, chances: Chances, seed: int, name: str
+) -> tuple[int, Array, Array]:
+    """Check the parameters of a recursive matrix; return its size and the edges drawn from it."""
+    scale = check_integer("scale", scale, low=0, high=_MAX_SCALE)
+    n, edge_factor = 1 << scale, check_integer("edge_factor", edge_factor, low=0)
     check_sizes(vertices=n, edges=edge_factor * n)
-    return n, edge_factor * n
+    for quarter, chance in zip("abc", chances, strict=True):
+        check_number(quarter, chance, low=0, high=1)
+    if (total := math.fsum(chances)) > 1:
+        raise InvalidArgumentError(f"a + b + c is {total}; it must be at most 1")
+    return n, *draw(edge_factor * n, scale, chances, Stream.named(seed, name))
 
 
 def clustered(

@@ -279,7 +279,7 @@ def elevation(shape: Shape, urban: Field, seed: int) -> Field:
     for bumps, height in _HILLS:
         field += height * smooth_field(Stream.named(seed, f"road hills {bumps}"), shape, bumps)
     y, x = (np.linspace(-1.0, 1.0, size) for size in shape)
-    field -= 0.9 * (_fourth_power(y)[:, None] + _fourth_power(x))
+    field -= 0.9 * (np.square(np.square(y))[:, None] + np.square(np.square(x)))
     depth = np.abs(smooth_field(Stream.named(seed, "road river"), shape, _RIVER) - 0.5)
     depth -= 0.03 * smooth_field(Stream.named(seed, "road banks"), shape, 25)
     field[depth < _RIVER_WIDTH] -= 1.2
@@ -312,8 +312,3 @@ def smooth_field(stream: Stream, shape: Shape, bumps: int) -> Field:
         ease = ease[:, None] if axis == 0 else ease
         field = field.take(knot, axis) * (1.0 - ease) + field.take(knot + 1, axis) * ease
     return field
-
-
-def _fourth_power(values: Field) -> Field:
-    square = values * values
-    return square * square

@@ -40,10 +40,15 @@ def measure(device: Device, makers: Makers, repetitions: int) -> dict[str, Numbe
         sizes.append((graph.n_vertices, graph.n_edges))
         times.append(solve_ms(device, graph, "auto", repetitions))
     values = fitted(sizes, times)
-    values["cell_ns"] = _cell_ns(device, values["solve_us"], repetitions)
+    n = _COMPLETE[device.capabilities.kind]
+    ms = solve_ms(device, generate("complete", n=n), "dense", repetitions)
+    values["cell_ns"] = 1e6 * (ms - 1e-3 * values["solve_us"]) / n**2
     if device.capabilities.host_arrays == "copied":
         values |= transfers(device, repetitions)
-    return {name: _legal(name, value) for name, value in values.items()}
+    return {
+        name: float(f"{min(max(value, PARAMETERS[name].least), PARAMETERS[name].most):.4g}")
+        for name, value in values.items()
+    }
 
 
 def fitted(sizes: Sequence[tuple[int, int]], milliseconds: Sequence[float]) -> dict[str, float]:
@@ -86,16 +91,3 @@ def transfers(device: Device, repetitions: int) -> dict[str, float]:
     ]
     found = Harness(repetitions=repetitions).run(contestants)
     return {times.name: 1e-9 * array.nbytes / times.median for times in found}
-
-
-def _cell_ns(device: Device, solve_us: float, repetitions: int) -> float:
-    n = _COMPLETE[device.capabilities.kind]
-    graph = generate("complete", n=n)
-    ms = solve_ms(device, graph, "dense", repetitions)
-    return 1e6 * (ms - 1e-3 * solve_us) / n**2
-
-
-def _legal(name: str, value: float) -> float:
-    """Return a value of four digits within the range of what it is a value of."""
-    parameter = PARAMETERS[name]
-    return float(f"{min(max(value, parameter.least), parameter.most):.4g}")

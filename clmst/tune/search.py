@@ -131,12 +131,13 @@ class Search:
         *,
         margin: float = 0.02,
         budget: float = inf,
+        clock: Callable[[], float] = monotonic,
         on_progress: Callable[[SearchOutcome, str, Number], None] | None = None,
     ) -> None:
         self.outcome = SearchOutcome(start=start, best=start, margin=margin)
         self._compare = compare
         self._parameters = tuple(parameters)
-        self._end = monotonic() + budget
+        self._clock, self._end = clock, clock() + budget
         self.on_progress = on_progress
         self._settled: dict[str, Policy] = {}  # where each parameter was last searched to an end
 
@@ -223,5 +224,5 @@ class Search:
             outcome.best, outcome.gain = outcome.start, 1.0
 
     def _check_time(self) -> None:
-        if monotonic() >= self._end:
+        if self._clock() >= self._end:
             raise _TimeIsUp

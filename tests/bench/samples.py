@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from clmst.bench.benchmark import Benchmark
+from clmst.bench.agreement import Reference
+from clmst.bench.contestants import SolveContestant, take_turns
 from clmst.bench.inputs import Input
-from clmst.bench.measurement import Measurement
 from clmst.bench.report import STEPS
-from clmst.bench.results import Results
+from clmst.bench.results import Measurement, Results
 from clmst.core.graph import Graph
 from clmst.generators import random
 from clmst.io import write_graph
@@ -43,15 +44,20 @@ def input_of(path: Path, total_weight: int | None = None) -> Input:
     return Input(name=path.stem, load=graph_of, ecl_file=lambda: path, total_weight=total_weight)
 
 
-def benchmark_of(device: Device, repetitions: int = 3) -> Benchmark:
-    """Return a benchmark on that graph."""
-    return Benchmark(
-        device=device,
-        machine="here",
-        experiment="times",
-        graph="sample",
-        repetitions=repetitions,
-    )
+def timed(
+    device: Device,
+    contestants: Sequence[SolveContestant],
+    reference: Reference,
+    repetitions: int = 3,
+    **peers: Any,
+) -> list[Measurement]:
+    """Return what a benchmark of contestants measures."""
+    return take_turns(device, contestants, reference, measured_here, repetitions, **peers)
+
+
+def measured_here(**fields: Any) -> Measurement:
+    """Return a measurement of one machine, experiment and graph."""
+    return Measurement(machine="here", experiment="times", graph="sample", **fields)
 
 
 def facts_of(n: int, slots: int, /, **more: Any) -> dict[str, Any]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
 
 import clmst
-from clmst import Device, kruskal, to_device
+from clmst import Device, Forest, kruskal, to_device
 from clmst.algorithms.boruvka.solve import solve as solve_boruvka
 from clmst.bench.agreement import Agreement, establish
 from clmst.core.errors import InvalidForestError
@@ -26,30 +26,22 @@ def test_first_forest_is_the_right_one(any_device: Device) -> None:
     assert other.startswith("a forest other than that of the first: edge ")
 
 
-def test_parallel_edges_are_distinguished() -> None:
-    """By their ids; not by their endpoints, for contestants that get the graph in other forms."""
-    graph = clmst.Graph.from_edges([0, 0, 1], [1, 1, 2], [1, 1, 5])
-    forest = clmst.kruskal(graph)
-    other = replace(forest, edge_ids=np.array([1, 2]))
-    assert Agreement("the oracle", forest, by="edges").difference(other) == ""
-    assert Agreement("the oracle", forest).difference(other) == (
-        "a forest other than that of the oracle: edge 0 is 1, not 0"
-    )
+PARALLEL = kruskal(clmst.Graph.from_edges([0, 0, 1], [1, 1, 2], [1, 1, 5]))
+OTHER = replace(PARALLEL, edge_ids=np.array([1, 2]))
 
 
-def test_known_forest() -> None:
-    path, edge = (clmst.kruskal(clmst.generate("path", n=n)) for n in (3, 2))
-    assert Agreement("the oracle", path).difference(path) == ""
-    assert Agreement("the oracle", path).difference(edge) == (
-        "a forest other than that of the oracle: 1 edges, not 2"
-    )
-
-
-@pytest.fixture
-def right() -> int:
-    weight = kruskal(graph_of()).total_weight
-    assert isinstance(weight, int)
-    return weight
+@pytest.mark.parametrize(
+    ("found", "by", "difference"),
+    [
+        (PARALLEL, "edge_ids", ""),
+        (OTHER, "edge_ids", "edge 0 is 1, not 0"),
+        (OTHER, "edges", ""),  # contestants that get the graph in other forms have other ids
+        (kruskal(clmst.generate("path", n=2)), "edge_ids", "1 edges, not 2"),
+    ],
+)
+def test_known_forest(found: Forest, by: Literal["edge_ids", "edges"], difference: str) -> None:
+    told = Agreement("the oracle", PARALLEL, by=by).difference(found)
+    assert told == (difference and f"a forest other than that of the oracle: {difference}")
 
 
 def broken(*args: Any, **kwargs: Any) -> object:
@@ -62,49 +54,37 @@ def broken(*args: Any, **kwargs: Any) -> object:
     return solution
 
 
-def test_recorded_weight(any_device: Device, right: int) -> None:
-    graph = graph_of()
-    reference = establish(graph, to_device(graph, any_device), right)
-    assert reference.how == "the recorded weight"
-    assert reference.difference(kruskal(graph).edge_ids) == ""
-    assert reference.total_weight == right
-
-
-def test_recorded_weight_that_no_algorithm_finds(any_device: Device, right: int) -> None:
-    graph = graph_of()
-    complaint = f"weighs {right} by ecl, {right} by boruvka; recorded is {right + 1}"
-    with pytest.raises(InvalidForestError, match=complaint):
-        establish(graph, to_device(graph, any_device), right + 1)
-
-
-def test_one_broken_algorithm_leaves_a_reference(
-    any_device: Device, right: int, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("wrong_by", "largest", "is_broken", "how"),
+    [
+        (0, None, False, "the recorded weight"),
+        # So that the others are timed, and the broken one is found wrong.
+        (0, None, True, "the recorded weight"),
+        (1, None, False, r"weighs {0} by ecl, {0} by boruvka; recorded is {1}"),
+        # Without the algorithms that are to be timed.
+        (None, None, True, "Kruskal's algorithm on the host"),
+        (None, 10, False, "ecl and boruvka agree on every edge"),
+        (None, 10, True, r"boruvka and ecl disagree \(\d+ edges, not"),
+    ],
+)
+def test_right_forest_is_established(  # noqa: PLR0917
+    any_device: Device,
+    monkeypatch: pytest.MonkeyPatch,
+    wrong_by: int | None,
+    largest: int | None,
+    is_broken: bool,
+    how: str,
 ) -> None:
-    """So that the others are timed, and the broken one is found wrong."""
-    monkeypatch.setattr("clmst.algorithms.ecl.solve.solve", broken)
+    if is_broken:
+        monkeypatch.setattr("clmst.algorithms.ecl.solve.solve", broken)
     graph = graph_of()
-    reference = establish(graph, to_device(graph, any_device), right)
-    assert reference.difference(kruskal(graph).edge_ids) == ""
-
-
-def test_small_graph_by_kruskal(any_device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without the algorithms that are to be timed."""
-    monkeypatch.setattr("clmst.algorithms.ecl.solve.solve", broken)
-    graph = graph_of()
-    reference = establish(graph, to_device(graph, any_device), None)
-    assert reference.how == "Kruskal's algorithm on the host"
-    assert np.array_equal(reference.slots, kruskal(graph).edge_ids)
-
-
-def test_large_graph_by_agreement(any_device: Device, right: int) -> None:
-    graph = graph_of()
-    reference = establish(graph, to_device(graph, any_device), None, largest=10)
-    assert reference.how == "ecl and boruvka agree on every edge"
-    assert reference.total_weight == right
-
-
-def test_disagreement_is_an_error(any_device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("clmst.algorithms.ecl.solve.solve", broken)
-    graph = graph_of()
-    with pytest.raises(InvalidForestError, match=r"boruvka and ecl disagree \(\d+ edges, not"):
-        establish(graph, to_device(graph, any_device), None, largest=10)
+    right, resident = kruskal(graph), to_device(graph, any_device)
+    recorded = None if wrong_by is None else right.total_weight + wrong_by
+    if "ecl," in how or "disagree" in how:
+        with pytest.raises(InvalidForestError, match=how.format(right.total_weight, recorded)):
+            establish(graph, resident, recorded, largest=largest)
+        return
+    reference = establish(graph, resident, recorded, largest=largest)
+    assert reference.how == how
+    assert reference.difference(right.edge_ids) == ""
+    assert reference.total_weight == right.total_weight

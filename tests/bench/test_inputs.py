@@ -61,27 +61,21 @@ def test_unknown_name_is_answered_with_those_there_are(tmp_path: Path) -> None:
         inputs.choose(["rmat61"], device("gpu"), tmp_path)
 
 
-def test_file_is_an_input(tmp_path: Path) -> None:
-    path = file_of(tmp_path / "roads.egr")
-    ((one,), _) = inputs.choose([str(path)], device("gpu"), tmp_path)
-    graph = one.load()
-    assert one.name == "roads"
-    assert one.ecl_file() == path
-    assert graph.is_symmetric
-    assert np.array_equal(graph.weights, graph_of().weights)
-
-
-def test_other_formats_are_converted_once_for_peers(tmp_path: Path) -> None:
-    path, cache = tmp_path / "roads.mtx.gz", tmp_path / "deep" / "cache"
+@pytest.mark.parametrize("name", ["roads.egr", "roads.mtx.gz"])
+def test_file_is_an_input(tmp_path: Path, name: str) -> None:
+    """Formats that peers do not read are converted once."""
+    path, cache = tmp_path / name, tmp_path / "deep" / "cache"
     write_graph(graph_of(), path)
     ((one,), _) = inputs.choose([str(path)], device("gpu"), cache)
-    first = one.ecl_file()
-    assert first.parent == cache
+    graph, file = one.load(), one.ecl_file()
     assert one.name == "roads"
-    assert read_graph(first).n_slots == graph_of().n_slots
-    written = first.stat().st_mtime_ns
-    assert one.ecl_file() == first
-    assert first.stat().st_mtime_ns == written
+    assert graph.is_symmetric
+    assert np.array_equal(graph.weights, graph_of().weights)
+    assert file == path if name.endswith(".egr") else file.parent == cache
+    written = file.stat().st_mtime_ns
+    assert one.ecl_file() == file
+    assert file.stat().st_mtime_ns == written
+    assert read_graph(file).n_slots == graph_of().n_slots
 
 
 def test_two_files_of_one_name_are_refused(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from clmst import Graph, kruskal
 from clmst.bench.own_peers import main
-from clmst.bench.peers import OWN_PEERS, Peer, ask, duplicates, judge
+from clmst.bench.peers import OWN_PEERS, Peer, judge
 from clmst.io import write_graph
 from tests.bench.samples import file_of, graph_of
 
@@ -96,19 +96,14 @@ def test_command_must_have_a_name(text: str) -> None:
     assert ("nor one of scipy, networkx" in str(caught.value)) == ("=" not in text)
 
 
-def test_peer_gets_file_and_repetitions() -> None:
-    script = (
-        "import sys; print(*['solve_ms 1'] * int(sys.argv[2]), 'weight ' + sys.argv[1], sep='\\n')"
-    )
-    assert python(script).compete(Path("12"), 3, 12, time_limit=30).solve == (0.001,) * 3
-
-
 @pytest.mark.parametrize(
     ("script", "remark"),
     [
         ("import sys; print('solve_ms 1'); sys.exit('out of luck')", "exit status 1: out of luck"),
         ("import os; os.kill(os.getpid(), 11)", "ended by signal 11: no message"),
         ("import os; os.write(1, b'\\xff\\xfe')", "does not keep to the protocol: "),
+        # One that asks a question gets no answer, rather than the user's keyboard.
+        ("input()", "exit status 1: EOFError"),
         (None, "cannot be run: "),
     ],
 )
@@ -138,18 +133,6 @@ def test_late_peer_is_ended_with_its_children(tmp_path: Path) -> None:
             break
         time.sleep(0.02)
     assert not _is_running(child)
-
-
-def test_peer_has_no_terminal() -> None:
-    """One that asks a question gets no answer, rather than the user's keyboard."""
-    answer = ask([sys.executable, "-c", "print(repr(input()))"], time_limit=30)
-    assert answer.trouble == "failed"
-    assert "EOF" in answer.remark
-
-
-def test_names_must_differ() -> None:
-    peers = [Peer(name=name, command=("x",)) for name in ("b", "a", "b")]
-    assert duplicates(peers) == ["b"]
 
 
 def _is_running(process: int) -> bool:

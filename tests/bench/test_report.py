@@ -2,85 +2,120 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from clmst.bench import report, tables
-from clmst.bench.grid import MEAN
-from clmst.bench.report import all_tables, as_markdown, draw_all
+from clmst.bench.figures import draw_all
+from clmst.bench.grid import MEAN, Grid
+from clmst.bench.report import all_tables, as_markdown
 from clmst.bench.results import Results, merged
 from clmst.bench.tables import Table
 from tests.bench.samples import measured, results_of
 
 
-def row(table: Table | None, name: str) -> dict[str, str]:
+def view(results: Results, of: Callable[..., Any], experiment: str = "times", *more: Any) -> Any:
+    """Return a view of solves in an experiment, of the only machine."""
+    (grid,) = Grid.each(results, experiment, machines=["a"])
+    return of(grid, *more)
+
+
+def row(table: Table, name: str) -> dict[str, str]:
     """Return a row by its first cell; of headings that come again, the last."""
-    assert table is not None
     (found,) = (cells for cells in table.rows if cells[0] == name)
     return dict(zip(table.headings, found, strict=True))
 
 
-SAMPLE = results_of()
-CELLS = {
-    "times": (
-        tables.times(SAMPLE, "solve", "a"),
-        {
+def disconnected() -> Results:
+    """Return results with means of their own over connected graphs, as the paper's are."""
+    results = results_of()
+    results.graphs["large"]["n_forest_edges"] -= 5
+    return results
+
+
+def incomplete() -> Results:
+    """Return results of a rival that fails on the large graph; it must not look fast by that."""
+    results = results_of()
+    results.add([measured(graph="large", contestant="rival", status="wrong", seconds=())])
+    return results
+
+
+def without_edges() -> Results:
+    """Return results of graphs without edges, which have no throughput."""
+    results = results_of()
+    for facts in results.graphs.values():
+        facts |= {"n_slots": 0, "n_edges": 0}
+    return results
+
+
+CONNECTED = f"{MEAN}, connected"
+
+
+@pytest.mark.parametrize(
+    ("made", "table", "rows"),
+    [
+        (results_of, lambda of: view(of, tables.times), {
             "small": {
                 "vertices": "100", "slots": "1,000", "clmst auto ms": "1.000",
                 "rival ms": "2.000", "ratio": "2.00", "spread": "1.800-2.400",
             },
-            MEAN: {"clmst auto ms": "2.000", "rival ms": "4.000", "ratio": "2.00"},
-        },
-    ),
-    "throughput": (
-        tables.throughput(SAMPLE, "a"),
-        {
+            "large": {"vertices": "10,000"},
+            MEAN: {"clmst auto ms": "2.000", "rival ms": "4.000", "ratio": "2.00", "spread": ""},
+        }),
+        (disconnected, lambda of: view(of, tables.times), {
+            MEAN: {"rival ms": "4.000"}, CONNECTED: {"rival ms": "2.000"},
+        }),
+        (incomplete, lambda of: view(of, tables.times), {
+            "large": {"rival ms": "", "ratio": ""}, MEAN: {"clmst auto ms": "1.000"},
+        }),
+        (results_of, lambda of: view(of, tables.throughput), {
             "large": {"clmst auto slots": "25.0", "rival slots": "12.5", "edges": "6.25"},
             MEAN: {"clmst auto slots": "5.00"},
-        },
-    ),
-    "memory": (
-        tables.memory(SAMPLE), {"small": {"bytes an edge": "40.0", "bytes a vertex": "200.0"}},
-    ),
-    "ablation": (report.ablation(SAMPLE, "a"), {"small": {"No Atomic Guards": "1.500"}}),
-    "seeds": (
-        report.seeds(SAMPLE, "a"),
-        {
+        }),
+        (disconnected, lambda of: view(of, tables.throughput), {
+            CONNECTED: {"rival slots": "0.500"},
+        }),
+        (without_edges, lambda of: view(of, tables.throughput), {
+            "small": {"clmst auto slots": ""}, MEAN: {"clmst auto slots": ""},
+        }),
+        (results_of, tables.memory, {
+            "small": {"bytes an edge": "40.0", "bytes a vertex": "200.0"},
+        }),
+        (results_of, lambda of: view(of, report.ablation, "ablation"), {
+            "small": {"No Atomic Guards": "1.500"},
+        }),
+        (disconnected, lambda of: view(of, report.ablation, "ablation"), {
+            CONNECTED: {"Thread-Based": "2.250"}, "effect, connected": {"Thread-Based": "+50%"},
+        }),
+        (results_of, lambda of: view(of, report.seeds, "seeds"), {
+            "small": {"most": "no filter"},
             "large": {
                 "seeds": "4", "least": "6", "most/least": "4.00", "target: least": "+0%",
                 "most": "+30%",
             },
-            "small": {"most": "no filter"},
-        },
-    ),
-}  # fmt: skip
+        }),
+        (results_of, lambda of: view(of, tables.growth, "scaling", "n"), {
+            "1,024": {"degree": "8", "slots": "8,192", "ns a slot": "112.207"},
+            "4,096": {"degree": "8", "slots": "32,768", "ns a slot": "103.052"},
+        }),
+    ],
+)  # fmt: skip
+def test_cells(
+    made: Callable[[], Results], table: Callable[[Results], Table], rows: dict[str, dict[str, str]]
+) -> None:
+    found = table(made())
+    assert [cells[0] for cells in found.rows if cells[0] in rows] == list(rows)
+    for name, expected in rows.items():
+        assert expected.items() <= row(found, name).items()
 
 
-@pytest.mark.parametrize("name", CELLS)
-def test_cells(name: str) -> None:
-    table, rows = CELLS[name]
-    for of, expected in rows.items():
-        assert expected.items() <= row(table, of).items()
-
-
-def test_rows_of_times() -> None:
-    table = tables.times(SAMPLE, "solve", "a")
-    assert table is not None
-    assert [cells[0] for cells in table.rows] == ["small", "large", MEAN]
-    assert table.notes[0] == "clmst auto is ecl."
-
-
-def test_means_leave_out_what_not_all_have() -> None:
-    """Else a contestant that fails on the large graphs would look fast."""
-    results = results_of()
-    results.add([measured(graph="large", contestant="rival", status="wrong", seconds=())])
-    results.measurements.pop(("a", "times", "large", "rival", "solve"))
-    table = tables.times(results, "solve", "a")
-    assert row(table, MEAN)["clmst auto ms"] == "1.000"
-    assert row(table, "large")["rival ms"] == row(table, "large")["ratio"] == ""
-    assert table is not None
-    assert "Means are over the 1 of 2 graphs that all were timed on." in table.notes
+def test_notes_of_times() -> None:
+    notes = view(incomplete(), tables.times).notes
+    assert notes[0] == "clmst auto is ecl."
+    assert "Means are over the 1 of 2 graphs that all were timed on." in notes
 
 
 def test_ratios_keep_their_base_where_it_failed_first() -> None:
@@ -92,7 +127,7 @@ def test_ratios_keep_their_base_where_it_failed_first() -> None:
         measured(graph="large", contestant="clmst ecl", seconds=(0.004,)),
         measured(graph="large", seconds=(0.002,)),
     ])  # fmt: skip
-    large = row(tables.times(results, "solve", "a"), "large")
+    large = row(view(results, tables.times), "large")
     assert list(large)[3] == "clmst auto ms"
     assert large["ratio"] == "2.00"
 
@@ -103,100 +138,67 @@ def test_turns_of_different_runs_are_not_compared() -> None:
     results.add([measured(graph="small", benchmark="first")])
     peer = measured(graph="small", contestant="peer", ours=False, benchmark="second")
     results.add([peer])
-    table = tables.times(results, "solve", "a")
-    assert table is not None
-    assert "peer ms" not in table.headings
+    assert "peer ms" not in view(results, tables.times).headings
 
 
 def test_ablation_beside_the_paper() -> None:
-    table = report.ablation(results_of(), "a")
+    table = view(results_of(), report.ablation, "ablation")
     for name, expected in {
         "effect": ["", *["+50%"] * 8],
         "paper's effect": ["", "+27%", "+9%", "+30%", "+58%", "+62%", "+33%", "-6%", "+40%"],
         "same sign": ["", *["yes"] * 6, "no", "yes"],
     }.items():
         assert [*row(table, name).values()][1:] == expected
-    assert table is not None
     assert "cost 25.6 x" in table.notes[1]
     assert "in 7 of 8 steps" in table.notes[2]
-
-
-def test_connected_graphs_have_means_of_their_own() -> None:
-    """The paper's figures are over those; a mean over all would be held against them wrongly."""
-    results = results_of()
-    results.graphs["large"]["n_forest_edges"] -= 5
-    connected = f"{MEAN}, connected"
-    times = tables.times(results, "solve", "a")
-    assert (row(times, MEAN)["rival ms"], row(times, connected)["rival ms"]) == ("4.000", "2.000")
-    assert row(tables.throughput(results, "a"), connected)["rival slots"] == "0.500"
-    steps = report.ablation(results, "a")
-    assert row(steps, connected)["Thread-Based"] == "2.250"
-    assert row(steps, "effect, connected")["Thread-Based"] == "+50%"
-
-
-def test_growth() -> None:
-    table = tables.growth(results_of(), "scaling")
-    assert table is not None
-    assert [cells[:3] for cells in table.rows] == [
-        ("1,024", "8", "8,192"), ("4,096", "8", "32,768"),
-    ]  # fmt: skip
-    assert [cells[5] for cells in table.rows] == ["112.207", "103.052"]
-    degrees = tables.growth(results_of(), "degree")
-    assert degrees is not None
-    assert [cells[1] for cells in degrees.rows] == ["4", "16"]
 
 
 def test_failures_have_their_reasons() -> None:
     results = results_of()
     results.add([measured(contestant="a|b", status="wrong", remark="2 edges", seconds=())])
     table = tables.failures(results)
-    assert table is not None
     assert ("g", "times", "slow", "solve", "timeout", "") in table.rows
     assert "| g | times | a\\|b | solve | wrong | 2 edges |" in table.as_markdown()
 
 
 def test_devices_side_by_side() -> None:
     results = merged({"one": results_of(), "other": results_of("b", "Slow GPU", 3.0)})
-    (table,) = tables.devices(results, "solve")
+    (grid,) = Grid.each(results, "times")
+    (table,) = tables.devices(grid)
     assert "clmst auto" in table.title
+    assert table.notes[0] == "clmst auto is ecl on Swift GPU."
     large = row(table, "large")
     assert (large["Swift GPU ms"], large["Slow GPU ms"]) == ("4.000", "12.00")
     assert large["ratio"] == row(table, MEAN)["ratio"] == "3.00"
-    assert tables.devices(results_of(), "solve") == []
-    lines = tables.growth(results, "scaling")
-    assert lines is not None
-    assert "clmst auto, Slow GPU ms" in lines.headings
+    assert view(results_of(), tables.devices) == []
+    (lines,) = Grid.each(results, "scaling")
+    assert "clmst auto, Slow GPU ms" in tables.growth(lines, "n").headings
 
 
-def test_tables_are_square_and_all_there() -> None:
-    for results in (results_of(), merged({"1": results_of(), "2": results_of("b", "B")})):
+@pytest.mark.parametrize("made", [results_of, incomplete, disconnected, without_edges])
+def test_tables_are_square_and_all_there(made: Callable[[], Results]) -> None:
+    several = merged({"1": results_of(), "2": results_of("b", "Slow GPU", 3.0)})
+    for results in (made(), several):
         found = all_tables(results)
-        assert len(found) > 10
+        assert len(found) > 8
         for table in found:
             assert {len(cells) for cells in table.rows} == {len(table.headings)}
         text = as_markdown(results)
         assert all(f"### {table.title}\n\n|" in text for table in found)
 
 
-def test_nothing_measured_makes_no_tables(tmp_path: Path) -> None:
+def test_nothing_measured_makes_no_tables_and_no_figures(tmp_path: Path) -> None:
     assert not all_tables(Results())
-    assert not draw_all(Results(), tmp_path)
+    assert not [*draw_all(Results(), tmp_path)]
 
 
-def test_graphs_without_edges(tmp_path: Path) -> None:
-    results = results_of()
-    for facts in results.graphs.values():
-        facts |= {"n_slots": 0, "n_edges": 0}
-    assert row(tables.throughput(results, "a"), "small")["clmst auto slots"] == ""
-    assert len(all_tables(results)) > 8
-    assert draw_all(results, tmp_path)
-
-
-def test_figures_are_drawn(tmp_path: Path) -> None:
-    drawn = [path.name for path in draw_all(results_of(), tmp_path)]
+@pytest.mark.parametrize("made", [results_of, without_edges])
+def test_figures_are_drawn(made: Callable[[], Results], tmp_path: Path) -> None:
+    drawn = [path.name for path in draw_all(made(), tmp_path)]
+    of_seeds = ["seeds.png", "thresholds.png"] if made is results_of else []
     assert drawn == [
-        "throughput.png", "throughput_transfers.png", "ablation.png", "seeds.png",
-        "thresholds.png", "scaling.png", "degree.png",
+        "throughput.png", "throughput_transfers.png", "ablation.png", *of_seeds, "scaling.png",
+        "degree.png",
     ]  # fmt: skip
     assert all((tmp_path / name).stat().st_size > 5000 for name in drawn)
 

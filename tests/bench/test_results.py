@@ -13,24 +13,18 @@ from clmst.core.errors import FileFormatError, InvalidArgumentError
 from tests.bench.samples import MACHINE, facts_of, measured, results_of
 
 
-def test_file_is_read_as_it_was_written(tmp_path: Path) -> None:
-    results = results_of()
-    results.path = tmp_path / "r.json"
-    results.save()
-    again = Results.load(results.path)
-    assert again.machines == results.machines
-    assert again.graphs == results.graphs
-    assert list(again.measurements.values()) == list(results.measurements.values())
-
-
-def test_file_is_written_after_every_addition(tmp_path: Path) -> None:
-    results = Results(path=tmp_path / "r.json")
+def test_file_is_written_after_every_addition_and_read_back(tmp_path: Path) -> None:
+    whole, path = results_of(), tmp_path / "r.json"
+    results = Results(path=path)
     results.add_machine("a", MACHINE)
-    results.add_graph("g", facts_of(3, 4))
-    for scope in ("solve", "forest"):
-        results.add([measured(scope=scope)])
-        assert results.path is not None
-        assert Results.load(results.path).measurements == results.measurements
+    for name, facts in whole.graphs.items():
+        results.add_graph(name, facts)
+    for one in whole.measurements.values():
+        results.add([one])
+        again = Results.load(path)
+        assert list(again.measurements.values()) == list(results.measurements.values())
+    assert (again.machines, again.graphs) == (results.machines, whole.graphs)
+    assert list(again.measurements) == list(whole.measurements)
     assert [path.name for path in tmp_path.iterdir()] == ["r.json"]
 
 
@@ -111,9 +105,6 @@ def test_broken_file_is_refused(tmp_path: Path, text: str, complaint: str) -> No
     with pytest.raises(FileFormatError, match=complaint) as caught:
         Results.load(path)
     assert str(caught.value).startswith(f"{path}: ")
-
-
-def test_missing_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InvalidArgumentError, match="no such file"):
         Results.load(tmp_path / "none.json")
 
@@ -127,11 +118,16 @@ def test_merging_keeps_everything() -> None:
 
 
 def test_merging_parts_of_one_machine() -> None:
-    """Times in one file, seeds in another."""
-    one, other = Results(machines={"a": MACHINE}), Results(machines={"a": MACHINE})
-    one.add([measured()])
-    other.add([measured(experiment="seeds")])
-    assert len(merged({"one": one, "other": other}).measurements) == 2
+    """Measurements and commands of both files are kept."""
+    parts = {}
+    for file, graph in (("one.json", "g"), ("two.json", "h")):
+        part = Results(graphs={graph: facts_of(3, 4)})
+        part.add_machine("a", MACHINE | {"command": ["bench", graph]})
+        part.add([measured(graph=graph)])
+        parts[file] = part
+    whole = merged(parts)
+    assert [one.graph for one in whole.measurements.values()] == ["g", "h"]
+    assert whole.machines["a"]["commands"] == [["bench", "g"], ["bench", "h"]]
 
 
 def test_merging_refuses_contradictions() -> None:
@@ -162,16 +158,6 @@ def test_machine_keeps_the_commands_of_all_runs() -> None:
     assert results.machines["a"]["commands"] == [["bench", "small"], ["bench", "all"]]
     assert results.machines["a"]["python"] == "3.13"
     assert "command" not in results.machines["a"]
-
-
-def test_merge_keeps_the_commands_of_both_files() -> None:
-    parts = {}
-    for file, graph in (("one.json", "g"), ("two.json", "h")):
-        part = Results(graphs={graph: facts_of(3, 4)})
-        part.add_machine("a", MACHINE | {"command": ["bench", graph]})
-        part.add([measured(graph=graph)])
-        parts[file] = part
-    assert merged(parts).machines["a"]["commands"] == [["bench", "g"], ["bench", "h"]]
 
 
 def test_what_earlier_turns_alone_have_goes_with_them() -> None:

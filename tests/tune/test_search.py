@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from math import log2
 from typing import Any
 
@@ -13,7 +14,6 @@ from clmst import InvalidArgumentError
 from clmst.bench.harness import WrongResultError
 from clmst.runtime import policy
 from clmst.runtime.policy import PARAMETERS, Policy
-from clmst.tune import search as search_module
 from clmst.tune.policy_benchmark import RefusedError
 from clmst.tune.search import Search, SearchOutcome, candidates, chosen_parameters
 from tests.runtime.test_policy import CAPABILITIES
@@ -128,11 +128,9 @@ def test_candidate_that_fails_is_passed_over(error: type[Exception], verdict: st
     assert bool(outcome.wrong) == (verdict == "wrong")
 
 
-def test_budget_ends_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_budget_ends_it() -> None:
     """The best so far is kept, and only what was searched to an end is claimed."""
-    now = iter(range(1000))
-    monkeypatch.setattr(search_module, "monotonic", lambda: next(now))
-    outcome = run(bowl, budget=4.5)
+    outcome = run(bowl, budget=4.5, clock=partial(next, iter(range(1000))))
     assert (outcome.ending, len(outcome.steps)) == ("budget", 3)
     assert outcome.best == replace(START, edges_per_item=2)
     assert outcome.parameters == ()

@@ -89,7 +89,7 @@ def web_crawl(*, n: int, n_alone: int, listed: float) -> Graph:
     """
     pages = np.arange(n)
     fronts = _runs(n, "sites", _SMALLEST_SITE, _LARGEST_SITE, exponent=1.0)
-    front = _run_starts(fronts, n)
+    front = np.repeat(fronts, np.diff(fronts, append=n))  # of each page, that of its site
     draws: list[Draw] = [*_site_links(pages, front), *_far_links(n, fronts, n_alone)]
     return graph_of_edges(n, [*draws, *_listed_blocks(n, front, listed)])
 
@@ -100,11 +100,6 @@ def _runs(n: int, name: str, least: int, most: int, *, exponent: float) -> Integ
     sizes = least / (uniform if exponent == 1.0 else np.sqrt(uniform))
     starts = np.cumsum(np.minimum(sizes, most).astype(np.int64))
     return np.concatenate([[0], starts[starts < n]])
-
-
-def _run_starts(starts: Integers, n: int) -> Integers:
-    """Return, for each of 0 .. n - 1, where its run starts."""
-    return np.repeat(starts, np.diff(starts, append=n))
 
 
 def _site_links(pages: Integers, front: Integers) -> list[Draw]:
@@ -167,12 +162,9 @@ def _listed_blocks(n: int, front: Integers, listed: float) -> list[Draw]:
     for size in np.unique(sizes[chosen]).tolist():
         blocks = starts[chosen & (sizes == size)]
         chunks = slices(blocks.size, max(2 * CHUNK // (size * size), 1))
-        draws.extend(partial(_block_pairs, blocks[chunk], size) for chunk in chunks)
+        members = (blocks[:, None] + np.arange(size)).astype(np.uint32)
+        draws.extend(partial(_member_pairs, members[chunk]) for chunk in chunks)
     return draws
-
-
-def _block_pairs(starts: Integers, size: int) -> tuple[Array, Array]:
-    return _member_pairs((starts[:, None] + np.arange(size)).astype(np.uint32))
 
 
 def _member_pairs(members: Array) -> tuple[Array, Array]:

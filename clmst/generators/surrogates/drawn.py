@@ -94,18 +94,12 @@ def _draws(
     names: Array | None,
 ) -> Iterator[Draw]:
     a, b, c = chances
-    # Sums from left to right, as they are rounded where the draw is compared with each.
-    limits = tuple(_least_word_from(chance) for chance in (a, a + b, a + b + c))
+    # Sums from left to right, as they are rounded where the draw is compared with each. A limit is
+    # the least word whose upper 53 bits, as a fraction of 1, reach the sum: words then compare
+    # with it as these fractions compare with the sum, exactly.
+    limits = tuple(np.uint64(math.ceil(sum_ * 2.0**53) << 11) for sum_ in (a, a + b, a + b + c))
     for chunk in slices(drawn, CHUNK):
         yield partial(_chunk, chunk, scale, limits, seed * _SEED_STRIDE, names)
-
-
-def _least_word_from(chance: float) -> np.uint64:
-    """Return the least word whose upper 53 bits, taken as a fraction of 1, reach `chance`.
-
-    Words then compare with it as these fractions compare with `chance`, exactly.
-    """
-    return np.uint64(math.ceil(chance * 2.0**53) << 11)
 
 
 def _chunk(

@@ -8,8 +8,8 @@ sorted, freed of repeats and weighed by itself: buckets are runs of whole rows.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from functools import partial
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -49,24 +49,11 @@ def weights_of(words: Words, n: int, out: npt.NDArray[np.int32]) -> None:
         out[block] = hashes
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Split:
-    """The words of one chunk by bucket: those of bucket b from starts[b] to starts[b + 1]."""
-
-    words: Words
-    starts: list[int]
-
-    def of(self, bucket: int) -> Words:
-        return self.words[self.starts[bucket] : self.starts[bucket + 1]]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Rows:
-    """Consecutive rows of the graph, complete; `ends` counts from the first slot among them."""
-
-    ends: npt.NDArray[np.int64]
-    columns: npt.NDArray[np.uint32]
-    weights: npt.NDArray[np.int32]
+# The words of a chunk by bucket: those of bucket b are the b-th array.
+_Split: TypeAlias = list[Words]
+# Consecutive rows of the graph, complete: where each ends, counted from the first slot among them,
+# its columns, and its weights.
+_Rows: TypeAlias = tuple[Array, Array, Array]
 
 
 def graph_of_edges(n: int, draws: Iterable[Draw]) -> Graph:
@@ -114,8 +101,7 @@ def _split(u: Array, v: Array, shift: int) -> _Split:
     buckets = (words >> (HALF + np.uint64(shift))).astype(np.uint8)
     order = np.argsort(buckets, kind="stable")
     inner = np.arange(1, 1 << _BUCKET_BITS, dtype=np.uint8)
-    starts = np.searchsorted(buckets[order], inner).tolist()
-    return _Split(words=words[order], starts=[0, *starts, words.size])
+    return np.split(words[order], np.searchsorted(buckets[order], inner))
 
 
 def _sorted_rows(n: int, splits: list[_Split], shift: int) -> list[_Rows]:
@@ -131,7 +117,7 @@ def _sorted_rows(n: int, splits: list[_Split], shift: int) -> list[_Rows]:
 
 def _rows_of(splits: Sequence[_Split], first: int, stop: int, shift: int, n: int) -> _Rows:
     """Finish the rows first .. stop - 1, which are one bucket."""
-    words = np.concatenate([split.of(first >> shift) for split in splits])
+    words = np.concatenate([split[first >> shift] for split in splits])
     words.sort()
     keep = np.ones(words.size, bool)
     np.not_equal(words[1:], words[:-1], out=keep[1:])
@@ -139,22 +125,18 @@ def _rows_of(splits: Sequence[_Split], first: int, stop: int, shift: int, n: int
     weights = np.empty(words.size, np.int32)
     weights_of(words, n, out=weights)
     following = np.arange(first + 1, stop + 1, dtype=np.uint64) << HALF
-    return _Rows(
-        ends=np.searchsorted(words, following),
-        columns=words.astype(np.uint32),  # the lower half
-        weights=weights,
-    )
+    return np.searchsorted(words, following), words.astype(np.uint32), weights
 
 
 def _graph_of_rows(n: int, rows: list[_Rows]) -> Graph:
     """Put consecutive rows together."""
-    first_slots = np.cumsum([0, *(part.columns.size for part in rows)])
-    ends = [part.ends + first for part, first in zip(rows, first_slots[:-1], strict=True)]
+    ends, columns, weights = zip(*rows, strict=True)
+    first_slots = np.cumsum([0, *(part.size for part in columns)])
     indptr = np.zeros(n + 1, np.uint32)
-    indptr[1:] = np.concatenate(ends)
-    columns = _joined([part.columns for part in rows])
-    weights = _joined([part.weights for part in rows])
-    return symmetric_graph(indptr, columns, weights)
+    indptr[1:] = np.concatenate(
+        [e + first for e, first in zip(ends, first_slots[:-1], strict=True)]
+    )
+    return symmetric_graph(indptr, _joined(columns), _joined(weights))
 
 
 def _joined(parts: Sequence[Array]) -> Array:

@@ -62,9 +62,11 @@ class SurrogateGraph:
         """
         graph = self.recipe()
         if not self._has_sizes(graph.n_vertices, graph.n_slots):
+            most = "" if self.is_exact else "at most "
             raise InvalidGraphError(
                 f"the surrogate graph {self.name} came out with {graph.n_vertices} vertices and "
-                f"{graph.n_slots} stored edges; {self._rule()}"
+                f"{graph.n_slots} stored edges; it must have {self.n_vertices} and "
+                f"{most}{self.n_slots}"
             )
         return graph
 
@@ -89,7 +91,9 @@ class SurrogateGraph:
         path = folder / f"{self.name}.egr"
         if not self._is_file_of(path):
             make_folder(folder)
-            _write(self.build(), path)
+            graph = self.build()
+            with replacing(path) as stream:
+                write_csr(graph.indptr, graph.indices, graph.weights, stream)
         return path
 
     def load(self, folder: Path | None = None) -> Graph:
@@ -108,18 +112,9 @@ class SurrogateGraph:
     def _has_sizes(self, n: int, m: int) -> bool:
         return n == self.n_vertices and (m == self.n_slots if self.is_exact else m <= self.n_slots)
 
-    def _rule(self) -> str:
-        most = "" if self.is_exact else "at most "
-        return f"it must have {self.n_vertices} and {most}{self.n_slots}"
-
     def _is_file_of(self, path: Path) -> bool:
         """Return whether there is a file of the right length, with the sizes of the graph."""
         if not path.is_file() or (length := path.stat().st_size) < _HEADER_BYTES:
             return False
         n, m = np.fromfile(path, "<u4", 2).tolist()
         return self._has_sizes(n, m) and length == _HEADER_BYTES + 4 * (n + 1 + 2 * m)
-
-
-def _write(graph: Graph, path: Path) -> None:
-    with replacing(path) as stream:
-        write_csr(graph.indptr, graph.indices, graph.weights, stream)
