@@ -11,12 +11,15 @@ from collections.abc import Iterator
 from clmst.algorithms import families
 from clmst.algorithms.registry import ALGORITHMS, FORMER_NAMES
 from clmst.algorithms.shared.algorithm_record import Solve
+from clmst.algorithms.shared.device_forest import DeviceForest
 from clmst.algorithms.shared.options import options_for
+from clmst.algorithms.shared.solution import Solution, forest_of
 from clmst.core.arguments import check_choice, shown
 from clmst.core.errors import FormerNameWarning, InvalidArgumentError, callers_level
 from clmst.core.graph_checks import MAX_VERTICES
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
+from clmst.runtime.launcher import Launcher
 from clmst.runtime.trust import NoFamilyLeftError
 
 
@@ -111,6 +114,23 @@ def choose(
     elif graph is not None and (options is None or of_options is not None):
         families.require(name, graph, maximum=maximum, options=options)
     return name, ALGORITHMS[name].solve
+
+
+def solution_by(
+    name: str, graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: object = None
+) -> tuple[str, Solution]:
+    """Enqueue the solve of a graph by the algorithm that `name` means; return its own name too."""
+    name, solve = choose(name, graph.device, graph, options=options, maximum=maximum)
+    return name, solve(graph, launch, maximum=maximum, options=options)
+
+
+def forest_by(
+    name: str, graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: object = None,
+    wait: bool = True,
+) -> DeviceForest:  # fmt: skip
+    """Return the forest of a graph by the algorithm that `name` means; see :func:`forest_of`."""
+    name, solution = solution_by(name, graph, launch, maximum=maximum, options=options)
+    return forest_of(solution, launch, algorithm=name, maximum=maximum, wait=wait)
 
 
 def _quickest(device: Device, graph: DeviceGraph | None, *, maximum: bool) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from clmst import algorithms
-from clmst.algorithms.ecl.options import EclOptions
+from clmst.algorithms.ecl.options import check_for_edges_once
 from clmst.algorithms.parts import costs
 from clmst.core.arguments import has, shown
 from clmst.core.errors import InvalidArgumentError
@@ -103,11 +103,8 @@ def _refuse(algorithm: str, options: object, *, keep_on_device: bool, profile: b
             "(stats has the times of several devices' solves and moves)"
         )
     named, _ = algorithms.named(algorithm, options)
-    if isinstance(options, EclOptions) and not options.single_direction:
-        raise InvalidArgumentError(
-            "EclOptions(single_direction=False) is for both directions of edges; parts on several "
-            f"devices store each edge once ({named})"
-        )
+    fact = f"parts on several devices store each edge once ({named})"
+    check_for_edges_once(options, fact)
 
 
 def _quickest(graph: Any, *, only_one: bool) -> list[Device]:

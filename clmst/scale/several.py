@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from clmst import algorithms
+from clmst.algorithms.choosing import solution_by
 from clmst.algorithms.families import PARTS, words_case
 from clmst.algorithms.parts.union import PartForest, part_forest, united
 from clmst.algorithms.shared.device_forest import DeviceForest
@@ -93,8 +93,7 @@ class SolveOfParts:
     ) -> PartForest:  # fmt: skip
         began, device = time.perf_counter(), graph.device
         launch = Launcher(device, device.queue)
-        name, solve = algorithms.choose(name, device, graph, options=options, maximum=self._maximum)
-        solution = solve(graph, launch, maximum=self._maximum, options=options)
+        name, solution = solution_by(name, graph, launch, options=options, maximum=self._maximum)
         forest = part_forest(
             solution, launch, number=number, first_row=first_row, end_row=end_row,
             original=original, algorithm=name,

@@ -91,6 +91,14 @@ class EclOptions:
         return steps
 
 
+def check_for_edges_once(options: object, fact: str) -> None:
+    """Raise if options are for edges that are stored in both directions; `fact` tells the form."""
+    if isinstance(options, EclOptions) and not options.single_direction:
+        raise InvalidArgumentError(
+            f"EclOptions(single_direction=False) is for both directions of edges; {fact}"
+        )
+
+
 def round_defines(options: EclOptions, tuning: Policy) -> dict[str, int | bool]:
     """Return the macros of ``ecl.cl`` beside those of the device and of the weights."""
     return {
