@@ -25,18 +25,10 @@ def components(n: int, u: Array, v: Array) -> tuple[int, npt.NDArray[np.int32]]:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class RootedForest:
-    """A forest whose trees are rooted at their least vertices.
+    """A forest whose trees are rooted at their least vertices."""
 
-    Attributes
-    ----------
-    parents : ndarray of int32, shape (n,)
-        The parent of each vertex; -1 of a root.
-    ranks : ndarray of int32, shape (n + 1,)
-        A rank of each vertex that is greater than its parent's.
-    """
-
-    parents: npt.NDArray[np.int32]
-    ranks: npt.NDArray[np.int32]
+    parents: npt.NDArray[np.int32]  # -1 of a root
+    ranks: npt.NDArray[np.int32]  # of each vertex, and one more; greater than its parent's
 
     @classmethod
     def of(cls, n: int, edges: Array, labels: Array) -> RootedForest:

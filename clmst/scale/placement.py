@@ -91,7 +91,6 @@ def _in_words(devices: Any) -> str:
 
 
 def _refuse(algorithm: str, options: object, *, keep_on_device: bool, profile: bool) -> None:
-    """Raise if an option is for one device alone."""
     if keep_on_device:
         raise InvalidArgumentError(
             "keep_on_device is True, and there are several devices; the forest of several is made "

@@ -61,7 +61,6 @@ class EclOptions:
     samples: int = 1024
 
     def __post_init__(self) -> None:
-        """Refuse combinations that mean nothing."""
         for switch in fields(self):
             if switch.default in (True, False) and isinstance(switch.default, bool):
                 check_bool(switch.name, getattr(self, switch.name))

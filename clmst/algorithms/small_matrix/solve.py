@@ -61,22 +61,11 @@ _WORDS_A_SLOT, _WORDS_A_VERTEX = 9, 5
 def solve(graph: Any, device: Device, *, maximum: bool, or_host: bool) -> Forest | None:
     """Return the forest of a small graph, or None if it is to go the usual way.
 
-    Parameters
-    ----------
-    graph : object
-        A SciPy matrix or array in CSR form, or a :class:`clmst.Graph`. None for all else.
-    device : Device
-        If it works in the host's memory, and by single work-items, it solves what has `MOST_SLOTS`
-        slots at most, or `MOST_SLOTS_IN_ANY_ORDER`.
-    maximum : bool
-        None for the maximum forest if a matrix is not canonical.
-    or_host : bool
-        Whether the host may solve what has `MOST_SLOTS_ON_HOST` slots at most, where the device
-        does not.
-
-    Notes
-    -----
-    O(n_slots log n) by one work-item; at most 52 bytes a slot and 28 a vertex.
+    A small graph is a :class:`clmst.Graph`, or a SciPy matrix or array in CSR form, which must be
+    canonical for its maximum forest. A device that works in the host's memory, by single
+    work-items, solves up to `MOST_SLOTS` slots, or `MOST_SLOTS_IN_ANY_ORDER`. With `or_host` the
+    host solves up to `MOST_SLOTS_ON_HOST` where the device does not. O(n_slots log n) by one
+    work-item; at most 52 bytes a slot and 28 a vertex.
     """
     given = _arrays_of(graph)
     if given is None:
