@@ -68,13 +68,9 @@ class Hierarchy:
     Borůvka's algorithm on the forest itself gives at most log2(n) levels. A node is a component;
     its parent pointer carries the rank of the edge that it chose, the least of its edges. King: the
     greatest rank on the path between two vertices is the greatest on their two climbs to their
-    lowest common ancestor. Edge r of the forest is (a[r], b[r]): its position is its rank.
-
-    Attributes
-    ----------
-    reaches : ndarray of int64, shape (n,)
-        The greatest rank on the climb of each vertex to the top, -1 if it is the top. A greater
-        rank on a path from the vertex can only be on the other end's climb.
+    lowest common ancestor. Edge r of the forest is (a[r], b[r]): its position is its rank. The
+    greatest rank on the climb of a vertex to the top is in `reaches`, -1 at the top: a greater rank
+    on a path from the vertex can only be on the other end's climb.
     """
 
     def __init__(self, n: int, a: Array, b: Array) -> None:

@@ -72,39 +72,17 @@ _BOOLEANS = {"true": True, "yes": True, "1": True, "false": False, "no": False, 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parameter:
-    """One keyword of a family.
-
-    Attributes
-    ----------
-    name : str
-        As the function takes it.
-    type : type
-        int, float, bool, str, or tuple for a sequence of int.
-    default : int, float, bool, str, tuple or None
-        Meaningless where `required`.
-    required : bool
-        Whether the function has no default.
-    help : str
-        One or two sentences.
-    choices : tuple of str
-        All legal values, where these are few; else empty.
-    """
+    """One keyword of a family."""
 
     name: str
-    type: type
+    type: type  # int, float, bool, str, or tuple for a sequence of int
     default: Any
-    required: bool
-    help: str
-    choices: tuple[str, ...] = ()
+    required: bool  # whether there is no default
+    help: str  # one or two sentences
+    choices: tuple[str, ...] = ()  # all legal values, where these are few
 
     def parse(self, text: str) -> Any:
-        """Return the value that a text stands for; a sequence is given as in ``1,2,5``.
-
-        Raises
-        ------
-        InvalidArgumentError
-            The text does not name a value of the type.
-        """
+        """Return the value that a text stands for; a sequence is given as in ``1,2,5``."""
         try:
             if self.type is bool:
                 return _BOOLEANS[text.strip().lower()]
@@ -118,24 +96,12 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Family:
-    """A named family of graphs.
+    """A named family of graphs."""
 
-    Attributes
-    ----------
-    name : str
-        Name of the family and of its function.
-    function : callable
-        Takes the parameters by keyword, returns a graph; pure.
-    description : str
-        One line.
-    parameters : tuple of Parameter
-        In the order of the signature.
-    """
-
-    name: str
-    function: Callable[..., Graph]
+    name: str  # of its function, too
+    function: Callable[..., Graph]  # pure; takes the parameters by keyword
     description: str
-    parameters: tuple[Parameter, ...]
+    parameters: tuple[Parameter, ...]  # in the order of the signature
 
     @classmethod
     def of(cls, function: Callable[..., Graph]) -> Family:
@@ -154,13 +120,7 @@ class Family:
         )
 
     def __call__(self, **parameters: Any) -> Graph:
-        """Generate a graph.
-
-        Raises
-        ------
-        InvalidArgumentError
-            A parameter is unknown, missing or illegal.
-        """
+        """Generate a graph; raise if a parameter is unknown, missing or illegal."""
         known = {parameter.name: parameter for parameter in self.parameters}
         for name in parameters:
             if name not in known:

@@ -57,15 +57,9 @@ def _finalise(words: Words) -> Words:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stream:
-    """An endless random sequence that can be read at any position, in any order.
+    """An endless random sequence that can be read at any position, in any order."""
 
-    Attributes
-    ----------
-    key : int
-        64 bits that tell this stream from all others.
-    """
-
-    key: int
+    key: int  # 64 bits that tell this stream from all others
 
     @classmethod
     def named(cls, seed: int, name: str) -> Stream:
@@ -93,12 +87,10 @@ class Stream:
     def permuted(self, values: Array, size: int) -> Words:
         """Return the image of each value under one random permutation of 0 .. size - 1.
 
-        Notes
-        -----
         Rounds that multiply by an odd number, add, and fold high bits onto low ones are bijections
         of the words of b bits; b is the least with size <= 2**b. A value that leaves the range is
-        sent round again until it is back ("cycle walking", Black and Rogaway, 2002), fewer than
-        two rounds on average. O(len(values)).
+        sent round again until it is back ("cycle walking", Black and Rogaway, 2002), fewer than two
+        rounds on average. O(len(values)).
         """
         bits = max(size - 1, 1).bit_length()
         values = _blockwise(lambda part: self._scrambled(part, bits), values.astype(np.uint64))

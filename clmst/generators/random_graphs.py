@@ -159,10 +159,7 @@ def rmat(
     the defaults are those of GTgraph (Bader and Madduri, 2006), without its noise.
     O(m (scale + log m)).
     """
-    scale = check_integer("scale", scale, low=0, high=_MAX_SCALE)
-    n, m = _sizes(scale, edge_factor)
-    check_chances(a, b, c)
-    u, v = draw(m, scale, (a, b, c), Stream.named(seed, "rmat"))
+    n, u, v = _drawn("rmat", scale, edge_factor, (a, b, c), seed)
     return weighted_graph(n, u, v, weights=weights, seed=seed)
 
 
@@ -201,10 +198,7 @@ def kronecker(
     graph generation and evolution, using Kronecker multiplication" (2005), with the parameters of
     the Graph500 benchmark (2010). O(m (scale + log m)).
     """
-    scale = check_integer("scale", scale, low=0, high=_MAX_SCALE)
-    n, m = _sizes(scale, edge_factor)
-    check_chances(a, b, c)
-    u, v = draw(m, scale, (a, b, c), Stream.named(seed, "kronecker"))
+    n, u, v = _drawn("kronecker", scale, edge_factor, (a, b, c), seed)
     names = Stream.named(seed, "kronecker names").permuted(np.arange(n, dtype=np.uint64), n)
     names = names.astype(np.uint32)  # half the cache lines to gather from
     return weighted_graph(n, names[u], names[v], weights=weights, seed=seed)
@@ -252,12 +246,16 @@ def preferential(
     return weighted_graph(n, u, v, weights=weights, seed=seed)
 
 
-def _sizes(scale: int, edge_factor: int) -> tuple[int, int]:
-    """Return how many vertices a recursive matrix of a checked scale has, and how many draws."""
-    edge_factor = check_integer("edge_factor", edge_factor, low=0)
+def _drawn(
+    family: str, scale: int, edge_factor: int, chances: Chances, seed: int
+) -> tuple[int, Array, Array]:
+    """Return the number of vertices of a recursive matrix, and the ends of the edges drawn."""
+    scale = check_integer("scale", scale, low=0, high=_MAX_SCALE)
     n = 1 << scale
-    check_sizes(vertices=n, edges=edge_factor * n)
-    return n, edge_factor * n
+    m = check_integer("edge_factor", edge_factor, low=0) * n
+    check_sizes(vertices=n, edges=m)
+    check_chances(*chances)
+    return n, *draw(m, scale, chances, Stream.named(seed, family))
 
 
 def clustered(

@@ -225,17 +225,8 @@ DEGREE_STUDY = tuple(f"random-2e20-d{degree}" for degree in (2, 4, 8, 16, 32, 64
 def random(n: int, degree: int) -> SurrogateGraph:
     """Return a graph such as r4_23 of any size: called ``random-2e20-d8``, ``random-1000-d4``.
 
-    Parameters
-    ----------
-    n : int
-        Number of vertices.
-    degree : int
-        How many neighbours a vertex has on average, but for the few loops and duplicates drawn.
-
-    Raises
-    ------
-    InvalidArgumentError
-        There would be more slots than an ECL file can hold, or more neighbours than vertices.
+    Vertices have `degree` neighbours on average, but for the few loops and duplicates drawn. Raise
+    for more slots than an ECL file can hold, or more neighbours than vertices.
     """
     n = check_integer("n", n, low=2)
     degree = check_integer("degree", degree, low=1, high=n - 1)
@@ -254,19 +245,9 @@ def random(n: int, degree: int) -> SurrogateGraph:
 
 
 def rmat(scale: int, degree: int) -> SurrogateGraph:
-    """Return a graph such as rmat22 of 2**scale vertices: called ``rmat-2e20-d16``.
+    """Return a graph such as rmat22 of 2**scale vertices, 4 to 27: called ``rmat-2e20-d16``.
 
-    Parameters
-    ----------
-    scale : int
-        From 4 to 27.
-    degree : int
-        As of :func:`random`; the more there are, the more of them are duplicates.
-
-    Raises
-    ------
-    InvalidArgumentError
-        As :func:`random`.
+    Degree and errors are as of :func:`random`; the greater the degree, the more are duplicates.
     """
     scale = check_integer("scale", scale, low=4, high=27)
     degree = check_integer("degree", degree, low=1, high=(1 << scale) - 1)
@@ -284,13 +265,7 @@ def rmat(scale: int, degree: int) -> SurrogateGraph:
 
 
 def find(name: str) -> SurrogateGraph:
-    """Return the surrogate graph of a name, of the graph it stands for, or of a family's member.
-
-    Raises
-    ------
-    InvalidArgumentError
-        There is none; the message lists what there is.
-    """
+    """Return the surrogate graph of a name, of the graph it stands for, or of a family's member."""
     for one in SURROGATES.values():
         if name in (one.name, one.stands_for):
             return one

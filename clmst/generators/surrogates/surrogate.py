@@ -20,45 +20,24 @@ _HEADER_BYTES = 8  # of an ECL file: the numbers of vertices and of slots
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SurrogateGraph:
-    """A generated graph of the kind and size of one of the papers' inputs.
-
-    Attributes
-    ----------
-    name : str
-    stands_for : str
-        The paper's name of the graph.
-    n_vertices : int
-    n_slots : int
-        Stored edges, both directions counted; the most there can be where not `is_exact`.
-    total_weight : int or None
-        Of the minimum spanning forest, for checking, where it is recorded.
-    description : str
-        One line.
-    recipe : callable
-        Makes the graph.
-    is_exact : bool
-        Whether `n_slots` is a record, and not what is drawn before loops and duplicates go.
-    """
+    """A generated graph of the kind and size of one of the papers' inputs."""
 
     name: str
-    stands_for: str
+    stands_for: str  # the paper's name of the graph
     n_vertices: int
-    n_slots: int
-    total_weight: int | None
+    n_slots: int  # both directions counted; the most there can be where not `is_exact`
+    total_weight: int | None  # of the minimum spanning forest, where it is recorded
     description: str
     recipe: Callable[[], Graph] = field(repr=False, compare=False)
+    # Whether `n_slots` is a record, and not what is drawn before loops and duplicates go.
     is_exact: bool = True
 
     def build(self) -> Graph:
         """Make the graph: a symmetric CSR with int32 weights 1 + hash(u, v) mod n.
 
-        The same arrays come out everywhere. All cores are used; memory peaks at about three
-        times the graph's.
-
-        Raises
-        ------
-        InvalidGraphError
-            The graph has not the sizes on record, so measurements of it are not comparable.
+        The same arrays come out everywhere. All cores are used; memory peaks at about three times
+        the graph's. Raise :class:`InvalidGraphError` if the sizes are not those on record, so that
+        measurements of it are not comparable.
         """
         graph = self.recipe()
         if not self._has_sizes(graph.n_vertices, graph.n_slots):
@@ -71,19 +50,10 @@ class SurrogateGraph:
     def cached(self, folder: Path | None = None) -> Path:
         """Return the path of an ECL file (``.egr``) of the graph, made if it is not there yet.
 
-        A file whose header or length is not the graph's is made again. It gets its name only
-        once it is complete, so a write that was cut short is never taken for a graph.
-
-        Parameters
-        ----------
-        folder : Path, optional
-            Where the file is or shall be; the folder ``graphs`` in what the environment variable
-            ``CLMST_CACHE`` names, or else in the user's cache of clmst, when left out.
-
-        Raises
-        ------
-        OSError
-            The file cannot be written.
+        A file whose header or length is not the graph's is made again. It gets its name only once
+        it is complete, so a write that was cut short is never taken for a graph. By default it is
+        in the folder ``graphs`` in what the environment variable ``CLMST_CACHE`` names, or else in
+        the user's cache of clmst.
         """
         folder = cache_folder() / "graphs" if folder is None else folder
         path = folder / f"{self.name}.egr"
