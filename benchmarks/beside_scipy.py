@@ -36,7 +36,7 @@ import clmst
 from benchmarks import usual_matrices as usual
 from clmst.bench.contestants import as_matrix
 from clmst.bench.harness import CLOCKS, Contestant, Harness
-from clmst.core.csr_forest import forest_of_matrix
+from clmst.core.kruskal import forest_of_matrix
 
 Solve = Callable[[Any], Any]
 

@@ -17,13 +17,14 @@ from clmst.algorithms.csr_validation.check import put_matrix
 from clmst.algorithms.equal_weights import solve as equal_weights
 from clmst.algorithms.small_matrix import solve as small_matrix
 from clmst.api import minimum_spanning_forest
-from clmst.core import csr_forest, from_scipy
+from clmst.core import from_scipy
 from clmst.core.arguments import shown
 from clmst.core.canonical import stable_order
 from clmst.core.dense_graph import check_square
 from clmst.core.errors import InvalidGraphError
 from clmst.core.forest import Forest
 from clmst.core.graph import Graph
+from clmst.core.kruskal import entries_of_matrix, is_plain, seems_canonical
 from clmst.core.weight_keys import Array
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
@@ -94,7 +95,7 @@ def minimum_spanning_tree(csgraph: Any, overwrite: bool = False) -> Any:
 
 def _as_csr(csgraph: Any) -> Any:
     """Return the input in CSR form; a CSR as it is, its contents unchecked."""
-    if csr_forest.is_plain(csgraph):
+    if is_plain(csgraph):
         return csgraph
     is_sparse: bool = sparse.issparse(csgraph)
     if is_sparse:
@@ -186,15 +187,15 @@ def _slots_at_once(matrix: Any, device: Device | None) -> Array | None:
     slots = None if device is None else equal_weights.entries(matrix, device)
     if slots is None:
         slots = small_matrix.entries(matrix, device)
-    if slots is not None or not csr_forest.is_plain(matrix):
+    if slots is not None or not is_plain(matrix):
         return slots
     n_entries = matrix.data.size
     if (
         device is None
-        or (n_entries < FEW_ENTRIES_IN_ANY_ORDER and not csr_forest.seems_canonical(matrix))
+        or (n_entries < FEW_ENTRIES_IN_ANY_ORDER and not seems_canonical(matrix))
         or (n_entries < FEW_EQUAL_ENTRIES and equal_weights.is_equal(matrix.data))
     ):
-        return csr_forest.entries_of_matrix(matrix)
+        return entries_of_matrix(matrix)
     return None
 
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from clmst.core.coercion import as_graph, as_listed
-from clmst.core.csr_forest import forest_of_matrix, is_plain
 from clmst.core.forest import Forest
 from clmst.core.graph import Graph
-from clmst.core.kruskal import kruskal
+from clmst.core.kruskal import forest_of_matrix, is_plain, kruskal
 from clmst.runtime.discovery import get_device
 from clmst.scale.fallback import proved
 

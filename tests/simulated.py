@@ -60,7 +60,8 @@ from clmst.algorithms.reweighting import sensitivity, warm_start
 from clmst.algorithms.reweighting.series import contract_series
 from clmst.algorithms.self_test import merge_by_host
 from clmst.algorithms.small_matrix import solve as small_matrix
-from clmst.core import csr_forest, partition
+from clmst.core import partition
+from clmst.core.kruskal import entries_of_matrix, forest_of_matrix
 from clmst.core.weight_keys import Array
 from clmst.repeated import weights as round_weights
 from clmst.repeated.points import solver_of_candidates
@@ -563,10 +564,10 @@ def small_matrix_wrongs(device: Device) -> Iterator[str]:
             case = Case(64, "float", maximum)
             found = small_matrix.solved(matrix, device, case)
             slots = small_matrix.solved(matrix, device, case, by_slot=True)
-            known = csr_forest.forest_of_matrix(matrix, maximum=maximum)
+            known = forest_of_matrix(matrix, maximum=maximum)
             if maximum and known is None and name == "symmetric":  # which the host does not take
                 known = clmst.kruskal(Graph.from_scipy(matrix), maximum=True)
-            entries = csr_forest.entries_of_matrix(matrix, maximum=maximum)
+            entries = entries_of_matrix(matrix, maximum=maximum)
             ids = None if slots is None else slots.edge_ids.tolist()
             if found != known or ids != (None if entries is None else entries.tolist()):
                 yield f"{name}, small matrix"

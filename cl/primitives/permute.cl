@@ -34,8 +34,8 @@ kernel void permute_gather(const global record_chunk_t *values, const global uin
 #if WG_SIZE == 1
   GRID_FOR(i, n) permute_move(values, indices[i], out, i);
 #else
-  const size_t chunks = (size_t)n * RECORD_CHUNKS, stride = get_num_groups(0) * PERMUTE_TILE;
-  for (size_t tile = get_group_id(0) * PERMUTE_TILE; tile < chunks; tile += stride) {
+  const size_t chunks = (size_t)n * RECORD_CHUNKS;
+  TILES_FOR(tile, chunks, PERMUTE_TILE) {
     const size_t first = tile + get_local_id(0);
     size_t far[BATCH];
     record_chunk_t moved[BATCH];
@@ -63,8 +63,8 @@ kernel void permute_scatter(const global record_chunk_t *values, const global ui
 #if WG_SIZE == 1
   GRID_FOR(i, n) permute_move(values, i, out, indices[i]);
 #else
-  const size_t chunks = (size_t)n * RECORD_CHUNKS, stride = get_num_groups(0) * PERMUTE_TILE;
-  for (size_t tile = get_group_id(0) * PERMUTE_TILE; tile < chunks; tile += stride) {
+  const size_t chunks = (size_t)n * RECORD_CHUNKS;
+  TILES_FOR(tile, chunks, PERMUTE_TILE) {
     const size_t first = tile + get_local_id(0);
     size_t far[BATCH];
     record_chunk_t moved[BATCH];

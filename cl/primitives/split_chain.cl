@@ -138,7 +138,7 @@ kernel void split_chain_count(const global uint *in, volatile global uint *state
     shifts[k] = digit_begin(digit, start_bit, key_bits, n_digits);
     masks[k] = (1u << (digit_begin(digit + 1, start_bit, key_bits, n_digits) - shifts[k])) - 1;
   }
-  for (size_t tile = get_group_id(0) * (size_t)TILE; tile < n; tile += get_num_groups(0) * TILE) {
+  TILES_FOR(tile, n, TILE) {
     const uint left = tile_left((uint)min(n - tile, (size_t)TILE), me);
     const global uint *from = in + (tile + me) * RECORD_WORDS;
     local uint *own = parts + me % CHAIN_COPIES;

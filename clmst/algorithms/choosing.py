@@ -11,12 +11,15 @@ from collections.abc import Iterator
 from clmst.algorithms import families
 from clmst.algorithms.registry import ALGORITHMS, FORMER_NAMES
 from clmst.algorithms.shared.algorithm_record import Solve
+from clmst.algorithms.shared.device_forest import DeviceForest
 from clmst.algorithms.shared.options import options_for
+from clmst.algorithms.shared.solution import Solution, forest_of
 from clmst.core.arguments import check_choice, shown
 from clmst.core.errors import FormerNameWarning, InvalidArgumentError, callers_level
 from clmst.core.graph_checks import MAX_VERTICES
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
+from clmst.runtime.launcher import Launcher
 from clmst.runtime.trust import NoFamilyLeftError
 
 
@@ -29,14 +32,7 @@ def check_name(name: str) -> None:
 
 
 def named(name: str, options: object) -> tuple[str, object]:
-    """Return the name of an algorithm and its options; a former name warns.
-
-    Raises
-    ------
-    InvalidArgumentError
-        Nothing has or had that name; lists the names there are. Or options are of no algorithm, or
-        of another one. Or it is a former name, and options are given.
-    """
+    """Return the name of an algorithm and its options, or raise; a former name warns."""
     if type(name) is not str or name not in FORMER_NAMES:
         check_name(name)
         if options is not None:
@@ -78,29 +74,11 @@ def choose(
     options: object = None,
     maximum: bool = False,
 ) -> tuple[str, Solve]:
-    """Return the algorithm that `name` means, by its own name, and what solves by it.
+    """Return the algorithm that `name` means, by its own name, and what solves by it, or raise.
 
-    The device has passed the self-test of an algorithm that is to solve a graph, or is tested now.
-
-    Parameters
-    ----------
-    name : str
-        A name in `ALGORITHMS`, or "auto": the one whose options are given, else the quickest that
-        the device is trusted with.
-    device : Device
-    graph : DeviceGraph, optional
-        What is to be solved; a large sparse graph when left out, of which only the name is wanted.
-    options : object, optional
-        The options of an algorithm.
-    maximum : bool
-        Whether a maximum spanning forest is wanted.
-
-    Raises
-    ------
-    InvalidArgumentError
-        Nothing has that name; lists the names there are.
-    UnsupportedDeviceError
-        The device is not trusted with the algorithm, or with none that "auto" could be.
+    "auto" is the algorithm whose options are given, else the quickest that the device is trusted
+    with. The device has passed the self-test of an algorithm that is to solve a graph, or is tested
+    now. Without a graph, the name is that for a large sparse one.
     """
     check_name(name)
     of_options = None if options is None else _chosen_by(options)
@@ -113,14 +91,25 @@ def choose(
     return name, ALGORITHMS[name].solve
 
 
-def _quickest(device: Device, graph: DeviceGraph | None, *, maximum: bool) -> str:
-    """Return the first algorithm in order that the device is trusted with.
+def solution_by(
+    name: str, graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: object = None
+) -> tuple[str, Solution]:
+    """Enqueue the solve of a graph by the algorithm that `name` means; return its own name too."""
+    name, solve = choose(name, graph.device, graph, options=options, maximum=maximum)
+    return name, solve(graph, launch, maximum=maximum, options=options)
 
-    Raises
-    ------
-    NoFamilyLeftError
-        There is none.
-    """
+
+def forest_by(
+    name: str, graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: object = None,
+    wait: bool = True,
+) -> DeviceForest:  # fmt: skip
+    """Return the forest of a graph by the algorithm that `name` means; see :func:`forest_of`."""
+    name, solution = solution_by(name, graph, launch, maximum=maximum, options=options)
+    return forest_of(solution, launch, algorithm=name, maximum=maximum, wait=wait)
+
+
+def _quickest(device: Device, graph: DeviceGraph | None, *, maximum: bool) -> str:
+    """Return the first algorithm in order that the device is trusted with, or raise."""
     reasons = []
     for name in in_order(device, graph):
         reason = None if graph is None else families.refusal(name, graph, maximum=maximum)
@@ -133,13 +122,8 @@ def _quickest(device: Device, graph: DeviceGraph | None, *, maximum: bool) -> st
 def in_order(device: Device, graph: DeviceGraph | None) -> Iterator[str]:
     """Yield the algorithms that "auto" may be, the quickest first, as far as is known.
 
-    Complete graphs, which have no edges listed, do not come here: dense solves them.
-
-    Parameters
-    ----------
-    device : Device
-    graph : DeviceGraph, optional
-        A large sparse one when left out.
+    Without a graph, they are for a large sparse one. Complete graphs, which list no edges, do not
+    come here: dense solves them.
     """
     policy, n_vertices = device.policy, 0 if graph is None else graph.n_vertices
     ranked = []
@@ -153,7 +137,6 @@ def in_order(device: Device, graph: DeviceGraph | None) -> Iterator[str]:
 
 
 def _chosen_by(options: object) -> str | None:
-    """Return the name of the algorithm whose options these are."""
     for record in ALGORITHMS.values():
         if record.is_chosen_by(options):
             return record.name

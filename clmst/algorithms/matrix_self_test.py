@@ -10,12 +10,11 @@ import numpy as np
 from clmst.algorithms.canonical_csr.arrange import Arrangement, ranks_of, uploaded
 from clmst.algorithms.csr_validation import check as csr_validation
 from clmst.algorithms.families import APART, PACKED, RANKS
-from clmst.core import csr_forest
 from clmst.core.canonical import canonicalise, stable_order
 from clmst.core.deferred_graph import EdgeList
 from clmst.core.graph import Graph
 from clmst.core.known_graphs import Size, known_graph, weights_of
-from clmst.core.kruskal import forest_positions, kruskal
+from clmst.core.kruskal import entries_of_matrix, forest_of_matrix, forest_positions, kruskal
 from clmst.core.weight_keys import EncodedWeights, Encoding
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
@@ -53,10 +52,10 @@ def small(device: Device, case: Case) -> Iterator[Answer]:
             yield f"edges of {size!r}", edges, kruskal(graph, maximum=maximum).edges
     for name, other in _faulty(graph):
         matrix = _Matrix(other)
-        known = csr_forest.forest_of_matrix(matrix, maximum=maximum)
+        known = forest_of_matrix(matrix, maximum=maximum)
         yield f"a matrix with {name}", solved(matrix, device, case) == known, True
         if known is not None:
-            slots = csr_forest.entries_of_matrix(matrix, maximum=maximum)
+            slots = entries_of_matrix(matrix, maximum=maximum)
             by_slot = solved(matrix, device, case, by_slot=True)
             found = None if by_slot is None else by_slot.edge_ids
             yield f"slots of a matrix with {name}", () if found is None else found, slots

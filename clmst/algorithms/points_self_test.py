@@ -86,7 +86,6 @@ def _tree(points: Points, found: DeviceForest) -> Iterator[Answer]:
 
 
 def _kth(points: Points, k: int) -> Array:
-    """Return the distance of each point to the k-th nearest."""
     numbers = np.arange(points.n_vertices)
     return np.sort(points.weights_of(numbers[:, None], numbers), axis=1)[:, k]
 

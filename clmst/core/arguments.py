@@ -218,7 +218,6 @@ def as_reals(name: str, values: Any) -> npt.NDArray[np.float64]:
 
 
 def _said(error: Exception) -> str:
-    """Return the first line of what an error says."""
     try:
         return str(error).strip().partition("\n")[0][:200] or type(error).__name__
     except Exception:

@@ -111,7 +111,6 @@ def _square(matrix: Any) -> Any:
 
 
 def _length(row: Any) -> int | None:
-    """Return the length of a row, or None if it has none."""
     try:
         return len(row)
     except Exception:

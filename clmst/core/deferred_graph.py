@@ -25,26 +25,14 @@ Read = Callable[[str], Mapping[str, Any]]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class EdgeList:
-    """Edges that have been checked; the arrays are the caller's, where he has such.
-
-    Attributes
-    ----------
-    u, v : ndarray of int, shape (m,)
-        Ends.
-    weights : ndarray, shape (m,)
-        Of a supported dtype.
-    n_vertices : int
-    merge_parallel : bool
-        Whether only the lightest of parallel edges counts.
-    lock : threading.RLock
-        Held by a thread that makes the canonical arrays.
-    """
+    """Edges that have been checked; the arrays are the caller's, where he has such."""
 
     u: Array
     v: Array
     weights: Array
     n_vertices: int
-    merge_parallel: bool
+    merge_parallel: bool  # whether only the lightest of parallel edges counts
+    # Held by a thread that makes the canonical arrays.
     lock: Any = field(default_factory=threading.RLock, repr=False)
 
     @property
@@ -56,10 +44,7 @@ class EdgeList:
     def canonical(self) -> dict[str, Any]:
         """The attributes of the graph. O(n + m), by two counting sorts.
 
-        Raises
-        ------
-        InvalidGraphError
-            An end is no vertex: the caller has changed it since it was checked.
+        Raises :class:`InvalidGraphError` if the caller has changed an end since it was checked.
         """
         csr.check_range(self.u, self.n_vertices, "u")
         csr.check_range(self.v, self.n_vertices, "v")

@@ -52,7 +52,6 @@ class DenseGraph:
     symmetrize: InitVar[bool] = False
 
     def __post_init__(self, symmetrize: bool) -> None:
-        """Check everything."""
         if isinstance(self.weights, np.ma.MaskedArray):
             raise InvalidGraphError(
                 "the matrix is masked, so not every pair is an edge; Graph.from_masked takes such"

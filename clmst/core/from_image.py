@@ -112,7 +112,6 @@ def _warn_of_colours(values: Array) -> None:
 
 
 def _checked_mask(mask: Any, shape: tuple[int, ...]) -> Array | None:
-    """Return a mask as an array, or raise unless it is one of this shape."""
     if mask is None:
         return None
     given = as_array("mask", mask)

@@ -36,14 +36,9 @@ def csr_parts(A: Any, *, square: bool = True) -> tuple[Array, Array, Array, Shap
     """Return (indptr, indices, data, shape) of a matrix, by default a square one; no copy of a CSR.
 
     SciPy converts other formats than CSR, and sums duplicate entries. DIA and BSR pad with zeros,
-    so their zeros are no entries.
-
-    Raises
-    ------
-    InvalidGraphError
-        It is no sparse matrix of real numbers, or not square, or its arrays do not fit its shape
-        and one another. Of a CSR only dtypes and lengths are checked: callers use its arrays
-        directly, and check the rest.
+    so their zeros are no entries. Raise :class:`InvalidGraphError` for what is no sparse matrix of
+    real numbers, or whose arrays do not fit; of a CSR only dtypes and lengths are checked: callers
+    use its arrays directly, and check the rest.
     """
     matrix = as_csr(A, square=square)
     indptr = csr.as_integers("indptr", matrix.indptr)
@@ -68,7 +63,6 @@ def as_csr(A: Any, *, square: bool = True) -> Any:
 
 
 def _check_matrix(A: Any) -> None:
-    """Raise unless `A` is a two-dimensional sparse matrix of real numbers."""
     is_sparse: bool = sparse.issparse(A)
     if not is_sparse:
         raise InvalidGraphError(

@@ -73,7 +73,6 @@ class Graph:
     coordinates: npt.NDArray[np.float64] | None = None
 
     def __post_init__(self) -> None:
-        """Check everything."""
         check_attributes(self)
         check_contents(self)
 

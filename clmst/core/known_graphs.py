@@ -127,7 +127,6 @@ def known_graph(size: Size) -> KnownGraph:
 
 
 def _parts(size: Size, scale: int, rng: np.random.Generator) -> Iterator[_Part]:
-    """Yield the parts of a known graph."""
     yield _random(rng, 16 * scale, edges=40 if size == "heavy" else 3)
     for order in ("rising", "falling", "bit-reversed"):
         yield _chain(4 * scale, order)

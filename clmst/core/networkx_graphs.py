@@ -27,28 +27,14 @@ _BLOCK = 1024  # edges: their dictionaries and weights take about 300 KiB
 
 @dataclass(frozen=True, kw_only=True)
 class ListedEdges:
-    """The edges of an undirected graph, each once.
+    """The edges of an undirected graph, each once."""
 
-    Attributes
-    ----------
-    labels : list
-        The nodes; vertex k is ``labels[k]``.
-    u, v : ndarray of int64, shape (m,)
-        Endpoints, ``u <= v``; `u` rises.
-    rows : list of dict
-        The neighbours of each vertex: the graph's own dictionaries, until `data` is read.
-    once : bytes
-        Which slots of the rows are edges: the others are their mirror images.
-    keys : list or None
-        The key of each edge of a multigraph.
-    """
-
-    labels: list[Hashable]
-    u: Array
-    v: Array
-    rows: list[dict[Any, Any]]
-    once: bytes
-    keys: list[Hashable] | None
+    labels: list[Hashable]  # the node of each vertex
+    u: Array  # int64, rising
+    v: Array  # int64, none less than its `u`
+    rows: list[dict[Any, Any]]  # the graph's own neighbours of each vertex, until `data` is read
+    once: bytes  # which slots of the rows are edges: the others are their mirror images
+    keys: list[Hashable] | None  # of each edge of a multigraph
 
     @property
     def n_edges(self) -> int:

@@ -36,26 +36,13 @@ RANGE_STEP = 512
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """Some edges of a graph.
+    """Some edges of a graph."""
 
-    Attributes
-    ----------
-    graph : Graph
-        Those edges, as of :func:`clmst.core.topology.edges_once`. Its vertices may have other
-        numbers, in the order of the whole graph's. Its weights are the range from `first` to `last`
-        of the whole graph's.
-    slots : ndarray of uint32, shape (n_edges,), or None
-        The whole graph's slot of each slot, rising; None if they are consecutive.
-    first_slot : int
-        The first of them, if they are consecutive.
-    first, last : int
-        The range of the whole graph's weights that the part takes: those of its edges, and perhaps
-        of others.
-    """
-
+    # Those edges, as of `topology.edges_once`; vertices may have other numbers, in the same order.
     graph: Graph
-    slots: Array | None
-    first_slot: int
+    slots: Array | None  # uint32: the whole graph's slot of each, rising; None: consecutive ones
+    first_slot: int  # of consecutive slots
+    # The range of the whole graph's weights that the part takes: its own, and perhaps others.
     first: int
     last: int
 
@@ -92,19 +79,11 @@ def by_ranges(edges: Graph, bounds: Sequence[int]) -> list[Part]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Clusters:
-    """Disjoint sets of vertices.
+    """Disjoint sets of vertices."""
 
-    Attributes
-    ----------
-    labels : ndarray of int32, shape (n,)
-        The cluster of each vertex; -1 if it is in none.
-    sizes, edges : ndarray of int, shape (n_clusters,)
-        Their vertices, and the edges with both ends in them.
-    """
-
-    labels: Array
-    sizes: Array
-    edges: Array
+    labels: Array  # int32: the cluster of each vertex; -1 if it is in none
+    sizes: Array  # vertices of each cluster
+    edges: Array  # edges with both ends in it
 
     def chosen(self, indices: Array) -> Clusters:
         """Return some of them, renumbered."""

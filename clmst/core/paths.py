@@ -25,18 +25,10 @@ def components(n: int, u: Array, v: Array) -> tuple[int, npt.NDArray[np.int32]]:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class RootedForest:
-    """A forest whose trees are rooted at their least vertices.
+    """A forest whose trees are rooted at their least vertices."""
 
-    Attributes
-    ----------
-    parents : ndarray of int32, shape (n,)
-        The parent of each vertex; -1 of a root.
-    ranks : ndarray of int32, shape (n + 1,)
-        A rank of each vertex that is greater than its parent's.
-    """
-
-    parents: npt.NDArray[np.int32]
-    ranks: npt.NDArray[np.int32]
+    parents: npt.NDArray[np.int32]  # -1 of a root
+    ranks: npt.NDArray[np.int32]  # of each vertex, and one more; greater than its parent's
 
     @classmethod
     def of(cls, n: int, edges: Array, labels: Array) -> RootedForest:
@@ -76,13 +68,9 @@ class Hierarchy:
     Borůvka's algorithm on the forest itself gives at most log2(n) levels. A node is a component;
     its parent pointer carries the rank of the edge that it chose, the least of its edges. King: the
     greatest rank on the path between two vertices is the greatest on their two climbs to their
-    lowest common ancestor. Edge r of the forest is (a[r], b[r]): its position is its rank.
-
-    Attributes
-    ----------
-    reaches : ndarray of int64, shape (n,)
-        The greatest rank on the climb of each vertex to the top, -1 if it is the top. A greater
-        rank on a path from the vertex can only be on the other end's climb.
+    lowest common ancestor. Edge r of the forest is (a[r], b[r]): its position is its rank. The
+    greatest rank on the climb of a vertex to the top is in `reaches`, -1 at the top: a greater rank
+    on a path from the vertex can only be on the other end's climb.
     """
 
     def __init__(self, n: int, a: Array, b: Array) -> None:

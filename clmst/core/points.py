@@ -92,7 +92,6 @@ class Points:
     core_distances: Any = None
 
     def __post_init__(self) -> None:
-        """Check everything."""
         object.__setattr__(self, "metric", check_choice("metric", self.metric, get_args(Metric)))
         object.__setattr__(self, "coordinates", _checked(self.coordinates, self.metric))
         check_size(self.n_vertices, 0)

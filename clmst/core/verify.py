@@ -293,7 +293,6 @@ def _comes_before(
 def _describe_faults(
     edges: _Edges, others: Array, last: Array, *, maximum: bool
 ) -> Iterator[_Fault]:
-    """Describe which edges must replace which, those of other weights first."""
     ours, theirs = edges.weights[last], edges.weights[others]
     yield (
         np.flatnonzero(theirs != ours),

@@ -136,20 +136,10 @@ _WORDS = {size: np.dtype(f"u{size}") for size in (1, 2, 4, 8)}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Encoding:
-    """The encoding of weights as words on a device.
+    """The encoding of weights as words on a device."""
 
-    Attributes
-    ----------
-    dtype : numpy.dtype
-        Of the weights.
-    stored : numpy.dtype
-        The type of the words as numbers: `dtype` itself, or a 32-bit type that holds all weights
-        minus `offset` exactly.
-    offset : int
-        The number subtracted from the weights; 0 unless `stored` is narrower.
-    """
-
-    dtype: np.dtype[Any]
+    dtype: np.dtype[Any]  # of the weights
+    # Of the words as numbers: `dtype`, or 32 bits that hold all weights minus `offset` exactly.
     stored: np.dtype[Any]
     offset: int = 0
 
@@ -194,18 +184,10 @@ class Encoding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EncodedWeights:
-    """Weights in a device's form: one word for each slot, and how they become keys.
-
-    Attributes
-    ----------
-    encoding : Encoding
-        The encoding of the words.
-    source : ndarray of `encoding.word`, or callable
-        The words, a view of the caller's array if possible; or what reads the words of some slots,
-        or of all (None), from a device.
-    """
+    """Weights in a device's form: one word for each slot, and how they become keys."""
 
     encoding: Encoding
+    # The words, a view of the caller's if possible; or what reads those of some slots, or of all.
     source: Array | Callable[[Array | None], Array]
 
     @property

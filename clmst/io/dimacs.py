@@ -158,7 +158,6 @@ class _Sections(EdgeText):
         return block.token_error(int(block.heads[line]), rule)
 
     def _follow(self, block: Block, line: int, words: list[str]) -> None:
-        """Take a line that is no edge."""
         word = words[0].lower()
         if word.startswith("#"):
             return

@@ -261,7 +261,6 @@ def _by_ids(listed: ForestEdges, low: Array, high: Array, graph: Graph) -> Array
 
 
 def _check_weights(listed: ForestEdges, weights: Array) -> None:
-    """Raise unless the listed weights are those of the graph."""
     found = listed.weights
     if found is not None:
         listed.refuse(

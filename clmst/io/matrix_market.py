@@ -34,7 +34,6 @@ class _Entries(EdgeText):
     no_header = "there is no line of sizes; it must be 'rows columns entries'"
 
     def begin(self, block: Block) -> None:
-        """Read the banner."""
         words = [word.lower() for word in block.words(0)]
         if len(words) != 5 or words[:2] != ["%%matrixmarket", "matrix"]:
             raise block.error(
@@ -55,7 +54,6 @@ class _Entries(EdgeText):
             )
 
     def header(self, block: Block, lines: Array) -> Array:
-        """Read the line of sizes."""
         line = int(lines[0])
         words = block.words(line)
         if len(words) != 3:

@@ -65,7 +65,6 @@ class _VertexLines:
         self._degrees, self._columns, self._weights = (GrowingArray() for _ in range(3))
 
     def add(self, block: Block, lines: Array) -> None:
-        """Gather the neighbours on `lines` of `block`."""
         left = self._header.declared.n_vertices - self.n_rows
         extra = lines[left:]
         if block.counts[extra].any():
@@ -229,7 +228,6 @@ def _check_simple(indptr: Array, indices: Array) -> None:
 
 
 def _slot_keys(indptr: Array, indices: Array) -> Array:
-    """Return row * n + column of each slot."""
     n = np.uint64(indptr.size - 1)
     return csr.expand_rows(indptr).astype(np.uint64) * n + indices.astype(np.uint64)
 

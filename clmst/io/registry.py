@@ -35,32 +35,18 @@ ForestReader: TypeAlias = Callable[[SourceFile], ForestEdges]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Format:
-    """A file format.
-
-    Attributes
-    ----------
-    name : str
-        The value of ``format=``.
-    suffixes : tuple of str
-        Its suffixes, in lower case; each also with that of a compression after it.
-    description : str
-        One line.
-    reader, writer, points_reader, forest_reader, forest_writer, table_reader : callable or None
-        The last one reads a graph from columns that are named. None if the format does not have it.
-    keeps_labels : bool
-        Whether written files have the caller's names of vertices, where these are numbers.
-    """
+    """A file format, and the functions that it has."""
 
     name: str
-    suffixes: tuple[str, ...]
+    suffixes: tuple[str, ...]  # in lower case; each also with that of a compression after it
     description: str
     reader: Reader | None = None
     writer: Writer | None = None
     points_reader: PointsReader | None = None
     forest_reader: ForestReader | None = None
     forest_writer: Writer | None = None
-    table_reader: TableReader | None = None
-    keeps_labels: bool = False
+    table_reader: TableReader | None = None  # of columns that are named
+    keeps_labels: bool = False  # whether files have the caller's names of vertices, if numbers
 
 
 FORMATS: tuple[Format, ...] = (

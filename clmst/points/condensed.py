@@ -152,7 +152,6 @@ def _tops(above: Nodes, is_top: npt.NDArray[np.bool_]) -> Nodes:
 
 
 def _sums(cluster: Nodes, values: Array, n_clusters: int) -> Floats:
-    """Return the sum of the values of each cluster."""
     return np.bincount(cluster, weights=values, minlength=n_clusters).astype(np.float64)
 
 

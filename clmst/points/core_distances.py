@@ -115,7 +115,6 @@ def core_distances(points: Any, min_samples: int, *, device: Any = None) -> npt.
 
 
 def _by_the_host(points: Points, min_samples: int) -> npt.NDArray[np.float64]:
-    """Return the same by comparing all pairs."""
     everyone = np.arange(points.n_vertices)
     # Each point is its own first, though a cosine distance may be a little less than 0.
     return _by_rows(

@@ -299,7 +299,6 @@ def medoids_of(
 
 
 def _distances(some: Array, every: Array, metric: Any, metric_params: Any) -> Array:
-    """Return all distances between two sets of rows."""
     name = usual_name(metric)
     if name in ("haversine", "great-circle", "rounded-euclidean"):
         both = Points(np.concatenate([some, every]), name)

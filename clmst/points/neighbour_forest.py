@@ -248,7 +248,6 @@ def _of_indices(indices: Array, points: Points | DenseGraph) -> Graph:
 
 
 def _table(name: str, given: Any, n: int) -> Array:
-    """Return an array with a row a point, or raise."""
     table = as_array(name, given, error=InvalidGraphError)
     if table.ndim != 2 or table.shape[0] != n or table.dtype.kind not in "iuf":
         raise InvalidGraphError(

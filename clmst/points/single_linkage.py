@@ -200,7 +200,6 @@ class SingleLinkage(ClusterEstimator):
         return forest
 
     def _check(self) -> None:
-        """Raise unless there is either a number of clusters or a threshold."""
         if (self.n_clusters is None) == (self.distance_threshold is None):
             raise InvalidArgumentError(
                 f"n_clusters is {shown(self.n_clusters)} and distance_threshold is "

@@ -111,7 +111,6 @@ class Function(Parametric):
     prelude: Prelude = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Check all texts and dtypes."""
         set_to = object.__setattr__
         set_to(self, "dtype", check_dtype("dtype", self.dtype))
         element_type(self.dtype)

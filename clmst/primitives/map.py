@@ -48,7 +48,6 @@ class Map(Function):
     result: np.dtype[Any] | None = None
 
     def __post_init__(self) -> None:
-        """Check the result's dtype, too."""
         given = self.dtype if self.result is None else self.result
         result = check_dtype("result", given)
         element_type(result)

@@ -238,7 +238,6 @@ def _commutative(
     identity: str,
     exact: bool | None,
 ) -> Monoid:
-    """Return a ready-made monoid."""
     return Monoid(
         dtype=dtype,
         combine=combine,

@@ -112,7 +112,6 @@ def number(launch: Launcher, out: DeviceArray) -> None:
 
 
 def _check(values: DeviceArray, indices: DeviceArray) -> None:
-    """Check the arguments of gather and scatter."""
     check_array("values", values)
     check_array("indices", indices, np.uint32, like=values)
     record_words("values", values.dtype)

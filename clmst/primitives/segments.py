@@ -211,7 +211,6 @@ def _reduce_rows(
     strategy: Strategy,
     launch: Launcher,
 ) -> DeviceArray:
-    """Return one result for each row of offsets."""
     n_segments = _count_segments(offsets, like=values)
     out = output_for("out", out, values.dtype, n_segments, like=values)
     check_apart("out", out, values=values, offsets=offsets)
@@ -227,7 +226,6 @@ def _reduce_rows(
 
 
 def _count_segments(offsets: DeviceArray, *, like: DeviceArray | None = None) -> int:
-    """Check offsets, and return the number of segments."""
     check_array("offsets", offsets, np.uint32, like=like)
     if offsets.size == 0:
         raise InvalidArgumentError("offsets are empty; there is one more than there are segments")

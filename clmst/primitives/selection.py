@@ -231,7 +231,6 @@ class Selection:
         return self._program(CHAIN_SOURCE, chain_defines(device.capabilities, device.policy))
 
     def _program(self, source: str, more: dict[str, int]) -> Program:
-        """Return the program of a source, with more macros than those of all selections."""
         record, value = self._words
         common = selection_defines(
             self.keep,

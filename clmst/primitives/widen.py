@@ -39,7 +39,6 @@ def order(
 
 
 def _is_whole(array: DeviceArray) -> bool:
-    """Return whether the elements of an array are whole words."""
     return array.dtype.itemsize % WORD_BYTES == 0
 
 

@@ -63,7 +63,6 @@ class DevicePool(Session):
     # -------------------------------------------------------------------------- the pool
 
     def _new_executor(self) -> SingleDevice | SeveralDevices:
-        """Prepare the devices that are left."""
         algorithm, options = self._of_solves["algorithm"], self._of_solves["options"]
         choice = Choice(self.edges, self._devices, algorithm=algorithm, options=options)
         with failures_of(choice.quickest):
@@ -182,7 +181,6 @@ class DevicePool(Session):
                     raise
 
     def _is_current(self, executor: Any) -> bool:
-        """Return whether this is still the executor in use."""
         with self._lock:
             return executor is self._executor
 

@@ -171,7 +171,6 @@ def solver_of_candidates(candidates: CandidatePairs, n: int, device: Device) -> 
 
 
 def _graph_of(candidates: CandidatePairs, n: int) -> Graph:
-    """Return the graph of candidates: edges once, without weights."""
     m = candidates.lesser.size
     indptr = np.zeros(n + 1, np.uint32)
     np.cumsum(np.bincount(candidates.lesser, minlength=n), out=indptr[1:])

@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import Any
 
 from clmst.algorithms.csr_validation.check import put_matrix
-from clmst.algorithms.ecl.options import EclOptions
 from clmst.core import topology
 from clmst.core.arguments import check_bool, check_choice, has, shown
 from clmst.core.coercion import as_listed
@@ -156,15 +155,6 @@ def rounds_of(weights: Any, progress: Any) -> tuple[Iterator[Any], Callable[[int
             progress(done, total)
 
     return each, on_progress
-
-
-def check_options(options: object) -> None:
-    """Raise if options are for edges that are stored in both directions."""
-    if isinstance(options, EclOptions) and not options.single_direction:
-        raise InvalidArgumentError(
-            "EclOptions(single_direction=False) is for both directions of edges; a "
-            "RepeatedSolver stores each edge once"
-        )
 
 
 def graph_of(graph: Any, device: Device, *, symmetrize: bool) -> Graph:

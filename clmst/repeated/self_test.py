@@ -47,12 +47,10 @@ class _Series:
         return weights
 
     def solve(self, by_slot: Array) -> Iterator[Answer]:
-        """Solve under weights by slot."""
         found = self.session.solve(self.by_edge(by_slot), options=RoundOptions(keep_on_device=True))
         yield from self._compared(found, by_slot)
 
     def update(self, by_slot: Array, changed: Array) -> Iterator[Answer]:
-        """Change the weights of some slots to those given."""
         ids = changed if self._ids is None else self._ids[changed]
         found = self.session.update(
             ids, by_slot[changed], options=RoundOptions(keep_on_device=True)

@@ -51,20 +51,8 @@ class Session:
     """Solves of a prepared graph by an executor, until it is closed.
 
     A solve holds the session's lock, and the device's lock from the first launch until the forest
-    is on the device. Staging the next weights takes neither.
-
-    Parameters
-    ----------
-    edges : Graph
-        As of :func:`clmst.core.topology.edges_once`; Points of a session of points.
-    executor : SingleDevice, SeveralDevices or PointsExecutor
-        What solves. Its `stage` may be called while another thread solves, all else one at a time.
-    maximum : bool
-
-    Attributes
-    ----------
-    prepare_ms : float
-        The time of the preparation, for ``stats["times"]``.
+    is on the device. Staging the next weights takes neither: the executor's `stage` may be called
+    while another thread solves, all else one at a time.
     """
 
     def __init__(self, edges: Any, executor: Any, *, maximum: bool) -> None:
@@ -118,11 +106,9 @@ class Session:
         return self._handed_over(forest, options)
 
     def _handed_over(self, forest: DeviceForest, options: RoundOptions) -> DeviceForest | Forest:
-        """Return a forest in the requested form."""
         return forest if options.keep_on_device else forest.to_host()
 
     def _dtype(self) -> np.dtype[Any]:
-        """Return the dtype of the present weights, or raise if there are none."""
         encoding = self.opened().encoding
         if encoding is None:
             raise InvalidArgumentError("there are no weights to change; solve() gives them")
@@ -130,7 +116,6 @@ class Session:
         return dtype
 
     def _changes(self, edge_ids: Any, weights: Any) -> Changes:
-        """Check the arguments of :meth:`update`."""
         dtype, device = self._dtype(), self.device
         with device.lock, Guard(device):
             return Changes.of(edge_ids, weights, self.edges, dtype=dtype, devices=[device])
@@ -151,12 +136,10 @@ class Session:
     def _change_round(
         self, changes: Changes, options: RoundOptions, *, began: float
     ) -> DeviceForest:
-        """Solve with some of the present weights changed."""
         forest = self.opened().update(changes, began=began, profile=options.profile)
         return self._finished(forest, options)
 
     def _drop(self, staged: StagedWeights) -> None:
-        """Drop the weights after a failed round, and free their memory."""
         staged.owner.release(staged)
         staged.owner.forget()
 
@@ -243,7 +226,6 @@ class Session:
         return self._stage(executor, weights, queues[1])
 
     def _solve_staged(self, staged: StagedWeights, options: RoundOptions) -> DeviceForest | Forest:
-        """Solve with prefetched weights."""
         with self._lock:
             self.opened()
             forest = self._staged_round(staged, options)

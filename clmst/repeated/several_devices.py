@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from clmst import algorithms
+from clmst.algorithms.choosing import solution_by
 from clmst.algorithms.families import PARTS, words_case
 from clmst.algorithms.parts.union import ForestLists, merged, part_forest
 from clmst.algorithms.proof.prove import checked_on_host
@@ -296,10 +297,9 @@ class SeveralDevices(PieceExecutor):
         with failures_of(device), device.lock:
             try:
                 graph, slots = merged(lists, lengths, whole, launch)
-                name, solve = algorithms.choose(
-                    plan.algorithm, device, graph, options=plan.options, maximum=self.maximum
+                name, solution = solution_by(
+                    plan.algorithm, graph, launch, options=plan.options, maximum=self.maximum
                 )
-                solution = solve(graph, launch, maximum=self.maximum, options=plan.options)
                 found = forest_of(
                     solution, launch, algorithm=name, maximum=self.maximum, own_weights=True
                 )

@@ -79,15 +79,7 @@ class OneDevice:
 
 
 class SingleDevice(OneDevice, PieceExecutor):
-    """An executor: one device that solves the whole graph.
-
-    The edges are as of :func:`clmst.core.topology.edges_once`.
-
-    Attributes
-    ----------
-    series, warm : SeriesContraction, WarmStart
-        Solves by series contraction, and as warm starts.
-    """
+    """An executor: one device that solves the whole graph, whose edges are stored once."""
 
     def __init__(
         self,

@@ -7,13 +7,14 @@ from collections.abc import Callable, Generator, Iterable
 from typing import Any, Literal, overload
 
 from clmst import algorithms
+from clmst.algorithms.ecl.options import check_for_edges_once
 from clmst.algorithms.shared.device_forest import DeviceForest
 from clmst.core import topology
 from clmst.core.arguments import check_bools
 from clmst.core.forest import Forest
 from clmst.repeated.device_pool import DevicePool
 from clmst.repeated.points import PointsExecutor, points_of
-from clmst.repeated.prepared import Prepared, check_options, devices_of, graph_of, rounds_of
+from clmst.repeated.prepared import Prepared, devices_of, graph_of, rounds_of
 from clmst.repeated.session import RoundOptions, Session
 from clmst.repeated.single_device import SingleDevice
 
@@ -102,7 +103,7 @@ class RepeatedSolver(Prepared):
     ) -> None:
         began = time.perf_counter()
         algorithm, options = algorithms.named(algorithm, options)  # before anything is uploaded
-        check_options(options)
+        check_for_edges_once(options, "a RepeatedSolver stores each edge once")
         check_bools(maximum=maximum, warm_start=warm_start)
         found, points = devices_of(graph, devices, strategy), points_of(graph)
         of_solves: dict[str, Any] = {

@@ -220,7 +220,6 @@ class Choice:
         )
 
     def _degrees(self) -> Array:
-        """Return the degrees of all vertices, falling. O(n log n + m)."""
         n = self.edges.n_vertices
         counts = np.bincount(self.edges.rows, minlength=n)
         counts += np.bincount(self.edges.indices, minlength=n)

@@ -34,35 +34,17 @@ DEVICE_CHECKS_FROM = 1 << 16
 
 @dataclass(slots=True, kw_only=True)
 class StagedWeights:
-    """Weights by edge, on the host, on one device, or uploaded to several.
-
-    Attributes
-    ----------
-    encoding : Encoding
-    words : ndarray of `encoding.word`
-        On the host. If there is an `array`, only the ranges that other devices take.
-    is_checked : bool
-        Whether it is known that none of them is NaN.
-    is_callers : bool
-        Whether the words are in the caller's own array, which may change after the call.
-    array : DeviceArray, optional
-        The weights, if they are on a device.
-    parts : dict of int to DeviceWeights
-        The kernel arguments, by the number of a piece of the graph.
-    owner : executor, optional
-        The executor on whose devices they are.
-    failure : Exception, optional
-        Why the upload failed; the weights are then on the host only.
-    """
+    """Weights by edge, on the host, on one device, or uploaded to several."""
 
     encoding: Encoding
-    words: Array
-    is_checked: bool
-    is_callers: bool = False
-    array: DeviceArray | None = None
+    words: Array  # on the host; if there is an `array`, only the ranges that other devices take
+    is_checked: bool  # whether it is known that none is NaN
+    is_callers: bool = False  # whether words are the caller's own, which may change after the call
+    array: DeviceArray | None = None  # the weights, if they are on a device
+    # The kernel arguments, by the number of a piece of the graph.
     parts: dict[int, DeviceWeights] = field(default_factory=dict)
-    owner: Any = None
-    failure: Any = None
+    owner: Any = None  # the executor on whose devices they are
+    failure: Any = None  # why the upload failed; the weights are then on the host only
 
     @property
     def is_on_device(self) -> bool:
@@ -108,13 +90,7 @@ def stage(weights: Any, edges: Graph, devices: Sequence[Device], *, keeps: bool)
 
 
 def device_array(values: Any, devices: Sequence[Device]) -> DeviceArray | None:
-    """Return an array of one of the devices, or None for a host array.
-
-    Raises
-    ------
-    InvalidArgumentError
-        It is in a context of none of them.
-    """
+    """Return an array of one of the devices, None for a host array; raise for another context's."""
     for device in devices:
         try:
             array = DeviceArray.in_context(values, device)
@@ -154,7 +130,6 @@ def _of_device(dtype: np.dtype[Any]) -> tuple[Encoding, Array]:
 
 
 def _check_dtype(dtype: np.dtype[Any]) -> None:
-    """Raise unless the dtype is supported."""
     check_dtype(dtype)
     if not dtype.isnative:
         raise InvalidGraphError(
@@ -163,7 +138,6 @@ def _check_dtype(dtype: np.dtype[Any]) -> None:
 
 
 def _check_count(shape: tuple[int, ...], n_edges: int) -> None:
-    """Raise unless there is one weight for each edge."""
     if shape != (n_edges,):
         raise InvalidArgumentError(
             f"weights have shape {shape} for {n_edges} edges; there must be one for each row of "

@@ -209,15 +209,10 @@ _child = Child()
 
 
 def tested(device: Device, family: KernelFamily, case: Hashable) -> SelfTestResult | None:
-    """Run a self-test in the child of this process.
+    """Run a self-test in the child of this process; raise errors that say nothing about kernels.
 
     Returns None if the test did not run: no child can be started, or it does not find the family or
     the device, or cannot open it beside this process.
-
-    Raises
-    ------
-    InvalidArgumentError, OutOfDeviceMemoryError, MemoryError
-        As the test did, which says nothing about the kernels.
     """
     from clmst.runtime.child_main import DeviceSpec, encoded
 

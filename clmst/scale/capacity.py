@@ -76,10 +76,7 @@ def most_edges(
 class NoSpaceForReductionError(OutOfDeviceMemoryError):
     """A limit leaves nothing for the stream beside the forest and its vertices.
 
-    Attributes
-    ----------
-    fact : str
-        The message without what its reader can do.
+    The `fact` is the message without what its reader can do.
     """
 
     def __init__(self, fact: str, rule: str) -> None:

@@ -54,13 +54,7 @@ class Checkpoint:
     passes: int = 0
 
     def write(self, path: Path) -> None:
-        """Replace a file by this checkpoint, on the disk and as a whole, or not at all.
-
-        Raises
-        ------
-        FileWriteError
-            There is no space, or the disk fails; the checkpoint before is unchanged.
-        """
+        """Replace a file by this checkpoint, on the disk and as a whole, or raise and leave it."""
         forest = self.forest
         header = {
             "version": VERSION,
@@ -84,12 +78,7 @@ class Checkpoint:
     def read(cls, path: Path, *, n_vertices: int, maximum: bool) -> Checkpoint | None:
         """Read the checkpoint of a stream of a graph; None if there is no such file.
 
-        Raises
-        ------
-        FileFormatError
-            It is another file, of another version, or not whole.
-        InvalidArgumentError
-            It belongs to another graph.
+        Raise for a file that is none, or of another version, or not whole, or of another graph.
         """
         try:
             content = path.read_bytes()
@@ -115,7 +104,6 @@ def _bytes(array: Array) -> Any:
 
 
 def _parsed(path: Path, content: bytes) -> Checkpoint:
-    """Return the checkpoint that a file holds."""
     if not content.startswith(_MAGIC):
         raise FileFormatError(f"{path} is not a checkpoint of a stream; name another file")
     end = content.find(b"\n", len(_MAGIC))

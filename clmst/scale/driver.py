@@ -136,16 +136,13 @@ class _StreamRun:
 
     @property
     def is_by_passes(self) -> bool:
-        """Whether the stream is read once a round."""
         return isinstance(self._sink, Passes)
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """Of the weights, as far as they have come."""
         return self._sink.dtype or self._source.weight_dtype
 
     def forest(self) -> Forest:
-        """Return the forest of the whole stream."""
         sink, source = self._sink, self._source
         try:
             while not self._is_found():
@@ -217,7 +214,6 @@ class _StreamRun:
         return self._passed if self._is_resuming else self._sink.read
 
     def _tell(self) -> None:
-        """Tell the caller how far the stream has come."""
         read, sink = self._read_so_far.n_edges, self._sink
         self._is_ahead = sink.position != sink.read
         if self._settings.on_progress is not None:
@@ -273,7 +269,6 @@ class _StreamRun:
         return piece.rows(n, piece.size)
 
     def _check_same(self, is_same: bool, place: str = "") -> None:
-        """Raise unless the checkpoint is of this stream."""
         if is_same:
             return
         if self._source.generated is not None:

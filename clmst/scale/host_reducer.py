@@ -19,9 +19,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from clmst import algorithms
+from clmst.algorithms.choosing import forest_by
 from clmst.algorithms.edge_stream.edges import EdgePart, joined
-from clmst.algorithms.shared.solution import forest_of
 from clmst.core import canonical
 from clmst.core.errors import OutOfDeviceMemoryError
 from clmst.core.forest import Forest
@@ -277,11 +276,7 @@ def _solved(graph: Graph, device: Any, *, maximum: bool) -> Forest:
             with found.lock, Guard(found):
                 stored = DeviceGraph.upload(graph, found, wait=False)
                 launch = Launcher.of(found, profile=False)
-                name, solve = algorithms.choose(
-                    "auto", found, stored, options=None, maximum=maximum
-                )
-                solution = solve(stored, launch, maximum=maximum, options=None)
-                forest = forest_of(solution, launch, algorithm=name, maximum=maximum, wait=False)
+                forest = forest_by("auto", stored, launch, maximum=maximum, wait=False)
                 return forest.copied(launch)
         except NoFamilyLeftError as error:
             if not pass_over(device, error):

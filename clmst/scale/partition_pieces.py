@@ -23,21 +23,10 @@ _MOST_PARTITIONS = 2**31 - 1
 
 
 def piece_of(data: Any, job: PartitionJob, number: int) -> StreamPiece:
-    """Return a partition as a piece of a stream.
+    """Return a partition as a piece of a stream, or raise.
 
-    Parameters
-    ----------
-    data : data frame, Arrow table, mapping of arrays, or tuple
-        A tuple is (u, v), (u, v, w) or (u, v, w, edge ids).
-    job : PartitionJob
-        Names the columns.
-    number : int
-        Of the partition. Ids are this number and the row, unless there is a column of ids.
-
-    Raises
-    ------
-    InvalidGraphError
-        The data are malformed, a column is missing, or there are too many rows.
+    It is a data frame, an Arrow table, a mapping of arrays, or a tuple (u, v), (u, v, w) or (u, v,
+    w, edge ids). Ids are the partition's number and the row, unless there is a column of ids.
     """
     name = f"partition {number}"
     u, v, weights, ids = _columns_of(data, job, name)

@@ -63,13 +63,7 @@ class PartitionJob:
         return cls(**given)
 
     def for_table(self, names: Sequence[Any]) -> tuple[PartitionJob, list[Any]]:
-        """Return this job with its columns among those of a table, and all that it needs.
-
-        Raises
-        ------
-        InvalidGraphError
-            There is no such column, or nothing tells which to take.
-        """
+        """Return this job with its columns among a table's, and all columns that it needs."""
         chosen = choose([name for name in names if name != self.edge_id], self.columns)
         ids = [] if self.edge_id is None else [self.edge_id]
         if ids and ids[0] not in names:
@@ -128,17 +122,8 @@ def take_partition(
 ) -> PartitionForest:
     """Return the forest of one partition and of those before it, on the device of this worker.
 
-    Parameters
-    ----------
-    data : data frame, Arrow table, mapping of arrays, tuple, or FileLane
-        As of :func:`clmst.scale.partition_pieces.piece_of`; or all files of the lane.
-    step : LaneStep
-        The last one of a lane reduces what waits if that is more than the forest.
-    job : PartitionJob
-    worker : str
-        The name of this worker in messages.
-    before : PartitionForest, optional
-        Of the partitions before, in any order.
+    `data` is as of :func:`piece_of`, or all files of a lane, whose last step reduces what waits if
+    that is more than the forest. Messages name the worker. `before` has partitions in any order.
     """
     if isinstance(data, FileLane):
         pieces, n_rows = pieces_of_lane(data, job.columns)

@@ -119,26 +119,16 @@ def devices_of(graph: DeviceGraph | DeviceMatrix | DeviceParts) -> Sequence[Devi
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Division:
-    """A division of a graph among devices.
-
-    Attributes
-    ----------
-    first_rows, first_slots : tuple of int
-        The row and the slot that each device's part begins with; slots are counted through all.
-    graph, slots
-        As of :class:`DeviceParts`.
-    part : callable
-        Returns the part of a number, on its device, which may still be copying it there. Several
-        threads may call.
-    """
+    """A division of a graph among devices."""
 
     devices: tuple[Device, ...]
-    first_rows: tuple[int, ...]
-    first_slots: tuple[int, ...]
+    first_rows: tuple[int, ...]  # where each device's part begins
+    first_slots: tuple[int, ...]  # likewise, counted through all parts
     n_vertices: int
     n_slots: int
-    graph: Graph | None
+    graph: Graph | None  # as of `DeviceParts`, like the slots
     slots: Array | None
+    # Returns the part of a number, which its device may still be copying; several threads may call.
     part: Callable[[int], DeviceGraph]
 
     @classmethod

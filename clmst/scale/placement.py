@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from clmst import algorithms
-from clmst.algorithms.ecl.options import EclOptions
+from clmst.algorithms.ecl.options import check_for_edges_once
 from clmst.algorithms.parts import costs
 from clmst.core.arguments import has, shown
 from clmst.core.errors import InvalidArgumentError
@@ -91,7 +91,6 @@ def _in_words(devices: Any) -> str:
 
 
 def _refuse(algorithm: str, options: object, *, keep_on_device: bool, profile: bool) -> None:
-    """Raise if an option is for one device alone."""
     if keep_on_device:
         raise InvalidArgumentError(
             "keep_on_device is True, and there are several devices; the forest of several is made "
@@ -103,11 +102,8 @@ def _refuse(algorithm: str, options: object, *, keep_on_device: bool, profile: b
             "(stats has the times of several devices' solves and moves)"
         )
     named, _ = algorithms.named(algorithm, options)
-    if isinstance(options, EclOptions) and not options.single_direction:
-        raise InvalidArgumentError(
-            "EclOptions(single_direction=False) is for both directions of edges; parts on several "
-            f"devices store each edge once ({named})"
-        )
+    fact = f"parts on several devices store each edge once ({named})"
+    check_for_edges_once(options, fact)
 
 
 def _quickest(graph: Any, *, only_one: bool) -> list[Device]:

@@ -48,7 +48,6 @@ class StreamProgress:
     passes: int = 1
 
     def __post_init__(self) -> None:
-        """Check the kinds of the attributes."""
         for name in ("edges", "edges_now", "forest_edges", "reductions", "passes"):
             check_integer(name, getattr(self, name), low=0)
         if self.n_edges is not None:
@@ -80,13 +79,8 @@ def forest_of_part(
 ) -> Forest:
     """Return the forest of a part that a reduction returned, in canonical order.
 
-    The ids are slots of `graph`, if there is one; else `labels` are the names of vertices, shape
-    (n,).
-
-    Raises
-    ------
-    InvalidGraphError
-        Two edges have one id, of a caller that has given ids.
+    Ids are slots of `graph`, if there is one; else `labels` are the names of vertices, shape (n,).
+    Raise :class:`InvalidGraphError` if a caller has given two edges one id.
     """
     ids: Array = part.edge_ids
     vertex_labels: Any = labels

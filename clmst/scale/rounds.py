@@ -48,22 +48,11 @@ def in_rounds(
 ) -> Any:
     """Return a handle of the forest of all parts, given handles of these; None if there are none.
 
-    Parameters
-    ----------
-    n_lanes : int
-        How many steps may run side by side.
-    split_every : int
-        How many forests are merged at a time.
-    take : callable
-        Takes a part, its step, the handle of the forest before it or None, and a handle that is
-        only to be kept, or None.
-    merge : callable
-        Takes handles of several forests.
-    lane_of : callable, optional
-        Makes one part of partitions by their numbers, where a worker takes those of a lane in one
-        step, and nothing waits behind it.
-    outlives : bool
-        Whether what a round has found outlives the worker of a single lane.
+    `n_lanes` steps may run side by side, and `split_every` forests are merged at a time. `take`
+    gets a part, its step, the handle of the forest before it or None, and a handle that is only to
+    be kept, or None; `merge` handles of several forests. `lane_of` makes one part of partitions by
+    their numbers, where a worker takes those of a lane in one step, and nothing waits behind it.
+    `outlives`: what a round has found outlives the worker of a single lane.
     """
     now = kept = None
     for number_of_round, lanes in enumerate(rounds(len(parts), n_lanes, outlives=outlives)):

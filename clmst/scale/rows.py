@@ -117,13 +117,7 @@ class StreamPiece:
         return part
 
     def packed(self, dtype: np.dtype[Any]) -> StreamPiece:
-        """Return the same rows with contiguous ends of 32 or 64 bits, and weights of a dtype.
-
-        Raises
-        ------
-        InvalidGraphError
-            Ends are no integers, or the weights have another dtype.
-        """
+        """Return these rows with contiguous ends of 32 or 64 bits and weights of a dtype."""
         u, v = self._named(csr.check_pairs, self.u, self.v)
         weights = np.ones(self.size, np.uint8) if self.weights is None else self.weights
         weights = np.ascontiguousarray(self._named(as_weights, weights))

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from clmst import algorithms
+from clmst.algorithms.choosing import solution_by
 from clmst.algorithms.families import PARTS, words_case
 from clmst.algorithms.parts.union import PartForest, part_forest, united
 from clmst.algorithms.shared.device_forest import DeviceForest
@@ -31,21 +31,12 @@ _WORD = np.dtype(np.uint32)
 
 
 class SolveOfParts:
-    """One solve of a graph in parts, for one thread.
+    """One solve of a graph in parts, by one algorithm and its options, for one thread.
 
-    Parameters
-    ----------
-    division : Division
-    algorithm, options, maximum
-        As of :func:`clmst.minimum_spanning_forest`; algorithm and options are those of the parts.
-
-    Attributes
-    ----------
-    solves : list of dict
-        Of each solve by a device, of its part or of the union of two forests: the `device`, the
-        `number` of the first device whose edges they are, the `algorithm`, `n_edges` that were
-        given, `n_forest` of their forest, `began_ms` since the beginning of all, and `ms`.
-    moves : list of DeviceMove
+    `solves` has of each solve by a device, of its part or of the union of two forests: the
+    `device`, the `number` of the first device whose edges they are, the `algorithm`, `n_edges` that
+    were given, `n_forest` of their forest, `began_ms` since the beginning of all, and `ms`. `moves`
+    has the moves.
     """
 
     def __init__(
@@ -63,7 +54,6 @@ class SolveOfParts:
             return as_tree(devices, self._of_part, self._of_pair)
 
     def _of_part(self, number: int) -> PartForest:
-        """Solve a part on its device."""
         division = self._division
         part, device = division.part(number), division.devices[number]
         end_rows = (*division.first_rows[1:], division.n_vertices)
@@ -75,7 +65,6 @@ class SolveOfParts:
             )  # fmt: skip
 
     def _of_pair(self, first: PartForest, second: PartForest) -> PartForest:
-        """Solve the union of two forests on the device of the first."""
         here, there = first.device, second.device
         one, other = locks_in_order(here, there)
         with one, other, Guard(here), Guard(there):
@@ -93,8 +82,7 @@ class SolveOfParts:
     ) -> PartForest:  # fmt: skip
         began, device = time.perf_counter(), graph.device
         launch = Launcher(device, device.queue)
-        name, solve = algorithms.choose(name, device, graph, options=options, maximum=self._maximum)
-        solution = solve(graph, launch, maximum=self._maximum, options=options)
+        name, solution = solution_by(name, graph, launch, options=options, maximum=self._maximum)
         forest = part_forest(
             solution, launch, number=number, first_row=first_row, end_row=end_row,
             original=original, algorithm=name,
@@ -169,5 +157,4 @@ class SolveOfParts:
 
 
 def _id_type(n_slots: int) -> type[np.signedinteger[Any]]:
-    """Return the type of edge ids that are slots."""
     return np.int32 if n_slots <= 1 << 31 else np.int64

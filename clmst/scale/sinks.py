@@ -209,17 +209,10 @@ class Reductions(StreamSink):
 
 
 class Passes(StreamSink):
-    """A sink that finds the forest of a stream that is read several times.
+    """A sink that finds the forest of a stream that is read several times, of one vertex at least.
 
-    Earlier passes, `n_passes` of them, may have found edges of the forest, `known`. All else is as
-    of :class:`StreamSink`, of one vertex at least.
-
-    Raises
-    ------
-    OutOfDeviceMemoryError
-        The limit does not hold the vertices.
-    UnsupportedDeviceError
-        The device fails the self-test of passes.
+    Earlier passes, `n_passes` of them, may have found edges of the forest, `known`. Raise where the
+    limit does not hold the vertices, or the device fails the self-test of passes.
     """
 
     reductions = n_filtered = 0

@@ -195,7 +195,6 @@ def _raised(error: Exception) -> Iterator[StreamPiece]:
 
 
 def _of_graph(graph: Graph) -> Iterator[StreamPiece]:
-    """Yield the edges of a graph; their ids are slots, which order like edge ids."""
     for begin in range(0, graph.n_slots, _GRAPH_ROWS):
         rows = slice(begin, begin + _GRAPH_ROWS)
         u, v = graph.rows[rows], graph.indices[rows]
@@ -226,7 +225,6 @@ def _of_chunks(chunks: Iterable[Any], columns: Any) -> Iterator[StreamPiece]:
 
 
 def _of_chunk(chunk: Any, number: int, columns: Any) -> Iterator[StreamPiece]:
-    """Yield the pieces of one chunk: of arrays one, of a file several."""
     if isinstance(chunk, str | PathLike):
         for path in files.listed(chunk):
             yield from pieces_of_file(path, columns, f"chunk {number}")

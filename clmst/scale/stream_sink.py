@@ -62,16 +62,8 @@ class StreamSink:
     """A sink of pieces of a stream, which it takes to kernels as chunks of edges.
 
     It keeps within a `limit` of bytes of the device. Positions have checksums of the edges only
-    where these are asked for.
-
-    Attributes
-    ----------
-    read, position : Position
-        Of the stream, behind what has come, and behind what has been taken.
-    dtype : numpy.dtype or None
-        Of the weights, once it is known.
-    n_on_device : int
-        Edges that the device has taken.
+    where these are asked for: `read` is behind what has come, `position` behind the `n_on_device`
+    edges that have been taken. The `dtype` of weights is None until it is known.
     """
 
     _kernels: EdgeKernels
@@ -125,11 +117,8 @@ class StreamSink:
     def take(self, piece: StreamPiece | GeneratedPiece) -> Iterator[None]:
         """Take a piece; yield after each part of it. Then the piece is not read any more.
 
-        Raises
-        ------
-        InvalidGraphError
-            An edge that came before is invalid. What was before its piece is taken, the rest
-            dropped.
+        An invalid edge of an earlier piece raises; what was before its piece is taken, the rest
+        dropped.
         """
         begin = 0
         if not piece.is_consecutive:
@@ -232,7 +221,6 @@ class StreamSink:
             self._launch.queue.flush()
 
     def _take(self) -> None:
-        """Take the first block that was sent; waits for it."""
         assert self._marked is not None, "the first block is looked at"
         chunk, marks = self._marked
         self._marked, block = None, self._sent.popleft()

@@ -36,11 +36,6 @@ def arrays_of(
     """Return ends, weights or None, and ids or None, of a table that messages call `name`.
 
     The columns are as of :func:`clmst.core.columns.choose`; ids are in a column `edge_id`.
-
-    Raises
-    ------
-    InvalidGraphError
-        It is no table, a column is missing, or a value of a column is.
     """
     names = names_of(data)
     if names is None:

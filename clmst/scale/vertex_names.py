@@ -48,10 +48,8 @@ class VertexNames:
     def numbered(self, pieces: Iterator[StreamPiece]) -> Iterator[StreamPiece]:
         """Return pieces with numbers in the place of names; those without names as they are.
 
-        Raises
-        ------
-        InvalidGraphError
-            As they come: an end is no string where others are, or there are too many names.
+        They raise as they come, if an end is no string where others are, or there are too many
+        names.
         """
         return map(self._numbered, pieces)
 

@@ -48,13 +48,7 @@ def standard(capabilities: Capabilities) -> Makers:
 
 
 def named(texts: Sequence[str]) -> Makers:
-    """Return the graphs that texts name: files, or families as in ``grid:rows=500,columns=800``.
-
-    Raises
-    ------
-    InvalidArgumentError
-        A text names neither, or parameters that the family does not take.
-    """
+    """Return the graphs that texts name: files, or families as in ``grid:rows=500,columns=800``."""
     return dict(map(_named, texts))
 
 

@@ -10,9 +10,14 @@ import pytest
 from hypothesis import assume, given
 from scipy import sparse
 
-from clmst.core import csr_forest
 from clmst.core.graph import Graph
-from clmst.core.kruskal import kruskal
+from clmst.core.kruskal import (
+    entries_of_matrix,
+    forest_of_matrix,
+    is_plain,
+    kruskal,
+    seems_canonical,
+)
 from tests.forests import assert_same_forest
 from tests.strategies import WEIGHT_DTYPES, EdgeArrays, edge_arrays
 
@@ -42,10 +47,10 @@ def matrix() -> Any:
 
 
 def assert_forest(A: Any) -> None:
-    assert csr_forest.is_plain(A)
+    assert is_plain(A)
     before = A.copy()
     for maximum in (False, True):
-        found = csr_forest.forest_of_matrix(A, maximum=maximum)
+        found = forest_of_matrix(A, maximum=maximum)
         assert found is not None or maximum
         if found is not None:
             assert_same_forest(found, kruskal(Graph.from_scipy(A), maximum=maximum))
@@ -77,30 +82,30 @@ FAULTS: dict[str, Callable[[Any], None]] = {
 def test_faults_are_left_to_the_graph(fault: str) -> None:
     A = matrix()
     FAULTS[fault](A)
-    assert csr_forest.forest_of_matrix(A, maximum=False) is None
-    assert csr_forest.entries_of_matrix(A) is None
-    csr_forest.seems_canonical(A)  # which guesses, and reads nothing outside the arrays
+    assert forest_of_matrix(A, maximum=False) is None
+    assert entries_of_matrix(A) is None
+    seems_canonical(A)  # which guesses, and reads nothing outside the arrays
 
 
 def test_what_is_not_plain() -> None:
     A = matrix()
-    assert csr_forest.is_plain(A)
+    assert is_plain(A)
     lists, longer, foreign, strided = (A.copy() for _ in range(4))
     lists.data = A.data.tolist()
     longer.data = np.append(A.data, 1.0)
     foreign.data = A.data.astype(">f8")
     strided.data = np.repeat(A.data, 2)[::2]
     for other in (A.tocoo(), lists, longer, foreign, strided, A.toarray(), A.astype(np.longdouble)):
-        assert not csr_forest.is_plain(other)
+        assert not is_plain(other)
 
 
 def test_words_that_do_not_fit_are_left_to_the_graph(monkeypatch: pytest.MonkeyPatch) -> None:
     """Both ends and the entry of an edge share one word: here 6, 6 and 8 bits."""
     A = matrix()
-    monkeypatch.setattr(csr_forest, "_WORD", 20)
+    monkeypatch.setattr("clmst.core.kruskal._WORD", 20)
     assert_forest(A)
-    monkeypatch.setattr(csr_forest, "_WORD", 19)
-    assert csr_forest.forest_of_matrix(A, maximum=False) is None
+    monkeypatch.setattr("clmst.core.kruskal._WORD", 19)
+    assert forest_of_matrix(A, maximum=False) is None
 
 
 def test_a_glance_tells_most_that_have_to_be_sorted() -> None:
@@ -111,7 +116,7 @@ def test_a_glance_tells_most_that_have_to_be_sorted() -> None:
     upper = sparse.csr_array(sparse.triu(directed, 1))
     both = sparse.csr_array(upper + upper.T)
     both.sort_indices()
-    assert csr_forest.seems_canonical(upper)
-    assert csr_forest.seems_canonical(both)
-    assert not csr_forest.seems_canonical(directed)
-    assert not csr_forest.seems_canonical(sparse.csr_array(upper.T.tocsr()))
+    assert seems_canonical(upper)
+    assert seems_canonical(both)
+    assert not seems_canonical(directed)
+    assert not seems_canonical(sparse.csr_array(upper.T.tocsr()))

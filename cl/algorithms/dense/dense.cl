@@ -68,8 +68,7 @@ kernel void dense_scan_blocks(const global cell_t *cells, global dense_key_t *ke
   local dense_key_t lane_keys[WG_SIZE];
   local uint lane_columns[WG_SIZE];
   const uint n_tasks = n_rows * n_blocks;
-  for (size_t tile = (size_t)get_group_id(0) * TILE_BLOCKS; tile < n_tasks;
-       tile += (size_t)get_num_groups(0) * TILE_BLOCKS) {
+  TILES_FOR(tile, n_tasks, TILE_BLOCKS) {
     for (uint turn = 0; turn < GROUP_BLOCKS; ++turn) {
       const uint k = turn * WG_LANE_GROUPS + get_local_id(0) / LANES;
       const bool is_due = tile + k < n_tasks;
@@ -177,8 +176,7 @@ kernel void dense_rescan_blocks(const global cell_t *cells, global dense_key_t *
   local dense_key_t lane_keys[WG_SIZE];
   local uint lane_columns[WG_SIZE];
   const uint n_tasks = state[count];
-  for (size_t tile = (size_t)get_group_id(0) * TILE_BLOCKS; tile < n_tasks;
-       tile += (size_t)get_num_groups(0) * TILE_BLOCKS) {
+  TILES_FOR(tile, n_tasks, TILE_BLOCKS) {
     for (uint turn = 0; turn < GROUP_BLOCKS; ++turn) {
       const uint k = turn * WG_LANE_GROUPS + get_local_id(0) / LANES;
       const uint task = tile + k < n_tasks ? list[tile + k] : 0;

@@ -70,8 +70,7 @@ kernel void proof_tree_hook(const global uint *least, global uint *next,
   volatile global uint *here = state + counts, *there = here + LEVEL_WORDS;
   const uint above = base + n;
   uint n_tops = 0;
-  for (size_t tile = (size_t)get_group_id(0) * GRID_TILE; tile < n;
-       tile += (size_t)get_num_groups(0) * GRID_TILE) {
+  TILES_FOR(tile, n, GRID_TILE) {
     const uint end = (uint)min(tile + GRID_TILE, (size_t)n);
     uint n_new = 0, total;
     for (uint v = (uint)tile + get_local_id(0); v < end; v += WG_SIZE) {

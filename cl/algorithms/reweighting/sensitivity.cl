@@ -164,8 +164,7 @@ static inline uint farthest_move(const global weight_t *weights, const global ui
   for (uint k = 1; k < VECTOR_ITEMS; ++k) each[0] = max(each[0], each[k]);
   return each[0];
 #else
-  for (size_t tile = (size_t)get_group_id(0) * WEIGHTS_TILE; tile < m;
-       tile += (size_t)get_num_groups(0) * WEIGHTS_TILE) {
+  TILES_FOR(tile, m, WEIGHTS_TILE) {
     if (tile + WEIGHTS_TILE > m) {
       for (size_t e = tile + get_local_id(0); e < m; e += WG_SIZE)
         farthest = max(farthest, weight_move(weights[e], records[e], floor));

@@ -31,5 +31,4 @@ class BoruvkaOptions:
     duplicates: Duplicates = "auto"
 
     def __post_init__(self) -> None:
-        """Refuse what is none of the alternatives."""
         check_alternatives(self, numbering=Numbering, duplicates=Duplicates)

@@ -37,8 +37,6 @@ def solve(
 ) -> Solution:
     """Solve by recursive Borůvka; see :class:`BoruvkaOptions`.
 
-    Notes
-    -----
     O((n + m) log n) work in O(log n) levels, each a fixed sequence of primitives with three
     read-backs. Device memory beside the graph: about 85 bytes an edge while edge lists are sorted,
     or 20 a vertex, where that is more.

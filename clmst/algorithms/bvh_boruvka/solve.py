@@ -38,8 +38,6 @@ Look: TypeAlias = Callable[[DeviceArray, DeviceArray, DeviceArray], None]
 def solve(matrix: DeviceMatrix, launch: Launcher) -> DeviceForest:
     """Solve points, and put the edges into canonical order; waits for it.
 
-    Notes
-    -----
     O(n log n) work for points that are spread evenly, at most O(n**2) for each of O(log n) rounds.
     Device memory: the hierarchy, which is kept with the points, and some 100 bytes a point.
     """
@@ -122,7 +120,6 @@ class _Run:
         self.launch.for_each(self.program, f"bvh_boruvka_{kernel}", n_items, *arguments)
 
     def stats(self) -> dict[str, Any]:
-        """Return statistics of the solve."""
         return {
             "rounds": len(self.components) - 1,
             "components": self.components,

@@ -37,5 +37,4 @@ class DenseOptions:
     filter: Filter = "auto"
 
     def __post_init__(self) -> None:
-        """Refuse what there is not."""
         check_alternatives(self, reread=Reread, filter=Filter)

@@ -153,7 +153,6 @@ def key_defines(*, wide: bool) -> dict[str, int]:
 
 
 def _build(graph: DeviceGraph, launch: Launcher, *, maximum: bool) -> tuple[Panel, ...]:
-    """Build the matrix of keys on the device."""
     device, n = graph.device, graph.n_vertices
     item_bytes = 8 if graph.encoded.is_wide else 4
     program = device.program(BUILD_SOURCE, **graph.weight_defines(maximum=maximum))

@@ -11,7 +11,6 @@ if TYPE_CHECKING:
 
 
 def _most_vertices(device: Device) -> int:
-    """Return how many rows a matrix may have."""
     from clmst.runtime.device_matrix import most_vertices
 
     return most_vertices(device)

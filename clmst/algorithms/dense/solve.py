@@ -44,16 +44,10 @@ def solve(
 ) -> Solution:
     """Solve any graph by way of its adjacency matrix; see :class:`DenseOptions`.
 
-    Notes
-    -----
     O(n**2 + m) work in general, O(n**2 log n) at most, in O(log n) rounds of one read-back each.
     Device memory beside the graph: n**2 cells of 4 bytes, or 8 where 64-bit weights do not narrow;
-    it is kept with the graph for the next solve.
-
-    Raises
-    ------
-    OutOfDeviceMemoryError
-        The matrix does not fit; says how much it needs and how much there is.
+    it is kept with the graph for the next solve. The error where it does not fit says how much
+    it needs and how much there is.
     """
     options = options_for("dense", DenseOptions, options)
     in_forest = new_flags(graph.n_slots, graph.device)
@@ -77,8 +71,6 @@ def solve_matrix(
 ) -> DeviceForest:
     """Solve a complete graph, and put its edges into canonical order; waits for it.
 
-    Notes
-    -----
     As :func:`solve`, but the matrix is there, or never stored: points take O(n) memory, up to 1.1
     kilobytes each.
     """
@@ -95,8 +87,6 @@ def solve_by_tiles(
 ) -> DeviceForest:
     """Find the minimum spanning tree of points by tiles of pairs; else as :func:`solve_matrix`.
 
-    Notes
-    -----
     O(n**2 d) work, nearly all of it in float32 (``cl/algorithms/dense/filter.cl``). Device memory:
     16 d + 1100 bytes a point.
     """
@@ -142,7 +132,6 @@ class _DenseRun:
         self.blocks_again: list[int] = []
 
     def stats(self) -> dict[str, Any]:
-        """Return statistics of the solve."""
         return {
             "rounds": len(self.components) - 1,
             "components": self.components,
@@ -235,7 +224,6 @@ class _DenseRun:
             )  # fmt: skip
 
     def _groups_for_blocks(self, n_blocks: int) -> int:
-        """Return the work-groups for a number of blocks: TILE_BLOCKS of dense.cl."""
         program = self.plan.program
         lanes = dict(program.specialisation.defines)["LANES"]
         alone = program.work_group_size == 1
@@ -313,7 +301,6 @@ class _TiledRun(_DenseRun):
             self.pairs = LightestPairs(matrix, self.plan, launch, options.filter)
 
     def stats(self) -> dict[str, Any]:
-        """Return statistics of the solve."""
         return super().stats() | {"filter": self.pairs.packed.by}
 
     def weigh(self, ends: DeviceArray) -> DeviceArray | None:
@@ -321,7 +308,6 @@ class _TiledRun(_DenseRun):
         return self.pairs.weigh(ends)
 
     def _scan(self) -> None:
-        """Make the entry of every block."""
         self.pairs.find(self.plan.component)
 
     def _read_again(self, component: DeviceArray) -> int:

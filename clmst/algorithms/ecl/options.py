@@ -61,7 +61,6 @@ class EclOptions:
     samples: int = 1024
 
     def __post_init__(self) -> None:
-        """Refuse combinations that mean nothing."""
         for switch in fields(self):
             if switch.default in (True, False) and isinstance(switch.default, bool):
                 check_bool(switch.name, getattr(self, switch.name))
@@ -89,6 +88,14 @@ class EclOptions:
         ):
             steps.append((title, replace(steps[-1][1], **{switch: False})))
         return steps
+
+
+def check_for_edges_once(options: object, fact: str) -> None:
+    """Raise if options are for edges that are stored in both directions; `fact` tells the form."""
+    if isinstance(options, EclOptions) and not options.single_direction:
+        raise InvalidArgumentError(
+            f"EclOptions(single_direction=False) is for both directions of edges; {fact}"
+        )
 
 
 def round_defines(options: EclOptions, tuning: Policy) -> dict[str, int | bool]:

@@ -44,8 +44,6 @@ def solve(
 ) -> Solution:
     """Solve by ECL-MST; see :class:`EclOptions`.
 
-    Notes
-    -----
     O((n + m) log n) work in O(log n) rounds, of two launches each (one more without 64-bit atomics,
     one more for 64-bit weights) and at most one read-back. Device memory beside the graph: 32 bytes
     an edge (two worklists), 20 a vertex (28 for 64-bit weights) and one a slot.

@@ -34,5 +34,4 @@ class EdgeParallelOptions:
     union_find: UnionFind = "atomic-half"
 
     def __post_init__(self) -> None:
-        """Refuse what there is not."""
         check_alternatives(self, union_find=UnionFind)

@@ -40,17 +40,11 @@ def solve(
 ) -> Solution:
     """Solve by rounds over all edges; see :class:`EdgeParallelOptions`.
 
-    Notes
-    -----
     O((n + m) log n) work, finds aside, in O(log n) rounds of three launches (one more without
     64-bit atomics, one more for 64-bit weights) and one read-back each. Device memory beside the
     graph: 12 bytes a vertex (16 for 64-bit weights) and five a slot, four of which are kept with
-    the graph for the next solve.
-
-    Raises
-    ------
-    UnsupportedDeviceError
-        Sets are "locked", and the work-item that had the lock did not run on.
+    the graph for the next solve. Raise :class:`UnsupportedDeviceError` if sets are "locked", and
+    the work-item that had the lock did not run on.
     """
     options = options_for("edge-parallel", EdgeParallelOptions, options)
     run = EdgeParallelRun(graph, launch, maximum=maximum, options=options)

@@ -151,7 +151,6 @@ class EdgePart:
 
 
 def _check_ends(name: str, ends: Array, n_vertices: int, row: Callable[[int], str]) -> None:
-    """Raise unless all ends are vertices."""
     if not ends.size or 0 <= int(ends.min()) <= int(ends.max()) < n_vertices:
         return
     first = int(np.argmax((ends < 0) | (ends >= n_vertices)))
@@ -161,7 +160,6 @@ def _check_ends(name: str, ends: Array, n_vertices: int, row: Callable[[int], st
 
 
 def _checked_ids(edge_ids: Any, m: int) -> npt.NDArray[np.int64]:
-    """Return ids as an array of int64."""
     if isinstance(edge_ids, int):
         if edge_ids + m > MOST_IDS:
             raise InvalidGraphError(
@@ -199,13 +197,7 @@ def check_n_vertices(n_vertices: int) -> None:
 
 
 def joined(parts: Sequence[EdgePart]) -> EdgePart:
-    """Return all edges of some parts, one part after the other.
-
-    Raises
-    ------
-    InvalidGraphError
-        The weights of two parts have different dtypes.
-    """
+    """Return all edges of some parts, one part after the other; raise for two dtypes of weights."""
     first = parts[0]
     for part in parts[1:]:
         check_same_dtype(first.weights.dtype, part.weights.dtype)
@@ -250,10 +242,8 @@ class EdgeKernels(ABC):
     def take(self, chunk: EdgeChunk, marks: Marks | None = None) -> None:
         """Take the marked edges of a chunk, of a search that may be enqueued already; waits.
 
-        Raises
-        ------
-        FaultyEdgeError
-            An end is no vertex, or a weight is NaN; nothing of the chunk is taken.
+        Raise :class:`FaultyEdgeError` if an end is no vertex or a weight is NaN; then nothing is
+        taken.
         """
 
     def narrowed(self, u: DeviceArray, v: DeviceArray) -> tuple[DeviceArray, DeviceArray]:

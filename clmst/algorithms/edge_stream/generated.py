@@ -118,7 +118,6 @@ class GeneratedEdges(Parametric):
     prelude: Prelude = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Check all texts, numbers and dtypes."""
         set_to = object.__setattr__
         n = check_integer("n_vertices", self.n_vertices, low=0, high=MAX_VERTICES)
         set_to(self, "n_vertices", n)

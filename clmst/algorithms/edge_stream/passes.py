@@ -102,15 +102,9 @@ class EdgePasses(EdgeKernels):
         )  # fmt: skip
 
     def end_pass(self) -> Iterator[EdgePart]:
-        """Join components along their best edges; yield these.
+        """Join components along their best edges; yield these, to be taken before the next pass.
 
-        All of them must be taken before the next pass begins.
-
-        Raises
-        ------
-        DeviceError
-            There are fewer than there must be, or they make no trees, which shows that the device
-            computes wrongly.
+        Raise :class:`DeviceError` if there are fewer than there must be, or they make no trees.
         """
         launch, n = self._launch, self.n_vertices
         targets = self._best["leading"]  # of which the pass has no use any more

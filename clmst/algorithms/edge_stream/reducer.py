@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from clmst.algorithms.canonical_csr.arrange import Arrangement
-from clmst.algorithms.choosing import choose
+from clmst.algorithms.choosing import forest_by
 from clmst.algorithms.edge_stream.edges import (
     LONG,
     NO_FAULT,
@@ -28,7 +28,7 @@ from clmst.algorithms.edge_stream.edges import (
 from clmst.algorithms.proof.prove import Claim
 from clmst.algorithms.proof.tree import TreeBuilder
 from clmst.algorithms.shared.device_forest import DeviceForest
-from clmst.algorithms.shared.solution import forest_of, new_flags
+from clmst.algorithms.shared.solution import new_flags
 from clmst.core.errors import DeviceError
 from clmst.core.weight_keys import Encoding
 from clmst.primitives.permute import number
@@ -146,11 +146,8 @@ class EdgeReducer(EdgeKernels):
         """Enqueue the solve of the edges that are reduced."""
         launch, maximum = self._launch, self._maximum
         self._hold_at_most_the_limit()  # of what the sort has left
-        name, solve = choose("auto", launch.device, graph, options=None, maximum=maximum)
-        solution = solve(graph, launch, maximum=maximum, options=None)
-        forest = forest_of(solution, launch, algorithm=name, maximum=maximum, wait=False)
+        forest = forest_by("auto", graph, launch, maximum=maximum, wait=False)
         graph.plans.clear()
-        del solution
         self._hold_at_most_the_limit()  # of what the solve has left
         return forest
 

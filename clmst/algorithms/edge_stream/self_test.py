@@ -105,6 +105,5 @@ def _shuffled(size: Size) -> tuple[Array, Array, Array]:
 
 @cache
 def _expected_ids(size: Size, *, maximum: bool) -> Array:
-    """Return the ids of the forest's edges in canonical order."""
     n = known_graph(size).ranks.n_vertices
     return kruskal(Graph.from_edges(*_shuffled(size), n_vertices=n), maximum=maximum).edge_ids

@@ -48,19 +48,9 @@ def most_slots(weights: Any, device: Device) -> int:
 def solve(matrix: Any, device: Any, *, maximum: bool) -> Forest | None:
     """Return the forest of a matrix of equal weights, or None if it is to go the usual way.
 
-    Parameters
-    ----------
-    matrix : object
-        A SciPy matrix or array in CSR form whose weights are all equal; None for all else.
-    device : object
-        As of :func:`clmst.get_device`. None for one that does not work in the host's memory, or not
-        by single work-items.
-    maximum : bool
-        What the forest is to be called; it is the same one.
-
-    Notes
-    -----
-    O((n + n_slots) log n) by one work-item; 8 bytes a slot and 8 a vertex.
+    It goes that way unless it is a SciPy matrix or array in CSR form, and the device works in the
+    host's memory by single work-items. `maximum` is what the forest is called. O((n + n_slots) log
+    n) by one work-item; 8 bytes a slot and 8 a vertex.
     """
     found = _found(matrix, device, by_entry=False)
     if found is None:

@@ -59,8 +59,6 @@ class Cores:
 def core_numbers(graph: DeviceGraph, launch: Launcher) -> Cores:
     """Find the core number of every vertex; see :func:`clmst.core_numbers`.
 
-    Notes
-    -----
     O(n_slots + n * levels) work at most: lists of remaining vertices shrink from level to level.
     Two launches a round, a read-back for several rounds. A round or two a level, and one more each
     time that a cascade is divided anew. Rows are not read if all vertices have the same degree.

@@ -35,32 +35,15 @@ _WORD = np.dtype(np.uint32)
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PartForest:
-    """The forest of a part of a graph, on a device.
+    """The forest of a part of a graph, on a device."""
 
-    Attributes
-    ----------
-    graph : DeviceGraph
-        The part. Of consecutive rows it has all vertices, and other rows are empty.
-    first_row, end_row : int
-        Which rows they are; of a part of any edges, none.
-    slots : DeviceArray of uint32
-        The slots of the forest's edges, rising; more than `n_edges` elements, perhaps.
-    n_edges : int
-    original : DeviceArray of uint32
-        The slot of each edge in the part that it is from, if the graph is a union of forests.
-    number : int
-        Of the part, or of the first of several.
-    algorithm, stats
-        As of the solve.
-    """
-
-    graph: DeviceGraph
-    slots: DeviceArray
+    graph: DeviceGraph  # of consecutive rows it has all vertices, and other rows are empty
+    slots: DeviceArray  # uint32: of the forest's edges, rising; perhaps more than `n_edges`
     n_edges: int
-    original: DeviceArray
-    first_row: int = 0
+    original: DeviceArray  # uint32: of a union, the slot of each edge in its own part
+    first_row: int = 0  # of a part of any edges no row
     end_row: int = 0
-    number: int = 0
+    number: int = 0  # of the part, or of the first of several
     algorithm: str = ""
     stats: Mapping[str, Any] = field(default_factory=dict)
 
@@ -229,7 +212,6 @@ def begin_rows(
 
 
 def _graph_of(lists: _EdgeLists, encoding: Encoding, launch: Launcher) -> DeviceGraph:
-    """Return the graph of edges in canonical order."""
     graph = graph_on_device(lists.starts, lists.columns, lists.words, is_symmetric=False)
     words = words_on_device(lists.words.memory, encoding, lists.words.size, launch)
     return graph.replace_unchecked(encoded=words)
@@ -272,5 +254,4 @@ def _list_rows(
 
 
 def _program(device: Device, word: np.dtype[Any]) -> Program:
-    """Return the kernels for words of a width."""
     return device.program(SOURCE, WEIGHT_BITS=8 * word.itemsize)

@@ -48,7 +48,6 @@ class PmaOptions:
     workers: Workers = "auto"
 
     def __post_init__(self) -> None:
-        """Refuse what makes no sense."""
         check_alternatives(self, variant=Variant, workers=Workers)
         if self.gamma is not None:
             check_integer("gamma", self.gamma, low=LEAST_GAMMA)

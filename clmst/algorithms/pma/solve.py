@@ -47,8 +47,6 @@ def solve(
     Which vertex gets into which tree is decided by who comes first, and so are the numbers of
     rounds, vertices and entries in the statistics; the forest is not.
 
-    Notes
-    -----
     O(log n) levels, each with three read-backs at most. A level of n vertices and m edges takes
     O(m + n gamma) work to grow its trees where rows are sorted, O(gamma m) where they are not, and
     the sorts of its contraction. Ranking the edges beforehand is one radix sort; rows of the first
@@ -112,7 +110,6 @@ class _PmaRun:
         self.history: list[_Growth] = []
 
     def stats(self) -> dict[str, Any]:
-        """Return the statistics of the levels gone through."""
         return {
             "rounds": len(self.history),
             "vertices": [growth.n for growth in self.history],
@@ -149,7 +146,6 @@ class _PmaRun:
         return self.steps.sort_rows(following, by_rank=True) if rise else following
 
     def _plan(self, level: Level) -> _Growth:
-        """Choose how to grow the trees of a level."""
         gamma = self.options.gamma
         if gamma is None:
             gamma = chosen_gamma(level.n, level.entries, self.steps.device)

@@ -21,8 +21,6 @@ _KEPT = "mirrored rows"  # with a graph, for the next solve
 def rows_of(graph: DeviceGraph, launch: Launcher, *, maximum: bool) -> SortedRows:
     """Return the rows of a graph, with both directions of every edge.
 
-    Notes
-    -----
     A graph that has both is taken as it is. One that stores its edges once is mirrored by a stable
     sort of its slots, O(n_slots log n), and the result kept with it for the next solve: 10 to 24
     bytes a slot, by the width of weights, and 24 or 40 more while it is made.
@@ -51,7 +49,6 @@ def defines(bits: int) -> dict[str, int]:
 
 
 def _mirror(graph: DeviceGraph, launch: Launcher) -> tuple[DeviceArray, DeviceArray, DeviceArray]:
-    """Return row offsets, columns and weights of both directions."""
     n, n_slots, device = graph.n_vertices, graph.n_slots, graph.device
     check_size(n, 2 * n_slots)
     word = graph.encoded.encoding.word

@@ -32,5 +32,4 @@ class PrimOptions:
     components: Components = "auto"
 
     def __post_init__(self) -> None:
-        """Refuse what is none of the alternatives."""
         check_alternatives(self, queue=Queue, components=Components)

@@ -20,8 +20,6 @@ def solve(
 ) -> Solution:
     """Solve by Prim's algorithm; see :class:`PrimOptions`.
 
-    Notes
-    -----
     O(m log n) work, of which a component's is done by one work-item (with "array" O(n^2 + m), by
     one work-group): for small graphs, dense ones, and forests of many components. Device memory as
     of :func:`clmst.algorithms.prim.trees.grow`; where edges are stored once, also as of

@@ -74,8 +74,6 @@ class _Patches:
 def grow(rows: SortedRows, launch: Launcher, options: PrimOptions) -> Trees:
     """Grow a tree in every component.
 
-    Notes
-    -----
     With a heap O(m log n) work, a work-item a patch; with an array O(n^2 + m), a work-group a
     patch. One launch and one read-back for every `STEPS_A_LAUNCH` steps of the longest. Device
     memory: 24 bytes a vertex, 32 for keys of 64 bits; 25 more while components are looked for.

@@ -25,7 +25,6 @@ class PrimBoruvkaOptions:
     prim: PrimOptions = field(default_factory=PrimOptions)
 
     def __post_init__(self) -> None:
-        """Refuse what is no number of rounds."""
         check_kind("prim", self.prim, PrimOptions)
         if self.rounds is not None:
             check_integer("rounds", self.rounds, low=0)

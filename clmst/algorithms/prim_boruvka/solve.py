@@ -34,8 +34,6 @@ def solve(
 ) -> Solution:
     """Solve by Borůvka's algorithm first, then Prim's; see :class:`PrimBoruvkaOptions`.
 
-    Notes
-    -----
     k rounds leave at most n / 2^k vertices: O((n + m) k) work by the whole device, then
     O(m log(n / 2^k)) by a work-item a component. Device memory as of ``boruvka``.
     """
@@ -77,7 +75,6 @@ def _rows_of(level: Level, launch: Launcher) -> SortedRows:
 
 
 def _mark_edges(rows: SortedRows, trees: Trees, steps: Contraction, launch: Launcher) -> None:
-    """Put the trees' edges into the forest."""
     program = launch.device.program(SOURCE)
     with launch.phase("mark edges"):
         launch.for_each(

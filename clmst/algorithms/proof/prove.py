@@ -260,7 +260,6 @@ def _host_graph(forest: DeviceForest) -> Graph | DenseGraph | Points:
 
 
 def _maker(forest: DeviceForest) -> str:
-    """Return what solved a forest."""
     stats = forest.stats
     return f"{stats.get('algorithm', 'the solver')} on {stats.get('device', 'the device')}"
 

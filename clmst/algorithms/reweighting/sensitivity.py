@@ -132,7 +132,6 @@ class _Classification:
         self.launch.for_each(self.program, f"sensitivity_classify_{kernel}", n_items, *arguments)
 
     def run(self) -> Candidates:
-        """Run all steps of the classification."""
         self._rule_out()
         ends, edges = self._contract(*self._list())
         return self._candidates(ends, edges)

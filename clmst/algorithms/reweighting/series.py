@@ -119,7 +119,6 @@ class _ContractionSteps:
         self.launch.for_each(self.program, f"series_{kernel}", n_items, *arguments)
 
     def run(self) -> Candidates:
-        """Run all steps."""
         m, n_words = self.m, -(-self.m // 32)
         firsts, slots = self._name_paths()
         heads, kept = self._new(m + 1, np.uint8), self.graph.device.allocate(max(4 * n_words, 4))

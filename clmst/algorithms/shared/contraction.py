@@ -70,19 +70,12 @@ class Contraction:
     """One solve's forest so far, and the steps from level to level.
 
     An algorithm chooses edges for the vertices of a level, as ``cl/device/edge_list.cl`` has
-    choices; the steps put them into the forest, and make the next level of what they join.
-
-    Attributes
-    ----------
-    in_forest : DeviceArray of uint8, shape (n_slots,)
-    slots : DeviceArray of uint32, shape (m,)
-        The slot of each edge, by rank; there once :meth:`first_level` has been called.
-    has_parallel : bool
-        Whether :meth:`first_level` came upon as many parallel edges as it was to look for.
+    choices; the steps put them into the forest `in_forest`, and make the next level of what they
+    join.
     """
 
-    slots: DeviceArray
-    has_parallel: bool = False
+    slots: DeviceArray  # of each edge, by rank; made by `first_level`
+    has_parallel: bool = False  # whether `first_level` found the parallel edges it looked for
 
     def __init__(self, graph: DeviceGraph, launch: Launcher, *, maximum: bool) -> None:
         self.graph, self.launch, self.device = graph, launch, graph.device
@@ -131,7 +124,6 @@ class Contraction:
             return self._sorted_by_source(level)
 
     def _rows(self) -> DeviceArray:
-        """Return the row of each slot."""
         n, n_slots = self.graph.n_vertices, self.graph.n_slots
         rows = self.new(n_slots, np.uint32)
         self.launch.fill(rows.memory, 0, n_slots)
@@ -139,7 +131,6 @@ class Contraction:
         return inclusive_scan(rows, monoid=_MAXIMUM_ROW, out=rows, launch=self.launch)
 
     def _upper_slots(self, rows: DeviceArray) -> DeviceArray:
-        """Return the slots of the edges, rising."""
         n_slots = self.graph.n_slots
         flags = self.new(n_slots, np.uint8)
         self._for_each("mark_upper", n_slots, rows, self.graph.indices, flags, n_slots)

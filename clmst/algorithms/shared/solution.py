@@ -96,14 +96,9 @@ def forest_of(
 ) -> DeviceForest:
     """Return the forest of a solution, its flags compacted into slots. O(n_slots).
 
-    Parameters
-    ----------
-    own_weights : bool
-        Give the forest weights of its own, since the graph will get others. Nor is its number of
-        edges read again, then, which no weights change.
-    wait : bool
-        Whether all of it is done when the call returns; else the queue of `launch` may still be
-        busy with it, and reads in that queue wait for it.
+    With `own_weights` the forest has weights of its own, since the graph will get others; then its
+    number of edges, which no weights change, is not read again. Without `wait` the queue of
+    `launch` may still be busy when the call returns; reads in that queue wait for it.
     """
     graph = solution.graph
     bound = min(max(graph.n_vertices - 1, 0), graph.edge_bound)

@@ -139,8 +139,6 @@ def window_ends(
 def ends_of(shares: list[float], samples: int) -> Ends:
     """Return the ends of windows that have rising shares of all edges up to them.
 
-    Notes
-    -----
     Draws are doubled until the least share, times the draws, is `_SMALL_SHARE`; but not where the
     greatest share would come above a half that way, since nearly all keys would lie in it then, and
     those beyond it would say little about where it ends.

@@ -4,7 +4,7 @@ A solve step by step has ten launches and some forty arrays; for a hundred verti
 ten times as long with these as the device is with edges. Here the kernel checks the matrix, solves
 it by Borůvka's algorithm and lists the edges. It is the same forest, as the order of edges is
 total. A device that takes copies of arrays leaves the smallest ones to the host
-(``core/csr_forest.py``).
+(``core/kruskal.py``).
 """
 
 from __future__ import annotations
@@ -19,13 +19,18 @@ from scipy import sparse
 
 from clmst.algorithms.canonical_csr import arrange
 from clmst.algorithms.families import SMALL_MATRIX
-from clmst.core import csr_forest
 from clmst.core.arguments import unchecked
 from clmst.core.deferred_graph import DeferredGraph
 from clmst.core.forest import Forest
 from clmst.core.from_scipy import as_csr
 from clmst.core.graph import Graph
-from clmst.core.kruskal import kruskal
+from clmst.core.kruskal import (
+    entries_of_matrix,
+    forest_of_matrix,
+    is_plain,
+    kruskal,
+    seems_canonical,
+)
 from clmst.core.weight_keys import Array
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import weight_defines
@@ -56,22 +61,11 @@ _WORDS_A_SLOT, _WORDS_A_VERTEX = 9, 5
 def solve(graph: Any, device: Device, *, maximum: bool, or_host: bool) -> Forest | None:
     """Return the forest of a small graph, or None if it is to go the usual way.
 
-    Parameters
-    ----------
-    graph : object
-        A SciPy matrix or array in CSR form, or a :class:`clmst.Graph`. None for all else.
-    device : Device
-        If it works in the host's memory, and by single work-items, it solves what has `MOST_SLOTS`
-        slots at most, or `MOST_SLOTS_IN_ANY_ORDER`.
-    maximum : bool
-        None for the maximum forest if a matrix is not canonical.
-    or_host : bool
-        Whether the host may solve what has `MOST_SLOTS_ON_HOST` slots at most, where the device
-        does not.
-
-    Notes
-    -----
-    O(n_slots log n) by one work-item; at most 52 bytes a slot and 28 a vertex.
+    A small graph is a :class:`clmst.Graph`, or a SciPy matrix or array in CSR form, which must be
+    canonical for its maximum forest. A device that works in the host's memory, by single
+    work-items, solves up to `MOST_SLOTS` slots, or `MOST_SLOTS_IN_ANY_ORDER`. With `or_host` the
+    host solves up to `MOST_SLOTS_ON_HOST` where the device does not. O(n_slots log n) by one
+    work-item; at most 52 bytes a slot and 28 a vertex.
     """
     given = _arrays_of(graph)
     if given is None:
@@ -85,7 +79,7 @@ def solve(graph: Any, device: Device, *, maximum: bool, or_host: bool) -> Forest
         return None
     if isinstance(graph, Graph):
         return kruskal(graph, maximum=maximum)
-    return csr_forest.forest_of_matrix(graph, maximum=maximum)
+    return forest_of_matrix(graph, maximum=maximum)
 
 
 def in_csr_form(graph: Any, most: Callable[[Any], int]) -> Any:
@@ -116,7 +110,7 @@ def entries(matrix: Any, device: Device | None) -> Array | None:
             return None if found is None else found.edge_ids
     if given.data.size > MOST_SLOTS_ON_HOST:
         return None
-    return csr_forest.entries_of_matrix(matrix)
+    return entries_of_matrix(matrix)
 
 
 def _arrays_of(graph: Any) -> Any:
@@ -124,7 +118,7 @@ def _arrays_of(graph: Any) -> Any:
 
     They have the names that SciPy gives them.
     """
-    if csr_forest.is_plain(graph):
+    if is_plain(graph):
         given: Any = graph
     elif isinstance(graph, Graph) and 0 < graph.n_input <= MOST_SLOTS and not _is_long_list(graph):
         given = SimpleNamespace(indptr=graph.indptr, indices=graph.indices, data=graph.weights)
@@ -132,9 +126,7 @@ def _arrays_of(graph: Any) -> Any:
         return None
     size = max(given.indices.size, given.indptr.size - 1)
     if size > MOST_SLOTS and (
-        size > MOST_SLOTS_IN_ANY_ORDER
-        or isinstance(graph, Graph)
-        or csr_forest.seems_canonical(graph)
+        size > MOST_SLOTS_IN_ANY_ORDER or isinstance(graph, Graph) or seems_canonical(graph)
     ):
         return None
     return given if given.indices.size else None

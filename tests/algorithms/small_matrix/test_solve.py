@@ -16,7 +16,7 @@ from clmst import Device, Forest, Graph, InvalidGraphError, families
 from clmst.algorithms.equal_weights import solve as equal_weights
 from clmst.algorithms.families import SMALL_MATRIX
 from clmst.algorithms.small_matrix import solve as small_matrix
-from clmst.core import csr_forest
+from clmst.core.kruskal import forest_of_matrix
 from clmst.runtime.kernel_family import Case
 from tests.capabilities import with_capabilities
 from tests.forests import assert_same_forest
@@ -260,7 +260,7 @@ def test_entries_that_are_there_twice(any_device: Device, form: str) -> None:
             solve = clmst.maximum_spanning_forest if maximum else clmst.minimum_spanning_forest
             known = clmst.kruskal(Graph.from_scipy(A), maximum=maximum)
             assert_same_forest(solve(A, device=any_device), known)
-            on_host = csr_forest.forest_of_matrix(A, maximum=maximum)
+            on_host = forest_of_matrix(A, maximum=maximum)
             if on_host is not None:
                 assert_same_forest(on_host, known)
 
