@@ -17,10 +17,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from clmst.algorithms.canonical_csr import arrange
 from clmst.algorithms.families import SMALL_MATRIX
 from clmst.core.arguments import unchecked
-from clmst.core.deferred_graph import DeferredGraph
 from clmst.core.forest import Forest
 from clmst.core.from_scipy import as_csr
 from clmst.core.graph import Graph
@@ -67,7 +65,7 @@ def solve(graph: Any, device: Device, *, maximum: bool, or_host: bool) -> Forest
     host solves up to `MOST_SLOTS_ON_HOST` where the device does not. O(n_slots log n) by one
     work-item; at most 52 bytes a slot and 28 a vertex.
     """
-    given = _arrays_of(graph)
+    given = _arrays_of(graph, MOST_SLOTS if works_on(device) else or_host * MOST_SLOTS_ON_HOST)
     if given is None:
         return None
     if works_on(device):
@@ -100,7 +98,7 @@ def entries(matrix: Any, device: Device | None) -> Array | None:
     Among equal weights the first entry wins, whatever its ends, as in SciPy's function. None where
     the matrix is not small, or something is wrong with it.
     """
-    given = _arrays_of(matrix)
+    given = _arrays_of(matrix, MOST_SLOTS)
     if given is None:
         return None
     if device is not None and works_on(device):
@@ -113,14 +111,14 @@ def entries(matrix: Any, device: Device | None) -> Array | None:
     return entries_of_matrix(matrix)
 
 
-def _arrays_of(graph: Any) -> Any:
+def _arrays_of(graph: Any, most: int) -> Any:
     """Return the arrays of a small matrix or graph that fit one another; None for all else.
 
-    They have the names that SciPy gives them.
+    They have the names that SciPy gives them. A list of at most `most` edges gets them now.
     """
     if is_plain(graph):
         given: Any = graph
-    elif isinstance(graph, Graph) and 0 < graph.n_input <= MOST_SLOTS and not _is_long_list(graph):
+    elif isinstance(graph, Graph) and 0 < graph.n_input <= most:
         given = SimpleNamespace(indptr=graph.indptr, indices=graph.indices, data=graph.weights)
     else:
         return None
@@ -130,12 +128,6 @@ def _arrays_of(graph: Any) -> Any:
     ):
         return None
     return given if given.indices.size else None
-
-
-def _is_long_list(graph: Graph) -> bool:
-    """Return whether a graph is a list of edges that a device brings into order sooner."""
-    is_list = isinstance(graph, DeferredGraph) and graph.edge_list is not None
-    return is_list and graph.n_input >= arrange.FROM_EDGES
 
 
 def works_on(device: Device) -> bool:

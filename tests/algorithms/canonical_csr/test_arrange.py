@@ -24,7 +24,7 @@ SOLVES = ((clmst.minimum_spanning_forest, False), (clmst.maximum_spanning_forest
 
 
 @pytest.fixture(autouse=True)
-def of_any_size(monkeypatch: pytest.MonkeyPatch) -> None:
+def of_any_size(in_steps: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(arrange, "FROM_EDGES", 1)
 
 
