@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Generator, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -32,7 +32,7 @@ class RoundOptions:
 
     def __post_init__(self) -> None:
         """Check the kinds."""
-        check_bools(**asdict(self))
+        check_bools(keep_on_device=self.keep_on_device, profile=self.profile, verify=self.verify)
 
 
 @dataclass(frozen=True, slots=True)

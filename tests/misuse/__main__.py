@@ -13,7 +13,7 @@ from tests.misuse import sweep
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="tests.misuse", description=__doc__)
-    parser.add_argument("--every", type=int, default=1, help="each so many-th call only")
+    parser.add_argument("--every", type=int, default=1, help="the step from call to call")
     parser.add_argument("--only", default="", help="entries whose name has this part")
     parser.add_argument("--json", type=Path, help="where to write what is not as it should be")
     parser.add_argument("--child", type=Path, help=argparse.SUPPRESS)
