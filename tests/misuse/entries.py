@@ -17,10 +17,9 @@ import clmst
 from clmst import generators, io
 from clmst import primitives as p
 from clmst.algorithms import ALGORITHMS
-from tests.misuse.later import WORLD as W
-from tests.misuse.later import Later, made
 from tests.misuse.look_alikes import LooksLikeIgraph, LooksLikeRustworkx
-from tests.misuse.world import World
+from tests.misuse.world import WORLD as W
+from tests.misuse.world import Later, World, made
 
 Call = tuple[Callable[..., Any], dict[str, Any]]
 # A name, what is called, and valid arguments, each by its name; values of `Later` come anew.

@@ -12,9 +12,8 @@ from clmst import drawing
 from clmst import primitives as p
 from clmst.points import condensed
 from clmst.runtime.launcher import Launcher
-from tests.misuse.later import WORLD as W
-from tests.misuse.later import Later
-from tests.misuse.world import World
+from tests.misuse.world import WORLD as W
+from tests.misuse.world import Later, World
 
 Valid = tuple[str, Any, dict[str, Any]]
 
