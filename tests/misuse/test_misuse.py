@@ -102,9 +102,9 @@ def test_checks(check: Any, good: object, bad: object, rule: str) -> None:
 
 def test_values_that_cannot_be_copied_are_refused(any_device: Device) -> None:
     """Options of a round are checked as they are given: a module cannot be copied."""
-    solver = clmst.RepeatedSolver(World().graph, devices=any_device)
+    solver: Any = clmst.RepeatedSolver(World().graph, devices=any_device)
     with pytest.raises(InvalidArgumentError, match=r"verify is .*it must be True or False"):
-        solver.solve([1], verify=pytest)  # type: ignore[arg-type]
+        solver.solve([1], verify=pytest)
 
 
 def test_masked_elements_are_not_forgotten() -> None:
