@@ -8,20 +8,26 @@ import numpy as np
 import numpy.typing as npt
 
 from clmst import Graph
+from clmst.core.weight_keys import Array
 
 
 def peel(graph: Graph) -> npt.NDArray[np.uint32]:
+    """Return the core numbers of a graph."""
+    return core_numbers(graph.n_vertices, *graph.edges()[:2])
+
+
+def core_numbers(n: int, u: Array, v: Array) -> npt.NDArray[np.uint32]:
     """Return core numbers by taking a vertex of the least degree, one after the other."""
-    u, v, _, _ = graph.edges()
-    neighbours: list[list[int]] = [[] for _ in range(graph.n_vertices)]
+    neighbours: list[list[int]] = [[] for _ in range(n)]
     for a, b in zip(u.tolist(), v.tolist(), strict=True):
-        neighbours[a].append(b)
-        neighbours[b].append(a)
+        if a != b:
+            neighbours[a].append(b)
+            neighbours[b].append(a)
     degrees = [len(row) for row in neighbours]
     queue = [(degree, vertex) for vertex, degree in enumerate(degrees)]
     heapq.heapify(queue)
-    cores, level = np.zeros(graph.n_vertices, np.uint32), 0
-    gone = [False] * graph.n_vertices
+    cores, level = np.zeros(n, np.uint32), 0
+    gone = [False] * n
     while queue:
         degree, vertex = heapq.heappop(queue)
         if gone[vertex] or degree > degrees[vertex]:

@@ -3,7 +3,7 @@
 Started by ``tests/test_oclgrind.py`` as ``python -m tests.simulated SHAPE [CAPABILITY ...]`` in a
 process where Oclgrind is the only driver; the capabilities are forced off. Prints the names of the
 graphs whose forests came out wrong. With ``faults`` for a shape it runs a kernel that does
-everything wrong.
+everything wrong; with ``hashes`` it prints which forests have other hashes than the table says.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import json
 import os
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import replace
 from functools import partial
 from typing import Any, TypeAlias, get_args
@@ -20,12 +20,10 @@ from unittest.mock import patch
 
 import numpy as np
 import pyopencl as cl
-from scipy import sparse
 
 import clmst
 from clmst import (
     BoruvkaOptions,
-    DenseGraph,
     DenseOptions,
     Device,
     EclOptions,
@@ -37,17 +35,29 @@ from clmst import (
     PrimBoruvkaOptions,
     PrimOptions,
 )
-from clmst.algorithms.bvh_boruvka import solve as bvh_boruvka
+from clmst.algorithms import matrix_self_test, points_self_test, self_test
 from clmst.algorithms.bvh_boruvka.moved import MovingPoints
-from clmst.algorithms.canonical_csr import arrange
-from clmst.algorithms.csr_validation import check as csr_validation
-from clmst.algorithms.dendrogram.merge import merge
 from clmst.algorithms.dense import plan as dense_plan
-from clmst.algorithms.dense.options import Reread
 from clmst.algorithms.edge_parallel.options import UnionFind
-from clmst.algorithms.edge_stream.passes import bytes_of_row, bytes_of_vertex
-from clmst.algorithms.equal_weights import solve as equal_weights
-from clmst.algorithms.families import EQUAL_WEIGHTS
+from clmst.algorithms.edge_stream import self_test as edge_stream_self_test
+from clmst.algorithms.families import (
+    CANONICAL_CSR,
+    COMPLETE,
+    COMPLETE_PROOF,
+    CORE_NUMBERS,
+    CSR_VALIDATION,
+    DENDROGRAM,
+    DIRECTED,
+    EDGE_PASSES,
+    EDGE_STREAM,
+    EQUAL_WEIGHTS,
+    POINTS,
+    PROOF,
+    SMALL_MATRIX,
+    TILES,
+    family_of,
+    with_options,
+)
 from clmst.algorithms.filter_boruvka import cpu as filter_boruvka_cpu
 from clmst.algorithms.filter_boruvka import gpu as filter_boruvka
 from clmst.algorithms.filter_boruvka import plan as filter_boruvka_plan
@@ -58,23 +68,20 @@ from clmst.algorithms.prim import trees as prim_trees
 from clmst.algorithms.proof import self_test as proof_self_test
 from clmst.algorithms.reweighting import sensitivity, warm_start
 from clmst.algorithms.reweighting.series import contract_series
-from clmst.algorithms.self_test import merge_by_host
 from clmst.algorithms.small_matrix import solve as small_matrix
-from clmst.core import partition
-from clmst.core.kruskal import entries_of_matrix, forest_of_matrix
+from clmst.core import known_graphs, partition
 from clmst.core.weight_keys import Array
 from clmst.repeated import weights as round_weights
 from clmst.repeated.points import solver_of_candidates
 from clmst.repeated.several_devices import SeveralDevices
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.device_matrix import DeviceMatrix
-from clmst.runtime.kernel_family import Case, difference
+from clmst.runtime.kernel_family import Case, KernelFamily
 from clmst.runtime.launcher import Launcher
 from clmst.scale import sinks
-from clmst.scale.capacity import bytes_a_vertex_and_edge
 from tests.conftest import SHARED_DATA
-from tests.cores import peel
 from tests.oclgrind import POLICIES, allocate_exactly, only_device
+from tests.prove import hashes
 
 
 def small_cases() -> Iterator[tuple[str, Graph]]:
@@ -89,6 +96,8 @@ def small_cases() -> Iterator[tuple[str, Graph]]:
 # Vertices, edges of the hub and edges of `hub`: in the shape `gpu` its row is longer than a
 # work-group, in the others there are more vertices than a work-group has work-items, 64 at most.
 HUBS = {"gpu": (80, 270, 500), "gpu-shape": (70, 70, 150), "cpu": (70, 110, 230)}
+# Points: more than a leaf of boxes has, and than a work-group of 64 work-items.
+POINTS_OF_SHAPE = {"gpu": 45, "gpu-shape": 70, "cpu": 70}
 _hub_of_shape = HUBS["gpu"]
 
 
@@ -225,60 +234,65 @@ def give_up(device: Device) -> Iterator[str]:
     device.groups_may_wait = True
 
 
-def dense_graphs(shape: str) -> Iterator[tuple[str, Graph | DenseGraph | Points, int]]:
-    """Yield what `dense` is to solve: matrices of every origin, and points.
+def shrink_known_graphs() -> None:
+    """Make the graphs of self-tests tiny: of 46 vertices, or of 84, which are two work-groups."""
+    known_graphs.SCALES.update({"small": 2, "heavy": 2, "large": 2})
+    self_test.SIZES, proof_self_test.SIZES = ("small",), ("tiny",)  # type: ignore[attr-defined]
+    for module in (points_self_test, proof_self_test):
+        module.VERTICES = (16,)  # type: ignore[attr-defined]
+    points_self_test.TILED = ((140, 5),)
+    edge_stream_self_test.CHUNKED = (("tiny", 15),)
+    matrix_self_test.SMALL = ("tiny",)
 
-    The number: of how many vertices at most both ends of an edge share a word.
-    """
-    narrow = hub(np.dtype(np.int32))
-    yield "hub by matrix", narrow, 1 << 16
-    weights = np.random.default_rng(7).integers(0, 90, (30, 30)).astype(np.float32)
-    yield "matrix", DenseGraph(np.maximum(weights, weights.T)), 4
-    if shape == "gpu":
-        return
-    # More vertices than a work-group has work-items are above: there are as many cells as pairs.
-    yield "hub by matrix, both directions stored", small_hub(np.dtype(np.int32)).symmetrised(), 4
-    yield "hub of doubles by matrix", small_hub(np.dtype(np.float64)), 4
-    coordinates = np.random.default_rng(8).random((25, 2)) * 50
-    yield "points", Points(coordinates), 1 << 16
-    yield "points on the globe", Points(coordinates, "great-circle"), 1 << 16
-    if shape == "gpu-shape" and os.environ.get("OCLGRIND_UNINITIALIZED") == "1":
-        return  # that check ends the process by a segmentation fault in tiles of work-groups
-    many = Points(np.random.default_rng(8).integers(0, 4, (140, 5)))
-    yield "points by tiles", many, 4
-    everyone = np.arange(140)
-    cores = np.sort(many.weights_of(everyone[:, None], everyone), axis=1)[:, 2]
-    yield "mutual reachability by tiles", many.with_core_distances(cores), 1 << 16
+
+def points_case(**facts: Any) -> Case:
+    known: dict[str, Any] = {"metric": "euclidean", "dimension_class": 2}
+    return Case(64, "float", maximum=False, **(known | facts))
+
+
+# Cases that are not the usual ones of a family: all kernels are to run, and as few launches.
+CASES: dict[KernelFamily, tuple[Hashable, ...]] = {
+    COMPLETE: (
+        *COMPLETE.cases,
+        points_case(),
+        points_case(metric="great-circle"),
+        with_options(DIRECTED[0], DenseOptions(reread="all")),
+    ),
+    # Lists in registers, and others.
+    POINTS: (
+        *POINTS.cases,
+        points_case(core=True),
+        points_case(neighbours=4),
+        points_case(neighbours=32),
+    ),
+    PROOF: PROOF.cases[1:3],
+    COMPLETE_PROOF: (DIRECTED[0], points_case()),
+}
+
+
+def family_wrongs(device: Device, *families: KernelFamily) -> Iterator[str]:
+    """Yield what families of kernels compute wrongly in their own self-tests, of tiny graphs."""
+    for family in families:
+        for case in CASES.get(family, family.cases) if family.suits(device) else ():
+            if (failure := family.failure(device, case)) is not None:
+                yield f"{family.name}, {case}: {failure}"
 
 
 def dense_wrongs(device: Device, shape: str) -> Iterator[str]:
-    """Yield what `dense` solves wrongly."""
-    for name, graph, short_ids in dense_graphs(shape):
-        dense_plan._SHORT_IDS = short_ids
-        listed = graph if isinstance(graph, Graph) else graph.to_graph()
-        for reread in get_args(Reread) if name == "matrix" else ("stale",):
-            options = DenseOptions(reread=reread)
-            forest = clmst.minimum_spanning_forest(graph, device=device, options=options)
-            if not is_right(forest, listed):
-                yield f"{name}, {reread} blocks again"
-        if isinstance(graph, Points) and graph.core_distances is not None:
-            cores = clmst.core_distances(graph, 3, device=device)
-            if not np.array_equal(cores, graph.core_distances):
-                yield "core distances by tiles"
+    """Yield what `dense` solves wrongly: complete graphs, and matrices that it builds of graphs."""
+    yield from family_wrongs(device, COMPLETE)
+    # Both ends of an edge share a word where a graph has few vertices, as all here.
+    with patch.object(dense_plan, "_SHORT_IDS", 4):
+        yield from family_wrongs(device, COMPLETE, family_of("dense"))
+    if shape == "gpu-shape" and os.environ.get("OCLGRIND_UNINITIALIZED") == "1":
+        return  # that check ends the process by a segmentation fault in tiles of work-groups
+    yield from family_wrongs(device, TILES)
 
 
-def core_wrongs(device: Device, shape: str) -> Iterator[str]:
+def core_wrongs(device: Device) -> Iterator[str]:
     """Yield whose core numbers come out wrong, cascades being cut short."""
     k_core.SERIAL_CAPACITY, k_core.SERIAL_BUDGET, k_core.GROUP_BUDGET = 2, 20, 2
-    # A work-group of hundreds takes a round for each vertex of a path.
-    narrow = (small_hub if shape == "gpu" else hub)(np.dtype(np.int32))
-    path = chain({"gpu": 20, "gpu-shape": 40}.get(shape, 100))
-    cases = [("hub", narrow), ("chain, both directions stored", path.symmetrised())]
-    if shape != "gpu":  # whose work-groups are the slowest
-        cases += [("hub, both directions stored", narrow.symmetrised()), ("chain", path)]
-    for name, graph in cases:
-        if not np.array_equal(clmst.core_numbers(graph, device=device), peel(graph)):
-            yield f"cores of {name}"
+    yield from family_wrongs(device, CORE_NUMBERS)
 
 
 def repeated_wrongs(device: Device) -> Iterator[str]:
@@ -346,18 +360,10 @@ def chain_wrongs(device: Device) -> Iterator[str]:
             yield f"chains of {n} vertices, {m} edges"
 
 
-def point_wrongs(device: Device, shape: str) -> Iterator[str]:
-    """Yield which trees of points, and which dendrograms, come out wrong."""
+def moved_wrongs(device: Device) -> Iterator[str]:
+    """Yield which trees of points that have moved come out wrong."""
     rng = np.random.default_rng(9)
-    # More than a work-group of 64 has work-items; in the shape `gpu` these are slower.
-    n_spread, n_far = (45, 40) if shape == "gpu" else (90, 80)
-    spread = rng.integers(0, 30 * n_spread // 90, (n_spread, 2)) / 7.0  # some are equal
-    far = np.concatenate([1e6 + rng.random((n_far, 2)), np.zeros((1, 2))])  # a crowd in one cell
-    cases = {"points": Points(spread), "a crowd": Points(far)}
-    for k in (5, 12):  # lists in registers, and others
-        cores = clmst.core_distances(Points(spread[:40]), k, device=device)
-        cases[f"mutual reachability by {k}"] = Points(spread[:40], core_distances=cores)
-    few = spread[:30]
+    few = rng.integers(0, 30, (30, 2)) / 7.0  # some are equal
     prepare = partial(solver_of_candidates, n=len(few), device=device)
     for how, prepared, shares in (("lists", None, (0, 1)), ("candidates", prepare, (0, 1, 1))):
         moving = MovingPoints(most_unsure=1.0, prepare=prepared)
@@ -369,116 +375,22 @@ def point_wrongs(device: Device, shape: str) -> Iterator[str]:
                 yield f"points that have moved, by {how}"
         if forest.stats["moved"]["how"] != how:
             yield f"no points by {how}"
-    yield from join_wrongs(device, Points(spread[:40]), (6,) if shape == "gpu" else (40, 6, 1))
-    for name, points in cases.items():
-        matrix = DeviceMatrix.upload(points, device)
-        forest = bvh_boruvka.solve(matrix, Launcher(device, device.queue)).to_host()
-        tree = clmst.kruskal(points.to_graph())
-        if not np.array_equal(forest.edge_ids, tree.edge_ids):
-            yield f"{name} by a hierarchy"
-        if not np.array_equal(forest.weights, tree.weights):
-            yield f"lengths of {name}"
-        if name == "points":
-            order = np.argsort(forest.weights, kind="stable")
-            children, _ = merge(points.n_vertices, forest.edges, order, device, few=True)
-            right, _ = merge_by_host(points.n_vertices, forest.edges, order)
-            if not np.array_equal(children, right):
-                yield "dendrogram of points"
-
-
-def join_wrongs(device: Device, points: Points, sizes: tuple[int, ...]) -> Iterator[str]:
-    """Yield which components of so many points, which are anywhere, are joined wrongly."""
-    matrix = DeviceMatrix.upload(points, device)
-    rng = np.random.default_rng(10)
-    u, v, w, _ = points.to_graph().edges()
-    for size in sizes:
-        labels = rng.permutation(np.arange(points.n_vertices) // size)
-        inside = labels[u] == labels[v]
-        tree = clmst.kruskal(Graph.from_edges(u, v, np.where(inside, -1, w))).edges
-        expected = tree[labels[tree[:, 0]] != labels[tree[:, 1]]]
-        joining = bvh_boruvka.joining_edges(matrix, labels, Launcher(device, device.queue))
-        if not np.array_equal(joining, expected):
-            yield f"edges that join components of {size} points"
-
-
-def arranged_wrongs(device: Device) -> Iterator[str]:
-    """Yield which edges and matrices the device brings into a wrong order."""
-    arrange.FROM_EDGES = csr_validation.FROM_SLOTS = 1
-    rng = np.random.default_rng(11)
-    n, m = 20, 80
-    u, v = rng.integers(0, n, (2, m))
-    starts = np.linspace(0, m, n + 1).astype(np.int32)
-    for dtype in (np.float32, np.float64):
-        weights = rng.integers(0, 9, m).astype(dtype)
-        A = sparse.csr_array((weights, v.astype(np.int32), starts), shape=(n, n))
-        cases: list[tuple[Any, Graph]] = [(A, Graph.from_scipy(A))]
-        for merged in (False, True):
-            listed = Graph.from_edges(u, v, weights, n_vertices=n, merge_parallel=merged)
-            cases.append((listed, listed))
-        for given, right in cases:
-            found = clmst.to_device(given, device).graph
-            if found.edges()[3].tolist() != right.edges()[3].tolist():
-                yield f"{type(given).__name__} of {dtype.__name__} in order"
-    if EQUAL_WEIGHTS.suits(device):
-        A.data[:] = 1
-        solved = equal_weights.solve(A, device, maximum=False)
-        if solved != clmst.kruskal(Graph.from_scipy(A)):
-            yield "matrix of equal weights"
-    arrange.FROM_EDGES, csr_validation.FROM_SLOTS = 1 << 16, 1 << 14
 
 
 def stream_wrongs(device: Device) -> Iterator[str]:
-    """Yield which streams of generated edges come out wrong."""
-    n, m = 34, 500
+    """Yield which streams of edges with ids that do not rise come out wrong."""
+    n, m = 34, 200
+    ids = np.arange(m)
     for dtype, maximum in (("uint32", False), ("float64", True)):
-        edges = clmst.GeneratedEdges(
-            n_vertices=n, n_edges=m, u="id * 7 % 34", v="id * id % 31", weight="id * 31 % 97",
-            weight_dtype=np.dtype(dtype),
-        )  # fmt: skip
-        right = clmst.kruskal(Graph.from_edges(*edges.edges(device=device), n), maximum=maximum)
-        limit = 250 * bytes_a_vertex_and_edge(device, edges.weight_dtype)[1]
-        least = n * bytes_of_vertex(edges.weight_dtype) + 130 * bytes_of_row(edges.weight_dtype)
-        for memory, what in ((limit, "reductions"), (least, "passes")):
-            found = clmst.stream_minimum_spanning_forest(
-                edges, device=device, memory_limit=memory, maximum=maximum
-            )
-            if found != right or found.stats[what] < 2:
-                yield f"stream of {dtype} by {what}"
-        columns = (*edges.edges(device=device), np.arange(m))
-        halves = [tuple(column[half] for column in columns) for half in np.split(columns[3], 2)]
+        u, v, w = ids * 7 % n, ids * ids % 31, (ids * 31 % 97).astype(dtype)
+        halves = [(u[half], v[half], w[half], half) for half in np.split(ids, 2)]
         with patch.object(sinks, "OPEN_FROM", 0):
             found = clmst.stream_minimum_spanning_forest(
                 halves[::-1], n, device=device, maximum=maximum
             )
+        right = clmst.kruskal(Graph.from_edges(u, v, w, n), maximum=maximum)
         if found != right or found.stats["edges_on_device"] != m:
             yield f"stream of {dtype} with ids that do not rise"
-
-
-def proof_wrongs(device: Device, shape: str) -> Iterator[str]:
-    """Yield what is wrong with proofs: right claims refused, or wrong ones taken for right."""
-    rng = np.random.default_rng(2)
-    cases = [(hub(np.dtype(name), 30, 40, 90), name) for name in ("f8", "f4")]
-    if shape == "cpu":  # a work-group of many is slower
-        cases += [(cases[1][0].symmetrised(), "both directions"), (chain(150), "chain")]
-    for graph, name in cases:
-        u, v, w, _ = graph.edges()
-        listed = Graph.from_edges(u, v, w, n_vertices=graph.n_vertices)
-        right = graph.edge_slots[clmst.kruskal(listed).edge_ids]
-        resident = DeviceGraph.upload(graph, device)
-        for claim in proof_self_test.of_graph(resident, right, maximum=False):
-            if difference(*claim):
-                yield f"proof of {name}: {claim[0]}"
-    ranks = np.triu(rng.integers(0, 9, (16, 16)), 1)
-    complete: list[DenseGraph | Points] = [DenseGraph((ranks + ranks.T).astype("i4"))]
-    if device.capabilities.doubles:
-        apart = rng.random((16, 2)) + 50 * (np.arange(16) // 8)[:, np.newaxis]
-        complete.append(Points(apart))
-    for matrix in complete:
-        points = DeviceMatrix.upload(matrix, device)
-        ends = clmst.kruskal(matrix.to_graph()).edges
-        for claim in proof_self_test.of_matrix(points, ends, maximum=False):
-            if difference(*claim):
-                yield f"proof of a {type(matrix).__name__}: {claim[0]}"
 
 
 def move_whole(copies: Any, source: Device, target: Device, **_: Any) -> None:
@@ -547,30 +459,31 @@ def small_matrix_wrongs(device: Device) -> Iterator[str]:
     # Another device would have a context of its own, which begins another log.
     device.capabilities = replace(device.capabilities, host_arrays="wrapped")
     small_matrix.in_place = uploaded  # type: ignore[attr-defined]
-    rng = np.random.default_rng(5)
-    starts = np.searchsorted(np.sort(rng.integers(0, 17, 90)), np.arange(21)).astype(np.int32)
-    columns = rng.integers(0, 20, 90).astype(np.int32)
-    random = sparse.csr_array((rng.integers(0, 9, 90) / 2, columns, starts), shape=(20, 20))
-    upper = sparse.csr_array(sparse.triu(random.tocoo(), 1).tocsr())
-    both = sparse.csr_array(upper + upper.T)
-    both.sort_indices()
-    forms = {"random": random, "upper": upper, "symmetric": both}
-    forms["equal"] = sparse.csr_array((np.ones(90), columns, starts), shape=(20, 20))
-    for name, place, value in (("indices", 40, 20), ("indices", 0, -1), ("indptr", 9, 91)):
-        faulty = forms[f"{name} of {value}"] = both.copy() if place else random.copy()
-        getattr(faulty, name)[place] = value
-    for name, matrix in forms.items():
-        for maximum in (False, True):
-            case = Case(64, "float", maximum)
-            found = small_matrix.solved(matrix, device, case)
-            slots = small_matrix.solved(matrix, device, case, by_slot=True)
-            known = forest_of_matrix(matrix, maximum=maximum)
-            if maximum and known is None and name == "symmetric":  # which the host does not take
-                known = clmst.kruskal(Graph.from_scipy(matrix), maximum=True)
-            entries = entries_of_matrix(matrix, maximum=maximum)
-            ids = None if slots is None else slots.edge_ids.tolist()
-            if found != known or ids != (None if entries is None else entries.tolist()):
-                yield f"{name}, small matrix"
+    yield from family_wrongs(device, SMALL_MATRIX)
+
+
+# Tiny inputs of the table of hashes: one of each width of weights, since programs take most of the
+# time; and algorithms that take many launches, half a minute of them, for the first one only.
+HASHED = {
+    "uniform, any bits u1, tiny": "minimum",
+    "path, ruler f4, tiny": "maximum",
+    "uniform, any bits f8, tiny": "minimum",
+}
+LONG = {"boruvka", "pma", "prim-boruvka"}
+
+
+def hashed(device: Device) -> dict[str, Any]:
+    """Return how many forests were hashed, and which hashes are not those of the table."""
+    samples = dict(hashes.inputs("tiny"))
+    differing, forests = [], 0
+    for name, order in HASHED.items():
+        graph = hashes.graph_of(samples[name])
+        left_out = LONG if forests else set()
+        for algorithm in set(hashes.algorithms_for(samples[name], device)) - left_out:
+            forests += 1
+            if hashes.hash_on(graph, order, algorithm, device) != hashes.committed()[name][order]:
+                differing.append([name, order, algorithm])
+    return {"forests": forests, "differing": differing}
 
 
 def main(shape: str, *without: str) -> None:
@@ -579,30 +492,41 @@ def main(shape: str, *without: str) -> None:
     if shape == "faults":
         run_faulty(simulator)
         return
+    of_hashes = shape == "hashes"
+    shape = "gpu-shape" if of_hashes else shape
     _hub_of_shape = HUBS[shape]
     # Radix sort by one work-item takes a fifteenth of the time here. How a work-group sorts, with
     # its barriers and local memory, is what `tests/primitives/test_oclgrind.py` checks.
     tuning = replace(POLICIES[shape], split_work_group_size=1)
     device = Device(simulator.cl_device, without=without, tuning=tuning, _trusted=True)
     device.check_usable()
+    if of_hashes:
+        print(json.dumps(hashed(device)))
+        return
     # All samples are compared with one another, which takes an interpreter long.
     samples = max(64, device.policy.work_group_size)
     filter_boruvka.SAMPLES = filter_boruvka_plan.SAMPLES = samples  # type: ignore[attr-defined]
     prim_trees.STEPS_A_LAUNCH = 1000
+    shrink_known_graphs()
     wrong = list(give_up(device)) if shape == "gpu-shape" else []
     wrong += dense_wrongs(device, shape)
-    wrong += point_wrongs(device, shape)
+    wrong += family_wrongs(device, DENDROGRAM)
+    with patch.object(points_self_test, "VERTICES", (POINTS_OF_SHAPE[shape],)):
+        wrong += family_wrongs(device, POINTS)
+    wrong += moved_wrongs(device)
     if "int64-atomics" not in without:  # which no kernel of these looks at, but for what `runs` has
-        wrong += core_wrongs(device, shape)
+        wrong += core_wrongs(device)
     if shape != "gpu":  # whose work-groups differ from those of "gpu-shape" in their size alone
         if "int64-atomics" not in without:
             wrong += repeated_wrongs(device)
             wrong += several_wrongs(device)
         wrong += warm_wrongs(device)
         wrong += chain_wrongs(device)
-        wrong += proof_wrongs(device, shape)
         wrong += stream_wrongs(device)
-        wrong += arranged_wrongs(device)
+        wrong += family_wrongs(
+            device, PROOF, COMPLETE_PROOF, EDGE_STREAM, EDGE_PASSES, CSR_VALIDATION, CANONICAL_CSR,
+            EQUAL_WEIGHTS,
+        )  # fmt: skip
     for name, graph, options, maximum in runs(shape, *without):
         solve = clmst.maximum_spanning_forest if maximum else clmst.minimum_spanning_forest
         forest = solve(graph, device=device, options=options)

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import pytest
 
@@ -105,9 +105,13 @@ MAY_KNOW = {
 }
 
 
+Node = TypeVar("Node", bound=ast.AST)
+
+
 class Import(NamedTuple):
     file: str
     line: int
+    importer: str  # the module whose file it is
     module: str  # in full, whatever form the statement has
 
 
@@ -131,37 +135,46 @@ def module_of(path: Path) -> str:
     return ".".join(words[:-1] if words[-1] == "__init__" else words)
 
 
-def imports_of(path: Path) -> Iterator[Import]:
-    """Yield all imports of a module, those inside functions and under TYPE_CHECKING too."""
-    for node in ast.walk(tree_of(path)):
-        if isinstance(node, ast.Import):
-            for alias in node.names:
-                yield Import(name_of(path), node.lineno, alias.name)
-        elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{path}:{node.lineno}: a relative import"
-            for alias in node.names:
-                full = f"{node.module}.{alias.name}"
-                is_part = node.module == "clmst" and alias.name in MAY_IMPORT
-                is_module = node.module == "clmst.algorithms" and alias.name in IN_ALGORITHMS
-                known = full if is_part or is_module else str(node.module)
-                yield Import(name_of(path), node.lineno, known)
+@cache
+def imports() -> list[Import]:
+    """Return all imports, those inside functions and under TYPE_CHECKING too."""
+    found = []
+    for path in MODULES:
+        for node in ast.walk(tree_of(path)):
+            modules: list[str] = []
+            if isinstance(node, ast.Import):
+                modules = [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom):
+                assert node.level == 0, f"{path}:{node.lineno}: a relative import"
+                for alias in node.names:
+                    full = f"{node.module}.{alias.name}"
+                    is_part = node.module == "clmst" and alias.name in MAY_IMPORT
+                    is_module = node.module == "clmst.algorithms" and alias.name in IN_ALGORITHMS
+                    modules.append(full if is_part or is_module else str(node.module))
+            found += [
+                Import(name_of(path), getattr(node, "lineno", 0), module_of(path), one)
+                for one in modules
+            ]
+    return found
 
 
-def is_docstring(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> bool:
-    return isinstance(parents[node], ast.Expr)
+def nodes(kind: type[Node]) -> Iterator[tuple[str, Node]]:
+    """Yield every node of a kind, each with the name of its module."""
+    for path in MODULES:
+        for node in ast.walk(tree_of(path)):
+            if isinstance(node, kind):
+                yield name_of(path), node
 
 
-def strings_of(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield the strings of a module, docstrings left out."""
-    tree = tree_of(path)
-    parents = {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
-    for node in ast.walk(tree):
-        if (
-            isinstance(node, ast.Constant)
-            and isinstance(node.value, str)
-            and not is_docstring(node, parents)
-        ):
-            yield node.lineno, node.value
+@cache
+def strings() -> list[tuple[str, int, str]]:
+    """Return (module, line, text) of all strings, docstrings left out."""
+    docstrings = {one.value for _, one in nodes(ast.Expr)}
+    return [
+        (name, node.lineno, node.value)
+        for name, node in nodes(ast.Constant)
+        if isinstance(node.value, str) and node not in docstrings
+    ]
 
 
 # ---------------------------------------------------------------------------- Python
@@ -176,16 +189,14 @@ def test_every_part_has_its_rule() -> None:
 
 
 def test_imports_point_down() -> None:
-    upwards = [
-        one
-        for path in MODULES
-        for one in imports_of(path)
+    upwards = {
+        (one.file, one.module)
+        for one in imports()
         if one.module.split(".")[0] == "clmst"
-        and part_of(one.module) != part_of(module_of(path))
-        and part_of(one.module) not in MAY_IMPORT[part_of(module_of(path))]
-        and (one.file, one.module) not in EXCEPTIONS
-    ]
-    assert upwards == []
+        and part_of(one.module) != part_of(one.importer)
+        and part_of(one.module) not in MAY_IMPORT[part_of(one.importer)]
+    }
+    assert upwards == EXCEPTIONS
 
 
 def folder_of(module: str) -> str | None:
@@ -197,21 +208,14 @@ def folder_of(module: str) -> str | None:
 
 def test_algorithms_know_no_other_algorithm() -> None:
     """Each is one folder, which can be read, changed and taken out by itself."""
+    own = [(folder, one) for one in imports() if (folder := folder_of(one.importer)) is not None]
     known = {
         (folder, to)
-        for path in MODULES
-        if (folder := folder_of(module_of(path))) is not None
-        for one in imports_of(path)
+        for folder, one in own
         if (to := folder_of(one.module)) not in (None, folder, "shared")
     }
     assert known == MAY_KNOW
-    whole = [
-        one
-        for path in MODULES
-        if folder_of(module_of(path))
-        for one in imports_of(path)
-        if one.module == "clmst.algorithms"
-    ]
+    whole = [one for _, one in own if one.module == "clmst.algorithms"]
     assert whole == [], "the table of all algorithms is above each of them"
 
 
@@ -223,66 +227,44 @@ def test_folders_of_algorithms_are_mirrored() -> None:
     assert hosts == kernels == tests
 
 
-def test_exceptions_are_still_needed() -> None:
-    found = {(one.file, one.module) for path in MODULES for one in imports_of(path)}
-    assert found >= EXCEPTIONS
-
-
 def test_heavy_packages_stay_where_they_belong() -> None:
     elsewhere = [
         one
-        for path in MODULES
-        for one in imports_of(path)
-        if (name := one.module.split(".")[0]) in MAY_USE
-        and part_of(module_of(path)) not in MAY_USE[name]
+        for one in imports()
+        if part_of(one.importer) not in MAY_USE.get(one.module.split(".")[0], MAY_IMPORT)
     ]
     assert elsewhere == []
 
 
 def test_one_module_builds_programs() -> None:
     """Else a program could escape the table of tests/programs.py, and the tests that build all."""
-    builders = [
-        f"{name_of(path)}:{node.lineno}"
-        for path in MODULES
-        for node in ast.walk(tree_of(path))
-        if isinstance(node, ast.Attribute)
-        and node.attr in ("Program", "create_program_with_built_in_kernels", "create_library")
+    builders = {
+        name
+        for name, node in nodes(ast.Attribute)
+        if node.attr in ("Program", "create_program_with_built_in_kernels", "create_library")
         and isinstance(node.value, ast.Name)
         and node.value.id in ("cl", "pyopencl")
-    ]
-    assert {at.split(":")[0] for at in builders} == {"runtime/program.py"}
+    }
+    assert builders == {"runtime/program.py"}
 
 
 def test_one_module_knows_where_kernels_are() -> None:
     """Others name sources below ``cl/``, and have no way to find a file of the package."""
-    finders = {
-        name_of(path)
-        for path in MODULES
-        for node in ast.walk(tree_of(path))
-        if (isinstance(node, ast.Name) and node.id == "__file__")
-        or (isinstance(node, ast.alias) and node.name.startswith("importlib.resources"))
-    }
-    folders = {
-        name_of(path) for path in MODULES for _, text in strings_of(path) if text in ("cl", "cl/")
-    }
+    finders = {name for name, node in nodes(ast.Name) if node.id == "__file__"}
+    finders |= {n for n, node in nodes(ast.alias) if node.name.startswith("importlib.resources")}
+    folders = {name for name, _, text in strings() if text in ("cl", "cl/")}
     assert finders == folders == {"runtime/source.py"}
 
 
 def test_sources_that_are_named_exist() -> None:
-    named = {text for path in MODULES for _, text in strings_of(path) if text.endswith(".cl")}
+    named = {text for *_, text in strings() if text.endswith(".cl")}
     assert named
     assert [name for name in named if not (source.root() / name).is_file()] == []
 
 
 def test_no_kernel_text_in_python() -> None:
     kernel = re.compile(r"\b(__)?kernel\s+void\b|\bglobal\s+\w+\s*\*|get_global_id|#pragma OPENCL")
-    texts = [
-        f"{name_of(path)}:{line}"
-        for path in MODULES
-        for line, text in strings_of(path)
-        if kernel.search(text)
-    ]
-    assert texts == []
+    assert [(name, line) for name, line, text in strings() if kernel.search(text)] == []
 
 
 def test_modules_are_short() -> None:
@@ -300,11 +282,9 @@ def test_handles_of_opencl_have_types() -> None:
     """As Any, a queue given for a buffer would be found by a crash."""
     handles = {"buffer", "event", "memory", "queue"}
     untyped = [
-        f"{name_of(path)}:{node.lineno} {node.arg}"
-        for path in MODULES
-        for node in ast.walk(tree_of(path))
-        if isinstance(node, ast.arg)
-        and node.arg in handles
+        f"{name}:{node.lineno} {node.arg}"
+        for name, node in nodes(ast.arg)
+        if node.arg in handles
         and isinstance(node.annotation, ast.Name)
         and node.annotation.id == "Any"
     ]
@@ -314,10 +294,8 @@ def test_handles_of_opencl_have_types() -> None:
 def test_no_two_classes_have_one_name() -> None:
     """Of a traceback, a profile or a search, the name alone must tell which class it is."""
     homes: defaultdict[str, set[str]] = defaultdict(set)
-    for path in MODULES:
-        for node in ast.walk(tree_of(path)):
-            if isinstance(node, ast.ClassDef):
-                homes[node.name.lstrip("_")].add(f"{name_of(path)}:{node.lineno}")
+    for name, node in nodes(ast.ClassDef):
+        homes[node.name.lstrip("_")].add(f"{name}:{node.lineno}")
     assert {name: sorted(at) for name, at in homes.items() if len(at) > 1} == {}
 
 

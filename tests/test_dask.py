@@ -42,9 +42,17 @@ def test_frame_without_a_cluster(frame: Any) -> None:
 
 @pytest.mark.parametrize("split_every", [2, 3, 100])
 def test_delayed_parts_and_any_tree(split_every: int) -> None:
+    """In any order where parts bring ids."""
     parts = [dask.delayed(part) for part in PARTS]
-    found = clmst.dask.minimum_spanning_forest(parts, N, split_every=split_every, maximum=True)
-    assert found == forest_of_edges(EDGES, N, maximum=True)
+    ids = np.split(np.arange(EDGES[0].size), np.cumsum([part[0].size for part in PARTS])[:-1])
+    named = [dask.delayed((*part, own)) for part, own in zip(PARTS, ids, strict=True)]
+    given: Any = {"split_every": split_every, "maximum": True}
+    for found in (
+        clmst.dask.minimum_spanning_forest(parts, N, **given),
+        clmst.dask.minimum_spanning_forest(named[::-1], N, edge_id="id", **given),
+        clmst.dask.minimum_spanning_forest(named[1::2] + named[::2], N, edge_id="id", **given),
+    ):
+        assert found == forest_of_edges(EDGES, N, maximum=True)
 
 
 def test_parquet(frame: Any, tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ BY_DESIGN = (
     FINDING,
     {
         "atomic_min_u32", "atomic_min_u64", "reservation_lower_u32", "reservation_first",
-        "reservation_enter_later", "held_is_lowered",
+        "reservation_enter_later", "reservation_lower_tied", "held_is_lowered",
     },
     {"reservation_clear", "reservation_id", "reservation_reset"},
     {"lock_try", "lock_release"},
@@ -60,13 +60,17 @@ PLACE = re.compile(r"At line (\d+) \(column \d+\) of cl/(\S+):")
 
 @cache
 def functions_of(file: str) -> list[str]:
-    """Return the function that each line of a kernel file lies in, empty where in none."""
+    """Return the function that each line of a kernel file lies in, empty where in none.
+
+    Of a function that a macro makes, the line that uses the macro: by its name in lower case.
+    """
     lines = (source.root() / file).read_text(encoding="utf-8").splitlines()
     functions, current = [], ""
     for line in lines:
         if match := re.match(r"(?:static inline|kernel) [\w *]*?(\w+)\(", line):
             current = match[1]
-        functions.append(current)
+        made = re.match(r"([A-Z_]+)\(\w+\)$", line)
+        functions.append(made[1].lower() if made else current)
         if line.startswith("}"):
             current = ""
     return functions

@@ -23,7 +23,7 @@ from clmst.runtime.kernel_family import Answer, Case
 # Graphs, and bits for a key and a position, by the way of sorting; no bits: they do not suffice.
 # Both have more edges than a tile, as all lists have that are sorted on a device.
 _ORDERED: dict[str, tuple[Size, int]] = {PACKED: ("heavy", 64), APART: ("small", 0)}
-_SMALL: tuple[Size, ...] = ("tiny", "small")
+SMALL: tuple[Size, ...] = ("tiny", "small")
 _NAMES = ("indptr", "indices", "weights", "edge_ids")
 
 
@@ -44,7 +44,7 @@ def small(device: Device, case: Case) -> Iterator[Answer]:
     from clmst.algorithms.small_matrix.solve import solved
 
     maximum = bool(case.maximum)
-    for size in _SMALL:
+    for size in SMALL:
         for symmetric in (False, True):
             graph = known_graph(size).simple(case.dtype, symmetric=symmetric)
             forest = solved(_Matrix(graph), device, case)
@@ -65,7 +65,7 @@ def equal_weights(device: Device, _: object) -> Iterator[Answer]:
     """Yield forests of matrices of equal weights, and whether a fault is seen."""
     from clmst.algorithms.equal_weights.solve import solved
 
-    for size in _SMALL:
+    for size in SMALL:
         for symmetric in (False, True):
             graph = known_graph(size).simple(np.dtype(np.uint8), symmetric=symmetric)
             # The vertices numbered from the other end: rows fall, and entries change sides.

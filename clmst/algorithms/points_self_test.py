@@ -25,6 +25,7 @@ from clmst.runtime.kernel_family import Answer, Case
 from clmst.runtime.launcher import Launcher
 
 VERTICES = (9, 600)
+TILED: tuple[tuple[int, int], ...] = ((9, 5), (300, 17))  # points and dimensions
 
 
 def complete(device: Device, case: Case) -> Iterator[Answer]:
@@ -63,7 +64,7 @@ def tiles(device: Device, case: Case) -> Iterator[Answer]:
     """Yield trees of known points, or distances to near ones, by tiles of pairs."""
     launch = Launcher(device, device.queue)
     by: Filter = "products" if case.products else "differences"
-    for n, dimensions in ((9, 5), (300, 17)):
+    for n, dimensions in TILED:
         points = _known_points(n, case, dimensions)
         matrix = DeviceMatrix.upload(points, device)
         if case.neighbours:

@@ -24,6 +24,8 @@ Size = Literal["tiny", "small", "heavy", "large"]
 # The number of its vertices, and ends and ranks of its edges.
 _Part: TypeAlias = tuple[int, Array, Array, Array]
 
+# How often the parts of the tiny graph are in one of a size, about; Oclgrind sets smaller ones.
+SCALES: dict[Size, int] = {"tiny": 1, "small": 64, "heavy": 512, "large": 4096}
 _RANKS = 128
 _MIDDLE = _RANKS // 2
 _SEED = 20260401
@@ -115,7 +117,7 @@ def known_graph(size: Size) -> KnownGraph:
 
     Tiny has 46 vertices, small 2,265, large more than 2**17; heavy 17,566 and many edges each.
     """
-    scale = {"tiny": 1, "small": 64, "heavy": 512, "large": 4096}[size]
+    scale = SCALES[size]
     edges, n = list[tuple[Array, Array, Array]](), 0
     for size_of_part, u, v, ranks in _parts(size, scale, np.random.default_rng(_SEED + scale)):
         edges.append((u + n, v + n, np.broadcast_to(ranks, u.shape)))

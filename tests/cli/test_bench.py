@@ -144,37 +144,3 @@ def test_merge(run: Run, tmp_path: Path) -> None:
     assert (tmp_path / "f" / "devices_throughput.png").is_file()
     assert_fails(run("bench", "--merge", *both, whole), "a merge takes each once")
     assert_fails(run("bench", "--merge", tmp_path / "none.json"), "no such file")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "complaint"),
-    [
-        (("--repeat", "3"), "--repeat 3 is fewer than 9; with --quick it may be"),
-        (("--repeat", "0"), "--repeat"),
-        (("--what", "times,speed"), "'speed' is none of times, ablation"),
-        (("--peer", "cub"), "'cub' is no NAME=COMMAND, nor one of scipy, networkx"),
-        (("--peer", "a=b", "--peer", "a=c"), "several peers are called a"),
-        (("--peer", "clmst auto=b"), "such names are clmst's own"),
-        (("--peer-timeout", "0"), "--peer-timeout"),
-        (("--vertices", "1,x"), "'x' is no positive number"),
-        (("--degrees", "0"), "'0' is no positive number"),
-        (("--resume",), "--resume goes on with the file of --json"),
-        (("--merge",), "--merge takes files"),
-        (("--merge", "a.json", "--resume"), "nothing to --resume"),
-    ],
-)
-def test_options_that_contradict(run: Run, arguments: tuple[str, ...], complaint: str) -> None:
-    assert_not_understood(run("bench", *arguments), complaint)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "complaint"),
-    [
-        (("rmat61",), "'rmat61'"),
-        (("--device", "no such device"), "no device matches"),
-        (("--algorithm", "kruskal"), "no algorithm is called 'kruskal'"),
-        (("random-4-d2", "--what", "degree", "--degree-vertices", "1"), "must be"),
-    ],
-)
-def test_what_there_is_not(run: Run, arguments: tuple[str, ...], complaint: str) -> None:
-    assert_fails(run("bench", *arguments, "-q"), complaint)

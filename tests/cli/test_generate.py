@@ -69,50 +69,6 @@ def test_format_wins_over_the_suffix(run: Run, tmp_path: Path) -> None:
     assert read_graph(path, format="ecl").n_edges == 4
 
 
-# -------------------------------------------------------------------- what it refuses
-
-
-@pytest.mark.parametrize(
-    ("options", "word"),
-    [
-        ("path --n many", "n is 'many'; it must be int"),
-        ("circulant --n 9 --offsets 1;2", "it must be comma-separated integers"),
-        ("path --n 9 --weights heavy", "'heavy'"),
-        ("path --n 9 --rows 3", "--rows"),
-        ("blob", "'blob'"),
-        ("path", "'--n'"),
-    ],
-)
-def test_command_that_is_not_understood(run: Run, tmp_path: Path, options: str, word: str) -> None:
-    path = tmp_path / "g.txt"
-    assert_not_understood(run("generate", *options.split(), "-o", path), word)
-    assert not path.exists()
-
-
-def test_graph_that_cannot_be(run: Run, tmp_path: Path) -> None:
-    path = tmp_path / "g.txt"
-    assert_not_understood(run("generate", "path", "--n", 3), "--output")
-    assert_fails(run("generate", "path", "--n", -3, "-o", path), "n is -3")
-    assert_fails(run("generate", "complete", "--n", 10**6, "-o", path), "499999500000 edges")
-    unknown = run("generate", "path", "--n", 3, "-o", path, "--format", "gml")
-    assert_fails(unknown, "'gml'", "dimacs")
-    assert not path.exists()
-
-
-@pytest.mark.parametrize(
-    ("name", "fact"),
-    [
-        ("none/g.txt", "none/g.txt cannot be written"),
-        ("folder.txt", "folder.txt is a directory"),
-        ("g.xyz", "g.xyz has the suffix '.xyz'"),
-        ("g.json", "format json cannot hold a graph"),
-    ],
-)
-def test_output_that_cannot_be(run: Run, tmp_path: Path, name: str, fact: str) -> None:
-    (tmp_path / "folder.txt").mkdir()
-    assert_fails(run("generate", "path", "--n", 3, "-o", tmp_path / name), fact)
-
-
 # -------------------------------------------------------------------------- convert
 
 

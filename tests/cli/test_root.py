@@ -14,7 +14,7 @@ import pytest
 import clmst
 from clmst.algorithms import ALGORITHMS
 from clmst.io import FORMATS
-from tests.cli.results import Run, assert_fine, assert_not_understood
+from tests.cli.results import Run, assert_fine
 
 COMMAND = [sys.executable, "-m", "clmst"]
 
@@ -41,12 +41,6 @@ def test_help_names_every_command(run: Run, flag: str) -> None:
     assert_fine(result)
     for command in ("solve", "verify", "generate", "devices", "bench", "tune"):
         assert f"  {command} " in result.stdout
-
-
-def test_what_is_unknown(run: Run) -> None:
-    assert_not_understood(run("dissolve"), "'dissolve'")
-    assert_not_understood(run("solve", "g.txt", "--fast"), "--fast")
-    assert_not_understood(run("solve"), "FILE")
 
 
 def test_help_imports_nothing_heavy() -> None:

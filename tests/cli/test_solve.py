@@ -15,7 +15,7 @@ import pytest
 import clmst
 from clmst import algorithms
 from clmst.io import read_forest, read_graph
-from tests.cli.results import Run, assert_fails, assert_fine, assert_not_understood
+from tests.cli.results import Run, assert_fails, assert_fine
 from tests.repeated.device_sets import every_device_set
 
 ROUNDS = "filter-boruvka"  # an algorithm that has some
@@ -196,10 +196,6 @@ def test_output_to_stdout_leaves_it_to_the_forest(run: Run, sample: Path) -> Non
     assert "total weight" in result.stderr
 
 
-def test_json_and_forest_both_on_stdout(run: Run, sample: Path) -> None:
-    assert_not_understood(run("solve", sample, "--json", "-o", "-"), "--json", "--output -")
-
-
 @pytest.mark.parametrize("suffix", [".png", ".svg"])
 def test_plot(run: Run, sample: Path, suffix: str) -> None:
     plot = sample.with_suffix(suffix)
@@ -279,24 +275,6 @@ def test_unknown_name(run: Run, sample: Path, option: str, name: str, known: Any
     assert_fails(run("solve", sample, option, name), f"'{name}'", *known)
 
 
-@pytest.mark.parametrize(
-    ("option", "name", "fact"),
-    [
-        ("--output", "none/f.txt", "none/f.txt cannot be written"),
-        ("--output", "folder.txt", "folder.txt is a directory"),
-        ("--output", "f.xyz", "f.xyz has the suffix '.xyz'"),
-        ("--output", "f.gr", "format dimacs cannot hold a forest"),
-        ("--plot", "none/f.png", "none/f.png cannot be written"),
-        ("--plot", "f.xyz", "f.xyz has the suffix '.xyz'"),
-    ],
-)
-def test_output_that_cannot_be(run: Run, sample: Path, option: str, name: str, fact: str) -> None:
-    (sample.parent / "folder.txt").mkdir()
-    result = run("solve", sample, option, sample.parent / name)
-    assert_fails(result, fact)
-    assert result.stdout == ""
-
-
 def test_plot_without_matplotlib(run: Run, sample: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It must say so before the work, not after it."""
     monkeypatch.setitem(sys.modules, "matplotlib", None)
@@ -337,11 +315,3 @@ def test_several_devices_give_the_forest_of_one(
     assert out.read_bytes() == other.read_bytes()
     words = " ".join(run("solve", sample, *named).stdout.split())
     assert f"device {names[0]}, {names[1]} " in words
-
-
-@pytest.mark.parametrize("option", [("--profile",), ("--repeat", "2"), ("--stream",)])
-def test_several_devices_do_not_take_all_options(
-    run: Run, sample: Path, option: tuple[str, ...]
-) -> None:
-    result = run("solve", sample, "--device", "cpu", "--device", "gpu", *option)
-    assert_not_understood(result, f"and {option[0]}, which is for one device")

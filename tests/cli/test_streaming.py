@@ -13,7 +13,7 @@ import pytest
 import clmst
 from clmst.cli.streaming import n_bytes, progress_text
 from clmst.io import read_forest
-from tests.cli.results import Run, assert_fails, assert_fine, assert_not_understood
+from tests.cli.results import Run, assert_fails, assert_fine
 from tests.scale.edges import forest_of_edges, random_edges
 
 N = 40
@@ -106,28 +106,6 @@ def test_what_does_not_fit_is_solved_in_parts(
     assert "clmst: warning: the graph is solved in parts, since it does not fit: 9" in result.stderr
     assert json.loads(result.stdout)["algorithm"] == "stream"
     assert_fails(run("solve", sample, "--profile"), "9 bytes are missing")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--stream"], "--vertices is missing"),
-        (["--stream", "--vertices", N, "--profile"], "--profile does not go with a solve in parts"),
-        (["--stream", "--vertices", N, "--verify"], "--verify does not go with"),
-        (["--stream", "--vertices", N, "--algorithm", "ecl"], "--algorithm does not go with"),
-        (["--memory-limit", "0"], "'0' is no size; it must be as 500MB"),
-        (["--vertices", N], "--vertices is for --stream"),
-    ],
-)
-def test_options_that_contradict(
-    run: Run, pieces: Path, arguments: list[Any], message: str
-) -> None:
-    assert_not_understood(run("solve", pieces, *arguments), message)
-
-
-def test_wrong_vertices(run: Run, pieces: Path, sample: Path) -> None:
-    assert_fails(run("solve", pieces, "--stream", "--vertices", 5), "must be from 0 to below 5")
-    assert_not_understood(run("solve", sample, "--stream", "--vertices", 5), "the graph has 6")
 
 
 @pytest.mark.parametrize(

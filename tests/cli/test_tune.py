@@ -22,7 +22,7 @@ from clmst.runtime.policy import Policy
 from clmst.runtime.tuning import Costs
 from clmst.tune.policy_benchmark import PolicyBenchmark
 from tests.caches import use_own_cache
-from tests.cli.results import Run, assert_fails, assert_fine, assert_not_understood
+from tests.cli.results import Run, assert_fails, assert_fine
 from tests.variants import variants
 
 # What is tuned: the device that is used when none is asked for, whatever it is.
@@ -233,26 +233,9 @@ def test_bad_table_warns_in_one_line_and_is_not_overwritten(
     assert table.read_text() == "{"
 
 
-@pytest.mark.parametrize(
-    ("arguments", "facts"),
-    [
-        (("--parameters", "warp"), ("'warp'", "work_group_size")),
-        (("--device", KIND, "--parameters", "hub_row"), ("hub_row makes no difference to",)),
-        (("--algorithm", "magic"), ("'magic'", "'ecl'")),
-        (("--device", "abacus"), ("'abacus'",)),
-        (("--graph", "none.gr"), ("none.gr is neither a file nor a graph family",)),
-        ((*QUICK[1:], "-o", "."), ("is a directory",)),
-    ],
-)
-def test_what_does_not_exist(run: Run, arguments: tuple[str, ...], facts: tuple[str, ...]) -> None:
-    assert_fails(run("tune", *arguments), *facts)
-
-
-@pytest.mark.parametrize(
-    "arguments", [("--budget", "0"), ("--repeat", "0"), ("--margin", "-1"), ("graph.gr",)]
-)
-def test_what_is_not_understood(run: Run, arguments: tuple[str, ...]) -> None:
-    assert_not_understood(run("tune", *arguments))
+def test_parameter_of_other_kinds_of_device(run: Run) -> None:
+    other = run("tune", "--device", KIND, "--parameters", "hub_row")
+    assert_fails(other, "hub_row makes no difference to")
 
 
 def read_terminal(master: int) -> str:

@@ -13,15 +13,11 @@ from tests.misuse import sweep
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="tests.misuse", description=__doc__)
-    parser.add_argument("--every", type=int, default=1, help="each so many-th call only")
+    parser.add_argument("--every", type=int, default=1, help="the step from call to call")
     parser.add_argument("--only", default="", help="entries whose name has this part")
     parser.add_argument("--json", type=Path, help="where to write what is not as it should be")
-    parser.add_argument("--child", type=Path, help=argparse.SUPPRESS)
-    parser.add_argument("--start", type=int, default=0, help=argparse.SUPPRESS)
+    parser.add_argument("--start", type=int, default=0, help="the number of the first call")
     given = parser.parse_args()
-    if given.child is not None:
-        sweep.child(given.child, start=given.start, every=given.every, only=given.only)
-        return 0
     began = time.perf_counter()
     outcomes = sweep.run(every=given.every, first=given.start, only=given.only)
     for location, count in outcomes.locations().most_common():

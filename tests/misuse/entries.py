@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import fields
+from dataclasses import fields, is_dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,10 +17,9 @@ import clmst
 from clmst import generators, io
 from clmst import primitives as p
 from clmst.algorithms import ALGORITHMS
-from tests.misuse.later import WORLD as W
-from tests.misuse.later import Later, made
 from tests.misuse.look_alikes import LooksLikeIgraph, LooksLikeRustworkx
-from tests.misuse.world import World
+from tests.misuse.world import WORLD as W
+from tests.misuse.world import Later, World, made
 
 Call = tuple[Callable[..., Any], dict[str, Any]]
 # A name, what is called, and valid arguments, each by its name; values of `Later` come anew.
@@ -40,14 +40,37 @@ def entries() -> list[Entry]:
     groups = (_solving, _clusters, _streams, _graphs, _other_libraries, _results, _arrays, _options,
               _files, _repeated, _devices, _generators, entries_of_primitives.every)  # fmt: skip
     return [
-        Entry(name, partial(_made, function, given))
+        Entry(name, partial(_made, name, function, given))
         for group in groups
         for name, function, given in group()
     ]
 
 
-def _made(function: Any, given: Any, world: World) -> Call:
-    return made(function, world), made(given, world)
+# Arguments that are left out: either these or what is given; and private ones.
+_LEFT_OUT = {
+    "read_graph": {"columns"},  # which its file does not have
+    "segmented_reduce, flags": {"offsets"},
+    "segmented_reduce, offsets": {"flags"},
+    "compact, flags": {"predicate"},
+    "compact, predicate": {"flags"},
+    "partition, flags": {"predicate"},
+    "partition, predicate": {"flags"},
+    "Graph.from_edges": {"relabel"},
+    "Device": {"_trusted", "_optimised"},
+}
+
+
+def _made(name: str, function: Any, given: Any, world: World) -> Call:
+    """Return a call with what is given, and all other arguments at their defaults."""
+    call = made(function, world)
+    usual = {}
+    if call.__module__.startswith("clmst") and not is_dataclass(call):
+        usual = {
+            one.name: one.default
+            for one in inspect.signature(call).parameters.values()
+            if one.default is not one.empty and one.name not in _LEFT_OUT.get(name, ())
+        }
+    return call, usual | made(given, world)
 
 
 def fields_of(record: Any) -> Later:
@@ -61,27 +84,18 @@ def fields_of(record: Any) -> Later:
 
 
 def _solving() -> Iterator[Valid]:
-    common = dict(algorithm="auto", device=None, devices=None, options=None, keep_on_device=False,
-                  profile=False, verify=False, symmetrize=False, weight="weight")  # fmt: skip
+    graph = dict(graph=W.graph)
     for solve in (clmst.minimum_spanning_forest, clmst.maximum_spanning_forest):
-        yield solve.__name__, solve, dict(graph=W.graph, **common)
+        yield solve.__name__, solve, graph
     seeds = Later(lambda w: np.resize([1] + [0] * 9, w.forest.n_vertices))
-    segments = dict(graph=W.forest, seeds=seeds, device=None)
+    segments = dict(graph=W.forest, seeds=seeds)
     yield "seeded_segmentation", clmst.seeded_segmentation, segments
-    drop_in = clmst.csgraph.minimum_spanning_tree
-    yield "csgraph", drop_in, dict(csgraph=W.matrix, overwrite=False)
-    either = dict(symmetrize=False)
-    graph = dict(graph=W.graph, **either)
-    named = dict(**graph, weight="weight")
-    yield "to_device", clmst.to_device, dict(**named, device=None)
-    yield (
-        "core_distances",
-        clmst.core_distances,
-        dict(points=np.zeros((3, 2)), min_samples=2, device=None),
-    )
-    yield "core_numbers", clmst.core_numbers, dict(**graph, device=None)
-    yield "kruskal", clmst.kruskal, dict(**named, maximum=False)
-    yield "verify", clmst.verify, dict(**named, forest=W.forest)
+    yield "csgraph", clmst.csgraph.minimum_spanning_tree, dict(csgraph=W.matrix)
+    yield "to_device", clmst.to_device, graph
+    yield "core_distances", clmst.core_distances, dict(points=np.zeros((3, 2)), min_samples=2)
+    yield "core_numbers", clmst.core_numbers, graph
+    yield "kruskal", clmst.kruskal, graph
+    yield "verify", clmst.verify, dict(**graph, forest=W.forest)
 
     def pair(w: World) -> list[clmst.Device]:
         other = w.other_device
@@ -105,14 +119,15 @@ def _solving() -> Iterator[Valid]:
 
 def _clusters() -> Iterator[Valid]:
     cluster = clmst.cluster
-    given = dict(X=np.eye(4), metric="euclidean", metric_params=None, device=None)
+    X = np.eye(4)
+    given = dict(X=X, metric="euclidean", metric_params=None, device=None)
 
     def fit(kind: Any, X: Any, **parameters: Any) -> Any:
         return kind(**parameters).fit(X)
 
     single, density = partial(fit, cluster.SingleLinkage), partial(fit, cluster.HDBSCAN)
-    lists = dict(**given, neighbours=np.array([[1], [0], [3], [2]]), join="connected")
-    yield "cluster.single_linkage", cluster.single_linkage, dict(**lists, join_components=False)
+    lists = dict(X=X, neighbours=np.array([[1], [0], [3], [2]]))
+    yield "cluster.single_linkage", cluster.single_linkage, lists
     yield "cluster.neighbour_forest", cluster.neighbour_forest, lists
     yield (
         "cluster.SingleLinkage",
@@ -135,17 +150,13 @@ def _clusters() -> Iterator[Valid]:
 
 def _streams() -> Iterator[Valid]:
     chunk = ([0, 1], [1, 2], np.array([3, 4]))
-    common = dict(n_vertices=3, device=None, memory_limit=1 << 20, maximum=False,
-                  columns=("u", "v", "w"))  # fmt: skip
+    common = dict(n_vertices=3, memory_limit=1 << 20, columns=("u", "v", "w"))
     yield "stream_minimum_spanning_forest", clmst.stream_minimum_spanning_forest, dict(
         **common, chunks=[chunk], checkpoint=W.graph_file.with_name("checkpoint"),
         on_progress=print, n_edges=2,
     )  # fmt: skip
-    yield (
-        "dask",
-        clmst.dask.minimum_spanning_forest,
-        dict(**common, edges=[chunk, chunk], edge_id=None, split_every=2),
-    )
+    many = dict(**common, edges=[chunk, chunk], split_every=2)
+    yield "dask", clmst.dask.minimum_spanning_forest, many
 
     def solve(device: Any, **given: Any) -> Any:
         return clmst.stream_minimum_spanning_forest(
@@ -191,18 +202,15 @@ def _graphs() -> Iterator[Valid]:
     yield (
         "Graph.from_edges",
         graph.from_edges,
-        dict(u=[0, 0, 1], v=[1, 2, 2], w=w3, n_vertices=3, merge_parallel=False, coordinates=zeros),
+        dict(u=[0, 0, 1], v=[1, 2, 2], w=w3, n_vertices=3, coordinates=zeros),
     )
     yield "Graph.from_edges, relabelled", _relabelled, dict(relabel=True)
-    masked = dict(matrix=np.ma.ones((3, 3)), symmetrize=False)
-    yield "Graph.from_masked", graph.from_masked, masked
-    networkx = dict(G=W.forest.to_networkx(), weight="weight")
-    yield "Graph.from_networkx", graph.from_networkx, networkx
+    yield "Graph.from_masked", graph.from_masked, dict(matrix=np.ma.ones((3, 3)))
+    yield "Graph.from_networkx", graph.from_networkx, dict(G=W.forest.to_networkx())
     yield "Graph.from_pandas", graph.from_pandas, dict(frame=W.forest.to_pandas(), **columns)
     yield "Graph.from_arrow", graph.from_arrow, dict(table=W.forest.to_pandas(), **columns)
-    image = dict(image=np.eye(4), connectivity=1, channel_axis=None, mask=None)
-    yield "Graph.from_image", graph.from_image, image
-    yield "Graph.read", graph.read, dict(path=W.graph_file, format=None, columns=None)
+    yield "Graph.from_image", graph.from_image, dict(image=np.eye(4))
+    yield "Graph.read", graph.read, dict(path=W.graph_file)
     for field in ("indptr", "indices", "weights", "is_symmetric", "edge_ids", "n_input",
                   "vertex_labels", "coordinates"):  # fmt: skip
         yield "Graph.replace", Later(_use_replaced), {field: getattr(W.graph, field)}
@@ -231,7 +239,7 @@ def _other_libraries() -> Iterator[Valid]:
     of_rustworkx: Any = Later(
         lambda _: LooksLikeRustworkx(edges, weights, nodes=three, edge_indices=three)
     )
-    yield "Graph.from_igraph", clmst.Graph.from_igraph, dict(G=of_igraph, weight="weight")
+    yield "Graph.from_igraph", clmst.Graph.from_igraph, dict(G=of_igraph)
     given = dict(G=of_rustworkx, weight_fn=lambda x: x)
     yield "Graph.from_rustworkx", clmst.Graph.from_rustworkx, given
     has = dict(edges=edges, weight=2.0, name="a", n=3, directed=False)
@@ -279,24 +287,23 @@ def _csr_arrays(world: World) -> dict[str, Any]:
 
 
 def _results() -> Iterator[Valid]:
-    forest, either = W.forest, dict(join_components=False, device=None)
+    forest = W.forest
     yield "Forest", Later(_use_forest), fields_of(forest)
     yield "Forest.to_networkx", forest.to_networkx, dict(weight="weight")
     yield "Forest.to_pandas", forest.to_pandas, dict(columns=("a", "b", "c"), edge_id="d")
-    yield "Forest.linkage", forest.linkage, either
-    yield "Forest.dendrogram_to_networkx", forest.dendrogram_to_networkx, either
-    yield "Forest.cut", forest.cut, dict(height=2, k=None)
-    yield "Forest.cut, so many", forest.cut, dict(height=None, k=2)
+    yield "Forest.linkage", forest.linkage, {}
+    yield "Forest.dendrogram_to_networkx", forest.dendrogram_to_networkx, {}
+    yield "Forest.cut", forest.cut, dict(height=2)
+    yield "Forest.cut, into components", forest.cut, dict(k=2)
     yield "Forest.path", forest.path, dict(u=0, v=1)
-    claim = dict(graph=W.graph, symmetrize=False, weight="weight")
-    yield "Forest.verify", forest.verify, claim
+    yield "Forest.verify", forest.verify, dict(graph=W.graph)
     table = Later(lambda w: np.zeros((w.graph.n_input, 2)))
     yield "Forest.rows", forest.rows, dict(table=table)
     resident: Any = Later(_device_forest)
     yield "DeviceForest", _use_device_forest, fields_of(resident)
     yield "DeviceForest.with_stats", resident.with_stats, dict(stats={"a": 1})
     yield "DeviceGraph", _use_device_graph, fields_of(W.device_graph)
-    upload = dict(graph=W.graph, device=W.device, wait=True)
+    upload = dict(graph=W.graph, device=W.device)
     yield "DeviceGraph.upload", clmst.DeviceGraph.upload, upload
     yield "DeviceGraph.from_arrays", clmst.DeviceGraph.from_arrays, Later(_csr_arrays)
     yield "DeviceGraph.weight_defines", W.device_graph.weight_defines, dict(maximum=False)
@@ -326,8 +333,8 @@ def _arrays() -> Iterator[Valid]:
     array, words = clmst.DeviceArray, W.words()
     theirs = Later(lambda w: cl_array.to_device(w.device.queue, np.ones(3)))
     yield "DeviceArray", _use_device_array, Later(_array_fields)
-    yield "DeviceArray.empty", array.empty, dict(size=4, dtype="u4", device=None)
-    yield "DeviceArray.from_host", array.from_host, dict(values=[1, 2], device=None)
+    yield "DeviceArray.empty", array.empty, dict(size=4, dtype="u4")
+    yield "DeviceArray.from_host", array.from_host, dict(values=[1, 2])
     yield "DeviceArray.from_pyopencl", array.from_pyopencl, dict(array=theirs, device=W.device)
     yield "DeviceArray.to_pyopencl", words.to_pyopencl, dict(queue=W.device.queue)
     yield "DeviceArray.in_context", array.in_context, dict(values=words, device=W.device)
@@ -361,20 +368,19 @@ def _table_of(world: World) -> Path:
 
 
 def _files() -> Iterator[Valid]:
-    graph = dict(graph=W.graph, format=None, symmetrize=False)
-    yield "read_graph", clmst.read_graph, dict(path=W.graph_file, format=None)
+    yield "read_graph", clmst.read_graph, dict(path=W.graph_file)
     yield (
         "read_graph, columns",
         clmst.read_graph,
         dict(path=Later(_table_of), format="csv", columns=("source", "target", "weight")),
     )
-    yield "read_points", clmst.read_points, dict(path=W.points_file, format=None, metric=None)
-    yield "read_forest", io.read_forest, dict(**graph, path=W.forest_file)
+    yield "read_points", clmst.read_points, dict(path=W.points_file)
+    yield "read_forest", io.read_forest, dict(graph=W.graph, path=W.forest_file)
     for suffix in ("gr", "mtx", "graph", "egr", "npz", "txt", "stp"):
-        given = dict(**graph, path=Path(f"written.{suffix}"))
+        given = dict(graph=W.graph, path=Path(f"written.{suffix}"))
         yield f"write_graph .{suffix}", clmst.write_graph, given
     for suffix in ("npz", "mtx", "txt", "json"):
-        given = dict(forest=W.forest, format=None, path=Path(f"written.{suffix}"))
+        given = dict(forest=W.forest, path=Path(f"written.{suffix}"))
         yield f"write_forest .{suffix}", clmst.write_forest, given
 
 
@@ -401,16 +407,12 @@ def _repeated() -> Iterator[Valid]:
     )
     of_matrix: Any = Later(lambda w: clmst.RepeatedSolver(w.matrix, devices=w.device))
     made = dict(graph=W.graph, maximum=False, algorithm="auto", options=None)
-    more = dict(devices=None, strategy="auto", warm_start=True, symmetrize=False)
-    switches = dict(keep_on_device=False, profile=False, verify=False)
     weights = np.ones(31, np.int32)
-    yield "RepeatedSolver", clmst.RepeatedSolver, dict(**made, **more)
+    yield "RepeatedSolver", clmst.RepeatedSolver, dict(graph=W.graph)
     yield "RepeatedSolver, solved", _solved_by, made
-    yield "RepeatedSolver.solve", solver.solve, dict(weights=weights, **switches)
-    coordinates = dict(weights=np.eye(5, 2), **switches)
-    yield "RepeatedSolver.solve of points", of_points.solve, coordinates
-    changes = dict(edge_ids=[0, 1], weights=[5, 6], **switches)
-    yield "RepeatedSolver.update", solver.update, changes
+    yield "RepeatedSolver.solve", solver.solve, dict(weights=weights)
+    yield "RepeatedSolver.solve of points", of_points.solve, dict(weights=np.eye(5, 2))
+    yield "RepeatedSolver.update", solver.update, dict(edge_ids=[0, 1], weights=[5, 6])
     yield (
         "RepeatedSolver.solve_many",
         Later(_every_round),
@@ -418,14 +420,13 @@ def _repeated() -> Iterator[Valid]:
     )
     one_round = Later(lambda w: lambda one: list(_solver(w).solve_many([one])))
     yield "RepeatedSolver.solve_many, one of", one_round, dict(one=weights)
-    given = dict(matrix=W.matrix, symmetrize=False)
-    yield "RepeatedSolver.weights_of", of_matrix.weights_of, given
+    yield "RepeatedSolver.weights_of", of_matrix.weights_of, dict(matrix=W.matrix)
 
 
 def _devices() -> Iterator[Valid]:
     device, tuning = W.device, dict(tuning=W.device.policy)
-    yield "get_device", clmst.get_device, dict(device=None)
-    opened = dict(cl_device=device.cl_device, queue=device.queue, without=(), **tuning)
+    yield "get_device", clmst.get_device, {}
+    opened = dict(cl_device=device.cl_device, queue=device.queue, **tuning)
     yield "Device", clmst.Device, opened
     forced = Later(lambda w: lambda **given: w.device.forcing_off(*given.values()))
     yield "Device.forcing_off", forced, dict(name="lanes")
@@ -457,10 +458,10 @@ def _generators() -> Iterator[Valid]:
         **{name: {"n": 9} for name in ("path", "star", "complete")},
     }
     for name, family in generators.FAMILIES.items():
-        known = valid.get(name, {})
-        needed: dict[str, Any] = {q.name: q.default for q in family.parameters if not q.required}
-        for q in family.parameters:
-            if q.required and not known:
-                needed[q.name] = (1, 2) if q.type is tuple else 9
-        yield f"generators.{name}", family.function, needed | known
+        needed: dict[str, Any] = valid.get(name) or {
+            one.name: (1, 2) if one.type is tuple else 9
+            for one in family.parameters
+            if one.required
+        }
+        yield f"generators.{name}", family.function, needed
     yield "generate", clmst.generate, dict(kind="path", n=9)

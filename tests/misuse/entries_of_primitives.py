@@ -12,14 +12,13 @@ from clmst import drawing
 from clmst import primitives as p
 from clmst.points import condensed
 from clmst.runtime.launcher import Launcher
-from tests.misuse.later import WORLD as W
-from tests.misuse.later import Later
-from tests.misuse.world import World
+from tests.misuse.world import WORLD as W
+from tests.misuse.world import Later, World
 
 Valid = tuple[str, Any, dict[str, Any]]
 
 LAUNCH: Any = Later(lambda w: Launcher(w.device, w.device.queue))
-ENDS = dict(strategy="parallel", launch=LAUNCH)
+ENDS = dict(launch=LAUNCH)
 U4 = np.dtype("u4")
 
 
@@ -78,7 +77,7 @@ def _scans() -> Iterator[Valid]:
     chosen = dict(strategy="reduce-then-scan", launch=LAUNCH)
     for scan in (p.exclusive_scan, p.inclusive_scan):
         yield scan.__name__, scan, dict(**common, total=W.empty(1), **chosen)
-    yield "segmented_scan", p.segmented_scan, dict(**common, **flags, exclusive=False, **ENDS)
+    yield "segmented_scan", p.segmented_scan, dict(**common, **flags, **ENDS)
     yield "segmented_reduce, flags", p.segmented_reduce, dict(**common, **flags, **ENDS)
     offsets = dict(offsets=W.words(9))
     yield "segmented_reduce, offsets", p.segmented_reduce, dict(**common, **offsets, **ENDS)
@@ -104,9 +103,9 @@ def _moves() -> Iterator[Valid]:
     for move in (p.gather, p.scatter):
         given = dict(values=W.words(), indices=W.words(), out=W.empty(), launch=LAUNCH)
         yield move.__name__, move, given
-    bits = dict(key_bits=3, start_bit=0, values=W.words(), values_out=W.empty())
+    bits = dict(key_bits=3, values=W.words(), values_out=W.empty())
     yield "split", p.split, dict(records=W.words(), **bits, out=W.empty(), **ENDS)
-    keys = dict(keys=W.words(), descending=False)
+    keys = dict(keys=W.words())
     yield "sort", p.sort, dict(**keys, out=W.empty(), **ENDS)
     yield "sort_by_key", p.sort_by_key, dict(**keys, **bits, keys_out=W.empty(), **ENDS)
     yield "argsort", p.argsort, dict(**keys, out=W.empty(), **ENDS)
@@ -120,7 +119,7 @@ def _maps() -> Iterator[Valid]:
 
 
 def _drawing() -> Iterator[Valid]:
-    common = dict(graph=W.graph, path="drawn.png", title="a", max_edges=10, symmetrize=False)
+    common = dict(graph=W.graph, path="drawn.png", title="a", max_edges=10)
     yield "draw_forest", drawing.draw_forest, dict(**common, forest=W.forest)
     yield (
         "draw_change",
@@ -136,4 +135,4 @@ def _drawing() -> Iterator[Valid]:
     tree = np.array([(2, 0, 1.0, 1), (2, 1, 2.0, 1)], condensed.ROW)
     shown = dict(tree=tree, path="tree.png", selected=[2], title="a")
     yield "draw_condensed_tree", drawing.draw_condensed_tree, shown
-    yield "layout", drawing.layout, dict(graph=W.graph, symmetrize=False)
+    yield "layout", drawing.layout, dict(graph=W.graph)

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 import tempfile
-import time
 import traceback
 import warnings
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import chdir, suppress
 from dataclasses import dataclass, field
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +17,9 @@ import clmst
 from tests.misuse.entries import Entry, entries
 from tests.misuse.values import odd_values
 from tests.misuse.world import World
+from tests.prove.run import Child
+from tests.unoptimised import compile_quickly
 
-# What a child runs: a module, and its arguments.
-MODULES = ("tests.misuse",)
 HANGS_AFTER = 20.0  # seconds without an outcome
 # A callable of the caller's that is called, and raises: its error is the caller's.
 CALLERS_OWN = {
@@ -52,6 +50,13 @@ class Outcomes:
     def calls(self) -> int:
         return self.returned + self.refused + len(self.foreign) + len(self.ended)
 
+    def count(self, call: dict[str, Any], outcome: dict[str, Any]) -> None:
+        """Note what became of a call."""
+        self.returned += outcome["outcome"] == "returned"
+        self.refused += outcome["outcome"] == "refused"
+        if outcome["outcome"] == "foreign":
+            self.foreign.append(call | outcome)
+
     def locations(self) -> Counter[str]:
         return Counter(one["location"] for one in self.foreign)
 
@@ -70,80 +75,43 @@ def cases() -> Iterator[tuple[int, Entry, str, str]]:
 _WORLD = World()
 
 
-def run(
-    *, every: int = 1, first: int = 0, only: str = "", seconds: float = HANGS_AFTER
-) -> Outcomes:
+def run(*, every: int = 1, first: int = 0, only: str = "", is_optimised: bool = True) -> Outcomes:
     """Make each `every`-th call, from number `first` on, in children; return the outcomes."""
     outcomes = Outcomes()
     with tempfile.TemporaryDirectory() as folder:
-        start: int | None = first
-        while start is not None:
-            command = ["--start", str(start), "--every", str(every), "--only", only]
-            tried = _run_child(outcomes, Path(folder), command, seconds)
-            start = None if tried is None else tried + every
-    return outcomes
+        while True:
+            child = Child(_make_calls, Path(folder), None, first, every, only, is_optimised)
+            tried: dict[str, Any] | None = {}
+            with suppress(EOFError):
+                while tried is not None and child.connection.poll(HANGS_AFTER):
+                    tried, outcome = child.connection.recv()
+                    if outcome:
+                        outcomes.count(tried or {}, outcome)
+            words = child.stop()
+            if tried is None:
+                return outcomes
+            if not tried:
+                raise RuntimeError(f"a child ended before its first call: {words}")
+            outcomes.ended.append({**tried, "by": words})
+            first = int(tried["number"]) + every
 
 
-def _run_child(outcomes: Outcomes, folder: Path, options: list[str], seconds: float) -> int | None:
-    """Make calls in one child until it ends; return the number that ended it, if one did."""
-    report = folder / "report.jsonl"
-    report.write_text("")
-    command = [sys.executable, "-m", *MODULES, "--child", str(report), *options]
-    log = (folder / "log.txt").open("w")
-    with log, subprocess.Popen(command, stdout=log, stderr=log) as child:
-        size, since = 0, time.monotonic()
-        while child.poll() is None:
-            time.sleep(0.05)
-            if (now := report.stat().st_size) != size:
-                size, since = now, time.monotonic()
-            elif time.monotonic() - since > seconds:
-                child.kill()
-    lines = [json.loads(line) for line in report.read_text().splitlines()]
-    tried = None
-    for line in lines:
-        if line["outcome"] == "tried":
-            tried = line
-        else:
-            tried = None
-            _count(outcomes, line)
-    if lines and lines[-1]["outcome"] == "done":
-        return None
-    if tried is None:
-        said = (folder / "log.txt").read_text()[-2000:]
-        raise RuntimeError(f"a child ended by {child.returncode} between two calls:\n{said}")
-    outcomes.ended.append({**tried, "by": child.returncode})
-    return int(tried["number"])
-
-
-def _count(outcomes: Outcomes, line: dict[str, Any]) -> None:
-    if line["outcome"] == "returned":
-        outcomes.returned += 1
-    elif line["outcome"] == "refused":
-        outcomes.refused += 1
-    elif line["outcome"] == "foreign":
-        outcomes.foreign.append(line)
-
-
-def child(report: Path, *, start: int, every: int, only: str) -> None:
-    """Make calls, and write what becomes of each; the working folder is a new one."""
-    import os
-
+def _make_calls(
+    connection: Connection, first: int, every: int, only: str, is_optimised: bool
+) -> None:
+    """Send each call before it is made, and then what became of it; None at the end."""
+    if not is_optimised:
+        compile_quickly()
     values = odd_values()
     warnings.simplefilter("ignore")
-    with report.open("a", buffering=1) as out, tempfile.TemporaryDirectory() as folder:
-        os.chdir(folder)
-
-        def note(**line: Any) -> None:
-            out.write(json.dumps(line) + "\n")
-
+    with tempfile.TemporaryDirectory() as folder, chdir(folder):
         for number, entry, argument, value in cases():
-            if number < start or (number - start) % every or only not in entry.name:
+            if number < first or (number - first) % every or only not in entry.name:
                 continue
             call = {"number": number, "entry": entry.name, "argument": argument, "value": value}
-            note(outcome="tried", **call)
-            note(**call, **outcome_of(entry, argument, values[value](_WORLD)))
-        note(outcome="done")
-        os.chdir("/")
+            connection.send((call, None))
+            connection.send((call, outcome_of(entry, argument, values[value](_WORLD))))
+    connection.send((None, None))
 
 
 def outcome_of(entry: Entry, argument: str, value: Any) -> dict[str, Any]:

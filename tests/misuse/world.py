@@ -1,8 +1,9 @@
-"""What valid calls need: a device, small graphs, files."""
+"""What valid calls need: a device, small graphs, files; and values that are made of these later."""
 
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -81,3 +82,30 @@ class World:
 
     def empty(self, length: int = 8, dtype: Any = np.uint32) -> clmst.DeviceArray:
         return clmst.DeviceArray.empty(length, dtype, self.device)
+
+
+class Later:
+    """A value that is there once the world is: its attributes and calls are, too."""
+
+    def __init__(self, of: Callable[[World], Any]) -> None:
+        self._of = of
+
+    def __getattr__(self, name: str) -> Later:
+        return Later(lambda world: getattr(self._of(world), name))
+
+    def __call__(self, *args: Any, **named: Any) -> Later:
+        return Later(lambda world: self._of(world)(*made(args, world), **made(named, world)))
+
+
+def made(given: Any, world: World) -> Any:
+    """Return a value with all that comes later put in place; lists and mappings are new ones."""
+    if isinstance(given, Later):
+        return given._of(world)
+    if type(given) is dict:
+        return {name: made(value, world) for name, value in given.items()}
+    if type(given) in (list, tuple):
+        return type(given)(made(value, world) for value in given)
+    return given
+
+
+WORLD: Any = Later(lambda world: world)

@@ -27,12 +27,12 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from tests.prove import failures, report
+from tests.prove import failures
 from tests.prove.cases import SUBJECTS, DeviceVariants, Outcome, Plan
 from tests.prove.cases import run as run_case
 from tests.prove.plants import FAULTS
 from tests.prove.run import Run, in_child, wait_for
-from tests.prove.state import FAILURES, State
+from tests.prove.state import FAILURES, State, table
 
 _SHRUNK = 5  # failures that a run shrinks
 
@@ -74,7 +74,7 @@ def main(arguments: list[str] | None = None) -> int:
     if any(name in (given.device or "").lower() for name in ("rusticl", "llvmpipe")):
         os.environ["RUSTICL_ENABLE"] = "llvmpipe"
     if given.report:
-        print(report.table([State.load(path) for path in given.report]))
+        print(table([State.load(path) for path in given.report]))
         return 0
     if given.reproduce:
         return _reproduce(given)

@@ -1,4 +1,4 @@
-"""What subjects are compared with: core numbers, merges and cuts in plain Python."""
+"""What subjects are compared with: merges in plain Python, and SciPy's components."""
 
 from __future__ import annotations
 
@@ -6,37 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
 
 from clmst import Forest
 from clmst.core.weight_keys import Array
-from tests.prove.sample import Sample
-
-
-def core_numbers(sample: Sample) -> Array:
-    """Return the core number of each vertex: the least degree is peeled off, over and over."""
-    beside: list[list[int]] = [[] for _ in range(sample.n)]
-    for a, b in zip(sample.u.tolist(), sample.v.tolist(), strict=True):
-        if a != b:
-            beside[a].append(b)
-            beside[b].append(a)
-    degree = [len(one) for one in beside]
-    waiting: list[list[int]] = [[] for _ in range(max(degree, default=0) + 1)]
-    for vertex, count in enumerate(degree):
-        waiting[count].append(vertex)
-    numbers, level = [-1] * sample.n, 0
-    while level < len(waiting):
-        if not waiting[level]:
-            level += 1
-            continue
-        vertex = waiting[level].pop()
-        if numbers[vertex] >= 0:
-            continue
-        numbers[vertex] = level
-        for other in beside[vertex]:
-            if numbers[other] < 0 and degree[other] > level:
-                degree[other] -= 1
-                waiting[degree[other]].append(other)
-    return np.array(numbers, np.uint32)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -101,37 +75,7 @@ def merges(forest: Forest) -> Merged:
 
 def labels_at(forest: Forest, joined: Array) -> Array:
     """Return the components that some edges of a forest make, numbered by their least vertices."""
-    above = list(range(forest.n_vertices))
-
-    def root(x: int) -> int:
-        while above[x] != x:
-            x = above[x]
-        return x
-
-    for edge in forest.edges[joined].tolist():
-        a, b = sorted(map(root, edge))
-        above[b] = a
-    roots = [root(x) for x in range(forest.n_vertices)]
-    found: Array = np.unique(roots, return_inverse=True)[1]
-    return found
-
-
-def path_between(edges: list[tuple[int, int]], a: int, b: int) -> list[int]:
-    """Return which edges of a forest are on the path between two vertices of one tree."""
-    beside: dict[int, list[tuple[int, int]]] = {}
-    for index, (x, y) in enumerate(edges):
-        beside.setdefault(x, []).append((y, index))
-        beside.setdefault(y, []).append((x, index))
-    came: dict[int, tuple[int, int]] = {a: (a, -1)}
-    waiting = [a]
-    while waiting and b not in came:
-        x = waiting.pop()
-        for y, index in beside.get(x, []):
-            if y not in came:
-                came[y] = (x, index)
-                waiting.append(y)
-    found = []
-    while b != a:
-        b, index = came[b]
-        found.append(index)
+    n, (u, v) = forest.n_vertices, forest.edges[joined].T
+    matrix = sparse.coo_array((np.ones(u.size), (u, v)), shape=(n, n))
+    found: Array = connected_components(matrix, directed=False)[1]
     return found

@@ -78,7 +78,7 @@ def test_device_gives_the_table(variant: Variant, algorithm: str) -> None:
 @pytest.mark.slow
 def test_simulator_gives_the_table(tmp_path: Path) -> None:
     """Oclgrind, which shares no compiler's back end with any other; tiny inputs."""
-    outcome = simulate(tmp_path, "tests.prove.hashed_in_simulator", finds_uninitialized=False)
+    outcome = simulate(tmp_path, "tests.simulated", "hashes", finds_uninitialized=False)
     found = json.loads(outcome.printed)
     assert found["forests"] >= 20
     assert found["differing"] == []

@@ -13,11 +13,12 @@ import numpy as np
 import pytest
 
 from clmst import Device, Graph, kruskal, primitives
+from tests.cores import core_numbers
 from tests.prove import __main__ as command
 from tests.prove import cases, failures
 from tests.prove.cases import REST, SUBJECTS, Case, DeviceVariants, Plan
 from tests.prove.draws import Draws
-from tests.prove.plain import core_numbers, labels_at, merges
+from tests.prove.plain import labels_at, merges
 from tests.prove.primitives import bench as benches
 from tests.prove.primitives.case import PER_KIND, PrimitiveCase, kinds
 from tests.prove.primitives.kinds import SIZES
@@ -139,7 +140,7 @@ def test_plain_answers() -> None:
     """Two triangles that share a vertex, a tail, a loop and a vertex alone."""
     u, v = np.array([[0, 1], [1, 2], [0, 2], [2, 3], [3, 4], [2, 4], [4, 5], [5, 5]]).T
     drawn = replace(Plan(seed=1, block=8).case(0).sample, n=7, u=u, v=v, w=np.arange(8.0))
-    assert core_numbers(drawn).tolist() == [2, 2, 2, 2, 2, 1, 0]
+    assert core_numbers(7, u, v).tolist() == [2, 2, 2, 2, 2, 1, 0]
     forest = kruskal(Graph.from_edges(u, v, drawn.w, n_vertices=7))
     assert labels_at(forest, forest.weights <= 3).tolist() == [0, 0, 0, 0, 1, 2, 3]
     rows = merges(forest).linkage().tolist()

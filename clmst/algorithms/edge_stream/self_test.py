@@ -22,7 +22,7 @@ from clmst.runtime.kernel_family import Answer, Case
 from clmst.runtime.launcher import Launcher
 
 # Known graphs, and the edges of a chunk.
-_SIZES: tuple[tuple[Size, int], ...] = (("tiny", 7), ("small", 500), ("heavy", 1 << 14))
+CHUNKED: tuple[tuple[Size, int], ...] = (("tiny", 7), ("small", 500), ("heavy", 1 << 14))
 _MOST_PASSES = 32  # each halves the components of a graph of at most 2**32 vertices
 
 
@@ -34,7 +34,7 @@ def reductions(device: Device, case: Case) -> Iterator[Answer]:
     """
     launch, maximum, dtype = Launcher(device, device.queue), bool(case.maximum), case.dtype
 
-    for size, rows in _SIZES:
+    for size, rows in CHUNKED:
         n = known_graph(size).ranks.n_vertices
         edges = _generated(size, dtype, device)
         reducer = EdgeReducer(
@@ -74,7 +74,7 @@ def _chunks(edges: GeneratedEdges, rows: int, launch: Launcher) -> Iterator[Edge
 def passes(device: Device, case: Case) -> Iterator[Answer]:
     """Yield forests of known graphs by passes over chunks of their edges."""
     launch, maximum, dtype = Launcher(device, device.queue), bool(case.maximum), case.dtype
-    for size, rows in _SIZES:
+    for size, rows in CHUNKED:
         chunks = list(_chunks(_generated(size, dtype, device), rows, launch))
         run = EdgePasses(
             n_vertices=known_graph(size).ranks.n_vertices, dtype=dtype, launch=launch, rows=rows,

@@ -1,0 +1,110 @@
+"""What each command refuses: a command line that means nothing, and what there is not."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.cli.results import Run, assert_fails, assert_not_understood
+
+# Command lines that click refuses with the usage; and words of the complaint.
+MEANINGLESS = [
+    ("dissolve", "'dissolve'"),
+    ("bench --repeat 3", "--repeat 3 is fewer than 9; with --quick it may be"),
+    ("bench --repeat 0", "--repeat"),
+    ("bench --what times,speed", "'speed' is none of times, ablation"),
+    ("bench --peer cub", "'cub' is no NAME=COMMAND, nor one of scipy, networkx"),
+    ("bench --peer a=b --peer a=c", "several peers are called a"),
+    ("bench --peer 'clmst auto=b'", "such names are clmst's own"),
+    ("bench --peer-timeout 0", "--peer-timeout"),
+    ("bench --vertices 1,x", "'x' is no positive number"),
+    ("bench --degrees 0", "'0' is no positive number"),
+    ("bench --resume", "--resume goes on with the file of --json"),
+    ("bench --merge", "--merge takes files"),
+    ("bench --merge a.json --resume", "nothing to --resume"),
+    ("generate path --n many -o g.txt", "n is 'many'; it must be int"),
+    ("generate circulant --n 9 --offsets '1;2' -o g.txt", "it must be comma-separated integers"),
+    ("generate path --n 9 --weights heavy -o g.txt", "'heavy'"),
+    ("generate path --n 9 --rows 3 -o g.txt", "--rows"),
+    ("generate blob -o g.txt", "'blob'"),
+    ("generate path -o g.txt", "'--n'"),
+    ("generate path --n 3", "--output"),
+    ("solve g.txt --fast", "--fast"),
+    ("solve", "FILE"),
+    ("solve sample.txt --json -o -", "--output -"),
+    ("solve sample.txt --device cpu --device gpu --profile", "--profile, which is for one"),
+    ("solve sample.txt --device cpu --device gpu --repeat 2", "--repeat, which is for one"),
+    ("solve sample.txt --device cpu --device gpu --stream", "--stream, which is for one"),
+    ("solve edges.npy --stream", "--vertices is missing"),
+    (
+        "solve edges.npy --stream --vertices 9 --profile",
+        "--profile does not go with a solve in",
+    ),
+    ("solve edges.npy --stream --vertices 9 --verify", "--verify does not go with"),
+    ("solve edges.npy --stream --vertices 9 --algorithm ecl", "--algorithm does not go with"),
+    ("solve edges.npy --memory-limit 0", "'0' is no size; it must be as 500MB"),
+    ("solve edges.npy --vertices 9", "--vertices is for --stream"),
+    ("solve sample.txt --stream --vertices 5", "the graph has 6"),
+    ("tune --budget 0", "--budget"),
+    ("tune --repeat 0", "--repeat"),
+    ("tune --margin -1", "--margin"),
+    ("tune graph.gr", "graph.gr"),
+    ("verify sample.txt", "FOREST"),
+]
+# Command lines that ask for what there is not, or cannot be.
+IMPOSSIBLE = [
+    ("bench rmat61 -q", "'rmat61'"),
+    ("bench --device 'no such device' -q", "no device matches"),
+    ("bench --algorithm kruskal -q", "no algorithm is called 'kruskal'"),
+    ("bench random-4-d2 --what degree --degree-vertices 1 -q", "must be"),
+    ("generate path --n -3 -o g.txt", "n is -3"),
+    ("generate complete --n 1000000 -o g.txt", "499999500000 edges"),
+    ("generate path --n 3 -o g.txt --format gml", "'gml'"),
+    ("generate path --n 3 -o g.txt --format gml", "dimacs"),
+    ("generate path --n 3 -o none/g.txt", "none/g.txt cannot be written"),
+    ("generate path --n 3 -o folder.txt", "folder.txt is a directory"),
+    ("generate path --n 3 -o g.xyz", "g.xyz has the suffix '.xyz'"),
+    ("generate path --n 3 -o g.json", "format json cannot hold a graph"),
+    ("solve sample.txt --output none/f.txt", "none/f.txt cannot be written"),
+    ("solve sample.txt --output folder.txt", "folder.txt is a directory"),
+    ("solve sample.txt --output f.xyz", "f.xyz has the suffix '.xyz'"),
+    ("solve sample.txt --output f.gr", "format dimacs cannot hold a forest"),
+    ("solve sample.txt --plot none/f.png", "none/f.png cannot be written"),
+    ("solve sample.txt --plot f.xyz", "f.xyz has the suffix '.xyz'"),
+    ("solve edges.npy --stream --vertices 5", "must be from 0 to below 5"),
+    ("tune --parameters warp", "'warp'"),
+    ("tune --parameters warp", "work_group_size"),
+    ("tune --algorithm magic", "'magic'"),
+    ("tune --algorithm magic", "'ecl'"),
+    ("tune --device abacus", "'abacus'"),
+    ("tune --graph none.gr", "none.gr is neither a file nor a graph family"),
+    ("tune --graph grid:rows=20,columns=20 --repeat 2 -o .", "is a directory"),
+]
+
+
+@pytest.fixture
+def files(sample: Path, monkeypatch: pytest.MonkeyPatch) -> set[str]:
+    """Return the names of what there is in the working folder: a graph, edges, and a folder."""
+    monkeypatch.chdir(sample.parent)
+    (sample.parent / "folder.txt").mkdir()
+    edges = np.zeros(20, [("source", "u4"), ("target", "u4"), ("weight", "f4")])
+    edges["target"] = np.arange(20) % 9
+    np.save("edges.npy", edges)
+    return {path.name for path in sample.parent.iterdir()}
+
+
+@pytest.mark.parametrize(("command", "complaint"), MEANINGLESS)
+def test_what_means_nothing(run: Run, files: set[str], command: str, complaint: str) -> None:
+    assert_not_understood(run(*shlex.split(command)), complaint)
+    assert {path.name for path in Path().iterdir()} == files
+
+
+@pytest.mark.parametrize(("command", "complaint"), IMPOSSIBLE)
+def test_what_there_is_not(run: Run, files: set[str], command: str, complaint: str) -> None:
+    result = run(*shlex.split(command))
+    assert_fails(result, complaint)
+    assert result.stdout == ""
+    assert {path.name for path in Path().iterdir()} == files
