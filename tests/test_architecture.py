@@ -100,7 +100,6 @@ MAY_KNOW = {
     ("prim_boruvka", "boruvka"),  # its first rounds
     ("prim_boruvka", "prim"),  # its trees
     ("reweighting", "filter_boruvka"),  # solves the candidates that are left
-    ("small_matrix", "canonical_csr"),  # brings longer lists of edges into order
     ("reweighting", "k_core"),  # the 2-core, whose degree-2 paths are chains
 }
 
