@@ -20,8 +20,8 @@ import click
 import numpy as np
 
 import clmst
+from benchmarks.agreement import Agreement
 from benchmarks.runner import Cases, Row, Rows, Run, case, sizes_up_to
-from clmst.bench.agreement import Agreement
 from clmst.bench.canvas import GRID, panels
 from clmst.bench.harness import WrongResultError, median_seconds
 from clmst.runtime.device_graph import DeviceGraph

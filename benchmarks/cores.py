@@ -19,7 +19,7 @@ import numpy as np
 
 import clmst
 from benchmarks.runner import Cases, Row, Rows, Run, case, sizes_up_to
-from clmst.bench.harness import seconds_of
+from benchmarks.timing import seconds_of
 from clmst.core import pairs
 
 BOTH, ONCE, NETWORKX = "both directions", "one direction", "NetworkX"

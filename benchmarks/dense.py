@@ -22,10 +22,11 @@ from scipy import sparse
 from scipy.sparse.csgraph import minimum_spanning_tree
 
 import clmst
+from benchmarks.agreement import Agreement
 from benchmarks.runner import Cases, Row, Rows, Run, Way, case, sizes_up_to
-from clmst.bench.agreement import Agreement
+from benchmarks.timing import seconds_of
 from clmst.bench.canvas import GRID, legend_below, panels, style
-from clmst.bench.harness import WrongResultError, seconds_of
+from clmst.bench.harness import WrongResultError
 from clmst.runtime.device_graph import DeviceGraph
 
 MATRIX, BUILT, EDGES, SCIPY = "dense", "dense, matrix built", "filter-boruvka", "SciPy"

@@ -21,9 +21,10 @@ from typing import Any
 import numpy as np
 
 import clmst
+from benchmarks.agreement import Agreement
 from benchmarks.runner import Row, Rows, Run, case, graphs_argument, means
-from clmst.bench.agreement import Agreement
-from clmst.bench.harness import WrongResultError, seconds_of
+from benchmarks.timing import seconds_of
+from clmst.bench.harness import WrongResultError
 from clmst.generators.surrogates import SURROGATES
 from clmst.tune import graphs as sources
 

@@ -13,8 +13,9 @@ from benchmarks.case import same_values
 from benchmarks.cases.inputs import host_empty, random_words
 from benchmarks.cases.scans import numpy_scan
 from benchmarks.runner import Row
+from benchmarks.timing import seconds_of
 from benchmarks.workspace import Workspace
-from clmst.bench.harness import Contestant, Harness, Times, seconds_of
+from clmst.bench.harness import Contestant, Harness, Times
 from clmst.core.weight_keys import Array
 from clmst.primitives import scan
 from clmst.runtime.array import DeviceArray

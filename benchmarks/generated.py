@@ -17,7 +17,8 @@ import numpy as np
 
 import clmst
 from benchmarks.runner import Rows, Run, case
-from clmst.bench.harness import WrongResultError, wall_and_processor_seconds
+from benchmarks.timing import wall_and_processor_seconds
+from clmst.bench.harness import WrongResultError
 from clmst.core.forest import Forest
 from clmst.runtime.device import Device
 

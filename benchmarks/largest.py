@@ -20,8 +20,9 @@ import numpy as np
 
 import clmst
 from benchmarks.runner import Row, Rows, Run, case
+from benchmarks.timing import seconds_of
 from clmst.algorithms.proof.prove import prove
-from clmst.bench.harness import WrongResultError, seconds_of
+from clmst.bench.harness import WrongResultError
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.graph_checks import MAX_SLOTS
 from clmst.runtime.launcher import Launcher

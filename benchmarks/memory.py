@@ -25,7 +25,7 @@ import numpy as np
 
 import clmst
 from benchmarks.runner import Cases, Rows, Run, case
-from clmst.bench.harness import wall_and_processor_seconds
+from benchmarks.timing import wall_and_processor_seconds
 from clmst.cluster import HDBSCAN, single_linkage
 
 CALLS: dict[str, Callable[[Any], Any]] = {

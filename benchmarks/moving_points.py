@@ -23,11 +23,12 @@ import numpy as np
 import clmst
 from benchmarks.points import SAMPLES, Sample, endpoints_of
 from benchmarks.runner import Cases, Row, Rows, Run, case
+from benchmarks.timing import by_name
 from clmst import Device, Points
 from clmst.algorithms.bvh_boruvka import solve as bvh_boruvka
 from clmst.algorithms.bvh_boruvka.moved import MovingPoints
 from clmst.algorithms.shared.device_forest import DeviceForest
-from clmst.bench.harness import Contestant, by_name
+from clmst.bench.harness import Contestant
 from clmst.runtime.device_matrix import DeviceMatrix
 from clmst.runtime.launcher import Launcher
 

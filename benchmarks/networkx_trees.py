@@ -21,7 +21,8 @@ import click
 import networkx as nx
 
 from benchmarks.runner import Rows, Run, case
-from clmst.bench.harness import Contestant, by_name
+from benchmarks.timing import by_name
+from clmst.bench.harness import Contestant
 
 EDGES_PER_NODE = (50, 10, 2)
 # What is timed, and what tells whether two results are the same.

@@ -25,12 +25,12 @@ from typing import Any, TypeAlias
 import click
 
 import clmst
+from benchmarks.agreement import Agreement
 from benchmarks.runner import Cases, Row, Rows, Run, Way, case
 from clmst import DeviceForest, DeviceGraph, Graph, PmaOptions
 from clmst.algorithms.pma.options import Variant
 from clmst.algorithms.pma.solve import chosen_gamma
 from clmst.algorithms.shared.contraction import Contraction
-from clmst.bench.agreement import Agreement
 from clmst.bench.canvas import GRID, legend_below, panels, plain_ticks, style
 from clmst.generators import generate
 from clmst.generators.surrogates import SURROGATES

@@ -18,9 +18,10 @@ import numpy as np
 
 import clmst
 from benchmarks.runner import Rows, Run, case, graphs_argument
+from benchmarks.timing import by_name
 from clmst import DeviceForest, Graph
 from clmst.algorithms.proof.prove import prove
-from clmst.bench.harness import Contestant, by_name
+from clmst.bench.harness import Contestant
 from clmst.generators import surrogates
 from clmst.runtime.launcher import Launcher
 

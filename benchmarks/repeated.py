@@ -24,10 +24,11 @@ import click
 import numpy as np
 
 import clmst
+from benchmarks.agreement import Agreement
 from benchmarks.runner import Rows, Run, case, graphs_argument
-from clmst.bench.agreement import Agreement
+from benchmarks.timing import seconds_of
 from clmst.bench.contestants import as_matrix
-from clmst.bench.harness import WrongResultError, seconds_of
+from clmst.bench.harness import WrongResultError
 from clmst.core import csr
 from clmst.generators.surrogates import SURROGATES
 

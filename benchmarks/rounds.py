@@ -26,9 +26,9 @@ import click
 import numpy as np
 
 import clmst
+from benchmarks.agreement import Agreement
 from benchmarks.repeated import CLUSTERED, Reweighted, load
 from benchmarks.runner import Row, Rows, Run, case
-from clmst.bench.agreement import Agreement
 from clmst.bench.canvas import GRID, panels, style
 from clmst.bench.harness import Contestant, Times, WrongResultError
 

@@ -23,11 +23,12 @@ from typing import Any, TypeAlias
 import click
 
 import clmst
+from benchmarks.timing import by_name
 from clmst.bench import machine
 from clmst.bench.canvas import can_draw
-from clmst.bench.harness import CLOCKS, Contestant, Harness, by_name
+from clmst.bench.harness import CLOCKS, Contestant, Harness
 from clmst.bench.results import write_json
-from clmst.bench.tables import digits, median_and_range
+from clmst.bench.tables import digits, spread
 from clmst.cli.failure import reported
 
 # Cells by their headings. A list is of milliseconds, one a repetition; what a heading that begins
@@ -248,3 +249,10 @@ def graphs_argument(**more: Any) -> Callable[[Any], Any]:
 def sizes_up_to(largest: int, least: int = 512) -> list[int]:
     """Return sizes that double, from the least one to the largest."""
     return [least << k for k in range((largest // least).bit_length())]
+
+
+def median_and_range(milliseconds: Sequence[float]) -> str:
+    """Return a median, and in brackets the least and the greatest; "" for no times."""
+    if len(milliseconds) < 2:
+        return digits(milliseconds[0]) if milliseconds else ""
+    return f"{digits(median(milliseconds))} ({spread(milliseconds)})"

@@ -18,8 +18,8 @@ import click
 import numpy as np
 
 import clmst
+from benchmarks.agreement import Agreement
 from benchmarks.runner import Rows, Run, case
-from clmst.bench.agreement import Agreement
 
 ALGORITHMS = ("prim", "prim-boruvka", "boruvka", "filter-boruvka", "ecl")
 DEGREE, BLOCK = 8, 64  # BLOCK vertices a component

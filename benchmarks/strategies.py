@@ -30,6 +30,7 @@ import click
 import pyopencl as cl
 
 import clmst
+from benchmarks.agreement import Agreement
 from benchmarks.dense import (
     LARGEST,
     MATRIX,
@@ -41,11 +42,11 @@ from benchmarks.dense import (
     solved,
 )
 from benchmarks.runner import Cases, Rows, Run, Way, case, sizes_up_to
+from benchmarks.timing import seconds_of
 from clmst.algorithms import choose
 from clmst.algorithms.edge_parallel.options import UnionFind
 from clmst.algorithms.edge_parallel.solve import EdgeParallelRun
-from clmst.bench.agreement import Agreement
-from clmst.bench.harness import WrongResultError, seconds_of
+from clmst.bench.harness import WrongResultError
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.launcher import Launcher, Profile
 

@@ -28,8 +28,8 @@ import numpy as np
 import clmst
 from benchmarks.runner import Rows, Run, case
 from benchmarks.streaming import check, write_files
+from benchmarks.timing import seconds_of
 from clmst.algorithms.edge_stream.edges import EdgePart
-from clmst.bench.harness import seconds_of
 from clmst.core.weight_keys import Array
 from clmst.runtime.device import Device
 from clmst.scale import stream_sink

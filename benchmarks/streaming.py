@@ -32,7 +32,8 @@ import numpy as np
 
 import clmst
 from benchmarks.runner import Cases, Row, Rows, Run, case
-from clmst.bench.harness import CLOCKS, wall_and_processor_seconds
+from benchmarks.timing import wall_and_processor_seconds
+from clmst.bench.harness import CLOCKS
 from clmst.scale import capacity
 
 # Dask lets malloc give all memory back at once, so that each large array costs page faults. The GNU

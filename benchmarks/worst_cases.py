@@ -23,9 +23,9 @@ import click
 import numpy as np
 
 import clmst
+from benchmarks.agreement import Agreement
 from benchmarks.runner import Row, Rows, Run, case
 from benchmarks.worst_case_graphs import FAMILIES, Edges, matrices, random_graph
-from clmst.bench.agreement import Agreement
 from clmst.bench.harness import Contestant, Harness, Times
 from clmst.runtime import policy
 

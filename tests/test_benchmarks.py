@@ -39,6 +39,7 @@ from benchmarks import (
 )
 from benchmarks.__main__ import CASES
 from benchmarks.__main__ import main as cases
+from benchmarks.agreement import Agreement
 from benchmarks.case import Case, CopyLimit, Method, Outcome, Work, run_case
 from benchmarks.cases import ENTRIES, Entry
 from benchmarks.primitives import remarks_on
@@ -47,7 +48,6 @@ from benchmarks.workspace import Workspace
 from clmst import Device, algorithms, generate
 from clmst.algorithms.pma.solve import lanes_for
 from clmst.algorithms.proof.prove import Proof
-from clmst.bench.agreement import Agreement
 from clmst.bench.harness import WrongResultError
 from clmst.generators import surrogates
 from clmst.scale import stream_sink

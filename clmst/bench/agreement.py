@@ -11,11 +11,9 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
 
 import numpy as np
 
-from clmst.algorithms.shared.device_forest import DeviceForest
 from clmst.api import minimum_spanning_forest
 from clmst.core.errors import InvalidForestError
 from clmst.core.forest import Forest
@@ -30,32 +28,8 @@ _RELATIVE = 1e-9
 _WITNESSES = ("ecl", "boruvka")
 
 
-class Agreement:
-    """A forest that contestants must give, edge by edge; by default that of the first call.
-
-    `whose` names its owner in messages. Edge ids distinguish parallel edges; endpoints (`by` is
-    "edges") also agree between contestants that get the graph in different forms.
-    """
-
-    def __init__(
-        self,
-        whose: str,
-        forest: Forest | None = None,
-        *,
-        by: Literal["edge_ids", "edges"] = "edge_ids",
-    ) -> None:
-        self.whose, self.forest, self.by = whose, forest, by
-
-    def difference(self, found: Forest | DeviceForest) -> str:
-        """Return "" if a forest is the right one, else what differs."""
-        forest = found.to_host() if isinstance(found, DeviceForest) else found
-        if self.forest is None:
-            self.forest = forest
-        differs = _difference(getattr(forest, self.by), getattr(self.forest, self.by))
-        return f"a forest other than that of {self.whose}: {differs}" if differs else ""
-
-
-def _difference(found: Array, right: Array, what: str = "") -> str:
+def first_difference(found: Array, right: Array, what: str = "") -> str:
+    """Return "" if two lists of edges are the same, else what differs first."""
     if len(found) != len(right):
         return f"{len(found)} edges, not {len(right)}"
     at = np.flatnonzero((found != right).reshape(len(right), -1).any(axis=1))
@@ -85,7 +59,7 @@ class Reference:
 
     def difference(self, slots: Array) -> str:
         """Return "" if these are the slots of the right forest, else what differs."""
-        return _difference(slots.astype(np.int64), self.slots, "slot ")
+        return first_difference(slots.astype(np.int64), self.slots, "slot ")
 
 
 def establish(

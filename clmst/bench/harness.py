@@ -196,24 +196,6 @@ def first_line(error: BaseException) -> str:
     return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
 
 
-def by_name(every: Sequence[Times[Any]]) -> dict[str, list[float]]:
-    """Return the milliseconds of every repetition, by contestant."""
-    return {times.name: times.milliseconds for times in every}
-
-
-def seconds_of(call: Callable[[], object]) -> float:
-    """Return the seconds of a single call, with no warm-up."""
-    times: Times[object] = Times(contestant=Contestant(name="", call=call))
-    return Harness(repetitions=1).clocked(times)[0]
-
-
-def wall_and_processor_seconds(call: Callable[[], T]) -> tuple[T, float, float]:
-    """Return what a single call returns, and its seconds by both clocks, with no warm-up."""
-    processor, wall = process_time(), perf_counter()
-    result = call()
-    return result, perf_counter() - wall, process_time() - processor
-
-
 def median_seconds(call: Callable[[], object], repetitions: int, *, warm_ups: int = 1) -> float:
     """Return the median seconds of a call, after some calls (one at least) that are not timed."""
     harness = Harness(repetitions=repetitions, warm_ups=warm_ups - 1)

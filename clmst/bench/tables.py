@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
-from statistics import median
 from typing import Any
 
 import numpy as np
@@ -216,14 +215,8 @@ def digits(milliseconds: float) -> str:
     return f"{milliseconds:.{decimals}f}"
 
 
-def median_and_range(milliseconds: Sequence[float]) -> str:
-    """Return a median, and in brackets the least and the greatest; "" for no times."""
-    if len(milliseconds) < 2:
-        return digits(milliseconds[0]) if milliseconds else ""
-    return f"{digits(median(milliseconds))} ({_range(milliseconds)})"
-
-
-def _range(times: Sequence[float], unit: float = 1.0) -> str:
+def spread(times: Sequence[float], unit: float = 1.0) -> str:
+    """Return the least and the greatest of some times."""
     return f"{digits(min(times) * unit)}-{digits(max(times) * unit)}"
 
 
@@ -231,7 +224,7 @@ def _ranges(grid: Grid) -> list[list[str]]:
     """Return the least and the greatest time of each cell, in milliseconds."""
     rows = ([grid.at(graph, column) for column in grid.columns] for graph in grid.graphs)
     return [
-        [_range(one.seconds, 1e3) if one and one.seconds[1:] else "" for one in row] for row in rows
+        [spread(one.seconds, 1e3) if one and one.seconds[1:] else "" for one in row] for row in rows
     ]
 
 

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 import clmst
+from benchmarks.agreement import Agreement
 from clmst import Device, Forest, kruskal, to_device
 from clmst.algorithms.boruvka.solve import solve as solve_boruvka
-from clmst.bench.agreement import Agreement, establish
+from clmst.bench.agreement import establish
 from clmst.core.errors import InvalidForestError
 from tests.bench.samples import graph_of
 

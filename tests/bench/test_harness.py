@@ -9,14 +9,8 @@ from typing import Any
 
 import pytest
 
-from clmst.bench.harness import (
-    Contestant,
-    Harness,
-    WrongResultError,
-    by_name,
-    median_seconds,
-    seconds_of,
-)
+from benchmarks.timing import by_name, seconds_of
+from clmst.bench.harness import Contestant, Harness, WrongResultError, median_seconds
 
 
 class Clock:

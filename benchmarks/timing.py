@@ -1,0 +1,29 @@
+"""Times of single calls, and of contestants by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+from clmst.bench.harness import CLOCKS, Contestant, Harness, Times
+
+T = TypeVar("T")
+
+
+def by_name(every: Sequence[Times[Any]]) -> dict[str, list[float]]:
+    """Return the milliseconds of every repetition, by contestant."""
+    return {times.name: times.milliseconds for times in every}
+
+
+def seconds_of(call: Callable[[], object]) -> float:
+    """Return the seconds of a single call, with no warm-up."""
+    times: Times[object] = Times(contestant=Contestant(name="", call=call))
+    return Harness(repetitions=1).clocked(times)[0]
+
+
+def wall_and_processor_seconds(call: Callable[[], T]) -> tuple[T, float, float]:
+    """Return what a single call returns, and its seconds by both clocks, with no warm-up."""
+    wall, processor = CLOCKS["wall"], CLOCKS["cpu"]
+    begun, used = wall(), processor()
+    result = call()
+    return result, wall() - begun, processor() - used
