@@ -142,7 +142,7 @@ def draw(rows: Sequence[Row], file: Path, device: str) -> None:
 
 def known(context: click.Context, parameter: click.Parameter, names: tuple[str, ...]) -> list[str]:
     """Return names of contestants, each once, or refuse them."""
-    algorithms = {"auto", *clmst.algorithms.ALGORITHMS}
+    algorithms = {"auto", *clmst.algorithms.registry.ALGORITHMS}
     for name in names:
         kind, _, algorithm = name.partition(":")
         if kind not in KINDS or (algorithm or "auto") not in algorithms:

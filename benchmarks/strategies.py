@@ -43,7 +43,7 @@ from benchmarks.dense import (
 )
 from benchmarks.runner import Cases, Rows, Run, Way, case, sizes_up_to
 from benchmarks.timing import seconds_of
-from clmst.algorithms import choose
+from clmst.algorithms.choosing import choose
 from clmst.algorithms.edge_parallel.options import UnionFind
 from clmst.algorithms.edge_parallel.solve import EdgeParallelRun
 from clmst.bench.harness import WrongResultError

@@ -5,8 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any, Literal, overload
 
-from clmst import algorithms
-from clmst.algorithms import families
+from clmst.algorithms import choosing, families
 from clmst.algorithms.bvh_boruvka.choice import is_for_tree
 from clmst.algorithms.dense.options import DenseOptions
 from clmst.algorithms.dense.tiles import takes_tiles
@@ -210,7 +209,7 @@ def _solve(
     keep_on_device: bool, profile: bool, verify: bool, symmetrize: bool, maximum: bool,
 ) -> Forest | DeviceForest:  # fmt: skip
     """Solve on the device that is meant; a graph that does not fit it, in parts."""
-    algorithm, options = algorithms.named(algorithm, options)  # before anything is uploaded
+    algorithm, options = choosing.named(algorithm, options)  # before anything is uploaded
     check_bools(
         keep_on_device=keep_on_device, profile=profile, verify=verify, symmetrize=symmetrize
     )
@@ -331,9 +330,7 @@ def _solve_graph(
 
     Without `wait`, the forest may be on the host already.
     """
-    name, solve = algorithms.choose(
-        algorithm, graph.device, graph, options=options, maximum=maximum
-    )
+    name, solve = choosing.choose(algorithm, graph.device, graph, options=options, maximum=maximum)
     try:
         solution = solve(graph, launch, maximum=maximum, options=options)
         if not wait:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from clmst import FilterBoruvkaOptions
-from clmst.algorithms import ALGORITHMS
+from clmst.algorithms.registry import ALGORITHMS
 
 SHAPES = {
     f"filter-boruvka-{shape}": {

@@ -10,7 +10,7 @@ from scipy import sparse
 
 import clmst
 from clmst import cluster
-from clmst.algorithms import ALGORITHMS
+from clmst.algorithms.registry import ALGORITHMS
 from clmst.core.errors import UnsupportedDeviceError
 from clmst.runtime.device import Device
 from tests.peak import collecting_no_cycles

@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from scipy import sparse
 
-from clmst import algorithms
+from clmst.algorithms import choosing
 from clmst.algorithms.shared.device_forest import DeviceForest
 from clmst.api import minimum_spanning_forest
 from clmst.bench.agreement import Reference
@@ -75,7 +75,7 @@ def solving(
 ) -> SolveContestant:
     """Return the contestant that leaves the forest on the device as flags: what ECL-MST times."""
     device = resident.device
-    name, solve = algorithms.choose(algorithm, device, resident)
+    name, solve = choosing.choose(algorithm, device, resident)
 
     def call() -> SolveOutcome:
         with device.lock:
@@ -117,7 +117,7 @@ def finding_forest(
 
         return SolveOutcome(difference=difference, stats=forest.stats)
 
-    name, _ = algorithms.choose(algorithm, device, resident)
+    name, _ = choosing.choose(algorithm, device, resident)
     return SolveContestant(
         name=contestant,
         scope="forest" if stays else "transfers",

@@ -24,7 +24,7 @@ DEGREES = (2, 4, 8, 16, 32, 64, 128)
 class Settings:
     """What is measured, and how often."""
 
-    # Names as of :func:`clmst.algorithms.choose`; ratios refer to the first.
+    # Names as of :func:`clmst.algorithms.choosing.choose`; ratios refer to the first.
     algorithms: tuple[str, ...] = ALGORITHMS
     repetitions: int = LEAST_REPETITIONS  # timed calls of each contestant, after warm-up
     experiments: tuple[str, ...] = ("times",)  # of EXPERIMENTS

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, TypeAlias
 
-from clmst.algorithms import ALGORITHMS
 from clmst.algorithms.ecl.options import EclOptions
+from clmst.algorithms.registry import ALGORITHMS
 from clmst.bench import inputs, machine
 from clmst.bench.agreement import Reference, establish
 from clmst.bench.contestants import (

@@ -247,10 +247,10 @@ def _named_graphs() -> Table:
 
 def _refuse_early(algorithm_names: tuple[str, ...], folder: Path | None) -> tuple[str, ...]:
     """Return the present names of algorithms; raise what would be raised only after the work."""
-    from clmst import algorithms
+    from clmst.algorithms import choosing
     from clmst.core.errors import optional_import
 
-    names = tuple(algorithms.named(name, None)[0] for name in algorithm_names)
+    names = tuple(choosing.named(name, None)[0] for name in algorithm_names)
     if folder is not None:
         optional_import("matplotlib", extra="plot")
     return names

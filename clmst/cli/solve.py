@@ -111,12 +111,12 @@ def solve(
     is stdin, whose format --format names. An unknown algorithm, device or format is answered with a
     list of those there are.
     """
-    from clmst import algorithms
+    from clmst.algorithms import choosing
 
     if as_json and STREAM in outputs:
         raise click.UsageError("--json and --output - both want stdout; give one of them")
     job = _SolveJob(stages=Stages(quiet=quiet))
-    algorithm, options = algorithms.named(algorithm, None)  # a former name stands for options
+    algorithm, options = choosing.named(algorithm, None)  # a former name stands for options
     _refuse_early(outputs, output_format, plot)
     named: dict[str, Any] = {"algorithm": algorithm, "options": options}
     whole = named | {"profile": profile, "repeat": repeat}

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from clmst import algorithms
+from clmst.algorithms import choosing
 from clmst.algorithms.choosing import solution_by
 from clmst.algorithms.families import PARTS, words_case
 from clmst.algorithms.parts.union import ForestLists, merged, part_forest
@@ -141,7 +141,7 @@ class Worker:
     ) -> None:
         """Solve a part, and list its forest; waits for the number of its edges."""
         piece, launch, options = self.pieces[k], work.launch, self.assignment.options
-        name, solve = algorithms.choose(
+        name, solve = choosing.choose(
             self.assignment.algorithm, self.device, graph, options=options, maximum=self._maximum
         )
         families.require_rounds(graph, name, maximum=self._maximum, options=options)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
 
-from clmst import algorithms
+from clmst.algorithms import choosing
 from clmst.algorithms.proof.prove import checked
 from clmst.algorithms.reweighting.repeated import ReweightedGraph
 from clmst.algorithms.reweighting.series import SeriesContraction
@@ -209,7 +209,7 @@ class SingleDevice(OneDevice, PieceExecutor):
             forest = forest_of(run.solution, launch, algorithm="filter-boruvka", **of_round)
             if (stats := self.warm.end(run, launch)) is not None:
                 return forest.with_stats({**forest.stats, **stats})
-        name, solve = algorithms.choose(
+        name, solve = choosing.choose(
             self._algorithm, self.device, graph, options=self._options, maximum=self.maximum
         )
         families.require_rounds(graph, name, maximum=self.maximum, options=self._options)

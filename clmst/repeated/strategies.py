@@ -12,7 +12,8 @@ from itertools import permutations
 
 import numpy as np
 
-from clmst import algorithms, peeling
+from clmst import peeling
+from clmst.algorithms import choosing
 from clmst.algorithms.parts import costs as model
 from clmst.core import partition
 from clmst.core.graph import Graph
@@ -191,7 +192,7 @@ class Choice:
     def _cuts(self, found: Clusters, pairs: Sequence[tuple[int, int]]) -> Iterator[Cut]:
         """Yield the cuts by clusters: with the largest dense one, two, four, ... or all of them."""
         for dense, sparse in pairs:
-            costs, limit = self.costs[dense], algorithms.most_vertices("dense", self.devices[dense])
+            costs, limit = self.costs[dense], choosing.most_vertices("dense", self.devices[dense])
             is_dense = costs.is_dense(found.sizes, found.edges) & (found.sizes <= limit)
             indices = np.flatnonzero(is_dense)
             indices = indices[np.argsort(-found.sizes[indices], kind="stable")]

@@ -28,7 +28,7 @@ assert all(verdict.passed for verdict in tested(device, BY_NAME["toy"]))
 sources = {one.source for one in programs(device.capabilities, device.policy)}
 assert "algorithms/toy/toy.cl" in sources
 assert "toy" in CliRunner().invoke(solve, ["--help"]).output
-options = clmst.algorithms.ALGORITHMS["toy"].options_class()
+options = clmst.algorithms.registry.ALGORITHMS["toy"].options_class()
 for maximum in (False, True):
     rng = np.random.default_rng(maximum)
     graph = clmst.Graph.from_edges(*rng.integers(0, 90, (2, 500)), rng.integers(-9, 9, 500))

@@ -9,7 +9,7 @@ import pytest
 
 import clmst
 from clmst import Graph
-from clmst.algorithms import check_name, choose
+from clmst.algorithms.choosing import check_name, choose
 from clmst.algorithms.filter_boruvka import record
 from clmst.core.errors import InvalidArgumentError
 from clmst.runtime.device import Device

@@ -13,9 +13,9 @@ from scipy import sparse
 
 import clmst
 from clmst import Device, Graph, RepeatedSolver, UnsupportedDeviceError
-from clmst.algorithms import ALGORITHMS
 from clmst.algorithms.choosing import in_order
 from clmst.algorithms.csr_validation import check as csr_validation
+from clmst.algorithms.registry import ALGORITHMS
 from clmst.primitives import families as of_primitives
 from clmst.runtime import discovery
 from clmst.runtime.device_graph import DeviceGraph

@@ -22,10 +22,10 @@ from clmst import (
     PrimBoruvkaOptions,
     PrimOptions,
 )
-from clmst.algorithms import ALGORITHMS
 from clmst.algorithms.boruvka.options import Duplicates, Numbering
 from clmst.algorithms.pma.options import Variant
 from clmst.algorithms.prim.options import Components, Queue
+from clmst.algorithms.registry import ALGORITHMS
 from clmst.runtime.launcher import Launcher
 from tests.forests import assert_same_forest, parallel_edges, solve
 

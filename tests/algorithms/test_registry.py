@@ -13,7 +13,8 @@ from click.testing import CliRunner
 
 import clmst
 from clmst import Device, Graph, InvalidArgumentError
-from clmst.algorithms import ALGORITHMS, check_name
+from clmst.algorithms.choosing import check_name
+from clmst.algorithms.registry import ALGORITHMS
 from clmst.algorithms.shared.algorithm_record import AlgorithmRecord
 from clmst.cli.root import main
 from clmst.runtime import policy

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from clmst import Device, algorithms, kruskal
+from clmst import Device, kruskal
+from clmst.algorithms import registry
 from clmst.bench.inputs import Input
 from clmst.bench.peers import Peer
 from clmst.bench.results import Results
@@ -150,7 +151,7 @@ def test_device_that_vanishes_loses_nothing(
         raise RuntimeError("clFinish failed: DEVICE_LOST")
 
     with monkeypatch.context() as patch:
-        for record in algorithms.ALGORITHMS.values():
+        for record in registry.ALGORITHMS.values():
             patch.setattr(f"{record.folder}.solve.solve", vanish)
         _, reported = run(any_device, settings, graphs, results)
     assert "two: RuntimeError: clFinish failed: DEVICE_LOST" in reported

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 from click.testing import Result
 
-from clmst import algorithms, kruskal
+from clmst import kruskal
+from clmst.algorithms import registry
 from tests.bench.samples import file_of, graph_of, results_of
 from tests.cli.results import Run, assert_fails, assert_not_understood
 
@@ -113,7 +114,7 @@ def test_failing_device_is_an_error_after_the_report(
 ) -> None:
     """One line says what went wrong; what was measured is there all the same."""
     calls = []
-    solve = algorithms.ALGORITHMS["boruvka"].solve
+    solve = registry.ALGORITHMS["boruvka"].solve
 
     def vanish(*args: Any, **kwargs: Any) -> Any:
         calls.append(1)

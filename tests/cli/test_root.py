@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import clmst
-from clmst.algorithms import ALGORITHMS
+from clmst.algorithms.registry import ALGORITHMS
 from clmst.io import FORMATS
 from tests.cli.results import Run, assert_fine
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import clmst
-from clmst import algorithms
+from clmst.algorithms import registry
 from clmst.io import read_forest, read_graph
 from tests.cli.results import Run, assert_fails, assert_fine
 from tests.repeated.device_sets import every_device_set
@@ -80,7 +80,7 @@ def test_algorithm_is_the_one_that_solved(run: Run, sample: Path) -> None:
     summary = summary_of(run, sample)
     found = clmst.minimum_spanning_forest(read_graph(sample))
     assert summary["algorithm"] == found.stats["algorithm"]
-    assert summary["algorithm"] in algorithms.ALGORITHMS
+    assert summary["algorithm"] in registry.ALGORITHMS
 
 
 def test_json_of_an_infinite_total(run: Run, tmp_path: Path) -> None:
@@ -264,7 +264,7 @@ def test_files_that_are_refused(
 @pytest.mark.parametrize(
     ("option", "name", "known"),
     [
-        ("--algorithm", "magic", algorithms.ALGORITHMS),
+        ("--algorithm", "magic", registry.ALGORITHMS),
         ("--device", "abacus", None),
         ("--without", "speed", ["int64-atomics, lanes"]),
         ("--format", "gml", ["dimacs", "matrix-market"]),

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 import clmst
-from clmst.algorithms import ALGORITHMS
+from clmst.algorithms.registry import ALGORITHMS
 from clmst.runtime import binary_cache
 from tests.faults.mock_driver import LAST_WORDS, MockDriver, first_use
 

@@ -16,7 +16,7 @@ import pyopencl.array as cl_array
 import clmst
 from clmst import generators, io
 from clmst import primitives as p
-from clmst.algorithms import ALGORITHMS
+from clmst.algorithms.registry import ALGORITHMS
 from tests.misuse.look_alikes import LooksLikeIgraph, LooksLikeRustworkx
 from tests.misuse.world import WORLD as W
 from tests.misuse.world import Later, World, made

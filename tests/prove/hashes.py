@@ -23,7 +23,8 @@ import numpy as np
 
 import clmst
 from clmst import Device, Forest, Graph, Points, UnsupportedDeviceError
-from clmst.algorithms import ALGORITHMS, most_vertices
+from clmst.algorithms.choosing import most_vertices
+from clmst.algorithms.registry import ALGORITHMS
 from clmst.bench import machine
 from clmst.core.points import Metric
 from tests.prove import shapes, weights

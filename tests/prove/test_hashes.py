@@ -11,7 +11,7 @@ import pytest
 
 import clmst
 from clmst import Device, Forest
-from clmst.algorithms import ALGORITHMS
+from clmst.algorithms.registry import ALGORITHMS
 from tests.oclgrind import simulate
 from tests.prove import hashes
 from tests.test_contract import compiled_for, weights_of

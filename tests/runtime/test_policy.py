@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from clmst import Device, algorithms
+from clmst import Device
+from clmst.algorithms import registry
 from clmst.runtime import policy
 from clmst.runtime.capabilities import Capabilities
 from clmst.runtime.policy import PARAMETERS, Policy, TuningParameter
@@ -84,7 +85,7 @@ def test_declaration_is_sound(parameter: TuningParameter) -> None:
     assert list(parameter.tries) == sorted(set(parameter.tries))
     assert len(parameter.tries) > 1
     assert all(map(parameter.allows, parameter.tries))
-    assert set(parameter.algorithms) <= {"auto", *algorithms.ALGORITHMS}
+    assert set(parameter.algorithms) <= {"auto", *registry.ALGORITHMS}
     assert parameter.unit
     assert parameter.help.endswith("."), "it has no description"
 

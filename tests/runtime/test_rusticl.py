@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from clmst.algorithms import ALGORITHMS
+from clmst.algorithms.registry import ALGORITHMS
 from tests.caches import use_own_cache
 from tests.processes import lacks, printed
 
@@ -55,7 +55,7 @@ def test_refused_with_the_reason() -> None:
 EVERY_ALGORITHM = """
 import json, clmst
 import numpy as np
-from clmst.algorithms import ALGORITHMS
+from clmst.algorithms.registry import ALGORITHMS
 found = {}
 for name in ("auto", *ALGORITHMS):
     for n in (10, 3000):

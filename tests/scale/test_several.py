@@ -14,8 +14,8 @@ import scipy.sparse
 
 import clmst
 from clmst import Device, DeviceGraph, DeviceParts, Graph
-from clmst.algorithms import ALGORITHMS
 from clmst.algorithms.parts import costs, union
+from clmst.algorithms.registry import ALGORITHMS
 from clmst.core.errors import (
     DeviceError,
     InvalidArgumentError,

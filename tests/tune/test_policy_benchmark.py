@@ -11,7 +11,8 @@ import pytest
 
 import clmst
 from clmst import Device, InvalidForestError, KernelBuildError, OutOfDeviceMemoryError, api
-from clmst.algorithms import ALGORITHMS, choose
+from clmst.algorithms.choosing import choose
+from clmst.algorithms.registry import ALGORITHMS
 from clmst.algorithms.shared.device_forest import DeviceForest
 from clmst.bench.harness import WrongResultError
 from clmst.runtime.failures import refusal

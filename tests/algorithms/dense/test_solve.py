@@ -11,7 +11,7 @@ from scipy.spatial import Delaunay
 
 import clmst
 from clmst import DenseGraph, DenseOptions, Device, DeviceMatrix, EclOptions, Graph, Points
-from clmst.algorithms import most_vertices
+from clmst.algorithms.choosing import most_vertices
 from clmst.algorithms.dense import plan as dense_plan
 from clmst.core.errors import (
     InvalidArgumentError,

@@ -12,8 +12,8 @@ import pytest
 
 import clmst
 from clmst import Graph, InvalidForestError
-from clmst.algorithms import ALGORITHMS
 from clmst.algorithms.proof import prove as proof
+from clmst.algorithms.registry import ALGORITHMS
 from clmst.algorithms.shared.device_forest import DeviceForest
 from clmst.algorithms.shared.solution import Solution
 from clmst.core.errors import DeviceWarning, OutOfDeviceMemoryError

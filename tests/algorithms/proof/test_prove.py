@@ -16,9 +16,10 @@ from scipy import sparse
 
 import clmst
 from clmst import Device, Graph
-from clmst.algorithms import ALGORITHMS, families
+from clmst.algorithms import families
 from clmst.algorithms.proof import prove as proof
 from clmst.algorithms.proof import self_test as proof_self_test
+from clmst.algorithms.registry import ALGORITHMS
 from clmst.algorithms.shared.device_forest import DeviceForest, ForestWeights
 from clmst.core.known_graphs import known_graph
 from clmst.core.weight_keys import Array
