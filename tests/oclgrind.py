@@ -92,7 +92,7 @@ def simulate(
         capture_output=True,
         text=True,
         check=False,
-        timeout=500,
+        timeout=1500,
     )
     assert done.returncode == 0, done.stderr
     text = log.read_text(encoding="utf-8", errors="replace")
