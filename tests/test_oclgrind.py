@@ -88,6 +88,7 @@ def is_by_design(race: str) -> bool:
     return any(racing_functions(race) <= group for group in BY_DESIGN)
 
 
+@pytest.mark.timeout(1600)
 @pytest.mark.external
 @pytest.mark.slow
 @pytest.mark.parametrize(
