@@ -72,11 +72,13 @@ def put_slots(resident: DeviceGraph, *, by_entry: bool = False) -> DeviceGraph |
     """
     encoding, device, size = resident.encoded.encoding, resident.device, resident.n_slots
     stored = encoding.stored
+    if size < FROM_EDGES:
+        return None
     if by_entry:
         if stored == np.float16 or not is_trusted(device, case_of(stored, variant=RANKS)):
             return None
         encoding = _RANKS
-    if size < FROM_EDGES or not is_trusted(device, _case(encoding, resident.n_vertices, size)):
+    if not is_trusted(device, _case(encoding, resident.n_vertices, size)):
         return None
     weights = _array(device, resident.weights, stored, size)
     weights = ranks_of(weights) if by_entry else weights
