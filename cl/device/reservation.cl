@@ -146,6 +146,7 @@ static inline bool reservation_is_tied(ulong word, ulong other) {
 RESERVATION_LOWER_TIED(global)
 RESERVATION_LOWER_TIED(local)
 #elif ATOMIC64
+// The same, where the words alone decide.
 static inline void reservation_lower_global(volatile global ulong *address, ulong word, ulong seen,
                                             const global weight_t *weights) {
   if (seen > word) atomic_min_u64(address, word);
