@@ -21,8 +21,7 @@ import clmst
 from benchmarks.runner import Rows, Run, case
 from clmst.cluster import HDBSCAN
 from clmst.core.weight_keys import Array
-from clmst.points.condensed import choose_clusters, condense, label_points
-from clmst.points.dendrogram import dendrogram_of
+from clmst.points.condensed import choose_clusters, condensed_tree, label_points
 
 Call = Callable[[], Any]
 
@@ -77,14 +76,13 @@ def tree_calls(n: int, axes: int) -> dict[str, Call]:
         weights=random.random(n - 1),
         edge_ids=children - 1,
     )
-    tree = dendrogram_of(forest, join_components=False, device=None)
-    condensed = condense(tree, 10)
+    condensed = condensed_tree(forest, 10, device=None)
     counts = np.linspace(2, n // 2, 20).astype(int)
     return {
         "linkage": forest.linkage,
         "cut": lambda: forest.cut(k=100),
         "20 cuts": lambda: forest.cut(k=counts),
-        "condense": lambda: condense(tree, 10),
+        "merge and condense": lambda: condensed_tree(forest, 10, device=None),
         "choose and label": lambda: label_points(condensed, choose_clusters(condensed), 0.0),
     }
 

@@ -33,8 +33,7 @@ from scipy.sparse import csgraph
 import clmst
 from clmst.algorithms.small_matrix import solve as small_matrix
 from clmst.cluster import HDBSCAN
-from clmst.points.condensed import choose_clusters, condense, label_points
-from clmst.points.dendrogram import dendrogram_of
+from clmst.points.condensed import choose_clusters, condensed_tree, label_points
 from clmst.runtime.device import Device
 from tests.matrices import matrix_of_density
 
@@ -63,7 +62,7 @@ def test_scikit_learn_31503_33364_hdbscan_needs_no_pairwise_loop(any_device: Dev
     )  # fmt: skip
     forest.linkage(device=any_device)
     begun = time.process_time()
-    tree = condense(dendrogram_of(forest, join_components=False, device=any_device), 10)
+    tree = condensed_tree(forest, 10, device=any_device)
     labels, _, clusters = label_points(tree, choose_clusters(tree), 0.0)
     assert time.process_time() - begun < 5  # 0.1 s where nothing else runs; a loop takes 10
     assert np.unique(labels[labels >= 0]).size == clusters.size > 100

@@ -11,6 +11,7 @@ from clmst.algorithms.registry import ALGORITHMS
 from clmst.algorithms.shared.solution import forest_of
 from clmst.core.known_graphs import Size, known_graph
 from clmst.core.weight_keys import Array
+from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.kernel_family import Answer, Case
@@ -53,21 +54,43 @@ def core_numbers(device: Device, _: object) -> Iterator[Answer]:
 
 
 def dendrograms(device: Device, case: object) -> Iterator[Answer]:
-    """Yield the orders and merges of known graphs' forests."""
+    """Yield the orders and merges of known graphs' forests, and their condensed trees."""
+    from clmst.algorithms.dendrogram.condense import condense
     from clmst.algorithms.dendrogram.merge import merge, rising_order
 
-    few = case == FEW_VERTICES
+    few, launch = case == FEW_VERTICES, Launcher(device, device.queue)
     for size in SIZES[:2]:
         forest, of = known_graph(size).forest(maximum=False), f"of the known graph {size!r}"
-        order = np.argsort(forest.weights, kind="stable")
+        n, order = forest.n_vertices, np.argsort(forest.weights, kind="stable")
         by_device_from = len(order) + 1 if few else 1
-        found_order = rising_order(forest.weights, device, by_device_from=by_device_from)
-        yield f"places of sorted edges {of}", found_order, order
+        found_order = rising_order(forest.weights, launch, by_device_from=by_device_from)
+        yield f"places of sorted edges {of}", found_order.to_host(), order
+        ends = DeviceArray.from_host(forest.edges.astype(np.uint32).ravel(), device)
+        heights = np.arange(len(order), dtype=np.float64)
         for given in (order, order[::-1]):
-            expected = merge_by_host(forest.n_vertices, forest.edges, given)
-            found = merge(forest.n_vertices, forest.edges, given, device, few=few)
-            for what, one, right in zip(("children", "sizes"), found, expected, strict=True):
-                yield f"{what} in the dendrogram {of}", one, right
+            given_order = DeviceArray.from_host(given.astype(np.uint32), device)
+            merges = merge(n, ends, given_order, launch, few=few)
+            right_children, right_sizes = merge_by_host(n, forest.edges, given)
+            children = merges.children.to_host().reshape(-1, 2)
+            yield f"children in the dendrogram {of}", children, right_children
+            yield f"sizes in the dendrogram {of}", merges.sizes.to_host(), right_sizes
+            if n > 1 and len(order) == n - 1:
+                found = condense(merges, DeviceArray.from_host(heights, device), 3, launch)
+                leaves = condense_by_host(n, right_children, right_sizes, 3)
+                yield f"heights in the condensed tree {of}", found.point_height, given[leaves]
+
+
+def condense_by_host(n: int, children: Array, sizes: Array, least: int) -> Array:
+    """Return the merge at which each vertex leaves its last cluster, from the top down. O(n)."""
+    leaves = np.empty(n + len(children), np.int64)
+    leaves[-1] = -1  # of merges that are in a cluster still
+    for merge in range(len(children) - 1, -1, -1):
+        for node in children[merge]:
+            is_small = node < n or sizes[node - n] < least
+            leaves[node] = (
+                (merge if leaves[n + merge] < 0 else leaves[n + merge]) if is_small else -1
+            )
+    return leaves[:n]
 
 
 def merge_by_host(n: int, edges: Array, order: Array) -> tuple[Array, Array]:

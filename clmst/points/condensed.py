@@ -14,8 +14,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from clmst.algorithms.dendrogram.condense import Condensed, condense
+from clmst.algorithms.dendrogram.merge import Merges
+from clmst.core.forest import Forest
 from clmst.core.weight_keys import Array
-from clmst.points.dendrogram import Dendrogram
+from clmst.points.dendrogram import on_device
+from clmst.runtime.array import DeviceArray
+from clmst.runtime.launcher import Launcher
 
 # The fields that scikit-learn's condensed tree has.
 ROW = np.dtype(
@@ -39,7 +44,9 @@ class CondensedTree:
     point_lambda: Floats  # shape (n,): when the point leaves it
     parent: Nodes  # shape (k,): the cluster that each cluster comes from; -1 of the first
     birth: Floats  # shape (k,): when it leaves that one; 0 of the first
+    death: Floats  # shape (k,): when the last point, or cluster, leaves it
     size: Nodes  # shape (k,): points at its birth
+    least_point: Nodes  # shape (k,): of the points that are in none that comes from it
 
     @property
     def n_clusters(self) -> int:
@@ -80,14 +87,6 @@ class CondensedTree:
         return leaf
 
     @cached_property
-    def death(self) -> Floats:
-        """When the last point, or cluster, leaves each cluster."""
-        death = np.zeros(self.n_clusters)
-        np.maximum.at(death, self.point_cluster, self.point_lambda)
-        np.maximum.at(death, self.parent[1:], self.birth[1:])
-        return death
-
-    @cached_property
     def stability(self) -> Floats:
         """How long each cluster keeps its points: the sum of the times that they stay in it."""
         stays = _since(self.point_lambda, self.birth[self.point_cluster])
@@ -97,58 +96,34 @@ class CondensedTree:
         return total + _sums(children, stays, self.n_clusters)
 
 
-def condense(tree: Dendrogram, min_cluster_size: int) -> CondensedTree:
-    """Return the condensed tree of a dendrogram. O(n log n) work, no loop over points.
+def condensed_tree(forest: Forest, min_cluster_size: int, *, device: Any) -> CondensedTree:
+    """Return the condensed tree of a forest's dendrogram, found on a device.
 
     A merge of two clusters, each of `min_cluster_size` points or more, is a true split. At any
-    other merge the smaller cluster's points leave, and the other one stays the same cluster.
+    other merge the smaller cluster's points leave, and the other one stays the same cluster. Trees
+    are joined at infinity.
     """
-    n, n_nodes = tree.n_points, 2 * tree.n_points - 1
-    if n == 1:
-        none = np.zeros(1, np.int64)
+    if forest.n_vertices == 1:
+        zero = np.zeros(1, np.int64)
         return CondensedTree(
-            n_points=1, point_cluster=none, point_lambda=np.full(1, np.inf),
-            parent=none - 1, birth=np.zeros(1), size=none + 1,
+            n_points=1, point_cluster=zero, point_lambda=np.full(1, np.inf), parent=zero - 1,
+            birth=np.zeros(1), death=np.full(1, np.inf), size=zero + 1, least_point=zero,
         )  # fmt: skip
-    sizes = np.concatenate([np.ones(n, np.int64), tree.sizes])
+
+    def condensed(merges: Merges, heights: Array, launch: Launcher) -> Condensed:
+        given = DeviceArray.from_host(heights, launch.device)
+        return condense(merges, given, min_cluster_size, launch)
+
+    found = on_device(forest, condensed, join_components=True, device=device)
+    parent = found.parent.astype(np.int64)
     with np.errstate(divide="ignore"):
-        lambdas = 1 / tree.heights
-    above = np.empty(n_nodes, np.int64)  # the merge of each node; of the last node, none
-    above[tree.children] = np.arange(n, n_nodes)[:, None]
-    above[-1] = n_nodes - 1
-    is_large = sizes >= min_cluster_size
-    is_large[-1] = True
-    splits = np.zeros(n_nodes, bool)
-    splits[n:] = is_large[tree.children].all(axis=1)
-    begins = is_large & splits[above]  # the first node of a cluster
-    begins[-1] = True
-    heads = np.flatnonzero(begins)[::-1]  # a cluster's is greater than those of clusters from it
-    number = np.empty(n_nodes, np.int64)
-    number[heads] = np.arange(heads.size)
-    cluster = number[_tops(above, begins)]
-    last_small = _tops(above, is_large[above])
-    leaves_at = above[last_small[:n]]
-    parent_merge = above[heads]
-    parent, birth = cluster[parent_merge], lambdas[parent_merge - n]
-    parent[0], birth[0] = -1, 0
+        times = [1 / of for of in (found.point_height, found.birth_height, found.last_height)]
+    parent[0], times[1][0] = -1, 0
     return CondensedTree(
-        n_points=n,
-        point_cluster=cluster[leaves_at],
-        point_lambda=lambdas[leaves_at - n],
-        parent=parent,
-        birth=birth,
-        size=sizes[heads],
-    )
-
-
-def _tops(above: Nodes, is_top: npt.NDArray[np.bool_]) -> Nodes:
-    """Return the first node on the way up from each node that is a top; pointer jumping."""
-    tops = np.where(is_top, np.arange(above.size), above)
-    while True:
-        further = tops[tops]
-        if np.array_equal(further, tops):
-            return tops
-        tops = further
+        n_points=forest.n_vertices, point_cluster=found.point_cluster.astype(np.int64),
+        point_lambda=times[0], parent=parent, birth=times[1], death=times[2],
+        size=found.size.astype(np.int64), least_point=found.least_point.astype(np.int64),
+    )  # fmt: skip
 
 
 def _sums(cluster: Nodes, values: Array, n_clusters: int) -> Floats:
@@ -158,7 +133,10 @@ def _sums(cluster: Nodes, values: Array, n_clusters: int) -> Floats:
 def _since(later: Array, earlier: Array) -> Array:
     """Return a time less an earlier one; 0 if both are infinite."""
     with np.errstate(invalid="ignore"):
-        return np.where(later == earlier, 0.0, later - earlier)
+        passed = later - earlier
+    if np.isinf(earlier).any():
+        passed[later == earlier] = 0
+    return passed
 
 
 Chosen = npt.NDArray[np.bool_]
@@ -242,19 +220,21 @@ def label_points(
     owner = np.where(chosen, np.arange(tree.n_clusters), NOISE)
     for level in tree.levels[1:]:
         owner[level] = np.where(chosen[level], level, owner[tree.parent[level]])
-    of_point = owner[tree.point_cluster]
-    if chosen[0]:  # all points are one cluster but for those that leave it early
-        least = tree.death[0] if epsilon == 0 else 1 / epsilon
-        of_point[tree.point_lambda < least] = NOISE
-    is_in = of_point != NOISE
-    clusters, first = np.unique(of_point[is_in], return_index=True)
-    clusters = clusters[np.argsort(first)]
-    number = np.full(tree.n_clusters, NOISE)
+    first = np.full(tree.n_clusters, tree.n_points)
+    np.minimum.at(first, owner[owner != NOISE], tree.least_point[owner != NOISE])
+    clusters = np.flatnonzero(chosen)
+    clusters = clusters[np.argsort(first[clusters])]
+    number = np.full(tree.n_clusters + 1, NOISE)  # the last one is of no owner
     number[clusters] = np.arange(clusters.size)
-    labels = np.where(is_in, number[of_point], NOISE)
-    strengths = np.zeros(tree.n_points)
-    most, leaves = tree.death[of_point[is_in]], tree.point_lambda[is_in]
-    is_full = (most == 0) | np.isinf(leaves)
+    most = np.append(tree.death, np.inf)  # so noise has a strength of 0
+    labels, strengths = number[owner][tree.point_cluster], most[owner][tree.point_cluster]
+    leaves = tree.point_lambda
     with np.errstate(invalid="ignore", divide="ignore"):
-        strengths[is_in] = np.where(is_full, 1.0, np.minimum(leaves, most) / most)
+        np.divide(np.minimum(leaves, strengths), strengths, out=strengths)
+    endless = np.isnan(strengths)  # 0 / 0, or infinity by itself
+    strengths[endless] = labels[endless] != NOISE
+    if chosen[0]:  # all points are one cluster but for those that leave it early
+        is_early = leaves < (tree.death[0] if epsilon == 0 else 1 / epsilon)
+        labels[is_early], strengths[is_early] = NOISE, 0
+        clusters = clusters[: int((~is_early).any())]
     return labels, strengths, clusters

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -12,17 +13,21 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from clmst.algorithms import families
-from clmst.algorithms.dendrogram.merge import has_few, merge, rising_order
+from clmst.algorithms.dendrogram.merge import Merges, has_few, merge, rising_order
 from clmst.core.arguments import as_array, shown
 from clmst.core.canonical import stable_order
 from clmst.core.errors import InvalidArgumentError, InvalidForestError
 from clmst.core.weight_keys import Array
+from clmst.runtime.array import DeviceArray
 from clmst.runtime.discovery import get_device, pass_over
 from clmst.runtime.failures import Guard
+from clmst.runtime.launcher import Launcher
 from clmst.runtime.trust import NoFamilyLeftError
 
 if TYPE_CHECKING:
     from clmst.core.forest import Forest
+
+T = TypeVar("T")
 
 _MOST_VERTICES = 1 << 31  # vertices and merges together have numbers of 32 bits
 
@@ -47,6 +52,50 @@ def dendrogram_of(forest: Forest, *, join_components: bool, device: Any) -> Dend
     With `join_components` several components are joined in the end, each to the first one, at
     infinity.
     """
+
+    def copied(merges: Merges, heights: Array, _: Launcher) -> Dendrogram:
+        order, children, sizes = (
+            array.to_host() for array in (merges.order, merges.children, merges.sizes)
+        )
+        return Dendrogram(
+            n_points=merges.n, children=children.reshape(-1, 2), heights=heights[order], sizes=sizes
+        )
+
+    return on_device(forest, copied, join_components=join_components, device=device)
+
+
+def on_device(
+    forest: Forest, use: Callable[[Merges, Array, Launcher], T], *, join_components: bool,
+    device: Any,
+) -> T:  # fmt: skip
+    """Return what `use` makes of a forest's merges on a device, and of the heights of its edges.
+
+    Raise as :meth:`Forest.linkage` does. A device that fails its self-test is passed over.
+    """
+    edges, heights = _joined_edges(forest, join_components=join_components)
+    ends = np.ascontiguousarray(edges, np.uint32).reshape(-1)
+    while True:
+        found = get_device(device)
+        try:
+            few = has_few(forest.n_vertices, found)
+            case = families.FEW_VERTICES if few else families.MANY_VERTICES
+            found.trust.require(families.DENDROGRAM, case)
+            launch = Launcher(found, found.queue)
+            with found.lock, Guard(found):
+                order = rising_order(forest.weights, launch)
+                if heights.size > order.size:  # edges between trees come last
+                    joined = np.arange(order.size, heights.size, dtype=np.uint32)
+                    order = DeviceArray.from_host(np.concatenate([order.to_host(), joined]), found)
+                given = DeviceArray.from_host(ends, found)
+                merges = merge(forest.n_vertices, given, order, launch, few=few)
+                return use(merges, heights, launch)
+        except NoFamilyLeftError as error:
+            if not pass_over(device, error):
+                raise
+
+
+def _joined_edges(forest: Forest, *, join_components: bool) -> tuple[Array, Array]:
+    """Return edges and their heights; those that join trees, at infinity, behind the others."""
     edges, n = forest.checked_edges(), forest.n_vertices
     if forest.maximum:
         raise InvalidForestError(
@@ -57,38 +106,17 @@ def dendrogram_of(forest: Forest, *, join_components: bool, device: Any) -> Dend
         raise InvalidArgumentError(f"there are {n} vertices; a dendrogram takes up to 2**31")
     heights = forest.weights.astype(np.float64)
     n_joined = forest.n_components - 1
-    if n > 0 and n_joined > 0:
-        if not join_components:
-            raise InvalidForestError(
-                f"the forest has {forest.n_components} trees; a dendrogram joins all vertices, so "
-                "there must be one (join_components=True joins them at infinity)"
-            )
-        roots = np.sort(np.unique(forest.labels, return_index=True)[1])
-        joined = np.stack([np.full(n_joined, roots[0]), roots[1:]], axis=1)
-        edges = np.concatenate([edges, joined.astype(edges.dtype)])
-        heights = np.concatenate([heights, np.full(n_joined, np.inf)])
-    order, children, sizes = _merge(forest, edges, device)
-    return Dendrogram(n_points=n, children=children, heights=heights[order], sizes=sizes)
-
-
-def _merge(forest: Forest, edges: Array, device: Any) -> tuple[Array, Array, Array]:
-    """Return order, children and sizes by the device, or the next one if it fails its self-test.
-
-    Edges behind those of the forest come last.
-    """
-    while True:
-        found = get_device(device)
-        try:
-            few = has_few(forest.n_vertices, found)
-            case = families.FEW_VERTICES if few else families.MANY_VERTICES
-            found.trust.require(families.DENDROGRAM, case)
-            with found.lock, Guard(found):
-                joined = np.arange(forest.weights.size, len(edges))
-                order = np.concatenate([rising_order(forest.weights, found), joined])
-                return order, *merge(forest.n_vertices, edges, order, found, few=few)
-        except NoFamilyLeftError as error:
-            if not pass_over(device, error):
-                raise
+    if n == 0 or n_joined == 0:
+        return edges, heights
+    if not join_components:
+        raise InvalidForestError(
+            f"the forest has {forest.n_components} trees; a dendrogram joins all vertices, so "
+            "there must be one (join_components=True joins them at infinity)"
+        )
+    roots = np.sort(np.unique(forest.labels, return_index=True)[1])
+    joined = np.stack([np.full(n_joined, roots[0]), roots[1:]], axis=1)
+    edges = np.concatenate([edges, joined.astype(edges.dtype)])
+    return edges, np.concatenate([heights, np.full(n_joined, np.inf)])
 
 
 Labels = npt.NDArray[np.int32]

@@ -14,9 +14,14 @@ from clmst.core.arguments import check_bool, check_choice, check_dict, check_int
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.points import Points
 from clmst.core.weight_keys import Array
-from clmst.points.condensed import NOISE, choose_clusters, condense, label_points
+from clmst.points.condensed import (
+    NOISE,
+    CondensedTree,
+    choose_clusters,
+    condensed_tree,
+    label_points,
+)
 from clmst.points.core_distances import Distances, distances_of, spanning_forest
-from clmst.points.dendrogram import dendrogram_of
 from clmst.points.estimator import ClusterEstimator, note_features
 from clmst.points.inputs import check_metric, scipys_name, scipys_parameters, usual_name
 from clmst.points.single_linkage import warn_of_components
@@ -91,6 +96,8 @@ class HDBSCAN(ClusterEstimator):
     """
 
     _takes_sparse_points = _takes_gaps = True
+    _given: Distances
+    _tree: CondensedTree
 
     def __init__(  # noqa: PLR0917 - scikit-learn's, in its order
         self,
@@ -148,8 +155,7 @@ class HDBSCAN(ClusterEstimator):
         forest = spanning_forest(given, self)
         warn_of_components(forest)
         self.forest_, self.n_connected_components_ = forest, forest.n_components
-        dendrogram = dendrogram_of(forest, join_components=True, device=self.device)
-        tree = condense(dendrogram, index(self.min_cluster_size))
+        tree = condensed_tree(forest, index(self.min_cluster_size), device=self.device)
         epsilon = float(self.cluster_selection_epsilon)
         chosen = choose_clusters(
             tree,
@@ -159,17 +165,23 @@ class HDBSCAN(ClusterEstimator):
             allow_single=bool(self.allow_single_cluster),
         )
         labels, strengths, clusters = label_points(tree, chosen, epsilon)
-        self.condensed_tree_, self.selected_clusters_ = tree.rows, tree.n_points + clusters
-        self._given = given
-        self.labels_ = _spread(given, labels)
-        self.probabilities_ = np.zeros(given.n_rows)
-        self.probabilities_[given.finite] = strengths
-        self.probabilities_[given.missing] = np.nan
+        self._given, self._tree = given, tree
+        self.selected_clusters_ = tree.n_points + clusters
+        self.labels_, self.probabilities_ = _spread(given, labels), strengths
+        if labels.size < given.n_rows:
+            self.probabilities_ = np.zeros(given.n_rows)
+            self.probabilities_[given.finite] = strengths
+            self.probabilities_[given.missing] = np.nan
         self._store_centers(given, labels, strengths)
         note_features(self, X)
         if given.n_features is not None:
             self.n_features_in_ = given.n_features
         return self
+
+    @property
+    def condensed_tree_(self) -> npt.NDArray[np.void]:
+        """The condensed tree, as scikit-learn has it; made when it is first asked for."""
+        return self._tree.rows
 
     def dbscan_clustering(
         self, cut_distance: float, min_cluster_size: int = 5
@@ -213,6 +225,8 @@ class HDBSCAN(ClusterEstimator):
 
 def _spread(given: Distances, labels: Array) -> npt.NDArray[np.int64]:
     """Return labels of all rows, given the labels of finite rows."""
+    if labels.size == given.n_rows:
+        return labels
     every = np.full(given.n_rows, INFINITE, np.int64)
     every[given.finite] = labels
     every[given.missing] = MISSING

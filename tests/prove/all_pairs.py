@@ -12,11 +12,10 @@ import clmst
 from clmst import Device, Points
 from clmst.algorithms.bvh_boruvka import solve as bvh_boruvka
 from clmst.core.weight_keys import Array
-from clmst.points.condensed import choose_clusters, condense, label_points
-from clmst.points.dendrogram import Dendrogram
+from clmst.points.condensed import CondensedTree, choose_clusters, label_points
 from clmst.runtime.device_matrix import DeviceMatrix
 from clmst.runtime.launcher import Launcher
-from tests.prove.plain import merges
+from tests.prove.plain import Merged, merges
 
 _SCIPYS: dict[str, Any] = {
     "euclidean": "euclidean",
@@ -75,13 +74,46 @@ def _clusters(
     """Return labels and strengths by Kruskal's algorithm over all pairs, and merges in Python."""
     u, v = np.triu_indices(len(mutual), 1)
     graph = clmst.Graph.from_edges(u, v, mutual[u, v], n_vertices=len(mutual))
-    merged = merges(clmst.kruskal(graph))
-    dendrogram = Dendrogram(
-        n_points=merged.n, children=merged.children, heights=merged.heights, sizes=merged.sizes
-    )
-    tree = condense(dendrogram, min_cluster_size)
+    tree = _condensed(merges(clmst.kruskal(graph)), min_cluster_size)
     chosen = choose_clusters(
         tree, method=cluster_selection_method, allow_single=allow_single_cluster
     )
     labels, strengths, _ = label_points(tree, chosen, 0.0)
     return labels, strengths
+
+
+def _condensed(merged: Merged, least: int) -> CondensedTree:
+    """Return the condensed tree of merges, by a walk from the top one down to the points."""
+    n, children = merged.n, merged.children.tolist()
+    sizes = [1] * n + merged.sizes.tolist()
+    with np.errstate(divide="ignore"):
+        times = (1 / merged.heights).tolist()
+    rows: list[list[Any]] = []  # of each cluster: parent, birth, death, size, least point
+    point_cluster, point_lambda = [0] * n, [np.inf] * n
+    # The cluster that each node is in, and when it leaves it, unless it goes on as the cluster; of
+    # the first node of a cluster the one that it comes from, and when.
+    cluster, leaves, begins = [-1] * (2 * n), [np.inf] * (2 * n), {2 * n - 2: 0.0}
+    for node in range(2 * n - 2, -1, -1):
+        if node in begins:
+            rows.append([cluster[node], begins[node], 0.0, sizes[node], n])
+            cluster[node] = len(rows) - 1
+        own = cluster[node]
+        if node < n:
+            point_cluster[node], point_lambda[node] = own, leaves[node]
+            rows[own][4] = min(node, rows[own][4])
+            continue
+        small, pair = node != 2 * n - 2 and sizes[node] < least, children[node - n]
+        if not small:
+            rows[own][2] = max(times[node - n], rows[own][2])
+        for below in pair:
+            cluster[below] = own
+            leaves[below] = leaves[node] if small else times[node - n]
+        if not small and min(sizes[below] for below in pair) >= least:
+            begins |= dict.fromkeys(pair, times[node - n])
+    parent, birth, death, size, least_point = map(np.array, zip(*rows, strict=True))
+    if n == 1:
+        death = point_lambda
+    return CondensedTree(
+        n_points=n, point_cluster=np.array(point_cluster), point_lambda=np.array(point_lambda),
+        parent=parent, birth=birth, death=np.array(death), size=size, least_point=least_point,
+    )  # fmt: skip

@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from clmst.core.canonical import stable_order
 from clmst.core.weight_keys import Array
 from clmst.primitives.scan import exclusive_scan, segmented_scan
 from clmst.primitives.sort import argsort, bits_of, sort_by_key
@@ -29,7 +29,7 @@ _SORTED_BY_DEVICE_FROM = 1 << 16
 _SERIAL_VERTICES = 5120
 
 _NONE = 0xFFFFFFFF
-_HOPS = 32  # DENDROGRAM_HOPS: by which a launch of dendrogram_contract_jump divides depths
+HOPS = 32  # DENDROGRAM_HOPS: by which a launch of dendrogram_contract_jump divides depths
 
 
 def has_few(n: int, device: Device) -> bool:
@@ -37,54 +37,45 @@ def has_few(n: int, device: Device) -> bool:
     return device.policy.work_group_size == 1 or n <= _SERIAL_VERTICES
 
 
-def merge(
-    n: int, edges: Array, order: Array, device: Device, *, few: bool
-) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32]]:
-    """Merge the ends of edges of a forest in an order, the lightest edge first.
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Merges:
+    """The merges of the edges of a forest on a device; merge i makes node n + i."""
 
-    Merge i makes node n + i. Return the two nodes that each merge joins, the lesser first, shape
-    (k, 2), and how many vertices are below each, shape (k,). With `few` one work-item merges, never
-    of more vertices than :func:`has_few` allows.
+    n: int  # vertices: nodes 0 .. n - 1
+    order: DeviceArray  # uint32, shape (m,): the edge of each merge
+    children: DeviceArray  # uint32, shape (2 m,): the two nodes that each joins, the lesser first
+    sizes: DeviceArray  # uint32, shape (m,): vertices below each
+
+
+def merge(n: int, ends: DeviceArray, order: DeviceArray, launch: Launcher, *, few: bool) -> Merges:
+    """Merge the ends of edges of a forest in an order, the lightest edge first; do not wait.
+
+    `ends` are those of each edge, uint32, shape (2 m,). With `few` one work-item merges, never of
+    more vertices than :func:`has_few` allows.
 
     Where work-groups have one work-item, as on CPUs, one goes through the edges: nearly O(n) work,
     12 bytes of device memory a vertex and 24 an edge. So does one elsewhere, in local memory, where
     vertices are few. Many do where they are not, level by level, in O(n log n) work and some 80
     bytes a vertex (:class:`ParallelMerge`).
     """
-    k = len(order)
-    children, sizes = np.zeros((k, 2), np.uint32), np.zeros(k, np.uint32)
-    if k:
-        launch = Launcher(device, device.queue)
-        ends = np.ascontiguousarray(edges, np.uint32).reshape(-1)
-        given = DeviceArray.from_host(ends, device)
-        below, counts = merge_on_device(
-            n, given, DeviceArray.from_host(order.astype(np.uint32), device), launch, few=few
-        )
-        launch.read(below.memory, children)
-        launch.read(counts.memory, sizes)
-    return children, sizes
-
-
-def merge_on_device(
-    n: int, ends: DeviceArray, order: DeviceArray, launch: Launcher, *, few: bool
-) -> tuple[DeviceArray, DeviceArray]:
-    """Merge as :func:`merge` does, on flat arrays of the device of uint32; do not wait."""
-    device, k = order.device, order.size
-    if not few and device.policy.work_group_size > 1:
-        return ParallelMerge(n, ends, order, launch).run()
+    device, m = order.device, order.size
+    if m and not few and device.policy.work_group_size > 1:
+        children, sizes = ParallelMerge(n, ends, order, launch).run()
+        return Merges(n=n, order=order, children=children, sizes=sizes)
     clusters, children, sizes = (
-        DeviceArray.empty(size, np.uint32, device) for size in (3 * n, 2 * k, k)
+        DeviceArray.empty(size, np.uint32, device) for size in (3 * n, 2 * m, m)
     )
-    program = device.program(SERIAL_SOURCE)
-    launch.enqueue(
-        program, "dendrogram_serial_merge", 1, ends, order, clusters, children, sizes, n, k
-    )
-    return children, sizes
+    if m:
+        program = device.program(SERIAL_SOURCE)
+        launch.enqueue(
+            program, "dendrogram_serial_merge", 1, ends, order, clusters, children, sizes, n, m
+        )
+    return Merges(n=n, order=order, children=children, sizes=sizes)
 
 
 def rising_order(
-    weights: Array, device: Device, *, by_device_from: int = _SORTED_BY_DEVICE_FROM
-) -> Array:
+    weights: Array, launch: Launcher, *, by_device_from: int = _SORTED_BY_DEVICE_FROM
+) -> DeviceArray:
     """Return the order of edges by weight, equal ones by position; by the device if it is quicker.
 
     No weight is NaN. Fewer edges than `by_device_from` are sorted by the host in any case.
@@ -92,14 +83,12 @@ def rising_order(
     O(k log k) work by the host; on devices with work-groups of several work-items a radix sort, of
     O(k) work and some 30 bytes of device memory an edge.
     """
+    device = launch.device
     if device.policy.work_group_size == 1 or weights.size < by_device_from:
-        return np.argsort(weights, kind="stable")
+        return DeviceArray.from_host(stable_order(weights).astype(np.uint32), device)
     keys = weights.astype(np.float32) if weights.dtype == np.float16 else weights
     keys = keys.view(np.uint8) if keys.dtype == np.bool_ else keys + keys.dtype.type(0)  # no -0.0
-    launch = Launcher(device, device.queue)
-    order = np.empty(keys.size, np.uint32)
-    launch.read(argsort(DeviceArray.from_host(keys, device), launch=launch).memory, order)
-    return order
+    return argsort(DeviceArray.from_host(keys, device), launch=launch)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -177,7 +166,7 @@ class ParallelMerge:
         reached = 1
         while reached < n:
             self._contract("jump", n, parent, n)
-            reached *= _HOPS
+            reached *= HOPS
         self._contract("roots", n, parent, flags, n)
         self._contract("alpha", k, *ends, lightest, stays, k)
         number, n_next = self._numbered(flags)

@@ -9,7 +9,20 @@ import clmst
 from clmst import Device, InvalidForestError
 from clmst.algorithms.dendrogram.merge import merge, rising_order
 from clmst.algorithms.self_test import merge_by_host
+from clmst.runtime.array import DeviceArray
+from clmst.runtime.launcher import Launcher
 from tests.variants import GPU_SHAPE
+
+
+def merged(
+    n: int, edges: np.ndarray, order: np.ndarray, device: Device, *, few: bool
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the children, shape (m, 2), and the sizes of merges on a device."""
+    ends, places = (
+        DeviceArray.from_host(a.astype(np.uint32).ravel(), device) for a in (edges, order)
+    )
+    merges = merge(n, ends, places, Launcher(device, device.queue), few=few)
+    return merges.children.to_host().reshape(-1, 2), merges.sizes.to_host()
 
 
 def tree(n: int, seed: int, kind: str) -> np.ndarray:
@@ -35,7 +48,7 @@ def test_merges(device: Device, n: int, kind: str, few: bool) -> None:
     edges = tree(n, n, kind)
     for order in (np.arange(n - 1), np.arange(n - 1)[::-1], random.permutation(n - 1)):
         expected = merge_by_host(n, edges, order)
-        found = merge(n, edges, order, device, few=few)
+        found = merged(n, edges, order, device, few=few)
         for one, right in zip(found, expected, strict=True):
             np.testing.assert_array_equal(one, right)
 
@@ -50,17 +63,18 @@ def test_rising_order(any_device: Device, dtype: str) -> None:
     if weights.dtype.kind == "f":
         weights[::7] = -0.0
         weights[1::70], weights[2::70] = np.inf, -np.inf
-    found = rising_order(weights, any_device.with_policy(GPU_SHAPE), by_device_from=1)
-    np.testing.assert_array_equal(found, np.argsort(weights, kind="stable"))
+    device = any_device.with_policy(GPU_SHAPE)
+    found = rising_order(weights, Launcher(device, device.queue), by_device_from=1)
+    np.testing.assert_array_equal(found.to_host(), np.argsort(weights, kind="stable"))
 
 
 @pytest.mark.parametrize("few", [True, False])
 def test_forest_in_parts(device: Device, few: bool) -> None:
     edges, order = np.array([[4, 1], [2, 3], [0, 1]]), np.array([2, 1, 0])
-    children, sizes = merge(6, edges, order, device, few=few)
+    children, sizes = merged(6, edges, order, device, few=few)
     assert children.tolist() == [[0, 1], [2, 3], [4, 6]]
     assert sizes.tolist() == [2, 2, 3]
-    assert merge(3, np.zeros((0, 2), np.int32), order[:0], device, few=True)[1].size == 0
+    assert merged(3, np.zeros((0, 2), np.int32), order[:0], device, few=True)[1].size == 0
 
 
 def test_a_maximum_forest_has_no_dendrogram() -> None:
