@@ -37,6 +37,10 @@ def _check_edges(edges: object) -> None:
     check_kind("edges", edges, np.ndarray, rule="it must be an array")
 
 
+def _check_ids(edge_ids: object) -> None:
+    check_kind("edge_ids", edge_ids, np.ndarray, rule="it must be an array")
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Forest(ClusterMethods):
     """A spanning forest of a graph; its edges are in the graph's canonical order.
@@ -66,7 +70,7 @@ class Forest(ClusterMethods):
     n_vertices: int
     edges: LazyField[Array] = LazyField(_check_edges)
     weights: Array
-    edge_ids: Array
+    edge_ids: LazyField[Array] = LazyField(_check_ids)
     maximum: bool = False
     stats: Mapping[str, Any] = field(default_factory=dict)
     vertex_labels: Sequence[Hashable] | None = None
@@ -76,7 +80,6 @@ class Forest(ClusterMethods):
         n_vertices = check_integer("n_vertices", self.n_vertices, low=0, high=MAX_VERTICES)
         object.__setattr__(self, "n_vertices", n_vertices)
         check_kind("weights", self.weights, np.ndarray, rule="it must be an array")
-        check_kind("edge_ids", self.edge_ids, np.ndarray, rule="it must be an array")
         check_bool("maximum", self.maximum)
         check_mapping("stats", self.stats)
         check_labels(self.vertex_labels, self.n_vertices)
@@ -84,11 +87,11 @@ class Forest(ClusterMethods):
     @property
     def n_edges(self) -> int:
         """Number of edges of the forest."""
-        return self.edge_ids.size
+        return self.weights.size
 
     def __getstate__(self) -> dict[str, Any]:
-        """Look up endpoints first: the function that does so cannot be pickled."""
-        return {**self.__dict__, "_edges": self.edges}
+        """Look up endpoints and ids first: the functions that do so cannot be pickled."""
+        return {**self.__dict__, "_edges": self.edges, "_edge_ids": self.edge_ids}
 
     @property
     def n_components(self) -> int:

@@ -84,7 +84,7 @@ def forest_of_edges(
     edges = np.empty((u.size, 2), np.int32)
     edges[:, 0], edges[:, 1] = u, v
     return unchecked(
-        Forest, n_vertices=n, _edges=edges, weights=weights, edge_ids=ids, maximum=maximum,
+        Forest, n_vertices=n, _edges=edges, weights=weights, _edge_ids=ids, maximum=maximum,
         stats={"algorithm": "kruskal", "device": "host"}, vertex_labels=labels,
     )  # fmt: skip
 

@@ -16,7 +16,7 @@ from clmst.core.arguments import as_reals, check_choice
 from clmst.core.errors import InvalidArgumentError, InvalidGraphError
 from clmst.core.graph import Graph
 from clmst.core.graph_checks import check_size
-from clmst.core.threads import in_threads
+from clmst.core.threads import in_threads, slices
 from clmst.core.weight_keys import Array
 
 Metric: TypeAlias = Literal[
@@ -33,6 +33,7 @@ _ON_A_SPHERE = ("great-circle", "haversine")
 _ROUNDED = ("rounded-euclidean", "great-circle")
 _TOO_FAR = 2.0**31  # rounded distances have 32 bits on the device
 _SUMMED_AT_ONCE = 1 << 20
+_TURNED_AT_ONCE = 1 << 15
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,8 +148,13 @@ class Points:
         if self.metric == "haversine":
             return sphere.on_earth(self.coordinates)
         n, dimensions = self.coordinates.shape
-        planes = np.zeros((max(dimensions, 2), n))
-        planes[:dimensions] = self.coordinates.T
+        planes = np.empty((max(dimensions, 2), n))
+        planes[dimensions:] = 0
+
+        def turn(rows: slice) -> None:
+            planes[:dimensions, rows] = self.coordinates[rows].T
+
+        in_threads(turn, slices(n, _TURNED_AT_ONCE))
         return _of_length_1(planes) if self.metric == "cosine" else planes
 
     @cached_property

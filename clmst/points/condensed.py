@@ -66,20 +66,6 @@ class CondensedTree:
         return rows
 
     @cached_property
-    def levels(self) -> list[Nodes]:
-        """The clusters by their depth. O(k), and a step for each level."""
-        order = np.argsort(self.parent, kind="stable")
-        starts = np.searchsorted(self.parent[order], np.arange(self.n_clusters + 1))
-        levels = [np.zeros(1, np.int64)]
-        while True:
-            begins, ends = starts[levels[-1]], starts[levels[-1] + 1]
-            counts = ends - begins
-            if not counts.any():
-                return levels
-            offsets = np.repeat(begins - (np.cumsum(counts) - counts), counts)
-            levels.append(order[np.arange(int(counts.sum())) + offsets])
-
-    @cached_property
     def is_leaf(self) -> npt.NDArray[np.bool_]:
         """Whether no cluster comes from a cluster."""
         leaf = np.ones(self.n_clusters, bool)
@@ -168,16 +154,25 @@ def choose_clusters(
 
 
 def _most_stable(tree: CondensedTree, max_size: int | None, *, allow_single: bool) -> Chosen:
-    """Return the clusters of the greatest total stability, none in another one."""
-    best, chosen = tree.stability.copy(), np.ones(tree.n_clusters, bool)
-    inside = np.zeros(tree.n_clusters)
+    """Return the clusters of the greatest total stability, none in another one.
+
+    A step in Python for each cluster that has clusters in it, which are two: a tree may be as deep
+    as it has clusters.
+    """
     is_too_large = np.zeros(tree.n_clusters, bool) if max_size is None else tree.size > max_size
-    for level in reversed(tree.levels):
-        divided = (inside[level] > best[level]) | is_too_large[level]
-        chosen[level[divided]] = False
-        best[level[divided]] = inside[level[divided]]
-        if level[0] != 0:
-            np.add.at(inside, tree.parent[level], best[level])
+    chosen, is_leaf = ~is_too_large, tree.is_leaf
+    of_leaves = np.where(is_leaf & chosen, tree.stability, 0.0)
+    inside = _sums(tree.parent[1:], of_leaves[1:], tree.n_clusters).tolist()
+    parent, own, too_large = tree.parent.tolist(), tree.stability.tolist(), is_too_large.tolist()
+    divided = []
+    for cluster in np.flatnonzero(~is_leaf)[::-1].tolist():
+        best = own[cluster]
+        if inside[cluster] > best or too_large[cluster]:
+            best = inside[cluster]
+            divided.append(cluster)
+        if cluster:
+            inside[parent[cluster]] += best
+    chosen[divided] = False
     if not allow_single:
         chosen[0] = False
     return _topmost(tree, chosen)
@@ -189,12 +184,11 @@ def _not_below(
     """Replace clusters that are born below a height by the first one above that is not."""
     with np.errstate(divide="ignore"):
         heights = 1 / tree.birth
-    target = np.arange(tree.n_clusters)
-    for level in tree.levels[1:]:
-        parent = tree.parent[level]
-        stops = np.where(heights[parent] > epsilon, parent, target[parent])
-        of_first = 0 if allow_single else level
-        target[level] = np.where(parent == 0, of_first, stops)
+    of_first = tree.parent <= 0
+    stops = heights > epsilon if allow_single else (heights > epsilon) | of_first
+    target = _first_above(tree, stops)[np.maximum(tree.parent, 0)]
+    if not allow_single:  # clusters from the first one stay
+        target[of_first] = np.flatnonzero(of_first)
     moves = chosen & (heights < epsilon)
     replaced = chosen & ~moves
     replaced[target[moves]] = True
@@ -203,11 +197,22 @@ def _not_below(
 
 def _topmost(tree: CondensedTree, chosen: Chosen) -> Chosen:
     """Return the chosen clusters that are in no other one."""
-    within = np.zeros(tree.n_clusters, bool)
-    for level in tree.levels[1:]:
-        parent = tree.parent[level]
-        within[level] = within[parent] | chosen[parent]
+    within = chosen[_first_above(tree, chosen)[np.maximum(tree.parent, 0)]]
+    within[0] = False
     return chosen & ~within
+
+
+def _first_above(tree: CondensedTree, stops: Chosen) -> Nodes:
+    """Return the first cluster on the way up from each one, itself included, at which to stop.
+
+    Where there is none, that is the first cluster of all. Pointer jumping: O(k log k).
+    """
+    above = np.where(stops, np.arange(tree.n_clusters), np.maximum(tree.parent, 0))
+    while True:
+        further = above[above]
+        if np.array_equal(further, above):
+            return above
+        above = further
 
 
 def label_points(
@@ -217,9 +222,8 @@ def label_points(
 
     Labels are numbered by least point; noise is -1, with the strength 0.
     """
-    owner = np.where(chosen, np.arange(tree.n_clusters), NOISE)
-    for level in tree.levels[1:]:
-        owner[level] = np.where(chosen[level], level, owner[tree.parent[level]])
+    owner = _first_above(tree, chosen)
+    owner[~chosen[owner]] = NOISE
     first = np.full(tree.n_clusters, tree.n_points)
     np.minimum.at(first, owner[owner != NOISE], tree.least_point[owner != NOISE])
     clusters = np.flatnonzero(chosen)

@@ -19,6 +19,7 @@ from clmst.algorithms.bvh_boruvka.hierarchy import (
     capacity_for,
     distances,
     hierarchy_of,
+    with_core_distances,
 )
 from clmst.algorithms.dense import tile_pairs
 from clmst.algorithms.dense.tiles import PackedPoints
@@ -32,10 +33,12 @@ from clmst.core.graph import Graph
 from clmst.core.points import Points, are_finite
 from clmst.core.weight_keys import Array
 from clmst.points.inputs import as_rows, check_rows, checked_graph, graph_of, of_sparse
+from clmst.runtime.device import Device
 from clmst.runtime.device_matrix import DeviceMatrix
 from clmst.runtime.discovery import get_device
 from clmst.runtime.failures import Guard
 from clmst.runtime.launcher import Launcher
+from clmst.runtime.trust import NoFamilyLeftError
 
 if TYPE_CHECKING:
     from clmst.points.hdbscan import HDBSCAN
@@ -76,8 +79,8 @@ def core_distances(points: Any, min_samples: int, *, device: Any = None) -> npt.
     -----
     On the device. In two or three dimensions, and in up to twelve where there are many points, by a
     hierarchy of boxes: O(n log n) work for points that are spread evenly; at most O(n**2). In
-    others by tiles of all pairs, nearly all of them in float32: O(n**2 d) work, and 16 d + 8
-    min_samples bytes a point. The host compares all pairs where the device has no arithmetic on
+    others, and for few points on GPUs, by tiles of all pairs, nearly all of them in float32:
+    O(n**2 d) work, and 16 d + 8 min_samples bytes a point. The host compares all pairs where the device has no arithmetic on
     doubles, for `min_samples` above 257 where a device is trusted with hierarchies alone, and for
     "great-circle", "haversine" and "rounded-euclidean".
 
@@ -98,20 +101,27 @@ def core_distances(points: Any, min_samples: int, *, device: Any = None) -> npt.
         return core_of_matrix(checked_graph(points).weights, min_samples)
     if isinstance(points, Graph):
         return core_of_edges(checked_graph(points).symmetrised(), min_samples)
-    if min_samples == 1 or n == 0:
-        return np.zeros(n)
+    return _of_points(points, min_samples, found)[0]
+
+
+def _of_points(
+    points: Points, min_samples: int, device: Device
+) -> tuple[npt.NDArray[np.float64], DeviceMatrix | None]:
+    """Return core distances, and the points on the device where their hierarchy found them."""
     plain, k = points.with_core_distances(None), min_samples - 1
-    if choice.takes(plain) and found.capabilities.doubles:
-        matrix, launch = DeviceMatrix.upload(plain, found), Launcher(found, found.queue)
+    if k == 0 or points.n_vertices == 0:
+        return np.zeros(points.n_vertices), None
+    if choice.takes(plain) and device.capabilities.doubles:
+        matrix, launch = DeviceMatrix.upload(plain, device), Launcher(device, device.queue)
         by_boxes = k <= MOST_NEIGHBOURS and choice.is_for_nearest(matrix)
         if not by_boxes and families.tiles_refusal(matrix, neighbours=True) is None:
-            with found.lock, Guard(found):
+            with device.lock, Guard(device):
                 packed = PackedPoints.upload(matrix, launch, neighbours=True)
-                return tile_pairs.distances(packed, k, launch).to_host()
+                return tile_pairs.distances(packed, k, launch).to_host(), None
         if k <= MOST_NEIGHBOURS and families.points_refusal(matrix, capacity_for(k)) is None:
-            with found.lock, Guard(found):
-                return distances(hierarchy_of(matrix, launch), k, launch).to_host()
-    return _by_the_host(plain, min_samples)
+            with device.lock, Guard(device):
+                return distances(hierarchy_of(matrix, launch), k, launch).to_host(), matrix
+    return _by_the_host(plain, min_samples), None
 
 
 def _by_the_host(points: Points, min_samples: int) -> npt.NDArray[np.float64]:
@@ -197,8 +207,10 @@ def reachability_graph(graph: Any, min_samples: int, device: Any, *, alpha: floa
         if graph.metric not in _WITH_CORE:
             u, v = np.triu_indices(graph.n_vertices, 1)
             return _of_matrix(squareform(graph.weights_of(u, v)), min_samples)
-        core = core_distances(graph, min_samples, device=device) * alpha
-        return graph.with_core_distances(core)
+        core, matrix = _of_points(graph, min_samples, get_device(device))
+        if matrix is None or not choice.is_for_tree(matrix):
+            return graph.with_core_distances(core * alpha)
+        return with_core_distances(matrix, core * alpha)
     if isinstance(graph, DenseGraph):
         return _of_matrix(graph.weights, min_samples)
     return _of_edges(graph, min_samples)
@@ -319,7 +331,12 @@ def spanning_forest(given: Distances, model: HDBSCAN) -> Forest:
     elif alpha != 1 and not of_points:
         graph = graph.replace_unchecked(weights=graph.weights / alpha)
     mutual = reachability_graph(graph, min_samples, model.device, alpha=alpha)
-    forest = minimum_spanning_forest(mutual, device=model.device)
+    try:
+        forest = minimum_spanning_forest(mutual, device=model.device)
+    except NoFamilyLeftError:
+        if not isinstance(mutual, DeviceMatrix):
+            raise
+        forest = minimum_spanning_forest(mutual.graph, device=model.device)  # by another device
     if alpha == 1 or not of_points:
         return forest
     return Forest(

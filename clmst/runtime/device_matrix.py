@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -28,6 +28,7 @@ from clmst.runtime.device import Device
 from clmst.runtime.device_graph import weight_defines
 from clmst.runtime.device_memory import check_capacity
 from clmst.runtime.handles import Memory
+from clmst.runtime.transfer import Transfer
 
 CompleteGraph: TypeAlias = DenseGraph | Points
 
@@ -146,6 +147,17 @@ class DeviceMatrix:
             panels = _upload(encoded.bits.reshape(n, n), device)
         return cls(graph=graph, device=device, panels=panels, bits=bits, kind=kind, plans={})
 
+    def with_core_distances(self, core: Array) -> DeviceMatrix:
+        """Return the same points with core distances, the coordinates copied on the device."""
+        if not isinstance(self.graph, Points):
+            raise InvalidArgumentError("the matrix has no points; core distances are theirs")
+        points = self.graph.with_core_distances(core)
+        panels: Any = partial(_upload_points, points, self.device)
+        on_device = known(self, "panels")
+        if on_device is not None and self.device.capabilities.host_arrays == "copied":
+            panels = partial(_append_core, on_device[0].cells, points, self.device)
+        return replace(self, graph=points, panels=panels, plans={})
+
     @property
     def caches(self) -> list[dict[Any, Any]]:
         """What is dropped when a solve fails."""
@@ -245,6 +257,19 @@ def _upload_points(points: Points, device: Device) -> tuple[Panel, ...]:
     planes, others = (part.ravel() for part in _parts(points))
     doubles = np.concatenate((planes, others)) if others.size else planes
     return (Panel(first=0, n_rows=points.n_vertices, cells=device.upload(doubles)),)
+
+
+def _append_core(planes: Memory, points: Points, device: Device) -> tuple[Panel, ...]:
+    """Put core distances behind the coordinates of points, which are on the device."""
+    import pyopencl as cl
+
+    n_bytes = 8 * points.n_vertices * points.dimensions
+    cells = device.allocate(n_bytes + points.core_distances.nbytes)
+    with device.lock, failures.Guard(device):
+        cl.enqueue_copy(device.queue, cells, planes, byte_count=n_bytes)
+        transfer = Transfer(buffer=cells, array=points.core_distances, offset=n_bytes)
+        device.staging.send(device.queue, [transfer])
+    return (Panel(first=0, n_rows=points.n_vertices, cells=cells),)
 
 
 def _upload(cells: Array, device: Device) -> tuple[Panel, ...]:

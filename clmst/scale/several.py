@@ -110,7 +110,7 @@ class SolveOfParts:
             n_vertices=found.n_vertices,
             _edges=found.edges,
             weights=found.weights,
-            edge_ids=self._edge_ids(found),
+            _edge_ids=self._edge_ids(found),
             maximum=self._maximum,
             stats={**found.stats, **self.stats()},
             vertex_labels=None if graph is None else graph.vertex_labels,

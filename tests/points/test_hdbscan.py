@@ -101,6 +101,18 @@ def test_epsilon_joins_clusters_that_are_near(any_device: Device) -> None:
         np.testing.assert_array_equal(labels, np.repeat(np.arange(expected), 24 // expected))
 
 
+@pytest.mark.parametrize("alpha", [1.0, 1.5])
+def test_the_forest_is_that_of_points_with_core_distances(any_device: Device, alpha: float) -> None:
+    """Of points that a hierarchy takes: its order serves core distances and the tree."""
+    X = blobs(3, 1500) + blobs(4, 1500) / 1000
+    model = HDBSCAN(min_samples=4, alpha=alpha, device=any_device).fit(X)
+    core = clmst.core_distances(X, 4, device=any_device)
+    graph = clmst.Points(X, core_distances=alpha * core)
+    expected = clmst.minimum_spanning_forest(graph, device=any_device)
+    np.testing.assert_array_equal(model.forest_.edges, expected.edges)
+    np.testing.assert_array_equal(model.forest_.weights, expected.weights / alpha)
+
+
 def test_every_door_gives_the_same_clusters(any_device: Device) -> None:
     X = blobs(8, 90)
     expected = HDBSCAN(device=any_device).fit(X)

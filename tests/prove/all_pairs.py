@@ -110,10 +110,10 @@ def _condensed(merged: Merged, least: int) -> CondensedTree:
             leaves[below] = leaves[node] if small else times[node - n]
         if not small and min(sizes[below] for below in pair) >= least:
             begins |= dict.fromkeys(pair, times[node - n])
-    parent, birth, death, size, least_point = map(np.array, zip(*rows, strict=True))
     if n == 1:
-        death = point_lambda
+        rows[0][2] = np.inf
+    parent, birth, death, size, least_point = map(np.array, zip(*rows, strict=True))
     return CondensedTree(
         n_points=n, point_cluster=np.array(point_cluster), point_lambda=np.array(point_lambda),
-        parent=parent, birth=birth, death=np.array(death), size=size, least_point=least_point,
+        parent=parent, birth=birth, death=death, size=size, least_point=least_point,
     )  # fmt: skip

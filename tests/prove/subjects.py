@@ -19,6 +19,7 @@ from clmst.algorithms.edge_stream.passes import bytes_of_row, bytes_of_vertex
 from clmst.algorithms.proof.self_test import of_graph
 from clmst.core.weight_keys import Array
 from clmst.runtime.kernel_family import difference
+from clmst.runtime.launcher import Launcher
 from clmst.scale import stream_sink
 from tests.cores import core_numbers
 from tests.prove import oracle
@@ -148,7 +149,8 @@ def _dendrogram(task: Task) -> str | None:
     """Dendrogram, order of edges and cuts of the oracle's forest."""
     sample, draws, device = task.sample, task.draws, task.device
     forest = clmst.kruskal(_graph(sample))
-    order = rising_order(forest.weights, device, by_device_from=0)
+    launch = Launcher(device, device.queue)
+    order = rising_order(forest.weights, launch, by_device_from=0).to_host()
     right = np.argsort(forest.weights, kind="stable")
     if not np.array_equal(order, right):
         return f"the order of edges is {order.tolist()}; it must be {right.tolist()}"

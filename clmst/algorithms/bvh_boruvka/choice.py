@@ -13,6 +13,7 @@ METRICS = ("euclidean", "manhattan", "chebyshev", "cosine")
 # where dense goes by tiles, and doubles with every 2.5 dimensions beyond that.
 _LEAST_POINTS_ALONE = 1000
 _LEAST_POINTS = 20_000
+_LEAST_FLAT_POINTS = 8_000  # for nearest points alone
 _LEAST_POINTS_BY_TILES = 40_000
 _DOUBLED_EVERY = 2.5
 _FEW_DIMENSIONS = 3
@@ -42,6 +43,7 @@ def is_for_tree(matrix: DeviceMatrix) -> bool:
 
 def is_for_nearest(matrix: DeviceMatrix) -> bool:
     """Return whether the nearest points are found by a hierarchy; else by tiles of pairs."""
-    points = matrix.graph
+    points, alone = matrix.graph, matrix.device.policy.work_group_size == 1
     is_flat = isinstance(points, Points) and points.dimensions <= _FEW_DIMENSIONS
-    return is_flat or is_for_tree(matrix)
+    enough = alone or matrix.n_vertices >= _LEAST_FLAT_POINTS
+    return (is_flat and enough) or is_for_tree(matrix)

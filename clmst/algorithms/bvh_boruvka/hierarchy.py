@@ -110,6 +110,13 @@ def hierarchy_of(matrix: DeviceMatrix, launch: Launcher) -> BoxTree:
     return tree
 
 
+def with_core_distances(matrix: DeviceMatrix, core: Array) -> DeviceMatrix:
+    """Return points that have a hierarchy with core distances; theirs has the same order."""
+    found = matrix.with_core_distances(core)
+    found.plans["bvh order"] = matrix.plans["bvh"].ids
+    return found
+
+
 class _Builder:
     """Builds a hierarchy: codes, order, boxes; again where many points share a code."""
 
@@ -141,6 +148,8 @@ class _Builder:
 
     def build(self) -> BoxTree:
         """Return the hierarchy; enqueued, and waited for only to see whether there are crowds."""
+        if "bvh order" in self.matrix.plans:
+            return self._arrange(self.matrix.plans["bvh order"])
         codes, ids = self._encode()
         tree = self._arrange(ids)
         state = self._new(1, np.uint32)
@@ -179,8 +188,10 @@ class _Builder:
         planes: Array = self._points.planes[: min(self.dimensions, 32)]
         sample = planes[:, :: -(-self.n // _SAMPLES)]
         places = (0.5 * sample - 0.5 * ends[: len(planes), None]) / max(ends[-1], _LEAST_SIDE)
-        numbers = np.unique((places * (1 << bits)).astype(np.int64), axis=1)
-        return bool(numbers.shape[1] < (1 - _CROWDED_SHARE) * sample.shape[1])
+        cells = np.zeros(sample.shape[1], np.uint64)
+        for places_of_axis in (places * (1 << bits)).astype(np.uint64):
+            cells = (cells << np.uint64(bits)) | places_of_axis
+        return np.unique(cells).size < (1 - _CROWDED_SHARE) * cells.size
 
     def _box(self) -> npt.NDArray[np.float64]:
         """Return the lower ends of all points' box, and half its longest side."""

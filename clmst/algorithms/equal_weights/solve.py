@@ -58,7 +58,7 @@ def solve(matrix: Any, device: Any, *, maximum: bool) -> Forest | None:
     slots, ends = found
     return unchecked(
         Forest, n_vertices=matrix.shape[0], _edges=ends, weights=matrix.data.take(slots),
-        edge_ids=slots, maximum=maximum, vertex_labels=None,
+        _edge_ids=slots, maximum=maximum, vertex_labels=None,
         stats={"algorithm": "kruskal", "device": device.description, "launches": 1},
     )  # fmt: skip
 

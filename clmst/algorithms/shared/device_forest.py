@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -269,7 +270,7 @@ class DeviceForest:
         u, v = edges.T
         own = None if look_up else self.weights
         weights = graph.weights_of(u, v) if own is None else self._own_weights(own, launch)
-        ids = pairs.position(graph.n_vertices, u, v)
+        ids = partial(pairs.position, graph.n_vertices, u, v)
         how = {"maximum": self.maximum, "stats": self.stats}
         return forest_of_arrays(graph, edges, weights, ids, **how)
 

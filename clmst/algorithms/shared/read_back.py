@@ -119,14 +119,14 @@ def forest_of_arrays(
     graph: Graph | DenseGraph | Points,
     edges: Array | Callable[[], Array],
     weights: Array,
-    edge_ids: Array,
+    edge_ids: Array | Callable[[], Array],
     **more: Any,
 ) -> Forest:
-    """Return the forest of uint32 endpoints, or of those that are looked up when asked for."""
+    """Return the forest of uint32 endpoints and of ids, or of what is looked up when asked for."""
     n = graph.n_vertices
     return unchecked(
         Forest, n_vertices=n, _edges=edges if callable(edges) else signed(edges, n),
-        weights=weights, edge_ids=edge_ids, vertex_labels=getattr(graph, "vertex_labels", None),
+        weights=weights, _edge_ids=edge_ids, vertex_labels=getattr(graph, "vertex_labels", None),
         **more,
     )  # fmt: skip
 

@@ -187,7 +187,7 @@ def solved(
         labels = graph.vertex_labels
     return unchecked(
         Forest, n_vertices=n, _edges=ends.reshape(k, 2), weights=data.take(slots),
-        edge_ids=ids, maximum=bool(case.maximum), stats=stats, vertex_labels=labels,
+        _edge_ids=ids, maximum=bool(case.maximum), stats=stats, vertex_labels=labels,
     )  # fmt: skip
 
 
