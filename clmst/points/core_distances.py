@@ -80,9 +80,9 @@ def core_distances(points: Any, min_samples: int, *, device: Any = None) -> npt.
     On the device. In two or three dimensions, and in up to twelve where there are many points, by a
     hierarchy of boxes: O(n log n) work for points that are spread evenly; at most O(n**2). In
     others, and for few points on GPUs, by tiles of all pairs, nearly all of them in float32:
-    O(n**2 d) work, and 16 d + 8 min_samples bytes a point. The host compares all pairs where the device has no arithmetic on
-    doubles, for `min_samples` above 257 where a device is trusted with hierarchies alone, and for
-    "great-circle", "haversine" and "rounded-euclidean".
+    O(n**2 d) work, and 16 d + 8 min_samples bytes a point. The host compares all pairs where the
+    device has no arithmetic on doubles, for `min_samples` above 257 where a device is trusted with
+    hierarchies alone, and for "great-circle", "haversine" and "rounded-euclidean".
 
     Examples
     --------
