@@ -57,7 +57,7 @@ static inline void filter_number_components(const solve_t *solve, uint phase, ui
 static inline void filter_find_components(const solve_t *solve, uint phase, uint depth) {
   const uint n_vertices = round_vertices(solve, phase, depth);
   GRID_FOR(v, n_vertices) {
-    const global uint *links = (const global uint *)solve_links(solve, depth);
+    global uint *links = (global uint *)solve_links(solve, depth);
     const uint own = links[v];
     uint link = link_of(links, (uint)v);
     if (link == LINK_FINISHED) continue;
@@ -94,7 +94,7 @@ static inline void filter_begin_links(const solve_t *solve, uint phase) {
 //
 // Scope    the whole launch.
 static inline void filter_probe(const solve_t *solve, uint seed, local uint *scratch) {
-  const global uint *links = (const global uint *)solve->links;
+  global uint *links = (global uint *)solve->links;
   uint n_joining = 0, total;
   const uint n_samples = solve->state[STATE_GAVE_UP] ? 0 : SAMPLES << PROBE_BITS;
   GRID_FOR(i, n_samples) {
@@ -112,7 +112,7 @@ static inline void filter_probe(const solve_t *solve, uint seed, local uint *scr
 // of a block are under way at once.
 static inline void filter_find_ends(const solve_t *solve, uint depth, uint *own, uint *other) {
   if (depth == 0) return;
-  const global uint *links = (const global uint *)solve->links;
+  global uint *links = (global uint *)solve->links;
   SOLVE_UNROLL
   for (uint k = 0; k < TILE_ITEMS; ++k) {
     if (own[k] == other[k]) continue;

@@ -23,7 +23,7 @@ static inline bool resident_choose(const solve_t *solve, uint n_phases, workspac
   first_choose_edges(solve, first_spread(solve), workspace->scratch, workspace->base);
   if (!solve_wait(solve, workspace)) return false;
   first_follow_choices(solve);
-  return solve_wait(solve, workspace);
+  return solve_wait(solve, workspace) && resident_shorten(solve, 0, 0, solve->n, workspace);
 #else
   return true;
 #endif

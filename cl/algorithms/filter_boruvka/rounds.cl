@@ -14,6 +14,9 @@
 #endif
 #define TILE_EDGES (WG_SIZE * EDGES_PER_ITEM)
 
+// Steps along a way after which its vertex points ahead.
+#define LINK_STEPS 8
+
 // Vertices whose ways a work-item follows at the same time.
 #define VERTICES_AT_ONCE (WG_SIZE == 1 ? 1 : 4)
 #define TILE_VERTICES (WG_SIZE * VERTICES_AT_ONCE)
@@ -167,16 +170,20 @@ static inline void round_follow(const solve_t *solve, uint phase, uint depth, ui
   if (pending) atomic_add(solve_count(solve, phase, depth, COUNT_PENDING), pending);
 }
 
-// The link that a vertex has or is on the way to. Ways that following left over are rare, and short
-// in its steps.
-static inline uint link_of(const global uint *links, uint vertex) {
+// The link that a vertex has or is on the way to. The vertex points ahead from time to time, so ways
+// get shorter for all that go along them at once. A link read is an old one or a new one, and both
+// lead to the same root.
+static inline uint link_of(global uint *links, uint vertex) {
   uint link = links[vertex];
-  while (!(link & LINK_KNOWN)) link = links[link];
+  for (uint steps = 1; !(link & LINK_KNOWN); ++steps) {
+    link = links[link];
+    if (steps % LINK_STEPS == 0) links[vertex] = link;
+  }
   return link;
 }
 
 // The supervertex that a link leads to.
-static inline uint link_supervertex(const global uint *links, uint link) {
+static inline uint link_supervertex(global uint *links, uint link) {
   if (!(link & LINK_KNOWN)) link = link_of(links, link);
   return link & LINK_NUMBER;
 }
@@ -185,7 +192,7 @@ static inline uint link_supervertex(const global uint *links, uint link) {
 // their ends are in. Returns how many join two; of the others the ends are equal.
 static inline uint round_load_contracted(const solve_t *solve, uint depth, size_t first,
                                          uint n_edges, uint n, edge_t *edges) {
-  const global uint *links = (const global uint *)solve_links(solve, depth);
+  global uint *links = (global uint *)solve_links(solve, depth);
   uint n_kept = 0;
   round_load_edges(solve, depth, first, n_edges, n, edges);
   SOLVE_UNROLL

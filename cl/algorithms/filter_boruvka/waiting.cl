@@ -13,6 +13,11 @@
 #define FEW_VERTICES 16384
 #endif
 
+// Ways that following may leave long, at most: edges go along them step by step.
+#ifndef FEW_PENDING
+#define FEW_PENDING 64
+#endif
+
 // Vertices of a graph up to which each finds its component on its own after a window: any number.
 #ifndef DIRECT_VERTICES
 #define DIRECT_VERTICES (1u << 20)
@@ -118,6 +123,25 @@ static inline void resident_contract(const solve_t *solve, uint phase, uint dept
   round_contract(solve, phase, depth, n_edges, workspace->scratch, workspace->base);
 }
 
+// Let ways to supervertices that following has left long get shorter, until few are; returns whether
+// it could. Of a path whose weights fall along it all vertices are one way: edges would go along it
+// step by step.
+//
+// Needs    a barrier, then nothing; the count of pending ways is of the last time.
+static inline bool resident_shorten(const solve_t *solve, uint phase, uint depth, uint n_vertices,
+                                    workspace_t *workspace) {
+  const volatile global uint *count = solve_count(solve, phase, depth, COUNT_PENDING);
+  uint before = 0, pending = *count;
+  while (pending - before > FEW_PENDING) {
+    if (!solve_wait(solve, workspace)) return false;  // all have read the count
+    round_follow(solve, phase, depth, n_vertices);
+    if (!solve_wait(solve, workspace)) return false;
+    before = pending;
+    pending = *count;
+  }
+  return true;
+}
+
 // Do the rounds of a phase from `depth` on, until no edge can be left: where all supervertices with
 // edges have become one, none is looked for. Returns whether it could.
 static inline bool resident_rounds(const solve_t *solve, uint phase, uint depth,
@@ -136,6 +160,7 @@ static inline bool resident_rounds(const solve_t *solve, uint phase, uint depth,
     if (n_vertices > FEW_VERTICES) {
       round_follow(solve, phase, depth, n_vertices);
       if (!solve_wait(solve, workspace)) return false;
+      if (!resident_shorten(solve, phase, depth, n_vertices, workspace)) return false;
     }
     if (n_next <= 1) return true;
     resident_contract(solve, phase, depth, n_edges, n_next, workspace);

@@ -7,6 +7,7 @@ do not get through their kernels.
 from __future__ import annotations
 
 import gc
+import time
 import weakref
 from collections.abc import Callable
 from dataclasses import replace
@@ -32,7 +33,7 @@ from clmst.runtime.launcher import Launcher
 from clmst.runtime.policy import Policy
 from tests.forests import assert_same_forest, assert_solved, crowd, solve
 from tests.peak import Peak
-from tests.variants import Variant, extreme_variants, variants
+from tests.variants import GPU_SHAPE, Variant, extreme_variants, variants
 
 # Every width of weights is a build, so tests that need many of them run in few variants; `device`
 # runs in all of them. NATIVE: devices with their own settings. SHAPES: these, and the shape of a
@@ -416,3 +417,22 @@ def kept_plan(graph: Graph, device: Device, options: FilterBoruvkaOptions) -> Pl
     solve(resident, None, options=replace(options, shape="gpu"))
     (plan,) = plans_of(resident)
     return plan
+
+
+def test_a_way_of_all_vertices_is_not_gone_step_by_step(any_device: Device) -> None:
+    """A path with weights that fall: 160 times a path of random ones where edges go along it."""
+    n, random = 20_000, np.random.default_rng(0)
+    vertices = random.permutation(n)
+    spent = {}
+    for name, weights in (("random", random.permutation(n - 1)), ("falling", np.arange(n, 1, -1))):
+        graph = Graph.from_edges(vertices[:-1], vertices[1:], weights).symmetrised()
+        resident = clmst.to_device(graph, any_device.with_policy(GPU_SHAPE))
+        options = FilterBoruvkaOptions(shape="gpu")
+        solve(resident, None, options=options)
+        times = []
+        for _ in range(5):
+            begun = time.process_time()
+            solve(resident, None, options=options)
+            times.append(time.process_time() - begun)
+        spent[name] = min(times)
+    assert spent["falling"] < 20 * spent["random"]
