@@ -187,7 +187,8 @@ def measured(run: Run, cell: Cell, seed: int, *, with_targets: bool, peers: list
         row["_made"] = perf_counter() - begun
         row |= timed(run, resident, with_targets=with_targets)
         row["_peers"] = {one.name: _asked(run, one, resident) for one in peers}
-    except ClmstError as error:
+    except Exception as error:
+        # A wrong forest, or a device that runs out of memory: it must not stop the other cells.
         row["failed"] = first_line(error)
     row["_seconds"] = perf_counter() - begun
     return row
