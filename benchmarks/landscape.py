@@ -254,7 +254,7 @@ def measure(
         return named and (family in HELD_OUT) == held_out
 
     begun, device = perf_counter(), run.device.name
-    rivals = [Peer.parse(one) for one in peers]
+    others = [Peer.parse(one) for one in peers]
     known = {_key(row) for row in read_lines([file]) if row.get("device") == device}
     chosen = every_cell(wanted, seed, most_entries)[:cells]
     left = [one for one in chosen if (*asdict(one).values(), seed, with_targets) not in known]
@@ -267,7 +267,7 @@ def measure(
         if seconds is not None and perf_counter() - begun > seconds:
             yield f"{len(left) - done} of {len(chosen)} cells are left: the same command goes on"
             return
-        row = measured(run, cell, seed, with_targets=with_targets, peers=rivals)
+        row = measured(run, cell, seed, with_targets=with_targets, peers=others)
         release(run.device)
         _append(file, {"device": device, "seed": seed, "with_targets": with_targets, **row})
         yield _shown(row)
@@ -286,7 +286,3 @@ def _append(file: Path, row: Row) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
     with file.open("a", encoding="utf-8") as stream:
         stream.write(json.dumps(row) + "\n")
-
-
-if __name__ == "__main__":
-    main(prog_name="python -m benchmarks.landscape")

@@ -14,7 +14,7 @@ from click.testing import CliRunner, Result
 import clmst
 from benchmarks import landscape
 from benchmarks.__main__ import main as cases
-from benchmarks.landscape_graphs import FAMILIES, STRUCTURED, Cell
+from benchmarks.landscape_graphs import FAMILIES, STRUCTURED, WEIGHTS, Cell
 from benchmarks.landscape_report import HELD_OUT
 from clmst import Device
 from clmst.core.weight_keys import Array
@@ -44,8 +44,8 @@ def test_graph_is_whole(family: str, any_device: Device) -> None:
         np.testing.assert_array_equal(one, other)
     u, v, _, _ = upper.edges()
     assert np.all(u < v)
-    other = Cell(family=family, degree=degree, log_size=B, weights="int32", layout="upper")
-    assert other.made(8, any_device).graph != upper, "the seed changes something"
+    cell = Cell(family=family, degree=degree, log_size=B, weights="int32", layout="upper")
+    assert cell.made(8, any_device).graph != upper, "the seed changes something"
 
 
 def test_families_are_what_they_are_called(any_device: Device) -> None:
@@ -77,7 +77,7 @@ def test_families_are_what_they_are_called(any_device: Device) -> None:
 
 
 def test_weights_are_of_their_kind(any_device: Device) -> None:
-    found = {name: graph_of(any_device, "random", 8, name).weights for name in landscape.WEIGHTS}
+    found = {name: graph_of(any_device, "random", 8, name).weights for name in WEIGHTS}
     kinds = {name: str(values.dtype) for name, values in found.items()}
     assert kinds == {
         "int32": "int32", "float32": "float32", "float64": "float64", "ten values": "int32",
