@@ -356,7 +356,7 @@ def _row_starts(words: DeviceArray, b: int) -> DeviceArray:
     """Return where rows begin, and the end: a row ends where the last one did, or later."""
     rows = _mapped(words, "x >> b", "u4", b=b)
     ends = Predicate(
-        dtype="u4", expression="i + 1 == size || rows[min(i + 1, size - 1)] != x",
+        dtype=np.dtype("u4"), expression="i + 1 == size || rows[min(i + 1, size - 1)] != x",
         scalars={"size": "u4"}, arrays={"rows": "u4"},
     )  # fmt: skip
     last, at, count = compact(
