@@ -102,7 +102,7 @@ static inline void filter_probe(const solve_t *solve, uint seed, local uint *scr
     const uint first_row = t > 0 ? solve->tiles[t] : 0, end_row = solve->tiles[t + 1] + 1;
     const uint row = wi_find_row(solve->indptr, first_row, end_row, slot);
     const uint own = links[row], other = links[solve->indices[slot]];
-    n_joining += link_supervertex(links, own) != link_supervertex(links, other);
+    n_joining += (own & LINK_NUMBER) != (other & LINK_NUMBER);
   }
   wg_exclusive_sum_u32(n_joining, &total, scratch);
   if (get_local_id(0) == 0 && total > 0) atomic_add(&solve->state[STATE_JOINING], total);
@@ -122,8 +122,8 @@ static inline void filter_find_ends(const solve_t *solve, uint depth, uint *own,
   SOLVE_UNROLL
   for (uint k = 0; k < TILE_ITEMS; ++k) {
     if (own[k] == other[k]) continue;
-    own[k] = link_supervertex(links, own[k]);
-    other[k] = link_supervertex(links, other[k]);
+    own[k] = link_supervertex(solve->links, own[k]);
+    other[k] = link_supervertex(solve->links, other[k]);
   }
 }
 

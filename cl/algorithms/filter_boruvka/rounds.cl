@@ -175,9 +175,17 @@ static inline uint link_of(const global uint *links, uint vertex) {
   return link;
 }
 
-// The supervertex that a link leads to.
-static inline uint link_supervertex(const global uint *links, uint link) {
-  if (!(link & LINK_KNOWN)) link = link_of(links, link);
+// The supervertex that a link leads to. Ways that following left over may be long where vertices form
+// chains, so every second vertex on the way is linked further ahead: others on it read the old link
+// or the new one, and both lead to the same root. Nothing else may write links of the depth meanwhile.
+static inline uint link_supervertex(volatile global uint *links, uint link) {
+  while (!(link & LINK_KNOWN)) {
+    const uint next = links[link];
+    if (next & LINK_KNOWN) return next & LINK_NUMBER;
+    const uint over = links[next];
+    links[link] = over;
+    link = over;
+  }
   return link & LINK_NUMBER;
 }
 
@@ -185,14 +193,15 @@ static inline uint link_supervertex(const global uint *links, uint link) {
 // their ends are in. Returns how many join two; of the others the ends are equal.
 static inline uint round_load_contracted(const solve_t *solve, uint depth, size_t first,
                                          uint n_edges, uint n, edge_t *edges) {
-  const global uint *links = (const global uint *)solve_links(solve, depth);
+  volatile global uint *links = solve_links(solve, depth);
+  const global uint *own = (const global uint *)links;
   uint n_kept = 0;
   round_load_edges(solve, depth, first, n_edges, n, edges);
   SOLVE_UNROLL
   for (uint i = 0; i < n; ++i) {
     if (edges[i].u == edges[i].v) continue;
-    edges[i].u = links[edges[i].u];
-    edges[i].v = links[edges[i].v];
+    edges[i].u = own[edges[i].u];
+    edges[i].v = own[edges[i].v];
   }
   SOLVE_UNROLL
   for (uint i = 0; i < n; ++i) {
