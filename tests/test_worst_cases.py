@@ -174,7 +174,9 @@ def test_complete_graphs(shape: str) -> None:
 
 def test_windows_get_finer_once() -> None:
     """The plan is kept, so later solves begin with the finer windows; given ones stay."""
+    # With more light edges the first window holds the path already.
     device, m = clmst.get_device(), 1 << 15
+    device = device.with_policy(replace(device.policy, dense_filter_target=0.7, filter_edges=0))
     ruler = FAMILIES["ruler with heavy edges"](m).graph().symmetrised()
     beside = random_steps(m, m // 8, "filter-boruvka", "own", "both")
     assert steps(ruler, "filter-boruvka", "own") <= LIMIT * beside

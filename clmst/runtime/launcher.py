@@ -161,6 +161,20 @@ class Launcher:
             event = cl.enqueue_copy(self.queue, out, buffer, src_offset=offset, is_blocking=True)
             self._note("(read back)", event)
 
+    def read_rows(self, buffer: Memory, out: Array, *, pitch: int, offset: int = 0) -> None:
+        """Copy the rows of `out` from a buffer, `pitch` bytes apart from `offset` on, and wait."""
+        import pyopencl as cl
+
+        copy: Any = cl.enqueue_copy  # whose stub knows no pitches
+        row = out.nbytes // len(out)
+        with self.device.lock:
+            event: Event = copy(
+                self.queue, out, buffer, buffer_origin=(offset, 0, 0), host_origin=(0, 0, 0),
+                region=(row, len(out), 1), buffer_pitches=(pitch, 0), host_pitches=(row, 0),
+                is_blocking=True,
+            )  # fmt: skip
+            self._note("(read back)", event)
+
     def read_word(self, buffer: Memory) -> int:
         """Return the first integer of 32 bits in `buffer`, and wait."""
         word = np.empty(1, np.uint32)
