@@ -32,8 +32,9 @@ _FINER = (1.0, 3.0, 9.0)
 # Vertices whose degrees tell how skewed those of a graph are.
 _DEGREES = 1024
 # The skew of degrees from which on windows are this share of the usual ones, since edges of hubs
-# join most vertices early: it is 0.5 to 1.35 in a sample of random graphs and grids.
-_SKEWED, _SKEWED_SHARE = 1.5, 0.5
+# join most vertices early: it is 0.5 to 1.35 in a sample of random graphs and grids. A dense graph
+# that stores each edge once keeps the usual ones, which alone join vertices in its first round.
+_SKEWED, _SKEWED_SHARE = 1.5, 0.6
 # How many times the edges of a dense graph a sparse one needs for windows to pay: fewer of its
 # edges lie within components when the first window is done.
 _SPARSE_TIMES = 8
@@ -132,24 +133,20 @@ def usual_target(graph: DeviceGraph, launch: Launcher) -> float:
         graph.plans[_SKEW] = skew(_some_degrees(graph, launch))
     dense = graph.average_degree >= tuning.dense_degree
     target = tuning.dense_filter_target if dense else tuning.filter_target
-    return target * (_SKEWED_SHARE if graph.plans[_SKEW] >= _SKEWED else 1)
+    shrinks = graph.plans[_SKEW] >= _SKEWED and (graph.graph.is_symmetric or not dense)
+    return target * (_SKEWED_SHARE if shrinks else 1)
 
 
 def _some_degrees(graph: DeviceGraph, launch: Launcher) -> Array:
     """Return how many slots the rows of some vertices have."""
-    import pyopencl as cl
-
     n = graph.n_vertices
     count = min(n, _DEGREES)
     # Odd, lest all be of one column of a grid.
     apart = max(n // count - 1, 0) | 1
     first = (n - 1 - (count - 1) * apart) // 2
-    if not isinstance(graph.indptr, cl.MemoryObjectHolder):
-        starts = graph.graph.indptr[first:]  # which the device uses in place
-        return starts[1 : count * apart + 1 : apart] - starts[: count * apart : apart]
-    if apart == 1:  # rows must not overlap
-        starts = np.empty(count + 1, np.uint32)
-        launch.read(graph.indptr, starts, offset=4 * first)
+    if apart == 1:
+        starts = np.empty(n + 1, np.uint32)
+        launch.read(graph.indptr, starts)
         return np.diff(starts)
     ends = np.empty((count, 2), np.uint32)
     launch.read_rows(graph.indptr, ends, pitch=4 * apart, offset=4 * first)
