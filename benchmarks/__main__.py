@@ -19,6 +19,7 @@ CASES: Mapping[str, str] = {
     "devices": "repeated solves by several devices",
     "gallery": "the pictures of the gallery",
     "generated": "edges that a device generates",
+    "landscape": "families of graphs by degree and size, beside a model",
     "largest": "the largest graph that a device takes",
     "memory": "resident memory of points, and of rounds",
     "moves": "ways from one device's memory to another's",

@@ -38,6 +38,7 @@ BY_DESIGN = (
     {"filter_boruvka_cpu_follow"},
     {"forest_mark"},
     {"filter_find_components", "link_of"},
+    {"link_of", "link_supervertex", "round_load_contracted", "filter_find_ends"},
     {"worker_claim", "wi_is_free", "wi_leads_out"},
     {"atomic_min_u32", "atomic_min_u64", "reserve_words", "winner_word"},
     {"dense_jump_pointers"},

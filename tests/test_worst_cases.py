@@ -9,9 +9,10 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from itertools import product
 from pathlib import Path
+from time import process_time
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ from benchmarks import worst_cases
 from benchmarks.worst_case_graphs import FAMILIES, matrices, random_graph
 from clmst import Device, FilterBoruvkaOptions, Graph
 from clmst.algorithms.prim.trees import STEPS_A_LAUNCH
-from clmst.bench.harness import Harness, WrongResultError
+from clmst.bench.harness import Contestant, Harness, WrongResultError
 from clmst.runtime.device_graph import DeviceGraph
 from tests.variants import GPU_SHAPE
 
@@ -132,6 +133,25 @@ def test_prim_takes_the_launches_that_its_bound_says() -> None:
         assert stats["growing_launches"] <= 1 + most // STEPS_A_LAUNCH
 
 
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_long_chains_are_followed_in_few_steps(layout: str) -> None:
+    """Resident launches follow ways once; edges at the far end went on step by step: O(n**2)."""
+    device = shapes()["gpu"]
+    if not device.capabilities.grid_barriers:
+        pytest.skip("work-groups must not wait for one another")
+    seconds = {}
+    for name in ("path, falling, names at random", "path, shuffled, names at random"):
+        graph = stored(FAMILIES[name](1 << 16).graph(), layout)
+        resident = clmst.to_device(graph, device)
+        options = FilterBoruvkaOptions(launches="resident", targets=())
+        solve = partial(clmst.minimum_spanning_forest, resident, options=options)
+        assert solve() == clmst.kruskal(graph)
+        (times,) = Harness(repetitions=3, clock=process_time).run([Contestant(name="", call=solve)])
+        seconds[name] = min(times.seconds)
+    chain, shuffled = seconds.values()
+    assert chain < 8 * shuffled
+
+
 @pytest.mark.parametrize("shape", ["own", "gpu"])
 def test_complete_graphs(shape: str) -> None:
     """Every block of cells is read once, and few are read again."""
@@ -154,7 +174,9 @@ def test_complete_graphs(shape: str) -> None:
 
 def test_windows_get_finer_once() -> None:
     """The plan is kept, so later solves begin with the finer windows; given ones stay."""
+    # With more light edges the first window holds the path already.
     device, m = clmst.get_device(), 1 << 15
+    device = device.with_policy(replace(device.policy, dense_filter_target=0.7, filter_edges=0))
     ruler = FAMILIES["ruler with heavy edges"](m).graph().symmetrised()
     beside = random_steps(m, m // 8, "filter-boruvka", "own", "both")
     assert steps(ruler, "filter-boruvka", "own") <= LIMIT * beside

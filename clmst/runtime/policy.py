@@ -134,7 +134,7 @@ class Policy:
     )
     filter_degree: float = _declared(
         "Average degree from which on light edges go first.",
-        gpu=5.5, cpu=6.0, unit="slots a vertex", least=0, most=1e9,
+        gpu=3.5, cpu=6.0, unit="slots a vertex", least=0, most=1e9,
         tries=(3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0), **_FILTERING,
     )
     filter_target: float = _declared(
@@ -144,19 +144,19 @@ class Policy:
     )
     dense_degree: float = _declared(
         "Average degree from which on `dense_filter_target` is aimed at instead.",
-        gpu=15.0, cpu=15.0, unit="slots a vertex", least=0, most=1e9,
+        gpu=12.0, cpu=12.0, unit="slots a vertex", least=0, most=1e9,
         tries=(8.0, 12.0, 16.0, 24.0, 32.0), **_FILTERING,
     )
     dense_filter_target: float = _declared(
         "As `filter_target`.",
-        gpu=0.7, cpu=0.7, unit="edges a vertex", least=0.125, most=64,
-        tries=(0.4, 0.5, 0.6, 0.7, 0.85, 1.0), **_FILTERING,
+        gpu=1.5, cpu=1.5, unit="edges a vertex", least=0.125, most=64,
+        tries=(0.75, 1.0, 1.25, 1.5, 2.0, 2.5, 3.0), **_FILTERING,
     )
-    probe_edges: int = _declared(
-        "Edges from which on a graph above `dense_degree` gets a second window of light edges, "
-        "unless a sample tells that the first one left few edges.",
-        gpu=100 << 20, cpu=100 << 20, unit="edges", least=0, most=_WORD,
-        tries=_doubling(1 << 22, 1 << 28), **_FILTERING, shape="groups",
+    filter_edges: int = _declared(
+        "Edges from which on light edges go first in graphs above `dense_degree`; in others from 8 "
+        "times as many on.",
+        gpu=1 << 16, cpu=0, unit="edges", least=0, most=_WORD,
+        tries=(0, *_doubling(1 << 14, 1 << 20)), **_FILTERING,
     )
     resident_groups_per_compute_unit: int = _declared(
         "Work-groups that are certainly resident at the same time, and so may wait for one "

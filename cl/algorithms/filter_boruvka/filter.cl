@@ -4,7 +4,6 @@
 #define CLMST_ALGORITHMS_FILTER_BORUVKA_FILTER
 
 #include "algorithms/filter_boruvka/rounds.cl"
-#include "algorithms/filter_boruvka/sample.cl"
 #include "algorithms/filter_boruvka/tiles.cl"
 
 // Load how many supervertices the depths of a phase have, for all work-items of the work-group.
@@ -83,29 +82,6 @@ static inline void filter_begin_reservations(const solve_t *solve, uint phase) {
 static inline void filter_begin_links(const solve_t *solve, uint phase) {
   volatile global uint *links = solve_links(solve, 1);
   GRID_FOR(c, round_vertices(solve, phase, 1)) links[c] = LINK_FINISHED;
-}
-
-// Slots that tell how many edges a window left: SAMPLES << PROBE_BITS. A share of a third is off by
-// a hundredth for one seed in a hundred.
-#define PROBE_BITS 4
-
-// Count in state[STATE_JOINING], which is zero before, of how many random slots the edges join two
-// components; of none if what comes before was not finished.
-//
-// Scope    the whole launch.
-static inline void filter_probe(const solve_t *solve, uint seed, local uint *scratch) {
-  global uint *links = (global uint *)solve->links;
-  uint n_joining = 0, total;
-  const uint n_samples = solve->state[STATE_GAVE_UP] ? 0 : SAMPLES << PROBE_BITS;
-  GRID_FOR(i, n_samples) {
-    const uint slot = sample_slot(solve->n_slots, (uint)i, seed, PROBE_BITS), t = slot / TILE_SLOTS;
-    const uint first_row = t > 0 ? solve->tiles[t] : 0, end_row = solve->tiles[t + 1] + 1;
-    const uint row = wi_find_row(solve->indptr, first_row, end_row, slot);
-    const uint own = links[row], other = links[solve->indices[slot]];
-    n_joining += link_supervertex(links, own) != link_supervertex(links, other);
-  }
-  wg_exclusive_sum_u32(n_joining, &total, scratch);
-  if (get_local_id(0) == 0 && total > 0) atomic_add(&solve->state[STATE_JOINING], total);
 }
 
 // Let own[] and other[] be components instead of vertices, where they differ. The loads of all slots

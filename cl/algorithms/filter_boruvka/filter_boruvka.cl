@@ -250,20 +250,6 @@ kernel void filter_boruvka_begin_components(SOLVE_PARAMETERS, uint phase) {
   filter_begin_links(&solve, phase);
 }
 
-// Count, of a sample of slots, the edges that join two components.
-//
-// In       indptr, indices, tiles; links of depth 0; seed of the sample.
-// In-out   state: the count of joining edges, zero before.
-// Launch   WG_SIZE; any number of work-groups.
-// Needs    find_rows; find_components.
-// Ensures  the count is the same for every launch of the same arguments.
-LANES_ATTRIBUTE
-kernel void filter_boruvka_probe(SOLVE_PARAMETERS, uint seed) {
-  local uint scratch[WG_SIZE];
-  const solve_t solve = SOLVE_ARGUMENTS;
-  filter_probe(&solve, seed, scratch);
-}
-
 // Expand the forest from a bit to a byte a slot.
 //
 // In       marks.

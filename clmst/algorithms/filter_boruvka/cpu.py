@@ -79,10 +79,7 @@ class CpuRun(FilterBoruvkaRun):
         self.program = graph.device.program(SOURCE, **self.defines)
         self.wide = weights["WEIGHT_BITS"] == 64
         self.words, self.passes = reservation_shape(weights["WEIGHT_BITS"], graph.device)
-        usual = graph.device.policy.filter_target
-        self.ends = window_ends(
-            graph, options.targets, usual=usual, samples=_SAMPLES, finer=self.finer
-        )
+        self.ends = window_ends(graph, options.targets, launch, samples=_SAMPLES, finer=self.finer)
         self.windows = _windows(graph, self.ends, options.seed, maximum=maximum)
         self.n_phases = len(self.windows)
         self.segments = launch.groups_for(-(-graph.n_slots // _MIN_SEGMENT))

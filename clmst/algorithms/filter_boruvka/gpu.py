@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from clmst.algorithms.filter_boruvka.options import FilterBoruvkaOptions
-from clmst.algorithms.filter_boruvka.plan import PROBES, Plan
+from clmst.algorithms.filter_boruvka.plan import Plan
 from clmst.algorithms.filter_boruvka.record import usual_launches
 from clmst.algorithms.filter_boruvka.solve import Change, FilterBoruvkaRun
 from clmst.algorithms.shared.candidates import Candidates
 from clmst.algorithms.shared.progress import no_progress
 from clmst.algorithms.shared.solution import flag_words
-from clmst.algorithms.shared.windows import contracts_slowly, last_range_too_large, skips_second
+from clmst.algorithms.shared.windows import contracts_slowly, last_range_too_large
 from clmst.core.errors import UnsupportedDeviceError
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
@@ -56,7 +56,12 @@ def new_run(
         plan = None  # the next one may need its memory
     if plan is None:
         plan = graph.plans[key] = Plan(
-            graph, maximum=maximum, options=options, full_capacity=full_capacity, finer=finer
+            graph,
+            launch,
+            maximum=maximum,
+            options=options,
+            full_capacity=full_capacity,
+            finer=finer,
         )
         plan.clear_state(launch)
     plan.set_weights(graph.weights)
@@ -68,7 +73,9 @@ def plan_candidates(
 ) -> Plan:
     """Prepare solves of the candidates of a graph that stores each edge once."""
     options = FilterBoruvkaOptions()
-    plan = Plan(graph, maximum=maximum, options=options, full_capacity=True, candidates=candidates)
+    plan = Plan(
+        graph, launch, maximum=maximum, options=options, full_capacity=True, candidates=candidates
+    )
     plan.clear_state(launch)
     return plan
 
@@ -208,7 +215,6 @@ class GpuRun(FilterBoruvkaRun):
         self._step("number_components", self.n, phase, self._first_depth(phase), most=_FEW_GROUPS)
         self._step("find_components", self.n, phase)
         self._step("begin_components", self.n, phase + 1, most=_FEW_GROUPS)
-        self._probe(phase)
 
     def _finish(self) -> None:
         self._step("expand", flag_words(self.plan.n_slots), self.in_forest.memory)
@@ -245,14 +251,6 @@ class GpuRun(FilterBoruvkaRun):
             "filter-boruvka", self.device, rule, phase=phase, depth=depth, vertices=bound,
             pending=before,
         )  # fmt: skip
-
-    def _probe(self, phase: int) -> None:
-        """Skip the second window unless its edges would let many fewer into the last; waits."""
-        plan = self.plan
-        if phase == 0 and plan.may_skip_second:
-            self._step("probe", PROBES, plan.options.seed)
-            plan.read_state(self.launch)
-            self.n_phases -= skips_second(plan.joining_share, symmetric=plan.symmetric)
 
     # ------------------------------------------------------------------------ launches
 
@@ -321,7 +319,7 @@ class MixedRun(GpuRun):
         return True
 
     def _settle(self, phase: int) -> None:
-        self._probe(phase)
+        """Do nothing: the launch that ended the phase has done it."""
 
     def _follow_again(self, phase: int, depth: int, bound: int) -> None:
         """Follow on to be sure, where ways may be too long to be followed at once."""

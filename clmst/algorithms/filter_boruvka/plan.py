@@ -26,8 +26,6 @@ RESIDENT_SOURCE = "algorithms/filter_boruvka/resident.cl"
 FINISH_SOURCE = "algorithms/filter_boruvka/finish.cl"
 
 SAMPLES = 1024
-# Slots that tell how many edges the first window left, as filter.cl has it.
-PROBES = SAMPLES << 4
 _MAX_DEPTHS = 40
 # Of 32 bits, of a compute unit of NVIDIA's: what resident work-groups share, and the multiple of
 # them that a work-item gets.
@@ -37,8 +35,7 @@ _WEIGHTS = 2  # the position of the weights among the arguments of all kernels
 # The layout of state[], as filter_boruvka_solve.cl has it.
 _WINDOWS = 3
 _OVERFLOW = _WINDOWS + 3 * MAX_PHASES
-_JOINING = _OVERFLOW + 1
-_COUNTS = _JOINING + 1
+_COUNTS = _OVERFLOW + 1
 _STATE_WORDS = _COUNTS + 3 * MAX_PHASES * _MAX_DEPTHS
 
 # Bytes that both worklists may take together, for each edge and each vertex: a solve then keeps
@@ -125,6 +122,7 @@ class Plan:
     def __init__(
         self,
         graph: DeviceGraph,
+        launch: Launcher,
         *,
         maximum: bool,
         options: FilterBoruvkaOptions,
@@ -144,10 +142,9 @@ class Plan:
         self.words, self.passes = reservation_shape(bits, device, by_leading=True)
         self.one_window = not may_have_windows(graph, options.targets)
         self.ranks: tuple[int, ...] = ()
-        self.may_skip_second = False  # unless a sample tells that the second window pays
         self.finer, self.full_capacity = finer, full_capacity
         if candidates is None:
-            self._set_windows(graph, tuning)
+            self._set_windows(graph, launch)
         self.n_phases = 1 + len(self.ranks)
         self._allocate(graph, full_capacity=full_capacity)
         has_fence = device.capabilities.has_device_fence
@@ -157,18 +154,9 @@ class Plan:
         self.solves = 0  # so far
         self._presets: dict[tuple[Any, ...], Any] = {}  # kernels, their arguments set
 
-    def _set_windows(self, graph: DeviceGraph, tuning: Policy) -> None:
-        dense = graph.average_degree >= tuning.dense_degree
-        usual = tuning.dense_filter_target if dense else tuning.filter_target
-        is_large = graph.edge_bound >= tuning.probe_edges
-        ends = window_ends(
-            graph, self.options.targets, usual=usual, samples=SAMPLES, finer=self.finer,
-            has_second=dense and is_large and self.options.launches != "resident",
-        )  # fmt: skip
+    def _set_windows(self, graph: DeviceGraph, launch: Launcher) -> None:
+        ends = window_ends(graph, self.options.targets, launch, samples=SAMPLES, finer=self.finer)
         self.ranks = ends.ranks
-        self.may_skip_second = (
-            self.options.targets is None and not self.finer and len(ends.ranks) == 2
-        )
         # Seed, draws and ranks, as kernels take them.
         none = [SAMPLES] * (MAX_PHASES - 1 - len(self.ranks))
         words = (self.options.seed, ends.draw_bits, *self.ranks, *none)
@@ -299,11 +287,6 @@ class Plan:
     def overflowed(self) -> bool:
         """Whether a worklist overflowed, by what was read last."""
         return bool(self.host_state[_OVERFLOW])
-
-    @property
-    def joining_share(self) -> float:
-        """The share of edges that join two components, by the probe and what was read last."""
-        return int(self.host_state[_JOINING]) / PROBES
 
     def worklist_sizes(self, n_phases: int) -> list[list[int]]:
         """Return how many edges the depths of the first phases had, by what was read last.

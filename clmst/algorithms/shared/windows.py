@@ -14,6 +14,7 @@ from clmst.core.weight_keys import Array
 
 if TYPE_CHECKING:  # options need this, which load no OpenCL
     from clmst.runtime.device_graph import DeviceGraph
+    from clmst.runtime.launcher import Launcher
 
 # A sample's share above which a window is not worth its own phase.
 _MAX_SHARE = 0.7
@@ -28,12 +29,16 @@ _SPREADS = 3.0
 # Windows that take the place of one whose light edges joined too few vertices, as multiples of its
 # target: each has so many edges that most of the next can be left out.
 _FINER = (1.0, 3.0, 9.0)
-# The second of two windows that graphs of many edges get, as a multiple of the first one's target.
-_SECOND = 3.0
-# It costs one more pass over the slots, and is skipped where a sample has so small a share of edges
-# that join components, by whether both directions are stored: in skewed graphs it has a few
-# percent, in random ones a half and more.
-_LITTLE_SHARE = {True: 0.33, False: 0.15}
+# Vertices whose degrees tell how skewed those of a graph are.
+_DEGREES = 1024
+# The skew of degrees from which on windows are this share of the usual ones, since edges of hubs
+# join most vertices early: it is 0.5 to 1.35 in a sample of random graphs and grids. A dense graph
+# that stores each edge once keeps the usual ones, which alone join vertices in its first round.
+_SKEWED, _SKEWED_SHARE = 1.5, 0.6
+# How many times the edges of a dense graph a sparse one needs for windows to pay: fewer of its
+# edges lie within components when the first window is done.
+_SPARSE_TIMES = 8
+_SKEW = "skew of degrees"  # with a graph, for the next solve
 # What tells that they did: a round of the last window leaves so large a share of its edges, and so
 # many edges a supervertex. In random graphs it leaves less than half.
 _STUBBORN_SHARE, _STUBBORN_DEGREE = 0.9, 8
@@ -98,40 +103,74 @@ def last_range_too_large(edges: int, n_vertices: int, n_edges: int) -> bool:
     return edges >= max(_FLOODED_SHARE * n_edges, _STUBBORN_DEGREE * n_vertices, 1)
 
 
-def skips_second(joining_share: float, *, symmetric: bool) -> bool:
-    """Return whether the last window may come right behind the first.
-
-    It may by the share of all edges that join two components of the first window's forest.
-    """
-    return joining_share < _LITTLE_SHARE[symmetric]
-
-
 def may_have_windows(graph: DeviceGraph, targets: tuple[float, ...] | None) -> bool:
     """Return whether light edges may go first: whether there is a target, given or usual."""
-    if targets is None:
-        return graph.average_degree >= graph.device.policy.filter_degree
-    return len(targets) > 0
+    if targets is not None:
+        return len(targets) > 0
+    tuning, degree = graph.device.policy, graph.average_degree
+    times = 1 if degree >= tuning.dense_degree else _SPARSE_TIMES
+    return degree >= tuning.filter_degree and graph.edge_bound >= times * tuning.filter_edges
+
+
+def skew(degrees: Array) -> float:
+    """Return the mean of k (k - 1) over degrees k, in squares of their mean; 1 if all are 0.
+
+    Edges drawn at random join a share of all n vertices once they are more than n / (2 skew), if
+    neighbours are as good as random: the threshold of percolation (Molloy, Reed 1995).
+    """
+    k = degrees.astype(np.float64)
+    mean = float(k.mean()) if k.size else 0.0
+    return float((k * (k - 1)).mean()) / mean**2 if mean else 1.0
+
+
+def usual_target(graph: DeviceGraph, launch: Launcher) -> float:
+    """Return how many edges a vertex the first window is to have; waits the first time.
+
+    The degrees of some vertices, evenly spaced, tell it.
+    """
+    tuning = graph.device.policy
+    if _SKEW not in graph.plans:
+        graph.plans[_SKEW] = skew(_some_degrees(graph, launch))
+    dense = graph.average_degree >= tuning.dense_degree
+    target = tuning.dense_filter_target if dense else tuning.filter_target
+    shrinks = graph.plans[_SKEW] >= _SKEWED and (graph.graph.is_symmetric or not dense)
+    return target * (_SKEWED_SHARE if shrinks else 1)
+
+
+def _some_degrees(graph: DeviceGraph, launch: Launcher) -> Array:
+    """Return how many slots the rows of some vertices have."""
+    n = graph.n_vertices
+    count = min(n, _DEGREES)
+    # Odd, lest all be of one column of a grid.
+    apart = max(n // count - 1, 0) | 1
+    first = (n - 1 - (count - 1) * apart) // 2
+    if apart == 1:
+        starts = np.empty(n + 1, np.uint32)
+        launch.read(graph.indptr, starts)
+        return np.diff(starts)
+    ends = np.empty((count, 2), np.uint32)
+    launch.read_rows(graph.indptr, ends, pitch=4 * apart, offset=4 * first)
+    return ends[:, 1] - ends[:, 0]
 
 
 def window_ends(
     graph: DeviceGraph,
     targets: tuple[float, ...] | None,
+    launch: Launcher,
     *,
-    usual: float,
     samples: int,
     finer: bool = False,
-    has_second: bool = False,
 ) -> Ends:
     """Return the ends in a sample of so many keys of all windows but the last.
 
-    `targets` are how many edges a vertex the windows up to each end are to have; None: `usual`,
-    where the average degree is what the device filters from, else one window. `finer` asks for more
-    windows than usual, `has_second` for a second one besides (:func:`skips_second`).
+    `targets` are how many edges a vertex the windows up to each end are to have; None: what is
+    usual for the graph. `finer` asks for more windows than usual.
     """
     if targets is None:
-        filters = may_have_windows(graph, targets)
-        multiples = _FINER if finer else (1.0, _SECOND) if has_second else (1.0,)
-        targets = tuple(usual * k for k in multiples) if filters else ()
+        targets = ()
+        if may_have_windows(graph, None):
+            usual = usual_target(graph, launch)
+            targets = tuple(usual * k for k in (_FINER if finer else (1.0,)))
     shares = [target * graph.n_vertices / max(graph.edge_bound, 1) for target in targets]
     return ends_of([share for share in shares if share < _MAX_SHARE], samples)
 

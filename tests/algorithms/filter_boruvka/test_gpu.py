@@ -99,25 +99,12 @@ def test_weights_that_differ_in_their_last_bits(
 def test_policy_decides_where_no_targets_are_given(any_device: Device) -> None:
     """From its degree on there are two windows, unless the first would have nearly all edges."""
     for degree, target, phases in ((11.0, 1.0, 1), (9.0, 1.0, 2), (9.0, 4.5, 1)):
-        policy = replace(any_device.policy, filter_degree=degree, filter_target=target)
+        policy = replace(
+            any_device.policy, filter_degree=degree, filter_target=target, filter_edges=0
+        )
         device = any_device.with_policy(policy)
         for stored in (crowd(), crowd().symmetrised()):
             assert len(solve(stored, device, **gpu()).stats["worklist_sizes"]) == phases
-
-
-@shapes
-def test_second_window_where_the_first_leaves_many_edges(variant: Variant) -> None:
-    """The light edges of a random graph join half of its vertices, those of a star's all."""
-    device = variant.device.with_policy(replace(variant.device.policy, probe_edges=0))
-    scattered = clmst.generate("random", n=3000, average_degree=64)
-    u, v = np.triu_indices(300, 1)
-    star = Graph.from_edges(u, v, np.where(u == 0, v, 1000 + 7919 * np.arange(u.size) % 10007))
-    for graph, n_windows in ((scattered, 3), (star, 2)):
-        expected = clmst.kruskal(graph)
-        for stored in (graph, graph.symmetrised()):
-            forest = solve(stored, device, **gpu())
-            assert_same_forest(forest, expected)
-            assert len(forest.stats["worklist_sizes"]) == n_windows
 
 
 def test_rows_that_end_where_tiles_do(device: Device) -> None:
@@ -376,20 +363,26 @@ def variant_on_gpu(policy: Policy, **changed: Any) -> Any:
     may_wait = changed.pop("groups_may_wait", True)
     device = SimpleNamespace(policy=policy, groups_may_wait=may_wait, capabilities=fence)
     graph: Any = SimpleNamespace(
-        device=device, **{"n_slots": 1000, "average_degree": 2.0, **changed}
+        device=device,
+        **{"n_slots": 1000, "edge_bound": 800, "average_degree": 2.0, **changed},
     )
     assert RECORD.variant_of is not None
     return RECORD.variant_of(graph)
 
 
 def test_variants_are_the_programs_that_a_graph_needs(any_device: Device) -> None:
-    policy = replace(any_device.policy, resident_slots=5000, filter_degree=5.5)
+    policy = replace(
+        any_device.policy, resident_slots=5000, filter_degree=5.5, dense_degree=12.0,
+        filter_edges=100,
+    )  # fmt: skip
 
     def named(**changed: Any) -> str:
         return variant_on_gpu(policy, **changed)[0]  # type: ignore[no-any-return]
 
     assert named() == "one launch, one window"
-    assert named(average_degree=5.5) == "one launch"
+    assert named(average_degree=5.5) == named(average_degree=12.0, edge_bound=100) == "one launch"
+    assert named(average_degree=11.9, edge_bound=799) == "one launch, one window"
+    assert named(average_degree=12.0, edge_bound=99) == "one launch, one window"
     assert named(n_slots=5001) == named(n_slots=5001, average_degree=9.0) == "many launches"
     for without in ({"fence": False}, {"resident": 0}, {"groups_may_wait": False}):
         assert variant_on_gpu(policy, **without) is None
@@ -397,7 +390,7 @@ def test_variants_are_the_programs_that_a_graph_needs(any_device: Device) -> Non
 
 def test_options_of_variants_hold_for_all_graphs(any_device: Device) -> None:
     """One window means one window; else there is another if the graph has enough edges for it."""
-    policy = replace(any_device.policy, resident_slots=5000)
+    policy = replace(any_device.policy, resident_slots=5000, filter_edges=0)
     for degree, one_window in ((2.0, True), (9.0, False)):
         _, options = variant_on_gpu(policy, average_degree=degree)
         for n_chords in (0, 8):

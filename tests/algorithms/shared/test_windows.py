@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -13,8 +14,10 @@ from scipy.stats import binom
 import clmst
 from clmst import Device, EclOptions, FilterBoruvkaOptions, Graph
 from clmst.algorithms.filter_boruvka.plan import Plan
-from clmst.algorithms.shared.windows import ends_of, least_of_draws
+from clmst.algorithms.shared.windows import ends_of, least_of_draws, skew, usual_target
 from clmst.core.weight_keys import Array, encode
+from clmst.runtime.device_graph import DeviceGraph
+from clmst.runtime.launcher import Launcher
 from tests.forests import assert_same_forest, solve
 from tests.variants import Variant, variants
 
@@ -76,6 +79,49 @@ def test_least_of_draws(seed: int, draw_bits: int, n_values: int) -> None:
         assert places[i] == (i << draw_bits) + own.tolist().index(own.min())
 
 
+# ---------------------------------------------------------------------- skewed graphs
+
+
+def test_skew_is_the_threshold_of_percolation() -> None:
+    assert skew(np.full(9, 8)) == 7 / 8
+    assert skew(np.random.default_rng(0).poisson(20, 10_000)) == pytest.approx(1, abs=0.02)
+    assert skew(np.array([0, 0, 0, 4])) == 3
+    assert skew(np.zeros(5, int)) == skew(np.empty(0, int)) == 1
+
+
+@pytest.mark.parametrize("n", [1000, 2500, 6000])
+def test_skewed_graphs_have_smaller_windows(device: Device, n: int) -> None:
+    """Of every number of vertices: all are sampled, neighbours among them, or some far apart."""
+    degree = 16
+    device = device.with_policy(replace(device.policy, filter_edges=0))
+    even = clmst.generate("random", n=n, average_degree=degree)
+    rng = np.random.default_rng(n)  # a tenth of the vertices, everywhere, have most edges
+    hubs = rng.permutation(n)[: n // 10]
+    ends = hubs[rng.integers(0, hubs.size, n * degree // 4)], rng.integers(0, n, n * degree // 4)
+    u, v, w, _ = even.edges()
+    skewed = Graph.from_edges(
+        np.concatenate([u[::2], ends[0]]), np.concatenate([v[::2], ends[1]]),
+        np.resize(w, u[::2].size + ends[0].size), n_vertices=n,
+    )  # fmt: skip
+    for graph, shares in ((even, (1.0, 1.0)), (skewed, (1.0, 0.6))):
+        for stored, share in zip((graph, graph.symmetrised()), shares, strict=True):
+            for resident in (clmst.to_device(stored, device), on_buffers(stored, device)):
+                launch = Launcher(device, device.queue)
+                target = share * device.policy.dense_filter_target
+                assert usual_target(resident, launch) == target
+                found, right = solve(resident, None), clmst.kruskal(stored)
+                np.testing.assert_array_equal(found.edges, right.edges)  # ids may be slots
+
+
+def on_buffers(graph: Graph, device: Device) -> DeviceGraph:
+    """Return a graph of arrays that only the device has."""
+    indptr, indices, weights = (
+        clmst.DeviceArray.from_host(one, device)
+        for one in (graph.indptr, graph.indices, graph.weights)
+    )
+    return DeviceGraph.from_arrays(indptr, indices, weights, device=device)
+
+
 # ----------------------------------------------------------------------- dense graphs
 
 
@@ -115,7 +161,7 @@ def filter_first(stored: Graph, device: Device, seed: int) -> tuple[int, bool, c
     options = FilterBoruvkaOptions(shape="gpu", seed=seed)
     forest = solve(resident, None, options=options)
     (plan,) = (plan for plan in resident.plans.values() if isinstance(plan, Plan))
-    assert plan.n_phases == 2 + plan.may_skip_second
+    assert plan.n_phases == 2
     keys = all_keys(stored)
     low, high, slot = plan.host_state[3:6].tolist()
     end = high << 32 | low if keys.dtype == np.uint64 else low
@@ -130,7 +176,7 @@ def assert_about(first: int, target: float) -> None:
     Twice as many as a rule, where 16 to 32 keys of the sample are expected in it; the spread of 29
     and more is a fifth at most. No seed of the tests is one of the few that miss by more.
     """
-    assert 0.9 * target <= first <= 4 * target
+    assert 0.75 * target <= first <= 4 * target
 
 
 @pytest.mark.slow
@@ -157,14 +203,14 @@ def test_first_window_is_the_same_everywhere(device: Device, n: int) -> None:
         for seed in (0, 9):
             first, full_capacity, forest = filter_first(stored, device, seed)
             assert_same_forest(forest, expected)
-            assert_about(first, 0.7 * n)
+            assert_about(first, 1.5 * n)
             assert not full_capacity
             assert first == window_by_hand(stored, seed)
 
 
 def window_by_hand(stored: Graph, seed: int) -> int:
     """Return how many edges the first window has: the kernel's sample, in NumPy."""
-    ends = ends_of([0.7 * stored.n_vertices / stored.n_edges], 1024)
+    ends = ends_of([1.5 * stored.n_vertices / stored.n_edges], 1024)
     n_draws = 1024 << ends.draw_bits
     i = np.arange(n_draws, dtype=np.uint64)
     word = np.uint64(0xFFFFFFFF)
@@ -187,7 +233,7 @@ def test_first_window_in_the_shape_of_a_cpu(
 ) -> None:
     """From degree 128 on, its sample has twice the keys; below, a plain rank is told as well."""
     graph = dense(n, probability, dtype)
-    target = any_device.policy.filter_target * n
+    target = any_device.policy.dense_filter_target * n
     expected = clmst.kruskal(graph)
     for stored in (graph, graph.symmetrised()):
         for seed in SEEDS:

@@ -1,0 +1,288 @@
+"""Where filter-boruvka has cliffs: its time over a landscape of graphs, beside a model.
+
+    python -m benchmarks landscape measure FILE.jsonl [--cells 400] [--seed 0] [--seconds 420]
+        [--targets] [--held-out] [--family TEXT ...] [--most-entries 2**26] [--peer NAME=COMMAND]
+    python -m benchmarks landscape report FILE.jsonl... [--plot MAP.png] [--held-out]
+
+``measure`` draws a sample of cells by a seed: families x degree 2 to 256 x 2**12 to 2**25 vertices
+x weights x stored once or twice. Each is made on the device, solved by another algorithm and, if it
+is small, by Kruskal's on the host; then it is timed on the device. FILE gets a line for each cell;
+cells that it has are skipped, so a run that was stopped goes on. --targets times ten fixed windows
+beside the default choice. --held-out draws from the families on which nothing is tuned.
+
+``report`` fits the model to the cells of all other families, and tells which cells take over 1.5
+times as long as it, and which over 1.2 times the best of ten targets. The model of a solve is
+
+    a launches + b (bytes read once at the rate of a copy) + c (gathers)
+
+Bytes are row offsets, columns and weights; gathers one for each vertex and one for each stored
+entry, by what a random one takes of a table of as many words as vertices. The rates are measured
+with the cells; a, b and c say how often, and follow from all cells by least deviation.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
+from time import perf_counter
+from typing import Any
+
+import click
+import numpy as np
+
+import clmst
+from benchmarks import landscape_report
+from benchmarks.agreement import Agreement
+from benchmarks.case import CopyLimit
+from benchmarks.landscape_graphs import (
+    FAMILIES,
+    LAYOUTS,
+    LOG_VERTICES,
+    STRUCTURED,
+    WEIGHTS,
+    Cell,
+)
+from benchmarks.landscape_report import HELD_OUT, read_lines
+from benchmarks.runner import Cases, Row, Rows, Run, Way, case
+from benchmarks.workspace import Workspace
+from clmst.algorithms import choosing
+from clmst.bench import machine
+from clmst.bench.agreement import Reference
+from clmst.bench.contestants import release, solving
+from clmst.bench.harness import WrongResultError, first_line, median_seconds
+from clmst.bench.peers import Peer
+from clmst.core.errors import ClmstError
+from clmst.primitives import gather
+from clmst.runtime.device_graph import DeviceGraph
+from clmst.runtime.launcher import Launcher
+
+ALGORITHM, OTHER = "filter-boruvka", "ecl"
+DEFAULT = "default"
+TARGETS: tuple[tuple[float, ...], ...] = (
+    (), (0.4,), (0.6,), (0.8,), (1.0,), (1.5,), (2.0,), (3.0,), (0.6, 1.8), (1.0, 3.0),
+)  # fmt: skip
+_STRUCTURED_LOG_EDGES = (16, 20)
+_KRUSKAL_SLOTS = 1 << 16
+# What a copy moves to tell the rate of bytes: more than caches hold, on a GPU.
+_COPIED_BYTES = {"gpu": 1 << 28, "cpu": 1 << 24}
+_PEER_SECONDS = 60
+
+
+def every_cell(wanted: Callable[[str], bool], seed: int, most_entries: int) -> list[Cell]:
+    """Return a cell of each structure in the order in which they are drawn.
+
+    Structures are family, degree and size; weights and layout are drawn for each.
+    """
+    structures = [
+        (name, degree, log_size)
+        for name, family in FAMILIES.items()
+        for degree in family.degrees
+        for log_size in LOG_VERTICES
+        if 8 * degree <= 1 << log_size
+    ]
+    structures += [(name, 0, log_size) for name in STRUCTURED for log_size in _STRUCTURED_LOG_EDGES]
+    drawn = random.Random(seed)
+    cells = [
+        Cell(
+            family=family, degree=degree, log_size=log_size,
+            weights=drawn.choice([*WEIGHTS]) if degree else "its own",
+            layout=drawn.choice(LAYOUTS),
+        )
+        for family, degree, log_size in drawn.sample(structures, len(structures))
+    ]  # fmt: skip
+    return [one for one in cells if wanted(one.family) and one.entries <= most_entries]
+
+
+# ------------------------------------------------------------------------------ measuring
+
+
+def constants_of(run: Run) -> Row:
+    """Return milliseconds of a launch, a byte, and a gather by the logarithm of the table."""
+    space, rng = Workspace(run.device), np.random.default_rng(0)
+    n_bytes = _COPIED_BYTES.get(run.device.capabilities.kind, 1 << 24)
+
+    def ms(call: Way) -> float:
+        def waited() -> None:
+            call()
+            space.finish()
+
+        return 1e3 * median_seconds(waited, run.repetitions, warm_ups=2)
+
+    def gathered(b: int, count: int) -> float:
+        indices = space.put(rng.integers(0, 1 << b, count, np.uint32))
+        table, out = space.empty(1 << b, np.uint32), space.empty(count, np.uint32)
+        return ms(lambda: gather(table, indices, out))
+
+    launch, count = gathered(0, 1), n_bytes // 16
+    copied = ms(CopyLimit(space, n_bytes).contestant(space).call)
+    return {
+        "launch": launch,
+        "byte": max(copied - launch, 0) / (2 * n_bytes),
+        "gathers": {b: max(gathered(b, count) - launch, 0) / count for b in LOG_VERTICES},
+    }
+
+
+def right_forest(resident: DeviceGraph) -> Reference:
+    """Return the forest by another algorithm, which of a small graph is the host's, too."""
+    if resident.n_slots <= _KRUSKAL_SLOTS:
+        agreement = Agreement("the host's Kruskal", clmst.kruskal(resident.graph))
+        for name in (ALGORITHM, OTHER):
+            found = clmst.minimum_spanning_forest(resident, algorithm=name)
+            if difference := agreement.difference(found):
+                raise WrongResultError(f"{name}: {difference}")
+    launch = Launcher(resident.device, resident.device.queue)
+    _, solution = choosing.solution_by(OTHER, resident, launch, maximum=False)
+    slots = np.flatnonzero(solution.in_forest.to_host())
+    return Reference(slots=slots, n_slots=resident.n_slots, total_weight=0, how=OTHER)
+
+
+def kernels_of(resident: DeviceGraph) -> dict[str, float]:
+    """Return the milliseconds of a solve by kernel, by the device's own clock."""
+    launch = Launcher.of(resident.device, profile=True)
+    choosing.solution_by(ALGORITHM, resident, launch, maximum=False)
+    launch.queue.finish()
+    assert launch.profile is not None
+    return {name: one.milliseconds for name, one in launch.profile.summary().items()}
+
+
+def timed(run: Run, resident: DeviceGraph, *, with_targets: bool) -> Row:
+    """Return the times of the default choice and of fixed targets, once they were right."""
+    reference = right_forest(resident)
+    options: dict[str, Any] = {DEFAULT: None}
+    if with_targets:
+        options |= {str(one): clmst.FilterBoruvkaOptions(targets=one) for one in TARGETS}
+    sizes = {}
+
+    def way(name: str) -> Way:
+        call = solving(resident, ALGORITHM, name, options[name]).call
+
+        def solve() -> Any:
+            outcome = call()
+            sizes[name] = outcome.stats["worklist_sizes"]
+            return outcome
+
+        return solve
+
+    times = run.turns(
+        {name: way(name) for name in options}, lambda found: found.difference(reference),
+        rehearsals=1,
+    )  # fmt: skip
+    own, kernels = times.pop(DEFAULT), kernels_of(resident)
+    return {"ms": own, "_kernels": kernels, "_targets": times, "_sizes": sizes}
+
+
+def measured(run: Run, cell: Cell, seed: int, *, with_targets: bool, peers: list[Peer]) -> Row:
+    """Return the row of a cell; if it fails, with the reason."""
+    row = asdict(cell)
+    begun = perf_counter()
+    try:
+        resident = cell.made(seed, run.device)
+        row |= {"n": resident.n_vertices, "slots": resident.n_slots}
+        run.device.queue.finish()
+        row["_made"] = perf_counter() - begun
+        row |= timed(run, resident, with_targets=with_targets)
+        row["_peers"] = {one.name: _asked(run, one, resident) for one in peers}
+    except Exception as error:
+        # A wrong forest, or a device that runs out of memory: it must not stop the other cells.
+        row["failed"] = first_line(error)
+    row["_seconds"] = perf_counter() - begun
+    return row
+
+
+def _asked(run: Run, peer: Peer, resident: DeviceGraph) -> Row:
+    """Return what a peer says of a graph; its weight is compared with that of our forest."""
+    weight = clmst.minimum_spanning_forest(resident).total_weight
+    with TemporaryDirectory(prefix="clmst-landscape-") as folder:
+        file = Path(folder) / "graph.egr"
+        try:
+            clmst.io.write_graph(resident.graph.symmetrised(), file)
+        except ClmstError as error:  # weights that such a file cannot hold
+            return {"status": "failed", "remark": first_line(error)}
+        found = peer.compete(file, run.repetitions, weight, time_limit=_PEER_SECONDS)
+    return {
+        "status": found.status, "remark": found.remark, "ms": [1e3 * one for one in found.solve]
+    }  # fmt: skip
+
+
+def _shown(row: Row) -> Row:
+    """Return the cells of the table that is printed while it is measured."""
+    shown = {name: row[name] for name in ("family", "degree", "log_size", "weights", "layout")}
+    if "failed" in row:
+        return shown | {"failed": row["failed"]}
+    shown |= {"slots": row["slots"], "ms": row["ms"], "kernels": sum(row["_kernels"].values())}
+    targets = {name: median(times) for name, times in row["_targets"].items()}
+    if targets:
+        best = min(targets, key=lambda name: targets[name])
+        shown |= {"best target": best, "to it": median(row["ms"]) / targets[best]}
+    return shown
+
+
+@click.group(cls=Cases)
+def main() -> None:
+    """Time filter-boruvka over a landscape of graphs, and find cliffs."""
+
+
+main.add_command(landscape_report.report)
+
+
+@main.add_command
+@case(
+    click.argument("file", type=click.Path(path_type=Path, dir_okay=False)),
+    click.option("--cells", default=400, show_default=True),
+    click.option("--seed", default=0, show_default=True),
+    click.option("--seconds", type=float, default=None, help="No cell begins later."),
+    click.option("--targets", "with_targets", is_flag=True, help="Ten fixed windows, too."),
+    click.option("--held-out", is_flag=True, help="The families on which nothing is tuned."),
+    click.option("--family", "families", multiple=True, help="Part of a name; again for more."),
+    click.option("--most-entries", default=1 << 26, show_default=True),
+    click.option("--peer", "peers", multiple=True, help="NAME=COMMAND, as of clmst bench."),
+    repetitions=5,
+)
+def measure(
+    run: Run, *, file: Path, cells: int, seed: int, seconds: float | None, with_targets: bool,
+    held_out: bool, families: tuple[str, ...], most_entries: int, peers: tuple[str, ...],
+) -> Rows:  # fmt: skip
+    """Time cells that FILE does not have yet; it gets a line for each."""
+
+    def wanted(family: str) -> bool:
+        named = not families or any(part in family for part in families)
+        return named and (family in HELD_OUT) == held_out
+
+    begun, device = perf_counter(), run.device.name
+    others = [Peer.parse(one) for one in peers]
+    known = {_key(row) for row in read_lines([file]) if row.get("device") == device}
+    chosen = every_cell(wanted, seed, most_entries)[:cells]
+    left = [one for one in chosen if (*asdict(one).values(), seed, with_targets) not in known]
+    if left:
+        constants = constants_of(run)
+        _append(
+            file, {"device": device, "constants": constants, "facts": machine.facts(run.device)}
+        )
+    for done, cell in enumerate(left):
+        if seconds is not None and perf_counter() - begun > seconds:
+            yield f"{len(left) - done} of {len(chosen)} cells are left: the same command goes on"
+            return
+        row = measured(run, cell, seed, with_targets=with_targets, peers=others)
+        release(run.device)
+        _append(file, {"device": device, "seed": seed, "with_targets": with_targets, **row})
+        yield _shown(row)
+    yield f"all of {len(chosen)} cells are in {file}"
+
+
+def _key(row: Row) -> tuple[Any, ...] | None:
+    """Return what tells one measured cell from another; None for a line that is no cell's."""
+    if "family" not in row:
+        return None
+    names = ("family", "degree", "log_size", "weights", "layout", "seed", "with_targets")
+    return tuple(row[name] for name in names)
+
+
+def _append(file: Path, row: Row) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with file.open("a", encoding="utf-8") as stream:
+        stream.write(json.dumps(row) + "\n")

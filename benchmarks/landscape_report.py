@@ -1,0 +1,229 @@
+"""What a landscape shows: a model of the time of a solve, the cells beyond it, and a map."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from statistics import median
+
+import click
+import numpy as np
+from scipy.optimize import nnls
+
+from benchmarks.landscape_graphs import DEGREES, FAMILIES, LOG_VERTICES, WEIGHTS
+from benchmarks.runner import Reported, Row
+from clmst.bench.canvas import panels
+from clmst.core.weight_keys import Array
+
+HELD_OUT = ("geometric", "preferential")
+"""Families on which nothing is tuned."""
+
+BEYOND, BEYOND_BEST = 1.5, 1.2
+_FITS = 30  # of least squares whose weights make them least deviations
+_BYTES_OF_WEIGHT = {name: np.dtype(word).itemsize for name, (word, _, _) in WEIGHTS.items()}
+# The maps: what a cell's colour says, and its limits.
+_COLOURS = {"model": ("time to the model", 4.0), "best": ("default to the best of ten", 2.0)}
+
+
+def read_lines(files: Iterable[Path]) -> list[Row]:
+    """Return the lines of files; one that a killed run has left unfinished is dropped."""
+    rows: list[Row] = []
+    for file in files:
+        text = file.read_text(encoding="utf-8") if file.exists() else ""
+        lines = text.splitlines()
+        for number, line in enumerate(lines):
+            try:
+                rows.append(json.loads(line))
+            except ValueError:
+                if number + 1 < len(lines):
+                    raise
+    return rows
+
+
+# -------------------------------------------------------------------------------- model
+
+
+def terms_of(row: Row, constants: Row) -> Array:
+    """Return the milliseconds of a launch, of all bytes once, and of a gather at each place."""
+    n, slots = row["n"], row["slots"]
+    weight = _BYTES_OF_WEIGHT.get(row["weights"], 4)
+    n_bytes = 4 * (n + 1) + (4 + weight) * slots
+    known = {int(b): ms for b, ms in constants["gathers"].items()}
+    gather = np.interp(np.log2(max(n, 1)), [*known], [*known.values()])
+    return np.array([constants["launch"], constants["byte"] * n_bytes, gather * (n + slots)])
+
+
+def fitted(terms: Array, times: Array) -> Array:
+    """Return how often each term counts, by least relative deviation; nothing is negative."""
+    scaled, target = terms / times[:, None], np.ones(len(times))
+    weights = np.ones(len(times))
+    found = np.ones(terms.shape[1])
+    for _ in range(_FITS):
+        found, _ = nnls(scaled * weights[:, None], target * weights)
+        weights = 1 / np.sqrt(np.maximum(abs(scaled @ found - 1), 1e-2))
+    return found
+
+
+class Landscape:
+    """Measured cells of one device beside the model."""
+
+    def __init__(self, lines: Sequence[Row]) -> None:
+        constants = [line for line in lines if "constants" in line]
+        if not constants:
+            raise click.UsageError("no line has the rates of a device: nothing was measured")
+        self.device: str = constants[-1]["device"]
+        self.constants: Row = constants[-1]["constants"]
+        own = [one for one in lines if "family" in one and one["device"] == self.device]
+        self.failed = [row for row in own if "failed" in row]
+        self.rows = [row for row in own if "failed" not in row]
+        terms = np.array([terms_of(row, self.constants) for row in self.rows])
+        times = np.array([median(row["ms"]) for row in self.rows])
+        tuned = np.array([row["family"] not in HELD_OUT for row in self.rows])
+        if not tuned.any():
+            raise click.UsageError("no cell of a family that the model is fitted to was measured")
+        self.counts = fitted(terms[tuned], times[tuned])
+        self.to_model = times / (terms @ self.counts)
+        self.to_best = np.array([_to_best(row) for row in self.rows])
+
+    def values(self, what: str) -> Array:
+        """Return what a map shows of each cell: its time to the model, or to the best target."""
+        return self.to_model if what == "model" else self.to_best
+
+    def chosen(self, *, held_out: bool) -> list[int]:
+        """Return the cells of the families on which nothing is tuned, or of all others."""
+        return [k for k, row in enumerate(self.rows) if (row["family"] in HELD_OUT) == held_out]
+
+
+def _to_best(row: Row) -> float:
+    """Return the time of the default choice to that of the best fixed target; NaN without."""
+    targets = [median(times) for times in row["_targets"].values()]
+    return median(row["ms"]) / min(targets) if targets else np.nan
+
+
+# ------------------------------------------------------------------------------- tables
+
+
+def _table(rows: Sequence[dict[str, object]]) -> Iterator[str]:
+    if rows:
+        yield f"\n| {' | '.join(rows[0])} |\n|{'|'.join('---' for _ in rows[0])}|"
+    for row in rows:
+        cells = (f"{one:.3g}" if isinstance(one, float) else str(one) for one in row.values())
+        yield f"| {' | '.join(cells)} |"
+
+
+def _by_family(land: Landscape, cells: Sequence[int]) -> Iterator[dict[str, object]]:
+    for family in dict.fromkeys(_group(land.rows[k]) for k in cells):
+        own = [k for k in cells if _group(land.rows[k]) == family]
+        model, best = land.to_model[own], land.to_best[own]
+        known = best[~np.isnan(best)]
+        yield {
+            "family": family, "cells": len(own), "to the model: median": float(np.median(model)),
+            "worst": float(model.max()), f"over {BEYOND}": int((model > BEYOND).sum()),
+            "to the best target: median": float(np.median(known)) if known.size else "",
+            "its worst": float(known.max()) if known.size else "",
+            f"over {BEYOND_BEST}": int((known > BEYOND_BEST).sum()),
+        }  # fmt: skip
+
+
+def _group(row: Row) -> str:
+    return row["family"] if row["family"] in FAMILIES else "structured"
+
+
+def _findings(land: Landscape, cells: Sequence[int]) -> Iterator[dict[str, object]]:
+    def badness(k: int) -> float:
+        best = land.to_best[k] / BEYOND_BEST
+        return float(np.nanmax([land.to_model[k] / BEYOND, best]))
+
+    for k in sorted(cells, key=badness, reverse=True):
+        if badness(k) <= 1:
+            return
+        row = land.rows[k]
+        shown = {one: row[one] for one in ("family", "degree", "n", "slots", "weights", "layout")}
+        kernel = max(row["_kernels"], key=lambda name: row["_kernels"][name])
+        targets = {name: median(times) for name, times in row["_targets"].items()}
+        yield shown | {
+            "ms": median(row["ms"]), "ns an entry": 1e6 * median(row["ms"]) / row["slots"],
+            "to the model": float(land.to_model[k]), "to the best": float(land.to_best[k]),
+            "best": min(targets, key=lambda name: targets[name]) if targets else "",
+            "longest kernel": f"{kernel} {row['_kernels'][kernel]:.3g}",
+        }  # fmt: skip
+
+
+def text_of(land: Landscape, *, held_out: bool) -> Iterator[str]:
+    """Return the report as Markdown."""
+    cells, constants = land.chosen(held_out=held_out), land.constants
+    launches, passes, gathers = land.counts
+    few, many = (constants["gathers"][str(b)] for b in (LOG_VERTICES[0], LOG_VERTICES[-1]))
+    yield (
+        f"{land.device}: {len(cells)} cells, {len(land.failed)} failed. A solve takes "
+        f"{launches:.3g} launches of {1e3 * constants['launch']:.3g} us, its bytes {passes:.3g} "
+        f"times at {1e-6 / max(constants['byte'], 1e-12):,.0f} GB/s, and {gathers:.3g} gathers an "
+        f"entry and vertex, of {1e6 * few:.3g} ns (2**{LOG_VERTICES[0]} vertices) to "
+        f"{1e6 * many:.3g} ns (2**{LOG_VERTICES[-1]})."
+    )
+    for row in land.failed:
+        yield f"failed: {row['family']} {row['degree']} 2**{row['log_size']}: {row['failed']}"
+    yield from _table([*_by_family(land, cells)])
+    found = [*_findings(land, cells)]
+    yield (
+        f"\n{len(found)} cells over {BEYOND} times the model, or over {BEYOND_BEST} times the best "
+        "target:"
+    )
+    yield from _table(found)
+
+
+# ---------------------------------------------------------------------------------- map
+
+
+def draw(land: Landscape, file: Path, what: str, *, held_out: bool) -> None:
+    """Draw families x degree by vertices; a cell's colour is its worst value."""
+    from matplotlib import colormaps
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import LogNorm
+
+    label, limit = _COLOURS[what]
+    norm, colours = LogNorm(1 / limit, limit), colormaps["RdBu_r"]
+    families = [name for name in FAMILIES if (name in HELD_OUT) == held_out]
+    worst: dict[tuple[str, int, int], float] = {}
+    for k in land.chosen(held_out=held_out):
+        row, value = land.rows[k], float(land.values(what)[k])
+        at = row["family"], row["degree"], row["log_size"]
+        if at[0] in FAMILIES and not np.isnan(value):
+            worst[at] = max(worst.get(at, 0.0), value)
+    size = (3.5 + 1.05 * len(families), 4.6)
+    title = f"filter-boruvka: {label}, {land.device}"
+    with panels(file, len(families), size, title=title, share_y=True) as axes:
+        for family, panel in zip(families, axes, strict=True):
+            cells = np.full((len(LOG_VERTICES), len(DEGREES)), np.nan)
+            for (name, degree, b), value in worst.items():
+                if name == family and b in LOG_VERTICES:
+                    cells[LOG_VERTICES.index(b), DEGREES.index(degree)] = value
+            panel.pcolormesh(cells, norm=norm, cmap=colours, edgecolor="white", linewidth=0.5)
+            beyond = np.argwhere(cells > (BEYOND if what == "model" else BEYOND_BEST))
+            panel.plot(beyond[:, 1] + 0.5, beyond[:, 0] + 0.5, "k.", markersize=3)
+            panel.set_title(family.replace(", ", ",\n"), fontsize=8)
+            panel.set_xticks(np.arange(len(DEGREES)) + 0.5, DEGREES, fontsize=6, rotation=90)
+            panel.set_yticks(np.arange(len(LOG_VERTICES)) + 0.5, LOG_VERTICES, fontsize=7)
+            panel.set_facecolor("#f0f0f0")
+        axes[0].set_ylabel("vertices, binary logarithm")
+        figure = axes[0].figure
+        figure.supxlabel("degree", fontsize=9)
+        bar = figure.colorbar(ScalarMappable(norm, colours), ax=list(axes), label=label, pad=0.01)
+        ticks = [1 / limit, 1 / limit**0.5, 1, limit**0.5, limit]
+        bar.set_ticks(ticks, labels=[f"{one:.2g}" for one in ticks])
+        bar.minorticks_off()
+
+
+@click.command(cls=Reported)
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True))
+@click.option("--plot", type=click.Path(path_type=Path), help="Draw the map here.")
+@click.option("--colour", type=click.Choice([*_COLOURS]), default="model", show_default=True)
+@click.option("--held-out", is_flag=True, help="Show the families on which nothing is tuned.")
+def report(files: tuple[Path, ...], plot: Path | None, colour: str, held_out: bool) -> None:
+    """Fit the model, tell which cells are beyond it, and draw the map."""
+    land = Landscape(read_lines(files))
+    for line in text_of(land, held_out=held_out):
+        click.echo(line)
+    if plot is not None:
+        draw(land, plot, colour, held_out=held_out)
