@@ -161,30 +161,6 @@ class Launcher:
             event = cl.enqueue_copy(self.queue, out, buffer, src_offset=offset, is_blocking=True)
             self._note("(read back)", event)
 
-    def read_rows(self, buffer: Memory, out: Array, *, pitch: int, offset: int = 0) -> None:
-        """Copy the rows of `out` from a buffer, where they begin `pitch` bytes apart, and wait.
-
-        The first is at byte `offset`; none overlaps the next.
-        """
-        import pyopencl as cl
-
-        copy: Any = cl.enqueue_copy  # whose stub knows no pitches
-        row = out.nbytes // len(out)
-        if not isinstance(buffer, cl.MemoryObjectHolder):  # an array of the host, where it is
-            with self.device.lock:
-                self.queue.finish()
-            begin = buffer.mem.view(np.uint8)[offset:]
-            places = np.arange(len(out))[:, None] * pitch + np.arange(row)
-            out[:] = begin[places].view(out.dtype)
-            return
-        with self.device.lock:
-            event: Event = copy(
-                self.queue, out, buffer, buffer_origin=(offset, 0, 0), host_origin=(0, 0, 0),
-                region=(row, len(out), 1), buffer_pitches=(pitch, 0), host_pitches=(row, 0),
-                is_blocking=True,
-            )  # fmt: skip
-            self._note("(read back)", event)
-
     def read_word(self, buffer: Memory) -> int:
         """Return the first integer of 32 bits in `buffer`, and wait."""
         word = np.empty(1, np.uint32)

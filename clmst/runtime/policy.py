@@ -144,12 +144,12 @@ class Policy:
     )
     dense_degree: float = _declared(
         "Average degree from which on `dense_filter_target` is aimed at instead.",
-        gpu=12.0, cpu=12.0, unit="slots a vertex", least=0, most=1e9,
+        gpu=12.0, cpu=15.0, unit="slots a vertex", least=0, most=1e9,
         tries=(8.0, 12.0, 16.0, 24.0, 32.0), **_FILTERING,
     )
     dense_filter_target: float = _declared(
         "As `filter_target`.",
-        gpu=1.5, cpu=1.5, unit="edges a vertex", least=0.125, most=64,
+        gpu=1.5, cpu=1.0, unit="edges a vertex", least=0.125, most=64,
         tries=(0.75, 1.0, 1.25, 1.5, 2.0, 2.5, 3.0), **_FILTERING,
     )
     filter_edges: int = _declared(

@@ -38,7 +38,7 @@ _SKEWED, _SKEWED_SHARE = 1.5, 0.6
 # How many times the edges of a dense graph a sparse one needs for windows to pay: fewer of its
 # edges lie within components when the first window is done.
 _SPARSE_TIMES = 8
-_SKEW = "skew of degrees"  # with a graph, for the next solve
+_SAMPLED = "degrees"  # with a graph: their skew, and the share of vertices that have edges
 # What tells that they did: a round of the last window leaves so large a share of its edges, and so
 # many edges a supervertex. In random graphs it leaves less than half.
 _STUBBORN_SHARE, _STUBBORN_DEGREE = 0.9, 8
@@ -126,31 +126,38 @@ def skew(degrees: Array) -> float:
 def usual_target(graph: DeviceGraph, launch: Launcher) -> float:
     """Return how many edges a vertex the first window is to have; waits the first time.
 
-    The degrees of some vertices, evenly spaced, tell it.
+    The degrees of some vertices tell it: vertices without an edge do not count, and
+    where degrees are skewed, fewer edges are enough. On CPUs, whose windows were found without
+    either, the target is the same for all graphs of a density.
     """
     tuning = graph.device.policy
-    if _SKEW not in graph.plans:
-        graph.plans[_SKEW] = skew(_some_degrees(graph, launch))
     dense = graph.average_degree >= tuning.dense_degree
     target = tuning.dense_filter_target if dense else tuning.filter_target
-    shrinks = graph.plans[_SKEW] >= _SKEWED and (graph.graph.is_symmetric or not dense)
-    return target * (_SKEWED_SHARE if shrinks else 1)
+    if tuning.work_group_size == 1:
+        return target
+    if _SAMPLED not in graph.plans:
+        degrees = _some_degrees(graph, launch)
+        graph.plans[_SAMPLED] = skew(degrees), max(float((degrees > 0).mean()), 1 / _DEGREES)
+    skewness, share_with_edges = graph.plans[_SAMPLED]
+    shrinks = skewness >= _SKEWED and (graph.graph.is_symmetric or not dense)
+    return target * (_SKEWED_SHARE * share_with_edges if shrinks else 1)
 
 
 def _some_degrees(graph: DeviceGraph, launch: Launcher) -> Array:
-    """Return how many slots the rows of some vertices have."""
-    n = graph.n_vertices
-    count = min(n, _DEGREES)
-    # Odd, lest all be of one column of a grid.
-    apart = max(n // count - 1, 0) | 1
-    first = (n - 1 - (count - 1) * apart) // 2
-    if apart == 1:
-        starts = np.empty(n + 1, np.uint32)
-        launch.read(graph.indptr, starts)
-        return np.diff(starts)
-    ends = np.empty((count, 2), np.uint32)
-    launch.read_rows(graph.indptr, ends, pitch=4 * apart, offset=4 * first)
-    return ends[:, 1] - ends[:, 0]
+    """Return how many slots the rows of some vertices have, which are drawn at random.
+
+    Evenly spaced ones would not do: degrees of R-MAT graphs follow the bits of vertices.
+    """
+    from clmst.algorithms.shared.read_back import gather_words
+    from clmst.runtime.array import DeviceArray
+
+    rows = np.arange(graph.n_vertices, dtype=np.uint32)
+    if rows.size > _DEGREES:
+        rows = np.random.default_rng(0).choice(graph.n_vertices, _DEGREES).astype(np.uint32)
+    places = DeviceArray.from_host(np.concatenate([rows, rows + np.uint32(1)]), graph.device)
+    word = np.dtype(np.uint32)
+    found = gather_words(graph.indptr, word, places, places.size, launch).to_host().reshape(2, -1)
+    return found[1] - found[0]
 
 
 def window_ends(
