@@ -3,6 +3,8 @@
     python -m benchmarks clustering linkage --points 20000     # beside SciPy's linkage of distances
     python -m benchmarks clustering hdbscan --points 100000    # beside scikit-learn's HDBSCAN
     python -m benchmarks clustering tree --points 1000000      # dendrogram, cuts, condensed tree
+    python -m benchmarks clustering after --points 1000000     # what is asked for after a fit
+    python -m benchmarks clustering validity --points 20000    # DBCV, beside hdbscan's
 
 Times are of the wall, and of all processors (`--clock cpu`).
 """
@@ -19,7 +21,12 @@ from scipy.spatial.distance import pdist
 
 import clmst
 from benchmarks.runner import Rows, Run, case
-from clmst.cluster import HDBSCAN
+from clmst.cluster import (
+    HDBSCAN,
+    approximate_predict,
+    approximate_predict_scores,
+    validity_index,
+)
 from clmst.core.weight_keys import Array
 from clmst.points.condensed import choose_clusters, condensed_tree, label_points
 
@@ -87,7 +94,60 @@ def tree_calls(n: int, axes: int) -> dict[str, Call]:
     }
 
 
-MAKERS = {"linkage": linkage_calls, "hdbscan": hdbscan_calls, "tree": tree_calls}
+def after_calls(n: int, axes: int) -> dict[str, Call]:
+    """Return what is asked for after a fit, and hdbscan's prediction where it is installed."""
+    X, new = points_with_noise(n, axes), points_with_noise(n, axes)[::-1] + 0.01
+    model = HDBSCAN(10).fit(X)
+
+    def anew(name: str) -> Call:
+        def call() -> Any:
+            for one in ("_tree", name):
+                vars(model).pop(one, None)
+            return getattr(model, name)
+
+        return call
+
+    lazy = ("outlier_scores_", "cluster_persistence_", "exemplars_")
+
+    def first() -> Any:
+        vars(model).pop("_predictor", None)
+        return approximate_predict(model, new[:1])
+
+    calls = {name: anew(name) for name in lazy} | {
+        "first prediction, 1 point": first,
+        "prediction, 1 point": lambda: approximate_predict(model, new[:1]),
+        "prediction": lambda: approximate_predict(model, new),
+        "scores": lambda: approximate_predict_scores(model, new),
+    }
+    try:
+        import hdbscan
+    except ImportError:
+        return calls
+    if n > 100_000:  # it would take minutes
+        return calls
+    peer = hdbscan.HDBSCAN(min_cluster_size=10, min_samples=9, prediction_data=True).fit(X)
+    return calls | {"prediction, hdbscan": lambda: hdbscan.approximate_predict(peer, new)}
+
+
+def validity_calls(n: int, axes: int) -> dict[str, Call]:
+    """Return the validity of a clustering by clmst, and by hdbscan where it is installed."""
+    X = points_with_noise(n, axes)
+    labels = HDBSCAN(10).fit_predict(X)
+    calls: dict[str, Call] = {"clmst": lambda: validity_index(X, labels)}
+    try:
+        from hdbscan import validity
+    except ImportError:
+        return calls
+    return calls | {"hdbscan": lambda: validity.validity_index(X, labels)}
+
+
+MAKERS = {
+    "linkage": linkage_calls,
+    "hdbscan": hdbscan_calls,
+    "tree": tree_calls,
+    "after": after_calls,
+    "validity": validity_calls,
+}
 
 
 @case(

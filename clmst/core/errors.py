@@ -28,6 +28,10 @@ class MissingFileError(InvalidArgumentError, FileNotFoundError):
     """There is no such file; also a :class:`FileNotFoundError`."""
 
 
+class NotFittedError(InvalidArgumentError, AttributeError):
+    """An estimator has not been fitted, or by other input; also an :class:`AttributeError`."""
+
+
 class InvalidGraphError(ClmstError, ValueError):
     """The input does not describe an undirected weighted graph."""
 

@@ -180,20 +180,24 @@ class Points:
         return self._distances(*pairs.check_ends(u, v, self.n_vertices))
 
     def _distances(self, u: Array, v: Array) -> Array:
-        with np.errstate(over="ignore"):
-            distances = self._plain_distances(u, v)
+        distances = self.distances_to(self, u, v)
         core = self.core_distances
         if core is None:
             return distances
         farthest: Array = np.maximum(np.maximum(distances, core[u]), core[v])
         return farthest
 
-    def _plain_distances(self, u: Array, v: Array) -> Array:
-        """Return distances as cl/device/distance.cl computes them, core distances aside."""
+    def distances_to(self, others: Points, u: Array, v: Array) -> Array:
+        """Return the distances of points `u` to points `v` of others, core distances aside.
+
+        As cl/device/distance.cl computes them. The others have the same metric and dimensions.
+        """
         # Indices as each gather would make them anew; terms and sums in place: new memory is slow.
         u, v = np.broadcast_arrays(u.astype(np.intp), v.astype(np.intp))
-        terms = (self._term(plane[u], plane[v]) for plane in self.planes)
-        sums: Array = reduce(np.maximum if self.metric == "chebyshev" else iadd, terms)
+        both = zip(self.planes, others.planes, strict=True)
+        terms = (self._term(plane[u], other[v]) for plane, other in both)
+        with np.errstate(over="ignore"):
+            sums: Array = reduce(np.maximum if self.metric == "chebyshev" else iadd, terms)
         if self.metric == "cosine":
             return np.maximum(1.0 - sums, 0.0)
         if self.metric in ("manhattan", "chebyshev"):

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from clmst.points.hdbscan import HDBSCAN
 
 _CELLS_AT_ONCE = 1 << 22
-_WITH_CORE = ("euclidean", "manhattan", "chebyshev", "cosine")  # the metrics of Points that can
+WITH_CORE = ("euclidean", "manhattan", "chebyshev", "cosine")  # the metrics of Points that can
 
 
 def core_distances(points: Any, min_samples: int, *, device: Any = None) -> npt.NDArray[np.float64]:
@@ -204,7 +204,7 @@ def reachability_graph(graph: Any, min_samples: int, device: Any, *, alpha: floa
             "unless it is given"
         )
     if isinstance(graph, Points):
-        if graph.metric not in _WITH_CORE:
+        if graph.metric not in WITH_CORE:
             u, v = np.triu_indices(graph.n_vertices, 1)
             return _of_matrix(squareform(graph.weights_of(u, v)), min_samples)
         core, matrix = _of_points(graph, min_samples, get_device(device))
@@ -268,13 +268,13 @@ def distances_of(X: Any, model: HDBSCAN) -> Distances:
                 f"algorithm is {model.algorithm!r}, and X is sparse; sparse points take 'auto' or "
                 "'brute'"
             )
-        X = _filled(X)
+        X = filled(X)
     elif not (isinstance(X, np.ndarray | list | tuple) or has(X, "columns", "iloc")):
         return _complete(X)
     return _of_rows(as_rows(X), model)
 
 
-def _filled(matrix: Any) -> Array:
+def filled(matrix: Any) -> Array:
     """Return a sparse matrix with its zeros, or raise unless its arrays are sound."""
     indptr, indices, data, shape = from_scipy.csr_parts(matrix, square=False)
     from_scipy.check_parts("csr", shape, {"indptr": indptr, "indices": indices, "data": data})

@@ -16,20 +16,26 @@ from clmst.core.points import Points
 from clmst.core.weight_keys import Array
 from clmst.points.condensed import (
     NOISE,
-    CondensedTree,
     choose_clusters,
     condensed_tree,
     label_points,
 )
 from clmst.points.core_distances import Distances, distances_of, spanning_forest
 from clmst.points.estimator import ClusterEstimator, note_features
-from clmst.points.inputs import check_metric, scipys_name, scipys_parameters, usual_name
+from clmst.points.inputs import (
+    check_metric,
+    own_parameters,
+    scipys_name,
+    scipys_parameters,
+    usual_name,
+)
+from clmst.points.measures import TreeMeasures
 from clmst.points.single_linkage import warn_of_components
 
 INFINITE, MISSING = -2, -3  # labels of points that have an infinite coordinate, or NaN
 
 
-class HDBSCAN(ClusterEstimator):
+class HDBSCAN(TreeMeasures, ClusterEstimator):
     """Clusters of points by density, of which the number need not be known.
 
     scikit-learn is not needed; parameters and attributes are those of its HDBSCAN.
@@ -78,6 +84,8 @@ class HDBSCAN(ClusterEstimator):
         Of n finite points, points are 0 to n - 1 and clusters from n on.
     selected_clusters_ : ndarray of int64, shape (n_clusters,)
         The cluster of the condensed tree that each label is.
+    outlier_scores_, cluster_persistence_, exemplars_
+        See below; they are computed when they are first read.
     forest_ : Forest
         The minimum spanning forest of mutual reachability of finite points.
     n_connected_components_ : int
@@ -97,7 +105,6 @@ class HDBSCAN(ClusterEstimator):
 
     _takes_sparse_points = _takes_gaps = True
     _given: Distances
-    _tree: CondensedTree
 
     def __init__(  # noqa: PLR0917 - scikit-learn's, in its order
         self,
@@ -165,7 +172,8 @@ class HDBSCAN(ClusterEstimator):
             allow_single=bool(self.allow_single_cluster),
         )
         labels, strengths, clusters = label_points(tree, chosen, epsilon)
-        self._given, self._tree = given, tree
+        self._keep(given)
+        self._condensed = tree
         self.selected_clusters_ = tree.n_points + clusters
         self.labels_, self.probabilities_ = _spread(given, labels), strengths
         if labels.size < given.n_rows:
@@ -177,11 +185,6 @@ class HDBSCAN(ClusterEstimator):
         if given.n_features is not None:
             self.n_features_in_ = given.n_features
         return self
-
-    @property
-    def condensed_tree_(self) -> npt.NDArray[np.void]:
-        """The condensed tree, as scikit-learn has it; made when it is first asked for."""
-        return self._tree.rows
 
     def dbscan_clustering(
         self, cut_distance: float, min_cluster_size: int = 5
@@ -204,6 +207,7 @@ class HDBSCAN(ClusterEstimator):
             raise InvalidArgumentError(
                 f"cut_distance is {shown(cut_distance)}; it must be a number"
             )
+        self._check_fitted()
         least = check_integer("min_cluster_size", min_cluster_size, low=1)
         labels = self.forest_.cut(height=cut_distance)
         is_large = np.bincount(labels) >= least
@@ -296,6 +300,7 @@ def medoids_of(
 
     O(m**2) time for a cluster of m points, in O(m) memory.
     """
+    metric_params = own_parameters(rows, metric, metric_params)
     order = np.argsort(labels, kind="stable")
     count = int(labels.max(initial=-1)) + 1
     starts = np.searchsorted(labels[order], np.arange(count + 1))
@@ -307,12 +312,13 @@ def medoids_of(
         step = max(_CELLS_AT_ONCE // members.size, 1)
         for first in range(0, members.size, step):
             some = slice(first, first + step)
-            sums[some] = _distances(own[some], own, metric, metric_params) @ weights
+            sums[some] = distances_between(own[some], own, metric, metric_params) @ weights
         medoids[cluster] = own[int(sums.argmin())]
     return medoids
 
 
-def _distances(some: Array, every: Array, metric: Any, metric_params: Any) -> Array:
+def distances_between(some: Array, every: Array, metric: Any, metric_params: Any) -> Array:
+    """Return the distances of rows to others, shape (m, n)."""
     name = usual_name(metric)
     if name in ("haversine", "great-circle", "rounded-euclidean"):
         both = Points(np.concatenate([some, every]), name)

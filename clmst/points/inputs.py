@@ -92,9 +92,10 @@ def as_rows(X: Any) -> Array:
         return array
     try:
         return array.astype(np.float64)
-    except (TypeError, ValueError) as error:
+    except Exception as error:  # an object of the caller's may raise anything
         raise InvalidGraphError(
-            f"X has dtype object, and not all of it are numbers ({error}); X must be real numbers"
+            f"X has dtype object, and not all of it are numbers ({shown(error)}); X must be real "
+            "numbers"
         ) from error
 
 
@@ -129,7 +130,7 @@ def check_metric(metric: Any) -> Any:
         raise InvalidArgumentError(
             f"metric is {shown(metric)}; it must be a name, or a function of two rows"
         )
-    return metric
+    return str.__str__(metric) if isinstance(metric, str) else metric
 
 
 def usual_name(metric: Any) -> Any:
@@ -147,6 +148,16 @@ def scipys_parameters(metric_params: Any) -> dict[str, Any]:
     given = dict(metric_params or {})
     if "V" in given and np.ndim(given["V"]) == 2:
         given["VI"] = np.linalg.inv(given.pop("V"))
+    return given
+
+
+def own_parameters(rows: Array, metric: Any, metric_params: Any) -> dict[str, Any]:
+    """Return SciPy's arguments of a metric, those that it takes from all rows if none are given."""
+    given, name = scipys_parameters(metric_params), usual_name(metric)
+    if isinstance(name, str) and name == "seuclidean":
+        given.setdefault("V", rows.var(axis=0, ddof=1))
+    if isinstance(name, str) and name == "mahalanobis" and "VI" not in given:
+        given["VI"] = np.linalg.inv(np.atleast_2d(np.cov(rows.T))).T
     return given
 
 

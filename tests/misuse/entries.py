@@ -146,6 +146,18 @@ def _clusters() -> Iterator[Valid]:
     fitted: Any = Later(lambda _: cluster.HDBSCAN(min_cluster_size=3).fit(eight))
     cut = dict(cut_distance=0.5, min_cluster_size=2)
     yield "cluster.HDBSCAN.dbscan_clustering", fitted.dbscan_clustering, cut
+    new = dict(clusterer=fitted, points_to_predict=eight)
+    put = dict(**new, return_connecting_points=True)
+    yield "cluster.approximate_predict", cluster.approximate_predict, put
+    yield "cluster.approximate_predict_scores", cluster.approximate_predict_scores, new
+    yield (
+        "cluster.validity_index",
+        cluster.validity_index,
+        dict(
+            X=eight, labels=np.repeat([0, 1], 4), metric="euclidean", metric_params=None, d=2,
+            per_cluster_scores=True, mst_raw_dist=False, device=None,
+        ),
+    )  # fmt: skip
 
 
 def _streams() -> Iterator[Valid]:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import sparse
-from scipy.spatial.distance import pdist, squareform
+from scipy.spatial.distance import cdist, pdist, squareform
 
 import clmst
 from clmst import Device, GraphWarning
@@ -190,3 +190,16 @@ def test_names_of_columns(any_device: Device) -> None:
     assert model.feature_names_in_.tolist() == ["x", "y"]
     np.testing.assert_array_equal(model.labels_, HDBSCAN(device=any_device).fit(X).labels_)
     assert not hasattr(model.fit(X), "feature_names_in_")
+
+
+def test_medoids_take_the_scales_of_all_points() -> None:
+    """As the clusters do; those of one cluster would give another row."""
+    random = np.random.default_rng(3)
+    shapes = random.normal(size=(2, 60, 2)) * [[[1.0, 0.01]], [[0.02, 1.0]]]
+    X = np.concatenate([shapes[0], shapes[1] + 30])
+    model = HDBSCAN(20, metric="seuclidean", store_centers="medoid").fit(X)
+    assert model.labels_.max() == 1
+    for label, medoid in enumerate(model.medoids_):
+        own, weights = X[model.labels_ == label], model.probabilities_[model.labels_ == label]
+        sums = cdist(own, own, "seuclidean", V=X.var(axis=0, ddof=1)) @ weights
+        np.testing.assert_array_equal(medoid, own[sums.argmin()])

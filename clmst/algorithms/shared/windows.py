@@ -157,7 +157,8 @@ def _some_degrees(graph: DeviceGraph, launch: Launcher) -> Array:
     places = DeviceArray.from_host(np.concatenate([rows, rows + np.uint32(1)]), graph.device)
     word = np.dtype(np.uint32)
     found = gather_words(graph.indptr, word, places, places.size, launch).to_host().reshape(2, -1)
-    return found[1] - found[0]
+    degrees: Array = found[1] - found[0]
+    return degrees
 
 
 def window_ends(

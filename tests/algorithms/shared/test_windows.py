@@ -231,12 +231,12 @@ def test_first_window_is_the_same_everywhere(device: Device, n: int) -> None:
             assert_same_forest(forest, expected)
             assert_about(first, device.policy.dense_filter_target * n)
             assert not full_capacity
-            assert first == window_by_hand(stored, seed)
+            assert first == window_by_hand(stored, seed, device.policy.dense_filter_target)
 
 
-def window_by_hand(stored: Graph, seed: int) -> int:
+def window_by_hand(stored: Graph, seed: int, target: float) -> int:
     """Return how many edges the first window has: the kernel's sample, in NumPy."""
-    ends = ends_of([1.5 * stored.n_vertices / stored.n_edges], 1024)
+    ends = ends_of([target * stored.n_vertices / stored.n_edges], 1024)
     n_draws = 1024 << ends.draw_bits
     i = np.arange(n_draws, dtype=np.uint64)
     word = np.uint64(0xFFFFFFFF)
