@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 import clmst
+from clmst.core.errors import optional_import, pip_install
 
 ROOT = Path(__file__).parents[1]
 
@@ -117,3 +118,19 @@ def test_fragments_make_a_changelog() -> None:
     kinds = {"added", "changed", "deprecated", "removed", "fixed", "security"}
     for fragment in (ROOT / "changelog.d").glob("*.md"):
         assert fragment.name == "README.md" or fragment.name.split(".")[1] in kinds
+
+
+def test_advice_names_packages_that_exist(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An error about a missing package names what pyproject.toml has for its extra."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    for extra in ("plot", "networkx", "frames", "dask", "ray", "cluster", "cpu"):
+        listed = {line.partition(";")[0] for line in project["optional-dependencies"][extra]}
+        assert pip_install(extra).startswith("pip install ")
+        assert set(re.findall(r"'(.*?)'", pip_install(extra))) == listed
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(clmst.MissingDependencyError) as caught:
+        optional_import("matplotlib", extra="plot")
+    assert str(caught.value) == (
+        "this needs the package matplotlib, which is not installed; "
+        "install it with: pip install 'matplotlib>=3.8'"
+    )
