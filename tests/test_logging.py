@@ -93,6 +93,14 @@ def test_a_proof_that_the_host_has_to_do(
     ]
 
 
+def test_a_caller_whose_module_has_no_name() -> None:
+    """As code that ``exec`` runs in a mapping of its own; it was a KeyError."""
+    code = compile("clmst.minimum_spanning_forest([[0] * 9] * 9)", "caller.py", "exec")
+    with pytest.warns(clmst.GraphWarning, match="most cells of the matrix are 0") as warned:
+        exec(code, {"clmst": clmst})
+    assert warned[0].filename == "caller.py"
+
+
 @pytest.mark.parametrize("lacking", ["PyOpenCL", "a driver"])
 def test_a_machine_without_a_device(lacking: str, tmp_path: Path) -> None:
     """The host's forests are a fall-back, too: the log has what the warning says."""

@@ -126,7 +126,9 @@ def callers_level() -> int:
     The level is that of the function which calls this one.
     """
     level, frame = 1, sys._getframe(1)
-    while frame.f_back is not None and frame.f_globals["__name__"].startswith("clmst."):
+    while frame.f_back is not None:
+        if not frame.f_globals.get("__name__", "").startswith("clmst."):  # exec may give no name
+            break
         level, frame = level + 1, frame.f_back
     return level
 

@@ -45,11 +45,11 @@ def find_driver() -> Path | None:
 def offered_to_loader() -> Iterator[None]:
     """Let the OpenCL loader find the embedded driver beside the system's inside the ``with``."""
     driver = None if VENDORS_VARIABLE in os.environ else _loaded_driver()
-    if VENDORS_VARIABLE in os.environ or (driver is None and not _icds_of_environment()):
+    if VENDORS_VARIABLE in os.environ or (driver is None and not _icds_of_conda()):
         yield
         return
     with tempfile.TemporaryDirectory(prefix="clmst-icd-") as folder:
-        for icd in _installed_icds():
+        for icd in installed_icds():
             (Path(folder) / icd.name).symlink_to(icd)
         if driver is not None:
             (Path(folder) / "clmst-embedded.icd").write_text(f"{driver}\n")
@@ -84,13 +84,14 @@ def _loaded_driver() -> Path | None:
     return driver
 
 
-def _installed_icds() -> list[Path]:
+def installed_icds() -> list[Path]:
     """Return the .icd files of PyOpenCL's wheel, the system and conda; of one name the last one."""
     wheels = Path(sysconfig.get_path("platlib")) / "pyopencl" / ".libs"
-    found = [*wheels.glob("*.icd"), *_SYSTEM_VENDORS.glob("*.icd"), *_icds_of_environment()]
+    found = [*wheels.glob("*.icd"), *_SYSTEM_VENDORS.glob("*.icd"), *_icds_of_conda()]
     return list({path.name: path for path in found}.values())
 
 
-def _icds_of_environment() -> list[Path]:
-    """Return the .icd files that conda has put into this environment."""
-    return sorted(Path(sys.prefix, "etc", "OpenCL", "vendors").glob("*.icd"))
+def _icds_of_conda() -> list[Path]:
+    """Return the .icd files of a conda environment; in others, Intel's wheels leave broken ones."""
+    root = Path(sys.prefix)
+    return sorted(root.glob("etc/OpenCL/vendors/*.icd")) if (root / "conda-meta").is_dir() else []

@@ -116,23 +116,23 @@ def test_offered_beside_the_systems(driver: Path, environment: Path) -> None:
 
 
 @pytest.mark.parametrize("has_driver", [True, False])
+@pytest.mark.parametrize("is_conda", [True, False])
 def test_drivers_of_a_conda_environment(
-    environment: Path, monkeypatch: pytest.MonkeyPatch, has_driver: bool
+    environment: Path, monkeypatch: pytest.MonkeyPatch, has_driver: bool, is_conda: bool
 ) -> None:
     """The loader of PyOpenCL's wheel does not look there; the system's stay beside them."""
-    for folder, name in (
-        ("vendors", "a.icd"),
-        ("vendors", "b.icd"),
-        ("etc/OpenCL/vendors", "b.icd"),
-    ):
+    own = "etc/OpenCL/vendors"
+    for folder, name in (("vendors", "a.icd"), ("vendors", "b.icd"), (own, "b.icd")):
         (environment / folder).mkdir(parents=True, exist_ok=True)
         (environment / folder / name).write_text(f"{folder}\n")
-    expected = {"a.icd": "vendors\n", "b.icd": "etc/OpenCL/vendors\n"}
+    expected = {"a.icd": "vendors\n", "b.icd": f"{own if is_conda else 'vendors'}\n"}
+    if is_conda:
+        (environment / "conda-meta").mkdir()
     if has_driver:
         monkeypatch.setattr(embedded, "_NEEDED", ())
         expected["clmst-embedded.icd"] = f"{install(environment, embedded._DRIVER)}\n"
     with offered_to_loader():
-        assert offered() == expected
+        assert offered() == (expected if is_conda or has_driver else None)
 
 
 @pytest.mark.parametrize(
