@@ -165,3 +165,49 @@ def test_networkx_backend(lacking: str, tmp_path: Path) -> None:
     assert for_trees is True
     assert for_cores.startswith(words_of(lacking))
     assert [kind for kind, _ in found["said"]].count("DeviceWarning") == 1
+
+
+# What Python lacks on a system, and what it calls it. NumPy and SciPy, which look at the name when
+# they are imported, keep this one.
+SYSTEMS = {
+    "darwin": ("no PyOpenCL", (), ("sched_getaffinity",), ()),
+    "win32": (
+        "no driver",
+        ("fcntl", "resource", "pwd", "grp", "termios"),
+        ("fork", "register_at_fork", "sched_getaffinity", "sysconf", "killpg", "setsid", "getuid"),
+        ("SIGKILL", "SIGHUP", "pthread_sigmask"),
+    ),
+}
+ELSEWHERE = """
+import os, runpy, signal, sys
+import numpy, scipy.sparse.csgraph, click.testing, rich.console, asyncio, platform, multiprocessing
+import subprocess, tempfile, matplotlib, pandas
+platform.platform()
+for name in MODULES:
+    sys.modules[name] = None
+for module, names in ((os, CALLS), (signal, SIGNALS)):
+    for name in names:
+        delattr(module, name)
+sys.platform = SYSTEM
+runpy.run_path(SCRIPT, run_name="__main__")
+"""
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_other_systems(system: str, tmp_path: Path) -> None:
+    """Import and the host's ways, where calls of Linux are missing; CI runs them on the systems."""
+    lacking, modules, calls, signals = SYSTEMS[system]
+    values = {"MODULES": modules, "CALLS": calls, "SIGNALS": signals, "SYSTEM": system}
+    values["SCRIPT"] = str(Path(__file__).with_name("host_ways.py"))
+    program = WITHOUT_PYOPENCL * (lacking == "no PyOpenCL") + ELSEWHERE
+    for word, value in values.items():
+        program = program.replace(word, repr(value))
+    environment = {**os.environ, "CLMST_CACHE": str(tmp_path), "OCL_ICD_VENDORS": str(tmp_path)}
+    environment.pop("CLMST_DEVICE", None)
+    done = subprocess.run(
+        [sys.executable, "-c", program], env=environment, capture_output=True, text=True,
+        check=False, timeout=300,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("right: ") == 4
+    assert "apt" not in done.stdout

@@ -76,8 +76,10 @@ def what_to_install() -> str:
 def _loaded_driver() -> Path | None:
     """Return the embedded driver, the libraries that it needs loaded; None if there is none."""
     driver = find_driver()
+    if driver is None:
+        return None
     try:
-        for name in _NEEDED if driver else ():
+        for name in _NEEDED:
             ctypes.CDLL(str(driver.with_name(name)), mode=ctypes.RTLD_GLOBAL)
     except OSError:
         return None  # they do not load on this system: the driver would not either
