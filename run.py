@@ -280,7 +280,7 @@ def fresh(interpreters: list[str]) -> None:
             run(interpreter, "-m", "venv", environment)
             python = environment / "bin" / "python"
             pip = (python, "-m", "pip", "install", "--quiet", "--extra-index-url", index(folder))
-            run(*pip, "clmst[cpu,plot,frames,networkx]")
+            run(*pip, "clmst[cpu,plot,frames,networkx,cluster,dask]")
             script = shutil.copy(ROOT / "tests" / "pages.py", folder)
             run(python, "-I", script, *pages)
 
