@@ -9,6 +9,14 @@
                             the wheel in an environment that has nothing else, outside this clone,
                             for each interpreter; then all examples and commands of the README and
                             the pages
+    python3 run.py first    the wheel from an index of its own, then the commands by which the page
+                            about installing begins, for a user with empty caches, timed
+    python3 run.py changelog
+                            the fragments of changelog.d and what is unreleased become the section
+                            of the version in CHANGELOG.md
+    python3 run.py build    wheel and sdist into dist/, checked as an index does
+    python3 run.py release  the same, and whether changelog and fragments are ready for an upload
+    python3 run.py lint     ruff, clang-format, mypy, and the workflows against their schema
     python3 run.py lowest   install the lowest version of every package into .venv-lowest
     python3 run.py test     every check: lint, types, tests; then the tests again with the lowest
                             version of every package that pyproject.toml allows
@@ -28,6 +36,7 @@ import subprocess
 import sys
 import tempfile
 import venv
+import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -37,6 +46,8 @@ ENVIRONMENT = ROOT / ".venv"
 LOWEST_ENVIRONMENT = ROOT / ".venv-lowest"
 BIN = ENVIRONMENT / "bin"
 OUTPUT = ROOT / "demo"
+CHANGELOG = ROOT / "CHANGELOG.md"
+KINDS = ("Added", "Changed", "Deprecated", "Removed", "Fixed", "Security")  # of changes, in order
 
 # Debian's packages that the tests use, and a file that each brings.
 SYSTEM_PACKAGES = {
@@ -193,6 +204,16 @@ def lint() -> None:
     run(BIN / "ruff", "check")
     run(BIN / "ruff", "format", "--check")
     run(BIN / "clang-format", "--dry-run", "--Werror", *sorted(ROOT.glob("cl/**/*.cl")))
+    workflows = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+    schema = ("--builtin-schema", "vendor.github-workflows")
+    run(BIN / "check-jsonschema", *schema, *workflows)
+
+
+def lint_all() -> None:
+    """Check the sources without running them."""
+    install("dev")
+    lint()
+    run(BIN / "mypy")
 
 
 @contextmanager
@@ -258,24 +279,102 @@ def fresh(interpreters: list[str]) -> None:
             environment = Path(folder) / "environment"
             run(interpreter, "-m", "venv", environment)
             python = environment / "bin" / "python"
-            run(python, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", folder, ROOT)
-            (wheel,) = Path(folder).glob("clmst-*.whl")
-            extras = "cpu,plot,frames,networkx"
-            run(python, "-m", "pip", "install", "--quiet", f"clmst[{extras}] @ {wheel.as_uri()}")
+            pip = (python, "-m", "pip", "install", "--quiet", "--extra-index-url", index(folder))
+            run(*pip, "clmst[cpu,plot,frames,networkx,cluster,dask]")
             script = shutil.copy(ROOT / "tests" / "pages.py", folder)
             run(python, "-I", script, *pages)
+
+
+def index(folder: str) -> str:
+    """Make a package index in a folder, which has the wheel of this clone; return its address."""
+    place = Path(folder) / "index" / "clmst"
+    run(sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", place, ROOT)
+    (wheel,) = place.glob("*.whl")
+    link = f'<!doctype html><a href="{wheel.name}">{wheel.name}</a>\n'
+    (place / "index.html").write_text(link, encoding="utf-8")
+    return place.parent.as_uri()
+
+
+def first() -> None:
+    """Begin as a newcomer does, with the wheel from an index."""
+    with tempfile.TemporaryDirectory() as folder:
+        run(sys.executable, ROOT / "tests" / "first_time.py", index(folder))
+
+
+def version() -> str:
+    """Return the version that the package states."""
+    text = (ROOT / "clmst" / "__init__.py").read_text(encoding="utf-8")
+    (found,) = re.findall(r'^__version__ = "(.*)"$', text, re.MULTILINE)
+    return str(found)
+
+
+def assemble_changelog() -> None:
+    """Make the section of the version out of the fragments and of what is unreleased."""
+    if f"\n## {version()} (" in CHANGELOG.read_text(encoding="utf-8"):
+        sys.exit(f"CHANGELOG.md has a section of {version()}; a release has a new __version__")
+    install("dev")
+    run(BIN / "python", "-m", "towncrier", "build", "--yes", "--version", version())
+    text = CHANGELOG.read_text(encoding="utf-8")
+    CHANGELOG.write_text(with_nothing_unreleased(text), encoding="utf-8")
+
+
+def with_nothing_unreleased(text: str) -> str:
+    """Return a changelog in which the newest version has what was under "Unreleased", too."""
+    head, *sections = re.split(r"^(?=## )", text, flags=re.MULTILINE)
+    unreleased = [one for one in sections if one.startswith("## Unreleased\n")]
+    newest, *older = [one for one in sections if one not in unreleased]
+    title, changes = newest.partition("\n")[0], dict[str, str]()
+    for section in (newest, *unreleased):
+        for part in re.split(r"^### ", section, flags=re.MULTILINE)[1:]:
+            kind, _, lines = part.partition("\n")
+            changes[kind] = changes.get(kind, "") + lines.strip("\n") + "\n"
+    parts = (f"### {kind}\n\n{changes[kind]}\n" for kind in KINDS if kind in changes)
+    return "".join((head, f"{title}\n\n", *parts, *older)).rstrip("\n") + "\n"
+
+
+def build() -> None:
+    """Build wheel and sdist, and check them."""
+    install("dev")
+    shutil.rmtree(ROOT / "dist", ignore_errors=True)
+    run(BIN / "python", "-m", "hatchling", "build")
+    built = sorted((ROOT / "dist").iterdir())
+    run(BIN / "python", "-m", "twine", "check", "--strict", *built)
+    (wheel,) = (path for path in built if path.suffix == ".whl")
+    with zipfile.ZipFile(wheel) as file:
+        shipped = {name for name in file.namelist() if ".dist-info/" not in name}
+    git = ("git", "ls-files", "clmst", "cl")
+    listed = subprocess.run(git, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    meant = {re.sub("^cl/", "clmst/cl/", name) for name in listed.splitlines()}
+    print(*(f"{path.stat().st_size:>9} {path.relative_to(ROOT)}" for path in built), sep="\n")
+    if shipped != meant:
+        sys.exit(f"the wheel and the clone differ in {', '.join(sorted(shipped ^ meant))}")
+
+
+def release() -> None:
+    """Build what is uploaded, and say whether the clone is ready for its version."""
+    build()
+    wrong = []
+    if f"\n## {version()} (" not in CHANGELOG.read_text(encoding="utf-8"):
+        wrong.append(f"CHANGELOG.md has no section of {version()}; run.py changelog makes it")
+    left = [path.name for path in (ROOT / "changelog.d").glob("*.*.md")]
+    wrong += [f"changelog.d has fragments still: {len(left)}"] if left else []
+    if wrong:
+        sys.exit("\n".join(wrong))
+    print(f"ready: tag v{version()}, and upload dist/*")
+
+
+JOBS = {
+    "test": test, "check": check, "lint": lint_all, "lowest": install_lowest, "first": first,
+    "build": build, "release": release, "changelog": assemble_changelog,
+}  # fmt: skip
 
 
 def main(arguments: list[str]) -> None:
     """Do what the command line says."""
     if sys.version_info < (3, 11):  # noqa: UP036 - this file runs before pip could refuse
         sys.exit(f"clmst needs Python 3.11 or newer; this is {sys.version.split()[0]}")
-    if arguments == ["test"]:
-        test()
-    elif arguments == ["check"]:
-        check()
-    elif arguments == ["lowest"]:
-        install_lowest()
+    if len(arguments) == 1 and arguments[0] in JOBS:
+        JOBS[arguments[0]]()
     elif arguments[:1] == ["fresh"]:
         fresh(arguments[1:] or [sys.executable])
     elif len(arguments) > 1 or arguments[:1] in (["-h"], ["--help"]):

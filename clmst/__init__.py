@@ -67,6 +67,7 @@ if TYPE_CHECKING:
     from clmst.scale.result import StreamProgress
     from clmst.scale.stream import stream_minimum_spanning_forest
     from clmst.segmentation import seeded_segmentation
+    from clmst.versions import show_versions
 
 __version__ = "0.1.0"
 
@@ -129,6 +130,7 @@ _HOMES = {
     "clmst.scale.result": ("StreamProgress",),
     "clmst.scale.stream": ("stream_minimum_spanning_forest",),
     "clmst.segmentation": ("seeded_segmentation",),
+    "clmst.versions": ("show_versions",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 _MODULES = ("cluster", "csgraph", "dask", "primitives", "ray")  # public by themselves
@@ -195,6 +197,7 @@ __all__ = [
     "read_graph",
     "read_points",
     "seeded_segmentation",
+    "show_versions",
     "stream_minimum_spanning_forest",
     "to_device",
     "to_devices",

@@ -54,15 +54,17 @@ MAY_IMPORT = {
     "drawing": BASE,
     "interop": API | {"clmst"},
     "families": API,
+    "versions": RUNTIME | {"clmst"},
     "tune": API | {"io", "generators", "bench"},
     "bench": API | {"clmst", "io", "generators"},
     "cli": API
-    | {"points", "cluster", "families", "bench", "tune", "clmst", "io", "generators", "drawing"},
+    | {"points", "cluster", "families", "bench", "tune", "clmst", "io", "generators", "drawing"}
+    | {"versions"},
     "__main__": {"cli"},
     # The facade re-exports.
     "clmst": API
     | {"csgraph", "segmentation", "points", "cluster", "families", "io", "generators", "drawing"}
-    | {"interop", "dask", "ray"},
+    | {"interop", "dask", "ray", "versions"},
 }
 
 # Who may know a package that is heavy or optional; beside them nobody does.

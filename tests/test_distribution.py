@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 import clmst
+from clmst.core.errors import optional_import, pip_install
 
 ROOT = Path(__file__).parents[1]
 
@@ -91,12 +92,63 @@ def test_the_sdist_makes_the_same_wheel(built: Path, tmp_path: Path) -> None:
     with tarfile.open(archive) as file:
         file.extractall(tmp_path, filter="data")
     (source,) = tmp_path.iterdir()
-    for name in ("run.py", "mkdocs.yml", "CITATION.cff", "SECURITY.md", "examples", "tests"):
+    for name in (
+        "run.py",
+        "hatch_build.py",
+        "mkdocs.yml",
+        "CITATION.cff",
+        "SECURITY.md",
+        "examples",
+        "tests",
+    ):
         assert (source / name).exists(), name
     build(source, tmp_path / "again", "wheel")
     (again,) = (tmp_path / "again").glob("*.whl")
     with zipfile.ZipFile(wheel) as one, zipfile.ZipFile(again) as other:
         assert one.namelist() == other.namelist()
+
+
+def description(wheel: Path) -> str:
+    """Return what a wheel tells an index of itself."""
+    with zipfile.ZipFile(wheel) as file:
+        (name,) = (one for one in file.namelist() if one.endswith(".dist-info/METADATA"))
+        return file.read(name).decode()
+
+
+def test_an_index_shows_the_readme(built: Path) -> None:
+    """It is sound for an index, and no link of it leads to a file that an index has not."""
+    need("twine")
+    files = [str(path) for path in built.iterdir()]
+    run(sys.executable, "-m", "twine", "check", "--strict", *files, folder=built)
+    (wheel,) = built.glob("*.whl")
+    said = description(wheel)
+    assert "# clmst" in said
+    assert re.findall(r"\]\((?!https:)", said) == []
+    assert "Project-URL" not in said
+
+
+def test_addresses_come_from_one_setting(built: Path, tmp_path: Path) -> None:
+    """With [project.urls], the README's links lead to files of the version's tag."""
+    (archive,) = built.glob("*.tar.gz")
+    with tarfile.open(archive) as file:
+        file.extractall(tmp_path, filter="data")
+    (source,) = tmp_path.iterdir()
+    (source / "PKG-INFO").unlink()  # whose description is older than the setting
+    project = source / "pyproject.toml"
+    text = re.sub(r"^# (\[project.urls\]|\w+ = \"https:)", r"\1", project.read_text(), flags=re.M)
+    project.write_text(text, encoding="utf-8")
+    build(source, tmp_path / "dist", "wheel")
+    (wheel,) = (tmp_path / "dist").glob("*.whl")
+    said = description(wheel)
+    repository = tomllib.loads(text)["project"]["urls"]["Repository"]
+    assert f"Project-URL: Repository, {repository}\n" in said
+    tag = f"v{clmst.__version__}"
+    for kind, place in (("blob", "docs/install.md"), ("raw", "docs/images/road.png")):
+        assert f"({repository}/{kind}/{tag}/{place})" in said
+    links = set(re.findall(r"\]\((.*?)\)", said))
+    assert len(links) > 20
+    for link in links:
+        assert (ROOT / link.partition(f"/{tag}/")[2].partition("#")[0]).is_file(), link
 
 
 def test_the_version_stands_in_one_place() -> None:
@@ -117,3 +169,19 @@ def test_fragments_make_a_changelog() -> None:
     kinds = {"added", "changed", "deprecated", "removed", "fixed", "security"}
     for fragment in (ROOT / "changelog.d").glob("*.md"):
         assert fragment.name == "README.md" or fragment.name.split(".")[1] in kinds
+
+
+def test_advice_names_packages_that_exist(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An error about a missing package names what pyproject.toml has for its extra."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    for extra in ("plot", "networkx", "frames", "dask", "ray", "cluster", "cpu"):
+        listed = {line.partition(";")[0] for line in project["optional-dependencies"][extra]}
+        assert pip_install(extra).startswith("pip install ")
+        assert set(re.findall(r"'(.*?)'", pip_install(extra))) == listed
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(clmst.MissingDependencyError) as caught:
+        optional_import("matplotlib", extra="plot")
+    assert str(caught.value) == (
+        "this needs the package matplotlib, which is not installed; "
+        "install it with: pip install 'matplotlib>=3.8'"
+    )

@@ -253,7 +253,7 @@ def test_impossible_pictures(tmp_path: Path, options: dict[str, Any], message: s
 def test_without_matplotlib(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     graph = generators.path(n=2)
-    with pytest.raises(MissingDependencyError, match=r"pip install 'clmst\[plot\]'"):
+    with pytest.raises(MissingDependencyError, match=r"pip install 'matplotlib>="):
         draw_forest(graph, kruskal(graph), tmp_path / "p.png")
 
 

@@ -165,3 +165,77 @@ def test_networkx_backend(lacking: str, tmp_path: Path) -> None:
     assert for_trees is True
     assert for_cores.startswith(words_of(lacking))
     assert [kind for kind, _ in found["said"]].count("DeviceWarning") == 1
+
+
+COMMAND = """
+from click.testing import CliRunner
+from clmst.cli import main
+clmst.write_graph(clmst.generate("road", n=300, seed=1), "roads.gr")
+def run(*words):
+    outcome = CliRunner().invoke(main, ["solve", "roads.gr", "--json", *words])
+    return outcome.exit_code, outcome.stdout, outcome.stderr
+print(json.dumps([run(), run("--verify", "--maximum"), run("--device", "cpu"), run("--repeat", "2"),
+    run("--algorithm", "ecl"), run("--profile"), run("--without", "lanes")]))
+"""
+
+
+def test_the_command_solves_on_the_host(lacking: str, tmp_path: Path) -> None:
+    """As the library does: where nothing asks for a device. One warning says what to install."""
+    plain, proved, *refused = run(
+        f"import os; os.chdir({str(tmp_path)!r})" + COMMAND, lacking, tmp_path
+    )
+    for status, stdout, _ in (plain, proved):
+        assert status == 0
+        assert json.loads(stdout)["device"] == "host"
+    assert plain[2].startswith(f"clmst: warning: {words_of(lacking)}")
+    assert "warning" not in proved[2]
+    for status, stdout, stderr in refused:
+        assert (status, stdout) == (1, "")
+        assert stderr.startswith(f"clmst: error: {words_of(lacking)}")
+
+
+# What Python lacks on a system, and what it calls it. NumPy and SciPy, which look at the name when
+# they are imported, keep this one.
+SYSTEMS = {
+    "darwin": ("no PyOpenCL", (), ("sched_getaffinity",), ()),
+    "win32": (
+        "no driver",
+        ("fcntl", "resource", "pwd", "grp", "termios"),
+        ("fork", "register_at_fork", "sched_getaffinity", "sysconf", "killpg", "setsid", "getuid"),
+        ("SIGKILL", "SIGHUP", "pthread_sigmask"),
+    ),
+}
+ELSEWHERE = """
+import os, runpy, signal, sys
+import numpy, scipy.sparse.csgraph, click.testing, rich.console, asyncio, platform, multiprocessing
+import subprocess, tempfile, matplotlib, pandas
+platform.platform()
+for name in MODULES:
+    sys.modules[name] = None
+for module, names in ((os, CALLS), (signal, SIGNALS)):
+    for name in names:
+        delattr(module, name)
+sys.platform = SYSTEM
+runpy.run_path(SCRIPT, run_name="__main__")
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_other_systems(system: str, tmp_path: Path) -> None:
+    """Import and the host's ways, where calls of Linux are missing; CI runs them on the systems."""
+    lacking, modules, calls, signals = SYSTEMS[system]
+    values = {"MODULES": modules, "CALLS": calls, "SIGNALS": signals, "SYSTEM": system}
+    values["SCRIPT"] = str(Path(__file__).with_name("host_ways.py"))
+    program = WITHOUT_PYOPENCL * (lacking == "no PyOpenCL") + ELSEWHERE
+    for word, value in values.items():
+        program = program.replace(word, repr(value))
+    environment = {**os.environ, "CLMST_CACHE": str(tmp_path), "OCL_ICD_VENDORS": str(tmp_path)}
+    environment.pop("CLMST_DEVICE", None)
+    done = subprocess.run(
+        [sys.executable, "-c", program], env=environment, capture_output=True, text=True,
+        check=False, timeout=300,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("right: ") == 4
+    assert "apt" not in done.stdout

@@ -15,7 +15,7 @@ from clmst.algorithms.shared.device_forest import DeviceForest
 from clmst.algorithms.shared.options import options_for
 from clmst.algorithms.shared.solution import Solution, forest_of
 from clmst.core.arguments import check_choice, shown
-from clmst.core.errors import FormerNameWarning, InvalidArgumentError, callers_level
+from clmst.core.errors import FormerNameWarning, InvalidArgumentError, callers_level, logger
 from clmst.core.graph_checks import MAX_VERTICES
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
@@ -88,6 +88,8 @@ def choose(
         name = _quickest(device, graph, maximum=maximum)
     elif graph is not None and (options is None or of_options is not None):
         families.require(name, graph, maximum=maximum, options=options)
+    if graph is not None:
+        logger.debug("algorithm %s on %s", name, device.description)
     return name, ALGORITHMS[name].solve
 
 

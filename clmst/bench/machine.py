@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import platform
 import sys
-from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import clmst
-from clmst.core.machine import usable_cores
+from clmst.core.machine import processor, usable_cores, version_of
 
 if TYPE_CHECKING:
     from clmst.runtime.device import Device
@@ -33,7 +31,7 @@ def facts(device: Device) -> dict[str, Any]:
         "python": platform.python_version(),
         "versions": {
             "clmst": clmst.__version__,
-            **{name: _version_of(name) for name in _PACKAGES},
+            **{name: version_of(name) for name in _PACKAGES},
         },
         "command": sys.argv[1:],
     }
@@ -46,20 +44,3 @@ def identity(machine: dict[str, Any]) -> str:
         f"{machine['device']} ({machine['platform']}), driver {machine['driver']}{off}, "
         f"on {machine['host']}, {machine['host_cores']} cores, clmst {machine['versions']['clmst']}"
     )
-
-
-def processor() -> str:
-    """Return the name of the host's processor."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        return platform.processor()
-    names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
-    return next(names, platform.processor())
-
-
-def _version_of(name: str) -> str | None:
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return None

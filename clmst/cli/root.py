@@ -33,12 +33,26 @@ class _Reporting(click.Group):
         return list(self.commands)
 
 
+def _show_versions(context: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if not wanted or context.resilient_parsing:
+        return
+    from clmst.versions import show_versions
+
+    with reported(), warnings_in_one_line():
+        show_versions()
+    context.exit()
+
+
 @click.group(
     name="clmst",
     cls=_Reporting,
     commands=[solve, cluster, verify, convert, generate, devices, tune, bench],
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+@click.option(
+    "--versions", is_flag=True, is_eager=True, expose_value=False, callback=_show_versions,
+    help="Show what a report of a fault should have, and exit.",
+)  # fmt: skip
 @click.version_option(__version__, prog_name="clmst", message="%(prog)s %(version)s")
 def main() -> None:
     """Minimum spanning forests on any OpenCL device: the same forest everywhere.

@@ -125,7 +125,8 @@ def solve(
         if parts.takes(file):
             parts.refuse(verify=verified, plot=plot, metric=metric, format=format_name)
     _refuse_several(device_names, profile=profile, repeat=repeat, stream=parts)
-    device, *others = job.open(device_names, without)
+    may_host = parts is None and algorithm == "auto" and not (profile or repeat or without)
+    device, *others = job.open(device_names, without, or_host=may_host)
     ways = {"maximum": maximum, "verified": verified}
     again: tuple[float, ...] = ()
     graph: AnyGraph | StreamedFile
@@ -198,11 +199,14 @@ class _SolveJob:
 
     stages: Stages
 
-    def open(self, names: tuple[str, ...], without: tuple[str, ...]) -> list[Device]:
-        from clmst.runtime.discovery import get_device
+    def open(self, names: tuple[str, ...], without: tuple[str, ...], *, or_host: bool) -> list[Any]:
+        """Return the devices; None where none is named, there is none, and the host may solve."""
+        from clmst.runtime.discovery import default_device, get_device
 
         what = "devices" if len(names) > 1 else "device"
         with self.stages.stage("open_device", f"opening the {what}"):
+            if or_host and not names:
+                return [default_device()]
             devices = [get_device(name) for name in names or (None,)]
             return [one.forcing_off(*without) for one in devices] if without else devices
 
@@ -228,7 +232,7 @@ class _SolveJob:
 
     def solve_on(
         self,
-        device: Device,
+        device: Device | None,
         graph: AnyGraph,
         *,
         profile: bool,
@@ -240,6 +244,8 @@ class _SolveJob:
         """Solve on a device as a whole; in parts, with a warning, where it does not fit."""
         from clmst.core.errors import OutOfDeviceMemoryError
 
+        if device is None:
+            return self.solve(graph, "the host", maximum=maximum, verified=verified, **how), ()
         try:
             on_device = self.convert(graph, device)
             ways = {"maximum": maximum, **how}

@@ -1,10 +1,18 @@
-"""The errors and warnings of clmst, and what raises them. A message states fact, then rule."""
+"""The errors and warnings of clmst, and what raises them. A message states fact, then rule.
+
+The logger "clmst" has the chosen devices and algorithms at DEBUG; compilations, self-tests and
+fall-backs at INFO.
+"""
 
 from __future__ import annotations
 
+import logging
 import sys
+import warnings
 from importlib import import_module
 from typing import Any
+
+logger = logging.getLogger("clmst")
 
 
 class ClmstError(Exception):
@@ -122,9 +130,17 @@ def callers_level() -> int:
     The level is that of the function which calls this one.
     """
     level, frame = 1, sys._getframe(1)
-    while frame.f_back is not None and frame.f_globals["__name__"].startswith("clmst."):
+    while frame.f_back is not None:
+        if not frame.f_globals.get("__name__", "").startswith("clmst."):  # exec may give no name
+            break
         level, frame = level + 1, frame.f_back
     return level
+
+
+def warn_of_fallback(message: str, category: type[Warning]) -> None:
+    """Warn the caller from outside the package that work is done in another way than was meant."""
+    logger.info("%s", message)
+    warnings.warn(message, category, stacklevel=callers_level())
 
 
 def optional_import(name: str, *, extra: str) -> Any:
@@ -134,5 +150,20 @@ def optional_import(name: str, *, extra: str) -> Any:
     except ImportError as error:
         raise MissingDependencyError(
             f"this needs the package {name.partition('.')[0]}, which is not installed; "
-            f"install it with: pip install 'clmst[{extra}]'"
+            f"install it with: {pip_install(extra)}"
         ) from error
+
+
+def pip_install(extra: str) -> str:
+    """Return the command that installs what an extra lists, as the metadata of clmst has it.
+
+    It names the packages: the index that a user's pip asks may not have clmst itself.
+    """
+    from importlib.metadata import PackageNotFoundError, requires
+
+    try:
+        lines = requires("clmst") or []
+    except PackageNotFoundError:  # a source tree on Python's path
+        lines = []
+    listed = [line.partition(";")[0].strip() for line in lines if f"extra == '{extra}'" in line]
+    return " ".join(["pip install", *(f"'{one}'" for one in listed or [f".[{extra}]"])])

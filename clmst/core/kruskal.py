@@ -17,7 +17,7 @@ from clmst.core.arguments import check_bool, unchecked
 from clmst.core.canonical import heavier, stable_order
 from clmst.core.coercion import as_listed, with_weight
 from clmst.core.columns import WEIGHT
-from clmst.core.errors import InvalidArgumentError
+from clmst.core.errors import InvalidArgumentError, logger
 from clmst.core.forest import Forest
 from clmst.core.weight_keys import Array, weight_kind_or_none
 
@@ -97,6 +97,7 @@ def forest_positions(
     Every entry is an edge, in whatever direction; loops and parallel edges are allowed. No weight
     is NaN. Raise if there are more vertices and entries than SciPy counts.
     """
+    logger.debug("algorithm kruskal on the host")
     m = columns.size
     if n + 2 * m > _SCIPY_LIMIT:
         raise InvalidArgumentError(

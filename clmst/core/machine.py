@@ -1,11 +1,23 @@
-"""Cores and memory of the machine, and the folder for files of later processes."""
+"""Processor, cores, memory and packages of the machine; the folder for files of later processes."""
 
 from __future__ import annotations
 
 import os
+import platform
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 CACHE_VARIABLE = "CLMST_CACHE"
+
+
+def processor() -> str:
+    """Return the name of the host's processor."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return platform.processor()
+    names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(names, platform.processor())
 
 
 def usable_cores() -> int:
@@ -20,6 +32,14 @@ def physical_memory() -> int | None:
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):
+        return None
+
+
+def version_of(name: str) -> str | None:
+    """Return the version of an installed package, or None."""
+    try:
+        return version(name)
+    except PackageNotFoundError:
         return None
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
@@ -11,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from clmst.algorithms.shared.device_forest import DeviceForest
-from clmst.core.errors import DeviceWarning, UnsupportedDeviceError
+from clmst.core.errors import DeviceWarning, UnsupportedDeviceError, warn_of_fallback
 from clmst.core.forest import Forest
 from clmst.core.graph import Graph
 from clmst.core.weight_keys import Array
@@ -90,9 +89,7 @@ class DevicePool(Session):
         self.device = self._executor.device
         others = ", ".join(device.description for device in self._devices)
         for one in failures:
-            warnings.warn(
-                f"{one}; the solver goes on without it, on {others}", DeviceWarning, stacklevel=4
-            )
+            warn_of_fallback(f"{one}; the solver goes on without it, on {others}", DeviceWarning)
 
     def _rescue(self, read: Callable[[], Array], failure: DeviceFailure | None) -> Array:
         """Read weights back from devices, one of which failed; raise if that is impossible."""

@@ -13,13 +13,12 @@ from __future__ import annotations
 
 import hashlib
 import os
-import warnings
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from clmst.core import atomic_file
-from clmst.core.errors import CacheWarning, ClmstError
+from clmst.core.errors import CacheWarning, ClmstError, warn_of_fallback
 from clmst.core.machine import cache_folder
 
 # When the cache exceeds this size, the least recently used files go, until half of it is left. All
@@ -77,10 +76,9 @@ def write(key: str, binary: bytes) -> None:
     except (ClmstError, OSError) as error:
         if where not in _warned:
             _warned.add(where)
-            warnings.warn(
+            warn_of_fallback(
                 f"compiled kernels cannot be kept, so every process compiles them anew: {error}",
                 CacheWarning,
-                stacklevel=2,
             )
 
 

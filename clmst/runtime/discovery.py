@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import threading
-import warnings
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,7 +12,8 @@ from clmst.core.errors import (
     InvalidArgumentError,
     OutOfDeviceMemoryError,
     UnsupportedDeviceError,
-    callers_level,
+    logger,
+    warn_of_fallback,
 )
 from clmst.runtime import embedded, forking
 from clmst.runtime.capabilities import OPTIONAL
@@ -24,11 +24,6 @@ from clmst.runtime.verdicts import Verdict
 
 DEVICE_VARIABLE = "CLMST_DEVICE"
 WITHOUT_VARIABLE = "CLMST_WITHOUT"
-
-_WHAT_TO_INSTALL = (
-    "install a GPU driver with OpenCL, or the CPU runtime: pip install 'clmst[cpu]' "
-    "(x86-64 Linux), or your system's PoCL (Debian: pocl-opencl-icd)"
-)
 
 # Implementations whose usual names are not in what they report.
 _ALIASES = {"Portable Computing Language": "PoCL"}
@@ -209,10 +204,9 @@ def default_device() -> Device | None:
         if is_named():
             raise
         _hosts.add(without)
-        warnings.warn(
+        warn_of_fallback(
             f"{error}. Until then the host solves, by one thread: the same forests, more slowly",
             DeviceWarning,
-            stacklevel=callers_level(),
         )
         return None
 
@@ -229,6 +223,7 @@ def pass_over(device: Any, error: NoFamilyLeftError) -> bool:
     if device is not None and not isinstance(device, str):
         return False
     _passed_over.append((error.device, error.reason))
+    logger.info("%s; the next device is tried", error)
     for key in [key for key, found in _resolved.items() if found is error.device]:
         del _resolved[key]
     return True
@@ -273,8 +268,8 @@ def _from_queue(queue: Queue) -> Device:
 def _lacking() -> str:
     """Return what a machine without any device lacks."""
     if has_pyopencl():
-        return f"no OpenCL device was found; {_WHAT_TO_INSTALL}"
-    return f"PyOpenCL is not installed; pip install pyopencl, and {_WHAT_TO_INSTALL}"
+        return f"no OpenCL device was found; {embedded.what_to_install()}"
+    return f"PyOpenCL is not installed; pip install pyopencl, and {embedded.what_to_install()}"
 
 
 def _first_usable(name: str | None) -> Device:
@@ -286,10 +281,14 @@ def _first_usable(name: str | None) -> Device:
         known = "; ".join(d.description for d in every)
         raise InvalidArgumentError(f"no device matches {name!r}; there are: {known}")
     for device in meant:
-        if _failure(device) is None:
+        if (reason := _failure(device)) is None:
+            logger.debug("device %s, since %s was asked for", device.description, name or "none")
             return device
+        logger.info("%s %s; the next device is tried", device.description, reason)
     reasons = "; ".join(f"{d.description} {_failure(d)}" for d in meant)
-    raise UnsupportedDeviceError(f"no usable OpenCL device: {reasons}; {_WHAT_TO_INSTALL}")
+    raise UnsupportedDeviceError(
+        f"no usable OpenCL device: {reasons}; {embedded.what_to_install()}"
+    )
 
 
 def matching(every: list[Device], name: str | None) -> list[Device]:

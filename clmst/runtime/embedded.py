@@ -4,19 +4,23 @@ The packages (extra ``cpu``) put the driver's libraries into the environment's `
 neither the OpenCL loader nor the dynamic linker looks. So the libraries that the driver needs are
 loaded here by their full paths, and while the loader enumerates its platforms, which it does once a
 process, ``OCL_ICD_VENDORS`` points at a temporary folder that names this driver beside those of the
-system. A user who has set the variable has chosen the drivers, and nothing is changed.
+system and of a conda environment: PyOpenCL's own loader, which pip installs, looks for these in
+neither. A user who has set the variable has chosen the drivers, and nothing is changed.
 """
 
 from __future__ import annotations
 
 import ctypes
 import os
+import platform
 import sys
 import sysconfig
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+from clmst.core.errors import pip_install
 
 VENDORS_VARIABLE = "OCL_ICD_VENDORS"
 
@@ -40,20 +44,15 @@ def find_driver() -> Path | None:
 @contextmanager
 def offered_to_loader() -> Iterator[None]:
     """Let the OpenCL loader find the embedded driver beside the system's inside the ``with``."""
-    driver = find_driver()
-    if driver is None or VENDORS_VARIABLE in os.environ:
+    driver = None if VENDORS_VARIABLE in os.environ else _loaded_driver()
+    if VENDORS_VARIABLE in os.environ or (driver is None and not _icds_of_conda()):
         yield
         return
-    try:
-        for name in _NEEDED:
-            ctypes.CDLL(str(driver.parent / name), mode=ctypes.RTLD_GLOBAL)
-    except OSError:
-        yield  # the libraries do not load on this system: the driver would not either
-        return
     with tempfile.TemporaryDirectory(prefix="clmst-icd-") as folder:
-        for icd in _installed_icds():
+        for icd in installed_icds():
             (Path(folder) / icd.name).symlink_to(icd)
-        (Path(folder) / "clmst-embedded.icd").write_text(f"{driver}\n")
+        if driver is not None:
+            (Path(folder) / "clmst-embedded.icd").write_text(f"{driver}\n")
         os.environ[VENDORS_VARIABLE] = folder
         try:
             yield
@@ -61,8 +60,40 @@ def offered_to_loader() -> Iterator[None]:
             del os.environ[VENDORS_VARIABLE]
 
 
-def _installed_icds() -> list[Path]:
-    """Return the .icd files that the loader would have read by itself."""
-    icds = {path.name: path for path in sorted(_SYSTEM_VENDORS.glob("*.icd"))}
+def what_to_install() -> str:
+    """Return which drivers there are for this system."""
+    ways = []
+    if sys.platform == "linux":
+        if platform.machine() == "x86_64":
+            ways.append(pip_install("cpu"))
+        ways.append("apt install pocl-opencl-icd (Debian, Ubuntu)")
+    if sys.platform != "win32":
+        ways.append("conda install -c conda-forge pocl (in a conda environment)")
+    runtimes = f", or a CPU runtime: {', or '.join(ways)}" if ways else " or of your CPU's vendor"
+    return f"install a GPU driver with OpenCL{runtimes}"
+
+
+def _loaded_driver() -> Path | None:
+    """Return the embedded driver, the libraries that it needs loaded; None if there is none."""
+    driver = find_driver()
+    if driver is None:
+        return None
+    try:
+        for name in _NEEDED:
+            ctypes.CDLL(str(driver.with_name(name)), mode=ctypes.RTLD_GLOBAL)
+    except OSError:
+        return None  # they do not load on this system: the driver would not either
+    return driver
+
+
+def installed_icds() -> list[Path]:
+    """Return the .icd files of PyOpenCL's wheel, the system and conda; of one name the last one."""
     wheels = Path(sysconfig.get_path("platlib")) / "pyopencl" / ".libs"
-    return [*icds.values(), *(p for p in sorted(wheels.glob("*.icd")) if p.name not in icds)]
+    found = [*wheels.glob("*.icd"), *_SYSTEM_VENDORS.glob("*.icd"), *_icds_of_conda()]
+    return list({path.name: path for path in found}.values())
+
+
+def _icds_of_conda() -> list[Path]:
+    """Return the .icd files of a conda environment; in others, Intel's wheels leave broken ones."""
+    root = Path(sys.prefix)
+    return sorted(root.glob("etc/OpenCL/vendors/*.icd")) if (root / "conda-meta").is_dir() else []

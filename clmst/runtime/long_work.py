@@ -6,16 +6,16 @@ has a WARNING while it goes on, which Python prints to stderr unless a program s
 
 from __future__ import annotations
 
-import logging
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from clmst.core.errors import logger
+
 PATIENCE = 5.0
 """Seconds after which work that is still under way has its warning."""
 
-_logger = logging.getLogger("clmst")
 _under_way: list[str] = []
 _announced: set[str] = set()  # devices
 
@@ -37,7 +37,7 @@ def timed(what: str, detail: str, device: str) -> Iterator[None]:
     finally:
         timer.cancel()
         _under_way.remove(text)
-        _logger.info("%s for %s took %.2f s", text, device, time.perf_counter() - began)
+        logger.info("%s for %s took %.2f s", text, device, time.perf_counter() - began)
 
 
 def under_way() -> str:
@@ -48,4 +48,4 @@ def under_way() -> str:
 def _announce(what: str, detail: str, device: str) -> None:
     if device not in _announced:
         _announced.add(device)
-        _logger.warning("%s for %s, once for this device and driver (%s)", what, device, detail)
+        logger.warning("%s for %s, once for this device and driver (%s)", what, device, detail)

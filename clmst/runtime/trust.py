@@ -24,6 +24,7 @@ from clmst.core.errors import (
     KernelBuildError,
     OutOfDeviceMemoryError,
     UnsupportedDeviceError,
+    logger,
 )
 from clmst.runtime import failures
 from clmst.runtime.kernel_family import ONLY, KernelFamily, SelfTestResult, survived
@@ -188,6 +189,9 @@ class Trust:
             self._record.passed.add(key)
         else:
             self._record.refused[key] = verdict.reason
+            logger.info(
+                "%s is not used for %s: %s", self._device.description, key[0], verdict.reason
+            )
 
     def _tested(self, family: KernelFamily, case: Hashable, *, apart: bool = False) -> Verdict:
         """Test a family, and keep the verdict.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,6 +16,7 @@ from clmst.core.errors import (
     InvalidGraphError,
     OutOfDeviceMemoryError,
     StreamedWarning,
+    warn_of_fallback,
 )
 from clmst.core.forest import Forest
 from clmst.runtime.device import Device
@@ -64,7 +64,7 @@ def forest_of_stream(source: EdgeSource, settings: StreamSettings) -> Forest:
         while True:
             run = _StreamRun(source, settings, by_passes)
             if warning:
-                warnings.warn(warning, StreamedWarning, stacklevel=3)
+                warn_of_fallback(warning, StreamedWarning)
             try:
                 return run.forest()
             except NoSpaceForReductionError as error:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import time
-import warnings
 from typing import Any
 
 from clmst.core.coercion import as_graph
-from clmst.core.errors import StreamedWarning
+from clmst.core.errors import StreamedWarning, warn_of_fallback
 from clmst.core.forest import Forest
 from clmst.core.graph import Graph
 from clmst.core.verify import verify as verify_on_host
@@ -45,10 +44,9 @@ def streamed(
     forest. All else is for :func:`clmst.stream_minimum_spanning_forest`.
     """
     get_device(device).release_memory()
-    warnings.warn(
-        f"the graph is solved in parts, since it does not fit: {reason}", StreamedWarning,
-        stacklevel=4,
-    )  # fmt: skip
+    warn_of_fallback(
+        f"the graph is solved in parts, since it does not fit: {reason}", StreamedWarning
+    )
     forest = stream_minimum_spanning_forest(graph, device=device, maximum=maximum, **given)
     return proved(graph, forest) if verify else forest
 

@@ -438,6 +438,7 @@ def _repeated() -> Iterator[Valid]:
 def _devices() -> Iterator[Valid]:
     device, tuning = W.device, dict(tuning=W.device.policy)
     yield "get_device", clmst.get_device, {}
+    yield "show_versions", clmst.show_versions, {"as_json": True}
     opened = dict(cl_device=device.cl_device, queue=device.queue, **tuning)
     yield "Device", clmst.Device, opened
     forced = Later(lambda w: lambda **given: w.device.forcing_off(*given.values()))

@@ -115,6 +115,47 @@ def test_offered_beside_the_systems(driver: Path, environment: Path) -> None:
     assert (environment / "vendors" / "a.icd").exists()
 
 
+@pytest.mark.parametrize("has_driver", [True, False])
+@pytest.mark.parametrize("is_conda", [True, False])
+def test_drivers_of_a_conda_environment(
+    environment: Path, monkeypatch: pytest.MonkeyPatch, has_driver: bool, is_conda: bool
+) -> None:
+    """The loader of PyOpenCL's wheel does not look there; the system's stay beside them."""
+    own = "etc/OpenCL/vendors"
+    for folder, name in (("vendors", "a.icd"), ("vendors", "b.icd"), (own, "b.icd")):
+        (environment / folder).mkdir(parents=True, exist_ok=True)
+        (environment / folder / name).write_text(f"{folder}\n")
+    expected = {"a.icd": "vendors\n", "b.icd": f"{own if is_conda else 'vendors'}\n"}
+    if is_conda:
+        (environment / "conda-meta").mkdir()
+    if has_driver:
+        monkeypatch.setattr(embedded, "_NEEDED", ())
+        expected["clmst-embedded.icd"] = f"{install(environment, embedded._DRIVER)}\n"
+    with offered_to_loader():
+        assert offered() == (expected if is_conda or has_driver else None)
+
+
+@pytest.mark.parametrize(
+    ("system", "machine", "named", "not_named"),
+    [
+        ("linux", "x86_64", ["'intel-opencl-rt>=", "apt install", "conda"], []),
+        ("linux", "aarch64", ["apt install", "conda"], ["intel"]),
+        ("darwin", "arm64", ["conda"], ["intel", "apt"]),
+        ("win32", "AMD64", ["your CPU's vendor"], ["intel", "apt", "conda"]),
+    ],
+)
+def test_advice_is_for_the_system(
+    monkeypatch: pytest.MonkeyPatch, system: str, machine: str, named: list[str],
+    not_named: list[str],
+) -> None:  # fmt: skip
+    """What cannot be installed there is not named."""
+    monkeypatch.setattr(sys, "platform", system)
+    monkeypatch.setattr("platform.machine", lambda: machine)
+    advice = embedded.what_to_install()
+    assert [word for word in named if word not in advice] == []
+    assert [word for word in not_named if word in advice] == []
+
+
 def test_withdrawn_after_an_error(driver: Path) -> None:
     def enumerate_badly() -> None:
         with offered_to_loader():

@@ -13,6 +13,7 @@ from scipy import sparse
 
 from clmst.algorithms.families import EQUAL_WEIGHTS
 from clmst.core.arguments import unchecked
+from clmst.core.errors import logger
 from clmst.core.forest import Forest
 from clmst.core.weight_keys import Array, weight_kind_or_none
 from clmst.runtime.device import Device
@@ -97,6 +98,7 @@ def solved(
     status, k = result[:_RESULT_WORDS].tolist()
     if status != _SOLVED:
         return None
+    logger.debug("algorithm kruskal, for equal weights, on %s", device.description)
     slots = result[_RESULT_WORDS : _RESULT_WORDS + k].view(np.int32)
     ends = result[_RESULT_WORDS + n - 1 : _RESULT_WORDS + n - 1 + 2 * k].view(np.int32)
     return slots, ends.reshape(k, 2)

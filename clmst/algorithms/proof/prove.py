@@ -8,7 +8,6 @@ the host proves where no device does, and has the last word.
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -24,6 +23,8 @@ from clmst.core.errors import (
     InvalidForestError,
     KernelBuildError,
     OutOfDeviceMemoryError,
+    logger,
+    warn_of_fallback,
 )
 from clmst.core.graph import Graph
 from clmst.core.points import Points
@@ -217,13 +218,13 @@ def checked(forest: DeviceForest, launch: Launcher) -> DeviceForest:
                 by = launch.device.description
                 return _with_proof(forest, began, where="device", by=by, levels=found.levels)
             refusal, is_refuted = "the device took the forest for wrong", True
+    logger.info("the host proves a forest of %s: %s", launch.device.description, refusal)
     _prove_on_host(forest, _host_graph(forest))  # which says what is wrong
     if is_refuted:
-        warnings.warn(
+        warn_of_fallback(
             f"{launch.device.description} took a forest for wrong that the host has proved right; "
             "proofs of this device cannot be relied on",
             DeviceWarning,
-            stacklevel=4,
         )
     return _with_proof(forest, began, where="host", by="the host", reason=refusal)
 

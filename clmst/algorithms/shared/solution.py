@@ -13,6 +13,7 @@ from clmst.algorithms.shared import read_back
 from clmst.algorithms.shared.device_forest import DeviceForest, ForestWeights
 from clmst.algorithms.shared.read_back import SOURCE, forest_on_host, gather_words
 from clmst.core.arguments import unchecked
+from clmst.core.errors import logger
 from clmst.core.forest import Forest
 from clmst.core.weight_keys import Array, EncodedWeights, Encoding
 from clmst.primitives.selection import positions_of
@@ -174,6 +175,7 @@ def forest_of_pairs(
 ) -> DeviceForest:  # fmt: skip
     """Return the forest of a complete graph, of edges and weights that are enqueued; waits."""
     launch.queue.finish()
+    logger.debug("algorithm %s on %s", algorithm, launch.device.description)
     own = None
     if weights is not None:
         own = ForestWeights(words=weights, encoding=Encoding(dtype=_DOUBLE, stored=_DOUBLE))

@@ -19,6 +19,7 @@ from scipy import sparse
 
 from clmst.algorithms.families import SMALL_MATRIX
 from clmst.core.arguments import unchecked
+from clmst.core.errors import logger
 from clmst.core.forest import Forest
 from clmst.core.from_scipy import as_csr
 from clmst.core.graph import Graph
@@ -172,6 +173,7 @@ def solved(
     status, k, rounds = result[:_RESULT_WORDS].tolist()
     if status != _SOLVED:
         return None
+    logger.debug("algorithm boruvka, in one launch, on %s", device.description)
     slots = result[_RESULT_WORDS : _RESULT_WORDS + k].view(np.int32)
     ends = result[_RESULT_WORDS + n - 1 : _RESULT_WORDS + n - 1 + 2 * k].view(np.int32)
     stats = {

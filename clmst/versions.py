@@ -1,0 +1,152 @@
+"""What a report of a fault should have: versions, drivers, devices, caches, settings."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import clmst
+from clmst.core.arguments import check_bool
+from clmst.core.errors import ClmstError
+from clmst.core.machine import cache_folder, physical_memory, processor, usable_cores, version_of
+from clmst.runtime import discovery, embedded
+from clmst.runtime.discovery import Listing
+
+_PACKAGES = (
+    "numpy", "scipy", "pyopencl", "platformdirs", "click", "rich", "intel-opencl-rt",
+    "intel-cmplr-lib-rt", "matplotlib", "networkx", "scikit-learn", "pandas", "pyarrow", "dask",
+    "distributed", "ray",
+)  # fmt: skip
+# What changes which drivers there are, or what clmst, PyOpenCL and these do.
+_SETTINGS = ("CLMST_", "OCL_", "OPENCL_", "PYOPENCL_", "POCL_", "RUSTICL_", "CUDA_", "CL_CONFIG_")
+
+
+def show_versions(*, as_json: bool = False) -> None:
+    """Print what a report of a fault should have.
+
+    That is the system, the versions of packages, the drivers, each device with its tuning and the
+    results of its self-tests so far, the caches and the settings. Each device is tried, as by
+    :func:`clmst.devices`; nothing else is tested. ``clmst --versions`` prints the same.
+
+    Parameters
+    ----------
+    as_json : bool
+        Print an object of JSON instead of text.
+
+    Examples
+    --------
+    >>> import clmst
+    >>> clmst.show_versions()  # doctest: +SKIP
+    """
+    check_bool("as_json", as_json)
+    found = versions()
+    print(json.dumps(found, indent=2) if as_json else "\n".join(_lines(found)))
+
+
+def versions() -> dict[str, Any]:
+    """Return what :func:`show_versions` prints, in the types of JSON."""
+    return {
+        "system": _system(),
+        "packages": {name: version_of(name) for name in _PACKAGES},
+        "drivers": {
+            "embedded": str(embedded.find_driver() or "none"),
+            "files": [str(path) for path in embedded.installed_icds()],
+        },
+        "devices": _devices(),
+        "caches": _caches(),
+        "settings": {k: v for k, v in sorted(os.environ.items()) if k.startswith(_SETTINGS)},
+    }
+
+
+def _system() -> dict[str, Any]:
+    memory = physical_memory()
+    return {
+        "clmst": clmst.__version__,
+        "place": str(Path(clmst.__file__).parent),
+        "python": platform.python_version(),
+        "executable": sys.executable,
+        "system": platform.platform(),
+        "processor": processor(),
+        "cores": usable_cores(),
+        "memory": "unknown" if memory is None else f"{memory / 2**30:.1f} GiB",
+    }
+
+
+def _devices() -> list[dict[str, Any]] | str:
+    """Return what there is of each device; a text if there is none."""
+    try:
+        listings = discovery.devices()
+    except ClmstError as error:  # of a setting
+        return str(error)
+    if not listings:
+        return f"none: the host solves; {embedded.what_to_install()}"
+    return [_of_device(one) for one in listings]
+
+
+def _of_device(listing: Listing) -> dict[str, Any]:
+    device = listing.device
+    usable = "usable, and chosen" if listing.chosen else "usable"
+    return {
+        "device": device.description,
+        "driver": device.driver,
+        "version": str(device.cl_device.version).strip(),
+        "status": usable if listing.usable else str(listing.reason),
+        "tuning": device.tuning.description,
+        "passed": sorted({one.family for one in listing.verdicts if one.passed}),
+        "refused": {
+            f"{one.family} {one.case}".strip(): one.reason
+            for one in listing.verdicts
+            if not one.passed
+        },
+    }
+
+
+def _caches() -> dict[str, str]:
+    folder = cache_folder()
+    return {
+        "folder": str(folder),
+        "compiled kernels": _content_of(folder / "binaries"),
+        "self-tests": _content_of(folder / "trust"),
+        "own tuning": "yes" if (folder / "tuning.json").exists() else "none",
+    }
+
+
+def _content_of(folder: Path) -> str:
+    """Return how much is in a folder; other processes may remove files meanwhile."""
+    n_files = n_bytes = 0
+    for place, _, names in os.walk(folder):
+        for name in names:
+            try:
+                n_bytes += os.stat(os.path.join(place, name)).st_size
+            except OSError:
+                continue
+            n_files += 1
+    return f"{n_bytes / 1e6:.1f} MB, {n_files} file{'s' * (n_files != 1)}"
+
+
+def _lines(found: dict[str, Any]) -> Iterator[str]:
+    """Yield the lines of a report, each part with its title."""
+    for title, part in found.items():
+        yield title
+        devices = part if isinstance(part, list) else [part]
+        for one in devices:
+            rows = one if isinstance(one, dict) else {"": one}
+            width = max(map(len, rows), default=0)
+            for name, value in rows.items():
+                yield f"  {name:<{width}}  {_in_words(value)}".rstrip()
+            if one is not devices[-1]:
+                yield ""
+        yield ""
+
+
+def _in_words(value: Any) -> str:
+    if isinstance(value, dict):
+        value = [f"{name}: {reason}" for name, reason in value.items()]
+    if isinstance(value, list):
+        return "; ".join(value) or "none"
+    return "not installed" if value is None else str(value)
