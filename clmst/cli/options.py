@@ -76,6 +76,16 @@ columns_option: Callable[..., Any] = click.option(
 )
 
 
+options_option: Callable[[_Command], _Command] = click.option(
+    "--option",
+    "option_texts",
+    metavar="NAME=VALUE",
+    multiple=True,
+    help="An option of the algorithm, as gamma=64 of pma; docs/algorithms.md lists their classes. "
+    "May be repeated.",
+)
+
+
 def format_option(*names: str, text: str) -> Callable[..., Any]:
     """Return an option that takes the name of a file format; `text` is its help."""
     return click.option(*names, metavar="NAME", shell_complete=_formats, help=text)
