@@ -44,6 +44,7 @@ from clmst.generators.classic import (
 from clmst.generators.edges import WeightChoice
 from clmst.generators.random_graphs import clustered, kronecker, preferential, random, rmat
 from clmst.generators.road_map import road
+from clmst.generators.small_worlds import ssca2, watts_strogatz
 
 __all__ = [
     "FAMILIES",
@@ -64,7 +65,9 @@ __all__ = [
     "random",
     "rmat",
     "road",
+    "ssca2",
     "star",
+    "watts_strogatz",
 ]
 
 
@@ -211,6 +214,8 @@ FAMILIES: Mapping[str, Family] = MappingProxyType(
             complete,
             circulant,
             caveman,
+            watts_strogatz,
+            ssca2,
         )
     }
 )
