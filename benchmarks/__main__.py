@@ -37,6 +37,7 @@ CASES: Mapping[str, str] = {
     "strategies": "the strategies of Ma and Wan",
     "stream_rates": "how fast a stream takes edges",
     "streaming": "streams beside solves of the whole graph",
+    "studies": "algorithms over sizes, degrees and road maps",
     "text_files": "readers of text files",
     "worst_cases": "structured graphs beside random ones",
 }

@@ -36,6 +36,7 @@ from benchmarks import (
     small_graphs,
     stated,
     strategies,
+    studies,
 )
 from benchmarks.__main__ import CASES
 from benchmarks.__main__ import main as cases
@@ -424,7 +425,11 @@ def test_experiments_of_pma(file: Path, tmp_path: Path) -> None:
         "table": ["boruvka", "ecl", *variants, pma.FIRST_LEVEL],
         "gamma": variants,
         "parallel": parallel,
-        "reduction": ["boruvka", *(f"pma, gamma {gamma}" for gamma in (2, 10, 100))],
+        "reduction": [
+            pma.BADER_CONG,
+            "boruvka",
+            *(f"pma, gamma {gamma}" for gamma in (2, 10, 100)),
+        ],
     }
     for name, expected in contestants.items():
         picture = tmp_path / f"{name}.png"
@@ -436,8 +441,10 @@ def test_experiments_of_pma(file: Path, tmp_path: Path) -> None:
         if name == "gamma":
             assert {point["gamma"] for point in points} == {2, 5}
         if name == "reduction":
-            united = [each for point in points for of in times_in(point).values() for each in of]
-            assert all(50 <= value <= 100 for value in united)
+            for way in expected[1:]:
+                assert all(50 <= each <= 100 for point in points for each in point[way])
+            for point in points:  # trees that never touch leave more than those that do
+                assert max(point[pma.BADER_CONG]) <= min(point["pma, gamma 100"])
 
 
 @pytest.mark.usefixtures("tiny_experiments")
@@ -798,6 +805,47 @@ def test_moves_by_every_way(file: Path) -> None:
     found = [point["way"] for point in points]
     assert found[:4] == ["blocks of 1 MiB", "blocks of 4 MiB", "array", "blocks of 16 MiB"]
     assert "one context" in found
+
+
+def test_trees_of_bader_and_cong(any_device: Device) -> None:
+    """One processor grows one tree a component; many get in each other's way."""
+    whole, halves = generate("path", n=200), generate("cliques", count=2, size=50)
+    for graph, trees in ((whole, 1), (halves, 2)):
+        resident = clmst.to_device(graph, any_device)
+        alone = pma.united_by_bader_cong(resident, 1)
+        assert alone == pytest.approx(100 * (1 - trees / graph.n_vertices))
+        assert pma.united_by_bader_cong(resident, 20) <= 95
+    nothing = clmst.Graph.from_edges([], [], n_vertices=3)
+    assert pma.united_by_bader_cong(clmst.to_device(nothing, any_device), 4) == 0
+
+
+def test_studies_of_families(file: Path) -> None:
+    """Every family at every size and degree, by algorithms with options, beside Kruskal's."""
+    few = ("--algorithm", "boruvka", "--algorithm", "pma gamma=4", "--kruskal")
+    points = points_of(
+        file, "studies", "sizes", "--vertices", 300, "--vertices", 600, "--degree", 8, *few
+    )
+    assert [point["family"] for point in points[::2]] == [*studies.FAMILIES]
+    assert [*times_in(points[0])] == ["boruvka", "pma gamma=4", strategies.KRUSKAL]
+    for small, large in zip(points[::2], points[1::2], strict=True):
+        assert 1.5 < large["vertices"] / small["vertices"] < 2.5
+        for point in (small, large):
+            assert 2 * point["edges"] / point["vertices"] == pytest.approx(8, rel=0.25)
+    dense = points_of(file, "studies", "degrees", "--vertices", 400, "--degree", 32, *few[:2])
+    assert all(2 * point["edges"] / point["vertices"] > 20 for point in dense)
+    wrong = run_case_of("studies", "sizes", "--algorithm", "pma gama=4")
+    assert "pma takes variant, gamma" in wrong.output
+
+
+def test_road_maps_of_papers(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file of the usual name takes the place of the surrogate."""
+    monkeypatch.setenv("CLMST_GRAPHS", str(tmp_path))
+    clmst.io.write_graph(generate("random", n=90), tmp_path / "USA-road-d.BAY.gr")
+    few = ("--share", 0.01, "--place", "New York", "--place", "San Francisco")
+    made, real = points_of(file, "studies", "roads", *few, "--algorithm", "boruvka")
+    assert (made["from"], made["vertices"]) == ("surrogate", 2640)
+    assert (real["from"], real["vertices"]) == ("USA-road-d.BAY.gr", 90)
+    assert (made["Vineet, GPU"], made["HybridPMA"]) == (39, 18)
 
 
 # Cases that no other test runs, on inputs that take no time.
