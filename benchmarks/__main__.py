@@ -17,6 +17,7 @@ CASES: Mapping[str, str] = {
     "data_frames": "graphs of data frames",
     "dense": "complete and dense graphs",
     "devices": "repeated solves by several devices",
+    "ecl": "ECL-MST: its filter's factor, and surrogates beside its inputs",
     "gallery": "the pictures of the gallery",
     "generated": "edges that a device generates",
     "largest": "the largest graph that a device takes",
