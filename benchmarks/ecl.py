@@ -78,7 +78,7 @@ def inputs(run: Run, graphs: tuple[str, ...]) -> Rows:
     """Put the surrogates' numbers beside the paper's (Table 2)."""
     del run
     for name in graphs or tuple(TABLE_2):
-        stated, found = TABLE_2.get(name, ("",) * 5), facts_of(load(name))
+        stated, found = TABLE_2.get(name.removesuffix("-close"), ("",) * 5), facts_of(load(name))
         row: Row = {"graph": name}
         for title, theirs, ours in zip(TITLES, stated, found, strict=True):
             row |= {f"{title}, paper": theirs, f"{title}, ours": ours}

@@ -236,11 +236,11 @@ def _named_graphs() -> Table:
     """Return the table of all named graphs."""
     from clmst.bench.inputs import is_small
     from clmst.bench.tables import Table
-    from clmst.generators.surrogates import SURROGATES
+    from clmst.generators.surrogates import CLOSER, SURROGATES
 
     rows = []
-    for one in SURROGATES.values():
-        group = "small" if is_small(one) else "large"
+    for one in (*SURROGATES.values(), *CLOSER.values()):
+        group = "" if one.name in CLOSER else "small" if is_small(one) else "large"
         sizes = f"{one.n_vertices:,}", f"{one.n_slots:,}"
         rows.append((one.name, one.stands_for, one.description, group, *sizes))
     return Table(

@@ -36,9 +36,9 @@ def graphs(
 ) -> list[CompletionItem]:
     """Return the named graphs and groups of the benchmark that begin so, and files."""
     from clmst.bench.inputs import GROUPS
-    from clmst.generators.surrogates import SURROGATES
+    from clmst.generators.surrogates import CLOSER, SURROGATES
 
-    named = _beginning([*GROUPS, *SURROGATES], incomplete)
+    named = _beginning([*GROUPS, *SURROGATES, *CLOSER], incomplete)
     return [*named, CompletionItem(incomplete, type="file")]
 
 
