@@ -327,6 +327,7 @@ def test_members_of_families_have_their_names(name: str) -> None:
     assert one.name == name
     assert one.n_slots == one.n_vertices * int(name.rpartition("d")[2])
     assert not one.is_exact
+    assert not one.stands_for  # a random graph of another size or degree stands for no input
 
 
 @pytest.mark.parametrize("name", ["internet-close", "rmat16-close"])
