@@ -15,8 +15,11 @@ once where ``--kruskal`` asks for it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from operator import itemgetter
+from pathlib import Path
+from statistics import median
 from typing import Any, TypeAlias
 
 import click
@@ -27,6 +30,7 @@ from benchmarks.runner import Cases, Row, Rows, Run, Way, case
 from benchmarks.strategies import KRUSKAL, kruskal_ms
 from clmst import DeviceGraph, Graph
 from clmst.algorithms.option_texts import read, texts_with
+from clmst.bench.canvas import GRID, legend_below, panels, plain_ticks, style
 from clmst.bench.inputs import real_file
 from clmst.generators import generate
 
@@ -165,6 +169,25 @@ def _numbers(name: str, default: tuple[float, ...], kind: Any, text: str) -> Any
     )
 
 
+def draw(rows: Sequence[Row], path: Path, device: str, *, over: str) -> None:
+    """Draw times over a heading, a panel a family."""
+    families = list(dict.fromkeys(row["family"] for row in rows))
+    names = [name for name, cell in rows[0].items() if isinstance(cell, list)]
+    size, title = (3.3 * len(families) + 1, 4.4), f"Time by {over}, {device}"
+    with panels(path, len(families), size, title=title, share_y=True) as axes:
+        for panel, family in zip(axes, families, strict=True):
+            here = sorted((row for row in rows if row["family"] == family), key=itemgetter(over))
+            for number, name in enumerate(names):
+                medians = [median(row[name]) for row in here]
+                look = {"label": name, "markersize": 5, **style(number)}
+                panel.plot([row[over] for row in here], medians, **look)
+            panel.set(title=family, xlabel=over, yscale="log")
+            plain_ticks(panel.yaxis, (1, 2, 5))
+            panel.grid(**GRID)
+        axes[0].set_ylabel("milliseconds")
+        legend_below(axes[0], columns=len(names))
+
+
 @click.group(cls=Cases)
 def main() -> None:
     """Time algorithms over sizes, degrees and road maps."""
@@ -178,6 +201,7 @@ def main() -> None:
         "Sizes; those of recursive matrices are the next powers of two.",
     ),
     _numbers("--degree", (12.0,), click.FloatRange(2), "Average degrees."),
+    draw=partial(draw, over="vertices"),
 )  # fmt: skip
 def sizes(
     run: Run, *, families: tuple[str, ...], vertices: tuple[int, ...],
@@ -192,6 +216,7 @@ def sizes(
     FAMILY, ALGORITHMS_OPTION, KRUSKAL_OPTION,
     _numbers("--vertices", (1_000_000,), click.IntRange(16), "Sizes."),
     _numbers("--degree", (4, 8, 12, 16, 24, 32), click.FloatRange(2), "Average degrees."),
+    draw=partial(draw, over="degree"),
 )  # fmt: skip
 def degrees(
     run: Run, *, families: tuple[str, ...], vertices: tuple[int, ...],

@@ -888,7 +888,7 @@ def test_trees_of_bader_and_cong(any_device: Device) -> None:
     assert pma.united_by_bader_cong(clmst.to_device(nothing, any_device), 4) == 0
 
 
-def test_studies_of_families(file: Path) -> None:
+def test_studies_of_families(file: Path, tmp_path: Path) -> None:
     """Every family at every size and degree, by algorithms with options, beside Kruskal's."""
     few = ("--algorithm", "boruvka", "--algorithm", "pma gamma=4", "--kruskal")
     points = points_of(
@@ -900,7 +900,9 @@ def test_studies_of_families(file: Path) -> None:
         assert 1.5 < large["vertices"] / small["vertices"] < 2.5
         for point in (small, large):
             assert 2 * point["edges"] / point["vertices"] == pytest.approx(8, rel=0.25)
-    dense = points_of(file, "studies", "degrees", "--vertices", 400, "--degree", 32, *few[:2])
+    two = ("--degree", 32, "--degree", 4, "--plot", tmp_path / "degrees.png")
+    dense = points_of(file, "studies", "degrees", "--vertices", 400, *two, *few[:2])[::2]
+    assert (tmp_path / "degrees.png").stat().st_size > 1000
     assert all(2 * point["edges"] / point["vertices"] > 20 for point in dense)
     wrong = run_case_of("studies", "sizes", "--algorithm", "pma gama=4")
     assert "pma takes variant, gamma" in wrong.output
