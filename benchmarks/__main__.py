@@ -17,6 +17,7 @@ CASES: Mapping[str, str] = {
     "data_frames": "graphs of data frames",
     "dense": "complete and dense graphs",
     "devices": "repeated solves by several devices",
+    "ecl": "ECL-MST: its filter's factor, and surrogates beside its inputs",
     "gallery": "the pictures of the gallery",
     "generated": "edges that a device generates",
     "landscape": "families of graphs by degree and size, beside a model",
@@ -38,6 +39,7 @@ CASES: Mapping[str, str] = {
     "strategies": "the strategies of Ma and Wan",
     "stream_rates": "how fast a stream takes edges",
     "streaming": "streams beside solves of the whole graph",
+    "studies": "algorithms over sizes, degrees and road maps",
     "text_files": "readers of text files",
     "worst_cases": "structured graphs beside random ones",
 }

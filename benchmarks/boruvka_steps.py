@@ -6,8 +6,9 @@
 ``phases`` prints the device time of every named step of Algorithm 1 of Vineet et al. (HPG '09).
 ``sweep`` does Figures 10 to 14 of Sun and Skadron (2013): the same number of edges as a dense and
 as a sparse graph; finding minimum edges by segmented scan against all other steps, and against
-NumPy's sequential minimum of each row. Edges are compared with those of `ecl` before anything is
-timed.
+NumPy's sequential minimum of each row; ``--sequential`` adds Kruskal's algorithm in whole, by SciPy
+on one core. The paper goes to 128 M edges (``--largest 134217728``). Edges are compared with those
+of `ecl` before anything is timed.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ import numpy as np
 import clmst
 from benchmarks.agreement import Agreement
 from benchmarks.runner import Cases, Row, Rows, Run, case, sizes_up_to
+from benchmarks.strategies import KRUSKAL, kruskal_ms
 from clmst.bench.canvas import GRID, panels
 from clmst.bench.harness import WrongResultError, median_seconds
 from clmst.runtime.device_graph import DeviceGraph
@@ -48,13 +50,14 @@ def profiled(graph: DeviceGraph, repetitions: int) -> dict[str, KernelTime]:
     }
 
 
-def check(graph: DeviceGraph) -> None:
-    """Raise unless `boruvka` finds the very edges that `ecl` finds."""
+def check(graph: DeviceGraph) -> clmst.Forest:
+    """Return the forest of `ecl`; raise unless `boruvka` finds the very same edges."""
     ours, theirs = (
         clmst.minimum_spanning_forest(graph, algorithm=name) for name in ("boruvka", "ecl")
     )
     if difference := Agreement("ecl", theirs).difference(ours):
         raise WrongResultError(f"boruvka: {difference}")
+    return theirs
 
 
 def solves(run: Run, graph: DeviceGraph) -> dict[str, list[float]]:
@@ -157,19 +160,21 @@ def phases(run: Run, files: tuple[Path, ...]) -> Rows:
 @main.add_command
 @case(
     click.option("--largest", default=1 << 26, show_default=True, help="Edges of the last graph."),
+    click.option("--sequential", is_flag=True, help="Time Kruskal's algorithm, too."),
     repetitions=7,
     draw=draw,
 )
-def sweep(run: Run, largest: int) -> Rows:
+def sweep(run: Run, largest: int, *, sequential: bool) -> Rows:
     """Time finding minima beside all other steps, from 1 M edges up, device ms."""
     for kind, make in (("dense", dense), ("sparse", sparse)):
         for n_edges in sizes_up_to(largest, min(largest, 1 << 20)):
             host = make(n_edges, np.random.default_rng(n_edges))
             graph = clmst.to_device(host, run.device)
-            check(graph)
+            forest = check(graph)
             phases = profiled(graph, run.repetitions)
             finding = sum(phases[name].milliseconds for name in FINDING)
             everything = sum(time.milliseconds for time in phases.values())
+            more = {KRUSKAL: [kruskal_ms(host, forest)]} if sequential else {}
             yield {
                 "graph": kind,
                 "vertices": host.n_vertices,
@@ -178,6 +183,7 @@ def sweep(run: Run, largest: int) -> Rows:
                 "other steps": everything - finding,
                 "NumPy, first minima": sequential_finding(host, 3),
                 **solves(run, graph),
+                **more,
             }
             del graph
             run.device.release_memory()

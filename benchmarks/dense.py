@@ -121,6 +121,12 @@ def by_fresh_matrix(graph: DeviceGraph) -> Way:
     return solve
 
 
+PROBABILITY = click.option(
+    "--probability", "probabilities", type=click.FloatRange(0, 1, min_open=True), multiple=True,
+    default=PROBABILITIES, show_default=True, help="That a pair is an edge; again for more.",
+)  # fmt: skip
+
+
 def solved(
     run: Run, sizes: Sequence[int], probabilities: Sequence[float], ways_of: Ways,
     once: Mapping[str, Once] | None = None,
@@ -192,10 +198,15 @@ def crossover(run: Run, rows: Sequence[Row], name: str, beside: str = EDGES) -> 
     return float(low + share * (high - low))
 
 
-def over_densities(run: Run, n: int, ways: Ways, names: Sequence[str], beside: str) -> Rows:
-    """Yield rows of rising density, and from where on some contestants are faster than another."""
+def over_densities(
+    run: Run, sizes: tuple[int, Sequence[float]], ways: Ways, names: Sequence[str], beside: str
+) -> Rows:
+    """Yield rows of rising density, and from where on some contestants are faster than another.
+
+    The sizes are the number of vertices, and the densities.
+    """
     rows: list[Row] = []
-    for row in solved(run, [n], PROBABILITIES, ways):
+    for row in solved(run, sizes[:1], sorted(sizes[1]), ways):
         rows.append(row)
         yield row
     for name in names:
@@ -232,7 +243,7 @@ def complete(run: Run, largest: int) -> Rows:
 
 
 @main.add_command
-@case(VERTICES, draw=draw)
-def density(run: Run, vertices: int) -> Rows:
+@case(VERTICES, PROBABILITY, draw=draw)
+def density(run: Run, vertices: int, probabilities: tuple[float, ...]) -> Rows:
     """Time graphs of rising density, and find where they cross (Table 5 and Figure 8)."""
-    return over_densities(run, vertices, kept_or_built, (MATRIX, BUILT), EDGES)
+    return over_densities(run, (vertices, probabilities), kept_or_built, (MATRIX, BUILT), EDGES)

@@ -22,23 +22,14 @@ import numpy as np
 
 import clmst
 from benchmarks.agreement import Agreement
+from benchmarks.repeated import load
 from benchmarks.runner import Row, Rows, Run, case, graphs_argument, means
 from benchmarks.timing import seconds_of
 from clmst.bench.harness import WrongResultError
-from clmst.generators.surrogates import SURROGATES
-from clmst.tune import graphs as sources
 
 ROUNDS = 3
 STRATEGIES = ("split", "cores", "auto")
 _STEPS = ("began_ms", "upload_ms", "solve_ms", "send_ms", "wait_ms")
-
-
-def load(name: str) -> clmst.Graph:
-    """Return the graph that an argument names."""
-    if name in SURROGATES:
-        return SURROGATES[name].load()
-    (make,) = sources.named([name]).values()
-    return make()
 
 
 def prepared(

@@ -1,4 +1,9 @@
-"""Kernel time and total time of exclusive scans over sizes: Figures 5 to 8 of Sun and Skadron."""
+"""Kernel and total time of exclusive scans over sizes: Figures 5 to 9 of Sun and Skadron.
+
+Their scan works in place, in one buffer, and the paper puts the gain over a library with two down
+to the allocation. So there are ways with one buffer and with two, both kept from call to call, and
+both allocated anew in each call. Figure 9 is what the transfers alone take.
+"""
 
 from __future__ import annotations
 
@@ -24,6 +29,7 @@ from clmst.runtime.launcher import Launcher, Profile
 LARGEST_MIB = 512  # as in the paper, whose sizes are the powers of two from 1 MB to 512 MB
 
 NUMPY = "NumPy, one thread"
+TO_DEVICE, FROM_DEVICE = "transfer to the device", "transfer from the device"
 LIMIT = "two reads and a write at the bandwidth of a copy"
 
 
@@ -88,6 +94,24 @@ def _at(space: Workspace, mib: int, repetitions: int) -> Iterator[Row]:
         row = {"MiB": mib, "way": scanner.name, "kernel ms": kernel_ms}
         yield row | {"total ms": total.milliseconds}
     yield {"MiB": mib, "way": LIMIT, "kernel ms": copies, "total ms": ""}
+    yield from _transfers(space, mib, arrays, repetitions)
+
+
+def _transfers(space: Workspace, mib: int, arrays: _Arrays, repetitions: int) -> Iterator[Row]:
+    """Yield the rows of both transfers, from and to pageable memory."""
+    launch = Launcher(space.device, space.device.queue)
+
+    def to_device() -> None:
+        arrays.values.write(arrays.x)
+        space.finish()
+
+    def from_device() -> None:
+        launch.read(arrays.values.memory, arrays.y)
+
+    for name, transfer in ((TO_DEVICE, to_device), (FROM_DEVICE, from_device)):
+        transfer()
+        times = [1e3 * seconds_of(transfer) for _ in range(repetitions)]
+        yield {"MiB": mib, "way": name, "kernel ms": "", "total ms": times}
 
 
 def can_use_pyopencl() -> bool:
@@ -98,7 +122,11 @@ def can_use_pyopencl() -> bool:
 def _scanners(space: Workspace, arrays: _Arrays) -> Iterator[_Scanner]:
     """Yield all ways of scanning."""
     yield _by_clmst(space, arrays, "reduce-then-scan")
+    yield _by_clmst(space, arrays, "reduce-then-scan", buffers=1)
     yield _by_clmst(space, arrays, "scan-then-propagate")
+    yield _by_clmst(space, arrays, "auto")
+    for buffers in (1, 2):
+        yield _allocating(space, arrays, buffers)
     if can_use_pyopencl():
         yield _by_pyopencl(space, arrays)
     yield _by_numpy(arrays)
@@ -117,8 +145,27 @@ def _verify(space: Workspace, arrays: _Arrays, scanners: Sequence[_Scanner]) -> 
         scanner.kernel_ms()
 
 
-def _by_clmst(space: Workspace, arrays: _Arrays, strategy: Any) -> _Scanner:
-    device, values, out = space.device, arrays.values, arrays.out
+def _allocating(space: Workspace, arrays: _Arrays, buffers: int) -> _Scanner:
+    """Return the way that allocates its buffers in each call, from the driver, and frees them."""
+    device, n, dtype = space.device, arrays.x.size, arrays.x.dtype
+    launch = Launcher(device, device.queue)
+
+    def total() -> None:
+        values = DeviceArray.from_host(arrays.x, device)
+        out = values if buffers == 1 else DeviceArray.empty(n, dtype, device)
+        scan.exclusive_scan(values, out=out, strategy="reduce-then-scan", launch=launch)
+        launch.read(out.memory, arrays.y)
+        del values, out
+        device.release_memory()
+
+    kept = _by_clmst(space, arrays, "reduce-then-scan", buffers=buffers)
+    many = "1 buffer" if buffers == 1 else f"{buffers} buffers"
+    return replace(kept, name=f"clmst, {many} allocated", total=total)
+
+
+def _by_clmst(space: Workspace, arrays: _Arrays, strategy: Any, *, buffers: int = 2) -> _Scanner:
+    device, values = space.device, arrays.values
+    out = values if buffers == 1 else arrays.out
     launch = Launcher(device, device.queue)
 
     def total() -> None:
@@ -133,7 +180,8 @@ def _by_clmst(space: Workspace, arrays: _Arrays, strategy: Any) -> _Scanner:
         profiled.queue.finish()
         return sum(kernel.milliseconds for kernel in profile.summary().values())
 
-    return _Scanner(name=f"clmst {strategy}", total=total, kernel_ms=kernel_ms)
+    name = f"clmst {strategy}" + (", in place" if buffers == 1 else "")
+    return _Scanner(name=name, total=total, kernel_ms=kernel_ms)
 
 
 def _by_pyopencl(space: Workspace, arrays: _Arrays) -> _Scanner:

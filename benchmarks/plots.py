@@ -16,6 +16,7 @@ from clmst.bench.canvas import panels as figure_of
 # Colours that people with any kind of colour vision tell apart (Okabe, Ito 2008).
 _STYLES: dict[str, dict[str, Any]] = {
     "clmst reduce-then-scan": {"color": "#0072B2", "marker": "o"},
+    "clmst reduce-then-scan, in place": {"color": "#009E73", "marker": "v"},
     "clmst scan-then-propagate": {"color": "#56B4E9", "marker": "s"},
     "pyopencl": {"color": "#D55E00", "marker": "^"},
     NUMPY: {"color": "#555555", "marker": "D"},

@@ -1,4 +1,4 @@
-"""PMA's experiments, redone: its Table 1 and Figures 4, 7 and 8.
+"""PMA's experiments, redone: its Table 1 and Figures 4, 7 and 8; 5 and 6 are `studies`'.
 
     python -m benchmarks pma table|gamma|parallel|reduction|workers [--share 0.25] [--plot FILE]
 
@@ -6,8 +6,8 @@
 making the first level, ranks of edges and sorted rows, by itself; ``gamma`` times the variants over
 the size of trees (Figures 4(a) and 7); ``parallel`` with and without the removal of parallel edges
 over the average degree (Figure 4(b)); ``reduction`` counts the vertices that the first level unites
-(Figure 8). ``workers`` compares work-items with lane groups over the average degree, on devices
-whose lanes combine.
+(Figure 8), with Bader and Cong's algorithm, too, whose few trees never touch. ``workers`` compares
+work-items with lane groups over the average degree, on devices whose lanes combine.
 
 Graphs are generated, at ``--share`` of the paper's size: its real graphs, of their numbers of
 vertices and edges and of a similar kind, are surrogate graphs by name (``--graph road_usa``). They
@@ -23,15 +23,18 @@ from statistics import median
 from typing import Any, TypeAlias
 
 import click
+import numpy as np
 
 import clmst
+from benchmarks import studies
 from benchmarks.agreement import Agreement
 from benchmarks.runner import Cases, Row, Rows, Run, Way, case
 from clmst import DeviceForest, DeviceGraph, Graph, PmaOptions
 from clmst.algorithms.pma.options import Variant
-from clmst.algorithms.pma.solve import chosen_gamma
+from clmst.algorithms.pma.solve import Growth, chosen_gamma, grow_trees, lanes_for
 from clmst.algorithms.shared.contraction import Contraction
 from clmst.bench.canvas import GRID, legend_below, panels, plain_ticks, style
+from clmst.bench.inputs import real_file
 from clmst.generators import generate
 from clmst.generators.surrogates import SURROGATES
 from clmst.runtime.launcher import Launcher
@@ -39,6 +42,8 @@ from clmst.runtime.launcher import Launcher
 VARIANTS: tuple[Variant, ...] = ("min", "sort", "hybrid")
 SMALL_GAMMA = 6  # best on random graphs of small degree in the paper
 GAMMAS = (2, 4, 6, 8, 12, 16, 24, 32, 64, 128, 256)
+BADER_CONG = "Bader and Cong"
+PROCESSORS = 64  # of Bader and Cong's algorithm: very few, as in section 6.4 of the paper
 FIRST_LEVEL = "first level alone"  # what no solver is, in the table
 DEGREES = (4, 8, 16, 32, 64)
 _MILLION = 1_000_000
@@ -58,26 +63,33 @@ def recursive(n: int, edge_factor: int) -> Make:
 
 
 def table_graphs(share: float) -> Mapping[str, Make]:
-    """Return graphs of the kinds of Table 1 by name: of their vertices and edges, about."""
+    """Return the graphs of Table 1 by name: files, or of their kinds, vertices and edges, about."""
 
     def of(n: int) -> int:
         return max(round(n * share), _LEAST)
 
     attach = partial(generate, "preferential")
-    return {
-        "New York": road(of(264_000), 2.8),
-        "Florida": road(of(1_070_000), 2.5),
-        "California": road(of(1_800_000), 2.5),
-        "USA-West": road(of(6_200_000), 2.4),
-        "USA-Full": road(of(23_900_000), 2.4),
-        "Amazon co-purchasing": partial(attach, n=of(410_000), edges_per_vertex=8),
-        "Google graph": recursive(of(876_000), 6),
-        "Internet topology": recursive(of(1_700_000), 7),
-        "US patents citation": partial(attach, n=of(3_800_000), edges_per_vertex=4),
-        "clusters (SSCA#2)": partial(
-            generate, "cliques", count=max(of(_MILLION) // 17, 2), size=17, chained=True
+    networks: Mapping[str, tuple[str, Make]] = {
+        "Arxiv Astro Physics": ("ca-AstroPh", partial(attach, n=of(19_000), edges_per_vertex=11)),
+        "Penn Road network": ("roadNet-PA", road(of(1_000_000), 2.8)),
+        "Amazon co-purchasing": ("amazon0505", partial(attach, n=of(410_000), edges_per_vertex=8)),
+        "Google graph": ("web-Google", recursive(of(876_000), 6)),
+        "Internet topology": ("as-skitter", recursive(of(1_700_000), 7)),
+        "US patents citation": (
+            "cit-Patents", partial(attach, n=of(3_800_000), edges_per_vertex=4)
         ),
+    }  # fmt: skip
+    return {
+        **{place: studies.road(place, share)[1] for place in studies.ROADS},
+        **{name: from_file_or(*one) for name, one in networks.items()},
+        "clusters (SSCA#2)": partial(generate, "ssca2", n=of(_MILLION)),
     }
+
+
+def from_file_or(name: str, make: Make) -> Make:
+    """Return a maker of the graph in the file that is called so, of another if there is none."""
+    file = real_file(name)
+    return make if file is None else partial(Graph.read, file)
 
 
 def gamma_graphs(share: float) -> Mapping[str, Make]:
@@ -98,7 +110,7 @@ def reduction_graphs(share: float) -> Mapping[str, Make]:
         "road map (Florida)": road(n, 2.5),
         "random, degree 60": partial(generate, "random", n=n, average_degree=60.0),
         "R-MAT, degree 20": recursive(n, 10),
-        "clusters (SSCA#2)": partial(generate, "cliques", count=n // 17, size=17, chained=True),
+        "clusters (SSCA#2)": partial(generate, "ssca2", n=n),
     }
 
 
@@ -146,6 +158,26 @@ def over_degrees(
     for graph, row in resident(run, graphs):
         degree = {"degree": 2 * row["edges"] / row["vertices"]}
         yield row | degree | timed(run, graph, {k: by(graph, "pma", v) for k, v in options.items()})
+
+
+def united_by_bader_cong(graph: DeviceGraph, processors: int) -> float:
+    """Return the per cent of the vertices that the first level of Bader and Cong's MST-BC unites.
+
+    So many processors grow trees as Prim's algorithm does, each from another place; one that comes
+    upon a vertex of another's tree leaves its tree, with no edge between the two, and begins anew.
+    As in the PMA paper, claims by atomics take the place of colours, and let trees grow further.
+    """
+    device = graph.device
+    steps = Contraction(graph, Launcher(device, device.queue), maximum=False)
+    level = steps.first_level()
+    if level is None:
+        return 0.0
+    growth = Growth(
+        n=level.n, entries=level.entries, gamma=max(level.n // processors, 2),
+        lanes=lanes_for(device.capabilities, device.policy), rows_rise=True,
+    )  # fmt: skip
+    roots, _ = grow_trees(steps, level, growth)
+    return 100 * (1 - np.unique(roots.to_host()).size / level.n)
 
 
 def united(forest: DeviceForest) -> float:
@@ -319,13 +351,19 @@ def workers(run: Run, share: float) -> Rows:
 
 
 @main.add_command
-@case(SHARE, draw=draw_reduction)
-def reduction(run: Run, share: float) -> Rows:
+@case(
+    SHARE,
+    click.option("--processors", type=click.IntRange(1), default=PROCESSORS, show_default=True),
+    draw=draw_reduction,
+)
+def reduction(run: Run, share: float, processors: int) -> Rows:
     """Count what the first level unites, in per cent of the vertices (Figure 8)."""
     for graph, row in resident(run, reduction_graphs(share)):
         ways = {"boruvka": by(graph, "boruvka")}
         ways |= {f"pma, gamma {k}": by(graph, "pma", PmaOptions(gamma=k)) for k in (2, 10, 100)}
         timed(run, graph, ways)
-        yield row | {
+        found = {
             name: [united(way()) for _ in range(run.repetitions)] for name, way in ways.items()
         }
+        apart = [united_by_bader_cong(graph, processors) for _ in range(run.repetitions)]
+        yield row | {BADER_CONG: apart} | found

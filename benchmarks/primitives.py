@@ -10,10 +10,12 @@ import re
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
+import numpy as np
 
 from benchmarks import peers, plots
 from benchmarks.case import Case, CopyLimit, Outcome, run_case
@@ -22,6 +24,8 @@ from benchmarks.figures import LARGEST_MIB, can_use_pyopencl, measure
 from benchmarks.runner import Cases, Row, Rows, Run, case
 from benchmarks.workspace import Workspace
 from clmst.bench.harness import first_line
+from clmst.primitives import split
+from clmst.runtime.array import DeviceArray
 
 if TYPE_CHECKING:
     _NumberType = click.ParamType[int]
@@ -234,3 +238,36 @@ def scans(run: Run, largest: int) -> Rows:
     if not can_use_pyopencl():
         yield "without PyOpenCL, whose scans need Mako: pip install mako"
     yield from measure(Workspace(run.device), largest, run.repetitions)
+
+
+# Bytes of a record and bits of its key, as Figure 4 of Vineet et al. (HPG '09) has them.
+_FIELDS = ((4, 8), (4, 16), (4, 24), (4, 32), (8, 32), (8, 48), (8, 64))
+
+
+@main.add_command
+@case(
+    click.option(
+        "--elements", "sizes", type=_Elements(), multiple=True, default=("2**20", "2**22", "2**24"),
+        show_default=True, help="Records; again for more.",
+    )
+)  # fmt: skip
+def splits(run: Run, sizes: tuple[int, ...]) -> Rows:
+    """Time splits by the size of record and key (HPG '09, Figure 4)."""
+    rng = np.random.default_rng(0)
+    for size in sizes:
+        for record_bytes, key_bits in _FIELDS:
+            dtype = np.dtype(f"u{record_bytes}")
+            records = rng.integers(0, np.iinfo(dtype).max, size, dtype, endpoint=True)
+            keys = records & dtype.type((1 << key_bits) - 1)
+            expected = records[np.argsort(keys, kind="stable")]
+            given = DeviceArray.from_host(records, run.device)
+            out = DeviceArray.empty(size, dtype, run.device)
+
+            def difference(found: DeviceArray, expected: Any = expected) -> str:
+                return "" if np.array_equal(found.to_host(), expected) else "another order"
+
+            way = partial(split, given, key_bits=key_bits, out=out)
+            wait = run.device.queue.finish
+            times = run.turns({"ms": way}, difference, wait=wait)["ms"]
+            row: Row = {"records": size, "bytes": record_bytes, "key bits": key_bits, "ms": times}
+            yield row | {"M records/s": size / run.of(times) * 1e-3}

@@ -29,20 +29,23 @@ from benchmarks.runner import Rows, Run, case, graphs_argument
 from benchmarks.timing import seconds_of
 from clmst.bench.contestants import as_matrix
 from clmst.bench.harness import WrongResultError
+from clmst.bench.inputs import real_file
 from clmst.core import csr
-from clmst.generators.surrogates import SURROGATES
+from clmst.generators import FAMILIES, surrogates
+from clmst.tune import graphs as sources
 
 CLUSTERED = "clustered"
 
 
 def load(name: str) -> clmst.Graph:
-    """Return the graph that a surrogate graph's name, ``clustered``, or a file means; symmetric."""
-    if name in SURROGATES:
-        graph = SURROGATES[name].load()
-    elif name == CLUSTERED:
-        graph = clmst.generate(name)
+    """Return the graph of a name, a family as in ``clustered:n=5000``, or a file; symmetric."""
+    if (file := real_file(name)) is not None:
+        graph = clmst.Graph.read(file)
+    elif Path(name).is_file() or name.partition(":")[0] in FAMILIES:
+        (make,) = sources.named([name]).values()
+        graph = make()
     else:
-        graph = clmst.Graph.read(name)
+        graph = surrogates.find(name).load()
     return graph.symmetrised()
 
 

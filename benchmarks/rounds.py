@@ -1,16 +1,22 @@
 """Accumulated time of many rounds under new weights: Figure 9 of Ma and Wan.
 
     python -m benchmarks rounds [GRAPH] [--repetitions 30] [--contestant NAME]... [--plot FILE]
+    python -m benchmarks rounds --device nvidia --device intel --contestant MP --contestant CU \
+        --contestant Hybrid
 
 GRAPH is ``clustered`` (their workload: 49,152 vertices, 16,384 of them in dense clusters), a
-surrogate graph by name, or a file. Every round has a random permutation of the graph's weights. A
-contestant is ``one-shot``: `minimum_spanning_forest` of a SciPy matrix that has the weights of the
-round, both directions stored; or ``repeated``: `RepeatedSolver.solve` of an array of them. Behind
-a colon stands an algorithm: ``one-shot:ecl``. Times are from host to host. Preparing, which is from
-a SciPy matrix to a solver, is timed five times, and its median is what a contestant begins with.
-All contestants solve a round in turn, and must give the same forest; making weights and matrices
-is not timed, nor are a first preparing and a first round of each, which build kernels. A
-contestant that the device has no memory for is left out.
+surrogate graph by name, a family as in ``clustered:n=4096,density=0.75``, or a file. Every round
+has a random permutation of the graph's weights. A contestant is ``one-shot``:
+`minimum_spanning_forest` of a SciPy matrix that has the weights of the round, both directions
+stored; or ``repeated``: `RepeatedSolver.solve` of an array of them. Behind a colon stands an
+algorithm, maybe with options: ``one-shot:ecl``. Of the paper's own, ``MP`` is ``one-shot:edge-
+parallel`` on the last device, ``CU`` is ``one-shot:dense reread=all`` on the first, and ``Hybrid``
+is ``repeated`` on all devices by the strategy "cores"; all others are on the first device, which
+should be the GPU. Times are from host to host. Preparing, which is from a SciPy matrix to a solver,
+is timed five times, and its median is what a contestant begins with. All contestants solve a round
+in turn, and must give the same forest; making weights and matrices is not timed, nor are a first
+preparing and a first round of each, which build kernels. A contestant that the device has no memory
+for is left out.
 """
 
 from __future__ import annotations
@@ -29,10 +35,12 @@ import clmst
 from benchmarks.agreement import Agreement
 from benchmarks.repeated import CLUSTERED, Reweighted, load
 from benchmarks.runner import Row, Rows, Run, case
+from clmst.algorithms.option_texts import read
 from clmst.bench.canvas import GRID, panels, style
 from clmst.bench.harness import Contestant, Times, WrongResultError
 
 ONE_SHOT, REPEATED = "one-shot", "repeated"
+MP, CU, HYBRID = "MP", "CU", "Hybrid"
 DEFAULT = (ONE_SHOT, f"{ONE_SHOT}:filter-boruvka", f"{ONE_SHOT}:ecl", REPEATED)
 _PREPARED = 5  # times
 
@@ -41,23 +49,44 @@ Weights = tuple[np.ndarray, Any]
 Solve = Callable[[Weights], clmst.Forest]
 
 
-def one_shot(matrix: Any, device: clmst.Device, algorithm: str) -> Solve:
-    """Return what solves every round as a graph of its own."""
+def one_shot(matrix: Any, devices: Sequence[clmst.Device], text: str) -> Solve:
+    """Return what solves every round as a graph of its own, on the first device."""
     del matrix
+    algorithm, options = read(text)
     return lambda weights: clmst.minimum_spanning_forest(
-        weights[1], algorithm=algorithm, device=device
+        weights[1], algorithm=algorithm, options=options, device=devices[0]
     )
 
 
-def repeated(matrix: Any, device: clmst.Device, algorithm: str) -> Solve:
-    """Return what solves rounds of edges that are prepared once."""
-    solver = clmst.RepeatedSolver(matrix, devices=device, algorithm=algorithm)
+def repeated(matrix: Any, devices: Sequence[clmst.Device], text: str) -> Solve:
+    """Return what solves rounds of edges that are prepared once, on the first device."""
+    algorithm, options = read(text)
+    solver = clmst.RepeatedSolver(matrix, devices=devices[0], algorithm=algorithm, options=options)
     return lambda weights: solver.solve(weights[0])
 
 
-KINDS: dict[str, Callable[[Any, clmst.Device, str], Solve]] = {
+def hybrid(matrix: Any, devices: Sequence[clmst.Device], text: str) -> Solve:
+    """Return what solves dense parts on one device, the rest on another; raise if none is dense."""
+    algorithm, options = read(text)
+    solver = clmst.RepeatedSolver(
+        matrix, devices=[*devices], strategy="cores", algorithm=algorithm, options=options
+    )
+
+    def solve(weights: Weights) -> clmst.Forest:
+        forest = solver.solve(weights[0])
+        if forest.stats.get("strategy") != "cores":
+            raise click.ClickException(f"{HYBRID}: the graph has no dense part, or one device")
+        return forest
+
+    return solve
+
+
+KINDS: dict[str, Callable[[Any, Sequence[clmst.Device], str], Solve]] = {
     ONE_SHOT: one_shot,
     REPEATED: repeated,
+    MP: lambda matrix, devices, _: one_shot(matrix, devices[::-1], "edge-parallel"),
+    CU: lambda matrix, devices, _: one_shot(matrix, devices, "dense reread=all"),
+    HYBRID: hybrid,
 }
 """Contestants by what stands before the colon: each is made of a matrix, to be timed."""
 
@@ -77,7 +106,7 @@ def prepared(run: Run, name: str, weights: Weights) -> tuple[Solve, list[float]]
     kind, _, algorithm = name.partition(":")
 
     def make(matrix: Any) -> Solve:
-        return KINDS[kind](matrix, run.device, algorithm or "auto")
+        return KINDS[kind](matrix, run.devices, algorithm or "auto")
 
     try:
         solve = make(weights[1])
@@ -142,10 +171,13 @@ def draw(rows: Sequence[Row], file: Path, device: str) -> None:
 
 def known(context: click.Context, parameter: click.Parameter, names: tuple[str, ...]) -> list[str]:
     """Return names of contestants, each once, or refuse them."""
-    algorithms = {"auto", *clmst.algorithms.registry.ALGORITHMS}
     for name in names:
         kind, _, algorithm = name.partition(":")
-        if kind not in KINDS or (algorithm or "auto") not in algorithms:
+        try:
+            read(algorithm or "auto")
+        except clmst.InvalidArgumentError as error:
+            raise click.BadParameter(f"{name!r} is no contestant; {error}") from error
+        if kind not in KINDS:
             raise click.BadParameter(
                 f"{name!r} is no contestant; there are {', '.join(KINDS)}, each alone or with an "
                 f"algorithm, as in {ONE_SHOT}:ecl"
@@ -160,6 +192,7 @@ def known(context: click.Context, parameter: click.Parameter, names: tuple[str, 
         help=f"Who takes part; others are compared with the first. {', '.join(DEFAULT)} if none.",
     ),
     repetitions=30,
+    devices=(1, 8),
     draw=draw,
 )  # fmt: skip
 def main(run: Run, graph: str, names: list[str]) -> Rows:

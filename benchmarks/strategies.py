@@ -34,6 +34,7 @@ from benchmarks.agreement import Agreement
 from benchmarks.dense import (
     LARGEST,
     MATRIX,
+    PROBABILITY,
     VERTICES,
     by_edges,
     edges_once,
@@ -195,7 +196,7 @@ def complete(run: Run, largest: int) -> Rows:
 
 
 @main.add_command
-@case(VERTICES)
-def density(run: Run, vertices: int) -> Rows:
+@case(VERTICES, PROBABILITY)
+def density(run: Run, vertices: int, probabilities: tuple[float, ...]) -> Rows:
     """Time graphs of rising density, and find where CU overtakes MP (Table 5)."""
-    return over_densities(run, vertices, strategies, (CU, MATRIX), MP)
+    return over_densities(run, (vertices, probabilities), strategies, (CU, MATRIX), MP)

@@ -25,6 +25,8 @@ from benchmarks import (
     cores,
     dense,
     devices,
+    ecl,
+    figures,
     largest,
     pma,
     repeated,
@@ -36,7 +38,9 @@ from benchmarks import (
     small_graphs,
     stated,
     strategies,
+    studies,
 )
+from benchmarks import primitives as primitives_case
 from benchmarks.__main__ import CASES
 from benchmarks.__main__ import main as cases
 from benchmarks.agreement import Agreement
@@ -210,10 +214,13 @@ def test_figures_of_scans(tmp_path: Path) -> None:
     result = run("scans", *few, "--json", str(file), "--plot", str(tmp_path))
     assert result.exit_code == 0
     points = json.loads(file.read_text())["points"]
+    ways = {point["way"] for point in points}
+    assert {"clmst reduce-then-scan, in place", "clmst, 1 buffer allocated"} < ways
+    assert {figures.TO_DEVICE, figures.FROM_DEVICE} < ways
     ours = [point for point in points if point["way"] == "clmst reduce-then-scan"]
     assert [point["MiB"] for point in ours] == [1, 2]
     assert all(len(point["kernel ms"]) == len(point["total ms"]) == 2 for point in ours)
-    assert all(min(point["kernel ms"]) > 0 for point in points)
+    assert all(min(point["kernel ms"] or point["total ms"]) > 0 for point in points)
     for name in ("scan_times.png", "scan_speedups.png"):
         assert (tmp_path / name).stat().st_size > 1000
 
@@ -424,7 +431,11 @@ def test_experiments_of_pma(file: Path, tmp_path: Path) -> None:
         "table": ["boruvka", "ecl", *variants, pma.FIRST_LEVEL],
         "gamma": variants,
         "parallel": parallel,
-        "reduction": ["boruvka", *(f"pma, gamma {gamma}" for gamma in (2, 10, 100))],
+        "reduction": [
+            pma.BADER_CONG,
+            "boruvka",
+            *(f"pma, gamma {gamma}" for gamma in (2, 10, 100)),
+        ],
     }
     for name, expected in contestants.items():
         picture = tmp_path / f"{name}.png"
@@ -436,8 +447,10 @@ def test_experiments_of_pma(file: Path, tmp_path: Path) -> None:
         if name == "gamma":
             assert {point["gamma"] for point in points} == {2, 5}
         if name == "reduction":
-            united = [each for point in points for of in times_in(point).values() for each in of]
-            assert all(50 <= value <= 100 for value in united)
+            for way in expected[1:]:
+                assert all(50 <= each <= 100 for point in points for each in point[way])
+            for point in points:  # trees that never touch leave more than those that do
+                assert max(point[pma.BADER_CONG]) <= min(point["pma, gamma 100"])
 
 
 @pytest.mark.usefixtures("tiny_experiments")
@@ -608,6 +621,17 @@ def test_rounds(file: Path, graph: Path, tmp_path: Path) -> None:
     result = run_case_of("rounds", graph, "--contestant", "repeated:guess")
     assert result.exit_code == 2
     assert "'repeated:guess' is no contestant" in result.output
+
+
+def test_rounds_of_the_hybrid(file: Path) -> None:
+    """MP and CU alone, and both at once: dense parts on one device, the rest on another."""
+    chosen = [word for name in ("MP", "CU", "Hybrid") for word in ("--contestant", name)]
+    clustered = "clustered:n=3000,clusters=2,cluster_size=300,density=1.0"
+    points = points_of(file, "rounds", clustered, "--repetitions", 2, *chosen, *two_devices())
+    assert [point["contestant"] for point in points] == ["MP", "CU", "Hybrid"]
+    sparse = run_case_of("rounds", "road:n=3000", "--contestant", "Hybrid", *two_devices())
+    assert sparse.exit_code == 1
+    assert "no dense part" in sparse.output
 
 
 def test_contestant_that_does_not_fit_is_left_out(
@@ -800,9 +824,105 @@ def test_moves_by_every_way(file: Path) -> None:
     assert "one context" in found
 
 
+def test_steps_of_boruvka(file: Path, tmp_path: Path) -> None:
+    """Dense and sparse graphs, finding minima and the other steps, and all of it one after another.
+
+    A sweep of one size each: the complete graph of the most vertices that have as few edges, and
+    the random one of as many.
+    """
+    picture = tmp_path / "steps.png"
+    arguments = ("boruvka_steps", "sweep", "--largest", 20_000, "--sequential", "--plot", picture)
+    dense_graph, sparse_graph = points_of(file, *arguments)
+    assert (dense_graph["graph"], sparse_graph["graph"]) == ("dense", "sparse")
+    n, m = dense_graph["vertices"], dense_graph["edges"]
+    assert m == n * (n - 1) // 2
+    assert m <= 20_000 < (n + 1) * n // 2
+    n, m = sparse_graph["vertices"], sparse_graph["edges"]
+    assert (n, m) == (2500, 2499 * 8)
+    for point in (dense_graph, sparse_graph):
+        for name in ("finding minima", "other steps", "NumPy, first minima"):
+            assert point[name] > 0
+        assert (len(point["solve"]), len(point[strategies.KRUSKAL])) == (2, 1)
+    assert picture.stat().st_size > 1000
+
+
+def test_phases_of_boruvka_are_the_steps_of_its_paper(file: Path, graph: Path) -> None:
+    """Each step once, in order; all shares together are the whole."""
+    points = points_of(file, "boruvka_steps", "phases", graph)
+    steps = [point["step"] for point in points]
+    assert steps[0] == "rank edges"
+    assert {"append", "mark segments", "segmented minimum scan"} < {*steps}
+    assert len(steps) == len({*steps})
+    assert sum(float(point["share"].rstrip("%")) for point in points) == pytest.approx(100, abs=1)
+
+
+def test_surrogates_beside_the_inputs_of_the_paper(file: Path) -> None:
+    """All inputs have a row of the paper's; a grid, which is exact, has the same numbers."""
+    assert {*ecl.TABLE_2} == {*surrogates.SURROGATES}
+    (point,) = points_of(file, "ecl", "inputs", "grid20")
+    for title in ecl.TITLES:
+        assert point[f"{title}, paper"] == point[f"{title}, ours"]
+    path = clmst.Graph.from_edges([0, 1, 3], [1, 2, 4], [1, 1, 1], n_vertices=6).symmetrised()
+    assert ecl.facts_of(path) == (6, 6, 3, 1.0, 2)
+
+
+def test_splits_by_fields(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As many rows as combinations of record and key; a wrong order is not timed."""
+    points = points_of(file, "primitives", "splits", "--elements", "3000")
+    found = [(point["bytes"], point["key bits"]) for point in points]
+    assert found == [(4, 8), (4, 16), (4, 24), (4, 32), (8, 32), (8, 48), (8, 64)]
+    monkeypatch.setattr(primitives_case, "split", lambda records, **_: records)
+    wrong = run_case_of("primitives", "splits", "--elements", "3000")
+    assert (wrong.exit_code, "another order" in wrong.output) == (1, True)
+
+
+def test_trees_of_bader_and_cong(any_device: Device) -> None:
+    """One processor grows one tree a component; many get in each other's way."""
+    whole, halves = generate("path", n=200), generate("cliques", count=2, size=50)
+    for graph, trees in ((whole, 1), (halves, 2)):
+        resident = clmst.to_device(graph, any_device)
+        alone = pma.united_by_bader_cong(resident, 1)
+        assert alone == pytest.approx(100 * (1 - trees / graph.n_vertices))
+        assert pma.united_by_bader_cong(resident, 20) <= 95
+    nothing = clmst.Graph.from_edges([], [], n_vertices=3)
+    assert pma.united_by_bader_cong(clmst.to_device(nothing, any_device), 4) == 0
+
+
+def test_studies_of_families(file: Path, tmp_path: Path) -> None:
+    """Every family at every size and degree, by algorithms with options, beside Kruskal's."""
+    few = ("--algorithm", "boruvka", "--algorithm", "pma gamma=4", "--kruskal")
+    points = points_of(
+        file, "studies", "sizes", "--vertices", 300, "--vertices", 600, "--degree", 8, *few
+    )
+    assert [point["family"] for point in points[::2]] == [*studies.FAMILIES]
+    assert [*times_in(points[0])] == ["boruvka", "pma gamma=4", strategies.KRUSKAL]
+    for small, large in zip(points[::2], points[1::2], strict=True):
+        assert 1.5 < large["vertices"] / small["vertices"] < 2.5
+        for point in (small, large):
+            assert 2 * point["edges"] / point["vertices"] == pytest.approx(8, rel=0.25)
+    two = ("--degree", 32, "--degree", 4, "--plot", tmp_path / "degrees.png")
+    dense = points_of(file, "studies", "degrees", "--vertices", 400, *two, *few[:2])[::2]
+    assert (tmp_path / "degrees.png").stat().st_size > 1000
+    assert all(2 * point["edges"] / point["vertices"] > 20 for point in dense)
+    wrong = run_case_of("studies", "sizes", "--algorithm", "pma gama=4")
+    assert "pma takes variant, gamma" in wrong.output
+
+
+def test_road_maps_of_papers(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file of the usual name takes the place of the surrogate."""
+    monkeypatch.setenv("CLMST_GRAPHS", str(tmp_path))
+    clmst.io.write_graph(generate("random", n=90), tmp_path / "USA-road-d.BAY.gr")
+    few = ("--share", 0.01, "--place", "New York", "--place", "San Francisco")
+    made, real = points_of(file, "studies", "roads", *few, "--algorithm", "boruvka")
+    assert (made["from"], made["vertices"]) == ("surrogate", 2640)
+    assert (real["from"], real["vertices"]) == ("USA-road-d.BAY.gr", 90)
+    assert (made["Vineet, GPU"], made["HybridPMA"]) == (39, 18)
+
+
 # Cases that no other test runs, on inputs that take no time.
 SMALL = {
     "boruvka_steps": ["phases", "GRAPH"],
+    "ecl": ["factors", "GRAPH"],
     "clustering": ["tree", "--points", "300"],
     "csgraph": ["--points", "100", "--clock", "cpu", "--least"],
     "data_frames": ["--edges", "2000"],

@@ -24,8 +24,8 @@ from tests.pages import BLOCK, blocks, commands, run_examples, takes_minutes, wr
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
-PAGES = [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]
-PAGE_NAMES = [page.name for page in PAGES]
+PAGES = [ROOT / "README.md", *sorted(DOCS.glob("*.md")), *sorted(DOCS.glob("papers/*.md"))]
+PAGE_NAMES = [page.relative_to(ROOT).as_posix().removeprefix("docs/") for page in PAGES]
 # The blocks of one page are files; tests/algorithms/test_add_an_algorithm.py writes and runs them.
 EXAMPLES = [page for page in PAGES if page.name != "add_an_algorithm.md"]
 
@@ -140,7 +140,15 @@ def test_readme_is_short() -> None:
 def test_every_page_is_in_the_menu() -> None:
     """A page that the menu lacks would be found by nobody."""
     menu = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
-    assert set(re.findall(r": (\w+\.md)$", menu, re.MULTILINE)) == {p.name for p in PAGES[1:]}
+    assert set(re.findall(r": ([\w/]+\.md)$", menu, re.MULTILINE)) == {*PAGE_NAMES[1:]}
+
+
+def test_pages_of_papers_are_short() -> None:
+    """Tables and pictures, not prose: 8,000 words for all five."""
+    pages = sorted(DOCS.glob("papers/*.md"))
+    assert len(pages) == 5
+    words = [re.findall(r"\w[\w.,%'-]*", page.read_text(encoding="utf-8")) for page in pages]
+    assert sum(map(len, words)) <= 8000
 
 
 @pytest.mark.external

@@ -38,6 +38,8 @@ PINNED: dict[str, tuple[dict[str, Any], str]] = {
     "complete": ({"n": 20}, "5b0ae661cab03c73"),
     "circulant": ({"n": 31, "offsets": (1, 5, 8)}, "2dcd1695a2dc6533"),
     "caveman": ({"caves": 6, "size": 5}, "8eac9849a542df62"),
+    "watts_strogatz": ({"n": 120, "neighbours": 6, "rewired": 0.2}, "ea96df54a6a44d6a"),
+    "ssca2": ({"n": 300, "largest_clique": 9}, "c48e64810f4d1208"),
 }
 SMALL = {kind: parameters for kind, (parameters, _) in PINNED.items()}
 
@@ -236,6 +238,40 @@ def test_clusters_are_dense_and_anywhere() -> None:
     assert whole.n_edges == 3 * 60 * 59 / 2
 
 
+def test_rewired_ring() -> None:
+    """The ring itself, as NetworkX's; then as many edges leave it as the chance says."""
+    ring = generators.watts_strogatz(n=30, neighbours=4, rewired=0)
+    lattice = nx.watts_strogatz_graph(30, 4, 0)
+    assert edge_set(ring) == {(min(edge), max(edge)) for edge in lattice.edges}
+    graph = generators.watts_strogatz(n=20_000, neighbours=6, rewired=0.3, seed=3)
+    u, v = np.array(sorted(edge_set(graph))).T
+    far = np.minimum(v - u, 20_000 - (v - u)) > 3
+    assert far.mean() == pytest.approx(0.3, abs=0.01)
+    assert 59_900 < graph.n_edges <= 60_000
+    ends = np.bincount(np.concatenate([u[far], v[far]]) // 2000)
+    assert ends == pytest.approx(far.sum() / 5, rel=0.1)  # anywhere on the ring
+
+
+def test_cliques_of_random_sizes_are_joined_by_their_distance() -> None:
+    """Sizes are uniform, pairs within cliques complete; edges between them halve with distance."""
+    n, largest = 30_000, 12
+    alone = generators.ssca2(n=n, largest_clique=largest, between=0)
+    count, labels = components(alone)
+    sizes = np.bincount(labels)
+    assert alone.n_edges == (sizes * (sizes - 1) // 2).sum()
+    uniform = np.bincount(sizes, minlength=largest + 1)[1:]
+    assert uniform.size == largest
+    assert np.abs(uniform / count - 1 / largest).max() < 0.02
+    graph = generators.ssca2(n=n, largest_clique=largest, between=0.5)
+    assert edge_set(alone) < edge_set(graph)
+    assert graph.n_edges - alone.n_edges == pytest.approx(n, rel=0.03)  # 0.5 + 0.25 + ...
+    for share in (0.25, 1.0):  # of the vertices, whose edges between cliques follow the chance
+        more = generators.ssca2(n=n, largest_clique=1, between=share).n_edges
+        assert more == pytest.approx(2 * share * n, rel=0.03)
+    u, v = np.array(sorted(edge_set(alone))).T
+    assert (v - u).mean() == pytest.approx(n / 3, rel=0.05)  # numbered at random, not in turn
+
+
 def test_sparse_edges_among_clusters_are_those_of_a_recursive_matrix() -> None:
     """Skewed as there, whatever n: neither cut off at a power of two, nor with fewer edges."""
     for n in (1, 2, 5, 768, 1024):
@@ -402,6 +438,10 @@ def test_parameters_read_text(kind: str, name: str, text: str, value: object) ->
         ("complete", {"n": 100_000}, "ask for 4999950000 edges"),
         ("cliques", {"count": 2, "size": 0}, "size is 0; it must be 1 to"),
         ("caveman", {"caves": 2, "size": 2}, "size is 2; it must be 3 to"),
+        ("watts_strogatz", {"n": 9, "neighbours": 3}, "neighbours is 3; it must be even"),
+        ("watts_strogatz", {"n": 4, "neighbours": 4}, "neighbours is 4; it must be 0 to 3"),
+        ("ssca2", {"n": 9, "between": 2}, "between is 2; it must be 0 to 1"),
+        ("ssca2", {"n": 9, "largest_clique": 0}, "largest_clique is 0; it must be 1 to"),
         ("circulant", {"n": 9, "offsets": (5,)}, "an offset is 5; it must be 1 to 4"),
         ("circulant", {"n": 9, "offsets": ()}, "offsets is empty"),
         ("random", {"n": 5, "average_degree": 4.5}, "average_degree is 4.5; it must be 0 to 4"),

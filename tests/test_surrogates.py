@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from benchmarks import ecl
 from clmst import minimum_spanning_forest
 from clmst.core.errors import InvalidArgumentError, InvalidGraphError
 from clmst.core.graph import Graph
@@ -326,6 +327,22 @@ def test_members_of_families_have_their_names(name: str) -> None:
     assert one.name == name
     assert one.n_slots == one.n_vertices * int(name.rpartition("d")[2])
     assert not one.is_exact
+    assert not one.stands_for  # a random graph of another size or degree stands for no input
+
+
+@pytest.mark.parametrize("name", ["internet-close", "rmat16-close"])
+def test_closer_graph_is_closer_and_of_record(name: str) -> None:
+    """In its greatest degree, its components and its slots, to the paper's Table 2."""
+    graph, first = find(name).build(), SURROGATES[name.removesuffix("-close")].build()
+    assert kruskal(graph).total_weight == find(name).total_weight
+    assert find(name).stands_for == find(name.removesuffix("-close")).stands_for
+    stated = ecl.TABLE_2[name.removesuffix("-close")]
+    found, earlier = (
+        np.array(ecl.facts_of(one)[:3] + ecl.facts_of(one)[4:]) for one in (graph, first)
+    )
+    paper = np.array(stated[:3] + stated[4:])
+    assert (np.abs(found - paper) <= np.abs(earlier - paper) + 4).all()
+    assert abs(found[3] - paper[3]) < 0.25 * abs(earlier[3] - paper[3])
 
 
 def test_family_continues_the_graph_it_is_named_after() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from clmst.runtime.array import DeviceArray
 # Few, so that there are ties, and enough bits for the reference to number 2**28 segments.
 _KEY_BITS = 6
 _TOP = np.uint32(2**31)
+_Packing: TypeAlias = Literal["packed", "bytes"]
 _LESSER = "((b).x < (a).x || ((b).x == (a).x && (b).y < (a).y)) ? (b) : (a)"
 
 
@@ -208,16 +209,24 @@ def _starts(flags: Array) -> Array:
 
 
 def packed(space: Workspace, size: int) -> Case:
-    """Return the case of minima of 31-bit values whose top bits are the flags."""
+    """Return the case of minima of 31-bit values, flags in their top bits or in bytes."""
     flags = random_flags(space, size, 1 / 16)
     plain = random_words(space, size) & ~_TOP
     x = plain | (flags.astype(np.uint32) << np.uint32(31))
     minima = _segment_minima(plain.astype(np.uint64), flags).astype(np.uint32)
     values, out = space.put(x), space.empty(size, x.dtype)
-    monoid = Monoid.minimum(np.uint32)
+    bare, heads = space.put(plain), space.put(flags)
 
-    def by_clmst() -> object:
-        return scan.segmented_scan(values, monoid=monoid, out=out)
+    def by_clmst(name: str, way: _Packing, strategy: Any) -> Method:
+        given = (values,) if way == "packed" else (bare, heads)
+
+        def call() -> object:
+            monoid = Monoid.minimum(np.uint32)
+            return scan.segmented_scan(*given, monoid=monoid, out=out, strategy=strategy)
+
+        reads = 2 if strategy == "reduce-then-scan" else _reads(space)
+        traffic = out.nbytes + reads * sum(one.nbytes for one in given)
+        return on_device(name, lambda: call, out, traffic=traffic)
 
     def by_pyopencl() -> Callable[[], object]:
         from pyopencl.scan import GenericScanKernel
@@ -238,7 +247,10 @@ def packed(space: Workspace, size: int) -> Case:
     return Case(
         name="segmented_scan_packed", size=size, expected=[minima], outputs=[out],
         methods=[
-            on_device("clmst", lambda: by_clmst, out, traffic=(1 + _reads(space)) * x.nbytes),
+            by_clmst("clmst", "packed", "parallel"),
+            by_clmst("clmst byte flags", "bytes", "parallel"),
+            by_clmst("clmst reduce-then-scan", "packed", "reduce-then-scan"),
+            by_clmst("clmst byte flags, reduce-then-scan", "bytes", "reduce-then-scan"),
             on_device("pyopencl", by_pyopencl, out, traffic=4 * x.nbytes),
         ],
     )  # fmt: skip

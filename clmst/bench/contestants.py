@@ -75,7 +75,7 @@ def solving(
 ) -> SolveContestant:
     """Return the contestant that leaves the forest on the device as flags: what ECL-MST times."""
     device = resident.device
-    name, solve = choosing.choose(algorithm, device, resident)
+    name, solve = choosing.choose(algorithm, device, resident, options=options)
 
     def call() -> SolveOutcome:
         with device.lock:
@@ -95,7 +95,7 @@ def solving(
 
 
 def finding_forest(
-    source: Any, resident: DeviceGraph, algorithm: str, contestant: str
+    source: Any, resident: DeviceGraph, algorithm: str, contestant: str, options: object = None
 ) -> SolveContestant:
     """Return the contestant that finds the forest of `source`, which is equal to `resident`.
 
@@ -106,7 +106,7 @@ def finding_forest(
 
     def call() -> SolveOutcome:
         forest = minimum_spanning_forest(
-            source, algorithm=algorithm, device=device, keep_on_device=stays
+            source, algorithm=algorithm, options=options, device=device, keep_on_device=stays
         )
         if stays:
             device.queue.finish()
@@ -117,7 +117,7 @@ def finding_forest(
 
         return SolveOutcome(difference=difference, stats=forest.stats)
 
-    name, _ = choosing.choose(algorithm, device, resident)
+    name, _ = choosing.choose(algorithm, device, resident, options=options)
     return SolveContestant(
         name=contestant,
         scope="forest" if stays else "transfers",

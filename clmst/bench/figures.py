@@ -128,6 +128,8 @@ def _bars(path: Path, grid: Grid, title: str, *, ramp: str = "") -> Path:
         if has_mean:
             axes.axvline(len(groups) - 1.5, color="#999999", linewidth=0.8, linestyle=":")
         _name_groups(axes, groups)
+        if all(grid.results.graphs[graph].get("stands_for") for graph in grid.graphs):
+            axes.set_xlabel("surrogates: generated graphs of the kinds of the papers' inputs")
         axes.set_ylabel("millions of slots a second")
         legend_below(axes, columns=5 if len(groups) > 8 else 3)
     return path

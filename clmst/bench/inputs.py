@@ -8,6 +8,7 @@ id is its slot.
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -19,7 +20,8 @@ from clmst.core.graph import Graph
 from clmst.core.machine import physical_memory
 from clmst.generators import surrogates
 from clmst.generators.surrogates import SurrogateGraph
-from clmst.io import read_graph, write_graph
+from clmst.io import FORMATS, read_graph, write_graph
+from clmst.io.compression import CODECS
 
 if TYPE_CHECKING:
     from clmst.runtime.device import Device
@@ -69,6 +71,20 @@ def choose(names: Iterable[str], device: Device, cache: Path) -> tuple[list[Inpu
     return list(chosen.values()), left_out
 
 
+def real_file(name: str) -> Path | None:
+    """Return the file of a graph that is called as usual, None if there is none.
+
+    That is ``NAME`` with the suffix of a format that clmst reads, as ``USA-road-d.NY.gr.gz`` or
+    ``soc-LiveJournal1.txt``, in the folder that the environment variable ``CLMST_GRAPHS`` names,
+    else in the current one.
+    """
+    folder = Path(os.environ.get("CLMST_GRAPHS", "."))
+    suffixes = [suffix for one in FORMATS if one.reader is not None for suffix in one.suffixes]
+    compressed = ("", *(one.suffix for one in CODECS))
+    files = (folder / f"{name}{suffix}{more}" for suffix in suffixes for more in compressed)
+    return next((file for file in files if file.is_file()), None)
+
+
 def is_small(one: SurrogateGraph) -> bool:
     """Return whether a surrogate graph belongs to the group "small"."""
     return one.n_slots <= SMALL_SLOTS
@@ -86,6 +102,9 @@ def _meant(name: str, cache: Path) -> list[Input]:
         return [_of_surrogate(one, cache) for one in _group(name)]
     if Path(name).is_file():
         return [_of_file(Path(name), cache)]
+    is_of_a_paper = any(name == one.stands_for for one in surrogates.SURROGATES.values())
+    if is_of_a_paper and (file := real_file(name)) is not None:
+        return [_of_file(file, cache)]
     try:
         return [_of_surrogate(surrogates.find(name), cache)]
     except InvalidArgumentError as error:

@@ -24,7 +24,8 @@ DEGREES = (2, 4, 8, 16, 32, 64, 128)
 class Settings:
     """What is measured, and how often."""
 
-    # Names as of :func:`clmst.algorithms.choosing.choose`; ratios refer to the first.
+    # Algorithms and their options as :mod:`clmst.algorithms.option_texts` reads them, as
+    # "pma gamma=64"; ratios refer to the first.
     algorithms: tuple[str, ...] = ALGORITHMS
     repetitions: int = LEAST_REPETITIONS  # timed calls of each contestant, after warm-up
     experiments: tuple[str, ...] = ("times",)  # of EXPERIMENTS

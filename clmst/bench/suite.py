@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any, TypeAlias
 
 from clmst.algorithms.ecl.options import EclOptions
+from clmst.algorithms.option_texts import read
 from clmst.algorithms.registry import ALGORITHMS
 from clmst.bench import inputs, machine
 from clmst.bench.agreement import Reference, establish
@@ -23,7 +24,7 @@ from clmst.bench.contestants import (
 )
 from clmst.bench.harness import first_line
 from clmst.bench.inputs import Input
-from clmst.bench.results import Key, Measurement, Results, Scope
+from clmst.bench.results import SCOPES, Key, Measurement, Results, Scope
 from clmst.bench.settings import Settings
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.graph import Graph
@@ -58,12 +59,14 @@ class _Loaded:
 # Makes a contestant for a graph.
 _Maker: TypeAlias = Callable[[_Loaded], SolveContestant]
 
-# How the contestants of an algorithm are made, in the order of their measurements.
-_MAKERS: dict[Scope, Callable[[str, _Loaded], SolveContestant]] = {
-    "solve": lambda name, of: solving(of.resident, name, f"clmst {name}"),
-    "forest": lambda name, of: finding_forest(of.resident, of.resident, name, f"clmst {name}"),
-    "transfers": lambda name, of: finding_forest(of.matrix, of.resident, name, f"clmst {name}"),
-}
+
+def _by(text: str, scope: Scope, of: _Loaded) -> SolveContestant:
+    """Return the contestant of an algorithm and its options, a text, in a scope."""
+    name, options = read(text)
+    if scope == "solve":
+        return solving(of.resident, name, f"clmst {text}", options)
+    source = of.resident if scope == "forest" else of.matrix
+    return finding_forest(source, of.resident, name, f"clmst {text}", options)
 
 
 def _of_ecl(name: str, options: EclOptions, loaded: _Loaded, **more: int) -> SolveContestant:
@@ -136,7 +139,7 @@ class Suite:
         """
         earlier = [one for one in self._earlier(experiment, graph) if one.ours]
         names = (one.contestant.removeprefix("clmst ") for one in earlier)
-        known = (name for name in names if name == "auto" or name in ALGORITHMS)
+        known = (name for name in names if name.split()[0] in ("auto", *ALGORITHMS))
         seeds = [one.details["seed"] + 1 for one in earlier if "seed" in one.details]
         settings = replace(
             self.settings,
@@ -232,9 +235,9 @@ class Suite:
                 for seed in range(self.settings.seeds)
             }
         plan: dict[tuple[str, Scope], _Maker | None] = {
-            (f"clmst {name}", scope): partial(make, name)
+            (f"clmst {name}", scope): partial(_by, name, scope)
             for name in self.settings.algorithms
-            for scope, make in _MAKERS.items()
+            for scope in SCOPES
             if scope != "transfers" or self.settings.transfers
         }
         return plan | {(peer.name, "solve"): None for peer in self.settings.peers}

@@ -19,7 +19,7 @@ from clmst.bench.settings import (
     default_cache,
 )
 from clmst.cli.failure import CommandFailure
-from clmst.cli.options import algorithm_option, device_option, quiet_option
+from clmst.cli.options import algorithm_option, device_option, options_option, quiet_option
 from clmst.cli.options import graphs as complete_graphs
 from clmst.cli.terminal import print_tables
 
@@ -92,6 +92,7 @@ def _peers(_context: object, _option: object, texts: Sequence[str]) -> tuple[Pee
     multiple=True,
     default=ALGORITHMS,
 )
+@options_option
 @click.option(
     "--repeat",
     "repetitions",
@@ -184,6 +185,7 @@ def bench(
     graphs: tuple[str, ...],
     listed: bool,
     device_name: str | None,
+    option_texts: tuple[str, ...],
     quick: bool,
     json_file: Path | None,
     resume: bool,
@@ -205,7 +207,12 @@ def bench(
     if listed:
         print_tables([_named_graphs()], markdown=markdown)
         return
-    measured["algorithms"] = _refuse_early(measured["algorithms"], folder)
+    from clmst.algorithms.option_texts import texts_with
+    from clmst.core.errors import optional_import
+
+    measured["algorithms"] = texts_with(measured["algorithms"], option_texts)
+    if folder is not None:
+        optional_import("matplotlib", extra="plot")  # which would be missed only after the work
     if merge:
         _refuse_to_measure(graphs, json_file, resume=resume)
         from clmst.bench.results import Results, merged
@@ -229,11 +236,11 @@ def _named_graphs() -> Table:
     """Return the table of all named graphs."""
     from clmst.bench.inputs import is_small
     from clmst.bench.tables import Table
-    from clmst.generators.surrogates import SURROGATES
+    from clmst.generators.surrogates import CLOSER, SURROGATES
 
     rows = []
-    for one in SURROGATES.values():
-        group = "small" if is_small(one) else "large"
+    for one in (*SURROGATES.values(), *CLOSER.values()):
+        group = "" if one.name in CLOSER else "small" if is_small(one) else "large"
         sizes = f"{one.n_vertices:,}", f"{one.n_slots:,}"
         rows.append((one.name, one.stands_for, one.description, group, *sizes))
     return Table(
@@ -243,17 +250,6 @@ def _named_graphs() -> Table:
         n_names=4,
         notes=("There are also random-2e20-d8, random-1000-d4, rmat-2e20-d16 and their like.",),
     )
-
-
-def _refuse_early(algorithm_names: tuple[str, ...], folder: Path | None) -> tuple[str, ...]:
-    """Return the present names of algorithms; raise what would be raised only after the work."""
-    from clmst.algorithms import choosing
-    from clmst.core.errors import optional_import
-
-    names = tuple(choosing.named(name, None)[0] for name in algorithm_names)
-    if folder is not None:
-        optional_import("matplotlib", extra="plot")
-    return names
 
 
 def _refuse_to_measure(graphs: tuple[str, ...], json_file: Path | None, *, resume: bool) -> None:

@@ -36,9 +36,9 @@ def graphs(
 ) -> list[CompletionItem]:
     """Return the named graphs and groups of the benchmark that begin so, and files."""
     from clmst.bench.inputs import GROUPS
-    from clmst.generators.surrogates import SURROGATES
+    from clmst.generators.surrogates import CLOSER, SURROGATES
 
-    named = _beginning([*GROUPS, *SURROGATES], incomplete)
+    named = _beginning([*GROUPS, *SURROGATES, *CLOSER], incomplete)
     return [*named, CompletionItem(incomplete, type="file")]
 
 
@@ -73,6 +73,16 @@ columns_option: Callable[..., Any] = click.option(
     callback=lambda _context, _option, text: _names(text),
     help="Of a CSV or Parquet file: the columns of the edges' ends and, if there are weights, of "
     "these, with commas between.",
+)
+
+
+options_option: Callable[[_Command], _Command] = click.option(
+    "--option",
+    "option_texts",
+    metavar="NAME=VALUE",
+    multiple=True,
+    help="An option of the algorithm, as gamma=64 of pma; docs/algorithms.md lists their classes. "
+    "May be repeated.",
 )
 
 

@@ -16,6 +16,7 @@ from clmst.cli.options import (
     devices_option,
     format_option,
     json_option,
+    options_option,
     quiet_option,
 )
 from clmst.cli.streaming import StreamedFile, StreamRequest, stream_options
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path))
 @algorithm_option(text="How to solve; the forest is the same. One of {names}.", default="auto")
+@options_option
 @devices_option
 @click.option(
     "--without",
@@ -89,6 +91,7 @@ def solve(
     *,
     file: Path,
     algorithm: str,
+    option_texts: tuple[str, ...],
     device_names: tuple[str, ...],
     without: tuple[str, ...],
     format_name: str | None,
@@ -112,11 +115,13 @@ def solve(
     list of those there are.
     """
     from clmst.algorithms import choosing
+    from clmst.algorithms.option_texts import with_options
 
     if as_json and STREAM in outputs:
         raise click.UsageError("--json and --output - both want stdout; give one of them")
     job = _SolveJob(stages=Stages(quiet=quiet))
     algorithm, options = choosing.named(algorithm, None)  # a former name stands for options
+    options = with_options(algorithm, options, option_texts)
     _refuse_early(outputs, output_format, plot)
     named: dict[str, Any] = {"algorithm": algorithm, "options": options}
     whole = named | {"profile": profile, "repeat": repeat}

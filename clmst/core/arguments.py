@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from operator import index
 from pathlib import Path
-from typing import Any, BinaryIO, TypeVar
+from typing import Any, BinaryIO, TypeVar, get_args, get_origin
 
 import numpy as np
 import numpy.typing as npt
@@ -118,6 +118,14 @@ def check_integer(name: str, value: Any, *, low: int | None = None, high: int | 
     return number
 
 
+def check_number(name: str, value: float, *, low: float, high: float) -> None:
+    """Raise unless `value` is a number from low to high."""
+    if not isinstance(value, int | float | np.integer | np.floating) or isinstance(value, bool):
+        raise InvalidArgumentError(f"{name} is {shown(value)}; it must be a number")
+    if not low <= value <= high:
+        raise InvalidArgumentError(f"{name} is {value}; it must be {low} to {high}")
+
+
 def _range(low: int | None, high: int | None) -> str:
     if high is None:
         return "not be negative" if low == 0 else f"be at least {low}"
@@ -145,6 +153,28 @@ def check_choice(name: str, value: object, known: Iterable[str], *, fact: str = 
         fact = fact or f"{name} is {shown(value)}; it must be one of"
         raise InvalidArgumentError(f"{fact} {', '.join(map(repr, known))}")
     return text
+
+
+_BOOLEANS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+
+
+def from_text(text: str, kind: Any) -> Any:
+    """Return what a text on a command line means as a bool, int, float, str or tuple of numbers.
+
+    Raises
+    ------
+    ValueError
+        The text names no value of the kind.
+    """
+    if kind is bool:
+        try:
+            return _BOOLEANS[text.strip().lower()]
+        except KeyError as error:
+            raise ValueError(text) from error
+    if get_origin(kind) is tuple:
+        one = get_args(kind)[0]
+        return tuple(one(part) for part in text.split(","))
+    return kind(text)
 
 
 def check_path(name: str, value: Any) -> Path:

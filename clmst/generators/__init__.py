@@ -28,7 +28,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
-from clmst.core.arguments import shown
+from clmst.core.arguments import from_text, shown
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.graph import Graph
 from clmst.generators.classic import (
@@ -44,6 +44,7 @@ from clmst.generators.classic import (
 from clmst.generators.edges import WeightChoice
 from clmst.generators.random_graphs import clustered, kronecker, preferential, random, rmat
 from clmst.generators.road_map import road
+from clmst.generators.small_worlds import ssca2, watts_strogatz
 
 __all__ = [
     "FAMILIES",
@@ -64,10 +65,10 @@ __all__ = [
     "random",
     "rmat",
     "road",
+    "ssca2",
     "star",
+    "watts_strogatz",
 ]
-
-_BOOLEANS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,12 +107,8 @@ class Parameter:
             The text does not name a value of the type.
         """
         try:
-            if self.type is bool:
-                return _BOOLEANS[text.strip().lower()]
-            if self.type is tuple:
-                return tuple(int(part) for part in text.split(","))
-            return self.type(text)
-        except (ValueError, KeyError):
+            return from_text(text, tuple[int, ...] if self.type is tuple else self.type)
+        except ValueError:
             wanted = "comma-separated integers" if self.type is tuple else self.type.__name__
             raise InvalidArgumentError(f"{self.name} is {text!r}; it must be {wanted}") from None
 
@@ -217,6 +214,8 @@ FAMILIES: Mapping[str, Family] = MappingProxyType(
             complete,
             circulant,
             caveman,
+            watts_strogatz,
+            ssca2,
         )
     }
 )

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from clmst.core import arguments
-from clmst.core.arguments import check_choice, shown
+from clmst.core.arguments import check_choice
 from clmst.core.canonical import row_starts
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.graph import Graph
@@ -20,14 +20,6 @@ from clmst.generators.hashing import Stream, Words
 def check_integer(name: str, value: int, *, low: int, high: int = MAX_VERTICES) -> int:
     """Return `value` as an int, or raise unless it is an integer from low to high."""
     return arguments.check_integer(name, value, low=low, high=high)
-
-
-def check_number(name: str, value: float, *, low: float, high: float) -> None:
-    """Raise unless `value` is a number from low to high."""
-    if not isinstance(value, int | float | np.integer | np.floating) or isinstance(value, bool):
-        raise InvalidArgumentError(f"{name} is {shown(value)}; it must be a number")
-    if not low <= value <= high:
-        raise InvalidArgumentError(f"{name} is {value}; it must be {low} to {high}")
 
 
 def check_sizes(*, vertices: int, edges: int) -> None:

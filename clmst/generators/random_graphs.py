@@ -6,13 +6,13 @@ import math
 
 import numpy as np
 
+from clmst.core.arguments import check_number
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.graph import Graph
 from clmst.core.weight_keys import Array
 from clmst.generators.edges import (
     WeightChoice,
     check_integer,
-    check_number,
     check_sizes,
     resolve,
     weighted_graph,

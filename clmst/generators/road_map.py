@@ -10,11 +10,11 @@ import numpy.typing as npt
 from scipy import sparse
 from scipy.sparse.csgraph import minimum_spanning_tree
 
+from clmst.core.arguments import check_number
 from clmst.core.graph import Graph
 from clmst.core.weight_keys import Array
 from clmst.generators.edges import (
     check_integer,
-    check_number,
     check_sizes,
     endpoints,
     graph_of_pairs,

@@ -20,6 +20,8 @@ from clmst.runtime.launcher import Launcher
 ScanStrategy: TypeAlias = Literal["auto", "reduce-then-scan", "scan-then-propagate", "sequential"]
 SCAN_STRATEGIES: tuple[ScanStrategy, ...] = get_args(ScanStrategy)
 
+SegmentedStrategy: TypeAlias = Literal["parallel", "reduce-then-scan", "sequential"]
+
 PROPAGATE_SOURCE = "primitives/scan_propagate.cl"
 # Tiles in a block of scan-then-propagate: 1024 elements of 4 bytes on a GPU, as in CLPP.
 _BLOCK_TILES = 2
@@ -160,7 +162,7 @@ def segmented_scan(
     monoid: Monoid | None = None,
     exclusive: bool = False,
     out: DeviceArray | None = None,
-    strategy: Strategy = "parallel",
+    strategy: SegmentedStrategy = "parallel",
     launch: Launcher | None = None,
 ) -> DeviceArray:
     """Scan within segments: the scan starts anew at each segment's head.
@@ -178,8 +180,9 @@ def segmented_scan(
         Leave each element's own value out of its result.
     out : DeviceArray, shape (n,) or more, optional
         Where the result goes; may be `values` itself.
-    strategy : {"parallel", "sequential"}
-        "sequential": by a single work-item, for debugging.
+    strategy : {"parallel", "reduce-then-scan", "sequential"}
+        "parallel": one pass where that is right and the quickest, else reduce-then-scan, as the
+        "auto" of :func:`exclusive_scan`; "sequential": by a single work-item, for debugging.
     launch : Launcher, optional
         The queue to work in; by default the device's own.
 
@@ -202,7 +205,7 @@ def segmented_scan(
     matter. Segments given as CSR offsets: :func:`head_flags` makes flags of them.
     """
     monoid = checked_monoid(values, monoid)
-    check_strategy(strategy)
+    check_strategy(strategy, get_args(SegmentedStrategy))
     check_bool("exclusive", exclusive)
     out = checked_out(values, out)
     checked_flags(values, flags)

@@ -26,6 +26,10 @@ from clmst.runtime.tuning import Costs
 _MOST_PEELED = (1 << 31) - 1
 # How many core numbers are tried as the least of a dense part.
 _THRESHOLDS = 16
+# Vertices from which on a part with half of its pairs is dense, where the caller wants "cores": the
+# rule of the paper's section 4.2, m > n**2 / 2 of n**2 pairs; in its Table 4 a matrix pays off from
+# 4,096 vertices on.
+_LEAST_DENSE = 256
 _WORD_BYTES = 4  # of a weight, as far as is known before there is one
 
 
@@ -175,26 +179,34 @@ class Choice:
         """Return the cut with the least predicted time; None if there is no dense part.
 
         It must stay `below` a time in milliseconds; core numbers are computed only if degrees do
-        not rule that out. A pair is the devices for dense parts and for the rest, by their indices.
+        not rule that out. Without such a time, parts are dense by the paper's rule, too: large ones
+        with half of their pairs. A pair is the devices for dense parts and for the rest, by their
+        indices.
         """
-        tried = [pair for pair in pairs if self.costs[pair[0]].has_dense_parts]
+        tried = [*pairs]
         if below is not None:
             degrees = self._degrees()
+            tried = [pair for pair in tried if self.costs[pair[0]].has_dense_parts]
             tried = [pair for pair in tried if self._lower_bound(pair, degrees) < below]
         if not tried or not 0 < self.edges.n_slots <= _MOST_PEELED:
             return None
         cores = peeling.core_numbers(self.edges, device=self.quickest)
         every = partition.clusters(self.edges, cores, _thresholds(cores))
-        cuts = [cut for found in every for cut in self._cuts(found, tried)]
+        cuts = [cut for found in every for cut in self._cuts(found, tried, by_rule=below is None)]
         best = min(cuts, key=lambda cut: cut.ms, default=None)
         return None if best is None or (below is not None and best.ms >= below) else best
 
-    def _cuts(self, found: Clusters, pairs: Sequence[tuple[int, int]]) -> Iterator[Cut]:
+    def _cuts(
+        self, found: Clusters, pairs: Sequence[tuple[int, int]], *, by_rule: bool
+    ) -> Iterator[Cut]:
         """Yield the cuts by clusters: with the largest dense one, two, four, ... or all of them."""
         for dense, sparse in pairs:
             costs, limit = self.costs[dense], choosing.most_vertices("dense", self.devices[dense])
-            is_dense = costs.is_dense(found.sizes, found.edges) & (found.sizes <= limit)
-            indices = np.flatnonzero(is_dense)
+            is_dense = costs.is_dense(found.sizes, found.edges)
+            if by_rule:
+                has_half = 4 * found.edges >= found.sizes * (found.sizes - 1)
+                is_dense |= has_half & (found.sizes >= _LEAST_DENSE)
+            indices = np.flatnonzero(is_dense & (found.sizes <= limit))
             indices = indices[np.argsort(-found.sizes[indices], kind="stable")]
             counts = {1 << k for k in range(indices.size.bit_length())} | {indices.size}
             for count in sorted(counts) if indices.size else ():

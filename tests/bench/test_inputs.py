@@ -78,6 +78,26 @@ def test_file_is_an_input(tmp_path: Path, name: str) -> None:
     assert read_graph(file).n_slots == graph_of().n_slots
 
 
+def test_real_graph_goes_before_its_surrogate(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By the name that it has in the papers; the surrogate's own name means the surrogate."""
+    monkeypatch.setenv("CLMST_GRAPHS", str(tmp_path))
+    wanted = ["USA-road-d.NY", "rmat16.sym", "road_ny"]
+    assert names(inputs.choose(wanted, device("gpu"), tmp_path)[0]) == ["road_ny", "rmat16"]
+    file = tmp_path / "USA-road-d.NY.gr.gz"
+    write_graph(graph_of(), file)
+    (tmp_path / "USA-road-d.NY.gr.png").write_bytes(b"")
+    chosen, _ = inputs.choose(wanted, device("gpu"), tmp_path)
+    assert names(chosen) == ["USA-road-d.NY", "rmat16", "road_ny"]
+    assert chosen[0].facts == {"file": str(file)}
+    assert chosen[0].load().n_slots == graph_of().n_slots
+    assert inputs.real_file("USA-road-d.COL") is None
+    monkeypatch.delenv("CLMST_GRAPHS")
+    monkeypatch.chdir(tmp_path)
+    assert inputs.real_file("USA-road-d.NY") == Path(file.name)
+
+
 def test_two_files_of_one_name_are_refused(tmp_path: Path) -> None:
     (tmp_path / "other").mkdir()
     paths = [str(file_of(folder / "g.egr")) for folder in (tmp_path, tmp_path / "other")]

@@ -76,6 +76,23 @@ def test_everything_on_a_tiny_graph(run: Run, graph: Path, tmp_path: Path) -> No
     }  # fmt: skip
 
 
+def test_options_of_algorithms(run: Run, graph: Path, tmp_path: Path) -> None:
+    """Contestants are told apart by their options, also when a run goes on."""
+    file = tmp_path / "out.json"
+    given = ("bench", graph, *QUICK, "--no-transfers", "--json", file)
+    two = ("--algorithm", "pma", "--algorithm", "pma gamma=3", "--algorithm", "ecl")
+    assert_well(run(*given, *two, "--option", "gamma=2", "--option", "samples=20"))
+    names = {"clmst pma gamma=2", "clmst pma gamma=3", "clmst ecl samples=20"}
+    assert {one["contestant"] for one in measurements(file)} == names
+    assert_well(run(*given, "--algorithm", "boruvka", "--resume"))
+    found = measurements(file)
+    assert {one["contestant"] for one in found} == names | {"clmst boruvka"}
+    assert len({one["benchmark"] for one in found}) == 1
+    assert {one["status"] for one in found} == {"ok"}
+    wrong = run("bench", graph, *QUICK, *two, "--option", "gama=2")
+    assert_fails(wrong, "there is no option 'gama'; pma takes variant, gamma")
+
+
 def test_table_on_the_screen(run: Run, graph: Path) -> None:
     result = run("bench", graph, *QUICK, "--no-transfers")
     assert_well(result)

@@ -83,6 +83,19 @@ def test_algorithm_is_the_one_that_solved(run: Run, sample: Path) -> None:
     assert summary["algorithm"] in registry.ALGORITHMS
 
 
+def test_options_of_an_algorithm(run: Run, sample: Path) -> None:
+    """They are those of Python, and change how it is solved."""
+    first = ("--algorithm", "prim-boruvka", "--option")
+    rounds = [summary_of(run, sample, *first, f"rounds={k}")["rounds"] for k in (0, 1)]
+    assert rounds[0] < rounds[1]
+    for option, complaint in (
+        ("round=1", "there is no option 'round'; prim-boruvka takes rounds, prim.queue"),
+        ("rounds=some", "rounds is 'some'; it must be an integer"),
+    ):
+        assert_fails(run("solve", sample, *first, option), complaint)
+    assert_fails(run("solve", sample, "--option", "rounds=1"), "the algorithm is 'auto'")
+
+
 def test_json_of_an_infinite_total(run: Run, tmp_path: Path) -> None:
     """JSON has no word for infinity; the text must still parse strictly."""
     (path := tmp_path / "infinite.txt").write_text("0 1 inf\n1 2 -2.5\n")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -10,8 +10,7 @@ import pytest
 from clmst import Device
 from clmst.primitives.chain import chains_by_itself
 from clmst.primitives.monoid import Monoid
-from clmst.primitives.scan import segmented_scan
-from clmst.primitives.shares import STRATEGIES
+from clmst.primitives.scan import SegmentedStrategy, segmented_scan
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.launcher import Launcher
 from tests.primitives.mistakes import APART, IN_PLACE, NO_ARRAY, assert_refused
@@ -156,7 +155,7 @@ def test_sums_of_packed_values_may_reach_the_top_bit(any_device: Device) -> None
 # ------------------------------------------------------------------------ ways of calling
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("strategy", get_args(SegmentedStrategy))
 @each_shape
 def test_in_place_and_apart(shape: Device, strategy: str) -> None:
     """Neither the values nor the flags nor what lies behind the result may change."""
@@ -175,6 +174,9 @@ def test_three_launches_whatever_the_length(device: Device) -> None:
         segmented_scan(given, flags, launch=launch)
         is_one = length <= one_lane_group or chains_by_itself(device)
         assert launch.launches == (1 if is_one else 3)
+        launch = Launcher(device, device.queue)
+        segmented_scan(given, flags, launch=launch, strategy="reduce-then-scan")
+        assert launch.launches == (1 if length <= one_lane_group else 3)
 
 
 # ------------------------------------------------------------------------------- errors
@@ -207,7 +209,8 @@ def test_mistakes(any_device: Device) -> None:
         ),
         ("out has 999 elements; it must have at least 1000", {"out": given[:999]}),
         (
-            "no strategy is called 'scan-then-propagate'; there are 'parallel', 'sequential'",
+            "no strategy is called 'scan-then-propagate'; there are 'parallel', "
+            "'reduce-then-scan', 'sequential'",
             {"strategy": "scan-then-propagate"},
         ),
         (

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from clmst.core.arguments import check_bool, check_integer
+from clmst.core.arguments import check_bool, check_integer, check_number
 from clmst.core.errors import InvalidArgumentError
 from clmst.runtime.policy import Policy
 
@@ -41,6 +41,10 @@ class EclOptions:
     edge_centric : bool
         A work-item takes an edge. Off: a vertex with all its edges (needs ``data_driven=False``:
         worklists are made of edges).
+    filter_factor : float
+        How many times as many light slots as vertices the filter aims at, 2 to 4: the factor c of
+        the paper's section 3.2, which finds 2 to 4 good. Both directions of an edge count, as in
+        its code, so 3 is its section 5.4's three, and one and a half edges a vertex.
     seed : int
         Seed of the sample of weights that sets the filter's threshold.
     samples : int
@@ -57,6 +61,7 @@ class EclOptions:
     tuples: bool = True
     data_driven: bool = True
     edge_centric: bool = True
+    filter_factor: float = 3.0
     seed: int = 0
     samples: int = 1024
 
@@ -69,6 +74,7 @@ class EclOptions:
                 "edge_centric is off but data_driven is on; worklists are made of edges, so "
                 "vertex-centric work needs data_driven=False"
             )
+        check_number("filter_factor", self.filter_factor, low=2, high=4)
         check_integer("samples", self.samples, low=1, high=MAX_SAMPLES)
         check_integer("seed", self.seed, low=0)
 

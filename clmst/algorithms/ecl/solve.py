@@ -27,11 +27,8 @@ SOURCE = "algorithms/ecl/ecl.cl"
 POPULATE_SOURCE = "algorithms/ecl/populate.cl"
 TOPOLOGY_SOURCE = "algorithms/ecl/topology.cl"
 
-# The paper's constants (section 3.2): filtering starts at this average degree, ...
+# The paper's constant (section 3.2): filtering starts at this average degree.
 FILTER_DEGREE = 4.0
-# ... and aims at this many times as many light edges as there are vertices: three times (section
-# 5.4) when the two directions of an edge count apart, which is how its code counts.
-FILTER_TARGET = 1.5
 
 _MAX_KEY = 2**32 - 1
 # Every round at least halves the sets that still have an edge, so a pass has at most 32 rounds
@@ -109,13 +106,14 @@ class _EclRun:
     def weight_ranges(self) -> list[tuple[int, int]]:
         """Return the ranges of leading key words that the passes take: all, or light and heavy.
 
-        The threshold is the key that about ``FILTER_TARGET * n`` edges do not exceed, by a sample.
+        The threshold is the key that about ``filter_factor * n / 2`` edges do not exceed, by a
+        sample.
         """
         everything = [(0, _MAX_KEY)]
         graph, options = self.graph, self.options
         if not options.filter or graph.average_degree < FILTER_DEGREE:
             return everything
-        part = FILTER_TARGET * graph.n_vertices / graph.edge_bound
+        part = options.filter_factor / 2 * graph.n_vertices / graph.edge_bound
         if part >= 1:
             return everything
         ends = ends_of([part], options.samples)

@@ -86,7 +86,7 @@ def defines(*, lanes: int, rows_rise: bool) -> dict[str, int]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Growth:
+class Growth:
     """How the trees of a level were grown: at most `gamma` vertices each, by workers of `lanes`."""
 
     n: int
@@ -100,14 +100,14 @@ class _PmaRun:
     """One solve, and the statistics of its levels."""
 
     def __init__(self, steps: Contraction, options: PmaOptions) -> None:
-        self.steps, self.launch, self.options = steps, steps.launch, options
+        self.steps, self.options = steps, options
         self.most_lanes = lanes_for(steps.device.capabilities, steps.device.policy)
         if options.workers == "lanes" and self.most_lanes == 1:
             raise InvalidArgumentError(
                 f"workers is 'lanes'; {steps.device.description} has no lanes that combine, or "
                 "work-groups of one work-item"
             )
-        self.history: list[_Growth] = []
+        self.history: list[Growth] = []
 
     def stats(self) -> dict[str, Any]:
         return {
@@ -136,7 +136,7 @@ class _PmaRun:
         """Grow trees, and contract them; None if no edge remains."""
         growth = self._plan(level)
         self.history.append(growth)
-        following = self.steps.contract(level, self._grow_trees(level, growth))
+        following = self.steps.contract(level, grow_trees(self.steps, level, growth)[1])
         if following is None:
             return None
         rise = self.options.variant != "min"
@@ -145,14 +145,14 @@ class _PmaRun:
         following = self.steps.remove_duplicates(following)
         return self.steps.sort_rows(following, by_rank=True) if rise else following
 
-    def _plan(self, level: Level) -> _Growth:
+    def _plan(self, level: Level) -> Growth:
         gamma = self.options.gamma
         if gamma is None:
             gamma = chosen_gamma(level.n, level.entries, self.steps.device)
         is_first, degree = not self.history, level.entries / level.n
         workers, variant = self.options.workers, self.options.variant
         by_lanes = workers == "lanes" or (workers == "auto" and degree >= _LONG_ROWS)
-        return _Growth(
+        return Growth(
             n=level.n,
             entries=level.entries,
             gamma=max(min(int(gamma), level.n), LEAST_GAMMA),
@@ -160,27 +160,28 @@ class _PmaRun:
             rows_rise=variant == "sort" or (variant == "hybrid" and not is_first),
         )
 
-    def _grow_trees(self, level: Level, growth: _Growth) -> DeviceArray:
-        """Algorithm 2, by n / gamma workers. Return every vertex's choice."""
-        launch, new, n = self.launch, self.steps.new, level.n
-        program = self.steps.device.program(
-            SOURCE, **defines(lanes=growth.lanes, rows_rise=growth.rows_rise)
-        )
-        rows, edges = new(2 * n, np.uint32), new(level.entries, PAIR)
-        with launch.phase("list rows"):
-            launch.fill(rows.memory, 0, 2 * n)
-            launch.for_each(
-                program, "pma_list_rows", level.entries, level.pairs, level.ranks, rows,
-                edges, level.entries, level.bits,
-            )  # fmt: skip
-        n_workers = max(n // growth.gamma, 1)
-        owners, chosen = new(n, np.uint32), new(n, PAIR)
-        members = new(n_workers * growth.gamma, PAIR)  # a vertex and a position each
-        with launch.phase("grow trees"):
-            launch.fill(owners.memory, _NO_OWNER, n)
-            at_once = program.work_group_size // growth.lanes
-            launch.enqueue(
-                program, "pma_grow_trees", launch.groups_for(-(-n_workers // at_once)),
-                rows, edges, owners, members, chosen, n, n_workers, growth.gamma,
-            )  # fmt: skip
-        return chosen
+
+def grow_trees(steps: Contraction, level: Level, growth: Growth) -> tuple[DeviceArray, DeviceArray]:
+    """Algorithm 2, by n / gamma workers. Return the root of every vertex's tree, and its choice."""
+    launch, new, n = steps.launch, steps.new, level.n
+    program = steps.device.program(
+        SOURCE, **defines(lanes=growth.lanes, rows_rise=growth.rows_rise)
+    )
+    rows, edges = new(2 * n, np.uint32), new(level.entries, PAIR)
+    with launch.phase("list rows"):
+        launch.fill(rows.memory, 0, 2 * n)
+        launch.for_each(
+            program, "pma_list_rows", level.entries, level.pairs, level.ranks, rows,
+            edges, level.entries, level.bits,
+        )  # fmt: skip
+    n_workers = max(n // growth.gamma, 1)
+    owners, chosen = new(n, np.uint32), new(n, PAIR)
+    members = new(n_workers * growth.gamma, PAIR)  # a vertex and a position each
+    with launch.phase("grow trees"):
+        launch.fill(owners.memory, _NO_OWNER, n)
+        at_once = program.work_group_size // growth.lanes
+        launch.enqueue(
+            program, "pma_grow_trees", launch.groups_for(-(-n_workers // at_once)),
+            rows, edges, owners, members, chosen, n, n_workers, growth.gamma,
+        )  # fmt: skip
+    return owners, chosen

@@ -22,15 +22,17 @@ _SEED = 11
 _CORE = 64  # the first vertices join one another at random, lest the very first be all copies' end
 _MOST_DRAWS = 300  # of one vertex
 _NEARBY = 64  # vertices that are found one after another lie on the same routes
-_QUARTER = np.uint64(4)  # of the sixteen values of four bits
+_QUARTER = 4  # of the sixteen values of four bits
 
 
-def preferential(*, n: int, edges_per_vertex: int, second_may_fail: bool = False) -> Graph:
+def preferential(
+    *, n: int, edges_per_vertex: int, second_may_fail: bool = False, anyone: int = _QUARTER
+) -> Graph:
     """Join vertices 1, 2, ... to earlier ones, one edge after another.
 
-    Three edges in four end where a random end of all edges before does; the others, and the very
-    first, at any earlier vertex. Loops and duplicates go. With `second_may_fail` a vertex makes its
-    second draw only on a hash's toss of a coin.
+    Most edges end where a random end of all edges before does; `anyone` in sixteen, and the very
+    first, at any earlier vertex: the more, the smaller are hubs. Loops and duplicates go. With
+    `second_may_fail` a vertex makes its second draw only on a hash's toss of a coin.
     """
     # Vertex 0 does not draw, so draws are counted from the first of vertex 1.
     hashes = _hashes(edges_per_vertex, n * edges_per_vertex)
@@ -39,7 +41,7 @@ def preferential(*, n: int, edges_per_vertex: int, second_may_fail: bool = False
         fails = (hashes >> np.uint64(40)) & np.uint64(1) == np.uint64(1)
         fails &= np.arange(hashes.size) % edges_per_vertex == 1
         hashes, owners = hashes[~fails], owners[~fails]
-    joined = _attached_vertices(hashes, owners)
+    joined = _attached_vertices(hashes, owners, np.uint64(anyone))
     del hashes
     return graph_of_edges(n, draws_of(owners, joined))
 
@@ -51,13 +53,15 @@ def _hashes(start: int, stop: int) -> Words:
     return hashes
 
 
-def _attached_vertices(hashes: Words, owners: Array) -> npt.NDArray[np.uint32]:
+def _attached_vertices(
+    hashes: Words, owners: Array, sixteenths: np.uint64
+) -> npt.NDArray[np.uint32]:
     """Return the vertex that each edge joins its owner to."""
     ends = np.empty(hashes.size, np.int64)
 
     def fill(block: slice) -> None:
         words, numbers = hashes[block], np.arange(block.start, block.stop, dtype=np.uint64)
-        anyone = words >> np.uint64(60) < _QUARTER
+        anyone = words >> np.uint64(60) < sixteenths
         if block.start == 0:
             anyone[0] = True  # there is no edge before to take an end of
         fresh = (next_words(words + np.uint64(1)) % owners[block]).astype(np.int64)

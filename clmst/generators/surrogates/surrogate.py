@@ -26,7 +26,7 @@ class SurrogateGraph:
     ----------
     name : str
     stands_for : str
-        The paper's name of the graph.
+        The paper's name of the graph; empty for members of families, which stand for none.
     n_vertices : int
     n_slots : int
         Stored edges, both directions counted; the most there can be where not `is_exact`.

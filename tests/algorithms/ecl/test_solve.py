@@ -182,6 +182,19 @@ def test_sample_never_changes_the_forest(device: Device, samples: int) -> None:
         assert_same_forest(solve(crowd("u1", 8), device, options), expected)
 
 
+def test_filter_aims_at_its_factor(any_device: Device) -> None:
+    """Of many samples, the light edges are as many as the factor says, half of it a vertex."""
+    graph = clmst.generate("random", n=4000, average_degree=32.0, weights="float")
+    expected = clmst.kruskal(graph)
+    for factor in (2, 3.0, 4):
+        forest = solve(graph, any_device, EclOptions(filter_factor=factor, samples=50_000))
+        assert forest.stats["worklist_sizes"][0][0] == pytest.approx(factor / 2 * 4000, rel=0.05)
+        assert_same_forest(forest, expected)
+    for wrong in (1.9, 4.1, float("nan"), "3", True):
+        with pytest.raises(clmst.InvalidArgumentError, match="filter_factor is"):
+            EclOptions(filter_factor=wrong)  # type: ignore[arg-type]
+
+
 def test_filter_leaves_sparse_graphs_alone(any_device: Device) -> None:
     """Below degree 4 there is one phase, from there on there are two."""
     rng = np.random.default_rng(2)

@@ -251,3 +251,21 @@ def test_no_dense_part_at_all(devices: list[Device]) -> None:
     assert plan_of(devices, graph, "cores", dear).strategy == "alone"
     assert plan_of(devices, Graph.from_edges([], []), "cores", [GPU, GPU]).strategy == "alone"
     assert plan_of(devices, graph, "alone", [CPU, GPU]).device is devices[1]
+
+
+@every_device_set("two")
+def test_half_of_all_pairs_are_dense_for_who_wants_cores(devices: list[Device]) -> None:
+    """The paper's rule, where the model expects no gain of a matrix; "auto" goes by the model."""
+    dear = [replace(GPU, cell_ns=1e3 * GPU.edge_ns)] * 2
+    for density, size, strategy in ((0.6, 256, "cores"), (0.4, 256, "alone"), (0.9, 200, "alone")):
+        graph = clmst.generate(
+            "clustered", n=1500, clusters=2, cluster_size=size, density=density, edge_factor=1
+        )
+        plan = plan_of(devices, graph, "cores", dear)
+        assert plan.strategy == strategy
+        assert plan_of(devices, graph, "auto", dear).strategy != "cores"
+    dense = [one for one in plan_of(
+        devices, clmst.generate("clustered", n=1500, clusters=2, cluster_size=256), "cores", dear
+    ).assignments if one.algorithm == "dense"]  # fmt: skip
+    assert len(dense) == 1
+    assert dense[0].parts[0].graph.n_vertices >= 256

@@ -1,0 +1,96 @@
+"""ECL-MST's studies of its filter, and how close the surrogates are to its inputs.
+
+    python -m benchmarks ecl factors [GRAPH ...]
+    python -m benchmarks ecl inputs [GRAPH ...]
+
+``factors`` times `ecl` by the factor c of the filter (SC '23, section 3.2: 2 to 4 work well), and
+without the filter. ``inputs`` is the paper's Table 2 with the surrogates' own numbers beside it. A
+GRAPH is a surrogate graph by name, or a file.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+import numpy as np
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
+
+import clmst
+from benchmarks.agreement import Agreement
+from benchmarks.repeated import load
+from benchmarks.runner import Cases, Row, Rows, Run, case, graphs_argument
+from benchmarks.studies import ways_of
+
+FACTORS = (2, 2.5, 3, 3.5, 4)
+GRAPHS = ("rmat16", "cit", "amazon", "copapers")
+
+TITLES = ("slots", "vertices", "components", "d-avg", "d-max")
+# Table 2 of the paper: its slots ("edges"), vertices, components, average and greatest degree.
+TABLE_2: dict[str, tuple[int, int, int, float, int]] = {
+    "internet": (387_240, 124_651, 1, 3.1, 151),
+    "road_ny": (730_100, 264_346, 1, 2.8, 8),
+    "rmat16": (967_866, 65_536, 3_900, 14.8, 569),
+    "cit": (2_313_294, 268_495, 1, 8.6, 1_318),
+    "grid20": (4_190_208, 1_048_576, 1, 4.0, 4),
+    "amazon": (4_886_816, 403_394, 7, 12.1, 2_752),
+    "skitter": (22_190_596, 1_696_415, 756, 13.1, 35_455),
+    "in2004": (27_182_946, 1_382_908, 134, 19.7, 21_869),
+    "patents": (33_037_894, 3_774_768, 3_627, 8.8, 793),
+    "copapers": (30_491_458, 540_486, 1, 56.4, 3_299),
+    "road_usa": (57_708_624, 23_947_347, 1, 2.4, 9),
+    "rmat22": (65_660_814, 4_194_304, 428_640, 15.7, 3_687),
+    "r4_23": (67_108_846, 8_388_608, 1, 8.0, 26),
+    "lj": (85_702_474, 4_847_571, 1_876, 17.7, 20_333),
+    "tri24": (100_663_202, 16_777_216, 1, 6.0, 26),
+    "road_eur": (108_109_320, 50_912_018, 1, 2.1, 13),
+    "kron21": (182_081_864, 2_097_152, 553_159, 86.8, 213_904),
+}
+
+
+@click.group(cls=Cases)
+def main() -> None:
+    """Try the factor of ECL-MST's filter; compare surrogates with its inputs."""
+
+
+@main.add_command
+@case(graphs_argument())
+def factors(run: Run, graphs: tuple[str, ...]) -> Rows:
+    """Time `ecl` by the factor c of its filter (section 3.2)."""
+    texts = (*(f"ecl filter_factor={factor:g}" for factor in FACTORS), "ecl filter=no")
+    for name in graphs or GRAPHS:
+        graph = clmst.to_device(load(name), run.device)
+        agreement = Agreement(texts[0], by="edges")
+        times = run.turns(ways_of(graph, texts), agreement.difference)
+        titles = [*(f"c = {factor:g}" for factor in FACTORS), "no filter"]
+        row: Row = {"graph": name, "degree": graph.average_degree}
+        row |= dict(zip(titles, times.values(), strict=True))
+        quickest = min(times, key=lambda text: run.of(times[text]))
+        yield row | {"quickest": titles[texts.index(quickest)]}
+        del graph
+        run.device.release_memory()
+
+
+@main.add_command
+@case(graphs_argument())
+def inputs(run: Run, graphs: tuple[str, ...]) -> Rows:
+    """Put the surrogates' numbers beside the paper's (Table 2)."""
+    del run
+    for name in graphs or tuple(TABLE_2):
+        stated, found = TABLE_2.get(name.removesuffix("-close"), ("",) * 5), facts_of(load(name))
+        row: Row = {"graph": name}
+        for title, theirs, ours in zip(TITLES, stated, found, strict=True):
+            row |= {f"{title}, paper": theirs, f"{title}, ours": ours}
+        yield row
+
+
+def facts_of(graph: clmst.Graph) -> tuple[Any, ...]:
+    """Return slots, vertices, components, average and greatest degree of a symmetric graph."""
+    n, degrees = graph.n_vertices, np.diff(graph.indptr.astype(np.int64))
+    ones = np.ones(graph.n_slots, np.int8)
+    matrix = sparse.csr_array(
+        (ones, graph.indices.view(np.int32), graph.indptr.view(np.int32)), shape=(n, n)
+    )
+    count = int(connected_components(matrix, directed=False)[0])
+    return graph.n_slots, n, count, round(graph.n_slots / max(n, 1), 1), int(degrees.max(initial=0))

@@ -1,0 +1,249 @@
+"""Algorithms over sizes and degrees of generated graphs, and over road maps.
+
+    python -m benchmarks studies sizes [--family random] [--vertices 1000000] [--degree 12]
+    python -m benchmarks studies degrees [--algorithm boruvka] [--algorithm "pma variant=min"]
+    python -m benchmarks studies roads [--share 0.1]
+
+``sizes`` and ``degrees`` are the panels of Figure 13 of Vineet et al. (HPG '09) and of Figures 5
+and 6 of Nobari et al. (PPoPP '12): uniform random graphs, recursive matrices, SSCA#2's cliques and
+rewired rings. ``roads`` are the road maps of both papers' Tables 1, with the times that these
+state: real files where they are (`clmst.bench.inputs.real_file`), else surrogates of their sizes.
+An algorithm has its options behind it. Graphs are resident, forests stay on the device, and all
+must be that of the first algorithm; Kruskal's algorithm, by SciPy on one core of the host, is timed
+once where ``--kruskal`` asks for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from operator import itemgetter
+from pathlib import Path
+from statistics import median
+from typing import Any, TypeAlias
+
+import click
+
+import clmst
+from benchmarks.agreement import Agreement
+from benchmarks.runner import Cases, Row, Rows, Run, Way, case
+from benchmarks.strategies import KRUSKAL, kruskal_ms
+from clmst import DeviceGraph, Graph
+from clmst.algorithms.option_texts import read, texts_with
+from clmst.bench.canvas import GRID, legend_below, panels, plain_ticks, style
+from clmst.bench.inputs import real_file
+from clmst.generators import generate
+
+Make: TypeAlias = Callable[[], Graph]
+
+_LEAST = 1000  # vertices, however small the share
+BETWEEN = 0.5  # SSCA#2's chance of an edge to the next clique, which makes a degree of about 2
+
+# DIMACS's name, vertices and edges in thousands, and ms: Vineet et al.'s GPU and CPU; Nobari et
+# al.'s HybridPMA, Vineet, and Kruskal on a CPU. All are Tables 1.
+ROADS: Mapping[str, tuple[str, int, int, tuple[Any, ...]]] = {
+    "New York": ("USA-road-d.NY", 264, 733, (39, 780, 18, 29, 216)),
+    "San Francisco": ("USA-road-d.BAY", 321, 800, (57, 870, 19, 30, 255)),
+    "Colorado": ("USA-road-d.COL", 435, 1000, (62, 1280, 24, 38, 359)),
+    "Florida": ("USA-road-d.FLA", 1070, 2700, (101, 3840, 50, 79, 987)),
+    "Northwest USA": ("USA-road-d.NW", 1200, 2800, (124, 4290, 58, 83, 1111)),
+    "Northeast USA": ("USA-road-d.NE", 1520, 3800, (126, 6050, 80, 112, 1571)),
+    "California": ("USA-road-d.CAL", 1800, 4600, (148, 7750, 102, 137, 2003)),
+    "Great Lakes": ("USA-road-d.LKS", 2700, 6800, (204, 12300, 157, 193, 3004)),
+    "USA-East": ("USA-road-d.E", 3500, 8700, (253, 16280, 193, 242, 3944)),
+    "USA-West": ("USA-road-d.W", 6200, 15000, (412, 32050, 343, 430, 7158)),
+    "USA-Central": ("USA-road-d.CTR", 14000, 33900, ("", "", 900, "", "")),
+    "USA-Full": ("USA-road-d.USA", 23900, 57700, ("", "", 1361, "", "")),
+}
+STATED = ("Vineet, GPU", "its CPU", "HybridPMA", "Vineet there", "Kruskal there")
+
+
+def scaled(n: float, share: float) -> int:
+    """Return a share of a number of vertices, not too small."""
+    return max(round(n * share), _LEAST)
+
+
+def recursive(n: int, degree: float) -> Make:
+    """Return a maker of a recursive matrix of at least n vertices."""
+    factor = max(round(degree / 2), 1)
+    return partial(generate, "rmat", scale=(n - 1).bit_length(), edge_factor=factor)
+
+
+def cliques_apart(n: int, degree: float) -> Make:
+    """Return a maker of SSCA#2's cliques, of an average degree of 2 or more."""
+    largest = max(round(1.5 * (degree - 4 * BETWEEN)) + 1, 1)
+    return partial(generate, "ssca2", n=n, largest_clique=largest, between=BETWEEN)
+
+
+def uniform(n: int, degree: float) -> Make:
+    """Return a maker of a uniform random graph."""
+    return partial(generate, "random", n=n, average_degree=float(degree))
+
+
+def rewired(n: int, degree: float) -> Make:
+    """Return a maker of a rewired ring."""
+    return partial(generate, "watts_strogatz", n=n, neighbours=2 * round(degree / 2))
+
+
+FAMILIES: Mapping[str, Callable[[int, float], Make]] = {
+    "random": uniform,
+    "rmat": recursive,
+    "ssca2": cliques_apart,
+    "watts-strogatz": rewired,
+}
+
+
+def road(place: str, share: float) -> tuple[str, Make]:
+    """Return a road map's file, or "surrogate", and its maker; a share is of surrogates alone."""
+    name, vertices, edges, _ = ROADS[place]
+    file = real_file(name)
+    if file is not None:
+        return file.name, partial(Graph.read, file)
+    degree = edges / vertices
+    return "surrogate", partial(
+        generate, "road", n=scaled(1000 * vertices, share), average_degree=min(degree, 3.0)
+    )
+
+
+# ------------------------------------------------------------------------ measurement
+
+
+def ways_of(graph: DeviceGraph, texts: tuple[str, ...]) -> dict[str, Way]:
+    """Return the contestants that texts such as ``pma gamma=64`` mean."""
+
+    def way(algorithm: str, options: object) -> Way:
+        return lambda: clmst.minimum_spanning_forest(
+            graph, algorithm=algorithm, options=options, keep_on_device=True
+        )
+
+    return {text: way(*read(text)) for text in texts}
+
+
+def timed(run: Run, host: Graph, texts: tuple[str, ...], *, kruskal: bool) -> Row:
+    """Return the sizes of a graph and the times of algorithms on it."""
+    graph = clmst.to_device(host.symmetrised(), run.device)
+    agreement = Agreement(texts[0], by="edges")
+    times = run.turns(ways_of(graph, texts), agreement.difference)
+    if kruskal and agreement.forest is not None:
+        times[KRUSKAL] = [kruskal_ms(host, agreement.forest)]
+    sizes = {"vertices": graph.n_vertices, "edges": graph.n_slots // 2}
+    del graph
+    run.device.release_memory()
+    return sizes | times
+
+
+def _over(
+    run: Run, families: tuple[str, ...], sizes: tuple[int, ...], degrees: tuple[float, ...],
+    texts: tuple[str, ...], *, kruskal: bool,
+) -> Iterator[Row]:  # fmt: skip
+    for family in families:
+        for n in sizes:
+            for degree in degrees:
+                row: Row = {"family": family, "degree": float(degree)}
+                yield row | timed(run, FAMILIES[family](n, degree)(), texts, kruskal=kruskal)
+
+
+def _texts(_context: object, _parameter: object, texts: tuple[str, ...]) -> tuple[str, ...]:
+    try:
+        return texts_with(texts, ())
+    except clmst.InvalidArgumentError as error:
+        raise click.BadParameter(str(error)) from error
+
+
+ALGORITHMS_OPTION = click.option(
+    "--algorithm", "texts", multiple=True, callback=_texts,
+    default=("boruvka", "pma variant=min", "pma", "pma variant=hybrid", "auto"),
+    show_default=True, help='Again for more; with options as in "pma gamma=64".',
+)  # fmt: skip
+KRUSKAL_OPTION = click.option("--kruskal", is_flag=True, help="Time Kruskal's algorithm, too.")
+FAMILY = click.option(
+    "--family", "families", type=click.Choice(tuple(FAMILIES)), multiple=True,
+    default=tuple(FAMILIES), show_default=True, help="Of graphs; again for more.",
+)  # fmt: skip
+
+
+def _numbers(name: str, default: tuple[float, ...], kind: Any, text: str) -> Any:
+    plural = {"--degree": "degrees"}.get(name, name.strip("-"))
+    return click.option(
+        name, plural, type=kind, multiple=True, default=default, show_default=True, help=text
+    )
+
+
+def draw(rows: Sequence[Row], path: Path, device: str, *, over: str) -> None:
+    """Draw times over a heading, a panel a family."""
+    families = list(dict.fromkeys(row["family"] for row in rows))
+    names = [name for name, cell in rows[0].items() if isinstance(cell, list)]
+    size, title = (3.3 * len(families) + 1, 4.4), f"Time by {over}, {device}"
+    with panels(path, len(families), size, title=title, share_y=True) as axes:
+        for panel, family in zip(axes, families, strict=True):
+            here = sorted((row for row in rows if row["family"] == family), key=itemgetter(over))
+            for number, name in enumerate(names):
+                medians = [median(row[name]) for row in here]
+                look = {"label": name, "markersize": 5, **style(number)}
+                panel.plot([row[over] for row in here], medians, **look)
+            panel.set(title=family, xlabel=over, yscale="log")
+            plain_ticks(panel.yaxis, (1, 2, 5))
+            panel.grid(**GRID)
+        axes[0].set_ylabel("milliseconds")
+        legend_below(axes[0], columns=len(names))
+
+
+@click.group(cls=Cases)
+def main() -> None:
+    """Time algorithms over sizes, degrees and road maps."""
+
+
+@main.add_command
+@case(
+    FAMILY, ALGORITHMS_OPTION, KRUSKAL_OPTION,
+    _numbers(
+        "--vertices", tuple(k * 1_000_000 for k in range(1, 6)), click.IntRange(16),
+        "Sizes; those of recursive matrices are the next powers of two.",
+    ),
+    _numbers("--degree", (12.0,), click.FloatRange(2), "Average degrees."),
+    draw=partial(draw, over="vertices"),
+)  # fmt: skip
+def sizes(
+    run: Run, *, families: tuple[str, ...], vertices: tuple[int, ...],
+    degrees: tuple[float, ...], texts: tuple[str, ...], kruskal: bool,
+) -> Rows:  # fmt: skip
+    """Time graphs of growing size (HPG '09, Figure 13 a, c, e; PPoPP '12, Figure 6)."""
+    return _over(run, families, vertices, degrees, texts, kruskal=kruskal)
+
+
+@main.add_command
+@case(
+    FAMILY, ALGORITHMS_OPTION, KRUSKAL_OPTION,
+    _numbers("--vertices", (1_000_000,), click.IntRange(16), "Sizes."),
+    _numbers("--degree", (4, 8, 12, 16, 24, 32), click.FloatRange(2), "Average degrees."),
+    draw=partial(draw, over="degree"),
+)  # fmt: skip
+def degrees(
+    run: Run, *, families: tuple[str, ...], vertices: tuple[int, ...],
+    degrees: tuple[float, ...], texts: tuple[str, ...], kruskal: bool,
+) -> Rows:  # fmt: skip
+    """Time graphs of growing degree (HPG '09, Figure 13 b, d, f; PPoPP '12, Figure 5)."""
+    return _over(run, families, vertices, degrees, texts, kruskal=kruskal)
+
+
+@main.add_command
+@case(
+    ALGORITHMS_OPTION, KRUSKAL_OPTION,
+    click.option(
+        "--share", default=1.0, type=click.FloatRange(0, 1, min_open=True),
+        help="Of the vertices of surrogates.",
+    ),
+    click.option(
+        "--place", "places", type=click.Choice(tuple(ROADS)), multiple=True, default=tuple(ROADS),
+        help="Of all; again for more.",
+    ),
+)  # fmt: skip
+def roads(
+    run: Run, share: float, places: tuple[str, ...], texts: tuple[str, ...], *, kruskal: bool
+) -> Rows:
+    """Time road maps beside the times of both papers' Tables 1."""
+    for place in places:
+        source, make = road(place, share)
+        row: Row = {"road map": place, "from": source}
+        row |= timed(run, make(), texts, kruskal=kruskal)
+        yield row | dict(zip(STATED, ROADS[place][3], strict=True))

@@ -1,0 +1,154 @@
+"""Options of algorithms as text, as on a command line: ``gamma=64``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields, is_dataclass, replace
+from types import NoneType
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+from clmst.algorithms import choosing
+from clmst.algorithms.registry import ALGORITHMS
+from clmst.core.arguments import from_text
+from clmst.core.errors import InvalidArgumentError
+
+
+def option_names(name: str) -> tuple[str, ...]:
+    """Return the names of all options of an algorithm, those within another as ``prim.queue``."""
+    return () if name == "auto" else (*_kinds(ALGORITHMS[name].options_class),)
+
+
+def with_options(name: str, options: object, texts: Iterable[str]) -> object:
+    """Return options of an algorithm, changed as texts such as ``gamma=64`` say.
+
+    A value is checked as the class of the options checks it; "none" is None where that is legal.
+
+    Raises
+    ------
+    InvalidArgumentError
+        A text has no "=", names no option of the algorithm, or is given a value that it must not
+        have; or the algorithm is "auto", which takes no options by text.
+    """
+    values = dict(map(_halves, texts))
+    if not values:
+        return options
+    if name == "auto":
+        raise InvalidArgumentError(
+            f"{next(iter(values))} is an option of an algorithm, but the algorithm is 'auto'; name "
+            "the one that shall take it"
+        )
+    kind = ALGORITHMS[name].options_class
+    for option in values:
+        _check_option(option, [name])
+    return _changed(kind() if options is None else options, values)
+
+
+def read(text: str) -> tuple[str, object]:
+    """Return the algorithm and the options that a text such as ``pma gamma=64`` means, or raise."""
+    name, *texts = text.split() or [""]
+    name, options = choosing.named(name, None)
+    return name, with_options(name, options, texts)
+
+
+def texts_with(algorithms: Iterable[str], texts: Sequence[str]) -> tuple[str, ...]:
+    """Return texts as :func:`write` writes them, each once; further options go to who has them.
+
+    An algorithm's own options go before.
+
+    Raises
+    ------
+    InvalidArgumentError
+        None of the algorithms has one of the options, or as :func:`read`.
+    """
+    split = [text.split() or [""] for text in algorithms]
+    known = [option_names(choosing.named(name, None)[0]) for name, *_ in split]
+    options = [_halves(text)[0] for text in texts]
+    for option in options:
+        _check_option(option, [read(name)[0] for name, *_ in split])
+    found = []
+    for (name, *own), names in zip(split, known, strict=True):
+        more = [text for text, option in zip(texts, options, strict=True) if option in names]
+        found.append(write(*read(" ".join([name, *more, *own]))))
+    return tuple(dict.fromkeys(found))
+
+
+def write(name: str, options: object) -> str:
+    """Return the text that :func:`read` takes for an algorithm and its options."""
+    if options is None:
+        return name
+    usual = _values(type(options)())
+    given = [f"{key}={_text(v)}" for key, v in _values(options).items() if v != usual[key]]
+    return " ".join([name, *given])
+
+
+def _check_option(option: str, algorithms: Sequence[str]) -> None:
+    """Raise unless one of the algorithms has an option of that name; the error lists all."""
+    known = {name: option_names(name) for name in algorithms}
+    if not any(option in names for names in known.values()):
+        offers = "; ".join(
+            f"{name} takes {', '.join(names) or 'none'}" for name, names in known.items()
+        )
+        raise InvalidArgumentError(f"there is no option {option!r}; {offers}")
+
+
+def _halves(text: str) -> tuple[str, str]:
+    option, equals, value = text.partition("=")
+    if not equals or not option:
+        raise InvalidArgumentError(f"an option is {text!r}; it must be NAME=VALUE")
+    return option.strip().replace("-", "_"), value.strip()
+
+
+def _kinds(options: type[Any]) -> Mapping[str, Any]:
+    """Return the types of options by name; those of a nested class behind its name and a dot."""
+    found: dict[str, Any] = {}
+    for name, kind in get_type_hints(options).items():
+        if is_dataclass(kind):
+            nested = _kinds(kind)  # type: ignore[arg-type]
+            found |= {f"{name}.{inner}": of for inner, of in nested.items()}
+        else:
+            found[name] = kind
+    return found
+
+
+def _values(options: Any) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for field in fields(options):
+        value = getattr(options, field.name)
+        if is_dataclass(value):
+            found |= {f"{field.name}.{inner}": of for inner, of in _values(value).items()}
+        else:
+            found[field.name] = value
+    return found
+
+
+def _changed(options: Any, texts: Mapping[str, str]) -> Any:
+    kinds, values = _kinds(type(options)), dict[str, Any]()
+    nested: dict[str, dict[str, str]] = {}
+    for option, text in texts.items():
+        outer, dot, inner = option.partition(".")
+        if dot:
+            nested.setdefault(outer, {})[inner] = text
+        else:
+            values[option] = _value(text, kinds[option])
+    for outer, inner_texts in nested.items():
+        values[outer] = _changed(getattr(options, outer), inner_texts)
+    return replace(options, **values)
+
+
+def _value(text: str, kind: Any) -> Any:
+    """Return what a text means; if nothing, the text itself, which the class will refuse."""
+    kinds = get_args(kind)
+    if NoneType in kinds:
+        if text.lower() == "none":
+            return None
+        (kind,) = (one for one in kinds if one is not NoneType)
+    if get_origin(kind) is Literal:
+        return text
+    try:
+        return from_text(text, kind)
+    except ValueError:
+        return text
+
+
+def _text(value: Any) -> str:
+    return ",".join(map(str, value)) if isinstance(value, tuple) else str(value).lower()
