@@ -4,7 +4,7 @@
 // In every kernel:
 //   quirk: pocl-conditional-barrier    no `if (...) barrier`, no return before a barrier
 //   quirk: pocl-local-pointer          pointers to local memory go in a struct, or to one call only
-//   quirk: pocl-unused-local-array     no local array that is not used
+//   quirk: pocl-unused-local-array     no local array that is not used, none that a constant decides on
 //   quirk: llvm-local-structs          local memory holds vectors, no structs
 //   quirk: oclgrind-struct-by-value    a struct is returned through a pointer
 //   quirk: intel-wide-elements         elements of 32 bytes and more build slowly with sub-groups

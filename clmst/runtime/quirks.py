@@ -50,10 +50,12 @@ QUIRKS = (
     Quirk(
         "pocl-unused-local-array",
         "PoCL 6.0",
-        "a kernel with an unused local array, built without optimisation, ends the process by a "
-        'failed assertion (`isAutomaticLocal`, "isGVarUsedByFunction")',
+        "a kernel with an unused local array, or a local variable that only a branch on a constant "
+        "uses, built without optimisation, ends the process by a failed assertion "
+        '(`isAutomaticLocal`, "isGVarUsedByFunction")',
         "there is none",
-        test="tests/offline/test_compile.py::test_front_end_takes_the_shape_of_a_cpu",
+        test="tests/offline/test_local_memory.py::"
+        "test_no_branch_on_a_constant_is_all_that_uses_local_memory",
     ),
     Quirk(
         "pocl-lanes-apart",
