@@ -14,7 +14,7 @@ import os
 import sys
 import sysconfig
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -38,31 +38,55 @@ def find_driver() -> Path | None:
 
 
 @contextmanager
-def offered_to_loader() -> Iterator[None]:
-    """Let the OpenCL loader find the embedded driver beside the system's inside the ``with``."""
-    driver = find_driver()
-    if driver is None or VENDORS_VARIABLE in os.environ:
+def offered_to_loader(without: Collection[Path] = ()) -> Iterator[None]:
+    """Let the OpenCL loader find the embedded driver beside the system's inside the ``with``.
+
+    But for those that `without` names, of the system's or of the user's choice.
+    """
+    driver = None if VENDORS_VARIABLE in os.environ else find_driver()
+    if driver is not None and not _loads_needed(driver.parent):
+        driver = None
+    if driver is None and not without:
         yield
         return
-    try:
-        for name in _NEEDED:
-            ctypes.CDLL(str(driver.parent / name), mode=ctypes.RTLD_GLOBAL)
-    except OSError:
-        yield  # the libraries do not load on this system: the driver would not either
-        return
-    with tempfile.TemporaryDirectory(prefix="clmst-icd-") as folder:
-        for icd in _installed_icds():
-            (Path(folder) / icd.name).symlink_to(icd)
-        (Path(folder) / "clmst-embedded.icd").write_text(f"{driver}\n")
-        os.environ[VENDORS_VARIABLE] = folder
+    before = os.environ.get(VENDORS_VARIABLE)
+    with folder_of_icds(path for path in installed_icds() if path not in without) as folder:
+        if driver is not None:
+            (folder / "clmst-embedded.icd").write_text(f"{driver}\n")
+        os.environ[VENDORS_VARIABLE] = str(folder)
         try:
             yield
         finally:
-            del os.environ[VENDORS_VARIABLE]
+            if before is None:
+                del os.environ[VENDORS_VARIABLE]
+            else:
+                os.environ[VENDORS_VARIABLE] = before
 
 
-def _installed_icds() -> list[Path]:
-    """Return the .icd files that the loader would have read by itself."""
+def _loads_needed(folder: Path) -> bool:
+    """Load what the driver links to; return False if it does not load: nor would the driver."""
+    try:
+        for name in _NEEDED:
+            ctypes.CDLL(str(folder / name), mode=ctypes.RTLD_GLOBAL)
+    except OSError:
+        return False
+    return True
+
+
+@contextmanager
+def folder_of_icds(paths: Iterable[Path]) -> Iterator[Path]:
+    """Yield a folder with some .icd files, to which the loader can be led."""
+    with tempfile.TemporaryDirectory(prefix="clmst-icd-") as folder:
+        for path in paths:
+            (Path(folder) / path.name).symlink_to(path)
+        yield Path(folder)
+
+
+def installed_icds() -> list[Path]:
+    """Return the .icd files that the loader reads by itself, or that the user leads it to."""
+    if (chosen := os.environ.get(VENDORS_VARIABLE)) is not None:
+        path = Path(chosen)
+        return [path] if path.is_file() else sorted(path.glob("*.icd"))
     icds = {path.name: path for path in sorted(_SYSTEM_VENDORS.glob("*.icd"))}
     wheels = Path(sysconfig.get_path("platlib")) / "pyopencl" / ".libs"
     return [*icds.values(), *(p for p in sorted(wheels.glob("*.icd")) if p.name not in icds)]
