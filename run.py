@@ -10,6 +10,9 @@
                             for each interpreter; then all examples and commands of the README and
                             the pages
     python3 run.py lowest   install the lowest version of every package into .venv-lowest
+    python3 run.py implementations [NAME ...] [--minutes M] [--quick] [--write]
+                            other implementations of OpenCL, set up in .implementations: self-tests,
+                            contract suite and proof by volume on each (docs/portability.md)
     python3 run.py test     every check: lint, types, tests; then the tests again with the lowest
                             version of every package that pyproject.toml allows
 
@@ -266,6 +269,13 @@ def fresh(interpreters: list[str]) -> None:
             run(python, "-I", script, *pages)
 
 
+def implementations(arguments: list[str]) -> None:
+    """Run implementations of OpenCL that the machine does not have; no part of `test`."""
+    os.environ.update(SETTINGS)
+    install("dev")
+    run(BIN / "python", "-m", "tests.implementations", *arguments)
+
+
 def main(arguments: list[str]) -> None:
     """Do what the command line says."""
     if sys.version_info < (3, 11):  # noqa: UP036 - this file runs before pip could refuse
@@ -278,6 +288,8 @@ def main(arguments: list[str]) -> None:
         install_lowest()
     elif arguments[:1] == ["fresh"]:
         fresh(arguments[1:] or [sys.executable])
+    elif arguments[:1] == ["implementations"]:
+        implementations(arguments[1:])
     elif len(arguments) > 1 or arguments[:1] in (["-h"], ["--help"]):
         print(__doc__)
     else:
