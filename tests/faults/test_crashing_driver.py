@@ -60,7 +60,7 @@ def test_next_device_answers(users: Users) -> None:
         found = users.run(mock)
         assert all(used.platform not in device for _, device in found.values())
     else:
-        assert len(mock.deaths()) == 1
+        assert len(mock.deaths()) == 2  # as it is, and without 64-bit atomics
         shutil.rmtree(users.folder / "cache" / "clmst" / "trust")
     everywhere = users.mock(builds="trial")
     with users.start(everywhere, AUTO) as process:
