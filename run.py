@@ -18,6 +18,9 @@
     python3 run.py release  the same, and whether changelog and fragments are ready for an upload
     python3 run.py lint     ruff, clang-format, mypy, and the workflows against their schema
     python3 run.py lowest   install the lowest version of every package into .venv-lowest
+    python3 run.py implementations [NAME ...] [--minutes M] [--quick] [--write]
+                            other implementations of OpenCL, set up in .implementations: self-tests,
+                            contract suite and proof by volume on each (docs/portability.md)
     python3 run.py test     every check: lint, types, tests; then the tests again with the lowest
                             version of every package that pyproject.toml allows
 
@@ -363,6 +366,13 @@ def release() -> None:
     print(f"ready: tag v{version()}, and upload dist/*")
 
 
+def implementations(arguments: list[str]) -> None:
+    """Run implementations of OpenCL that the machine does not have; no part of `test`."""
+    os.environ.update(SETTINGS)
+    install("dev")
+    run(BIN / "python", "-m", "tests.implementations", *arguments)
+
+
 JOBS = {
     "test": test, "check": check, "lint": lint_all, "lowest": install_lowest, "first": first,
     "build": build, "release": release, "changelog": assemble_changelog,
@@ -377,6 +387,8 @@ def main(arguments: list[str]) -> None:
         JOBS[arguments[0]]()
     elif arguments[:1] == ["fresh"]:
         fresh(arguments[1:] or [sys.executable])
+    elif arguments[:1] == ["implementations"]:
+        implementations(arguments[1:])
     elif len(arguments) > 1 or arguments[:1] in (["-h"], ["--help"]):
         print(__doc__)
     else:

@@ -4,9 +4,11 @@
 // In every kernel:
 //   quirk: pocl-conditional-barrier    no `if (...) barrier`, no return before a barrier
 //   quirk: pocl-local-pointer          pointers to local memory go in a struct, or to one call only
-//   quirk: pocl-unused-local-array     no local array that is not used
+//   quirk: pocl-unused-local-array     no local array that is not used, none that a constant decides on
 //   quirk: llvm-local-structs          local memory holds vectors, no structs
 //   quirk: oclgrind-struct-by-value    a struct is returned through a pointer
+//   quirk: adreno-constant-registers   the size of a work-group is WG_SIZE, no get_local_size
+//   quirk: xe-endless-kernel           each wait for another work-group ends after so many looks
 //   quirk: intel-wide-elements         elements of 32 bytes and more build slowly with sub-groups
 //
 // In one place, named there:

@@ -49,17 +49,20 @@ def devices(tests: bool, device_name: str | None, as_json: bool) -> None:
         meant = discovery.matching([one.device for one in listings], device_name)
     shown = [one for one in listings if one.device in meant]
     if as_json:
-        print_json([_entry(listing) for listing in shown])
+        print_json([_entry(one) for one in shown] + _left_out())
     elif shown:
         console().print(_table(shown))
-    if not any(listing.chosen for listing in listings) or not shown:
+    if not as_json:
+        _tell_left_out()
+    if not any(one.chosen for one in listings) or not shown:
         discovery.get_device(device_name)  # raises the error that says what to do
 
 
 def _test(device_name: str | None, *, as_json: bool) -> None:
     """Test every family on the chosen devices, and show the outcomes."""
-    from clmst.runtime import discovery
+    from clmst.runtime import discovery, listing
 
+    listing.test_again()
     found = []
     for device in discovery.matching(discovery.enumerate_devices(), device_name):
         with Stages(quiet=as_json).stage(device.name, f"testing {device.description}"):
@@ -67,10 +70,26 @@ def _test(device_name: str | None, *, as_json: bool) -> None:
     if not found:
         discovery.get_device(device_name)  # raises the error that says what to do
     if as_json:
-        print_json([_tested_entry(device, reports) for device, reports in found])
+        print_json([_tested_entry(device, reports) for device, reports in found] + _left_out())
         return
     for device, reports in found:
         console().print(_tested_table(device, reports))
+    _tell_left_out()
+
+
+def _left_out() -> list[dict[str, Any]]:
+    """Return the drivers that are left out since the process that lists them ends, as entries."""
+    from clmst.runtime import listing
+
+    return [
+        {"name": name, "usable": False, "reason": reason, "families": []}
+        for name, reason in listing.left_out().items()
+    ]
+
+
+def _tell_left_out() -> None:
+    for one in _left_out():
+        console().print(f"{one['name']} is left out: {one['reason']}", markup=False)
 
 
 def _tested_entry(device: Device, reports: list[FamilyReport]) -> dict[str, Any]:

@@ -30,7 +30,7 @@ from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, Final
 
 from clmst.core import errors
-from clmst.runtime.kernel_family import SelfTestResult
+from clmst.runtime.kernel_family import ENDS_PROCESS, SelfTestResult
 
 if TYPE_CHECKING:
     from clmst.runtime.device import Device
@@ -116,7 +116,7 @@ class ChildProcess:
             self.end()
             raise
         status = self._process.wait()
-        return {"state": "ended", "status": status, "begun": has_begun, "words": _printable(words)}
+        return {"state": "ended", "status": status, "begun": has_begun, "words": printable(words)}
 
     def _next_line(self, until: float) -> bytes | None:
         """Return a line of the child, or None if it has ended.
@@ -197,7 +197,7 @@ class Child:
         if self._process is not None and self._process.is_running:
             return self._process, False
         self._process = None
-        if self._can_start and _may_start():
+        if self._can_start and may_start():
             try:
                 self._process = ChildProcess()
             except (OSError, ValueError, RuntimeError):  # no more processes, threads or memory
@@ -223,7 +223,7 @@ def tested(device: Device, family: KernelFamily, case: Hashable) -> SelfTestResu
     return _child.tested(request)
 
 
-def _may_start() -> bool:
+def may_start() -> bool:
     """Return whether Python is there to be started: the executable may be an application."""
     if getattr(sys, "frozen", False) or _VARIABLE in os.environ:
         return False
@@ -259,18 +259,24 @@ def _outcome(facts: Facts) -> SelfTestResult:
 
 def _outcome_of_end(status: int, words: str) -> SelfTestResult:
     """Return what it means that a child ended in a test; `words` are the last it wrote."""
-    how = f"status {status}"
-    if status < 0:
-        how = f"signal {-status}"
-        with suppress(ValueError):
-            how = signal.Signals(-status).name
-        if how not in _CRASHES:
-            reason = f"the process of its self-test was ended from outside, twice ({how})"
-            return SelfTestResult(reason, lasts=False)
+    how = ending(status)
+    if status < 0 and how not in _CRASHES:
+        reason = f"the process of its self-test was ended from outside, twice ({how})"
+        return SelfTestResult(reason, lasts=False)
     last = f": {words}" if words else ""
-    return SelfTestResult(f"its self-test ends the process ({how}){last}", lasts=True)
+    return SelfTestResult(f"{ENDS_PROCESS} ({how}){last}", lasts=True)
 
 
-def _printable(words: bytes) -> str:
+def ending(status: int) -> str:
+    """Return how a process has ended, by its status: the name of a signal, or a number."""
+    if status >= 0:
+        return f"status {status}" if status < 1 << 16 else f"status {status:#x}"  # of Windows
+    with suppress(ValueError):
+        return signal.Signals(-status).name
+    return f"signal {-status}"
+
+
+def printable(words: bytes) -> str:
+    """Return the beginning of what a process wrote, as a text of one line."""
     text = words.decode(errors="replace")[:200]
     return "".join(letter for letter in text if letter.isprintable())

@@ -15,7 +15,7 @@ from clmst.core.errors import (
     logger,
     warn_of_fallback,
 )
-from clmst.runtime import embedded, forking
+from clmst.runtime import embedded, forking, listing
 from clmst.runtime.capabilities import OPTIONAL
 from clmst.runtime.device import Device
 from clmst.runtime.handles import Queue
@@ -71,22 +71,12 @@ class Listing:
 def opencl_devices() -> list[Any]:
     """Return every ``pyopencl.Device`` of every platform, in the loader's order."""
     try:
-        import pyopencl as cl
+        import pyopencl  # noqa: F401
     except ImportError:
         return []
     forking.opening()
-    with _enumeration_lock, embedded.offered_to_loader():
-        try:
-            platforms = cl.get_platforms()
-        except cl.LogicError:  # the loader found no platform
-            return []
-    found = []
-    for platform in platforms:
-        try:
-            found += platform.get_devices()
-        except cl.Error:  # a platform without devices says so by an error
-            continue
-    return found
+    with _enumeration_lock:
+        return listing.devices()
 
 
 def has_pyopencl() -> bool:
@@ -268,8 +258,13 @@ def _from_queue(queue: Queue) -> Device:
 def _lacking() -> str:
     """Return what a machine without any device lacks."""
     if has_pyopencl():
-        return f"no OpenCL device was found; {embedded.what_to_install()}"
+        return f"no OpenCL device was found{_left_out()}; {embedded.what_to_install()}"
     return f"PyOpenCL is not installed; pip install pyopencl, and {embedded.what_to_install()}"
+
+
+def _left_out() -> str:
+    """Return the drivers that were left out in words, in brackets; empty if none was."""
+    return "".join(f" ({name} is left out: {why})" for name, why in listing.left_out().items())
 
 
 def _first_usable(name: str | None) -> Device:
@@ -279,7 +274,7 @@ def _first_usable(name: str | None) -> Device:
     meant = matching(every, name)
     if not meant:
         known = "; ".join(d.description for d in every)
-        raise InvalidArgumentError(f"no device matches {name!r}; there are: {known}")
+        raise InvalidArgumentError(f"no device matches {name!r}; there are: {known}{_left_out()}")
     for device in meant:
         if (reason := _failure(device)) is None:
             logger.debug("device %s, since %s was asked for", device.description, name or "none")

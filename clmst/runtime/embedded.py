@@ -16,7 +16,7 @@ import platform
 import sys
 import sysconfig
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -42,22 +42,28 @@ def find_driver() -> Path | None:
 
 
 @contextmanager
-def offered_to_loader() -> Iterator[None]:
-    """Let the OpenCL loader find the embedded driver beside the system's inside the ``with``."""
-    driver = None if VENDORS_VARIABLE in os.environ else _loaded_driver()
-    if VENDORS_VARIABLE in os.environ or (driver is None and not _icds_of_conda()):
+def offered_to_loader(without: Collection[Path] = ()) -> Iterator[None]:
+    """Let the OpenCL loader find the embedded driver beside the system's inside the ``with``.
+
+    But for those that `without` names, of the system's or of the user's choice.
+    """
+    is_chosen = VENDORS_VARIABLE in os.environ
+    driver = None if is_chosen else _loaded_driver()
+    if driver is None and not without and (is_chosen or not _icds_of_conda()):
         yield
         return
-    with tempfile.TemporaryDirectory(prefix="clmst-icd-") as folder:
-        for icd in installed_icds():
-            (Path(folder) / icd.name).symlink_to(icd)
+    before = os.environ.get(VENDORS_VARIABLE)
+    with folder_of_icds(path for path in installed_icds() if path not in without) as folder:
         if driver is not None:
-            (Path(folder) / "clmst-embedded.icd").write_text(f"{driver}\n")
-        os.environ[VENDORS_VARIABLE] = folder
+            (folder / "clmst-embedded.icd").write_text(f"{driver}\n")
+        os.environ[VENDORS_VARIABLE] = str(folder)
         try:
             yield
         finally:
-            del os.environ[VENDORS_VARIABLE]
+            if before is None:
+                del os.environ[VENDORS_VARIABLE]
+            else:
+                os.environ[VENDORS_VARIABLE] = before
 
 
 def what_to_install() -> str:
@@ -86,8 +92,23 @@ def _loaded_driver() -> Path | None:
     return driver
 
 
+@contextmanager
+def folder_of_icds(paths: Iterable[Path]) -> Iterator[Path]:
+    """Yield a folder with some .icd files, to which the loader can be led."""
+    with tempfile.TemporaryDirectory(prefix="clmst-icd-") as folder:
+        for path in paths:
+            (Path(folder) / path.name).symlink_to(path)
+        yield Path(folder)
+
+
 def installed_icds() -> list[Path]:
-    """Return the .icd files of PyOpenCL's wheel, the system and conda; of one name the last one."""
+    """Return the .icd files of PyOpenCL's wheel, the system and conda; of one name the last one.
+
+    Or those that the user leads the loader to.
+    """
+    if (chosen := os.environ.get(VENDORS_VARIABLE)) is not None:
+        path = Path(chosen)
+        return [path] if path.is_file() else sorted(path.glob("*.icd"))
     wheels = Path(sysconfig.get_path("platlib")) / "pyopencl" / ".libs"
     found = [*wheels.glob("*.icd"), *_SYSTEM_VENDORS.glob("*.icd"), *_icds_of_conda()]
     return list({path.name: path for path in found}.values())

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 # The case of a family that has only one.
 ONLY: Hashable = ""
+# How a refusal begins where the driver's compiler or a kernel ended the process that tested it.
+ENDS_PROCESS = "its self-test ends the process"
 
 
 class SelfTestResult(NamedTuple):

@@ -73,6 +73,7 @@ def _doubling(first: int, last: int) -> tuple[int, ...]:
 
 
 _WORD = (1 << 32) - 1
+LEAST_WORK_GROUP = 32  # work-items, but for single ones
 # What the declarations of some fields have in common.
 _ECL: Any = {"algorithms": ("ecl",)}
 _FILTERING: Any = {"algorithms": ("filter-boruvka",)}
@@ -325,6 +326,7 @@ PARAMETERS: Mapping[str, TuningParameter] = {
 
 
 def choose(capabilities: Capabilities) -> Policy:
-    """Return the policy of a device that is in no table, by its kind."""
-    kind = "cpu" if capabilities.kind == "cpu" else "gpu"
+    """Return the policy of a device that is in no table: a CPU's where work-items are alone."""
+    is_alone = capabilities.kind == "cpu" or capabilities.max_work_group_size < LEAST_WORK_GROUP
+    kind = "cpu" if is_alone else "gpu"
     return Policy(**{name: getattr(one, kind) for name, one in PARAMETERS.items()})

@@ -50,10 +50,12 @@ QUIRKS = (
     Quirk(
         "pocl-unused-local-array",
         "PoCL 6.0",
-        "a kernel with an unused local array, built without optimisation, ends the process by a "
-        'failed assertion (`isAutomaticLocal`, "isGVarUsedByFunction")',
+        "a kernel with an unused local array, or a local variable that only a branch on a constant "
+        "uses, built without optimisation, ends the process by a failed assertion "
+        '(`isAutomaticLocal`, "isGVarUsedByFunction")',
         "there is none",
-        test="tests/offline/test_compile.py::test_front_end_takes_the_shape_of_a_cpu",
+        test="tests/offline/test_local_memory.py::"
+        "test_no_branch_on_a_constant_is_all_that_uses_local_memory",
     ),
     Quirk(
         "pocl-lanes-apart",
@@ -165,6 +167,73 @@ QUIRKS = (
         "`BYTES_AS_UINT4` loads four vectors of 4",
         where="device/quirks.cl",
         test="tests/primitives/test_compact.py::test_flags_are_no_vectors_of_16",
+    ),
+    Quirk(
+        "adreno-lane-sums",
+        "Adreno's compilers before E031.38.11, as reported (llama.cpp 22006)",
+        "a build with sums or scans of sub-groups ends the process",
+        "the trial runs in a child; if that dies, the device is used without lanes",
+        where="runtime/trial.py",
+        test="tests/faults/test_vendors.py::test_adreno_compiler_that_dies_of_sums_of_lanes",
+    ),
+    Quirk(
+        "adreno-constant-registers",
+        "Adreno's compilers of 2026, as reported (GenieX 1284, 1438)",
+        "a build fails where `get_local_size` meets an argument in one instruction, in its step of "
+        'a loop, too ("# of constant registers must be < 2")',
+        "a work-group's size is the macro WG_SIZE; an algorithm that does not build is refused",
+        test="tests/faults/test_vendors.py::test_no_kernel_asks_for_the_size_of_its_work_group",
+    ),
+    Quirk(
+        "driver-ends-listing",
+        "Adreno's driver 32.0.172 and ROCm's OpenCL, as reported (GenieX 1431; ROCm-OpenCL-Runtime "
+        "56; ROCm 1000)",
+        "a process that asks for the platforms ends, or waits for ever",
+        "once that was seen, each driver is listed in a child, and one that does not come back is "
+        "left out",
+        where="runtime/listing.py",
+        test="tests/faults/test_vendors.py::test_driver_that_dies_while_it_is_listed",
+    ),
+    Quirk(
+        "apple-atomics",
+        "Apple's GPUs, as reported (openmm 3293)",
+        'kernels with 64-bit atomics do not build ("cl2Metal failed")',
+        "the trial finds it, and the device is used without them",
+        where="runtime/trial.py",
+        test="tests/faults/test_vendors.py::test_apple_compiler_without_64_bit_atomics",
+    ),
+    Quirk(
+        "apple-single-work-items",
+        "Apple's OpenCL for CPUs, as reported (kernel_tuner 38, clBLAS 25)",
+        "a kernel with a barrier takes work-groups of one work-item, whatever the device says",
+        "CPUs have the policy of single work-items; others get it if the trial finds that",
+        where="runtime/trial.py",
+        test="tests/faults/test_vendors.py::test_apple_work_groups_of_one",
+    ),
+    Quirk(
+        "xe-endless-kernel",
+        "Intel's Arc under Linux's driver xe, as reported (compute-runtime 962)",
+        "a kernel that waits in vain is never ended while its process lives",
+        "each wait for another work-group has a limit of looks (`LOOK_PATIENCE`, "
+        "`LOCK_PATIENCE`, `RESIDENT_PATIENCE`), behind which it goes on without",
+        test="tests/primitives/test_chain.py::test_nothing_or_everything_is_published",
+    ),
+    Quirk(
+        "rusticl-libclc",
+        "Mesa's rusticl with LLVM 22's own libclc, as reported (darktable 21662)",
+        "built-in functions are missing, so that programs do not build, or are wrong",
+        "the families of kernels that call them fail their self-tests, and are refused",
+        where="runtime/trust.py",
+        test="tests/faults/test_vendors.py::test_compiler_that_cannot_build",
+    ),
+    Quirk(
+        "intel-split-result",
+        "Intel's CPU runtimes 2023.2 and 2025.0, on a processor that they do not know",
+        "a build of a kernel with sub-groups ends the process "
+        '("Do not know how to split the result of this operator")',
+        "the trial runs in a child; if that dies, the device is used without lanes",
+        where="runtime/trial.py",
+        test="tests/faults/test_vendors.py::test_adreno_compiler_that_dies_of_sums_of_lanes",
     ),
     Quirk(
         "cpu-vector-choices",

@@ -14,14 +14,13 @@ from clmst.core.arguments import check_integer, check_kind, check_text, shown
 from clmst.core.errors import InvalidArgumentError
 from clmst.runtime import source
 from clmst.runtime.capabilities import Capabilities
-from clmst.runtime.policy import Policy
+from clmst.runtime.policy import LEAST_WORK_GROUP, Policy
 from clmst.runtime.quirks import NVIDIA_SAID_WORK_ITEMS
 
 _SOURCE_NAME = re.compile(r"[a-z]+(/[a-z0-9_]+){1,2}[.]cl$", re.ASCII)
 _LANES_IMPL = {"local": 0, "khr": 1, "ptx": 2}
 # A macro of cl/device/work_group.cl: whether kernels declare the size of their work-groups.
 _DECLARED = "DECLARED_WORK_GROUP"
-_LEAST_WORK_GROUP = 32  # as of policies (policy.py), but for single work-items
 # Kernels of work-items that are alone say that they are in vectors already. Else Intel's compiler
 # makes them anew in vectors of work-items, which never run, in two thirds of the time of a build.
 _ALONE = "-Dkernel=__attribute__((vec_type_hint(uint4)))__kernel"
@@ -76,7 +75,7 @@ class Specialisation:
         macros = dict(self.defines)
         if not macros.get(_DECLARED):
             return self.of(self.source, macros | {_DECLARED: 1}, self.prelude)
-        if most < max(_LEAST_WORK_GROUP, macros.get("LANES", 1)):
+        if most < max(LEAST_WORK_GROUP, macros.get("LANES", 1)):
             return None
         size = 1 << most.bit_length() - 1
         return self.of(self.source, macros | {"WG_SIZE": size}, self.prelude)

@@ -1,22 +1,30 @@
 """The trial of a device in every process that uses it; host side of ``trial.cl``.
 
-It takes a millisecond or two, so its outcome is not kept anywhere. A device whose lanes alone are
-wrong is used without them. What is kept is that a driver which is not proven has come back from a
-trial in a child process, whatever the outcome.
+It takes a millisecond or two, so its outcome is not kept anywhere. A device whose lanes or 64-bit
+atomics are wrong, or whose compiler dies of them, is used without them (quirk: adreno-lane-sums,
+quirk: intel-split-result, quirk: apple-atomics). What is kept is that a driver which is not proven
+has come back from a trial in a child process, whatever the outcome.
 """
 
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from clmst.core.errors import DeviceError, KernelBuildError, OutOfDeviceMemoryError
-from clmst.runtime.kernel_family import KernelFamily, survived
+from clmst.core.errors import (
+    DeviceError,
+    KernelBuildError,
+    OutOfDeviceMemoryError,
+    UnsupportedDeviceError,
+)
+from clmst.runtime.kernel_family import ENDS_PROCESS, KernelFamily, survived
 from clmst.runtime.launcher import Launcher
 
 if TYPE_CHECKING:
+    from clmst.runtime.capabilities import Capabilities
     from clmst.runtime.device import Device
 
 _SOURCE = "device/trial.cl"
@@ -35,26 +43,59 @@ _FUNCTIONS = (
 def failure(device: Device) -> str | None:
     """Return why a device cannot be used, or None if it built and ran the kernels correctly.
 
-    It raises where there is no memory for a context at present.
+    A device that fails is tried without lanes, then without 64-bit atomics, too, and used so if it
+    passes. It raises where there is no memory for a context at present.
     """
+    can, first = device.capabilities, None
+    for names in _ways(device):
+        if names:
+            _use(device, device.capabilities.without(names))
+        try:
+            reason, is_final = _failure(device)
+        except UnsupportedDeviceError:  # no work-group fits (quirk: apple-single-work-items)
+            _use(device, replace(device.capabilities, max_work_group_size=1))
+            reason, is_final = _failure(device)
+        if reason is None:
+            return None
+        first = first or reason
+        if is_final:
+            break
+    device.capabilities = can
+    return first
+
+
+def _ways(device: Device) -> list[tuple[str, ...]]:
+    """Return what to go without, one after the other; nothing at first."""
+    ways: list[tuple[str, ...]] = [()]
+    can = device.capabilities
+    ways += [("lanes",)] if _lanes(device) else []
+    ways += [("int64-atomics",)] if can.int64_atomics else []
+    return ways
+
+
+def _use(device: Device, capabilities: Capabilities) -> None:
+    """Let a device do with other capabilities from now on; nothing is known of it then."""
+    device.capabilities = capabilities
+    for made in (type(device).tuning, type(device).policy):
+        made.forget(device)  # they are for what it can do
+    device._programs.clear()
+    device.trust.renew()
+
+
+def _failure(device: Device) -> tuple[str | None, bool]:
+    """Return why a device fails as it is, and whether it would with fewer capabilities, too."""
     import pyopencl as cl
 
     trust = device.trust
     if not (trust.given or trust.is_proven):
         with suppress(OutOfDeviceMemoryError):  # the child's
             if (reason := trust.refusal(TRIAL)) is not None:
-                return f"cannot be tried: {reason}"
+                return f"cannot be tried: {reason}", not reason.startswith(ENDS_PROCESS)
     try:
         _ = device.queue  # raises where others have all the memory at present
     except cl.Error as error:
-        return f"cannot be opened: {str(error).splitlines()[0]}"
-    reason = _failure_of_kernels(device)
-    if reason is None or not _lanes(device):
-        return reason
-    device.capabilities = device.capabilities.without(("lanes",))
-    for made in (type(device).tuning, type(device).policy):
-        made.forget(device)  # they are for what it can do
-    return _failure_of_kernels(device)  # by another program if the first one did not build
+        return f"cannot be opened: {str(error).splitlines()[0]}", True
+    return _failure_of_kernels(device), False
 
 
 def _lanes(device: Device) -> int:

@@ -5,8 +5,9 @@ Before its first use on a device, it solves problems with known answers there. T
 (:mod:`clmst.runtime.verdicts`), so this happens once. The layer of the family chooses the problems;
 this module knows no graphs.
 
-A driver that is not proven (``quirks.py``) is tested in a child process (``child.py``), and so is
-one of which a process has ended in the middle of a test.
+Built-in functions may be wrong or missing as well (quirk: rusticl-libclc). A self-test calls those
+that its family calls. A driver that is not proven (``quirks.py``) is tested in a child process
+(``child.py``), and so is one of which a process has ended in the middle of a test.
 """
 
 from __future__ import annotations
@@ -121,6 +122,12 @@ class Trust:
         """Whether the driver is known not to end processes."""
         device = self._device
         return is_proven(device.platform, device.name, device.driver)
+
+    def renew(self) -> None:
+        """Forget what this process knows: the device is used otherwise from now on."""
+        self._record.store = None
+        self._record.passed.clear()
+        self._record.refused.clear()
 
     def require(self, family: KernelFamily, case: Hashable = ONLY) -> None:
         """Raise :class:`UnsupportedDeviceError` unless the device passed a family's self-test.

@@ -113,6 +113,8 @@ def shipped(
     """Return the policy of a device without the user's own table."""
     kind = capabilities.kind
     found = Tuning(policy=policy.choose(capabilities), source="default", title=kind)
+    if capabilities.max_work_group_size < policy.LEAST_WORK_GROUP:
+        return found  # tables are for devices that have work-groups
     of_vendor = [e for e in table if e.device is None and e.vendor == identity.vendor]
     of_device = [e for e in table if e.device == identity.device]
     levels: tuple[tuple[Source, list[Entry]], ...] = (("vendor", of_vendor), ("device", of_device))

@@ -1,7 +1,9 @@
-"""A driver that ends processes: installed in every Python process that a test starts.
+"""A driver with faults: installed in every Python process that a test starts.
 
-It is OpenCL's own but for one build: the build of programs whose name has certain words ends the
-process, or never comes back, in the user's process as in a child of it.
+It is OpenCL's own but for what a test asks for. The build of programs whose name has certain words
+ends the process, never comes back, or fails; listing the devices does so; devices are of another
+kind than they are, take smaller work-groups, or compute a built-in function wrongly. All of that in
+the user's process as in a child of it.
 """
 
 from __future__ import annotations
@@ -12,11 +14,16 @@ import signal
 import sys
 import time
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-from clmst.runtime import child, program, trust
+import pyopencl
+
+from clmst.core.errors import KernelBuildError
+from clmst.runtime import child, device, embedded, listing, program, source, trust
+from clmst.runtime.capabilities import Capabilities, detect
 from clmst.runtime.specialisation import Specialisation
 
 _VARIABLE = "CLMST_TESTS_MOCK_DRIVER"
@@ -36,10 +43,22 @@ class MockDriver:
     platform : str
         A word of the platforms that do this.
     how : str
-        The name of a signal, which ends the process; or "exit", or "hang".
+        The name of a signal, which ends the process; or "exit", "hang", or "error": the build
+        fails.
+    words : str
+        What the driver says then.
+    lists : str
+        A word in the .icd file of the driver that does so when devices are listed; or "any": it
+        needs none.
+    capabilities : dict of str to object
+        What devices say of themselves beside what they do.
+    most_work_items : int
+        That a work-group of any kernel may have; 0: what the device says.
+    replaced : dict of str to str
+        What becomes of texts in kernels.
     is_proven : bool
         Whether drivers count as proven.
-    limit : float
+    limit, limit_of_listing : float
         Seconds after which a child is late.
     """
 
@@ -47,8 +66,14 @@ class MockDriver:
     builds: str = ""
     platform: str = ""
     how: str = "SIGSEGV"
+    words: str = LAST_WORDS
+    lists: str = ""
+    capabilities: dict[str, Any] = field(default_factory=dict)
+    most_work_items: int = 0
+    replaced: dict[str, str] = field(default_factory=dict)
     is_proven: bool = False
     limit: float = child.LIMIT_SECONDS
+    limit_of_listing: float = listing.LIMIT_SECONDS
 
     def environment(self, folder: Path) -> dict[str, str]:
         """Return the environment of processes that have it; `folder` gets a file for that."""
@@ -76,7 +101,7 @@ class MockDriver:
         """End this process, or wait until somebody does."""
         with open(self.log, "a", encoding="utf-8") as log:
             log.write(f"{os.getpid()} {os.getppid()}\n")
-        print(LAST_WORDS, file=sys.stderr, flush=True)
+        print(self.words, file=sys.stderr, flush=True)
         if self.how == "exit":
             os._exit(3)
         if self.how == "hang":
@@ -93,14 +118,39 @@ def install() -> None:
     mock = MockDriver(**json.loads(os.environ[_VARIABLE]))
     child.LIMIT_SECONDS = mock.limit
     vars(trust)["is_proven"] = lambda *_: mock.is_proven
-    build = program.build
+    listing.LIMIT_SECONDS = mock.limit_of_listing
+    build, compose = program.build, source.compose
+    get_platforms = pyopencl.get_platforms
 
-    def mocked(context: Any, device: Any, key: Specialisation, **named: Any) -> Any:
-        if mock.does_so(device.platform.name, f"{key.source} {key.label}"):
+    def mocked(context: Any, cl_device: Any, key: Specialisation, **named: Any) -> Any:
+        if mock.does_so(cl_device.platform.name, f"{key.source} {key.label}"):
+            if mock.how == "error":
+                raise KernelBuildError(key.label, cl_device.name, mock.words)
             mock.end_process()
-        return build(context, device, key, **named)
+        return build(context, cl_device, key, **named)
+
+    def detected(cl_device: Any) -> Capabilities:
+        return replace(detect(cl_device), **mock.capabilities)
+
+    def composed(name: str) -> str:
+        text = compose(name)
+        for old, new in mock.replaced.items():
+            text = text.replace(old, new)
+        return text
+
+    @cache  # the loader asks drivers once
+    def listed() -> Any:
+        icds = (icd.read_text() for icd in embedded.installed_icds())
+        if mock.lists == "any" or (mock.lists and any(mock.lists in text for text in icds)):
+            mock.end_process()
+        return get_platforms()
 
     vars(program)["build"] = mocked
+    vars(device)["detect"] = detected
+    vars(source)["compose"] = composed
+    vars(pyopencl)["get_platforms"] = listed
+    if mock.most_work_items:
+        vars(program)["Program"].work_group_limit = lambda *_: mock.most_work_items
 
 
 def first_use(environment: Mapping[str, str], cache: Path) -> dict[str, str]:

@@ -69,10 +69,10 @@ kernel void filter_boruvka_set_windows(SOLVE_PARAMETERS, uint seed, uint draw_bi
 LANES_ATTRIBUTE
 kernel void filter_boruvka_take_minima(SOLVE_PARAMETERS) {
   local uint2 pairs[TILE_PAIRS];
-  local uint rows[TILE_SLOTS], heads[TILE_WORDS], scratch[WG_SIZE], base;
+  local uint rows[TILE_SLOTS], heads[TILE_WORDS], scratch[WG_SIZE];
   const solve_t solve = SOLVE_ARGUMENTS;
   tile_t tile = {rows, heads, pairs, scratch, 0, 0, 0, 0, 0};
-  minima_take(&solve, false, &tile, &base);
+  minima_take(&solve, false, &tile, 0);
 }
 
 // Do the same, and list the edges of the first of several windows.

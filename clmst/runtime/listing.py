@@ -1,0 +1,173 @@
+"""The devices that OpenCL lists, without drivers that end the process which asks for them.
+
+There are drivers that no caller survives asking for platforms (quirk: driver-ends-listing). So a
+process holds a marker file while it lists. If a process has ended there, the next one lists each
+driver in a child process first. What does not come back is left out, with the reason, until its
+files change or the devices are tested anew. Nothing of this costs a process anything but the
+marker, as long as listing works.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from clmst.core.atomic_file import write_text
+from clmst.core.errors import ClmstError
+from clmst.core.machine import cache_folder
+from clmst.runtime import child, embedded
+from clmst.runtime.verdicts import Marker
+
+LIMIT_SECONDS = 60.0  # of a driver that is listed in a child
+ALL = "every driver"  # where the loader has no list of them, as on Windows
+
+_DONE = "clmst listed the devices"
+_PROGRAM = f"""
+import pyopencl as cl
+try:
+    for platform in cl.get_platforms():
+        try:
+            platform.get_devices()
+        except cl.Error:
+            pass
+except cl.Error:
+    pass
+print({_DONE!r}, flush=True)
+"""
+
+_has_listed = False  # this process, whose loader asks drivers once
+_left_out: dict[str, str] = {}
+
+
+def devices() -> list[Any]:
+    """Return every ``pyopencl.Device`` of every platform, in the loader's order.
+
+    One thread at a time may call it.
+    """
+    global _has_listed  # noqa: PLW0603 - a fact about the process
+    if _has_listed:
+        return _listed()
+    marker = Marker(_folder() / "listing.began", durable=False)
+    try:
+        _left_out.clear()
+        _left_out.update(_known())
+        if marker.left and not _left_out.get(ALL):
+            _left_out.update(_tested(marker.left))
+            _keep(_left_out)
+        if ALL in _left_out:
+            return []
+        with embedded.offered_to_loader(without=[Path(name) for name in _left_out]):
+            found = _listed()
+        _has_listed = True
+        return found
+    finally:
+        marker.remove()
+
+
+def left_out() -> dict[str, str]:
+    """Return the drivers that were left out by this process, each with the reason."""
+    return dict(_left_out)
+
+
+def test_again() -> None:
+    """Try drivers that are left out once more, each in a child; for a process that lists later."""
+    if known := _known():
+        _keep({name: reason for name in known if (reason := _failure(name))})
+
+
+def _listed() -> list[Any]:
+    import pyopencl as cl
+
+    try:
+        platforms = cl.get_platforms()
+    except cl.LogicError:  # the loader found no platform
+        return []
+    found = []
+    for platform in platforms:
+        with suppress(cl.Error):  # a platform without devices says so by an error
+            found += platform.get_devices()
+    return found
+
+
+def _tested(times: int) -> dict[str, str]:
+    """Return the drivers that do not come back; all of them if none alone does that, again."""
+    names = [str(path) for path in embedded.installed_icds()]
+    found = {name: reason for name in names if (reason := _failure(name))}
+    if not found and (not names or times > 1) and (reason := _failure(ALL)):
+        return {ALL: reason}
+    return found
+
+
+def _failure(name: str) -> str | None:
+    """List one driver's devices in a child; return why that did not end well, if it did not."""
+    if not child.may_start():
+        return None
+    with embedded.folder_of_icds([] if name == ALL else [Path(name)]) as folder:
+        variables = dict(os.environ)
+        if name != ALL:
+            variables[embedded.VENDORS_VARIABLE] = str(folder)
+        try:
+            done = subprocess.run(
+                [sys.executable, "-P", "-W", "ignore", "-c", _PROGRAM], env=variables, check=False,
+                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                timeout=LIMIT_SECONDS,
+            )  # fmt: skip
+        except subprocess.TimeoutExpired:
+            return f"listing its devices has not ended after {LIMIT_SECONDS:g} s"
+        except OSError:
+            return None
+    lines = done.stdout.strip().splitlines()
+    if _DONE.encode() in lines:
+        return None
+    last = f": {child.printable(lines[-1])}" if lines else ""
+    return f"listing its devices ends the process ({child.ending(done.returncode)}){last}"
+
+
+def _folder() -> Path:
+    return cache_folder() / "trust"
+
+
+def _known() -> dict[str, str]:
+    """Return what is known of drivers whose files are what they were."""
+    try:
+        kept = json.loads((_folder() / "listing.json").read_text(encoding="utf-8"))
+        return {
+            name: reason
+            for name, (identity, reason) in kept.items()
+            if isinstance(reason, str) and identity == _identity(name)
+        }
+    except (OSError, ValueError, TypeError, AttributeError):
+        return {}
+
+
+def _keep(reasons: dict[str, str]) -> None:
+    kept = {name: (_identity(name), reason) for name, reason in reasons.items()}
+    with suppress(OSError, ClmstError):
+        _folder().mkdir(parents=True, exist_ok=True)
+        write_text(_folder() / "listing.json", json.dumps(kept) + "\n", durable=False)
+
+
+def _identity(name: str) -> list[str]:
+    """Return what changes with a driver: the file that names it, and the library if it says where.
+
+    Of those that the loader finds by itself nothing is known.
+    """
+    if name == ALL:
+        return []
+    path = Path(name)
+    library = path.read_text(encoding="utf-8", errors="replace").strip()
+    found = [library, _state(path)]
+    return [*found, _state(Path(library))] if os.path.isabs(library) else found
+
+
+def _state(path: Path) -> str:
+    try:
+        state = path.stat()
+    except OSError:
+        return "gone"
+    return f"{state.st_size} bytes, {state.st_mtime_ns}"

@@ -1,0 +1,97 @@
+"""No kernel has local memory that only a branch on a constant uses, at which PoCL 6.0 dies.
+
+It finds such a variable where it does not optimise, inlines all the same, and drops the branch. A
+front end's warning of unused variables does not see it. Here LLVM does what PoCL does: a variable
+whose last use goes with a branch, and not before, is one.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from clmst.runtime.specialisation import Specialisation
+from tests.offline import convergence, kept
+from tests.offline.targets import COMPLETE, TARGETS
+from tests.processes import lacks
+
+pytestmark = pytest.mark.external
+
+_CLANG = (
+    "clang-15", "-x", "cl", "-target", "spir64", "-w", "-Xclang", "-finclude-default-header", "-O0",
+    "-Xclang", "-disable-O0-optnone", "-emit-llvm", "-S", "-o", "-",
+)  # fmt: skip
+_INLINED = "always-inline,function(sroa)"
+_FOLDED = "always-inline,function(sroa,early-cse,simplifycfg,dce)"
+
+
+def unused_by_constants(text: str, options: Sequence[str]) -> list[str]:
+    """Return the local variables of kernels whose last use goes when constants are folded."""
+    question = ("local memory", text, *options)
+    paths = [Path(str(shutil.which(name))) for name in convergence.PROGRAMS]
+    return kept.kept(question, kept.installed(*paths), lambda: _unused(text, options))
+
+
+def _unused(text: str, options: Sequence[str]) -> list[str]:
+    module = _output([*_CLANG, *options, "-"], text).replace(" noinline ", " alwaysinline ")
+    variables = re.findall(r"^@([\w.]+) = .*addrspace\(3\) global", module, re.MULTILINE)
+    if not variables:
+        return []
+    inlined, folded = (
+        _output(["opt-15", f"-passes={passes}", "-S", "-o", "-", "-"], module)
+        for passes in (_INLINED, _FOLDED)
+    )
+    return [one for one in variables if _is_used(inlined, one) and not _is_used(folded, one)]
+
+
+def _is_used(module: str, variable: str) -> bool:
+    return len(re.findall(rf"@{re.escape(variable)}(?![.\w])", module)) > 1
+
+
+def _output(command: list[str], text: str) -> str:
+    done = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def _specialisations() -> tuple[Specialisation, ...]:
+    """Return what a CPU gets."""
+    (target,) = (target for target in TARGETS if target.id == COMPLETE)
+    return replace(target, capabilities=replace(target.capabilities, kind="cpu")).representatives
+
+
+@pytest.fixture(autouse=True)
+def _needs_compilers() -> None:
+    if not convergence.is_installed():
+        lacks(f"not installed; on Debian 12: apt install {convergence.PACKAGES}")
+
+
+@pytest.mark.slow
+def test_no_branch_on_a_constant_is_all_that_uses_local_memory() -> None:
+    found = {
+        one.source: unused
+        for one in _specialisations()
+        if (unused := unused_by_constants(one.text, one.options))
+    }
+    assert found == {}
+
+
+_KERNEL = """
+static void take(bool lists, local uint *count) {{ if (lists) atomic_inc(count); }}
+kernel void k(global uint *words) {{
+  local uint count;
+  take({lists}, &count);
+  words[0] = 1;
+}}
+"""
+
+
+@pytest.mark.parametrize(("lists", "unused"), [("true", []), ("false", ["k.count"])])
+def test_such_a_variable_is_found(lists: str, unused: list[str]) -> None:
+    assert unused_by_constants(_KERNEL.format(lists=lists), ["-cl-std=CL1.2"]) == unused
