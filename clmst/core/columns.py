@@ -53,6 +53,18 @@ def check_columns(columns: object) -> tuple[Hashable, ...] | None:
     return names
 
 
+def check_names(columns: object) -> tuple[Hashable, ...] | None:
+    """Return the columns of coordinates that a caller names, or raise unless they are names."""
+    if columns is None:
+        return None
+    names = tuple(columns) if isinstance(columns, list | tuple) else ()
+    if not names or not all(map(is_name, names)):
+        raise InvalidArgumentError(
+            f"columns are {shown(columns)}; they must be a list of the names of columns"
+        )
+    return names
+
+
 def is_name(name: object) -> bool:
     """Return whether a column may be called so: pandas takes numbers and more for names."""
     try:

@@ -65,7 +65,9 @@ def test_tells_the_sizes(run: Run, tmp_path: Path) -> None:
 
 def test_format_wins_over_the_suffix(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "g.dat"
-    assert_fine(run("generate", "grid", "--rows", 2, "--columns", 2, "--format", "ecl", "-o", path))
+    assert_fine(
+        run("generate", "grid", "--rows", 2, "--columns", 2, "--output-format", "ecl", "-o", path)
+    )
     assert read_graph(path, format="ecl").n_edges == 4
 
 
