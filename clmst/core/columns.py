@@ -17,7 +17,8 @@ from clmst.core.errors import InvalidArgumentError, InvalidGraphError
 SOURCE, TARGET, WEIGHT = "source", "target", "weight"
 _RULE = (
     f'{SOURCE}, {TARGET} and {WEIGHT} must be among them, or be named: columns=("{SOURCE}", '
-    f'"{TARGET}", "{WEIGHT}"); two names give every edge the weight 1'
+    f'"{TARGET}", "{WEIGHT}"), or --columns {SOURCE},{TARGET},{WEIGHT}; two names give every edge '
+    "the weight 1"
 )
 
 P = ParamSpec("P")

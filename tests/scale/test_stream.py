@@ -5,6 +5,8 @@ Then small graphs, bad input, and who has the edges when.
 
 from __future__ import annotations
 
+import logging
+import re
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -209,6 +211,25 @@ def test_some_chunks_bring_their_ids(way: Way, is_limited: bool) -> None:
     for k, (*edges, ids) in enumerate(cut((*EDGES, np.arange(M)), 170)):
         chunks.append((*edges, ids) if k % 4 == 1 or k > 30 else tuple(edges))
     way.check(chunks, is_limited=is_limited)
+
+
+def test_progress_in_words(
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """``print`` shows it; so does the logger from time to time, without being asked."""
+    given: Any = {"n_vertices": N, "n_edges": M}
+    clmst.stream_minimum_spanning_forest(cut(EDGES, 50), on_progress=print, **given)
+    printed = capsys.readouterr().out.splitlines()
+    assert printed[-1].startswith("100%, ")
+    assert printed[-1].endswith(" million edges/s, 0.0 s left")
+    monkeypatch.setattr("clmst.scale.driver.PATIENCE", 0.0)
+    with caplog.at_level(logging.INFO, "clmst"):
+        clmst.stream_minimum_spanning_forest(cut(EDGES, 50), **given)
+    logged = [one.getMessage() for one in caplog.records if one.getMessage().startswith("stream")]
+    assert len(logged) > 1
+    assert re.search(r"^stream on .*: 100%, [\d.]+ million edges/s, 0.0 s left$", logged[-1])
 
 
 @pytest.mark.parametrize("n_edges", [None, M])
