@@ -19,7 +19,7 @@ from clmst.core.weight_keys import Array
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamProgress:
-    """The progress of a stream; printed, it says how much is done, how quickly, and what is left.
+    """The progress of a stream; printed, it says how much is done, and how quickly.
 
     Attributes
     ----------
