@@ -42,7 +42,7 @@ def killed_once(part: Any, mark: Path) -> Any:
 
 
 # The contents of a file of edges of three vertices, and the end of the message about it.
-WRONG_FILES = {
+WRONG_FILES: dict[str, tuple[dict[str, Any], str]] = {
     "far": ({"source": [0, 1, 9]}, r"partition 1 \(far\.parquet\): u of row 2 is 9; it must be"),
     "nan": ({"weight": [1, np.nan, 2]}, r"\(nan\.parquet\): the weight of row 1 \(1, 2\) is NaN; "),
     "null": ({"weight": [1, 2, None]}, r"null\.parquet: row 2 of column 'weight' is missing; "),
@@ -62,7 +62,7 @@ def assert_refused_plainly(
     """
     pyarrow = pytest.importorskip("pyarrow")
     parquet = pytest.importorskip("pyarrow.parquet")
-    good = {"source": [0, 1, 0], "target": [1, 2, 2], "weight": [1.0, 2.0, 3.0]}
+    good: dict[str, Any] = {"source": [0, 1, 0], "target": [1, 2, 2], "weight": [1.0, 2.0, 3.0]}
     parquet.write_table(pyarrow.table(good), folder / "good.parquet")
     for name, (columns, words) in WRONG_FILES.items():
         wrong = {key: column for key, column in (good | columns).items() if column is not None}

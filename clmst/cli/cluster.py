@@ -70,7 +70,7 @@ def cluster(
     columns: tuple[str, ...] | None,
     k: int | None,
     height: float | None,
-    metric: str | None,
+    metric: Any,  # checked by what takes it
     device_name: str | None,
     output: Path | None,
     plot: Path | None,

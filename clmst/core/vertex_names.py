@@ -145,11 +145,12 @@ def renumbered(u: Any, v: Any) -> tuple[Array, Array, tuple[Hashable, ...]]:
         ends.codes.size if isinstance(ends, Names) else ends.size for ends in (source, target)
     ]
     csr.check_lengths(*lengths)
-    if isinstance(source, Names) != isinstance(target, Names) and lengths[0]:
-        raise InvalidGraphError("one of u and v has names, the other numbers; both must have names")
     if isinstance(source, Names) and isinstance(target, Names):
         edges = _number_names(source, target)
+        assert edges.labels is not None, "names are labels"
         return edges.u, edges.v, tuple(edges.labels.tolist())
+    if isinstance(source, Names) or isinstance(target, Names):
+        raise InvalidGraphError("one of u and v has names, the other numbers; both must have names")
     u, v, numbers = rank(source, target)
     return u, v, tuple(numbers.tolist())
 

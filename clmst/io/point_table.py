@@ -144,7 +144,7 @@ def read_npy(source: SourceFile, columns: Sequence[Hashable] | None) -> Array:
     return array
 
 
-def _chosen(names: list[str], columns: Sequence[Hashable] | None) -> list[int]:
+def _chosen(names: list[Any], columns: Sequence[Hashable] | None) -> list[int]:
     """Return where the columns are that a caller wants; all if he names none."""
     if columns is None:
         return list(range(len(names)))

@@ -203,7 +203,7 @@ class DeviceArray:
                 Launcher(self.device, self.device.queue).read(self.memory, values)
         return values
 
-    def __array__(self, dtype: npt.DTypeLike = None, copy: bool | None = None) -> Array:
+    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> Array:
         """Return a copy, as ``numpy.asarray`` wants it; else as :meth:`to_host`."""
         if copy is False:
             raise InvalidArgumentError(
