@@ -47,8 +47,8 @@ FIRST_ERRORS: list[tuple[Callable[[], Any], str]] = [
     (lambda: edges([[0]], [[1]]), "u has 2 dimensions; it must have one"),
     (lambda: on_device()[0], "the index is 0; a DeviceArray takes"),
     (lambda: list(on_device()), "a DeviceArray takes slices"),
-    (lambda: solve(edges([0, 1], [1, 2])).cut(k=9), "k is 9; it must be from 1, the number of tr"),
-    (lambda: solve(edges([0], [1], n_vertices=5)).cut(k=2), "k is 2; it must be from 4, the numb"),
+    (lambda: solve(edges([0, 1], [1, 2])).cut(k=9), "k is 9; it must be from 1 to 3, the numbers"),
+    (lambda: solve(edges([0], [1], n_vertices=5)).cut(k=2), "k is 2; it must be from 4 to 5, the"),
     (lambda: clmst.read_graph("a.gr", format="gml"), "there is no format 'gml'; there are dimacs"),
     (lambda: clmst.read_points("a.gr"), "is that of no format of points; there are csv (.csv)"),
 ]
