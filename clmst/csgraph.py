@@ -188,7 +188,7 @@ def _has_ties(matrix: Any) -> bool:
     if not is_plain(matrix):
         return False
     some = matrix.data[:: max(matrix.data.size // _SAMPLED_WEIGHTS, 1)]
-    return int(np.unique(some).size) < some.size
+    return bool(np.unique(some).size < some.size)
 
 
 def _slots_at_once(matrix: Any, device: Device | None) -> Array | None:

@@ -91,6 +91,17 @@ def test_other_text_is_refused(tmp_path: Path, name: str, text: str) -> None:
     refuses(tmp_path, f".{name.lower()}", text, f"NetworkX reads no {name} (")
 
 
+def test_entities_do_not_fill_the_memory(tmp_path: Path) -> None:
+    """A few hundred bytes that would be 10 GB."""
+    more = "".join(f'<!ENTITY a{k} "{f"&a{k - 1};" * 10}">' for k in range(1, 10))
+    text = (
+        f'<?xml version="1.0"?><!DOCTYPE g [<!ENTITY a0 "aaaaaaaaaa">{more}]>'
+        '<graphml xmlns="http://graphml.graphdrawing.org/xmlns"><graph edgedefault="undirected">'
+        '<node id="&a9;"/></graph></graphml>'
+    )
+    refuses(tmp_path, ".graphml", text, "NetworkX reads no GraphML (limit on input amplification")
+
+
 def test_files_are_only_read(tmp_path: Path) -> None:
     with pytest.raises(InvalidArgumentError, match="graphml cannot hold a graph; these can: "):
         clmst.write_graph(clmst.Graph.from_edges([0], [1]), tmp_path / "a.graphml")
