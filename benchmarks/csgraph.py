@@ -4,11 +4,11 @@
     python -m benchmarks csgraph --points 300 --points 1000
 
 Graphs are named as for ``clmst bench``; without names they are the six of its group "small". Each
-is timed in five forms: symmetric; its upper triangle, which SciPy solves fastest; that with random
-doubles, which no 32 bits hold; and with two weights for each pair, small integers or random
-doubles. `--points` times the matrices of distances between so many points, as plain arrays. Both
-functions take turns, from matrix to matrix. Their results must be the same, array by array, in
-every turn.
+is timed in six forms: symmetric; its upper triangle, which SciPy solves fastest; that with random
+doubles, which no 32 bits hold; and with two weights for each pair, integers below 1,000 or below
+10, or random doubles. `--points` times the matrices of distances between so many points, as plain
+arrays. Both functions take turns, from matrix to matrix. Their results must be the same, array by
+array, in every turn.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from clmst.bench.contestants import as_matrix
 from clmst.core.machine import cache_folder
 
 # Two of something: each pair of vertices has two weights, one in each direction.
-FORMS = ("symmetric", "upper", "upper-doubles", "two-integers", "two-doubles")
+FORMS = ("symmetric", "upper", "upper-doubles", "two-integers", "two-tied", "two-doubles")
 _ARRAYS = ("data", "indices", "indptr")
 
 
@@ -43,8 +43,9 @@ def matrices(graph: clmst.Graph, forms: Sequence[str]) -> Iterator[tuple[str, An
         stored = upper if form.startswith("upper") else symmetric
         if form.endswith("doubles"):
             stored = _with_data(stored, rng.random(stored.nnz))
-        if form == "two-integers":
-            stored = _with_data(stored, rng.integers(1, 1000, stored.nnz, dtype=np.int32))
+        if form in ("two-integers", "two-tied"):
+            most = 1000 if form == "two-integers" else 10
+            stored = _with_data(stored, rng.integers(1, most, stored.nnz, dtype=np.int32))
         yield form, stored
 
 

@@ -37,6 +37,7 @@ __all__ = ["minimum_spanning_tree"]
 # than any if all weights are equal, which need no sort.
 FEW_ENTRIES_IN_ANY_ORDER = 1 << 18
 FEW_EQUAL_ENTRIES = 1 << 24
+_SAMPLED_WEIGHTS = 1024  # a sample of so many
 
 Parts: TypeAlias = tuple[Array, Array, Array]  # data, indices and indptr
 
@@ -171,7 +172,7 @@ def _solve(matrix: Any) -> Parts:
 
 def _put(matrix: Any, device: Device) -> DeviceGraph | None:
     """Put a matrix on a device, if that can take it: ties go to the first entry."""
-    if device.capabilities.host_arrays == "copied":
+    if device.capabilities.host_arrays == "copied" or _has_ties(matrix):
         return put_matrix(matrix, device, by_entry=True)
     stored = put_matrix(matrix, device)
     if stored is None or stored.edge_ids is None:
@@ -180,6 +181,14 @@ def _put(matrix: Any, device: Device) -> DeviceGraph | None:
     risen = np.sort(stored.graph.weights)
     is_distinct = not (risen[1:] == risen[:-1]).any()
     return stored if is_distinct else put_matrix(matrix, device, by_entry=True)
+
+
+def _has_ties(matrix: Any) -> bool:
+    """Return whether a sample of the weights has two that are equal."""
+    if not is_plain(matrix):
+        return False
+    some = matrix.data[:: max(matrix.data.size // _SAMPLED_WEIGHTS, 1)]
+    return bool(np.unique(some).size < some.size)
 
 
 def _slots_at_once(matrix: Any, device: Device | None) -> Array | None:

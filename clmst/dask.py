@@ -72,7 +72,7 @@ def minimum_spanning_forest(
     InvalidArgumentError
         An argument is wrong.
     InvalidGraphError
-        A partition is malformed; the message names partition and row.
+        A partition is malformed; the message names the worker, the partition or file, and the row.
     UnsupportedDeviceError
         A worker has no device; the message names it.
     MissingDependencyError
@@ -109,7 +109,11 @@ def minimum_spanning_forest(
         lane_of=lane_of,
         outlives=len(lanes[0]) > 1,
     )
-    return partitions.finish(None if last is None else last.compute(), job, "the workers of Dask")
+    try:
+        found = None if last is None else last.compute()
+    except partitions.CALLERS_ERRORS as error:
+        raise partitions.plain(error) from None  # without what Dask did
+    return partitions.finish(found, job, "the workers of Dask")
 
 
 def _lanes(job: PartitionJob, *, by_device: bool) -> list[list[str]]:

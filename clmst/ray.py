@@ -72,7 +72,8 @@ def minimum_spanning_forest(
     InvalidArgumentError
         An argument is wrong.
     InvalidGraphError
-        A block is malformed; the message names block ("partition") and row.
+        A block is malformed; the message names the worker, the block ("partition") or file, and
+        the row.
     UnsupportedDeviceError
         A worker has no device; the message names it.
     MissingDependencyError
@@ -105,6 +106,8 @@ def minimum_spanning_forest(
     try:
         last = None if end is None else ray.get(end)
     except ray.exceptions.RayTaskError as error:  # whose text is a traceback of several lines
+        if isinstance(error.cause, partitions.CALLERS_ERRORS):
+            raise partitions.plain(error.cause) from None
         if isinstance(error.cause, ClmstError):
             raise error.cause from error
         raise

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import signal
+import traceback
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from clmst.core.errors import InvalidGraphError
 from tests.scale.edges import random_edges
 
 N = 60
@@ -36,3 +39,37 @@ def killed_once(part: Any, mark: Path) -> Any:
         mark.write_text(str(os.getpid()))
         os.kill(os.getpid(), signal.SIGKILL)
     return part
+
+
+# The contents of a file of edges of three vertices, and the end of the message about it.
+WRONG_FILES: dict[str, tuple[dict[str, Any], str]] = {
+    "far": ({"source": [0, 1, 9]}, r"partition 1 \(far\.parquet\): u of row 2 is 9; it must be"),
+    "nan": ({"weight": [1, np.nan, 2]}, r"\(nan\.parquet\): the weight of row 1 \(1, 2\) is NaN; "),
+    "null": ({"weight": [1, 2, None]}, r"null\.parquet: row 2 of column 'weight' is missing; "),
+    "other": (
+        {"km": [1, 2, 3], "weight": None},
+        r"other\.parquet: the columns are .*'km'; source, target and weight must be among",
+    ),
+}
+
+
+def assert_refused_plainly(
+    solve: Callable[[list[Path]], object], folder: Path, worker: str
+) -> None:
+    """Assert that files are refused in a line that names worker, file and row.
+
+    The traceback has the caller, this file and the function called; nothing of the engine.
+    """
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    good: dict[str, Any] = {"source": [0, 1, 0], "target": [1, 2, 2], "weight": [1.0, 2.0, 3.0]}
+    parquet.write_table(pyarrow.table(good), folder / "good.parquet")
+    for name, (columns, words) in WRONG_FILES.items():
+        wrong = {key: column for key, column in (good | columns).items() if column is not None}
+        parquet.write_table(pyarrow.table(wrong), folder / f"{name}.parquet")
+        with pytest.raises(InvalidGraphError, match=f"^worker {worker}: .*{words}") as caught:
+            solve([folder / "good.parquet", folder / f"{name}.parquet"])
+        assert "\n" not in str(caught.value)
+        shown = traceback.format_exception(caught.value)
+        assert sum(text.count("File ") for text in shown) <= 5, shown
+        assert not any("distributed" in text or "ray/" in text for text in shown)

@@ -94,6 +94,8 @@ def samples(chosen: Format) -> list[bytes]:
     """Return good files of a format."""
     if chosen.name == "tsplib":
         return list(_TSPLIB)
+    if chosen.name in _XML:
+        return [_XML[chosen.name]]
     if chosen.writer is None:
         return []
     graphs = [
@@ -108,6 +110,28 @@ def samples(chosen: Format) -> list[bytes]:
         clmst.write_graph(graph, stream, format=chosen.name)
         found.append(stream.getvalue())
     return found
+
+
+_XML = {
+    "graphml": b"""<?xml version='1.0' encoding='utf-8'?>
+<graphml xmlns="http://graphml.graphdrawing.org/xmlns">
+  <key id="d0" for="edge" attr.name="weight" attr.type="double" />
+  <graph edgedefault="undirected">
+    <node id="0" /> <node id="7" /> <node id="a" />
+    <edge source="0" target="7"> <data key="d0">2.5</data> </edge>
+    <edge source="7" target="a"> <data key="d0">1</data> </edge>
+  </graph>
+</graphml>
+""",
+    "gexf": b"""<?xml version='1.0' encoding='utf-8'?>
+<gexf version="1.2" xmlns="http://www.gexf.net/1.2draft">
+  <graph defaultedgetype="undirected" mode="static" name="">
+    <nodes> <node id="0" label="0" /> <node id="7" label="7" /> </nodes>
+    <edges> <edge source="0" target="7" id="0" weight="2.5" /> </edges>
+  </graph>
+</gexf>
+""",
+}
 
 
 # ------------------------------------------------------------------------------- damages

@@ -73,7 +73,7 @@ MAY_USE = {
     "matplotlib": {"drawing", "bench"},
     "pandas": {"core", "io"},
     "pyarrow": {"core", "io"},
-    "networkx": {"core", "interop", "bench"},
+    "networkx": {"core", "io", "interop", "bench"},
     "dask": {"dask"},
     "ray": {"ray"},
     "click": {"cli"},

@@ -13,7 +13,8 @@ from scipy import sparse
 from scipy.sparse import csgraph as scipys
 
 import clmst
-from clmst import api
+from clmst import api, csgraph
+from clmst.algorithms.csr_validation.check import put_matrix
 from clmst.algorithms.small_matrix import solve as small_matrix
 from clmst.core.errors import InvalidGraphError
 from clmst.csgraph import minimum_spanning_tree
@@ -465,6 +466,26 @@ def test_a_device_is_asked_for_what_is_large(who_solves: str) -> None:
         assert not launched
         minimum_spanning_tree(longer)
         assert launched
+
+
+def test_equal_weights_go_to_the_device_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A sample of the weights tells that ties must be by entry, before anything is arranged."""
+    graph = clmst.generate("random", n=70_000, average_degree=8, seed=1).symmetrised()
+    n, indices = graph.n_vertices, graph.indices.astype(np.int32)
+    given = (np.ones(indices.size, np.int32), indices, graph.indptr.astype(np.int32))
+    matrix = sparse.csr_array(given, shape=(n, n))
+    assert matrix.nnz > small_matrix.MOST_SLOTS_IN_ANY_ORDER
+    matrix.data = np.random.default_rng(1).integers(1, 10, matrix.nnz, dtype=np.int32)
+    expected = parts(scipys.minimum_spanning_tree(matrix))
+    orders = []
+
+    def put(*arguments: Any, by_entry: bool = False) -> Any:
+        orders.append(by_entry)
+        return put_matrix(*arguments, by_entry=by_entry)
+
+    monkeypatch.setattr(csgraph, "put_matrix", put)
+    assert parts(minimum_spanning_tree(matrix)) == expected
+    assert orders in ([True], [])  # without a device nothing is put
 
 
 def test_unused_entries_after_the_last_one_are_no_faults(who_solves: str) -> None:

@@ -18,7 +18,7 @@ from clmst.core.errors import (
     MissingFileError,
     UnsupportedDeviceError,
 )
-from tests.engines import EDGES, PARTS, N, killed_once, write_parts
+from tests.engines import EDGES, PARTS, N, assert_refused_plainly, killed_once, write_parts
 from tests.scale.edges import forest_of_edges
 
 dask = pytest.importorskip("dask")
@@ -126,6 +126,15 @@ def test_one_worker(frame: Any) -> None:
         assert clmst.dask.minimum_spanning_forest(frame, N) == forest_of_edges(EDGES, N)
         with pytest.raises(UnsupportedDeviceError, match=r"the worker inproc://.* has no device"):
             clmst.dask.minimum_spanning_forest(frame, N, device="no such device")
+
+
+def test_errors_in_one_line(four_workers: Any, tmp_path: Path) -> None:
+    """Whatever ran before, on whichever worker."""
+
+    def solve(paths: list[Path]) -> object:
+        return clmst.dask.minimum_spanning_forest(paths, 3)
+
+    assert_refused_plainly(solve, tmp_path, r"tcp://[\d.:]+")
 
 
 @pytest.fixture(scope="module")

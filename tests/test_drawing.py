@@ -186,6 +186,13 @@ def test_edges_left_out_are_confessed(tmp_path: Path) -> None:
     assert "outside the forest" not in path.read_text()
 
 
+def test_the_key_says_what_width_means(tmp_path: Path) -> None:
+    """In words that need no other: of the smaller side of the edge in the middle of a path."""
+    graph = generators.path(n=30)
+    draw_forest(graph, kruskal(graph), path := tmp_path / "path.svg")
+    assert "<!-- 15 vertices beyond an edge -->" in path.read_text()
+
+
 @pytest.mark.parametrize(
     ("graph", "maximum", "title", "caption"),
     [

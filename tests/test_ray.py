@@ -11,7 +11,7 @@ import pytest
 
 import clmst
 from clmst.core.errors import InvalidArgumentError, InvalidGraphError, UnsupportedDeviceError
-from tests.engines import EDGES, PARTS, N, killed_once, write_parts
+from tests.engines import EDGES, PARTS, N, assert_refused_plainly, killed_once, write_parts
 from tests.scale.edges import forest_of_edges
 
 pandas = pytest.importorskip("pandas")
@@ -73,9 +73,16 @@ def test_dataset(cluster: None) -> None:
         clmst.ray.minimum_spanning_forest(dataset, N, **old)
 
 
+def test_errors_in_one_line(cluster: None, tmp_path: Path) -> None:
+    def solve(paths: list[Path]) -> object:
+        return clmst.ray.minimum_spanning_forest(paths, 3)
+
+    assert_refused_plainly(solve, tmp_path, r"process \d+ on node \w+")
+
+
 def test_bad_input(cluster: None) -> None:
     references = [ray.put(part) for part in PARTS[:2]]
-    with pytest.raises(InvalidGraphError, match=r"^partition [01]: [uv] of row .* below 5"):
+    with pytest.raises(InvalidGraphError, match=r"partition [01]: [uv] of row .* below 5"):
         clmst.ray.minimum_spanning_forest(references, 5)
     with pytest.raises(UnsupportedDeviceError, match=r"the worker process .* on node .* no device"):
         clmst.ray.minimum_spanning_forest(references, N, device="no such device")

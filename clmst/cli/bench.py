@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,9 +19,17 @@ from clmst.bench.settings import (
     default_cache,
 )
 from clmst.cli.failure import CommandFailure
-from clmst.cli.options import algorithm_option, device_option, options_option, quiet_option
+from clmst.cli.options import (
+    algorithm_option,
+    device_option,
+    json_option,
+    numbers,
+    options_option,
+    quiet_option,
+    words_of,
+)
 from clmst.cli.options import graphs as complete_graphs
-from clmst.cli.terminal import print_tables
+from clmst.cli.terminal import STREAM, print_json, print_tables
 
 if TYPE_CHECKING:
     from clmst.bench.peers import Peer
@@ -42,27 +50,6 @@ clmst brings two peers: --peer scipy and --peer networkx.
 """
 
 
-def _words_of(choices: Sequence[str]) -> Callable[..., tuple[str, ...]]:
-    """Return a parser of words with commas between; it gives each once, in the choices' order."""
-
-    def parse(_context: object, _option: object, text: str) -> tuple[str, ...]:
-        words = {word.strip() for word in text.split(",")}
-        for word in sorted(words - {*choices}):
-            raise click.BadParameter(f"{word!r} is none of {', '.join(choices)}")
-        return tuple(word for word in choices if word in words)
-
-    return parse
-
-
-def _numbers(_context: object, _option: object, text: str) -> tuple[int, ...]:
-    """Return positive integers with commas between, each once."""
-    words = [word.strip() for word in text.split(",")] if text else []
-    for word in words:
-        if not word.isdecimal() or int(word) == 0:
-            raise click.BadParameter(f"{word!r} is no positive number")
-    return tuple(dict.fromkeys(map(int, words)))
-
-
 def _peers(_context: object, _option: object, texts: Sequence[str]) -> tuple[Peer, ...]:
     """Return outside peers, or those that clmst brings."""
     from clmst.bench.peers import Peer
@@ -81,7 +68,7 @@ def _peers(_context: object, _option: object, texts: Sequence[str]) -> tuple[Pee
     "--what",
     "experiments",
     metavar="NAME,...",
-    callback=_words_of(EXPERIMENTS),
+    callback=words_of(EXPERIMENTS),
     default="times",
     show_default=True,
     help=f"Experiments: {', '.join(EXPERIMENTS)}.",
@@ -127,14 +114,15 @@ def _peers(_context: object, _option: object, texts: Sequence[str]) -> tuple[Pee
     help="When a peer is ended.",
 )
 @click.option(
-    "--json",
-    "json_file",
+    "-o",
+    "--output",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Keep everything in a file, written anew after every graph.",
+    help="Keep everything in a file, as JSON, written anew after every graph.",
 )
 @click.option(
-    "--resume", is_flag=True, help="Go on with --json FILE; what has times is not done again."
+    "--resume", is_flag=True, help="Go on with --output FILE; what has times is not done again."
 )
+@json_option
 @click.option("--tables", "markdown", is_flag=True, help="Print the tables as Markdown.")
 @click.option(
     "--plot",
@@ -145,7 +133,7 @@ def _peers(_context: object, _option: object, texts: Sequence[str]) -> tuple[Pee
 @click.option(
     "--merge",
     is_flag=True,
-    help="The arguments are files that --json wrote: lay them side by side, measure nothing.",
+    help="The arguments are files that --output wrote: lay them side by side, measure nothing.",
 )
 @click.option(
     "--cache",
@@ -162,12 +150,12 @@ def _peers(_context: object, _option: object, texts: Sequence[str]) -> tuple[Pee
     help="How many seeds the experiment of that name tries.",
 )
 @click.option(
-    "--vertices", metavar="N,...", callback=_numbers, default="", help="Sizes that scaling takes."
+    "--vertices", metavar="N,...", callback=numbers, default="", help="Sizes that scaling takes."
 )
 @click.option(
     "--degrees",
     metavar="N,...",
-    callback=_numbers,
+    callback=numbers,
     default=",".join(map(str, DEGREES)),
     show_default=True,
     help="Average degrees that degree takes.",
@@ -187,8 +175,9 @@ def bench(
     device_name: str | None,
     option_texts: tuple[str, ...],
     quick: bool,
-    json_file: Path | None,
+    output: Path | None,
     resume: bool,
+    as_json: bool,
     markdown: bool,
     folder: Path | None,
     merge: bool,
@@ -207,27 +196,27 @@ def bench(
     if listed:
         print_tables([_named_graphs()], markdown=markdown)
         return
-    from clmst.algorithms.option_texts import texts_with
-    from clmst.core.errors import optional_import
-
-    measured["algorithms"] = texts_with(measured["algorithms"], option_texts)
-    if folder is not None:
-        optional_import("matplotlib", extra="plot")  # which would be missed only after the work
+    measured["algorithms"] = _refuse_early(measured["algorithms"], option_texts, folder)
+    # --json named a file once.
+    if output == STREAM or (as_json and not merge and any(one.endswith(".json") for one in graphs)):
+        raise click.UsageError("--output names the file that keeps everything; --json is stdout")
+    if as_json and markdown:
+        raise click.UsageError("--json and --tables both want stdout; give one of them")
     if merge:
-        _refuse_to_measure(graphs, json_file, resume=resume)
+        _refuse_to_measure(graphs, output, resume=resume)
         from clmst.bench.results import Results, merged
 
         results = merged({name: Results.load(Path(name)) for name in graphs})
-        if json_file is not None:
-            results.path = json_file
+        if output is not None:
+            results.path = output
             results.save()
     else:
         settings = Settings(**measured)
-        _refuse_contradictions(settings, json_file, quick=quick, resume=resume)
+        _refuse_contradictions(settings, output, quick=quick, resume=resume)
         results, machine = _measure(
-            graphs, device_name, settings, json_file, resume=resume, quiet=quiet
+            graphs, device_name, settings, output, resume=resume, quiet=quiet
         )
-    _report(results, folder, markdown=markdown, quiet=quiet)
+    _report(results, folder, markdown=markdown, as_json=as_json, quiet=quiet)
     if not merge:
         _raise_for_failures(results, machine)
 
@@ -252,17 +241,30 @@ def _named_graphs() -> Table:
     )
 
 
-def _refuse_to_measure(graphs: tuple[str, ...], json_file: Path | None, *, resume: bool) -> None:
+def _refuse_early(
+    algorithm_names: tuple[str, ...], option_texts: tuple[str, ...], folder: Path | None
+) -> tuple[str, ...]:
+    """Return algorithms as texts with their options; raise what would be raised after the work."""
+    from clmst.algorithms.option_texts import texts_with
+    from clmst.core.errors import optional_import
+
+    names = texts_with(algorithm_names, option_texts)
+    if folder is not None:
+        optional_import("matplotlib", extra="plot")
+    return names
+
+
+def _refuse_to_measure(graphs: tuple[str, ...], output: Path | None, *, resume: bool) -> None:
     if not graphs:
-        raise click.UsageError("--merge takes files that --json wrote; name one at least")
+        raise click.UsageError("--merge takes files that --output wrote; name one at least")
     if resume:
         raise click.UsageError("--merge measures nothing, so there is nothing to --resume")
-    if json_file is not None and json_file.exists():
-        raise click.UsageError(f"{json_file} is there already; --merge writes a new file")
+    if output is not None and output.exists():
+        raise click.UsageError(f"{output} is there already; --merge writes a new file")
 
 
 def _refuse_contradictions(
-    settings: Settings, json_file: Path | None, *, quick: bool, resume: bool
+    settings: Settings, output: Path | None, *, quick: bool, resume: bool
 ) -> None:
     from clmst.bench.peers import duplicates
 
@@ -276,11 +278,11 @@ def _refuse_contradictions(
     for peer in settings.peers:
         if peer.name.startswith("clmst"):
             raise click.UsageError(f"a peer is called {peer.name!r}; such names are clmst's own")
-    if resume and json_file is None:
-        raise click.UsageError("--resume goes on with the file of --json; name it")
-    if json_file is not None and json_file.exists() and not resume:
+    if resume and output is None:
+        raise click.UsageError("--resume goes on with the file of --output; name it")
+    if output is not None and output.exists() and not resume:
         raise click.UsageError(
-            f"{json_file} is there already; --resume goes on with it, or name another file"
+            f"{output} is there already; --resume goes on with it, or name another file"
         )
 
 
@@ -288,7 +290,7 @@ def _measure(
     names: tuple[str, ...],
     device_name: str | None,
     settings: Settings,
-    json_file: Path | None,
+    output: Path | None,
     *,
     resume: bool,
     quiet: bool,
@@ -303,8 +305,8 @@ def _measure(
         if not quiet:
             click.echo(text, err=True)
 
-    results = Results.load(json_file) if resume and json_file and json_file.exists() else Results()
-    results.path = json_file
+    results = Results.load(output) if resume and output and output.exists() else Results()
+    results.path = output
     device = get_device(device_name)
     chosen, left_out = choose(names, device, settings.cache)
     tell(f"{device.description}, driver {device.driver}")
@@ -315,11 +317,15 @@ def _measure(
     return results, suite.machine
 
 
-def _report(results: Results, folder: Path | None, *, markdown: bool, quiet: bool) -> None:
-    """Print tables and draw figures."""
+def _report(
+    results: Results, folder: Path | None, *, markdown: bool, as_json: bool, quiet: bool
+) -> None:
+    """Print tables, or what the file has, and draw figures."""
     from clmst.bench import report
 
-    if markdown:
+    if as_json:
+        print_json(results.as_json())
+    elif markdown:
         click.echo(report.as_markdown(results))
     elif not quiet:
         for machine in results.machines:

@@ -7,8 +7,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from clmst.cli.options import device_option, json_option, quiet_option
-from clmst.cli.terminal import STREAM, Stages, console, name_of, new_table, print_json
+from clmst.cli.options import (
+    coordinates_option,
+    device_option,
+    format_option,
+    json_option,
+    quiet_option,
+)
+from clmst.cli.terminal import STREAM, Stages, console, name_of, new_table, print_json, reading
 
 if TYPE_CHECKING:
     from clmst.core.weight_keys import Array
@@ -33,6 +39,8 @@ PICTURES = ("clusters", "dendrogram", "condensed-tree")
 @click.option(
     "--epsilon", type=float, default=0.0, help="HDBSCAN: clusters less than this apart stay one."
 )
+@format_option("--format", "format_name", text="The format of FILE, whatever its suffix.")
+@coordinates_option
 @click.option("-k", "--clusters", "k", type=click.IntRange(min=1), help="Single linkage: how many.")
 @click.option("--height", type=float, help="Single linkage: join what is up to this far apart.")
 @click.option(
@@ -58,9 +66,11 @@ def cluster(
     min_cluster_size: int,
     min_samples: int | None,
     epsilon: float,
+    format_name: str | None,
+    columns: tuple[str, ...] | None,
     k: int | None,
     height: float | None,
-    metric: str | None,
+    metric: Any,  # checked by what takes it
     device_name: str | None,
     output: Path | None,
     plot: Path | None,
@@ -70,10 +80,12 @@ def cluster(
 ) -> None:
     """Find the clusters of the points in FILE, which need no labels.
 
-    FILE is a .npy or .csv table with a row for each point, or a TSPLIB file. With -k or --height by
-    single linkage, else by HDBSCAN, which needs no number of clusters. Labels are numbered by least
-    point; noise is -1.
+    FILE is a table with a row for each point, .csv, .parquet or .npy, or a TSPLIB file, compressed
+    if its name ends in .gz, .bz2, .xz or .zst; - is stdin, whose format --format names. With -k or
+    --height by single linkage, else by HDBSCAN, which needs no number of clusters. Labels are
+    numbered by least point; noise is -1.
     """
+    from clmst.io import read_rows
     from clmst.points.hdbscan import HDBSCAN
     from clmst.points.inputs import forest_of
 
@@ -83,8 +95,8 @@ def cluster(
     if plot is not None:
         _refuse_early(plot, picture, by_linkage)
     stages = Stages(quiet=quiet)
-    with stages.stage("read", f"reading {file}"):
-        points = _read(file, metric)
+    with reading(stages, "read", file, format_name, points=True) as opened:
+        points = read_rows(opened, format=format_name, metric=metric, columns=columns)
     chosen = metric or "euclidean"
     with stages.stage("cluster", "clustering"):
         model: Any = None
@@ -103,16 +115,6 @@ def cluster(
         with stages.stage("draw", f"drawing {plot}"):
             _draw(picture, plot, _Clustering(points, labels, forest, model), device_name)
     _tell(labels, stages, as_json=as_json, quiet=quiet or output == STREAM)
-
-
-def _read(file: Path, metric: str | None) -> Any:
-    """Return the points of a file."""
-    from clmst.io import read_points
-    from clmst.io.npz import TABLE_SUFFIXES, read_table
-
-    if file.suffix in TABLE_SUFFIXES:
-        return read_table(file)
-    return read_points(file, metric=metric)  # type: ignore[arg-type]  # which checks it
 
 
 def _write(labels: Array, output: Path) -> None:

@@ -170,8 +170,9 @@ def _trust(device: Device) -> str:
     for state in ("passed", "refused"):
         names = [one.family for one in known if one.state == state]
         parts += [f"{state} {', '.join(names)}"] if names else []
-    left = sum(one.state == "not tried" for one in known)
-    parts += [f"{left} families not tried yet"] if left else []
+    if any(one.state == "not tried" for one in known):
+        what = "others" if parts else "kernels"
+        parts.append(f"{what} are tested before their first use")
     return "; ".join(parts)
 
 

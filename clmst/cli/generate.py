@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,7 +11,7 @@ import click
 
 from clmst.cli.options import columns_option, format_option, quiet_option
 from clmst.cli.terminal import STREAM, Stages, counted, name_of, reading, target
-from clmst.core.errors import InvalidArgumentError
+from clmst.core.errors import FormerNameWarning, InvalidArgumentError
 
 if TYPE_CHECKING:
     from clmst.core.graph import Graph
@@ -50,7 +51,7 @@ def _command(family: Family) -> click.Command:
         help=_prose(family.description),
         short_help=_prose(family.description),
     )
-    for add in (_output_option, _format_option, quiet_option):
+    for add in (_output_option, _format_option, _former_option, quiet_option):
         add(command)
     return command
 
@@ -61,22 +62,38 @@ _output_option = click.option(
     type=click.Path(path_type=Path),
     required=True,
     help="Where the graph goes; the suffix says in which format, and one more, as .gz, that it is "
-    "compressed. - is stdout, whose format --format names.",
+    "compressed. - is stdout, whose format --output-format names.",
 )
-_format_option = format_option("--format", "format_name", text="The format, whatever the suffix.")
+_format_option = format_option(
+    "--output-format", text="The format of the output, whatever its suffix."
+)
+_former_option = format_option("--format", "former_format", text="", hidden=True)
 
 
 def _generate(
-    family: Family, output: Path, format_name: str | None, quiet: bool, **parameters: Any
+    family: Family,
+    output: Path,
+    output_format: str | None,
+    former_format: str | None,
+    quiet: bool,
+    **parameters: Any,
 ) -> None:
     from clmst.io import registry
 
+    if former_format is not None:
+        warnings.warn(
+            "--format is --output-format now, as of the other commands; the old name goes with the "
+            "next version",
+            FormerNameWarning,
+            stacklevel=1,
+        )
+        output_format = output_format or former_format
     # A wrong format is found before, not after, the work.
-    registry.find(target(output), format_name)
+    registry.find(target(output), output_format)
     stages = Stages(quiet=quiet)
     with stages.stage("generate", f"generating a {family.name} graph"):
         graph = family(**parameters)
-    _write(graph, output, format_name, stages, quiet=quiet)
+    _write(graph, output, output_format, stages, quiet=quiet)
 
 
 def _option(parameter: Parameter) -> click.Option:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import csv
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
 import click
@@ -31,6 +32,25 @@ def _formats(
     return _beginning((one.name for one in FORMATS), incomplete)
 
 
+def _devices(
+    _context: click.Context, _parameter: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """Return kinds of devices, and of each device's name the first word that means it.
+
+    Shells split a name at its spaces, and part of it is enough.
+    """
+    from clmst.runtime import discovery
+
+    found = discovery.enumerate_devices()
+    items = _beginning(("gpu", "cpu"), incomplete.lower())
+    for device in found:
+        words = [word for word in device.name.split() if word.isascii() and word[0].isalnum()]
+        begun = [word for word in words if word.lower().startswith(incomplete.lower())]
+        mean_it = [word for word in begun if discovery.matching(found, word)[0] is device]
+        items += [CompletionItem(word, help=device.description) for word in mean_it[:1]]
+    return items
+
+
 def graphs(
     _context: click.Context, _parameter: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
@@ -50,12 +70,14 @@ device_option: Callable[[_Command], _Command] = click.option(
     "--device",
     "device_name",
     metavar="NAME",
+    shell_complete=_devices,
     help='"gpu", "cpu" or part of a name that `clmst devices` shows; the best one when left out.',
 )
 devices_option: Callable[[_Command], _Command] = click.option(
     "--device",
     "device_names",
     metavar="NAME",
+    shell_complete=_devices,
     multiple=True,
     help='"gpu", "cpu" or part of a name that `clmst devices` shows; the best one when left out. '
     "Repeated, it names several, each of which solves a part of the graph.",
@@ -70,11 +92,17 @@ json_option: Callable[[_Command], _Command] = click.option(
 columns_option: Callable[..., Any] = click.option(
     "--columns",
     metavar="NAMES",
-    callback=lambda _context, _option, text: _names(text),
+    callback=lambda _context, _option, text: _ends(_names(text)),
     help="Of a CSV or Parquet file: the columns of the edges' ends and, if there are weights, of "
     "these, with commas between.",
 )
 
+coordinates_option: Callable[..., Any] = click.option(
+    "--columns",
+    metavar="NAMES",
+    callback=lambda _context, _option, text: _names(text),
+    help="Of a table: the columns of coordinates, with commas between; all when left out.",
+)
 
 options_option: Callable[[_Command], _Command] = click.option(
     "--option",
@@ -86,9 +114,9 @@ options_option: Callable[[_Command], _Command] = click.option(
 )
 
 
-def format_option(*names: str, text: str) -> Callable[..., Any]:
+def format_option(*names: str, text: str, hidden: bool = False) -> Callable[..., Any]:
     """Return an option that takes the name of a file format; `text` is its help."""
-    return click.option(*names, metavar="NAME", shell_complete=_formats, help=text)
+    return click.option(*names, metavar="NAME", shell_complete=_formats, help=text, hidden=hidden)
 
 
 def algorithm_option(*names: str, text: str, **more: Any) -> Callable[..., Any]:
@@ -99,13 +127,44 @@ def algorithm_option(*names: str, text: str, **more: Any) -> Callable[..., Any]:
     )  # fmt: skip
 
 
+def words_of(choices: Sequence[str]) -> Callable[..., tuple[str, ...]]:
+    """Return a parser of words with commas between; it gives each once, in the choices' order."""
+
+    def parse(_context: object, _option: object, text: str) -> tuple[str, ...]:
+        words = {word.strip() for word in text.split(",")}
+        for word in sorted(words - {*choices}):
+            raise click.BadParameter(f"{word!r} is none of {', '.join(choices)}")
+        return tuple(word for word in choices if word in words)
+
+    return parse
+
+
+def numbers(_context: object, _option: object, text: str) -> tuple[int, ...]:
+    """Return positive integers with commas between, each once."""
+    words = [word.strip() for word in text.split(",")] if text else []
+    for word in words:
+        if not word.isdecimal() or int(word) == 0:
+            raise click.BadParameter(f"{word!r} is no positive number")
+    return tuple(dict.fromkeys(map(int, words)))
+
+
 def _names(text: str | None) -> tuple[str, ...] | None:
-    """Return the names in a list, where commas separate them."""
+    """Return the names in a list as a row of CSV: commas between, quotes round one with a comma."""
     if text is None:
         return None
-    names = tuple(text.split(","))
-    if len(names) not in (2, 3) or not all(names):
+    names = tuple(next(csv.reader([text]), ()))
+    if not names or not all(names):
         raise click.BadParameter(
-            f"{text!r} has {len(names)} names; it must be SOURCE,TARGET or SOURCE,TARGET,WEIGHT"
+            f"{text!r} has an empty name; it must be names with commas between"
+        )
+    return names
+
+
+def _ends(names: tuple[str, ...] | None) -> tuple[str, ...] | None:
+    """Return the names of the ends of edges and perhaps of the weight, or raise."""
+    if names is not None and len(names) not in (2, 3):
+        raise click.BadParameter(
+            f"{','.join(names)!r} has {len(names)} names; it must be SOURCE,TARGET or "
+            "SOURCE,TARGET,WEIGHT"
         )
     return names

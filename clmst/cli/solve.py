@@ -228,10 +228,11 @@ class _SolveJob:
         from clmst.io import read_graph, read_points, registry
 
         takes_points = takes_complete_graphs(algorithm)
-        with reading(self.stages, "read", path, format_name) as file:
+        are_points = metric is not None
+        with reading(self.stages, "read", path, format_name, points=are_points) as file:
             chosen = registry.find(file, format_name)
-            if metric is not None or (takes_points and chosen.points_reader and not columns):
-                points = read_points(file, format=format_name, metric=metric)
+            if are_points or (takes_points and chosen.points_reader and not columns):
+                points = read_points(file, format=format_name, metric=metric, columns=columns)
                 return points if takes_points else points.to_graph()
             return read_graph(file, format=format_name, columns=columns)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from clmst.cli.terminal import STREAM, Stages, duration, percentage
+from clmst.cli.terminal import STREAM, Stages
 
 if TYPE_CHECKING:
     from clmst.core.forest import Forest
@@ -97,7 +97,7 @@ class StreamRequest:
             latest = progress
 
         def done() -> str:
-            return "" if latest is None else progress_text(latest)
+            return "" if latest is None else str(latest)
 
         text = f"solving in parts on {device.name}"
         with stages.stage("solve", text, done=done):
@@ -105,18 +105,6 @@ class StreamRequest:
                 chunks, device=device, memory_limit=self.memory_limit, checkpoint=self.checkpoint,
                 on_progress=note, **given,
             )  # fmt: skip
-
-
-def progress_text(progress: StreamProgress) -> str:
-    """Return progress as text: ``pass 3, 42%, 12.3 million edges/s, 8.15 s left of it``."""
-    parts = [f"pass {progress.passes}"] if progress.passes > 1 else []
-    if progress.n_edges:
-        parts.append(percentage(progress.edges / progress.n_edges))
-    parts.append(f"{progress.edges_per_second / 1e6:,.1f} million edges/s")
-    if progress.seconds_left is not None:
-        of_what = " of it" if progress.passes > 1 else ""
-        parts.append(f"{duration(progress.seconds_left)} left{of_what}")
-    return ", ".join(parts)
 
 
 def stream_options(command: Callable[..., Any]) -> Callable[..., Any]:

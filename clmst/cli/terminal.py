@@ -158,17 +158,23 @@ STREAM = Path("-")  # stdin, or stdout
 
 
 @contextmanager
-def reading(stages: Stages, stage: str, path: Path, format_name: str | None) -> Iterator[BinaryIO]:
-    """Open a file, or stdin, during a stage that shows how much of it has been read."""
+def reading(
+    stages: Stages, stage: str, path: Path, format_name: str | None, *, points: bool = False
+) -> Iterator[BinaryIO]:
+    """Open a file, or stdin, during a stage that shows how much of it has been read.
+
+    Raise before if it is of no format, or of none that `points` may be in if they are wanted.
+    """
     from clmst.io import files, registry
 
+    formats = registry.POINT_FORMATS if points else registry.FORMATS
     if path == STREAM:
         file = sys.stdin.buffer
-        registry.find(file, format_name)
+        registry.find(file, format_name, formats)
         with stages.stage(stage, "reading stdin"):
             yield file
         return
-    registry.find(path, format_name)
+    registry.find(path, format_name, formats)
     with (
         files.open_file(path) as file,
         stages.stage(stage, f"reading {path}", done=_share_read(file)),

@@ -239,6 +239,16 @@ def as_array(
         ) from cause
 
 
+def check_row(
+    name: str, array: npt.NDArray[Any], *, error: type[ClmstError] = InvalidGraphError
+) -> None:
+    """Raise unless an array has one dimension and integers."""
+    if array.ndim != 1:
+        raise error(f"{name} has {array.ndim} dimensions; it must have one")
+    if array.dtype.kind not in "iu":
+        raise error(f"{name} has dtype {array.dtype}; it must have an integer dtype")
+
+
 def as_reals(name: str, values: Any) -> npt.NDArray[np.float64]:
     """Return real numbers as an array of float64, or raise."""
     array = as_array(name, values, error=InvalidGraphError)

@@ -84,11 +84,11 @@ def _of_another_library(graph: Any) -> Graph:
         if has(graph, *attributes):
             return take_named(graph, WEIGHT)
     hint = "; clmst.read_graph reads a file" if isinstance(graph, str | Path) else ""
+    fact = "None" if graph is None else f"of type {type(graph).__name__}"
     raise InvalidGraphError(
-        f"a {type(graph).__name__} is no graph that clmst knows; it takes a clmst.Graph, "
-        "DenseGraph or Points, a scipy.sparse array or matrix, a graph of NetworkX, rustworkx or "
-        "igraph, a data frame of edges, or a symmetric matrix as a NumPy array or a list of rows"
-        + hint
+        f"the graph is {fact}; it must be a clmst.Graph, DenseGraph or Points, a scipy.sparse "
+        "array or matrix, a graph of NetworkX, rustworkx or igraph, a data frame of edges, or a "
+        f"symmetric matrix as a NumPy array or a list of rows{hint}"
     )
 
 
@@ -105,7 +105,8 @@ def _square(matrix: Any) -> Any:
     if any(_length(row) != len(matrix) for row in matrix):
         raise InvalidGraphError(
             f"a list of {len(matrix)} rows is given, and not each has {len(matrix)} entries; a "
-            "list must be a square matrix (clmst.Graph.from_edges takes lists of ends and weights)"
+            "list must be a square matrix (clmst.Graph.from_edges takes lists of ends and weights, "
+            "clmst.Points rows that are points)"
         )
     return matrix or np.zeros((0, 0))
 

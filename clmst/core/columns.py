@@ -17,7 +17,8 @@ from clmst.core.errors import InvalidArgumentError, InvalidGraphError
 SOURCE, TARGET, WEIGHT = "source", "target", "weight"
 _RULE = (
     f'{SOURCE}, {TARGET} and {WEIGHT} must be among them, or be named: columns=("{SOURCE}", '
-    f'"{TARGET}", "{WEIGHT}"); two names give every edge the weight 1'
+    f'"{TARGET}", "{WEIGHT}"), or --columns {SOURCE},{TARGET},{WEIGHT}; two names give every edge '
+    "the weight 1"
 )
 
 P = ParamSpec("P")
@@ -49,6 +50,18 @@ def check_columns(columns: object) -> tuple[Hashable, ...] | None:
         raise InvalidArgumentError(
             f"columns are {shown(columns)}; they must be two or three names: of the source, the "
             "target and the weight"
+        )
+    return names
+
+
+def check_names(columns: object) -> tuple[Hashable, ...] | None:
+    """Return the columns of coordinates that a caller names, or raise unless they are names."""
+    if columns is None:
+        return None
+    names = tuple(columns) if isinstance(columns, list | tuple) else ()
+    if not names or not all(map(is_name, names)):
+        raise InvalidArgumentError(
+            f"columns are {shown(columns)}; they must be a list of the names of columns"
         )
     return names
 

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from clmst.core.arguments import as_array
+from clmst.core.arguments import as_array, check_row
 from clmst.core.errors import InvalidGraphError
 from clmst.core.threads import in_threads, slices
 from clmst.core.weight_keys import Array
@@ -56,9 +56,14 @@ def check_indptr(indptr: Array, n: int) -> None:
 def check_pairs(u: Any, v: Any) -> tuple[Array, Array]:
     """Return two lists of numbers as one-dimensional integer arrays of the same length."""
     u, v = as_integers("u", u), as_integers("v", v)
-    if u.size != v.size:
-        raise InvalidGraphError(f"u has {u.size} entries but v has {v.size}; they must be equal")
+    check_lengths(u.size, v.size)
     return u, v
+
+
+def check_lengths(u: int, v: int) -> None:
+    """Raise unless there are as many ends of either kind."""
+    if u != v:
+        raise InvalidGraphError(f"u has {u} entries but v has {v}; they must be equal")
 
 
 def as_integers(name: str, given: Any) -> Array:
@@ -68,11 +73,7 @@ def as_integers(name: str, given: Any) -> Array:
         array = as_array(name, given, error=InvalidGraphError)
     if array.size == 0:
         array = np.zeros(array.shape, np.int32)  # an empty list has no dtype of its own
-    if array.ndim != 1 or array.dtype.kind not in "iu":
-        raise InvalidGraphError(
-            f"{name} is {array.ndim}-dimensional of dtype {array.dtype}; "
-            "it must be one-dimensional of an integer dtype"
-        )
+    check_row(name, array)
     return array
 
 

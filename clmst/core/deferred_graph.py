@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 
 from clmst.core import csr
-from clmst.core.arguments import check_bool, check_integer
+from clmst.core.arguments import check_bool, check_integer, shown
 from clmst.core.canonical import attributes_of, sort_upper, upper_from_edges
 from clmst.core.errors import InvalidArgumentError, InvalidGraphError
 from clmst.core.graph import Graph
 from clmst.core.graph_checks import check_coordinates, check_implied, check_size, check_weights
 from clmst.core.lazy import LazyProperty
-from clmst.core.vertex_names import rank
+from clmst.core.vertex_names import first_name, renumbered
 from clmst.core.weight_keys import Array, as_weights
 
 Read = Callable[[str], Mapping[str, Any]]
@@ -171,11 +171,17 @@ def graph_of(
         n_vertices = check_integer("n_vertices", n_vertices)
         check_size(n_vertices, 0)
     labels = None
-    u, v = csr.check_pairs(u, v)
     if relabel:
-        u, v, numbers = rank(u, v)
-        n_vertices, labels = numbers.size, tuple(numbers.tolist())
+        u, v, labels = renumbered(u, v)
+        n_vertices = len(labels)
     else:
+        for name, ends in (("u", u), ("v", v)):
+            if (first := first_name(name, ends)) is not None:
+                raise InvalidGraphError(
+                    f"{name}[0] is {shown(first)}, a name; ends must be vertex numbers, and "
+                    "relabel=True takes names"
+                )
+        u, v = csr.check_pairs(u, v)
         greatest = max(csr.check_range(u, n_vertices, "u"), csr.check_range(v, n_vertices, "v"))
     m = u.size
     w = np.ones(m, np.uint8) if w is None else as_weights(w)

@@ -149,7 +149,7 @@ def check_square(matrix: Any, name: str = "the array") -> Array:
     array = as_array(name, matrix, error=InvalidGraphError)
     if array.ndim != 2:
         raise InvalidGraphError(f"{name} has {array.ndim} dimensions; an adjacency matrix has 2")
-    check_shape(array.shape)
+    check_shape(array.shape, else_=" (clmst.Points takes rows that are points)")
     return as_weights(array)
 
 

@@ -200,7 +200,7 @@ class Graph:
         Parameters
         ----------
         u, v : array of int, shape (m,)
-            Endpoints. Parallel edges and self-loops are allowed.
+            Endpoints; of strings with `relabel`. Parallel edges and self-loops are allowed.
         w : array, shape (m,), optional
             Weights of any supported dtype; by default all 1.
         n_vertices : int, optional
@@ -211,7 +211,8 @@ class Graph:
             on a tie), as for lists that name every edge in both directions.
         relabel : bool
             Number only the vertices that occur, in the order of their numbers, which may be any
-            integers of 64 bits and become `vertex_labels`.
+            integers of 64 bits and become `vertex_labels`. Ends may be strings, too, which are
+            numbered in the order in which edges have them, `u` first.
         coordinates : array of float, shape (n_vertices, 2), optional
             Where to draw the vertices.
 

@@ -52,8 +52,8 @@ def check_attributes(graph: Graph) -> None:
         check_kind(name, array, np.ndarray, rule="it must be an array of uint32")
         if array.dtype != np.uint32 or array.ndim != 1:
             raise InvalidGraphError(
-                f"{name} is {array.ndim}-dimensional of dtype {array.dtype}; it must be "
-                "one-dimensional of uint32"
+                f"{name} has dtype {array.dtype} and shape {array.shape}; it must have uint32 and "
+                "one dimension"
             )
     check_kind("weights", weights, np.ndarray, rule="it must be an array")
     check_dtype(weights.dtype)
@@ -138,11 +138,14 @@ def check_labels(labels: Any, n_vertices: int) -> None:
         )
 
 
-def check_shape(shape: tuple[int, ...]) -> None:
-    """Raise unless a matrix of this shape is the adjacency matrix of few enough vertices."""
+def check_shape(shape: tuple[int, ...], *, else_: str = "") -> None:
+    """Raise unless a matrix of this shape is the adjacency matrix of few enough vertices.
+
+    The message ends with `else_`: what takes another matrix.
+    """
     if shape[0] != shape[1]:
         raise InvalidGraphError(
-            f"the matrix is {shape[0]} x {shape[1]}; an adjacency matrix must be square"
+            f"the matrix is {shape[0]} x {shape[1]}; an adjacency matrix must be square{else_}"
         )
     check_size(shape[0], 0)
 

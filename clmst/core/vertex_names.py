@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from clmst.core import csr
-from clmst.core.arguments import shown
+from clmst.core.arguments import as_array, shown
 from clmst.core.errors import InvalidArgumentError, InvalidGraphError
 from clmst.core.weight_keys import Array
 
@@ -75,7 +75,34 @@ def number(source: Ends, target: Ends, factorize: Factorize) -> NumberedEdges:
     return NumberedEdges(u=csr.as_uint32(u), v=csr.as_uint32(v), n_vertices=n, labels=labels)
 
 
+def first_name(name: str, ends: Any) -> str | None:
+    """Return the first of some ends if it is a string, else None."""
+    given = ends if type(ends) in (list, tuple) else as_array(name, ends, error=InvalidGraphError)
+    if isinstance(given, np.ndarray) and (given.ndim != 1 or given.dtype.kind not in "UTO"):
+        return None
+    first = given[0] if len(given) else None
+    return str.__str__(first) if isinstance(first, str) else None
+
+
+def ends_of(name: str, ends: Any) -> Ends:
+    """Return ends as names if the first is a string, else as integers; all must be such. O(m)."""
+    if first_name(name, ends) is None:
+        return csr.as_integers(name, ends)
+    given = ends if type(ends) in (list, tuple) else as_array(name, ends).tolist()
+    known: dict[Hashable, int] = {}
+    codes = np.empty(len(given), np.int32)
+    for at, one in enumerate(given):
+        if not isinstance(one, str):
+            raise InvalidGraphError(
+                f"{name}[{at}] is {shown(one)} beside names; all ends must be strings, or all "
+                "integers"
+            )
+        codes[at] = known.setdefault(str.__str__(one), len(known))
+    return Names(codes=codes, distinct=list(known))
+
+
 def _by_sorting(integers: Array) -> tuple[Array, Array]:
+    """Return (codes, distinct) of integers."""
     distinct, codes = np.unique(integers, return_inverse=True)
     return codes, distinct
 
@@ -109,6 +136,23 @@ def rank(u: Array, v: Array, factorize: Factorize = _by_sorting) -> tuple[Array,
         ranks = (np.cumsum(occurs) - 1).astype(np.uint32)
         u, v = ranks[u], ranks[v]
     return u, v, numbers.astype(common) + common.type(least) if least else numbers
+
+
+def renumbered(u: Any, v: Any) -> tuple[Array, Array, tuple[Hashable, ...]]:
+    """Return a caller's ends as numbers from 0 on, and the names or numbers that they had."""
+    source, target = ends_of("u", u), ends_of("v", v)
+    lengths = [
+        ends.codes.size if isinstance(ends, Names) else ends.size for ends in (source, target)
+    ]
+    csr.check_lengths(*lengths)
+    if isinstance(source, Names) and isinstance(target, Names):
+        edges = _number_names(source, target)
+        assert edges.labels is not None, "names are labels"
+        return edges.u, edges.v, tuple(edges.labels.tolist())
+    if isinstance(source, Names) or isinstance(target, Names):
+        raise InvalidGraphError("one of u and v has names, the other numbers; both must have names")
+    u, v, numbers = rank(source, target)
+    return u, v, tuple(numbers.tolist())
 
 
 def _as_names(ends: Ends, factorize: Factorize) -> Names:

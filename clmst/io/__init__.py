@@ -16,14 +16,17 @@ from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, get_args
 
+import numpy as np
+
 from clmst.core.arguments import check_choice, check_file, check_kind
 from clmst.core.coercion import as_listed
-from clmst.core.columns import check_columns
+from clmst.core.columns import check_columns, check_names
 from clmst.core.dense_graph import DenseGraph
 from clmst.core.errors import InvalidForestError
 from clmst.core.forest import Forest
 from clmst.core.graph import Graph
 from clmst.core.points import Metric, Points
+from clmst.core.weight_keys import Array
 from clmst.io import files, registry
 from clmst.io.file_edges import FileEdges, ForestEdges, attach
 from clmst.io.registry import FORMATS, Format
@@ -95,6 +98,7 @@ def read_points(
     *,
     format: str | None = None,  # noqa: A002
     metric: Metric | None = None,
+    columns: Sequence[Hashable] | None = None,
 ) -> Points | DenseGraph:
     """Read a complete graph without listing its edges: points, or a matrix of weights.
 
@@ -103,10 +107,12 @@ def read_points(
     path : str, Path or binary file
         A file; compressed if its name ends in ``.gz``, ``.bz2``, ``.xz`` or ``.zst``.
     format : str, optional
-        ``tsplib``; by default the suffix of `path` decides.
+        ``csv``, ``parquet``, ``npy`` or ``tsplib``; by default the suffix of `path` decides.
     metric : str, optional
-        Instead of the file's, one of :class:`clmst.Points`: "haversine" for coordinates in decimal
-        degrees, which TSPLIB's own GEO takes for degrees and minutes.
+        Instead of the file's, or "euclidean" for a table, one of :class:`clmst.Points`: "haversine"
+        for coordinates in decimal degrees, which TSPLIB's own GEO takes for degrees and minutes.
+    columns : list or tuple of str, optional
+        Of a table, whose rows are points: the names of the columns of coordinates, by default all.
 
     Returns
     -------
@@ -123,14 +129,30 @@ def read_points(
         The file breaks the rules of its format, or its distances are of a kind that is not
         supported.
     """
-    path = check_file("path", path, "read")
-    chosen = registry.find(path, format)
     if metric is not None:
         check_choice("metric", metric, get_args(Metric))
-    read = registry.ability(chosen, "points_reader", "hold points")
+    found = read_rows(path, format=format, metric=metric, columns=columns)
+    return Points(found, metric or "euclidean") if isinstance(found, np.ndarray) else found
+
+
+def read_rows(
+    path: str | Path | BinaryIO,
+    *,
+    format: str | None = None,  # noqa: A002
+    metric: Metric | None = None,
+    columns: Sequence[Hashable] | None = None,
+) -> Array | Points | DenseGraph:
+    """Read as :func:`read_points`, but return a table as the array that it is."""
+    path = check_file("path", path, "read")
+    columns = check_names(columns)
+    chosen = registry.find(path, format, registry.POINT_FORMATS)
+    if columns is not None:
+        registry.ability(chosen, "rows_reader", "name columns")
     with files.reading(path) as source:
-        found: Points | DenseGraph = read(source, metric)
-        return found
+        if chosen.points_reader is not None:
+            return chosen.points_reader(source, metric)
+        rows: Array = registry.ability(chosen, "rows_reader", "hold points")(source, columns)
+        return rows
 
 
 def write_graph(

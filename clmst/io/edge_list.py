@@ -141,7 +141,7 @@ _VERTEX = re.compile(r"\s*\d{1,19}\s*")
 _ROWS_AT_ONCE = 1 << 16
 
 
-class _Head:
+class Head:
     """The first two lines of a file: whether there is a header, and what it names."""
 
     def __init__(self, stream: BinaryIO) -> None:
@@ -151,12 +151,13 @@ class _Head:
         first = line.removeprefix(_BYTE_ORDER_MARK)
         self.has_mark = len(first) < len(line)
         self.separator = next((one for one in ",;\t" if one.encode() in first), ",")
-        self.names = self._fields(first)
+        self.names = self.fields(first)
         self.is_header = not (
             first.strip()[:1] in (b"", b"#", b"%") or _NUMBER.match(self.names[0])
         )
 
-    def _fields(self, line: bytes) -> list[str]:
+    def fields(self, line: bytes) -> list[str]:
+        """Return what is between the separators of a line."""
         try:
             text = line.decode()
         except UnicodeDecodeError as error:
@@ -177,7 +178,7 @@ class _Head:
 
 def read_csv(source: SourceFile, columns: Sequence[Any] | None = None) -> Graph:
     """Read a graph from a CSV file; pandas reads ids that are text, or more columns."""
-    head = _Head(source.stream)
+    head = Head(source.stream)
     if not head.is_header and columns is None:
         return read(source)
     chosen = _chosen(head, columns)
@@ -188,7 +189,7 @@ def read_csv(source: SourceFile, columns: Sequence[Any] | None = None) -> Graph:
 
 def read_csv_forest(source: SourceFile) -> ForestEdges:
     """Read the edges of a forest from a CSV file under the caller's names of vertices."""
-    head = _Head(source.stream)
+    head = Head(source.stream)
     if not head.is_header:
         return read_forest(source)
     chosen = _chosen(head, None)
@@ -198,7 +199,7 @@ def read_csv_forest(source: SourceFile) -> ForestEdges:
     return ForestEdges.named(_frame_edges(source, head, chosen))
 
 
-def _chosen(head: _Head, columns: Sequence[Any] | None) -> Columns:
+def _chosen(head: Head, columns: Sequence[Any] | None) -> Columns:
     if not head.is_header:
         raise FileFormatError("line 1 is no header row; columns can be named only if there is one")
     return choose(head.names, columns)
@@ -214,7 +215,7 @@ class _PlainRows(EdgeText):
         return lines[1:]
 
 
-def _frame_edges(source: SourceFile, head: _Head, columns: Columns) -> NumberedEdges:
+def _frame_edges(source: SourceFile, head: Head, columns: Columns) -> NumberedEdges:
     """Read other rows by pandas.
 
     All columns are read, since pandas does not count the fields of a row where it is to read some.

@@ -1,4 +1,4 @@
-"""Arrays in NumPy's formats: SciPy's ``.npz``, single arrays ``.npy``, and tables of points.
+"""Arrays in NumPy's formats: SciPy's ``.npz``, and single arrays ``.npy``.
 
 SciPy's are what ``scipy.sparse.save_npz`` writes and ``load_npz`` reads. A forest has one array
 more than a matrix, ``edge_ids``; SciPy ignores it. Nothing is ever unpickled.
@@ -19,7 +19,7 @@ import numpy as np
 from scipy import sparse
 
 from clmst.core.arguments import shown
-from clmst.core.errors import FileFormatError, InvalidGraphError, MissingFileError
+from clmst.core.errors import FileFormatError, InvalidGraphError
 from clmst.core.from_scipy import check_parts
 from clmst.core.graph import Graph
 from clmst.core.weight_keys import Array
@@ -181,8 +181,6 @@ def read_forest(source: SourceFile) -> ForestEdges:
 
 # ---------------------------------------------------------------- single arrays
 
-TABLE_SUFFIXES = (".npy", ".csv")
-
 
 def header(stream: IO[bytes]) -> tuple[tuple[int, ...], np.dtype[Any]]:
     """Read the header of an array; return the shape and dtype that it declares.
@@ -217,37 +215,3 @@ def load(path: Path, *, mmap_mode: Literal["r"] | None = None) -> Array:
         header(file)
     found: Array = np.load(path, mmap_mode=mmap_mode, allow_pickle=False)
     return found
-
-
-def read_table(path: Path) -> Array:
-    """Return the rows of a .npy or .csv file as an array of two dimensions.
-
-    A .csv file may have a first line of names, which is passed over.
-    """
-    if not path.exists():
-        raise MissingFileError(f"{path} does not exist; a table of points must be a file")
-    try:
-        array: Any = load(path) if path.suffix == ".npy" else _csv(path)
-    except OSError as error:
-        if path.suffix != ".npy" or error.errno is not None:
-            raise
-        raise FileFormatError(f"{path} is no .npy file ({error})") from error
-    except (ValueError, EOFError) as error:
-        raise FileFormatError(f"{path} has no table of numbers ({error})") from error
-    if array.ndim != 2 or array.dtype.kind not in "biuf":
-        raise FileFormatError(
-            f"{path} has an array of shape {array.shape} and dtype {array.dtype}; points are rows "
-            "of real numbers"
-        )
-    return np.asarray(array)
-
-
-def _csv(path: Path) -> Array:
-    with path.open(encoding="utf-8") as file:
-        first = file.readline()
-    try:
-        [float(cell) for cell in first.split(",")]
-        names = 0
-    except ValueError:
-        names = 1
-    return np.loadtxt(path, delimiter=",", skiprows=names, ndmin=2)

@@ -59,17 +59,28 @@ def _table(
     source: SourceFile, columns: Sequence[Any] | None, *, and_maybe: str = ""
 ) -> tuple[Any, Columns]:
     """Return the columns that are needed, and which these are."""
+    chosen: Columns | None = None
+
+    def wanted(schema: Any) -> list[str]:
+        nonlocal chosen
+        chosen = choose([name for name in schema.names if name != and_maybe], columns)
+        return [*chosen.names, *(name for name in schema.names if name == and_maybe)]
+
+    table = read_whole(source, wanted)
+    assert chosen is not None
+    return table, chosen
+
+
+def read_whole(source: SourceFile, wanted: Callable[[Any], list[str]]) -> Any:
+    """Return the columns of a Parquet file that a function of its schema wants, as a table."""
     parquet = optional_import("pyarrow.parquet", extra="frames")
     stream = source.stream if source.size is not None else BytesIO(source.stream.read())
     try:
         file = parquet.ParquetFile(stream)
-        names = list(file.schema_arrow.names)
-        chosen = choose([name for name in names if name != and_maybe], columns)
-        wanted = chosen.names
+        names = wanted(file.schema_arrow)
         if source.stored is not None:  # a few bytes may stand for many equal rows
-            check_expansion(file.metadata.num_rows * len(wanted) * _BYTES_PER_VALUE, source.stored)
-        wanted += [and_maybe] if and_maybe in names else []
-        return file.read(columns=wanted), chosen
+            check_expansion(file.metadata.num_rows * len(names) * _BYTES_PER_VALUE, source.stored)
+        return file.read(columns=names)
     except (ClmstError, MemoryError, EOFError):
         raise
     except Exception as error:
@@ -77,6 +88,19 @@ def _table(
             f"pyarrow cannot read it ({' '.join(str(error).split())[:200]}); it must be a whole "
             "Parquet file"
         ) from error
+
+
+def are_numbers(kind: Any) -> bool:
+    """Return whether a type of Arrow is one of numbers that NumPy has."""
+    types = optional_import("pyarrow", extra="frames").types
+    return bool(types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind))
+
+
+def are_lists(kind: Any) -> bool:
+    """Return whether a type of Arrow is one of lists of numbers."""
+    types = optional_import("pyarrow", extra="frames").types
+    are = types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind)
+    return bool(are and are_numbers(kind.value_type))
 
 
 def write(listing: FileEdges, stream: BinaryIO) -> None:
@@ -173,17 +197,20 @@ def parts_of(path: Path, columns: Any = None) -> Iterator[FilePart]:
         groups.append(group)
         n_rows += file.metadata.row_group(group).num_rows
         if n_rows >= _ROWS or group + 1 == file.num_row_groups:
-            read = partial(_read_groups, path, chosen, groups, file.metadata)
+            read = partial(_read_groups, path, chosen, groups, first_row, file.metadata)
             yield FilePart(first_row=first_row, read=read)
             groups, first_row, n_rows = [], first_row + n_rows, 0
 
 
-def _read_groups(path: Path, chosen: Columns, groups: list[int], metadata: Any) -> Iterator[Rows]:
-    """Yield the rows of some row groups of a Parquet file."""
+def _read_groups(
+    path: Path, chosen: Columns, groups: list[int], first_row: int, metadata: Any
+) -> Iterator[Rows]:
+    """Yield the rows of some row groups of a Parquet file; the first row's number is given."""
     file = _parquet(path, metadata)
     try:
         for batch in file.iter_batches(_ROWS, groups, columns=chosen.names):
-            yield _batch(batch, chosen, path)
+            yield _batch(batch, chosen, path, first_row)
+            first_row += batch.num_rows
     except (ClmstError, MemoryError):
         raise
     except Exception as error:
@@ -219,15 +246,15 @@ def _parquet(path: Path, metadata: Any = None) -> Any:
         raise _unreadable(path, error) from error
 
 
-def _batch(batch: Any, chosen: Columns, path: Path) -> Rows:
+def _batch(batch: Any, chosen: Columns, path: Path, first_row: int) -> Rows:
     """Return the columns of a record batch as arrays."""
     arrays: list[Any] = []
     for name in (chosen.source, chosen.target, chosen.weight):
         column = None if name is None else batch.column(name)
         if column is not None and column.null_count:
+            row = first_row + int(column.is_null().to_numpy(zero_copy_only=False).argmax())
             raise FileFormatError(
-                f"{path}: {column.null_count} values of the column {name!r} are missing; there "
-                "must be one in each row"
+                f"{path}: row {row} of column {name!r} is missing; each needs a value"
             )
         arrays.append(None if column is None else column.to_numpy(zero_copy_only=False))
     return arrays[0], arrays[1], arrays[2]

@@ -12,14 +12,17 @@ from clmst.core.dense_graph import DenseGraph
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.graph import Graph
 from clmst.core.points import Metric, Points
+from clmst.core.weight_keys import Array
 from clmst.io import (
     dimacs,
     ecl,
     edge_list,
+    graph_xml,
     matrix_market,
     metis,
     npz,
     pieces,
+    point_table,
     tsplib,
 )
 from clmst.io.compression import codec_of
@@ -29,6 +32,7 @@ from clmst.io.files import SourceFile, named
 Reader: TypeAlias = Callable[[SourceFile], Graph]
 Writer: TypeAlias = Callable[[FileEdges, BinaryIO], None]
 TableReader: TypeAlias = Callable[[SourceFile, Sequence[Any] | None], Graph]
+RowsReader: TypeAlias = Callable[[SourceFile, Sequence[Any] | None], Array]
 PointsReader: TypeAlias = Callable[[SourceFile, Metric | None], Points | DenseGraph]
 ForestReader: TypeAlias = Callable[[SourceFile], ForestEdges]
 
@@ -42,7 +46,8 @@ class Format:
     description: str
     reader: Reader | None = None
     writer: Writer | None = None
-    points_reader: PointsReader | None = None
+    points_reader: PointsReader | None = None  # of a complete graph that is all of the file
+    rows_reader: RowsReader | None = None  # of a table, a row a point, whose columns are named
     forest_reader: ForestReader | None = None
     forest_writer: Writer | None = None
     table_reader: TableReader | None = None  # of columns that are named
@@ -109,23 +114,25 @@ FORMATS: tuple[Format, ...] = (
     Format(
         name="csv",
         suffixes=(".csv",),
-        description="CSV with a header row: source, target, weight; or an edge list",
+        description="CSV with a header row: source, target, weight; an edge list; or points",
         reader=edge_list.read_csv,
         writer=edge_list.write_csv,
         forest_reader=edge_list.read_csv_forest,
         forest_writer=edge_list.write_csv,
         table_reader=edge_list.read_csv,
+        rows_reader=point_table.read_csv,
         keeps_labels=True,
     ),
     Format(
         name="parquet",
-        suffixes=(".parquet",),
-        description="Parquet: columns source, target, weight",
+        suffixes=(".parquet", ".pq"),
+        description="Parquet: columns source, target, weight; or of points",
         reader=pieces.read,
         writer=pieces.write,
         forest_reader=pieces.read_forest,
         forest_writer=pieces.write,
         table_reader=pieces.read,
+        rows_reader=point_table.read_parquet,
         keeps_labels=True,
     ),
     Format(
@@ -136,6 +143,26 @@ FORMATS: tuple[Format, ...] = (
         points_reader=tsplib.read_points,
     ),
     Format(
+        name="npy",
+        suffixes=(".npy",),
+        description="NumPy: points, a row each",
+        rows_reader=point_table.read_npy,
+    ),
+    Format(
+        name="graphml",
+        suffixes=(".graphml",),
+        description="GraphML, read by NetworkX",
+        reader=graph_xml.read_graphml,
+        table_reader=graph_xml.read_graphml,
+    ),
+    Format(
+        name="gexf",
+        suffixes=(".gexf",),
+        description="GEXF, read by NetworkX",
+        reader=graph_xml.read_gexf,
+        table_reader=graph_xml.read_gexf,
+    ),
+    Format(
         name="json",
         suffixes=(".json",),
         description="JSON: summary of a forest, without its edges",
@@ -144,31 +171,35 @@ FORMATS: tuple[Format, ...] = (
 )
 
 
-def find(path: Path | BinaryIO, name: str | None) -> Format:
-    """Return the format called `name`, or else the one of the suffix of `path`, or of its name."""
+POINT_FORMATS = tuple(one for one in FORMATS if one.points_reader or one.rows_reader)
+
+
+def find(path: Path | BinaryIO, name: str | None, formats: Sequence[Format] = FORMATS) -> Format:
+    """Return the format called `name`, or else the one of the suffix of `path`, or of its name.
+
+    A name may be a suffix, too, with or without its dot. `formats` are those that will do.
+    """
+    kind = "format" if formats is FORMATS else "format of points"
+    listed = ", ".join(f"{each.name} ({' '.join(each.suffixes)})" for each in formats)
     if name is not None:
         name = check_text("format", name)
-        for candidate in FORMATS:
-            if candidate.name == name:
+        for candidate in formats:
+            if name == candidate.name or f".{name.removeprefix('.').lower()}" in candidate.suffixes:
                 return candidate
-        raise InvalidArgumentError(f"there is no format {shown(name)}; there are {_listed()}")
+        raise InvalidArgumentError(f"there is no {kind} {shown(name)}; there are {listed}")
     is_open = not isinstance(path, Path)
     path = path if isinstance(path, Path) else Path(named(path))
     suffix = (path if codec_of(path) is None else path.with_suffix("")).suffix.lower()
-    for candidate in FORMATS:
+    for candidate in formats:
         if suffix in candidate.suffixes:
             return candidate
     if is_open and not suffix:
         raise InvalidArgumentError(
-            f"{path} has no suffix that tells its format; the format must be named: {_listed()}"
+            f"{path} has no suffix that tells its format; the format must be named: {listed}"
         )
     raise InvalidArgumentError(
-        f"{path} has the suffix {suffix!r}, which is that of no format; there are {_listed()}"
+        f"{path} has the suffix {suffix!r}, which is that of no {kind}; there are {listed}"
     )
-
-
-def _listed() -> str:
-    return ", ".join(f"{each.name} ({' '.join(each.suffixes)})" for each in FORMATS)
 
 
 def ability(chosen: Format, name: str, action: str) -> Any:

@@ -211,7 +211,7 @@ def _counts(k: Any, forest: Forest) -> Array:
     wrong = counts[(counts < low) | (counts > high)]
     if wrong.size:
         raise InvalidArgumentError(
-            f"k is {wrong.flat[0]}; a forest of {high} vertices in {low} trees has from {low} to "
-            f"{high} clusters"
+            f"k is {wrong.flat[0]}; it must be from {low} to {high}, the numbers of trees and of "
+            "vertices"
         )
     return counts.astype(np.int64)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from clmst.algorithms.reweighting.repeated import DeviceWeights, ReweightedGraph
-from clmst.core.arguments import as_array
+from clmst.core.arguments import as_array, check_row
 from clmst.core.errors import InvalidArgumentError, InvalidGraphError
 from clmst.core.graph import Graph
 from clmst.core.topology import named_ends
@@ -241,11 +241,7 @@ def _host_ids(edge_ids: Any, n_edges: int) -> Array:
     ids = as_array("edge_ids", edge_ids)
     if ids.size == 0:
         ids = np.zeros(ids.shape, np.uint32)  # an empty list has no dtype of its own
-    if ids.ndim != 1 or ids.dtype.kind not in "iu":
-        raise InvalidArgumentError(
-            f"edge_ids are {ids.ndim}-dimensional of dtype {ids.dtype}; they must be "
-            "one-dimensional of an integer dtype"
-        )
+    check_row("edge_ids", ids, error=InvalidArgumentError)
     if ids.size and (ids.min() < 0 or ids.max() >= n_edges):
         index = int(np.argmax((ids < 0) | (ids >= n_edges)))
         raise unknown_error(int(ids[index]), index, n_edges)

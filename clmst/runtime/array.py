@@ -203,6 +203,14 @@ class DeviceArray:
                 Launcher(self.device, self.device.queue).read(self.memory, values)
         return values
 
+    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> Array:
+        """Return a copy, as ``numpy.asarray`` wants it; else as :meth:`to_host`."""
+        if copy is False:
+            raise InvalidArgumentError(
+                "copy is False; what a device has in its memory can only be copied"
+            )
+        return self.to_host().astype(self.dtype if dtype is None else dtype, copy=False)
+
     def write(self, values: Array) -> None:
         """Overwrite the array with a host array of the same length and dtype; waits. O(n)."""
         check_kind("values", values, np.ndarray, rule="it must be a NumPy array")
@@ -236,7 +244,7 @@ class DeviceArray:
         """
         if not isinstance(key, slice):
             raise InvalidArgumentError(
-                f"{shown(key)} is no slice; copy single elements with to_host"
+                f"the index is {shown(key)}; a DeviceArray takes slices (to_host() copies elements)"
             )
         try:
             start, stop, step = key.indices(self.size)

@@ -16,11 +16,13 @@ from clmst.core.errors import (
     InvalidGraphError,
     OutOfDeviceMemoryError,
     StreamedWarning,
+    logger,
     warn_of_fallback,
 )
 from clmst.core.forest import Forest
 from clmst.runtime.device import Device
 from clmst.runtime.failures import Guard
+from clmst.runtime.long_work import PATIENCE
 from clmst.scale.capacity import NoSpaceForReductionError
 from clmst.scale.checkpoint import Checkpoint, Position
 from clmst.scale.host_reducer import ROWS, StreamSnapshot
@@ -118,6 +120,7 @@ class _StreamRun:
         self._has_own_ids = False
         self._began, self._saved_at, self._seconds_to_save = perf_counter(), monotonic(), 0.0
         self._n_read = self._n_reductions = 0  # edges of the passes before; solves so far
+        self._logs_at = PATIENCE  # seconds after which progress is logged again
         self._is_ahead = False  # whether the caller knows of edges that had not been taken
 
     def _new_sink(self, by_passes: np.dtype[Any] | None) -> Reductions | Passes:
@@ -216,19 +219,21 @@ class _StreamRun:
     def _tell(self) -> None:
         read, sink = self._read_so_far.n_edges, self._sink
         self._is_ahead = sink.position != sink.read
+        before = 0 if self.is_by_passes else self._resumed_at
+        progress = StreamProgress(
+            edges=read,
+            n_edges=self._n_edges,
+            edges_now=max(0, self._n_read + read - before),
+            seconds=perf_counter() - self._began,
+            forest_edges=sink.n_forest,
+            reductions=sink.reductions,
+            passes=sink.n_passes,
+        )
         if self._settings.on_progress is not None:
-            before = 0 if self.is_by_passes else self._resumed_at
-            self._settings.on_progress(
-                StreamProgress(
-                    edges=read,
-                    n_edges=self._n_edges,
-                    edges_now=max(0, self._n_read + read - before),
-                    seconds=perf_counter() - self._began,
-                    forest_edges=sink.n_forest,
-                    reductions=sink.reductions,
-                    passes=sink.n_passes,
-                )
-            )
+            self._settings.on_progress(progress)
+        if progress.seconds >= self._logs_at:
+            self._logs_at = progress.seconds + PATIENCE
+            logger.info("stream on %s: %s", self._settings.device.description, progress)
 
     def _check_whole(self) -> None:
         """Raise unless the stream has as many edges as it must have, which passes find out."""

@@ -19,7 +19,13 @@ import numpy.typing as npt
 from clmst.algorithms.edge_stream.edges import EdgePart, check_n_vertices, check_same_dtype
 from clmst.core.arguments import check_bool, check_integer, check_text
 from clmst.core.columns import check_columns, choose
-from clmst.core.errors import InvalidArgumentError, InvalidGraphError, UnsupportedDeviceError
+from clmst.core.errors import (
+    ClmstError,
+    InvalidArgumentError,
+    InvalidGraphError,
+    MissingDependencyError,
+    UnsupportedDeviceError,
+)
 from clmst.core.forest import Forest
 from clmst.runtime.discovery import get_device
 from clmst.scale import sinks
@@ -31,6 +37,15 @@ from clmst.scale.result import forest_of_part
 from clmst.scale.rounds import LaneStep
 from clmst.scale.rows import StreamPiece
 from clmst.scale.sinks import Reductions
+
+# What a caller gave, or a worker lacks: the message says all. Where a device fails, the traceback
+# and the cause say more.
+CALLERS_ERRORS = (
+    InvalidArgumentError,
+    InvalidGraphError,
+    MissingDependencyError,
+    UnsupportedDeviceError,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,6 +140,23 @@ def take_partition(
     `data` is as of :func:`piece_of`, or all files of a lane, whose last step reduces what waits if
     that is more than the forest. Messages name the worker. `before` has partitions in any order.
     """
+    try:
+        return _taken(data, step, job, worker, before)
+    except CALLERS_ERRORS as error:
+        raise plain(error, worker) from None
+
+
+def plain(error: ClmstError, worker: str = "") -> ClmstError:
+    """Return a caller's error anew, without a traceback; its message begins with the worker."""
+    message = str(error)
+    return type(error)(
+        message if not worker or worker in message else f"worker {worker}: {message}"
+    )
+
+
+def _taken(
+    data: Any, step: LaneStep, job: PartitionJob, worker: str, before: PartitionForest | None
+) -> PartitionForest:
     if isinstance(data, FileLane):
         pieces, n_rows = pieces_of_lane(data, job.columns)
     else:
@@ -159,6 +191,13 @@ def merge(
     forests: Sequence[PartitionForest], job: PartitionJob, worker: str = ""
 ) -> PartitionForest:
     """Return the forest of the union of some forests, on the device of this worker."""
+    try:
+        return _merged(forests, job, worker)
+    except CALLERS_ERRORS as error:
+        raise plain(error, worker) from None
+
+
+def _merged(forests: Sequence[PartitionForest], job: PartitionJob, worker: str) -> PartitionForest:
     filled = [one for one in forests if one.is_filled]
     sink = _sink(job, worker, sum(one.snapshot.size for one in filled))
     try:

@@ -60,7 +60,8 @@ def stream_minimum_spanning_forest(
         A file that holds the state of the stream from time to time. A call that finds it reads the
         stream up to that state, checks that it is the same stream, and goes on from there.
     on_progress : callable, optional
-        Called with a :class:`StreamProgress` after every part.
+        Called with a :class:`StreamProgress` after every part; ``print`` will do. The logger
+        "clmst" has one every five seconds at INFO in any case.
     maximum : bool
         Compute the maximum spanning forest.
     n_edges : int, optional

@@ -56,7 +56,7 @@ def _column(data: Any, column: Any, name: str) -> Array:
     """Return a column of a frame or table as an array."""
     try:
         values = data[column]
-        n_missing = int(values.null_count) if has(values, "null_count") else 0
+        missing = np.asarray(values.is_null()) if has(values, "null_count", "is_null") else None
         if not has(values, "to_numpy"):
             array = np.asarray(values)
         else:
@@ -71,9 +71,8 @@ def _column(data: Any, column: Any, name: str) -> Array:
             f"{name} has no column {column!r} ({type(error).__name__}: {shown(error)}); it must be "
             "a data frame, a table, a mapping of arrays or a tuple of arrays"
         ) from error
-    if n_missing:
+    if missing is not None and missing.any():
         raise InvalidGraphError(
-            f"{name}: {n_missing} values of the column {column!r} are missing; there must be one "
-            "in each row"
+            f"{name}: row {missing.argmax()} of column {column!r} is missing; each needs a value"
         )
     return array

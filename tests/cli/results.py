@@ -4,9 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from click.testing import Result
+from click.testing import CliRunner, Result
+
+from clmst.cli import main
 
 Run = Callable[..., Result]
+
+
+def fed(text: str | bytes, *arguments: object) -> Result:
+    """Run the command with `text` on stdin."""
+    return CliRunner().invoke(main, [str(one) for one in arguments], input=text)
 
 
 def assert_fails(result: Result, *words: str) -> None:

@@ -53,7 +53,7 @@ def test_everything_on_a_tiny_graph(run: Run, graph: Path, tmp_path: Path) -> No
         "--vertices", "64,256", "--degrees", "2,4", "--degree-vertices", 64,
         "--algorithm", "boruvka", "--algorithm", "ecl", "--cache", tmp_path / "cache",
         "--peer", f"right={sys.executable} {script}", "--peer", "broken=false",
-        "--json", file, "--plot", folder, "--tables",
+        "--output", file, "--plot", folder, "--tables",
     )  # fmt: skip
     assert_well(result)
     text = result.stdout
@@ -106,7 +106,7 @@ def test_table_on_the_screen(run: Run, graph: Path) -> None:
 def test_late_peer_is_reported(run: Run, graph: Path, tmp_path: Path) -> None:
     file = tmp_path / "out.json"
     options = ("--peer", "late=sleep {repetitions}0 ", "--peer-timeout", 0.2)
-    result = run("bench", graph, *QUICK, "--no-transfers", *options, "--json", file)
+    result = run("bench", graph, *QUICK, "--no-transfers", *options, "--output", file)
     assert_well(result)
     (late,) = (one for one in measurements(file) if one["contestant"] == "late")
     assert (late["status"], late["remark"]) == ("timeout", "ended after 0.2 s without an answer")
@@ -114,15 +114,15 @@ def test_late_peer_is_reported(run: Run, graph: Path, tmp_path: Path) -> None:
 
 def test_resume(run: Run, graph: Path, tmp_path: Path) -> None:
     file, other = tmp_path / "out.json", file_of(tmp_path / "other.egr")
-    first = run("bench", graph, *QUICK, "--no-transfers", "--json", file)
+    first = run("bench", graph, *QUICK, "--no-transfers", "--output", file)
     assert_well(first)
     before = measurements(file)
-    again = run("bench", graph, other, *QUICK, "--no-transfers", "--json", file, "--resume")
+    again = run("bench", graph, other, *QUICK, "--no-transfers", "--output", file, "--resume")
     assert_well(again)
     assert "tiny: times: measured already" in again.stderr
     assert measurements(file)[: len(before)] == before
     assert {one["graph"] for one in measurements(file)} == {"tiny", "other"}
-    refused = run("bench", graph, *QUICK, "--json", file)
+    refused = run("bench", graph, *QUICK, "--output", file)
     assert_not_understood(refused, "out.json is there already", "--resume")
 
 
@@ -142,7 +142,7 @@ def test_failing_device_is_an_error_after_the_report(
     monkeypatch.setattr("clmst.algorithms.boruvka.solve.solve", vanish)
     file = tmp_path / "out.json"
     names = ("--algorithm", "boruvka", "--algorithm", "ecl")
-    result = run("bench", graph, *QUICK, "--no-transfers", *names, "--json", file, "-q")
+    result = run("bench", graph, *QUICK, "--no-transfers", *names, "--output", file, "-q")
     assert_fails(result, "2 of 4 measurements have no times", "boruvka", "DEVICE_LOST")
     statuses = {(one["contestant"], one["status"]) for one in measurements(file)}
     assert statuses == {("clmst boruvka", "failed"), ("clmst ecl", "ok")}
@@ -154,7 +154,7 @@ def test_merge(run: Run, tmp_path: Path) -> None:
         results.path = tmp_path / f"{name}.json"
         results.save()
     both, whole = (tmp_path / "a.json", tmp_path / "b.json"), tmp_path / "whole.json"
-    result = run("bench", "--merge", *both, "--tables", "--json", whole, "--plot", tmp_path / "f")
+    result = run("bench", "--merge", *both, "--tables", "--output", whole, "--plot", tmp_path / "f")
     assert_well(result)
     assert "### Devices side by side, clmst auto: " in result.stdout
     assert "| Swift GPU ms | spread | Slow GPU ms | spread | ratio |" in result.stdout

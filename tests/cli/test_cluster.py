@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from clmst.cluster import HDBSCAN, single_linkage
-from tests.cli.results import Run, assert_fails, assert_fine, assert_not_understood
+from tests.cli.results import Run, assert_fails, assert_fine, assert_not_understood, fed
 
 X = np.random.default_rng(5).normal(np.repeat([[0, 0], [9, 0], [0, 9]], 20, axis=0))
 
@@ -46,6 +46,54 @@ def test_single_linkage(run: Run, table: Path) -> None:
         assert len(set(result.stdout.split())) == 2
 
 
+FLOWERS = ("x,species,y\n", *(f"{x!r},setosa,{y!r}\n" for x, y in X.tolist()))
+
+
+def test_columns_of_a_table_with_text(run: Run, tmp_path: Path) -> None:
+    """As a table of flowers with their species: the error is the way out."""
+    (path := tmp_path / "iris.csv").write_text("".join(FLOWERS))
+    refused = run("cluster", path)
+    assert_fails(refused, "column 'species' has text, as 'setosa'", "(--columns) names those")
+    columns = refused.stderr.split()[-1]
+    assert columns == "x,y"
+    result = run("cluster", path, "--columns", columns, "-o", "-")
+    assert_fine(result)
+    expected = HDBSCAN(5).fit_predict(X)
+    assert [int(line) for line in result.stdout.split()] == expected.tolist()
+
+
+@pytest.mark.parametrize("form", ["csv", "npy", "parquet"])
+def test_points_from_stdin(tmp_path: Path, form: str) -> None:
+    path = tmp_path / "points"
+    if form == "csv":
+        path.write_text("".join(FLOWERS))
+    elif form == "npy":
+        with path.open("wb") as file:
+            np.save(file, X)
+    else:
+        pandas = pytest.importorskip("pandas")
+        pytest.importorskip("pyarrow")
+        frame = pandas.DataFrame({"x": X[:, 0], "species": "setosa", "y": X[:, 1]})
+        frame.to_parquet(path)
+    named = () if form == "npy" else ("--columns", "x,y")
+    result = fed(path.read_bytes(), "cluster", "-", "--format", form, *named, "-k", 3, "-o", "-")
+    assert_fine(result)
+    assert result.stdout.split() == [str(k // 20) for k in range(60)]
+
+
+def test_errors_name_what_points_may_be_in(run: Run, tmp_path: Path) -> None:
+    """And no format of graphs."""
+    formats = "csv (.csv), parquet (.parquet .pq), tsplib (.tsp), npy (.npy)"
+    for result in (
+        run("cluster", tmp_path / "roads.gr"),
+        run("cluster", tmp_path / "roads.xyz"),
+        run("cluster", tmp_path / "points.csv", "--format", "dimacs"),
+        fed("x\n1\n", "cluster", "-"),
+    ):
+        assert_fails(result, formats)
+        assert "metis" not in result.stderr
+
+
 @pytest.mark.parametrize("picture", ["clusters", "dendrogram", "condensed-tree"])
 def test_pictures(run: Run, tmp_path: Path, picture: str) -> None:
     np.save(tmp_path / "points.npy", X)
@@ -56,9 +104,9 @@ def test_pictures(run: Run, tmp_path: Path, picture: str) -> None:
 
 
 def test_what_is_wrong_is_said(run: Run, tmp_path: Path) -> None:
-    assert_fails(run("cluster", tmp_path / "none.npy"), "none.npy does not exist")
+    assert_fails(run("cluster", tmp_path / "none.npy"), "no such file", "none.npy")
     (words := tmp_path / "words.csv").write_text("a,b\nc,d\n")
-    assert_fails(run("cluster", words), "no table of numbers")
+    assert_fails(run("cluster", words), "column 'a' has text, as 'c'; points are rows of numbers")
     (damaged := tmp_path / "damaged.npy").write_bytes(b"\x93NUMPY\x01")
     assert_fails(run("cluster", damaged), "damaged.npy")
     np.save(tmp_path / "flat.npy", np.arange(4.0))

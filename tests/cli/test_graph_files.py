@@ -10,17 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
 
-from clmst.cli import main, terminal
-from tests.cli.results import Run, assert_fails, assert_fine, assert_not_understood
+from clmst.cli import terminal
+from tests.cli.results import Run, assert_fails, assert_fine, assert_not_understood, fed
 
 TRIANGLE = "0 1 4\n1 2 1\n0 2 2\n"
-
-
-def fed(text: str | bytes, *arguments: object) -> Result:
-    """Run the command with `text` on stdin."""
-    return CliRunner().invoke(main, [str(one) for one in arguments], input=text)
 
 
 def test_solve_reads_stdin() -> None:
@@ -64,7 +58,9 @@ def test_verify_reads_either_from_stdin(run: Run, sample: Path) -> None:
 
 
 def test_convert_and_generate_are_ends_of_a_pipe(tmp_path: Path) -> None:
-    made = fed("", "generate", "grid", "--rows", 3, "--columns", 4, "-o", "-", "--format", "dimacs")
+    made = fed(
+        "", "generate", "grid", "--rows", 3, "--columns", 4, "-o", "-", "--output-format", "dimacs"
+    )
     assert made.exit_code == 0
     assert made.stderr.startswith("stdout: 12 vertices, 17 edges")
     named = ("--format", "dimacs", "--output-format", "edge-list")
@@ -118,4 +114,4 @@ def test_points_in_decimal_degrees(run: Run, tmp_path: Path) -> None:
         assert 68.8 < total < 68.9
     assert_fails(run("solve", path, "--metric", "taxi"), "metric is 'taxi'")
     (edges := tmp_path / "edges.txt").write_text(TRIANGLE)
-    assert_fails(run("solve", edges, "--metric", "haversine"), "edge-list cannot hold points")
+    assert_fails(run("solve", edges, "--metric", "haversine"), "format of points")

@@ -22,8 +22,13 @@ MEANINGLESS = [
     ("bench --peer-timeout 0", "--peer-timeout"),
     ("bench --vertices 1,x", "'x' is no positive number"),
     ("bench --degrees 0", "'0' is no positive number"),
-    ("bench --resume", "--resume goes on with the file of --json"),
+    ("bench --resume", "--resume goes on with the file of --output"),
     ("bench --merge", "--merge takes files"),
+    ("bench random-9-d2 --json out.json", "--output names the file that keeps everything"),
+    ("bench random-9-d2 --output -", "--json is stdout"),
+    ("bench random-9-d2 --json --tables", "--json and --tables both want stdout"),
+    ("cluster points.csv --columns x,", "'x,' has an empty name"),
+    ("solve points.csv --columns a,b,c,d", "has 4 names; it must be SOURCE,TARGET or"),
     ("bench --merge a.json --resume", "nothing to --resume"),
     ("generate path --n many -o g.txt", "n is 'many'; it must be int"),
     ("generate circulant --n 9 --offsets '1;2' -o g.txt", "it must be comma-separated integers"),
@@ -62,8 +67,19 @@ IMPOSSIBLE = [
     ("bench random-4-d2 --what degree --degree-vertices 1 -q", "must be"),
     ("generate path --n -3 -o g.txt", "n is -3"),
     ("generate complete --n 1000000 -o g.txt", "499999500000 edges"),
-    ("generate path --n 3 -o g.txt --format gml", "'gml'"),
-    ("generate path --n 3 -o g.txt --format gml", "dimacs"),
+    ("generate path --n 3 -o g.txt --output-format gml", "'gml'"),
+    ("generate path --n 3 -o g.txt --output-format gml", "dimacs"),
+    ("generate path --n 3 -o g.graphml", "format graphml cannot hold a graph; these can: dimacs"),
+    ("cluster points.csv", "column 'kind' has text, as 'a'; points are rows of numbers"),
+    ("cluster points.csv --columns x,z", "0 columns are called 'z' among x,kind,y,w; there"),
+    ("cluster points.csv --format gr", "no format of points 'gr'; there are csv (.csv)"),
+    ("cluster points.npy --columns x", "the array has no fields; columns can be named only if"),
+    ("cluster sample.txt", "'.txt', which is that of no format of points; there are csv (.csv)"),
+    ("solve sample.txt --metric euclidean", "that of no format of points; there are csv (.csv)"),
+    ("solve points.csv", "--columns source,target,weight; two names give every edge the weight 1"),
+    ("solve roads.graphml", "no edge has the attribute 'weight', and the attributes are 'km'"),
+    ("solve roads.graphml --columns from,to", "they are source and target in this format"),
+    ("convert roads.graphml g.graphml", "format graphml cannot hold a graph; these can: dimacs"),
     ("generate path --n 3 -o none/g.txt", "none/g.txt cannot be written"),
     ("generate path --n 3 -o folder.txt", "folder.txt is a directory"),
     ("generate path --n 3 -o g.xyz", "g.xyz has the suffix '.xyz'"),
@@ -93,6 +109,13 @@ def files(sample: Path, monkeypatch: pytest.MonkeyPatch) -> set[str]:
     edges = np.zeros(20, [("source", "u4"), ("target", "u4"), ("weight", "f4")])
     edges["target"] = np.arange(20) % 9
     np.save("edges.npy", edges)
+    np.save("points.npy", np.eye(3))
+    Path("points.csv").write_text("x,kind,y,w\n1,a,2,1\n3,b,4,1\n")
+    Path("roads.graphml").write_text(
+        '<graphml xmlns="http://graphml.graphdrawing.org/xmlns"><key id="d" for="edge" '
+        'attr.name="km" attr.type="double"/><graph edgedefault="undirected"><node id="a"/>'
+        '<node id="b"/><edge source="a" target="b"><data key="d">2</data></edge></graph></graphml>'
+    )
     return {path.name for path in sample.parent.iterdir()}
 
 

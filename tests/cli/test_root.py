@@ -14,6 +14,7 @@ import pytest
 import clmst
 from clmst.algorithms.registry import ALGORITHMS
 from clmst.io import FORMATS
+from clmst.runtime.discovery import enumerate_devices, matching
 from tests.cli.results import Run, assert_fine
 
 COMMAND = [sys.executable, "-m", "clmst"]
@@ -127,7 +128,22 @@ def offered(words: str) -> list[str]:
         ("clmst verify --forest-format ", [f"plain,{one.name}" for one in FORMATS]),
         ("clmst bench rmat", ["plain,rmat16", "plain,rmat22", "file,rmat"]),
         ("clmst solve roads", ["file,roads"]),
+        ("clmst generate path --output-format gr", ["plain,graphml"]),
+        ("clmst cluster --device g", ["plain,gpu"]),
     ],
 )
 def test_values_are_completed(words: str, values: list[str]) -> None:
     assert offered(words) == values
+
+
+@pytest.mark.parametrize("command", ["solve", "cluster", "devices", "tune", "bench"])
+def test_devices_are_completed(command: str) -> None:
+    """By words that mean them, in any case: shells split names at spaces."""
+    found = enumerate_devices()
+    kinds = ["plain,gpu", "plain,cpu"]
+    begun = offered(f"clmst {command} --device ")
+    assert begun[:2] == kinds
+    words = [one.removeprefix("plain,") for one in begun[2:]]
+    assert [matching(found, word)[0] for word in words] == found[: len(words)]
+    for word in words:
+        assert offered(f"clmst {command} --device {word.lower()}") == [f"plain,{word}"]

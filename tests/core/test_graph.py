@@ -461,11 +461,11 @@ BAD_INPUT: dict[str, tuple[Callable[[], Graph], str]] = {
     ),
     "indptr of floats": (
         lambda: Graph.from_csr([0.0, 1.0, 1.0], [1], [1.0]),
-        "indptr is 1-dimensional of dtype float64; it must be one-dimensional of an integer",
+        "indptr has dtype float64; it must have an integer dtype",
     ),
     "indices in a matrix": (
         lambda: Graph.from_csr([0, 1, 1], [[1]], [[1.0]]),
-        "indices is 2-dimensional of dtype int64; it must be one-dimensional",
+        "indices has 2 dimensions; it must have one",
     ),
     "fewer weights than indices": (
         lambda: Graph.from_csr([0, 2, 2], [1, 1], [1.0]),
@@ -505,15 +505,15 @@ BAD_INPUT: dict[str, tuple[Callable[[], Graph], str]] = {
     ),
     "endpoints of floats": (
         lambda: Graph.from_edges([0.0], [1.0], [1]),
-        "u is 1-dimensional of dtype float64; it must be one-dimensional of an integer",
+        "u has dtype float64; it must have an integer dtype",
     ),
     "endpoints of bools": (
         lambda: Graph.from_edges([False], [True], [1]),
-        "u is 1-dimensional of dtype bool; it must be one-dimensional of an integer",
+        "u has dtype bool; it must have an integer dtype",
     ),
     "endpoints in a matrix": (
         lambda: Graph.from_edges([[0, 1]], [[1, 2]], [1, 1]),
-        "u is 2-dimensional of dtype int64; it must be one-dimensional",
+        "u has 2 dimensions; it must have one",
     ),
     "NaN among edges": (
         lambda: Graph.from_edges([0, 7], [1, 3], np.array([1, nan], np.float16)),

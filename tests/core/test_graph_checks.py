@@ -72,7 +72,7 @@ FALLS = np.array([0, 10**7, *[0] * 18, 120], np.int32)
     [
         ("csr", {"indptr": FALLS}, "indptr falls from 10000000 to 0 at row 1"),
         ("csr", {"indices": FAR}, "indices[0] is 10000000 in a graph of 20"),
-        ("csr", {"indices": None}, "indices is 0-dimensional of dtype object"),
+        ("csr", {"indices": None}, "indices has 0 dimensions"),
         ("csc", {"indptr": FALLS}, "indptr falls from 10000000 to 0 at row 1"),
         ("csc", {"indices": FAR}, "indices[0] is 10000000 in a graph of 20"),
         ("csc", {"data": np.ones(3)}, "data has shape (3,)"),
@@ -81,7 +81,7 @@ FALLS = np.array([0, 10**7, *[0] * 18, 120], np.int32)
         ("bsr", {"data": np.ones((120, 3, 3))}, "of which rows and columns divide the shape"),
         ("coo", {"coords": (FAR, FAR)}, "row[0] is 10000000 in a graph of 20"),
         ("coo", {"coords": (FAR[:3], FAR[:2])}, "row, col and data have shapes (3,), (2,)"),
-        ("dia", {"offsets": np.array(["a"])}, "offsets is 1-dimensional of dtype <U1"),
+        ("dia", {"offsets": np.array(["a"])}, "offsets has dtype <U1"),
         ("dia", {"data": np.ones(3)}, "there must be one row for each offset"),
         ("lil", {"rows": None}, "the lil matrix cannot be read"),
         ("lil", {"rows": np.array([[0]] * 20 + [0], object)[:20]}, "more columns than values"),
@@ -118,7 +118,7 @@ CANONICAL = Graph.from_edges([0, 0, 1], [1, 2, 2], [5, 6, 7])
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"indptr": np.zeros(4)}, "indptr is 1-dimensional of dtype float64"),
+        ({"indptr": np.zeros(4)}, "indptr has dtype float64"),
         ({"indices": [1, 2, 2]}, "indices is [1, 2, 2]; it must be an array of uint32"),
         ({"weights": np.ones(2)}, "weights have shape (2,)"),
         ({"weights": np.ones(3, ">f8")}, "in native byte order"),

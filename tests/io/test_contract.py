@@ -142,6 +142,15 @@ def test_the_suffix_decides(form: str) -> None:
             assert find(Path(form.format(suffix.upper())), None) is each
 
 
+@pytest.mark.parametrize("form", ["{}", ".{}"])
+def test_a_format_may_be_named_by_its_suffix(form: str, tmp_path: Path) -> None:
+    for each in FORMATS:
+        for suffix in each.suffixes:
+            name = form.format(suffix[1:])
+            assert find(tmp_path / "roads.xyz", name) is each
+            assert find(tmp_path / "roads.xyz", name.upper()) is each
+
+
 @pytest.mark.parametrize(
     ("path", "name", "fact"),
     [

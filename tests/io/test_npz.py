@@ -19,8 +19,7 @@ from scipy import sparse
 from clmst.core.errors import FileFormatError
 from clmst.core.from_scipy import SparseFormat
 from clmst.core.graph import Graph
-from clmst.io import files, read_forest, read_graph
-from clmst.io.npz import read_table
+from clmst.io import files, read_forest, read_graph, read_points
 from clmst.io.pieces import n_rows
 from tests.io.files import FORMAT_OF, parse, refuses, weight_by_edge, written
 
@@ -169,7 +168,7 @@ HUGE = np.array([0, 10**7, 0])
             "indices[1] is 2 in a graph of 2 vertices",
         ),
         ({"format": b"csc", "indices": np.array([0, 10**7])}, "indices[1] is 10000000"),
-        ({"format": b"csc", "indices": np.array([[0], [1]])}, "indices is 2-dimensional"),
+        ({"format": b"csc", "indices": np.array([[0], [1]])}, "indices has 2 dimensions"),
         ({"format": b"csc", "data": np.ones(1)}, "indptr[-1] is 2 but indices has 2 entries and"),
         (
             {"format": b"coo", "row": np.array([0, 10**7]), "col": np.zeros(2, int)},
@@ -245,7 +244,7 @@ def test_header_that_cannot_be_read(tmp_path: Path, header: str) -> None:
     paths[0].write_bytes(with_member("data.npy", lambda _: array_file(header)))
     for path in paths[1:]:
         path.write_bytes(array_file(header))
-    readers: tuple[Callable[[Path], object], ...] = (read_graph, read_table, n_rows)
+    readers: tuple[Callable[[Path], object], ...] = (read_graph, read_points, n_rows)
     for path, read in zip(paths, readers, strict=True):
         with pytest.raises(FileFormatError) as caught:
             read(path)

@@ -159,11 +159,9 @@ def test_damaged_files(tmp_path: Path) -> None:
         npy, FileFormatError, r"dtype float64 and shape \(3, 3\); it must be a structured"
     )
     save_parquet(pq, source=[None, *EDGES[0][1:].tolist()])
-    stream_refuses(pq, FileFormatError, r"1 values of the column 'source' are missing")
+    stream_refuses(pq, FileFormatError, r"row 0 of column 'source' is missing")
     save_parquet(pq, source=EDGES[0].astype(float))
-    stream_refuses(
-        pq, InvalidGraphError, r"^chunk 0 .a.parquet.: u is 1-dimensional of dtype float64"
-    )
+    stream_refuses(pq, InvalidGraphError, r"^chunk 0 .a.parquet.: u has dtype float64")
 
 
 pa = pytest.importorskip("pyarrow")

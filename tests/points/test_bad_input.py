@@ -153,7 +153,7 @@ CALLS: list[tuple[Callable[..., object], dict[str, Any], str]] = [
         (sparse.coo_array(([np.nan], ([0], [1])), shape=(4, 4)), "NaN"),
         (sparse.coo_array(([1.0], ([0], [1])), shape=(5, 5)), "5 vertices and X has 4 points"),
         (clmst.DenseGraph(np.zeros((4, 4))), "neighbours is .* it must be a sparse matrix"),
-        ("near", "a str is no graph that clmst knows"),
+        ("near", "the graph is of type str"),
       )),
     (neighbour_forest, {"X": PATH, "neighbours": LISTS}, "edges of its own"),
     (neighbour_forest, {"X": FOUR, "neighbours": LISTS, "join": "near"}, "join"),

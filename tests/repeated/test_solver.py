@@ -333,7 +333,7 @@ def test_what_cannot_be_solved_again(any_device: Device) -> None:
             solve = clmst.minimum_spanning_forest
             assert rule in refused(solve, graph, device=any_device, **given_options)
     message = refused(RepeatedSolver, "roads.gr", devices=any_device)
-    assert "a str is no graph that clmst knows" in message
+    assert "the graph is of type str; it must be a clmst.Graph" in message
 
 
 def test_graph_on_a_device_brings_it(any_device: Device) -> None:

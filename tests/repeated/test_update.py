@@ -121,9 +121,9 @@ def test_a_change_that_makes_no_sense(place: Place) -> None:
     for ids, weights, rule in (
         ([0, 1], [1], "shape (1,) for 2 edge_ids"),
         ([0], 1, "shape () for 1 edge_ids"),
-        ([0.5], [1], "of dtype float64; they must be one-dimensional of an integer dtype"),
-        ([[0]], [1], "2-dimensional of dtype int64"),
-        (["a"], [1], "one-dimensional of an integer dtype"),
+        ([0.5], [1], "edge_ids has dtype float64; it must have an integer dtype"),
+        ([[0]], [1], "edge_ids has 2 dimensions; it must have one"),
+        (["a"], [1], "it must have an integer dtype"),
         ([0, 1], [7, 1 << 15], "weights[1] is 32768, which int16, the dtype of the present"),
         ([0], [0.5], "weights[0] is 0.5, which int16"),
         ([0], [np.inf], "weights[0] is inf, which int16"),

@@ -177,7 +177,21 @@ def test_other_keys(array: DeviceArray, key: Any) -> None:
     if isinstance(key, slice):
         assert message == f"the slice has step {key.step}; views take a step of 1"
     else:
-        assert message == f"{key!r} is no slice; copy single elements with to_host"
+        rule = "a DeviceArray takes slices (to_host() copies elements)"
+        assert message == f"the index is {key!r}; {rule}"
+
+
+def test_numpy_takes_it(array: DeviceArray) -> None:
+    """``numpy.asarray`` is a copy by name; no index is tried."""
+    values = array.to_host()
+    for found in (np.asarray(array), np.array(array), np.asarray(array[:0])):
+        np.testing.assert_array_equal(found, values[: found.size])
+        assert found.dtype == array.dtype
+    assert np.asarray(array, dtype=np.float64).dtype == np.float64
+    assert np.sum(array) == values.sum()
+    refused = "copy is False; what a device has in its memory can only be copied"
+    with pytest.raises(InvalidArgumentError, match=refused):
+        array.__array__(copy=False)
 
 
 def test_other_dtypes(array: DeviceArray, step: int) -> None:

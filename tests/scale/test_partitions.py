@@ -271,7 +271,7 @@ def test_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lanes: int) -> N
 def test_missing_values_are_no_zeros() -> None:
     pyarrow = pytest.importorskip("pyarrow")
     table = pyarrow.table({"u": [0, None], "v": [1, 2], "w": [1, 2]})
-    with pytest.raises(InvalidGraphError, match="partition 0: 1 values of the column 'u' are miss"):
+    with pytest.raises(InvalidGraphError, match="partition 0: row 1 of column 'u' is missing"):
         take_partition(table, at(0), JOB)
 
 

@@ -5,6 +5,8 @@ Then small graphs, bad input, and who has the edges when.
 
 from __future__ import annotations
 
+import logging
+import re
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -211,6 +213,25 @@ def test_some_chunks_bring_their_ids(way: Way, is_limited: bool) -> None:
     way.check(chunks, is_limited=is_limited)
 
 
+def test_progress_in_words(
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """``print`` shows it; so does the logger from time to time, without being asked."""
+    given: Any = {"n_vertices": N, "n_edges": M}
+    clmst.stream_minimum_spanning_forest(cut(EDGES, 50), on_progress=print, **given)
+    printed = capsys.readouterr().out.splitlines()
+    assert printed[-1].startswith("100%, ")
+    assert printed[-1].endswith(" million edges/s, 0.0 s left")
+    monkeypatch.setattr("clmst.scale.driver.PATIENCE", 0.0)
+    with caplog.at_level(logging.INFO, "clmst"):
+        clmst.stream_minimum_spanning_forest(cut(EDGES, 50), **given)
+    logged = [one.getMessage() for one in caplog.records if one.getMessage().startswith("stream")]
+    assert len(logged) > 1
+    assert re.search(r"^stream on .*: 100%, [\d.]+ million edges/s, 0.0 s left$", logged[-1])
+
+
 @pytest.mark.parametrize("n_edges", [None, M])
 def test_progress(way: Way, n_edges: int | None) -> None:
     seen: list[clmst.StreamProgress] = []
@@ -363,7 +384,7 @@ BAD: list[tuple[Any, str, dict[str, Any]]] = [
     ([GOOD, GOOD, ([0], [1], np.array([np.nan]))], r"^chunk 2: the weight of row 0 \(0, 1\)", {}),
     ([GOOD, ([0], [1, 2], np.ones(2))], r"^chunk 1: the shapes are u \(1,\), v \(2,\)", {}),
     ([GOOD, ([0], [1], np.ones(1, np.float32))], "^chunk 1: .* float32 after float64; all", {}),
-    ([GOOD, ([0.5], [1], np.ones(1))], "^chunk 1: u is 1-dimensional of dtype float64", {}),
+    ([GOOD, ([0.5], [1], np.ones(1))], "^chunk 1: u has dtype float64", {}),
     ([GOOD, 7], "^chunk 1 is 7; it must be", {}),
     ([GOOD, (1, 2, 3)], r"^chunk 1: the shapes are u \(\)", {}),
     ([(*GOOD, [3, 3])], "^chunk 0: edge id 3 comes before 3; ids must rise", {}),

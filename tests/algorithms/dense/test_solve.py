@@ -284,7 +284,7 @@ def test_forest_stays_on_the_device(any_device: Device) -> None:
         (Graph.from_edges([0], [1]), {"options": EclOptions()}, "'dense' takes a DenseOptions"),
         (np.ones((2, 3)), {}, "the matrix is 2 x 3"),
         ([[0, 1, 2], [1, 0, 2]], {}, "a list must be a square matrix"),
-        ({0: [1]}, {}, "a dict is no graph that clmst knows"),
+        ({0: [1]}, {}, "the graph is of type dict"),
     ],
 )
 def test_bad_input_is_one_clear_error(

@@ -1,0 +1,170 @@
+"""Tables of points: a row for each, and columns of numbers, of CSV, Parquet and ``.npy`` files.
+
+All columns are coordinates, or those that a caller names. A column that has no numbers is refused,
+not passed over.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import warnings
+from collections.abc import Hashable, Sequence
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from clmst.core.arguments import shown
+from clmst.core.errors import FileFormatError
+from clmst.core.weight_keys import Array
+from clmst.io import npz, pieces
+from clmst.io.edge_list import Head
+from clmst.io.files import SourceFile, check_expansion
+
+_INDEX = "__index_level_"  # what pandas calls the labels of rows that have no name
+_MOST_NAMED = 20
+_RULE = "points are rows of numbers"
+
+
+def read_csv(source: SourceFile, columns: Sequence[Hashable] | None) -> Array:
+    """Read a CSV file; its header row may be missing where no columns are named."""
+    head = Head(source.stream)
+    chosen = None
+    if head.is_header:
+        chosen = _chosen(head.names, columns)
+        if not head.second.strip():
+            return np.zeros((0, len(chosen)))
+        _refuse_text(head, chosen)
+    elif columns is not None:
+        raise FileFormatError("line 1 is no header row; columns can be named only if there is one")
+    text = io.TextIOWrapper(source.stream, encoding="utf-8-sig", newline="")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # that there are no rows
+            rows = np.loadtxt(
+                text, delimiter=head.separator, skiprows=int(head.is_header), usecols=chosen,
+                ndmin=2, quotechar='"', comments=None if head.is_header else "#",
+            )  # fmt: skip
+    except ValueError as error:
+        said = " ".join(str(error).split())[:200]
+        raise FileFormatError(f"it has no table of numbers ({said}); {_RULE}") from error
+    finally:
+        text.detach()
+    return rows
+
+
+def _refuse_text(head: Head, chosen: list[int]) -> None:
+    """Raise if the first row of points has text in a chosen column."""
+    cells = dict(enumerate(head.fields(head.second)))
+    numbers = [name for k, name in enumerate(head.names) if not _is_text(cells.get(k, ""))]
+    for k in chosen:
+        if head.names[k] not in numbers:
+            raise _no_numbers(head.names[k], f"text, as {shown(cells[k])}", numbers)
+
+
+def _is_text(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return bool(cell)
+    return False
+
+
+def read_parquet(source: SourceFile, columns: Sequence[Hashable] | None) -> Array:
+    """Read a Parquet file; a column of lists that are equally long, alone, is a table as well."""
+
+    def wanted(schema: Any) -> list[str]:
+        names = [name for name in schema.names if not name.startswith(_INDEX)]
+        kinds = {name: schema.field(name).type for name in names}
+        chosen = [names[k] for k in _chosen(names, columns)]
+        if len(chosen) == 1 and pieces.are_lists(kinds[chosen[0]]):
+            return chosen
+        numbers = [name for name in names if pieces.are_numbers(kinds[name])]
+        for name in chosen:
+            if name not in numbers:
+                raise _no_numbers(name, f"values of type {kinds[name]}", numbers)
+        return chosen
+
+    table = pieces.read_whole(source, wanted)
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        if column.null_count:
+            row = column.is_null().to_numpy().argmax()
+            raise FileFormatError(
+                f"row {row} of column {name!r} is missing; each point needs all its numbers"
+            )
+    if table.num_columns == 1 and pieces.are_lists(table.schema.types[0]):
+        return _of_lists(table.column_names[0], table.column(0))
+    found = [column.to_numpy() for column in table.columns]
+    return np.stack(found, axis=1) if found else np.zeros((table.num_rows, 0))
+
+
+def _of_lists(name: str, column: Any) -> Array:
+    """Return a column of lists, as embeddings are stored, as an array of two dimensions."""
+    lists = column.combine_chunks()
+    values = np.asarray(lists.flatten())
+    lengths = np.unique(np.asarray(lists.value_lengths()))
+    if lengths.size > 1 or values.dtype.kind not in "biuf":
+        raise FileFormatError(
+            f"column {name!r} has lists of {lengths.min()} to {lengths.max()} values of "
+            f"{values.dtype}; points have equally many numbers"
+        )
+    return values.reshape(len(lists), -1)
+
+
+def read_npy(source: SourceFile, columns: Sequence[Hashable] | None) -> Array:
+    """Read an array of two dimensions, or a structured one, whose fields are columns."""
+    stream = source.stream
+    try:
+        shape, dtype = npz.header(stream)
+        n_bytes = prod(shape) * dtype.itemsize
+        if source.stored is not None:
+            check_expansion(n_bytes, source.stored)
+        stream.seek(0)
+        array: Array = np.load(stream, allow_pickle=False)
+    except FileFormatError:
+        raise
+    except (ValueError, EOFError) as error:
+        raise FileFormatError(f"it is no whole .npy file ({error})") from error
+    if array.dtype.names is not None and array.ndim == 1:
+        names = list(array.dtype.names)
+        numbers = [name for name in names if array.dtype[name].kind in "biuf"]
+        chosen = [names[k] for k in _chosen(names, columns)]
+        for name in chosen:
+            if name not in numbers:
+                raise _no_numbers(name, f"values of type {array.dtype[name]}", numbers)
+        return np.stack([array[name] for name in chosen], axis=1)
+    if columns is not None:
+        raise FileFormatError("the array has no fields; columns can be named only if it has")
+    if array.ndim != 2 or array.dtype.kind not in "biuf":
+        raise FileFormatError(
+            f"it has an array of shape {array.shape} and dtype {array.dtype}; points are rows of "
+            "real numbers"
+        )
+    return array
+
+
+def _chosen(names: list[Any], columns: Sequence[Hashable] | None) -> list[int]:
+    """Return where the columns are that a caller wants; all if he names none."""
+    if columns is None:
+        return list(range(len(names)))
+    for name in columns:
+        if (count := names.count(name)) != 1:
+            raise FileFormatError(
+                f"{count} columns are called {shown(name)} among {_listed(names)}; there must be "
+                "one"
+            )
+    return [names.index(name) for name in columns]
+
+
+def _no_numbers(name: str, what: str, numbers: list[str]) -> FileFormatError:
+    """Make the error of a column without numbers, which says how to leave it out."""
+    remedy = f"columns (--columns) names those to take, as {_listed(numbers)}" if numbers else ""
+    return FileFormatError(f"column {name!r} has {what}; {_RULE}{': ' if remedy else ''}{remedy}")
+
+
+def _listed(names: list[str]) -> str:
+    """Return names as --columns takes them."""
+    row = io.StringIO()
+    csv.writer(row, lineterminator="").writerow(names[:_MOST_NAMED])
+    return row.getvalue() + (",..." if len(names) > _MOST_NAMED else "")
