@@ -69,6 +69,7 @@ MAY_IMPORT = {
 MAY_USE = {
     "pyopencl": {"runtime"},
     "matplotlib": {"drawing", "bench"},
+    "plotly": {"drawing"},
     "pandas": {"core", "io"},
     "pyarrow": {"core", "io"},
     "networkx": {"core", "interop", "bench"},
