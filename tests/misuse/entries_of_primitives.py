@@ -139,8 +139,8 @@ def _drawing() -> Iterator[Valid]:
     shown = dict(tree=tree, path="tree.png", selected=[2], **look)
     yield "draw_condensed_tree", drawing.draw_condensed_tree, shown
     if find_spec("plotly"):
-        three: dict[str, Any] = dict(labels=np.array([0, 0, 1]), path="a.html", title="a", **names)
-        yield "explore_dendrogram", drawing.explore_dendrogram, dict(linkage=line, **three)
-        map_of = dict(points=np.eye(3)[:, :2], forest=forest, **three)
+        page: dict[str, Any] = dict(labels=np.array([0, 0, 1]), path="a.html", title="a", **names)
+        yield "explore_dendrogram", drawing.explore_dendrogram, dict(linkage=line, **page)
+        map_of = dict(points=np.eye(3)[:, :2], forest=forest, **page)
         yield "explore_clusters", drawing.explore_clusters, map_of
     yield "layout", drawing.layout, dict(graph=W.graph)
