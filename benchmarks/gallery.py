@@ -149,7 +149,7 @@ def draw(name: str, path: Path, device: clmst.Device) -> None:
     shrink(path)
 
 
-def shrink(path: Path, width: int = PIXELS, *, colours: int = 128) -> None:
+def shrink(path: Path, width: int = PIXELS, *, colours: int = 256) -> None:
     """Bring a picture to the width of a page, and to a palette."""
     with Image.open(path) as picture:
         height = round(picture.height * width / picture.width)

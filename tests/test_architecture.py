@@ -71,6 +71,7 @@ MAY_IMPORT = {
 MAY_USE = {
     "pyopencl": {"runtime"},
     "matplotlib": {"drawing", "bench"},
+    "plotly": {"drawing"},
     "pandas": {"core", "io"},
     "pyarrow": {"core", "io"},
     "networkx": {"core", "io", "interop", "bench"},

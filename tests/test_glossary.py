@@ -47,7 +47,7 @@ ALLOWED = {
 }
 
 PLACES = ("clmst", "cl", "docs", "benchmarks", "examples", "tests/prove", "tests/misuse")
-SUFFIXES = {".py", ".cl", ".md"}
+SUFFIXES = {".py", ".cl", ".md", ".ipynb"}
 
 pytestmark = pytest.mark.skipif(not GLOSSARY.exists(), reason="installed without the pages")
 

@@ -53,7 +53,11 @@ PICTURES = ("clusters", "dendrogram", "condensed-tree")
     type=click.Path(path_type=Path),
     help="Write the labels: .npy, or else one a line; - is stdout.",
 )
-@click.option("--plot", type=click.Path(path_type=Path), help="Draw a picture: .png, .svg, .pdf.")
+@click.option(
+    "--plot",
+    type=click.Path(path_type=Path),
+    help="Draw a picture: .png, .svg, .pdf; .html to explore.",
+)
 @click.option(
     "--picture", type=click.Choice(PICTURES), default="clusters", show_default=True,
     help="What --plot draws.",
@@ -137,12 +141,16 @@ def _write(labels: Array, output: Path) -> None:
 def _refuse_early(plot: Path, picture: str, by_linkage: bool) -> None:
     """Raise what would be raised only after the work otherwise."""
     from clmst.core.errors import optional_import
-    from clmst.drawing.picture import checked_path
+    from clmst.drawing.interactive import SUFFIX
+    from clmst.drawing.sheet import SUFFIXES, checked_path
 
-    optional_import("matplotlib", extra="plot")
-    checked_path(plot)
+    is_page = checked_path(plot, (*SUFFIXES, SUFFIX)).suffix.lower() == SUFFIX
+    package, extra = ("plotly", "plotly") if is_page else ("matplotlib", "plot")
+    optional_import(package, extra=extra)
     if picture == "condensed-tree" and by_linkage:
         raise click.UsageError("a condensed tree is HDBSCAN's; leave out -k and --height")
+    if picture == "condensed-tree" and is_page:
+        raise click.UsageError("a condensed tree is drawn as .png, .svg or .pdf")
 
 
 class _Clustering(NamedTuple):
@@ -157,7 +165,9 @@ class _Clustering(NamedTuple):
 def _draw(picture: str, path: Path, found: _Clustering, device: str | None) -> None:
     from clmst import drawing
     from clmst.core.errors import InvalidArgumentError
+    from clmst.drawing.interactive import SUFFIX
 
+    is_page = path.suffix.lower() == SUFFIX
     if picture == "condensed-tree":
         drawing.draw_condensed_tree(
             found.model.condensed_tree_, path, selected=found.model.selected_clusters_
@@ -166,9 +176,11 @@ def _draw(picture: str, path: Path, found: _Clustering, device: str | None) -> N
         raise InvalidArgumentError("some rows are not finite; a picture needs all of them finite")
     elif picture == "dendrogram":
         linkage = found.forest.linkage(join_components=True, device=device)
-        drawing.draw_dendrogram(linkage, path, labels=found.labels)
+        draw_tree = drawing.explore_dendrogram if is_page else drawing.draw_dendrogram
+        draw_tree(linkage, path, labels=found.labels)
     else:
-        drawing.draw_clusters(found.points, found.labels, path, forest=found.forest)
+        draw_map = drawing.explore_clusters if is_page else drawing.draw_clusters
+        draw_map(found.points, found.labels, path, forest=found.forest)
 
 
 def _tell(labels: Array, stages: Stages, *, as_json: bool, quiet: bool) -> None:

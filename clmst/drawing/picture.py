@@ -1,4 +1,4 @@
-"""Pictures of a spanning forest over its graph, and of what changes between two forests."""
+"""Pictures of a spanning forest over its graph."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from clmst.core.arguments import as_array, check_integer, check_kind, check_path, check_text, shown
+from clmst.core.arguments import check_bools, check_integer, check_kind
 from clmst.core.coercion import as_listed
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.forest import Forest
@@ -17,8 +17,7 @@ from clmst.core.paths import RootedForest
 from clmst.core.weight_keys import Array
 from clmst.drawing.layout import Points, layout
 from clmst.drawing.page import Page
-
-SUFFIXES = (".png", ".svg", ".pdf")
+from clmst.drawing.sheet import Target, checked_title
 
 _DOTTED = 3_000  # vertices up to which each gets a dot, not only those without an edge
 _NAMED = 60  # vertices up to which each is named
@@ -27,12 +26,14 @@ _NAMED = 60  # vertices up to which each is named
 def draw_forest(
     graph: Any,
     forest: Forest,
-    path: str | Path,
+    path: str | Path | None = None,
     *,
     title: str | None = None,
     max_edges: int = 300_000,
     symmetrize: bool = False,
-) -> None:
+    ax: Any = None,
+    legend: bool = True,
+) -> Any:
     """Draw a spanning forest over its graph.
 
     The more vertices lie beyond an edge of the forest, the darker and wider it is: twigs join
@@ -46,7 +47,7 @@ def draw_forest(
         As of :func:`clmst.minimum_spanning_forest`. Edges of complete graphs are listed.
     forest : Forest
         Of this graph.
-    path : str or Path
+    path : str or Path, optional
         Where to write; the suffix, .png, .svg or .pdf, chooses the format. The lines of large
         graphs are pixels in SVG and PDF too.
     title : str, optional
@@ -56,21 +57,31 @@ def draw_forest(
         of them is drawn, and the caption says so. Edges of the forest are always drawn.
     symmetrize : bool
         As of :func:`clmst.minimum_spanning_forest`.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw. Without it and `path`, a new figure of pyplot, which notebooks show.
+    legend : bool
+        Explain widths and shades above the picture, and list its trees below it.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        With the drawing. Its unit is that of the coordinates.
 
     Raises
     ------
     InvalidArgumentError
         The suffix is unknown, `max_edges` is negative, the forest is not of this graph, or a
-        coordinate is not finite.
+        coordinate is not finite, or `ax` is no plane.
     MissingDependencyError
         Matplotlib is not installed.
 
     Notes
     -----
-    O(n + m) and the layout. Matplotlib's global state (pyplot, the backend) is not touched.
+    O(n + m) and the layout. With `path` or `ax`, Matplotlib's global state (pyplot, the backend) is
+    not touched.
     """
-    path = checked_path(path)
-    title = checked_title(title)
+    target, title = Target.checked(path, ax), checked_title(title)
+    check_bools(legend=legend)
     graph = as_listed(graph, symmetrize=symmetrize)
     ends, chosen = edges_in_forest(graph, forest)
     others = ends[~chosen]
@@ -78,13 +89,13 @@ def draw_forest(
     points = positions(graph)
     labels, sizes = _trees_by_size(forest)
 
-    page = Page.around(points)
+    page = Page.map_around(target, points)
     page.draw_others(points[shown])
     hanging = branch_sizes(forest)
     page.draw_branches(points[forest.edges], hanging, labels[forest.edges[:, 0]])
     dotted = graph.n_vertices <= _DOTTED
     visible = np.arange(graph.n_vertices) if dotted else np.flatnonzero(sizes[labels] == 1)
-    page.draw_vertices(points[visible], labels[visible])
+    page.draw_vertices(points[visible], labels[visible], below=True)
     if graph.n_vertices <= _NAMED:
         page.draw_names(points, names_of(graph), labels)
     page.write(
@@ -92,8 +103,10 @@ def draw_forest(
         caption(graph, forest),
         what_is_shown(len(shown), len(others)),
     )
-    page.draw_key(int(hanging.max(initial=0)))
-    page.save(path)
+    if legend:
+        page.draw_key(int(hanging.max(initial=0)))
+        page.list_hues(*_listed(sizes))
+    return page.finish()
 
 
 def caption(graph: Graph, forest: Forest) -> str:
@@ -130,11 +143,6 @@ def names_of(graph: Graph) -> list[str]:
         raise InvalidArgumentError("a vertex label has no text; str() of each must work") from error
 
 
-def checked_title(title: str | None) -> str | None:
-    """Return a title, or raise unless it is text that Matplotlib draws as it is, or None."""
-    return None if title is None else check_text("title", title).replace("$", r"\$")
-
-
 def kind_of(forest: Forest) -> str:
     """Return what it is: a minimum spanning tree, or the like."""
     kind = "maximum" if forest.maximum else "minimum"
@@ -168,16 +176,6 @@ def even_choice(edges: Array, most: int) -> Array:
     return edges[np.arange(most) * len(edges) // max(most, 1)]
 
 
-def checked_path(path: str | Path) -> Path:
-    """Return where to write a picture, if its suffix is known."""
-    path = check_path("path", path)
-    if path.suffix.lower() not in SUFFIXES:
-        raise InvalidArgumentError(
-            f"{path.name} has the suffix {path.suffix!r}; it must be one of {', '.join(SUFFIXES)}"
-        )
-    return path
-
-
 def positions(graph: Graph) -> Points:
     """Return where the vertices are, shape (n, 2): the graph's coordinates, or a layout."""
     if graph.coordinates is None:
@@ -201,6 +199,12 @@ def _trees_by_size(forest: Forest) -> tuple[Array, Array]:
     return rank[forest.labels], sizes[order]
 
 
+def _listed(sizes: Array) -> tuple[list[int], list[str]]:
+    """Return a legend's entries of several trees: numbers and sizes, of all with an edge."""
+    grown = np.flatnonzero(sizes > 1).tolist() if sizes.size > 1 else []
+    return grown, [f"{counted(int(sizes[tree]), 'vertex', 'vertices')}" for tree in grown]
+
+
 def branch_sizes(forest: Forest) -> npt.NDArray[np.int64]:
     """Return, for each edge, the vertices on the smaller side of the tree when it is cut.
 
@@ -217,117 +221,3 @@ def branch_sizes(forest: Forest) -> npt.NDArray[np.int64]:
         below[parent[vertex]] += below[vertex]
     hanging = np.asarray(below)[np.where(rooted.parents[v] == u, v, u)]
     return np.asarray(np.minimum(hanging, np.bincount(labels)[labels[u]] - hanging))
-
-
-# Distinct for every kind of colour vision (Okabe, Ito 2008), the first one a little darker.
-LEAVES, ENTERS = "#c8500a", "#0072b2"
-
-Window = tuple[float, float, float, float]
-
-
-def draw_change(
-    graph: Any,
-    before: Forest,
-    after: Forest,
-    path: str | Path,
-    *,
-    title: str | None = None,
-    window: Window | None = None,
-    max_edges: int = 300_000,
-    symmetrize: bool = False,
-) -> None:
-    """Draw what of a spanning forest stays, what leaves it, and what enters it.
-
-    Edges that leave are vermilion, edges that enter are blue. What stays is grey: the darker and
-    wider the more vertices of the second forest hang on it. The graph's other edges are faint.
-    The graph's coordinates are used where it has any; else :func:`clmst.drawing.layout` places
-    the vertices.
-
-    Parameters
-    ----------
-    graph : Graph, or any other one that lies on the host
-        As of :func:`clmst.minimum_spanning_forest`. Edges of complete graphs are listed.
-    before, after : Forest
-        Of this graph under any two weights, as by :class:`clmst.RepeatedSolver`.
-    path : str or Path
-        Where to write; the suffix, .png, .svg or .pdf, chooses the format. The lines of large
-        graphs are pixels in SVG and PDF too.
-    title : str, optional
-        "What changes in the minimum spanning tree" or the like when left out.
-    window : tuple of float, optional
-        Left, bottom, right and top of the area to draw, in the unit of the coordinates; the legend
-        counts what is drawn. All of the graph when left out.
-    max_edges : int
-        How many edges outside both forests to draw at most. Where there are more, an even choice
-        of them is drawn, and the caption says so.
-    symmetrize : bool
-        As of :func:`clmst.minimum_spanning_forest`.
-
-    Raises
-    ------
-    InvalidArgumentError
-        The suffix is unknown, `max_edges` is negative, the forests are not of this graph, a
-        coordinate is not finite, or the window is not one of positive width and height.
-    MissingDependencyError
-        Matplotlib is not installed.
-
-    Notes
-    -----
-    O(n + m) and the layout. Matplotlib's global state (pyplot, the backend) is not touched.
-    """
-    path = checked_path(path)
-    title = checked_title(title)
-    graph = as_listed(graph, symmetrize=symmetrize)
-    ends, was = edges_in_forest(graph, before)
-    _, remains = edges_in_forest(graph, after)
-    hanging = np.zeros(len(ends), np.int64)
-    hanging[remains] = branch_sizes(after)
-    points = positions(graph)
-    if window is None:
-        page = Page.around(points)
-    else:
-        corners = _corners(window)
-        visible = ((points >= corners[0]) & (points <= corners[1])).all(axis=1)
-        page = Page.around(corners, int(visible.sum()))
-        page.draw_rule()
-        low, high = points[ends].min(axis=1), points[ends].max(axis=1)
-        shown_low, shown_high = page.corners  # a segment may be seen where its box meets theirs
-        seen = ((low <= shown_high) & (high >= shown_low)).all(axis=1)
-        ends, was, remains, hanging = ends[seen], was[seen], remains[seen], hanging[seen]
-    stays, changes = was & remains, was != remains
-    others = ends[~was & ~remains]
-    shown = even_choice(others, max_edges)
-
-    page.draw_others(points[shown])
-    page.draw_branches(points[ends[stays]], hanging[stays])
-    page.draw_marked(points[ends[changes]], (LEAVES, ENTERS), remains[changes].astype(np.int64))
-    sizes = (len(points), "vertex", "vertices"), (graph.n_edges, "edge", "edges")
-    page.write(
-        f"What changes in the {kind_of(after)}" if title is None else title,
-        ("" if window is None else "A part of ") + " · ".join(counted(*size) for size in sizes),
-        what_is_shown(len(shown), len(others)).replace("the forest", "both forests"),
-    )
-    page.draw_legend(
-        (
-            (f"{(was & ~remains).sum():,} leave", LEAVES),
-            (f"{(remains & ~was).sum():,} enter", ENTERS),
-            (f"{stays.sum():,} stay", None),
-        )
-    )
-    page.save(path)
-
-
-def _corners(window: Window) -> Points:
-    """Return the lower left and the upper right corner of a window, shape (2, 2)."""
-    given = as_array("window", window)
-    if given.shape != (4,) or given.dtype.kind not in "iuf":
-        raise InvalidArgumentError(
-            f"the window is {shown(window)}; it must be four numbers, (left, bottom, right, top)"
-        )
-    corners = given.astype(float).reshape(2, 2)
-    if not (np.isfinite(corners).all() and (corners[0] < corners[1]).all()):
-        raise InvalidArgumentError(
-            f"the window is {window}; it must be (left, bottom, right, top) with left < right "
-            "and bottom < top"
-        )
-    return corners

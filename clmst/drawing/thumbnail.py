@@ -17,14 +17,13 @@ from clmst.core.forest import Forest
 from clmst.core.graph import Graph
 from clmst.core.weight_keys import Array
 from clmst.drawing.layout import Points, layout
-from clmst.drawing.page import RAMPS
+from clmst.drawing.palette import INK, PALETTE, STONE
 from clmst.drawing.picture import branch_sizes
 
 _LAID_OUT = 128  # vertices up to which a layout takes no more than 0.2 s
 _DRAWN = 2000  # edges of a graph with coordinates, of which more look the same
 _NAMED = 128  # vertices up to which each is a dot with its name
 _WIDTH, _HEIGHT, _MARGIN = 260.0, 180.0, 8.0  # pixels
-_STONE = "#a39c8c"
 
 
 def html_of_forest(forest: Forest) -> str:
@@ -40,7 +39,7 @@ def html_of_forest(forest: Forest) -> str:
         u, v = (edges := forest.checked_edges()).T
         hanging = branch_sizes(forest)
         widths = 1 + 3 * np.sqrt(hanging / max(int(hanging.max(initial=1)), 1))
-        colours = [RAMPS[k % len(RAMPS)][1] for k in forest.labels.tolist()]
+        colours = [PALETTE[k % len(PALETTE)] for k in forest.labels.tolist()]
         strokes = [
             _stroke(colours[end], width)
             for end, width in zip(u.tolist(), widths.tolist(), strict=True)
@@ -62,8 +61,8 @@ def html_of_graph(graph: Graph) -> str:
         points = layout(graph) if graph.coordinates is None else graph.coordinates
         if np.isfinite(points).all():
             edges = np.stack(graph.edges()[:2], axis=1)
-            strokes = [_stroke(_STONE, 1.5 if n <= _NAMED else 0.6)] * len(edges)
-            picture = _svg(points, edges, strokes, [RAMPS[0][2]] * n, graph.vertex_labels)
+            strokes = [_stroke(STONE, 1.5 if n <= _NAMED else 0.6)] * len(edges)
+            picture = _svg(points, edges, strokes, [INK] * n, graph.vertex_labels)
     return _html("Graph", rows, picture)
 
 

@@ -103,6 +103,22 @@ def test_pictures(run: Run, tmp_path: Path, picture: str) -> None:
     assert plot.read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.parametrize("picture", ["clusters", "dendrogram"])
+def test_pages_to_explore(run: Run, tmp_path: Path, picture: str) -> None:
+    pytest.importorskip("plotly")
+    np.save(tmp_path / "points.npy", X)
+    plot = tmp_path / "out.html"
+    assert_fine(run("cluster", tmp_path / "points.npy", "--plot", plot, "--picture", picture, "-q"))
+    assert "Plotly.newPlot(" in plot.read_text(encoding="utf-8")
+
+
+def test_no_page_of_a_condensed_tree(run: Run, tmp_path: Path) -> None:
+    pytest.importorskip("plotly")
+    np.save(tmp_path / "points.npy", X)
+    tree = ("--plot", tmp_path / "a.html", "--picture", "condensed-tree")
+    assert_not_understood(run("cluster", tmp_path / "points.npy", *tree), ".png, .svg or .pdf")
+
+
 def test_what_is_wrong_is_said(run: Run, tmp_path: Path) -> None:
     assert_fails(run("cluster", tmp_path / "none.npy"), "no such file", "none.npy")
     (words := tmp_path / "words.csv").write_text("a,b\nc,d\n")

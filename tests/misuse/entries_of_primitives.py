@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -119,7 +120,8 @@ def _maps() -> Iterator[Valid]:
 
 
 def _drawing() -> Iterator[Valid]:
-    common = dict(graph=W.graph, path="drawn.png", title="a", max_edges=10)
+    look = dict(title="a", ax=None, legend=True)
+    common = dict(graph=W.graph, path="drawn.png", max_edges=10, **look)
     yield "draw_forest", drawing.draw_forest, dict(**common, forest=W.forest)
     yield (
         "draw_change",
@@ -127,12 +129,18 @@ def _drawing() -> Iterator[Valid]:
         dict(**common, before=W.forest, after=W.forest, window=(0.0, -3.0, 3.0, 0.0)),
     )
     line = np.array([[0, 1, 1, 2], [2, 3, 2, 3]], float)
-    three = dict(labels=np.array([0, 0, 1]), path="clusters.png", title="a")
-    yield "draw_dendrogram", drawing.draw_dendrogram, dict(linkage=line, **three)
+    three: dict[str, Any] = dict(labels=np.array([0, 0, 1]), path="clusters.png", **look)
+    names = dict(names=["a", "b", "c"])
+    yield "draw_dendrogram", drawing.draw_dendrogram, dict(linkage=line, **names, **three)
     forest = clmst.kruskal(clmst.Graph.from_edges([0, 2], [2, 1], [1, 2]))
     map_of = dict(points=np.eye(3)[:, :2], forest=forest, **three)
-    yield "draw_clusters", drawing.draw_clusters, map_of
+    yield "draw_clusters", drawing.draw_clusters, dict(**map_of, tree=False)
     tree = np.array([(2, 0, 1.0, 1), (2, 1, 2.0, 1)], condensed.ROW)
-    shown = dict(tree=tree, path="tree.png", selected=[2], title="a")
+    shown = dict(tree=tree, path="tree.png", selected=[2], **look)
     yield "draw_condensed_tree", drawing.draw_condensed_tree, shown
+    if find_spec("plotly"):
+        page: dict[str, Any] = dict(labels=np.array([0, 0, 1]), path="a.html", title="a", **names)
+        yield "explore_dendrogram", drawing.explore_dendrogram, dict(linkage=line, **page)
+        map_of = dict(points=np.eye(3)[:, :2], forest=forest, **page)
+        yield "explore_clusters", drawing.explore_clusters, map_of
     yield "layout", drawing.layout, dict(graph=W.graph)

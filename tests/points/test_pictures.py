@@ -13,7 +13,8 @@ from clmst import InvalidArgumentError
 from clmst.cluster import HDBSCAN, single_linkage
 from clmst.core.weight_keys import Array
 from clmst.drawing import draw_clusters, draw_condensed_tree, draw_dendrogram
-from clmst.drawing.clusters import _places, projected
+from clmst.drawing.clusters import projected
+from clmst.drawing.dendrogram import DrawnTree
 
 image = pytest.importorskip("matplotlib.image")
 
@@ -58,7 +59,7 @@ def test_dendrogram_has_its_clusters_in_hues(tmp_path: Path) -> None:
 def test_no_lines_of_a_dendrogram_cross() -> None:
     """The points below each merge are neighbours, the left ones below its left node."""
     linkage = single_linkage(X)
-    x, _ = _places(linkage)
+    x = DrawnTree.of(linkage, None, None).x
     n = len(X)
     below = [{point} for point in range(n)]
     for a, b in linkage[:, :2].astype(int).tolist():
@@ -92,6 +93,8 @@ def test_points_are_projected_where_they_are_widest() -> None:
         (draw_dendrogram, {"linkage": [[0, 1, 1, 2], [0, 2, 2, 3]]}),
         (draw_dendrogram, {"linkage": [[0, 3, 1, 2], [1, 2, 2, 3]]}),
         (draw_dendrogram, {"linkage": [[0, 1, 1, 2]], "labels": [0]}),
+        (draw_dendrogram, {"linkage": [[0, 1, 1, 2]], "names": ["a"]}),
+        (draw_dendrogram, {"linkage": [[0, 1, 1, 2]], "names": 3}),
         (draw_clusters, {"points": [[0, np.nan]], "labels": [0]}),
         (draw_clusters, {"points": [[0, 1]], "labels": [0.5]}),
         (draw_clusters, {"points": [[0, 1]], "labels": [0], "forest": PAIR}),

@@ -1,0 +1,134 @@
+"""Pictures of condensed trees."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from clmst.core.arguments import as_array, check_bools, shown
+from clmst.core.errors import InvalidArgumentError
+from clmst.core.weight_keys import Array
+from clmst.drawing.page import Page
+from clmst.drawing.picture import counted
+from clmst.drawing.sheet import Target, checked_title
+
+_FIELDS = ("parent", "child", "value", "cluster_size")
+
+
+def draw_condensed_tree(
+    tree: Any,
+    path: str | Path | None = None,
+    *,
+    selected: Any = (),
+    title: str | None = None,
+    ax: Any = None,
+    legend: bool = True,
+) -> Any:
+    """Draw a condensed tree: a column a cluster, as wide as it has points, down to greater density.
+
+    Parameters
+    ----------
+    tree : structured array
+        ``condensed_tree_`` of :class:`clmst.cluster.HDBSCAN`.
+    path : str or Path, optional
+        Where to write; the suffix, .png, .svg or .pdf, chooses the format.
+    selected : array of int, optional
+        Clusters to be drawn in hues: ``selected_clusters_``. The first one has label 0.
+    title : str, optional
+    ax : matplotlib.axes.Axes, optional
+        Where to draw. Without it and `path`, a new figure of pyplot, which notebooks show.
+    legend : bool
+        List the selected clusters below the picture, by their labels.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        With the drawing. Its ordinates are the densities, its abscissas count points.
+
+    Raises
+    ------
+    InvalidArgumentError
+        This is no condensed tree, the suffix is unknown, or `ax` is no plane.
+    MissingDependencyError
+        Matplotlib is not installed.
+    """
+    target, title = Target.checked(path, ax), checked_title(title)
+    check_bools(legend=legend)
+    rows = _checked(tree)
+    chosen = _checked_selection(selected)
+    root = int(rows["parent"].min())
+    n_points, count = root, int(max(rows["parent"].max(), rows["child"].max())) - root + 1
+    parent, birth, size = np.zeros(count, np.int64), np.zeros(count), np.full(count, n_points)
+    is_cluster = rows["child"] >= root
+    own = rows["child"][is_cluster] - root
+    parent[own] = rows["parent"][is_cluster] - root
+    birth[own], size[own] = rows["value"][is_cluster], rows["cluster_size"][is_cluster]
+    middle = _left_edges(parent, size) + size / 2
+    top = float(rows["value"][np.isfinite(rows["value"])].max(initial=0)) or 1.0
+    page = Page.chart(target, n_points, "density: 1 / height")
+    order = np.argsort(rows["parent"], kind="stable")
+    starts = np.searchsorted(rows["parent"][order], root + np.arange(count + 1))
+    for cluster in range(count):
+        leaves = rows[order[starts[cluster] : starts[cluster + 1]]]
+        outline = _outline(leaves, birth[cluster], int(size[cluster]), top)
+        hue = chosen.index(root + cluster) if root + cluster in chosen else -1
+        page.draw_column(middle[cluster], outline[:, 1] / 2, outline[:, 0], hue)
+    page.draw_levels(top, downwards=True)
+    caption = f"{counted(n_points, 'point', 'points')} · "
+    caption += f"{counted(count, 'cluster', 'clusters')}, {len(chosen):,} selected"
+    page.write(title or "Condensed tree", caption)
+    if legend and chosen:
+        drawn = [(k, int(size[c - root])) for k, c in enumerate(chosen) if 0 <= c - root < count]
+        page.list_hues([k for k, _ in drawn], [f"{k} ({points:,})" for k, points in drawn])
+    return page.finish()
+
+
+def _checked(tree: Any) -> Array:
+    """Return the rows of a condensed tree, or raise."""
+    rows = as_array("tree", tree)
+    if rows.dtype.names != _FIELDS or rows.ndim != 1 or not rows.size:
+        raise InvalidArgumentError(
+            f"tree has dtype {rows.dtype} and shape {rows.shape}; it must be the condensed tree of "
+            f"a fitted HDBSCAN, with the fields {', '.join(_FIELDS)}"
+        )
+    root = int(rows["parent"].min())
+    below = rows["child"][rows["child"] >= root]
+    if root < 1 or (rows["parent"][rows["child"] >= root] >= below).any():
+        raise InvalidArgumentError(
+            "a cluster of the tree comes from a later one; a cluster's number is greater than that "
+            "of the one that it comes from"
+        )
+    return rows
+
+
+def _checked_selection(selected: Any) -> list[int]:
+    """Return the numbers of clusters, or raise unless they are integers."""
+    array = as_array("selected", selected)
+    if array.size and (array.dtype.kind not in "iu" or array.ndim != 1):
+        raise InvalidArgumentError(
+            f"selected is {shown(selected)}; it must be an array of integers: selected_clusters_"
+        )
+    numbers: list[int] = array.astype(np.int64).tolist() if array.size else []
+    return numbers
+
+
+def _left_edges(parent: Array, size: Array) -> Array:
+    """Return the points left of each cluster; clusters from one lie in its middle."""
+    inside = np.bincount(parent[1:], weights=size[1:], minlength=parent.size)
+    left, used = np.zeros(parent.size), (size - inside) / 2
+    for cluster in range(1, parent.size):
+        left[cluster] = left[parent[cluster]] + used[parent[cluster]]
+        used[parent[cluster]] += size[cluster]
+    return left
+
+
+def _outline(leaves: Array, birth: float, size: int, top: float) -> Array:
+    """Return densities and how many points a cluster has from each on, shape (k, 2)."""
+    risen = leaves[np.argsort(leaves["value"], kind="stable")]
+    times = np.minimum(risen["value"], top)
+    left = size - np.cumsum(risen["cluster_size"])
+    before = np.concatenate([[size], left[:-1]])
+    steps = np.stack([np.stack([times, before], 1), np.stack([times, left], 1)], 1).reshape(-1, 2)
+    return np.concatenate([[[min(birth, top), size]], np.maximum(steps, 0)])

@@ -1,0 +1,176 @@
+"""Pictures of dendrograms."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from clmst.core.arguments import as_array, check_bools
+from clmst.core.errors import InvalidArgumentError
+from clmst.core.weight_keys import Array
+from clmst.drawing.clusters import DrawnClusters
+from clmst.drawing.page import Page
+from clmst.drawing.picture import counted
+from clmst.drawing.sheet import Target, checked_title
+
+_MANY = 200_000  # points beyond which a picture has more lines than anyone can see
+_NAMED = 60  # points up to which each is named
+
+
+def draw_dendrogram(
+    linkage: Any,
+    path: str | Path | None = None,
+    *,
+    labels: Any = None,
+    names: Any = None,
+    title: str | None = None,
+    ax: Any = None,
+    legend: bool = True,
+) -> Any:
+    """Draw a dendrogram: a bar for each merge, at its height.
+
+    Merges within one cluster have the cluster's hue, all others are grey. Infinite heights are
+    drawn a little above all others.
+
+    Parameters
+    ----------
+    linkage : array of shape (n - 1, 4)
+        Of :meth:`clmst.Forest.linkage` or SciPy.
+    path : str or Path, optional
+        Where to write; the suffix, .png, .svg or .pdf, chooses the format.
+    labels : array of int, shape (n,), optional
+        The cluster of each point, as of :meth:`clmst.Forest.cut`; below 0 for none.
+    names : sequence of length n, optional
+        Written below the points. Without it, up to 60 points have their numbers.
+    title : str, optional
+    ax : matplotlib.axes.Axes, optional
+        Where to draw. Without it and `path`, a new figure of pyplot, which notebooks show.
+    legend : bool
+        List the clusters below the picture.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        With the drawing. Its ordinates are the heights.
+
+    Raises
+    ------
+    InvalidArgumentError
+        This is no linkage matrix, or one of more than 200,000 points; labels or names do not fit;
+        the suffix is unknown, or `ax` is no plane.
+    MissingDependencyError
+        Matplotlib is not installed.
+    """
+    target, title = Target.checked(path, ax), checked_title(title)
+    check_bools(legend=legend)
+    shape = DrawnTree.of(linkage, labels, names)
+    n = shape.clusters.of_point.size
+    page = Page.chart(target, max(n - 1, 1), "height of a merge", inside=0.5)
+    page.draw_lines(*shape.lines())
+    page.draw_levels(shape.top, infinite=shape.above if shape.has_infinite else None)
+    if names is not None or n <= _NAMED:
+        page.name_places(shape.x[:n], shape.names)
+    if labels is None:
+        page.write(title or "Dendrogram, single linkage", counted(n, "point", "points"))
+    else:
+        page.write(title or "Dendrogram, single linkage", shape.clusters.caption)
+    if legend and labels is not None:
+        page.list_hues(*shape.clusters.listed())
+    return page.finish()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DrawnTree:
+    """Where the nodes of a linkage matrix are drawn: the points in order, then the merges."""
+
+    children: Array  # of each merge
+    clusters: DrawnClusters
+    cluster: Array  # of each node: the one that all its points are in, or -1
+    x: Array  # of each node
+    y: Array  # of each node, infinite heights `above`
+    top: float  # the greatest finite height, or 1 if all are 0
+    above: float
+    has_infinite: bool
+    names: tuple[str, ...]  # of the points
+
+    @classmethod
+    def of(cls, linkage: Any, labels: Any, names: Any) -> DrawnTree:
+        """Return it, or raise if these do not fit together."""
+        matrix = checked_linkage(linkage)
+        n = len(matrix) + 1
+        clusters = DrawnClusters.of(labels, n)
+        heights = np.concatenate([np.zeros(n), matrix[:, 2]])
+        top = float(heights[np.isfinite(heights)].max(initial=0)) or 1.0
+        above, children = 1.1 * top, matrix[:, :2].astype(np.int64)
+        x, of_node = _order(children).tolist(), clusters.of_point.tolist()
+        for a, b in children.tolist():
+            x.append((x[a] + x[b]) / 2)
+            of_node.append(of_node[a] if of_node[a] == of_node[b] else -1)
+        return cls(
+            children=children, clusters=clusters, cluster=np.array(of_node), x=np.array(x),
+            y=np.where(np.isfinite(heights), heights, above), top=top, above=above,
+            has_infinite=bool(np.isinf(heights).any()), names=checked_names(names, n),
+        )  # fmt: skip
+
+    def lines(self) -> tuple[Array, Array]:
+        """Return a bar for each merge and a leg for each child, (3 (n - 1), 2, 2); the clusters."""
+        n = self.clusters.of_point.size
+        (left, right), node = self.children.T, np.arange(n, 2 * n - 1)
+        at, up = self.x, self.y
+        ends = [
+            ((at[left], up[node]), (at[right], up[node])),
+            ((at[left], up[left]), (at[left], up[node])),
+            ((at[right], up[right]), (at[right], up[node])),
+        ]
+        lines = np.concatenate([np.stack([np.stack(end, 1) for end in line], 1) for line in ends])
+        return lines, np.concatenate([self.cluster[part] for part in (node, left, right)])
+
+
+def checked_linkage(linkage: Any) -> Array:
+    """Return a linkage matrix, or raise unless each node is merged once, after it is made."""
+    matrix = as_array("linkage", linkage)
+    if matrix.ndim != 2 or matrix.shape[1] != 4 or matrix.dtype.kind not in "iuf":
+        raise InvalidArgumentError(
+            f"linkage has shape {matrix.shape} and dtype {matrix.dtype}; it must be numbers of "
+            "shape (n - 1, 4)"
+        )
+    if len(matrix) > _MANY:
+        raise InvalidArgumentError(
+            f"linkage is of {len(matrix) + 1} points; a picture shows up to {_MANY}"
+        )
+    n, nodes = len(matrix) + 1, matrix[:, :2]
+    made = np.arange(n, 2 * n - 1)[:, None]
+    is_node = np.isfinite(nodes) & (nodes >= 0) & (nodes < made) & (nodes == np.floor(nodes))
+    if not is_node.all() or np.unique(nodes).size != nodes.size or np.isnan(matrix).any():
+        raise InvalidArgumentError(
+            "linkage merges a node twice, or before it is made, or has a NaN; it must be a linkage "
+            "matrix as of SciPy"
+        )
+    return matrix.astype(np.float64)
+
+
+def checked_names(names: Any, n: int) -> tuple[str, ...]:
+    """Return a text for each of `n` points: their numbers if there are no names."""
+    array = np.arange(n) if names is None else as_array("names", names)
+    if array.shape != (n,):
+        raise InvalidArgumentError(
+            f"names have shape {array.shape}; there must be one for each of {n} points"
+        )
+    try:
+        return tuple(map(str, array.tolist()))
+    except Exception as error:
+        raise InvalidArgumentError("a name has no text; str() of each must work") from error
+
+
+def _order(children: Array) -> Array:
+    """Return the place of each point in the order of the tree."""
+    if not len(children):
+        return np.zeros(1)
+    from scipy.cluster.hierarchy import leaves_list
+
+    count = len(children)  # SciPy wants heights and sizes that are plausible, and uses neither here
+    merges = np.column_stack([children, np.arange(float(count)), np.full(count, 2.0)])
+    return np.argsort(leaves_list(merges)).astype(float)

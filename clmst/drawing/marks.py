@@ -1,0 +1,54 @@
+"""Lines and dots by the thousand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from clmst.core.errors import optional_import
+from clmst.core.weight_keys import Array
+from clmst.drawing.layout import Points
+
+_RASTERISED = 20_000  # lines from which on they are pixels in SVG and PDF too
+_RUN = 100  # segments at most in one path: the rasteriser takes some million pixels
+
+
+def strokes(
+    axes: Any, segments: Array, widths: Array, colours: Array, *, zorder: float = 2
+) -> None:
+    """Draw segments in order; runs that look alike are one path, as one each would be slow."""
+    paths = optional_import("matplotlib.path", extra="plot").Path
+    collection = optional_import("matplotlib.collections", extra="plot").PathCollection
+    k = len(segments)
+    if k == 0:
+        return
+    levels = np.rint(np.column_stack([widths * 40, colours * 63])).astype(np.int64)
+    changes = 1 + np.flatnonzero((levels[1:] != levels[:-1]).any(axis=1))
+    starts = np.union1d(changes, np.arange(0, k, _RUN))
+    codes = np.tile(np.array([paths.MOVETO, paths.LINETO], np.uint8), _RUN)
+    bounds = zip(starts.tolist(), [*starts[1:].tolist(), k], strict=True)
+    runs = [
+        paths(segments[start:end].reshape(-1, 2), codes[: 2 * (end - start)])
+        for start, end in bounds
+    ]
+    drawn = collection(
+        runs, facecolors="none", edgecolors=colours[starts], linewidths=widths[starts],
+        capstyle="round", zorder=zorder, rasterized=k > _RASTERISED,
+    )  # fmt: skip
+    axes.add_collection(drawn, autolim=False)
+
+
+def dots(axes: Any, points: Points, diameter: float, **style: Any) -> None:
+    """Draw marks, their diameter in points."""
+    many = len(points) > _RASTERISED
+    axes.scatter(*points.T, s=diameter**2, rasterized=many, **{"zorder": 3} | style)
+
+
+def prominence(hanging: Array, most: Array | int) -> Array:
+    """Return the logarithm of what hangs on each edge, 0 for a single vertex and 1 for `most`.
+
+    Where single vertices are the most that hangs on any edge, all edges are alike: in the middle.
+    """
+    scale = np.log(np.maximum(most, 2))
+    return np.asarray(np.where(np.asarray(most) < 2, 0.5, np.log(hanging) / scale))

@@ -1,0 +1,254 @@
+"""Where pictures are drawn, what their legends say, and how clusters differ on them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import clmst
+from clmst import InvalidArgumentError, drawing, generators
+from clmst.cluster import HDBSCAN, single_linkage
+from clmst.core.weight_keys import Array
+from clmst.drawing import draw_clusters, draw_condensed_tree, draw_dendrogram, draw_forest
+
+plt = pytest.importorskip("matplotlib.pyplot")
+
+X = np.random.default_rng(6).normal(np.repeat([[0, 0], [9, 0], [0, 9]], 20, axis=0), 0.5)
+LABELS = np.repeat([0, 1, -1], 20)
+ROADS = generators.road(n=80, seed=1)
+FOREST = clmst.kruskal(ROADS)
+MODEL = HDBSCAN(8).fit(X)
+DRAWN: dict[str, Callable[..., Any]] = {
+    "draw_forest": partial(draw_forest, ROADS, FOREST),
+    "draw_change": partial(drawing.draw_change, ROADS, FOREST, clmst.kruskal(ROADS, maximum=True)),
+    "draw_clusters": partial(draw_clusters, X, LABELS),
+    "draw_dendrogram": partial(draw_dendrogram, single_linkage(X), labels=LABELS),
+    "draw_condensed_tree": partial(
+        draw_condensed_tree, MODEL.condensed_tree_, selected=MODEL.selected_clusters_
+    ),
+}
+every_picture = pytest.mark.parametrize("name", DRAWN)
+
+
+@pytest.fixture(autouse=True)
+def _without_windows(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
+    """Leave no figure of pyplot behind, and show a file that nobody asked for."""
+    plt.switch_backend("agg")
+    monkeypatch.chdir(tmp_path)
+    yield
+    plt.close("all")
+
+
+def entries(ax: Any) -> list[str]:
+    """Return the texts of a legend."""
+    return [text.get_text() for text in ax.get_legend().get_texts()]
+
+
+def test_every_picture_is_tested() -> None:
+    assert set(DRAWN) == {name for name in drawing.__all__ if name.startswith("draw_")}
+
+
+@every_picture
+def test_it_is_drawn_on_the_axes_that_are_given(name: str, tmp_path: Path) -> None:
+    figure, (left, right) = plt.subplots(1, 2)
+    assert DRAWN[name](ax=right) is right
+    assert right.has_data() or right.collections
+    assert right.get_title(loc="left")
+    assert not left.collections
+    assert left.get_xlim() == (0, 1)
+    assert plt.get_fignums() == [figure.number]
+    assert not list(tmp_path.iterdir())
+
+
+@every_picture
+def test_without_path_and_axes_pyplot_shows_it(name: str, tmp_path: Path) -> None:
+    ax = DRAWN[name]()
+    assert plt.gcf() is ax.figure
+    assert not list(tmp_path.iterdir())
+
+
+@every_picture
+def test_a_path_is_written_and_nothing_is_shown(name: str, tmp_path: Path) -> None:
+    ax = DRAWN[name](tmp_path / "a.png")
+    assert ax.get_title(loc="left")
+    assert plt.get_fignums() == []
+    assert [path.name for path in tmp_path.iterdir()] == ["a.png"]
+
+
+@every_picture
+def test_a_path_and_axes_write_the_whole_figure(name: str, tmp_path: Path) -> None:
+    figure = plt.figure(figsize=(8, 3))
+    part = figure.subfigures(1, 2)[0].subplots()
+    DRAWN[name](tmp_path / "both.png", ax=part)
+    assert plt.imread(tmp_path / "both.png").shape[:2] == (600, 1600)
+
+
+@every_picture
+def test_what_is_no_plane_is_refused(name: str) -> None:
+    for wrong in (3, plt.figure(), plt.subplot(projection="polar")):
+        with pytest.raises(InvalidArgumentError, match=r"^ax is .*; it must be Axes of Matplotlib"):
+            DRAWN[name](ax=wrong)
+    with pytest.raises(InvalidArgumentError, match="legend is 1; it must be True or False"):
+        DRAWN[name](legend=1)
+
+
+@every_picture
+def test_titles_are_as_they_are_written_and_fit(name: str) -> None:
+    """A dollar begins no formula, and a long title gets smaller letters."""
+    ax = DRAWN[name](title="costs $5_a or $6" + " and more" * 12)
+    (title,) = (text for text in ax.findobj() if getattr(text, "get_text", str)()[:5] == "costs")
+    assert not title.get_parse_math()
+    box = title.get_window_extent()
+    assert box.x1 < ax.figure.bbox.width
+    assert box.y1 < ax.figure.bbox.height
+
+
+@every_picture
+def test_all_that_is_written_is_on_the_sheet(name: str) -> None:
+    ax = DRAWN[name]()
+    sheet = ax.figure.bbox
+    box = ax.get_tightbbox()
+    assert box.x0 > 0
+    assert box.y0 > 0
+    assert box.x1 <= sheet.width
+    assert box.y1 < sheet.height
+    assert min(box.y0, ax.bbox.y0) == pytest.approx(35, abs=4)  # no more than the edge is left
+
+
+# -------------------------------------------------------------------------- legends
+
+
+def test_legends_name_clusters_and_noise() -> None:
+    for name in ("draw_clusters", "draw_dendrogram"):
+        assert entries(DRAWN[name]()) == ["0 (20)", "1 (20)", "noise (20)"]
+        assert DRAWN[name](legend=False).get_legend() is None
+    condensed = DRAWN["draw_condensed_tree"]()
+    assert entries(condensed) == [f"{k} ({20})" for k in range(3)]
+
+
+def test_legends_name_trees_and_changes() -> None:
+    apart = generators.cliques(count=3, size=4)
+    assert entries(draw_forest(apart, clmst.kruskal(apart))) == ["4 vertices"] * 3
+    changes = entries(DRAWN["draw_change"]())
+    assert [text.split()[1] for text in changes] == ["leave", "enter", "stay"]
+    assert int(changes[0].split()[0]) > 0
+
+
+def test_a_legend_has_the_labels_of_the_caller() -> None:
+    labels = np.where(LABELS == 1, 10**12, LABELS)
+    assert entries(draw_clusters(X, labels)) == ["0 (20)", "1000000000000 (20)", "noise (20)"]
+
+
+def looks_of(ax: Any) -> list[tuple[Any, ...]]:
+    """Return (colour, marker) of each entry of a legend."""
+    handles = ax.get_legend().legend_handles
+    return [(*handle.get_color(), handle.get_marker()) for handle in handles]
+
+
+def test_no_two_of_thirty_clusters_look_alike() -> None:
+    labels = np.arange(60) // 2
+    looks = looks_of(draw_clusters(X, labels))
+    assert len(set(looks)) == len(looks) == 30
+    assert entries(draw_clusters(X, np.arange(60)))[-1] == "and 30 more"
+
+
+def test_few_labels_far_apart_do_not_share_a_colour() -> None:
+    looks = looks_of(draw_clusters(X, np.repeat([3, 23, 43], 20)))
+    assert len({look[:3] for look in looks}) == 3
+
+
+def test_a_cluster_keeps_its_colour_where_others_are_missing() -> None:
+    whole, part = looks_of(draw_clusters(X, np.repeat([0, 1, 2], 20))), LABELS >= 1
+    assert looks_of(draw_clusters(X[part], LABELS[part])) == [whole[1]]
+
+
+# ------------------------------------------------------------------ many dimensions
+
+
+def coloured(path: Path) -> Array:
+    """Mark the pixels that have a strong hue."""
+    marks: Array = np.ptp(plt.imread(path)[:, :, :3], axis=2) > 0.25
+    return marks
+
+
+def test_the_tree_hides_no_points_of_many_dimensions(tmp_path: Path) -> None:
+    """Edges of a tree in 30 dimensions cross the whole map; points are seen all the same."""
+    random = np.random.default_rng(3)
+    points = random.normal(random.normal(0, 1, (5, 1, 30)), 1, (5, 160, 30)).reshape(-1, 30)
+    labels = np.repeat(np.arange(5), 160)
+    forest = clmst.minimum_spanning_forest(clmst.Points(points))
+    for name, tree in (("with", True), ("without", False)):
+        draw_clusters(points, labels, tmp_path / f"{name}.png", forest=forest, tree=tree)
+    with_tree, without = (coloured(tmp_path / f"{name}.png") for name in ("with", "without"))
+    assert without.sum() > 5000
+    assert (with_tree & without).sum() > 0.99 * without.sum()
+    pixels = plt.imread(tmp_path / "with.png")[250:, :, :3]
+    lines = ~with_tree[250:] & (pixels.max(axis=2) < 0.96)
+    assert lines.mean() > 0.02
+    assert np.median(pixels[lines].mean(axis=1)) > 0.8
+
+
+def test_long_edges_are_fainter() -> None:
+    path = clmst.kruskal(clmst.Graph.from_edges([0, 1, 2], [1, 2, 3], [1.0, 1.0, 9.0]))
+    ax = draw_clusters([[0, 0], [1, 0], [2, 0], [11, 0]], [0, 0, 0, 0], forest=path)
+    colours = ax.collections[0].get_edgecolors()
+    assert len(colours) == 2
+    assert colours[0, 3] < 0.6 * colours[1, 3]
+
+
+def test_without_the_tree_there_is_no_line() -> None:
+    assert len(draw_clusters(X, LABELS, forest=MODEL.forest_).collections) == 3
+    assert len(draw_clusters(X, LABELS, forest=MODEL.forest_, tree=False).collections) == 2
+
+
+# ----------------------------------------------------------------------------- axes
+
+
+@pytest.mark.parametrize("greatest", [1e-9, 0.3, 1.0, 4.41, 9.99, 100.0, 3e38])
+def test_levels_are_few_round_and_below_the_top(greatest: float) -> None:
+    ax = draw_dendrogram([[0, 1, greatest / 3, 2], [2, 3, greatest, 3]])
+    levels = ax.get_yticks()
+    assert 3 <= len(levels) <= 7
+    assert levels[0] == 0
+    assert 0.6 * greatest < levels[-1] <= greatest
+    assert all(len(label.get_text()) <= 7 for label in ax.get_yticklabels())
+
+
+def test_infinite_heights_are_above_all_others() -> None:
+    ax = draw_dendrogram([[0, 1, 2.0, 2], [2, 3, np.inf, 3]])
+    assert [label.get_text() for label in ax.get_yticklabels()][-1] == "∞"
+    assert ax.get_ylim()[1] > ax.get_yticks()[-1] > 2
+
+
+def from_left(ax: Any) -> list[str]:
+    """Return the names below a dendrogram."""
+    labels = sorted(ax.get_xticklabels(), key=lambda label: float(label.get_position()[0]))
+    return [label.get_text() for label in labels]
+
+
+def test_names_stand_below_their_points() -> None:
+    linkage = [[0, 2, 1.0, 2], [1, 3, 2.0, 3]]
+    names = ["ape", "bee", "a $cat of_a very long name indeed"]
+    ax = draw_dendrogram(linkage, names=names)
+    assert from_left(ax) == [names[1], names[0], names[2]]
+    assert from_left(draw_dendrogram(linkage)) == [*"102"]
+    assert ax.get_tightbbox().y0 > 0  # the sheet is as long as the longest name
+
+
+def test_maps_do_not_distort() -> None:
+    _, ax = plt.subplots(figsize=(12, 2))
+    draw_forest(ROADS, FOREST, ax=ax)
+    ax.figure.canvas.draw()
+    assert ROADS.coordinates is not None
+    corners = ax.transData.transform([[0, 0], [1, 0], [0, 1]])
+    assert np.hypot(*(corners[1] - corners[0])) == pytest.approx(
+        np.hypot(*(corners[2] - corners[0]))
+    )
+    low, high = ax.transData.transform([ROADS.coordinates.min(0), ROADS.coordinates.max(0)])
+    assert ax.bbox.contains(*low)
+    assert ax.bbox.contains(*high)

@@ -1,0 +1,85 @@
+"""Interactive pictures: what is on them, what they tell, where they are written."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import clmst
+from clmst import InvalidArgumentError, MissingDependencyError
+from clmst.cluster import single_linkage
+from clmst.drawing import PALETTE, explore_clusters, explore_dendrogram
+
+X = np.random.default_rng(6).normal(np.repeat([[0, 0], [9, 0], [0, 9]], 20, axis=0), 0.5)
+LABELS = np.repeat([0, 1, -1], 20)
+
+
+def named(figure: Any) -> dict[str, Any]:
+    """Return the traces by their names."""
+    return {trace.name: trace for trace in figure.data}
+
+
+@pytest.mark.parametrize("explore", [explore_clusters, explore_dendrogram])
+def test_without_plotly(explore: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "plotly.graph_objects", None)
+    given = (X, LABELS) if explore is explore_clusters else (single_linkage(X),)
+    with pytest.raises(MissingDependencyError, match=r"pip install 'clmst\[plotly\]'"):
+        explore(*given)
+
+
+def test_a_map_has_every_point_in_its_cluster() -> None:
+    pytest.importorskip("plotly")
+    names = [f"n{k}" for k in range(60)]
+    forest = clmst.minimum_spanning_forest(clmst.Points(X))
+    traces = named(explore_clusters(X, LABELS, names=names, forest=forest))
+    assert list(traces) == ["tree", "0 (20)", "1 (20)", "noise (20)"]
+    own = traces["1 (20)"]
+    np.testing.assert_allclose(np.stack([own.x, own.y], 1), X[20:40])
+    assert list(own.text) == names[20:40]
+    assert own.marker.color == PALETTE[1]
+    ends = np.stack([traces["tree"].x, traces["tree"].y], 1).reshape(59, 3, 2)
+    np.testing.assert_allclose(ends[:, :2], X[forest.edges])
+    assert np.isnan(ends[:, 2]).all()
+    assert traces["tree"].visible is True
+
+
+def test_a_tree_of_many_dimensions_is_hidden_at_first() -> None:
+    pytest.importorskip("plotly")
+    points = np.hstack([X, X])
+    forest = clmst.minimum_spanning_forest(clmst.Points(points))
+    assert named(explore_clusters(points, LABELS, forest=forest))["tree"].visible == "legendonly"
+
+
+def test_a_dendrogram_tells_heights_and_sizes() -> None:
+    pytest.importorskip("plotly")
+    linkage = np.array([[0, 1, 1.0, 2], [2, 3, np.inf, 3]])
+    figure = explore_dendrogram(linkage, labels=[0, 0, 1], names=["a", "b", "c"])
+    hints = figure.data[-1]
+    assert list(hints.text) == [
+        "a<br>point 0", "b<br>point 1", "c<br>point 2",
+        "height 1<br>2 points", "height inf<br>3 points",
+    ]  # fmt: skip
+    assert hints.y[3] == 1
+    assert hints.y[4] > 1
+    assert {"between clusters", "0 (2)", "1 (1)"} <= named(figure).keys()
+    assert sum(len(trace.x) for trace in figure.data[:-1]) == 2 * 3 * 3
+
+
+def test_a_page_is_written_whole_and_needs_no_network(tmp_path: Path) -> None:
+    pytest.importorskip("plotly")
+    path = tmp_path / "a.html"
+    explore_dendrogram(single_linkage(X), path)
+    text = path.read_text(encoding="utf-8")
+    assert "Plotly.newPlot(" in text
+    assert 'src="http' not in text
+    wrong: Any
+    for wrong in (tmp_path / "a.png", 3):
+        with pytest.raises(InvalidArgumentError):
+            explore_clusters(X, LABELS, wrong)
+    with pytest.raises(InvalidArgumentError, match="one for each of 60 points"):
+        explore_clusters(X, LABELS, names=["a", "b"])
+    assert [one.name for one in tmp_path.iterdir()] == ["a.html"]
