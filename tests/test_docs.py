@@ -24,8 +24,8 @@ from tests.pages import BLOCK, blocks, commands, run_examples, takes_minutes, wr
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
-PAGES = [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]
-PAGE_NAMES = [page.name for page in PAGES]
+PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
+PAGE_NAMES = [page.relative_to(ROOT).as_posix().removeprefix("docs/") for page in PAGES]
 # The blocks of one page are files; tests/algorithms/test_add_an_algorithm.py writes and runs them.
 EXAMPLES = [page for page in PAGES if page.name != "add_an_algorithm.md"]
 
@@ -59,7 +59,8 @@ def test_examples_print_what_they_say(page: Path, folder: Path) -> None:
     """The blocks of a page run one after the other, as a reader would; comments say the output."""
     if 'device="cpu"' in page.read_text(encoding="utf-8") and not a_cpu_is_usable():
         pytest.skip("the page solves on a CPU device, and there is none")
-    if page.name == "networkx.md" and not entry_points(group="networkx.backends", name="clmst"):
+    by_networkx = {"index.md", "networkx.md"}
+    if page.name in by_networkx and not entry_points(group="networkx.backends", name="clmst"):
         message = "clmst's entry points are not installed; install it again"
         if os.environ.get("CI"):
             pytest.fail(message)
@@ -140,7 +141,8 @@ def test_readme_is_short() -> None:
 def test_every_page_is_in_the_menu() -> None:
     """A page that the menu lacks would be found by nobody."""
     menu = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
-    assert set(re.findall(r": (\w+\.md)$", menu, re.MULTILINE)) == {p.name for p in PAGES[1:]}
+    listed = re.findall(r"[:-] ([\w/]+\.md)$", menu, re.MULTILINE)
+    assert sorted(listed) == sorted(page.relative_to(DOCS).as_posix() for page in PAGES[1:])
 
 
 @pytest.mark.external
