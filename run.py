@@ -260,7 +260,7 @@ def fresh(interpreters: list[str]) -> None:
             python = environment / "bin" / "python"
             run(python, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", folder, ROOT)
             (wheel,) = Path(folder).glob("clmst-*.whl")
-            extras = "cpu,plot,frames,networkx"
+            extras = "cpu,plot,frames,networkx,cluster"
             run(python, "-m", "pip", "install", "--quiet", f"clmst[{extras}] @ {wheel.as_uri()}")
             script = shutil.copy(ROOT / "tests" / "pages.py", folder)
             run(python, "-I", script, *pages)
