@@ -150,6 +150,13 @@ def test_the_page_of_the_command_has_its_options() -> None:
     assert tabled == set(root.main.commands)
 
 
+def test_pages_can_be_read_in_a_day() -> None:
+    """The pages are 50,000 words at most, without the log and the pages of the papers."""
+    apart = {DOCS / "performance_log.md", *(DOCS / "papers").glob("*.md")}
+    texts = (page.read_text(encoding="utf-8") for page in PAGES[1:] if page not in apart)
+    assert sum(len(re.findall(r"\S*[^\W_]\S*", text)) for text in texts) <= 50_000
+
+
 @pytest.mark.parametrize("page", PAGES, ids=PAGE_NAMES)
 def test_lines_are_short(page: Path) -> None:
     """Prose is wrapped at 100; tables, code, pictures and commands are as long as they are."""
