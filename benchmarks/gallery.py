@@ -7,6 +7,7 @@ The same seeds give the same graphs and forests on every device, so they give th
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from pathlib import Path
 
@@ -132,6 +133,64 @@ def condensed_tree(path: Path, device: clmst.Device) -> None:
     draw_condensed_tree(model.condensed_tree_, path, selected=model.selected_clusters_)
 
 
+def characters(path: Path, device: clmst.Device) -> None:
+    """Draw the maximum spanning tree of who appears with whom in a novel."""
+    import networkx as nx
+
+    network = nx.les_miserables_graph()
+    tree = clmst.maximum_spanning_forest(network, device=device).to_networkx()
+    places = nx.kamada_kawai_layout(tree, weight=None)
+    with panels(path, 1, (10, 5), title="The strongest ties of Les Misérables") as axes:
+        axis = axes[0]
+        widths = [0.4 + tree.edges[edge]["weight"] / 6 for edge in tree.edges]
+        nx.draw_networkx_edges(tree, places, ax=axis, width=widths, edge_color="#4a7c9b")
+        sizes = [12 * tree.degree(node) for node in tree]
+        nx.draw_networkx_nodes(tree, places, ax=axis, node_size=sizes, node_color="#c2410c")
+        named = {node: node for node in tree if tree.degree(node) > 3}
+        behind = {"facecolor": "white", "alpha": 0.7, "edgecolor": "none", "pad": 1}
+        nx.draw_networkx_labels(
+            tree, places, named, ax=axis, font_size=11, verticalalignment="bottom", bbox=behind
+        )
+        axis.set_axis_off()
+
+
+# Towns, east and north in kilometres, and roads between them.
+TOWNS = {
+    "Bern": (600, 200), "Thun": (614, 179), "Basel": (611, 267), "Olten": (635, 245),
+    "Zürich": (683, 248), "Luzern": (666, 211), "Biel": (585, 221), "Fribourg": (578, 184),
+    "Aarau": (646, 249), "Interlaken": (632, 171),
+}  # fmt: skip
+ROADS = (
+    ("Bern", "Thun"), ("Bern", "Biel"), ("Bern", "Fribourg"), ("Bern", "Olten"), ("Bern", "Luzern"),
+    ("Biel", "Basel"), ("Biel", "Olten"), ("Basel", "Olten"), ("Basel", "Aarau"),
+    ("Olten", "Aarau"), ("Aarau", "Zürich"), ("Olten", "Luzern"), ("Luzern", "Zürich"),
+    ("Thun", "Interlaken"), ("Interlaken", "Luzern"), ("Biel", "Fribourg"),
+)  # fmt: skip
+
+
+def towns(path: Path, device: clmst.Device) -> None:
+    """Draw roads of a frame, and the least of them that join all towns."""
+    import pandas as pd
+
+    ends = [(TOWNS[one], TOWNS[other]) for one, other in ROADS]
+    rows = {"source": [u for u, _ in ROADS], "target": [v for _, v in ROADS]}
+    frame = pd.DataFrame({**rows, "weight": [math.dist(*pair) for pair in ends]})
+    forest = clmst.minimum_spanning_forest(frame, device=device)
+    with panels(path, 1, (10, 5), title="The shortest roads that join ten towns") as axes:
+        axis = axes[0]
+        behind = {"facecolor": "white", "alpha": 0.8, "edgecolor": "none", "pad": 1}
+        for k, pair in enumerate(ends):
+            taken = k in forest.edge_ids
+            colour, width = ("#12304f", 4) if taken else ("#9fb8c6", 1.2)
+            axis.plot(*np.transpose(pair), color=colour, linewidth=width, zorder=1)
+        for name, place in TOWNS.items():
+            axis.scatter(*place, s=60, color="#c2410c", zorder=2)
+            axis.annotate(
+                name, place, (9, -4), textcoords="offset points", fontsize=12, bbox=behind
+            )
+        axis.set_axis_off()
+
+
 PICTURES: dict[str, Callable[[Path, clmst.Device], None]] = {
     "maze": maze,
     "clusters": clusters,
@@ -140,6 +199,8 @@ PICTURES: dict[str, Callable[[Path, clmst.Device], None]] = {
     "dendrogram": dendrogram,
     "condensed_tree": condensed_tree,
     "segments": segments,
+    "characters": characters,
+    "towns": towns,
 }
 
 

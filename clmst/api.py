@@ -81,7 +81,7 @@ def minimum_spanning_forest(
     devices : "auto", or sequence of devices
         Instead of `device`: several, each of which solves a part of the edges. :class:`DeviceParts`
         bring their own. "auto" takes as many as are quickest, by a model of their costs
-        (docs/scaling.md): most often one.
+        (docs/several_devices.md): most often one.
     options : object, optional
         The algorithm's own, as :class:`clmst.EclOptions` of "ecl".
     keep_on_device : bool

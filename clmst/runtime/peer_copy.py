@@ -3,7 +3,7 @@
 The bytes go through pinned memory of the host, block by block: while one block goes to the target,
 others come from the source. Two devices of one OpenCL context that work in the host's memory let
 the driver copy. GPUs do not: between two H200 the driver takes 347 ms for 400 MB, blocks of 4 MiB
-7.9 (docs/scaling.md).
+7.9 (docs/several_devices.md).
 """
 
 from __future__ import annotations

@@ -271,9 +271,9 @@ class Policy:
         "Work-groups that records are divided among.",
         gpu=8, cpu=4, unit="work-groups", least=1, most=4096, tries=_doubling(1, 64), **_PRIMITIVES,
     )
-    # On two cores, Intel's runtime and PoCL alike (docs/experiments.md): prim is twice as quick on
-    # 4,096 vertices, filter-boruvka half as quick again on 16,384; where edges are stored once both
-    # take the same time on 4,096 vertices and 16,384 edges.
+    # On two cores, Intel's runtime and PoCL alike (docs/performance_log.md): prim is twice as quick
+    # on 4,096 vertices, filter-boruvka half as quick again on 16,384; where edges are stored once
+    # both take the same time on 4,096 vertices and 16,384 edges.
     prim_vertices: int = _declared(
         'Vertices up to which "auto" is prim on graphs that store both directions of edges; half '
         "as many where each is stored once, since prim then needs their mirror.",

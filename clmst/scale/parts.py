@@ -155,8 +155,9 @@ def divided(
     speeds. Those that stay take about the same time to solve.
 
     Its parts go to their devices one after the other, each with all threads that copy: while the
-    next one comes, a device solves. Two at once hinder one another (docs/scaling.md), unless the
-    devices copy by themselves, from pinned memory. `at_once` lets them, for the benchmark.
+    next one comes, a device solves. Two at once hinder one another (docs/several_devices.md),
+    unless the devices copy by themselves, from pinned memory. `at_once` lets them, for the
+    benchmark.
     """
     upper, slots = _upper(graph)
     encoded = encode(upper.weights)

@@ -7,7 +7,7 @@ from clmst.runtime.device_matrix import DeviceMatrix
 
 # The metrics whose distance to a box is known to bound those to the points in it.
 METRICS = ("euclidean", "manhattan", "chebyshev", "cosine")
-# The fewest points for which a hierarchy is quicker than dense (docs/experiments.md, "Points"):
+# The fewest points for which a hierarchy is quicker than dense (docs/performance_log.md, "Points"):
 # where work-items search alone, as on CPUs, and elsewhere, where a dense solve is quick and a
 # search of many dimensions is not. There the number is twice as large from the fourth dimension on,
 # where dense goes by tiles, and doubles with every 2.5 dimensions beyond that.

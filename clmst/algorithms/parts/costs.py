@@ -2,7 +2,7 @@
 
 Pure functions of sizes and of :class:`Costs`, in milliseconds, from the host's memory to a forest
 on the first device. Of a graph that is `prepared` the devices have all but the weights, whose width
-is `word` bytes. docs/scaling.md has the model in words, and where several devices break even.
+is `word` bytes. docs/several_devices.md has the model in words, and where several break even.
 
 Uploads share the host's memory: copies into pinned memory take most of the time, so two H200 that
 upload at the same time take as long as in sequence (docs/experiments.md).
@@ -21,7 +21,7 @@ WORTH_IT = 0.8
 
 # The time of a vertex, to that of the tables, which is of graphs with far more edges than vertices
 # or with few vertices. An H200 solves the union of two forests with 2^25, 2^23 and 2^21 vertices in
-# 20.9, 4.7 and 1.3 ms (docs/scaling.md): 0.5 ns a vertex beside the tables' 0.036 an edge.
+# 20.9, 4.7 and 1.3 ms (docs/several_devices.md): 0.5 ns a vertex beside the tables' 0.036 an edge.
 _VERTICES = 5.0
 
 # How much shorter parts of early rows are: see ends_of_parts.
@@ -126,7 +126,7 @@ def ends_of_parts(every: Sequence[Costs]) -> list[float]:
 
     Each edge is stored in the row of its lesser end, so early rows lead to all vertices, late ones
     to few, and an edge of an early row takes longer. Two H200s are alike with 0.42 to 0.48 of the
-    edges of a random graph in the first part (docs/scaling.md).
+    edges of a random graph in the first part (docs/several_devices.md).
     """
     ends = list(accumulate(shares_of(every)))
     return [end - _EARLY_ROWS * end * (1 - end) for end in ends[:-1]]

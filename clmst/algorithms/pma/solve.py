@@ -65,7 +65,7 @@ def chosen_gamma(n: int, entries: int, device: Device) -> int:
     """Return how many vertices a tree has at most on a level of `n` vertices, if no one says.
 
     The denser a level, the larger: section 6.2 of the paper finds 5 to 8 best on graphs of degree
-    2 to 6, and up to 200 on dense ones; docs/experiments.md has sweeps of ours. But no larger than
+    2 to 6, and up to 200 on dense ones; docs/performance_log.md has ours. But no larger than
     leaves workers, n / gamma, for the whole device.
     """
     alone = device.policy.work_group_size == 1

@@ -1,0 +1,171 @@
+"""What the site has beside its pages: where the project lives, the names of the reference.
+
+MkDocs runs the functions ``on_...``, and mkdocstrings takes ``Names`` (``mkdocs.yml`` names both).
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator
+from contextlib import suppress
+from copy import copy
+from pathlib import Path
+from pydoc import locate
+from typing import Any
+
+import griffe
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import Files
+from mkdocs.structure.pages import Page
+
+ROOT = Path(__file__).parents[1]
+ENTRY = re.compile(r"^::: clmst\.(\S+)$", re.MULTILINE)
+# Of docstrings: a role, a page, and several names of one type with one description.
+ROLE = re.compile(r":(?:attr|class|data|exc|func|meth|mod):`(~?)([\w.]+)`")
+PAGE = re.compile(r"(?:``)?\bdocs/(\w+)\.md(?:``)?")
+GROUP = re.compile(
+    r"^( *)(\w+(?:, \w+)+)((?: : .*)?\n(?:\1 {4}.*\n?)(?:(?:\1 {4}.*)?\n(?=\1 {4}))*)", re.MULTILINE
+)
+
+
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """Take the project's addresses from ``[project.urls]``; without one, leave out what needs it.
+
+    ``Documentation`` is the site, which has one folder a version then; ``Repository`` is what the
+    links to a page's source lead to.
+    """
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    urls = project.get("urls", {})
+    if site := urls.get("Documentation"):
+        config.site_url = site.rstrip("/") + "/"
+        config.extra["version"] = {"provider": "mike"}
+    if repository := urls.get("Repository"):
+        config.repo_url = repository.rstrip("/")
+        config.repo_name = "/".join(config.repo_url.split("/")[-2:])
+        config.edit_uri = "edit/main/docs/"
+    return config
+
+
+def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Put a table of all names that the reference has on its first page."""
+    if page.file.src_uri != "reference/index.md":
+        return markdown
+    rows = ["| group | names |", "|---|---|"]
+    group = page.parent.children if page.parent else []
+    for one in (child for child in group if isinstance(child, Page) and child is not page):
+        names = ENTRY.findall(one.file.content_string)
+        title = str(one.title).partition(":")[0]
+        links = ", ".join(f"[`{name}`][clmst.{name}]" for name in names)
+        rows.append(f"| [{title}]({Path(one.file.src_uri).name}) | {links} |")
+    return markdown.replace("<!-- names -->", "\n".join(rows))
+
+
+class Names(griffe.Extension):
+    """Give the reference the names, links and defaults that a caller of clmst sees.
+
+    Roles of docstrings, as :func:`clmst.verify`, and pages that these name become links; a name
+    that the reference lacks stays code. Parameters that share a description get their own defaults.
+    """
+
+    def on_package(self, *, pkg: griffe.Module, **_: Any) -> None:
+        """Change what was read of a package, before pages ask for it."""
+        for obj in list(_objects(pkg)):
+            _mend_docstring(obj)
+            if isinstance(obj, griffe.Function):
+                _show_defaults(obj)
+            elif isinstance(obj, griffe.Class):
+                _take_borrowed_methods(obj)
+            elif isinstance(obj, griffe.Attribute):
+                _hide_laziness(obj)
+        for package in pkg.modules.values():
+            _uncover_functions(package)
+
+
+def _objects(owner: griffe.Object) -> Iterator[griffe.Object]:
+    """Yield an object and all that is defined in it."""
+    yield owner
+    for member in owner.members.values():
+        if not isinstance(member, griffe.Alias):
+            yield from _objects(member)
+
+
+def _mend_docstring(obj: griffe.Object) -> None:
+    """Make links of roles and pages, and one entry of each name, before a docstring is parsed."""
+    if obj.docstring is not None:
+        text = ROLE.sub(lambda found: _link(obj, *found.groups()), obj.docstring.value)
+        text = PAGE.sub(r'<a href="../../\1/">docs/\1.md</a>', text)
+        obj.docstring.value = GROUP.sub(_apart, text)
+
+
+def _hide_laziness(field: griffe.Attribute) -> None:
+    """Show a field that is computed when it is first asked for as any other."""
+    lazy, value = field.annotation, field.value
+    if isinstance(lazy, griffe.ExprSubscript) and str(lazy.left) == "LazyField" and value:
+        field.annotation, field.value = lazy.slice, None
+
+
+def _uncover_functions(package: griffe.Module) -> None:
+    """Let ``primitives.compact`` be the function: its module has the same name, and covers it."""
+    functions = {
+        name: module.functions[name]
+        for name, module in package.modules.items()
+        if name in (package.exports or ()) and name in module.functions
+    }
+    for member in package.members.values() if functions else ():
+        if isinstance(member, griffe.Alias):
+            with suppress(griffe.AliasResolutionError):  # of another package
+                member.resolve_target()  # while its path still leads there
+    for name, function in functions.items():
+        package.set_member(name, griffe.Alias(name, function, parent=package))
+
+
+def _take_borrowed_methods(owner: griffe.Class) -> None:
+    """Make methods of functions that a class takes from elsewhere: ``f = classmethod(other.f)``."""
+    for name, attribute in list(owner.attributes.items()):
+        value, labels = attribute.value, set()
+        if isinstance(value, griffe.ExprCall) and value.canonical_path == "classmethod":
+            value, labels = value.arguments[0], {"classmethod"}
+        if not isinstance(value, griffe.ExprName | griffe.ExprAttribute):
+            continue
+        path = value.canonical_path
+        with suppress(griffe.AliasResolutionError, griffe.NameResolutionError, KeyError):
+            if path == attribute.path and owner.parent:  # of the name that it has outside the class
+                path = owner.parent.resolve(name)
+            found: griffe.Object | griffe.Alias = owner.modules_collection[path]
+            function = found.final_target if isinstance(found, griffe.Alias) else found
+            if isinstance(function, griffe.Function):
+                method = copy(function)
+                method.name, method.lineno, method.labels = name, attribute.lineno, labels
+                owner.set_member(name, method)
+
+
+def _link(obj: griffe.Object, short: str, name: str) -> str:
+    """Return a link to what a docstring of an object names, by its last part if `short`."""
+    path = name
+    if not name.startswith("clmst"):
+        owner = obj if obj.is_class else obj.parent
+        if owner and owner.is_class and name.partition(".")[0] in owner.all_members:
+            path = f"{owner.path}.{name}"
+        else:
+            with suppress(griffe.NameResolutionError):
+                path = obj.resolve(name)
+    shown = name.rpartition(".")[2] if short else name
+    return f'<autoref optional identifier="{path}"><code>{shown}</code></autoref>'
+
+
+def _apart(found: re.Match[str]) -> str:
+    """Return one entry for each of several names that share one."""
+    indent, names, rest = found.groups()
+    return "".join(f"{indent}{name}{rest}" for name in names.split(", "))
+
+
+def _show_defaults(function: griffe.Function) -> None:
+    """Replace constants by their values, and leave out what callers do not pass."""
+    for parameter in list(function.parameters):
+        if parameter.name.startswith("_"):
+            del function.parameters[parameter.name]
+        elif isinstance(parameter.default, griffe.ExprName) and parameter.default.name.isupper():
+            value = locate(parameter.default.canonical_path)
+            if isinstance(value, (str, int, float)):
+                parameter.default = repr(value)
