@@ -36,7 +36,7 @@ from benchmarks.runner import Cases, Row, Rows, Run, case
 from clmst import Device, Points
 from clmst.algorithms.bvh_boruvka import choice
 from clmst.algorithms.bvh_boruvka import solve as bvh_boruvka
-from clmst.algorithms.dendrogram.merge import has_few, merge_on_device
+from clmst.algorithms.dendrogram.merge import Merges, has_few, merge
 from clmst.algorithms.self_test import merge_by_host
 from clmst.algorithms.shared.device_forest import DeviceForest
 from clmst.bench.harness import WrongResultError
@@ -210,12 +210,13 @@ def dendrograms(run: Run, samples: tuple[Sample, ...]) -> Rows:
 
         def merged(
             n: int = sample.n, weights: DeviceArray = weights, ends: DeviceArray = ends
-        ) -> tuple[DeviceArray, DeviceArray]:
+        ) -> Merges:
             launch = Launcher(device, device.queue)
             order = argsort(weights, launch=launch)
-            return merge_on_device(n, ends, order, launch, few=has_few(n, device))
+            return merge(n, ends, order, launch, few=has_few(n, device))
 
-        children, sizes = (array.to_host() for array in merged())
+        merges = merged()
+        children, sizes = merges.children.to_host(), merges.sizes.to_host()
         _check_merges(host, children.reshape(-1, 2), sizes)
         ways: dict[str, Callable[[], Any]] = {"tree": resident.solve, "dendrogram": merged}
         times = run.turns(ways, wait=device.queue.finish)
