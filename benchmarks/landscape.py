@@ -29,7 +29,7 @@ from dataclasses import asdict
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
-from time import perf_counter
+from time import monotonic
 from typing import Any
 
 import click
@@ -179,18 +179,18 @@ def timed(run: Run, resident: DeviceGraph, *, with_targets: bool) -> Row:
 def measured(run: Run, cell: Cell, seed: int, *, with_targets: bool, peers: list[Peer]) -> Row:
     """Return the row of a cell; if it fails, with the reason."""
     row = asdict(cell)
-    begun = perf_counter()
+    begun = monotonic()
     try:
         resident = cell.made(seed, run.device)
         row |= {"n": resident.n_vertices, "slots": resident.n_slots}
         run.device.queue.finish()
-        row["_made"] = perf_counter() - begun
+        row["_made"] = monotonic() - begun
         row |= timed(run, resident, with_targets=with_targets)
         row["_peers"] = {one.name: _asked(run, one, resident) for one in peers}
     except Exception as error:
         # A wrong forest, or a device that runs out of memory: it must not stop the other cells.
         row["failed"] = first_line(error)
-    row["_seconds"] = perf_counter() - begun
+    row["_seconds"] = monotonic() - begun
     return row
 
 
@@ -253,7 +253,7 @@ def measure(
         named = not families or any(part in family for part in families)
         return named and (family in HELD_OUT) == held_out
 
-    begun, device = perf_counter(), run.device.name
+    begun, device = monotonic(), run.device.name
     others = [Peer.parse(one) for one in peers]
     known = {_key(row) for row in read_lines([file]) if row.get("device") == device}
     chosen = every_cell(wanted, seed, most_entries)[:cells]
@@ -264,7 +264,7 @@ def measure(
             file, {"device": device, "constants": constants, "facts": machine.facts(run.device)}
         )
     for done, cell in enumerate(left):
-        if seconds is not None and perf_counter() - begun > seconds:
+        if seconds is not None and monotonic() - begun > seconds:
             yield f"{len(left) - done} of {len(chosen)} cells are left: the same command goes on"
             return
         row = measured(run, cell, seed, with_targets=with_targets, peers=others)

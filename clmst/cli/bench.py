@@ -196,7 +196,12 @@ def bench(
     if listed:
         print_tables([_named_graphs()], markdown=markdown)
         return
-    measured["algorithms"] = _refuse_early(measured["algorithms"], option_texts, folder)
+    from clmst.algorithms.option_texts import texts_with
+    from clmst.core.errors import optional_import
+
+    measured["algorithms"] = texts_with(measured["algorithms"], option_texts)
+    if folder is not None:
+        optional_import("matplotlib", extra="plot")  # which would be missed only after the work
     # --json named a file once.
     if output == STREAM or (as_json and not merge and any(one.endswith(".json") for one in graphs)):
         raise click.UsageError("--output names the file that keeps everything; --json is stdout")
@@ -239,19 +244,6 @@ def _named_graphs() -> Table:
         n_names=4,
         notes=("There are also random-2e20-d8, random-1000-d4, rmat-2e20-d16 and their like.",),
     )
-
-
-def _refuse_early(
-    algorithm_names: tuple[str, ...], option_texts: tuple[str, ...], folder: Path | None
-) -> tuple[str, ...]:
-    """Return algorithms as texts with their options; raise what would be raised after the work."""
-    from clmst.algorithms.option_texts import texts_with
-    from clmst.core.errors import optional_import
-
-    names = texts_with(algorithm_names, option_texts)
-    if folder is not None:
-        optional_import("matplotlib", extra="plot")
-    return names
 
 
 def _refuse_to_measure(graphs: tuple[str, ...], output: Path | None, *, resume: bool) -> None:

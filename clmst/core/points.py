@@ -32,8 +32,7 @@ Metric: TypeAlias = Literal[
 _ON_A_SPHERE = ("great-circle", "haversine")
 _ROUNDED = ("rounded-euclidean", "great-circle")
 _TOO_FAR = 2.0**31  # rounded distances have 32 bits on the device
-_SUMMED_AT_ONCE = 1 << 20
-_TURNED_AT_ONCE = 1 << 15
+_SUMMED_AT_ONCE, _TURNED_AT_ONCE = 1 << 20, 1 << 15
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,8 +147,7 @@ class Points:
         if self.metric == "haversine":
             return sphere.on_earth(self.coordinates)
         n, dimensions = self.coordinates.shape
-        planes = np.empty((max(dimensions, 2), n))
-        planes[dimensions:] = 0
+        planes = np.zeros((max(dimensions, 2), n))
 
         def turn(rows: slice) -> None:
             planes[:dimensions, rows] = self.coordinates[rows].T

@@ -101,12 +101,12 @@ def condensed_tree(forest: Forest, min_cluster_size: int, *, device: Any) -> Con
         return condense(merges, given, min_cluster_size, launch)
 
     found = on_device(forest, condensed, join_components=True, device=device)
-    parent = found.parent.astype(np.int64)
+    parent = found.parent
     with np.errstate(divide="ignore"):
         times = [1 / of for of in (found.point_height, found.birth_height, found.last_height)]
     parent[0], times[1][0] = -1, 0
     return CondensedTree(
-        n_points=forest.n_vertices, point_cluster=found.point_cluster.astype(np.int64),
+        n_points=forest.n_vertices, point_cluster=found.point_cluster,
         point_lambda=times[0], parent=parent, birth=times[1], death=times[2],
         size=found.size.astype(np.int64), least_point=found.least_point.astype(np.int64),
     )  # fmt: skip

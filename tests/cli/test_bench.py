@@ -79,7 +79,7 @@ def test_everything_on_a_tiny_graph(run: Run, graph: Path, tmp_path: Path) -> No
 def test_options_of_algorithms(run: Run, graph: Path, tmp_path: Path) -> None:
     """Contestants are told apart by their options, also when a run goes on."""
     file = tmp_path / "out.json"
-    given = ("bench", graph, *QUICK, "--no-transfers", "--json", file)
+    given = ("bench", graph, *QUICK, "--no-transfers", "--output", file)
     two = ("--algorithm", "pma", "--algorithm", "pma gamma=3", "--algorithm", "ecl")
     assert_well(run(*given, *two, "--option", "gamma=2", "--option", "samples=20"))
     names = {"clmst pma gamma=2", "clmst pma gamma=3", "clmst ecl samples=20"}

@@ -77,7 +77,9 @@ def test_names_are_numbered_where_edges_first_have_them() -> None:
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"source": u, "target": v, "weight": w})
     assert solve(frame) == forest
-    assert tuple(solve(frame).vertex_labels or ()) == graph.vertex_labels
+    labels = solve(frame).vertex_labels
+    assert labels is not None
+    assert tuple(labels) == graph.vertex_labels
     assert edges(frame.source, frame.target, w, relabel=True).vertex_labels == graph.vertex_labels
     assert edges([], [], relabel=True).n_vertices == 0
 

@@ -13,15 +13,15 @@ from clmst import Device, Points, core_distances, minimum_spanning_forest
 from clmst.cluster import HDBSCAN
 from tests.variants import Variant, as_variant, is_native, variants
 
-# Of a fit where work-items are alone: the trial, the hierarchy, two sorts, near points, the tree
-# and the dendrogram.
-MOST_PROGRAMS = 7
+# Of a fit where work-items are alone: the trial, the hierarchy, two sorts, near points, the tree,
+# the dendrogram and its condensed form.
+MOST_PROGRAMS = 8
 # Calls with few points of many dimensions, and the most programs of each: the trial, packed points,
-# near points, the rounds, lightest pairs, and the dendrogram.
+# near points, the rounds, lightest pairs, the dendrogram and its condensed form.
 DOORS: dict[str, tuple[Callable[[np.ndarray, Device], object], int]] = {
     "tree": (lambda X, device: minimum_spanning_forest(Points(X), device=device), 4),
     "core distances": (lambda X, device: core_distances(X, 5, device=device), 3),
-    "HDBSCAN": (lambda X, device: HDBSCAN(min_cluster_size=5, device=device).fit(X), 6),
+    "HDBSCAN": (lambda X, device: HDBSCAN(min_cluster_size=5, device=device).fit(X), 7),
 }
 NATIVE = [one for one in variants() if is_native(one.device)]
 

@@ -13,7 +13,7 @@
 //     places      8, 7, 6, 5 are 0 .. 3
 //     clusters    8 begins cluster 0, which 7 stays; 6 and 5 begin clusters 1 and 2
 //     points      4 leaves cluster 0 at place 0; 2 and 3 leave 1 at place 2; 0 and 1 leave 2 at 3
-#include "device/work_group.cl"
+#include "algorithms/dendrogram/jump.cl"
 
 // No place: what is above the top.
 #define CONDENSE_NONE 0xFFFFFFFFu
@@ -56,15 +56,17 @@ static inline bool wi_condense_is_large(const global uint *sizes, uint place, ui
 }
 
 // Point each merge to the one above, but those where its way ends: of a large one where its cluster
-// begins, of a small one where what is above is large.
+// begins, of a small one where what is above is large. Number the clusters, in any order.
 //
 // In       above[n + m], begins[m], sizes[m].
-// Out      top[m].
+// In-out   n_clusters: 0 before.
+// Out      top[m]; number[m]: where clusters begin.
 // Launch   any.
 // Needs    dendrogram_condense_above.
-// Ensures  pointers make trees; after dendrogram_contract_jump a merge points to where its way ends.
+// Ensures  pointers make trees.
 kernel void dendrogram_condense_point(const global uint *above, const global uint *begins,
-                                      const global uint *sizes, global uint *top, uint n,
+                                      const global uint *sizes, global uint *top,
+                                      global uint *number, volatile global uint *n_clusters, uint n,
                                       uint least) {
   const uint m = n - 1;
   GRID_FOR(place, m) {
@@ -72,19 +74,30 @@ kernel void dendrogram_condense_point(const global uint *above, const global uin
     const bool is_large = wi_condense_is_large(sizes, (uint)place, m, least);
     const bool ends = is_large ? begins[place] : wi_condense_is_large(sizes, over, m, least);
     top[place] = ends ? (uint)place : over;
+    if (begins[place]) number[place] = atomic_inc(n_clusters);
   }
 }
 
-// Describe clusters, numbered from the top.
+// Point each merge to one that is farther up.
 //
-// In       above[n + m], begins[m], sizes[m]; top[m]: after dendrogram_contract_jump; number[m]: how
-//          many clusters begin before each place.
-// In-out   clusters[5][n_clusters]: CONDENSE_NONE before. The cluster that each comes from, which
+// In-out   top[m].
+// Launch   any; as often as the depth needs: a launch divides it by DENDROGRAM_HOPS at least.
+// Needs    dendrogram_condense_point.
+// Ensures  after enough launches a merge points to where its way ends.
+kernel void dendrogram_condense_jump(volatile global uint *top, uint m) {
+  GRID_FOR(place, m) wi_dendrogram_jump(top, (uint)place);
+}
+
+// Describe clusters.
+//
+// In       above[n + m], begins[m], sizes[m], top[m], number[m].
+// In-out   clusters[6][n_clusters]: CONDENSE_NONE before. The cluster that each comes from, which
 //          stays of the first; the merge where it leaves that one, the top one of the first; its
-//          last merge; how many points it has; its least point, which stays.
+//          last merge; how many points it has; its least point, which stays; the place where it
+//          begins.
 // Launch   any. The last merge does not depend on the order.
-// Needs    dendrogram_condense_point, and the jumps.
-// Ensures  all rows but the last.
+// Needs    dendrogram_condense_jump.
+// Ensures  all rows but the fifth.
 kernel void dendrogram_condense_clusters(const global uint *above, const global uint *begins,
                                          const global uint *sizes, const global uint *top,
                                          const global uint *number, volatile global uint *clusters,
@@ -100,6 +113,7 @@ kernel void dendrogram_condense_clusters(const global uint *above, const global 
     if (place) clusters[cluster] = number[top[over]];
     clusters[n_clusters + (size_t)cluster] = m - 1 - over;
     clusters[3 * (size_t)n_clusters + cluster] = sizes[m - 1 - place];
+    clusters[5 * (size_t)n_clusters + cluster] = (uint)place;
   }
 }
 
@@ -107,7 +121,7 @@ kernel void dendrogram_condense_clusters(const global uint *above, const global 
 //
 // In       above[n + m], sizes[m], top[m], number[m]; order[m]: the edge of each merge; heights[m]:
 //          the bits of each edge's weight.
-// In-out   clusters[5][n_clusters].
+// In-out   clusters[6][n_clusters].
 // Out      point_cluster[n], point_height[n]: the cluster that a point leaves, and the weight of the
 //          merge where it does; cluster_height[2][n_clusters]: those of the merges of clusters.
 // Launch   any. The least point does not depend on the order.

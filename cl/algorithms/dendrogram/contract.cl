@@ -14,12 +14,10 @@
 //     level 0  lightest 2 0 0 1 1; edges 0, 1, 2 are contracted to {0, 1, 2} and {3, 4}
 //     level 1  lightest 3 3; 0 and 2 are in the chain below 3 of {0, 1, 2}, 1 in that of {3, 4}
 //     level 2  no edge; 3 is in the chain of the top
-#include "device/work_group.cl"
+#include "algorithms/dendrogram/jump.cl"
 
 // No edge, no vertex, no chain.
 #define DENDROGRAM_NONE 0xFFFFFFFFu
-// Parents that a launch follows, at most.
-#define DENDROGRAM_HOPS 32
 
 // Find the lightest edge at each vertex.
 //
@@ -93,15 +91,7 @@ kernel void dendrogram_contract_hook(const global uint *u, const global uint *v,
 // Needs    parents make trees.
 // Ensures  after enough launches parent[x] is a root.
 kernel void dendrogram_contract_jump(volatile global uint *parent, uint n) {
-  GRID_FOR(x, n) {
-    uint top = parent[x];
-    for (uint hop = 1; hop < DENDROGRAM_HOPS; ++hop) {
-      const uint over = parent[top];
-      if (over == top) break;
-      top = over;
-    }
-    parent[x] = top;
-  }
+  GRID_FOR(x, n) wi_dendrogram_jump(parent, (uint)x);
 }
 
 // Mark roots, for a scan that numbers them.

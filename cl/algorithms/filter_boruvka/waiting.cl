@@ -14,9 +14,7 @@
 #endif
 
 // Ways that following may leave long, at most: edges go along them step by step.
-#ifndef FEW_PENDING
 #define FEW_PENDING 64
-#endif
 
 // Vertices of a graph up to which each finds its component on its own after a window: any number.
 #ifndef DIRECT_VERTICES

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from clmst.algorithms.dendrogram.merge import CONTRACT_SOURCE, HOPS, Merges
-from clmst.primitives.scan import exclusive_scan
+from clmst.algorithms.dendrogram.merge import HOPS, Merges
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.launcher import Launcher
 
@@ -21,12 +20,12 @@ _NONE = 0xFFFFFFFF
 class Condensed:
     """Clusters, numbered from the top, and where each point leaves its last one."""
 
-    parent: npt.NDArray[np.uint32]  # shape (k,): the cluster that each comes from; but the first's
+    parent: npt.NDArray[np.int64]  # shape (k,): the cluster that each comes from; 0 of the first
     size: npt.NDArray[np.uint32]  # shape (k,): points of each
     least_point: npt.NDArray[np.uint32]  # shape (k,): of those that are in no later cluster
     birth_height: npt.NDArray[np.float64]  # shape (k,): where each leaves another one
     last_height: npt.NDArray[np.float64]  # shape (k,): of the last merge of each
-    point_cluster: npt.NDArray[np.uint32]  # shape (n,): the last cluster that each point is in
+    point_cluster: npt.NDArray[np.int64]  # shape (n,): the last cluster that each point is in
     point_height: npt.NDArray[np.float64]  # shape (n,): where it leaves that one
 
 
@@ -38,24 +37,26 @@ def condense(merges: Merges, heights: DeviceArray, least: int, launch: Launcher)
     device memory a vertex.
     """
     n, m, device = merges.n, merges.n - 1, launch.device
-    program, jumps = device.program(SOURCE), device.program(CONTRACT_SOURCE)
-    above, begins, top = (DeviceArray.empty(size, np.uint32, device) for size in (n + m, m, m))
+    program = device.program(SOURCE)
+    above, begins, top, number, count = (
+        DeviceArray.empty(size, np.uint32, device) for size in (n + m, m, m, m, 1)
+    )
+    launch.fill(count.memory, 0, 1)
     launch.for_each(
         program, "dendrogram_condense_above", m, merges.children, merges.sizes, above, begins, n,
         least,
     )  # fmt: skip
     launch.for_each(
-        program, "dendrogram_condense_point", m, above, begins, merges.sizes, top, n, least
-    )
+        program, "dendrogram_condense_point", m, above, begins, merges.sizes, top, number, count,
+        n, least,
+    )  # fmt: skip
     reached = 1
     while reached < m:
-        launch.for_each(jumps, "dendrogram_contract_jump", m, top, m)
+        launch.for_each(program, "dendrogram_condense_jump", m, top, m)
         reached *= HOPS
-    total = DeviceArray.empty(1, np.uint32, device)
-    number = exclusive_scan(begins, total=total, launch=launch)
-    k = launch.read_word(total.memory)
-    clusters = DeviceArray.empty(5 * k, np.uint32, device)
-    launch.fill(clusters.memory, _NONE, 5 * k)
+    k = launch.read_word(count.memory)
+    clusters = DeviceArray.empty(6 * k, np.uint32, device)
+    launch.fill(clusters.memory, _NONE, 6 * k)
     launch.for_each(
         program, "dendrogram_condense_clusters", m, above, begins, merges.sizes, top, number,
         clusters, n, k, least,
@@ -67,9 +68,13 @@ def condense(merges: Merges, heights: DeviceArray, least: int, launch: Launcher)
         heights, clusters, *of_points, of_clusters, n, k, least,
     )  # fmt: skip
     point_cluster, point_height = (array.to_host() for array in of_points)
-    words, (birth_height, last_height) = clusters.to_host(), of_clusters.to_host().reshape(2, k)
-    parent, _, _, size, least_point = words.reshape(5, k)
+    parent, _, _, size, least_point, place = clusters.to_host().reshape(6, k)
+    birth_height, last_height = of_clusters.to_host().reshape(2, k)
+    order, rank = np.argsort(place), np.empty(k, np.int64)
+    rank[order] = np.arange(k)
+    parent[order[0]] = order[0]
     return Condensed(
-        parent=parent, size=size, least_point=least_point, birth_height=birth_height,
-        last_height=last_height, point_cluster=point_cluster, point_height=point_height,
+        parent=rank[parent[order]], size=size[order], least_point=least_point[order],
+        birth_height=birth_height[order], last_height=last_height[order],
+        point_cluster=rank[point_cluster], point_height=point_height,
     )  # fmt: skip
