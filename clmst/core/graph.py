@@ -93,10 +93,9 @@ class Graph:
         """Of the weights."""
         return self.weights.dtype
 
-    @property
-    def weights_at_hand(self) -> bool:
-        """Whether the host has the weights; a graph made of a device's arrays may not."""
-        return "weights" in vars(self)
+    def has_at_hand(self, name: str) -> bool:
+        """Return whether the host has an array; of a graph of a device's arrays it may not."""
+        return name in vars(self)
 
     @cached_property
     def n_edges(self) -> int:

@@ -50,7 +50,9 @@ def gather_words(
 def can_gather(graph: DeviceGraph) -> bool:
     """Return whether a kernel has to look weights up, and the device's words are the host's."""
     same = graph.encoded.encoding.word.itemsize == graph.graph.weight_dtype.itemsize
-    shared = graph.device.capabilities.host_arrays != "copied" and graph.graph.weights_at_hand
+    shared = graph.device.capabilities.host_arrays != "copied" and graph.graph.has_at_hand(
+        "weights"
+    )
     return not shared and same
 
 
