@@ -154,13 +154,16 @@ def _some_degrees(graph: DeviceGraph, launch: Launcher) -> Array:
     rows = np.arange(graph.n_vertices, dtype=np.uint32)
     if rows.size > _DEGREES:
         rows = np.random.default_rng(0).choice(graph.n_vertices, _DEGREES).astype(np.uint32)
+    first, last = rows, rows + np.uint32(1)
+    ends: Array
     if graph.graph.has_at_hand("indptr"):  # no wait for the device
-        indptr = graph.graph.indptr
-        return indptr[rows + np.uint32(1)] - indptr[rows]
-    places = DeviceArray.from_host(np.concatenate([rows, rows + np.uint32(1)]), graph.device)
-    word = np.dtype(np.uint32)
-    found = gather_words(graph.indptr, word, places, places.size, launch).to_host().reshape(2, -1)
-    degrees: Array = found[1] - found[0]
+        ends = graph.graph.indptr[np.stack([first, last])]
+    else:
+        places = DeviceArray.from_host(np.concatenate([first, last]), graph.device)
+        word = np.dtype(np.uint32)
+        found = gather_words(graph.indptr, word, places, places.size, launch)
+        ends = found.to_host().reshape(2, -1)
+    degrees: Array = ends[1] - ends[0]
     return degrees
 
 
