@@ -151,9 +151,10 @@ def _some_degrees(graph: DeviceGraph, launch: Launcher) -> Array:
     from clmst.algorithms.shared.read_back import gather_words
     from clmst.runtime.array import DeviceArray
 
-    rows = np.arange(graph.n_vertices, dtype=np.uint32)
-    if rows.size > _DEGREES:
-        rows = np.random.default_rng(0).choice(graph.n_vertices, _DEGREES).astype(np.uint32)
+    n = graph.n_vertices
+    drawn = n > _DEGREES
+    rows = np.random.default_rng(0).integers(n, size=_DEGREES) if drawn else np.arange(n)
+    rows = rows.astype(np.uint32)
     first, last = rows, rows + np.uint32(1)
     ends: Array
     if graph.graph.has_at_hand("indptr"):  # no wait for the device
