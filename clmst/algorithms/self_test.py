@@ -66,7 +66,6 @@ def dendrograms(device: Device, case: object) -> Iterator[Answer]:
         found_order = rising_order(forest.weights, launch, by_device_from=by_device_from)
         yield f"places of sorted edges {of}", found_order.to_host(), order
         ends = DeviceArray.from_host(forest.edges.astype(np.uint32).ravel(), device)
-        heights = np.arange(len(order), dtype=np.float64)
         for given in (order, order[::-1]):
             given_order = DeviceArray.from_host(given.astype(np.uint32), device)
             merges = merge(n, ends, given_order, launch, few=few)
@@ -74,10 +73,16 @@ def dendrograms(device: Device, case: object) -> Iterator[Answer]:
             children = merges.children.to_host().reshape(-1, 2)
             yield f"children in the dendrogram {of}", children, right_children
             yield f"sizes in the dendrogram {of}", merges.sizes.to_host(), right_sizes
-            if n > 1 and len(order) == n - 1:
-                found = condense(merges, DeviceArray.from_host(heights, device), 3, launch)
-                leaves = condense_by_host(n, right_children, right_sizes, 3)
-                yield f"heights in the condensed tree {of}", found.point_height, given[leaves]
+    n, child = 300, np.arange(1, 300)
+    edges = np.stack([child * 7919 % 257 % child, child], axis=1)
+    order = np.argsort(child * 101 % 307, kind="stable")
+    ends, places = (
+        DeviceArray.from_host(a.astype(np.uint32).ravel(), device) for a in (edges, order)
+    )
+    heights = DeviceArray.from_host(np.arange(n - 1, dtype=np.float64), device)
+    found = condense(merge(n, ends, places, launch, few=few), heights, 3, launch)
+    leaves = condense_by_host(n, *merge_by_host(n, edges, order), 3)
+    yield "heights in the condensed tree of 300 vertices", found.point_height, order[leaves]
 
 
 def condense_by_host(n: int, children: Array, sizes: Array, least: int) -> Array:
