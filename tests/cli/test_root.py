@@ -128,7 +128,7 @@ def offered(words: str) -> list[str]:
         ("clmst verify --forest-format ", [f"plain,{one.name}" for one in FORMATS]),
         ("clmst bench rmat", ["plain,rmat16", "plain,rmat22", "plain,rmat16-close", "file,rmat"]),
         ("clmst solve roads", ["file,roads"]),
-        ("clmst generate path --output-format gr", ["plain,graphml"]),
+        ("clmst convert --output-format gr", ["plain,graphml"]),
         ("clmst cluster --device g", ["plain,gpu"]),
     ],
 )
