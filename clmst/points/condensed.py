@@ -18,7 +18,7 @@ from clmst.algorithms.dendrogram.condense import Condensed, condense
 from clmst.algorithms.dendrogram.merge import Merges
 from clmst.core.forest import Forest
 from clmst.core.weight_keys import Array
-from clmst.points.dendrogram import on_device
+from clmst.points.dendrogram import made_of_merges
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.launcher import Launcher
 
@@ -66,6 +66,11 @@ class CondensedTree:
         return rows
 
     @cached_property
+    def above(self) -> Nodes:
+        """The cluster that each one comes from; of the first one, itself."""
+        return np.maximum(self.parent, 0)
+
+    @cached_property
     def is_leaf(self) -> npt.NDArray[np.bool_]:
         """Whether no cluster comes from a cluster."""
         leaf = np.ones(self.n_clusters, bool)
@@ -100,7 +105,7 @@ def condensed_tree(forest: Forest, min_cluster_size: int, *, device: Any) -> Con
         given = DeviceArray.from_host(heights, launch.device)
         return condense(merges, given, min_cluster_size, launch)
 
-    found = on_device(forest, condensed, join_components=True, device=device)
+    found = made_of_merges(forest, condensed, join_components=True, device=device)
     parent = found.parent
     with np.errstate(divide="ignore"):
         times = [1 / of for of in (found.point_height, found.birth_height, found.last_height)]
@@ -186,7 +191,7 @@ def _not_below(
         heights = 1 / tree.birth
     of_first = tree.parent <= 0
     stops = heights > epsilon if allow_single else (heights > epsilon) | of_first
-    target = _first_above(tree, stops)[np.maximum(tree.parent, 0)]
+    target = _first_above(tree, stops)[tree.above]
     if not allow_single:  # clusters from the first one stay
         target[of_first] = np.flatnonzero(of_first)
     moves = chosen & (heights < epsilon)
@@ -197,7 +202,7 @@ def _not_below(
 
 def _topmost(tree: CondensedTree, chosen: Chosen) -> Chosen:
     """Return the chosen clusters that are in no other one."""
-    within = chosen[_first_above(tree, chosen)[np.maximum(tree.parent, 0)]]
+    within = chosen[_first_above(tree, chosen)[tree.above]]
     within[0] = False
     return chosen & ~within
 
@@ -207,7 +212,7 @@ def _first_above(tree: CondensedTree, stops: Chosen) -> Nodes:
 
     Where there is none, that is the first cluster of all. Pointer jumping: O(k log k).
     """
-    above = np.where(stops, np.arange(tree.n_clusters), np.maximum(tree.parent, 0))
+    above = np.where(stops, np.arange(tree.n_clusters), tree.above)
     while True:
         further = above[above]
         if np.array_equal(further, above):

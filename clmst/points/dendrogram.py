@@ -61,10 +61,10 @@ def dendrogram_of(forest: Forest, *, join_components: bool, device: Any) -> Dend
             n_points=merges.n, children=children.reshape(-1, 2), heights=heights[order], sizes=sizes
         )
 
-    return on_device(forest, copied, join_components=join_components, device=device)
+    return made_of_merges(forest, copied, join_components=join_components, device=device)
 
 
-def on_device(
+def made_of_merges(
     forest: Forest, use: Callable[[Merges, Array, Launcher], T], *, join_components: bool,
     device: Any,
 ) -> T:  # fmt: skip

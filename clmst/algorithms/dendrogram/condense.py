@@ -7,13 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from clmst.algorithms.dendrogram.merge import HOPS, Merges
+from clmst.algorithms.dendrogram.merge import HOPS, NONE, Merges
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.launcher import Launcher
 
 SOURCE = "algorithms/dendrogram/condense.cl"
-
-_NONE = 0xFFFFFFFF
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -56,7 +54,7 @@ def condense(merges: Merges, heights: DeviceArray, least: int, launch: Launcher)
         reached *= HOPS
     k = launch.read_word(count.memory)
     clusters = DeviceArray.empty(6 * k, np.uint32, device)
-    launch.fill(clusters.memory, _NONE, 6 * k)
+    launch.fill(clusters.memory, NONE, 6 * k)
     launch.for_each(
         program, "dendrogram_condense_clusters", m, above, begins, merges.sizes, top, number,
         clusters, n, k, least,

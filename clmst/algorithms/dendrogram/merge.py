@@ -28,8 +28,8 @@ _SORTED_BY_DEVICE_FROM = 1 << 16
 # SERIAL_VERTICES of serial.cl: the most that one work-item of such a device merges.
 _SERIAL_VERTICES = 5120
 
-_NONE = 0xFFFFFFFF
-HOPS = 32  # DENDROGRAM_HOPS: by which a launch of dendrogram_contract_jump divides depths
+NONE = 0xFFFFFFFF
+HOPS = 32  # DENDROGRAM_HOPS of jump.cl: by which a launch of jumps divides depths
 
 
 def has_few(n: int, device: Device) -> bool:
@@ -124,7 +124,7 @@ class ParallelMerge:
 
     def _filled(self, size: int) -> DeviceArray:
         array = self._new(size)
-        self.launch.fill(array.memory, _NONE, size)
+        self.launch.fill(array.memory, NONE, size)
         return array
 
     def _contract(self, step: str, count: int, *arguments: DeviceArray | int) -> None:

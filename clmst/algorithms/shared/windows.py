@@ -126,9 +126,9 @@ def skew(degrees: Array) -> float:
 def usual_target(graph: DeviceGraph, launch: Launcher) -> float:
     """Return how many edges a vertex the first window is to have; waits the first time.
 
-    The degrees of some vertices tell it: vertices without an edge do not count, and
-    where degrees are skewed, fewer edges are enough. On CPUs, whose windows were found without
-    either, the target is the same for all graphs of a density.
+    The degrees of some vertices tell it: where they are skewed, fewer edges are enough, and
+    vertices without an edge do not count. On CPUs, whose windows were found without either, the
+    target is the same for all graphs of a density.
     """
     tuning = graph.device.policy
     dense = graph.average_degree >= tuning.dense_degree
