@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 import clmst
 from clmst import InvalidArgumentError, MissingDependencyError
 from clmst.cluster import single_linkage
+from clmst.core.errors import pip_install
 from clmst.drawing import PALETTE, explore_clusters, explore_dendrogram
 
 X = np.random.default_rng(6).normal(np.repeat([[0, 0], [9, 0], [0, 9]], 20, axis=0), 0.5)
@@ -27,7 +29,7 @@ def named(figure: Any) -> dict[str, Any]:
 def test_without_plotly(explore: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "plotly.graph_objects", None)
     given = (X, LABELS) if explore is explore_clusters else (single_linkage(X),)
-    with pytest.raises(MissingDependencyError, match=r"pip install .*plotly"):
+    with pytest.raises(MissingDependencyError, match=rf"{re.escape(pip_install('plotly'))}$"):
         explore(*given)
 
 
