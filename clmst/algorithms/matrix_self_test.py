@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import product
+from typing import Any
 
 import numpy as np
 
@@ -11,7 +13,7 @@ from clmst.algorithms.canonical_csr.arrange import Arrangement, ranks_of, upload
 from clmst.algorithms.csr_validation import check as csr_validation
 from clmst.algorithms.families import APART, PACKED, RANKS
 from clmst.core.canonical import canonicalise, stable_order
-from clmst.core.deferred_graph import EdgeList
+from clmst.core.deferred_graph import DeferredGraph, EdgeList
 from clmst.core.graph import Graph
 from clmst.core.known_graphs import Size, known_graph, weights_of
 from clmst.core.kruskal import entries_of_matrix, forest_of_matrix, forest_positions, kruskal
@@ -41,7 +43,7 @@ def validation(device: Device, case: Case) -> Iterator[Answer]:
 
 def small(device: Device, case: Case) -> Iterator[Answer]:
     """Yield forests of small matrices, and whether faults are seen."""
-    from clmst.algorithms.small_matrix.solve import solved
+    from clmst.algorithms.small_matrix.solve import solved, solved_list
 
     maximum = bool(case.maximum)
     for size in SMALL:
@@ -50,6 +52,17 @@ def small(device: Device, case: Case) -> Iterator[Answer]:
             forest = solved(_Matrix(graph), device, case)
             edges = () if forest is None else forest.edges
             yield f"edges of {size!r}", edges, kruskal(graph, maximum=maximum).edges
+        for wide in (False, True):
+            listed = _shuffled(size, case.dtype, np.int64 if wide else np.int32)
+            found = solved_list(listed, device, case)
+            of_host = kruskal(DeferredGraph.of_edges(listed), maximum=maximum)
+            yield (
+                f"edges of a list of {size!r}",
+                () if found is None else found[0],
+                of_host.edge_ids,
+            )
+    listed.u[listed.size // 2] = listed.n_vertices
+    yield "a list with an end outside", solved_list(listed, device, case) is None, True
     for name, other in _faulty(graph):
         matrix = _Matrix(other)
         known = forest_of_matrix(matrix, maximum=maximum)
@@ -112,24 +125,34 @@ def _faulty(graph: Graph) -> Iterator[tuple[str, Graph]]:
 def canonical_order(device: Device, case: Case) -> Iterator[Answer]:
     """Yield the arrays of a known graph whose edges come in another order, or as a matrix."""
     size, word_bits = _ORDERED.get(case.variant, ("small", 0))
-    u, v, ranks, _ = known_graph(size).ranks.edges()
-    order = np.random.default_rng(u.size).permutation(u.size)
-    u, v, weights = u[order], v[order], weights_of(ranks[order], case.dtype)
+    given = _shuffled(size, case.dtype, np.int64)
     if case.variant == RANKS:
-        expected = np.empty(weights.size, np.uint32)
-        expected[stable_order(weights)] = np.arange(weights.size)
-        yield "ranks of weights", ranks_of(*uploaded(device, weights)), expected
+        expected = np.empty(given.size, np.uint32)
+        expected[stable_order(given.weights)] = np.arange(given.size)
+        yield "ranks of weights", ranks_of(*uploaded(device, given.weights)), expected
         return
-    u[::7] = v[::7]  # loops
-    n, encoding = known_graph(size).ranks.n_vertices, Encoding(dtype=case.dtype, stored=case.dtype)
+    encoding = Encoding(dtype=case.dtype, stored=case.dtype)
     for merged in (False, True):
-        edges = EdgeList(u=u, v=v, weights=weights, n_vertices=n, merge_parallel=merged)
-        on_device = uploaded(device, u.astype(np.int64), v.astype(np.int64), weights)
-        work = Arrangement(n, on_device[2], encoding, word_bits=word_bits)
+        edges = replace(given, merge_parallel=merged)
+        on_device = uploaded(device, edges.u, edges.v, edges.weights)
+        work = Arrangement(edges.n_vertices, on_device[2], encoding, word_bits=word_bits)
         work.pair_edges(*on_device[:2])
         found = work.graph(lightest=merged, n_input=edges.size)
         yield from _arrays("edges", found, *map(edges.canonical.get, _NAMES))
     yield from _canonical_slots(edges, device, encoding, word_bits)
+
+
+def _shuffled(size: Size, dtype: np.dtype[Any], of_ends: Any) -> EdgeList:
+    """Return the edges of a known graph in another order, some of them loops."""
+    graph = known_graph(size).ranks
+    u, v, ranks, _ = graph.edges()
+    order = np.random.default_rng(u.size).permutation(u.size)
+    u, v = u[order].astype(of_ends), v[order].astype(of_ends)
+    u[::7] = v[::7]  # loops
+    return EdgeList(
+        u=u, v=v, weights=weights_of(ranks[order], dtype), n_vertices=graph.n_vertices,
+        merge_parallel=False,
+    )  # fmt: skip
 
 
 def _canonical_slots(

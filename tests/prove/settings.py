@@ -102,6 +102,7 @@ BLOCK_KINDS = tuple(product(DTYPES, VARIANTS))
 _LOWERED: dict[str, Any] = {
     "clmst.algorithms.canonical_csr.arrange.FROM_EDGES": 1,
     "clmst.algorithms.small_matrix.solve.MOST_SLOTS": 0,
+    "clmst.algorithms.small_matrix.solve.MOST_EDGES": 0,
     "clmst.algorithms.csr_validation.check.FROM_SLOTS": 1,
     "clmst.algorithms.reweighting.series._LEAST_EDGES": 1,
     "clmst.algorithms.reweighting.warm_start._LEAST_EDGES": 1,

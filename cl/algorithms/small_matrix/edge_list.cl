@@ -1,4 +1,4 @@
-// The edges of a caller's CSR as a list, and the checks of its arrays; for one work-item.
+// The edges of a caller's CSR or arrays of ends as a list, and the checks of these; for one work-item.
 //
 // A symmetric or upper triangular matrix with rising rows lists its edges in canonical order as it
 // is. For any other one, two counting sorts bring the slots into that order. Where ties go to slots,
@@ -11,11 +11,12 @@
 // No vertex.
 #define NO_VERTEX UINT_MAX
 
-// An edge list: components of both ends, keys, and the number of each edge among all edges.
+// An edge list: components of both ends, keys, and the number of each edge among all edges; whether
+// edges are in canonical order.
 typedef struct {
   global uint *us, *vs, *ids;
   global weight_t *keys;
-  uint count;
+  uint count, in_order;
 } edges_t;
 
 // List the slots above the diagonal, and check all of them; return whether the matrix is canonical.
@@ -171,6 +172,46 @@ static inline void wi_list_pairs(const global uint *indptr, const global uint *i
     }
   }
   edges->count = count;
+}
+
+// List the edges of a caller's arrays that are no loops, in their order; return whether all of them
+// are edges of a graph.
+//
+// In       us[n_given], vs[n_given]: of one word each, or of two, the lower one first, if `wide`.
+// Out      places: of each edge in the caller's arrays. edges: the lesser end first.
+// Scope    one work-item.
+static inline bool wi_list_given(const global uint *us, const global uint *vs,
+                                 const global weight_t *weights, uint n, uint n_given, uint wide,
+                                 global uint *places, edges_t *edges) {
+  uint count = 0;
+  bool sound = true;
+  for (uint edge = 0; edge < n_given; ++edge) {
+    const size_t word = (size_t)edge << wide;
+    const uint u = us[word], v = vs[word], upper = us[word + wide] | vs[word + wide];
+    const weight_t weight = weights[edge];
+    sound &= (u < n) & (v < n) & (!wide | (upper == 0)) & !weight_is_nan(weight);
+    places[count] = edge;
+    edges->us[count] = min(u, v);
+    edges->vs[count] = max(u, v);
+    edges->ids[count] = count;
+    edges->keys[count] = weight_key(weight);
+    count += u != v;
+  }
+  edges->count = count;
+  edges->in_order = 0;
+  return sound;
+}
+
+// Sort numbers of edges by one of their ends, stably.
+//
+// Temp     places[n].
+// Scope    one work-item. O(n + count).
+static inline void wi_sort_by_end(const global uint *ends, const global uint *from, global uint *to,
+                                  uint count, global uint *places, uint n) {
+  for (uint vertex = 0; vertex < n; ++vertex) places[vertex] = 0;
+  for (uint k = 0; k < count; ++k) ++places[ends[from[k]]];
+  wi_places_of_counts(places, n);
+  for (uint k = 0; k < count; ++k) to[places[ends[from[k]]]++] = from[k];
 }
 
 #endif

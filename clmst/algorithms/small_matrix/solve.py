@@ -1,10 +1,10 @@
-"""The forest of a small matrix by one launch of one work-item; host side of the kernel.
+"""The forest of a small matrix or list by one launch of one work-item; host side of the kernels.
 
 A solve step by step has ten launches and some forty arrays; for a hundred vertices the host is busy
-ten times as long with these as the device is with edges. Here the kernel checks the matrix, solves
-it by Borůvka's algorithm and lists the edges. It is the same forest, as the order of edges is
-total. A device that takes copies of arrays leaves the smallest ones to the host
-(``core/kruskal.py``).
+ten times as long with these as the device is with edges. Here the kernel checks the arrays, solves
+them by Borůvka's algorithm and lists the edges, with a third of the operations of all steps. It is
+the same forest, as the order of edges is total. A device that takes copies of arrays leaves the
+smallest ones to the host (``core/kruskal.py``).
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from scipy import sparse
 
 from clmst.algorithms.families import SMALL_MATRIX
 from clmst.core.arguments import unchecked
+from clmst.core.deferred_graph import DeferredGraph, EdgeList
 from clmst.core.errors import logger
 from clmst.core.forest import Forest
 from clmst.core.from_scipy import as_csr
@@ -40,13 +41,16 @@ from clmst.runtime.launcher import Launcher
 
 SOURCE = "algorithms/small_matrix/small_matrix.cl"
 
-# Slots up to which one work-item is quicker than the steps of all compute units. On two cores, for
-# random doubles, in ms of both: 0.37 and 1.7 for 31,992 slots of a symmetric matrix, 1.0 and 3.0
-# for 79,990, 2.4 and 6.8 for 159,858; two weights a pair: 0.92 and 2.3, 3.4 and 11.8, 9.8 and 5.5.
-MOST_SLOTS = 1 << 17
-# The same for matrices that the host would have to sort first: 7.6 and 18 for 200,000 directed
-# slots of nearest neighbours, 6.1 and 23 for 299,942 of a triangulation, 28 and 54 for 600,000.
-MOST_SLOTS_IN_ANY_ORDER = 1 << 19
+# Up to how many slots or edges one work-item is quicker than two compute units: of a matrix whose
+# rows rise and that is symmetric or a triangle, of any other one, of a list. Processor time on two
+# cores, in ms, of one work-item and of the steps: symmetric, 1.6 and 4.0 for 119,938 slots of a
+# triangulation, 8.5 and 17 for 599,932; directed, 3.8 and 12 for 200,000 slots of nearest
+# neighbours, 28 and 54 for 1,000,000; lists of random edges, 0.9 and 7.9 for 100,000, 20 and 60 for
+# 1,000,000, 105 and 258 for 4,000,000.
+MOST_SLOTS = 1 << 18
+MOST_SLOTS_IN_ANY_ORDER = 1 << 20
+MOST_EDGES = 1 << 21
+_MOST_UNITS = 16  # more compute units do not make the steps quicker at these sizes
 # Slots up to which the host is quicker than a GPU. One of those cores takes 0.15 ms for 3,994 slots
 # of a symmetric matrix and 0.41 for 15,848; an H100 takes 0.56 ms for 100 and 1.03 for 16,000.
 MOST_SLOTS_ON_HOST = 1 << 14
@@ -62,11 +66,16 @@ def solve(graph: Any, device: Device, *, maximum: bool, or_host: bool) -> Forest
 
     A small graph is a :class:`clmst.Graph`, or a SciPy matrix or array in CSR form, which must be
     canonical for its maximum forest. A device that works in the host's memory, by single
-    work-items, solves up to `MOST_SLOTS` slots, or `MOST_SLOTS_IN_ANY_ORDER`. With `or_host` the
-    host solves up to `MOST_SLOTS_ON_HOST` where the device does not. O(n_slots log n) by one
-    work-item; at most 52 bytes a slot and 28 a vertex.
+    work-items, solves it if it has no more slots or edges than the constants above say. With
+    `or_host` the host solves up to `MOST_SLOTS_ON_HOST` where the device does not. O(n_slots log n)
+    by one work-item; at most 52 bytes a slot and 28 a vertex.
     """
-    given = _arrays_of(graph, MOST_SLOTS if works_on(device) else or_host * MOST_SLOTS_ON_HOST)
+    if isinstance(graph, DeferredGraph) and graph.edge_list is not None and works_on(device):
+        found = _of_list(graph, graph.edge_list, device, maximum=maximum)
+        if found is not None:
+            return found
+    most = _most(device, MOST_SLOTS) if works_on(device) else or_host * MOST_SLOTS_ON_HOST
+    given = _arrays_of(graph, device, most)
     if given is None:
         return None
     if works_on(device):
@@ -99,7 +108,7 @@ def entries(matrix: Any, device: Device | None) -> Array | None:
     Among equal weights the first entry wins, whatever its ends, as in SciPy's function. None where
     the matrix is not small, or something is wrong with it.
     """
-    given = _arrays_of(matrix, MOST_SLOTS)
+    given = _arrays_of(matrix, device, 0)
     if given is None:
         return None
     if device is not None and works_on(device):
@@ -112,7 +121,7 @@ def entries(matrix: Any, device: Device | None) -> Array | None:
     return entries_of_matrix(matrix)
 
 
-def _arrays_of(graph: Any, most: int) -> Any:
+def _arrays_of(graph: Any, device: Device | None, most: int) -> Any:
     """Return the arrays of a small matrix or graph that fit one another; None for all else.
 
     They have the names that SciPy gives them. A list of at most `most` edges gets them now.
@@ -124,11 +133,19 @@ def _arrays_of(graph: Any, most: int) -> Any:
     else:
         return None
     size = max(given.indices.size, given.indptr.size - 1)
-    if size > MOST_SLOTS and (
-        size > MOST_SLOTS_IN_ANY_ORDER or isinstance(graph, Graph) or seems_canonical(graph)
+    if size > _most(device, MOST_SLOTS) and (
+        size > _most(device, MOST_SLOTS_IN_ANY_ORDER)
+        or isinstance(graph, Graph)
+        or seems_canonical(graph)
     ):
         return None
     return given if given.indices.size else None
+
+
+def _most(device: Device | None, of_two: int) -> int:
+    """Return what of two compute units one work-item is quicker for, for all of a device's."""
+    units = 2 if device is None else device.capabilities.compute_units
+    return 2 * of_two // min(max(units, 2), _MOST_UNITS)
 
 
 def works_on(device: Device) -> bool:
@@ -152,8 +169,63 @@ def solved(
     """
     if not works_on(device):
         return None
-    indptr, indices, data = matrix.indptr, matrix.indices, matrix.data
-    n, m = indptr.size - 1, indices.size
+    data, n = matrix.data, matrix.indptr.size - 1
+    launched = _launched(
+        "small_matrix_solve", (matrix.indptr, matrix.indices, data), n, device, case,
+        np.uint32(matrix.indices.itemsize == 8), np.uint32(by_slot),
+    )  # fmt: skip
+    if launched is None:
+        return None
+    slots, ends, stats = launched
+    ids, labels = slots, None
+    if isinstance(graph, Graph):
+        ids = slots if graph.edge_ids is None else graph.edge_ids.take(slots)
+        labels = graph.vertex_labels
+    return unchecked(
+        Forest, n_vertices=n, _edges=ends, weights=data.take(slots), _edge_ids=ids,
+        maximum=bool(case.maximum), stats=stats, vertex_labels=labels,
+    )  # fmt: skip
+
+
+def _of_list(graph: Graph, edges: EdgeList, device: Device, *, maximum: bool) -> Forest | None:
+    """Return the forest of a small list of edges; None if it is to go the usual way."""
+    case = case_of(edges.weights.dtype, maximum=maximum)
+    if not edges.size or max(edges.size, edges.n_vertices) > _most(device, MOST_EDGES):
+        return None
+    # The lightest of parallel edges are no edges of their own in a maximum forest.
+    if (maximum and edges.merge_parallel) or device.trust.refusal(SMALL_MATRIX, case) is not None:
+        return None
+    found = solved_list(edges, device, case)
+    if found is None:
+        return None
+    places, ends, stats = found
+    return unchecked(
+        Forest, n_vertices=edges.n_vertices, _edges=ends, weights=edges.weights.take(places),
+        _edge_ids=places, maximum=maximum, stats=stats, vertex_labels=graph.vertex_labels,
+    )  # fmt: skip
+
+
+def solved_list(
+    edges: EdgeList, device: Device, case: Case
+) -> tuple[Array, Array, dict[str, Any]] | None:
+    """Return places, ends and counters of the forest's edges; None if an end is no vertex."""
+    u, v = edges.u, edges.v
+    if not (u.dtype == v.dtype and u.itemsize in (4, 8)):
+        u, v = u.astype(np.int64), v.astype(np.int64)
+    arrays = tuple(map(np.ascontiguousarray, (u, v, edges.weights)))
+    return _launched(
+        "small_list_solve", arrays, edges.n_vertices, device, case, np.uint32(u.itemsize == 8)
+    )
+
+
+def _launched(
+    kernel: str, arrays: tuple[Array, ...], n: int, device: Device, case: Case, *how: np.uint32
+) -> tuple[Array, Array, dict[str, Any]] | None:
+    """Return slots, ends and counters of a forest of n vertices; None where a kernel sees faults.
+
+    The last one of the arrays has the weights.
+    """
+    m = arrays[-1].size
     result = np.empty(_RESULT_WORDS + 3 * (n - 1), np.uint32)
     n_bytes = case.bits // 8 * (2 * m + n) + 4 * (_WORDS_A_SLOT * m + _WORDS_A_VERTEX * n + 2)
     with device.lock, Guard(device):
@@ -162,9 +234,9 @@ def solved(
         scratch = device.allocate(n_bytes)
         launch = Launcher(device, device.queue)
         event = launch(
-            device.program(SOURCE, **_defines(case)), "small_matrix_solve", 1,
-            *(in_place(device, array) for array in (indptr, indices, data)), found, scratch,
-            np.uint32(n), np.uint32(m), np.uint32(indices.itemsize == 8), np.uint32(by_slot),
+            device.program(SOURCE, **_defines(case)), kernel, 1,
+            *(in_place(device, array) for array in arrays), found, scratch, np.uint32(n),
+            np.uint32(m), *how,
         )  # fmt: skip
         if written is None:
             launch.read(found, result)
@@ -183,14 +255,7 @@ def solved(
         "shape": "serial",
         "rounds": rounds,
     }
-    ids, labels = slots, None
-    if isinstance(graph, Graph):
-        ids = slots if graph.edge_ids is None else graph.edge_ids.take(slots)
-        labels = graph.vertex_labels
-    return unchecked(
-        Forest, n_vertices=n, _edges=ends.reshape(k, 2), weights=data.take(slots),
-        _edge_ids=ids, maximum=bool(case.maximum), stats=stats, vertex_labels=labels,
-    )  # fmt: skip
+    return slots, ends.reshape(k, 2), stats
 
 
 @cache

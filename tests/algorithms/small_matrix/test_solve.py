@@ -336,6 +336,74 @@ def test_graphs(any_device: Device) -> None:
             assert forest.vertex_labels == graph.vertex_labels
 
 
+def assert_list_solved(
+    u: Any, v: Any, w: Any, device: Device, *, n: int, maximum: bool = False, **how: bool
+) -> Forest:
+    """Check a list of edges: at once on a device that can, the host's forest in every part."""
+    solve = clmst.maximum_spanning_forest if maximum else clmst.minimum_spanning_forest
+    graph = Graph.from_edges(u, v, w, None if how.get("relabel") else n, **how)
+    forest = solve(graph, device=device)
+    assert is_at_once(forest) == small_matrix.works_on(device)
+    right = clmst.kruskal(Graph.from_edges(u, v, w, graph.n_vertices, **how), maximum=maximum)
+    assert_same_forest(forest, right)
+    for name in ("edges", "weights", "edge_ids"):
+        assert np.array_equal(getattr(forest, name), getattr(right, name))
+    return forest
+
+
+@pytest.mark.parametrize("maximum", [False, True])
+@pytest.mark.parametrize("dtype", WEIGHT_DTYPES, ids=str)
+def test_lists(any_device: Device, dtype: Any, maximum: bool) -> None:
+    """Loops, parallel edges, ties and unsorted ends; sparse, and dense enough for a window."""
+    rng = np.random.default_rng(4)
+    for n, m in ((2, 1), (2, 9), (300, 200), (300, 700), (100, 4000)):
+        u, v = rng.integers(0, n, (2, m))
+        for values in (2, 40, 1 << 14):
+            w = rng.integers(0, values, m).astype(dtype)
+            assert_list_solved(u, v, w, any_device, n=n, maximum=maximum)
+
+
+@pytest.mark.parametrize("integer", [np.int8, np.int32, np.uint32, np.int64, np.uint64, ">i4"])
+def test_ends_of_lists(any_device: Device, integer: Any) -> None:
+    rng = np.random.default_rng(5)
+    u, v = rng.integers(0, 90, (2, 900)).astype(integer)
+    w = rng.random(900)
+    assert_list_solved(u, v, w, any_device, n=90)
+    assert_list_solved(u.astype(np.int64), v, w, any_device, n=90)
+    assert_list_solved(u[::2], v[1::2], w[::2], any_device, n=90)
+    assert_list_solved(np.sort(u), v, np.sort(w), any_device, n=90)
+    ties = np.zeros(900)
+    assert_list_solved(u[::-1], v, ties, any_device, n=90)
+
+
+def test_merged_lists(any_device: Device) -> None:
+    """Where the lightest of parallel edges count alone, a maximum forest goes the usual way."""
+    rng = np.random.default_rng(6)
+    u, v = rng.integers(0, 40, (2, 900))
+    w = rng.integers(0, 100, 900)
+    assert_list_solved(u, v, w, any_device, n=40, merge_parallel=True)
+    graph = Graph.from_edges(u, v, w, merge_parallel=True)
+    forest = clmst.maximum_spanning_forest(graph, device=any_device)
+    assert_same_forest(forest, clmst.kruskal(graph, maximum=True))
+
+
+def test_ends_changed_after_their_check(any_device: Device) -> None:
+    u, v = np.random.default_rng(7).integers(0, 50, (2, 300))
+    graph = Graph.from_edges(u, v, np.ones(300), 50)
+    for wrong in (50, -1, 1 << 32):
+        u[7] = wrong
+        with pytest.raises(InvalidGraphError, match=r"u\[7\] is"):
+            clmst.minimum_spanning_forest(graph, device=any_device)
+
+
+def test_long_lists_go_the_usual_way(any_device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
+    u, v = np.random.default_rng(8).integers(0, 50, (2, 300))
+    monkeypatch.setattr(small_matrix, "MOST_EDGES", 16)
+    monkeypatch.setattr(small_matrix, "MOST_SLOTS", 16)
+    forest = clmst.minimum_spanning_forest(Graph.from_edges(u, v), device=any_device)
+    assert not is_at_once(forest)
+
+
 FAULTS: dict[str, Callable[[Any], None]] = {
     "negative": lambda A: A.indices.__setitem__(5, -1),
     "must be below 60": lambda A: A.indices.__setitem__(5, 60),

@@ -1,0 +1,245 @@
+// Boruvka's rounds over a list of edges by a single work-item, the light ones first.
+//
+// Where a list has many edges a vertex, a sample of the keys tells which are light. Rounds over these
+// join most vertices; of the heavy ones few lead from one tree to another then. It is the filter of
+// V. Osipov, P. Sanders and J. Singler, "The filter-Kruskal minimum spanning tree algorithm"
+// (ALENEX 2009), section 3.
+#ifndef CLMST_ALGORITHMS_SMALL_MATRIX_ROUNDS
+#define CLMST_ALGORITHMS_SMALL_MATRIX_ROUNDS
+
+#include "algorithms/small_matrix/edge_list.cl"
+
+// No edge, or no component.
+#define SMALL_NONE UINT_MAX
+
+// Edges a vertex from which on the light ones come first; twice the light ones a vertex; the keys that
+// tell which these are, and those added to the light ones, since few keys would be known roughly.
+#define WINDOW_FROM 2
+#define WINDOW_HALVES 3
+#define WINDOW_SAMPLE 256
+#define WINDOW_MORE 6
+
+// What rounds know of the components: the lightest edge, its key, the parent, a root's number.
+typedef struct {
+  global uint *best, *parents, *labels;
+  global weight_t *lightest;
+} components_t;
+
+// Return whether one edge of a list in any order comes before another in canonical order.
+static inline bool wi_precedes(edges_t all, uint one, uint other) {
+  if (all.us[one] != all.us[other]) return all.us[one] < all.us[other];
+  if (all.vs[one] != all.vs[other]) return all.vs[one] < all.vs[other];
+  return one < other;
+}
+
+// Let an edge be the lightest of a component if it is. Of equal ones the first in canonical order is.
+static inline void wi_offer(components_t parts, edges_t edges, edges_t all, uint part, uint edge,
+                            weight_t key) {
+  const uint best = parts.best[part];
+  const weight_t lightest = parts.lightest[part];
+  bool wins = (best == SMALL_NONE) | (key < lightest);
+  if (key == lightest && !all.in_order && !wins)
+    wins = wi_precedes(all, edges.ids[edge], edges.ids[best]);
+  parts.best[part] = wins ? edge : best;
+  parts.lightest[part] = wins ? key : lightest;
+}
+
+// Find the lightest edge of each of n components.
+//
+// Scope    one work-item.
+static inline void wi_choose_edges(components_t parts, edges_t edges, edges_t all, uint n) {
+  for (uint part = 0; part < n; ++part) parts.best[part] = SMALL_NONE;
+  for (uint edge = 0; edge < edges.count; ++edge) {
+    const weight_t key = edges.keys[edge];
+    wi_offer(parts, edges, all, edges.us[edge], edge, key);
+    wi_offer(parts, edges, all, edges.vs[edge], edge, key);
+  }
+}
+
+// Hook each component to the other end of its lightest edge; of two that chose the same edge the
+// lesser stays a root. Edges are in one total order, so there are no longer rings.
+//
+// Out      chosen: 1 for the edges of the forest.
+// Scope    one work-item.
+static inline void wi_hook(components_t parts, edges_t edges, uint n, global uchar *chosen) {
+  for (uint part = 0; part < n; ++part) {
+    const uint edge = parts.best[part];
+    if (edge == SMALL_NONE) {  // the component is complete
+      parts.parents[part] = part;
+      continue;
+    }
+    const uint other = edges.us[edge] ^ edges.vs[edge] ^ part;
+    const bool is_root = (parts.best[other] == edge) & (part < other);
+    parts.parents[part] = is_root ? part : other;
+    chosen[edges.ids[edge]] = 1;  // of a root, too: the other one has chosen the same edge
+  }
+}
+
+// Number the trees; return how many there are.
+//
+// Out      parts.best: the number of each component's tree.
+//
+// Pointer jumping: a pass halves the ways at least. A search for each root would end at a branch
+// that no processor foresees.
+//
+// Scope    one work-item. O(n log n) at most.
+static inline uint wi_number_trees(components_t parts, uint n) {
+  uint count = 0;
+  for (uint part = 0; part < n; ++part) {
+    parts.labels[part] = count;
+    count += parts.parents[part] == part;
+  }
+  for (uint moved = 1; moved != 0;) {
+    moved = 0;
+    for (uint part = 0; part < n; ++part) {
+      const uint parent = parts.parents[part], next = parts.parents[parent];
+      parts.parents[part] = next;
+      moved |= parent ^ next;
+    }
+  }
+  for (uint part = 0; part < n; ++part) parts.best[part] = parts.labels[parts.parents[part]];
+  return count;
+}
+
+// Copy the edges between different trees, in their order.
+//
+// In       parts.best: the number of each component's tree.
+// Scope    one work-item. `to` may be the list itself.
+static inline void wi_contract(components_t parts, edges_t edges, edges_t *to) {
+  uint kept = 0;
+  for (uint edge = 0; edge < edges.count; ++edge) {
+    const uint u = parts.best[edges.us[edge]], v = parts.best[edges.vs[edge]];
+    to->us[kept] = u;
+    to->vs[kept] = v;
+    to->ids[kept] = edges.ids[edge];
+    to->keys[kept] = edges.keys[edge];
+    kept += u != v;
+  }
+  to->count = kept;
+}
+
+// Return whether no edge of a list is lighter than the one before it.
+//
+// Scope    one work-item.
+static inline bool wi_keys_rise(edges_t edges) {
+  uint edge = 1;
+  while (edge < edges.count && edges.keys[edge - 1] <= edges.keys[edge]) ++edge;
+  return edge >= edges.count;
+}
+
+// Find the root of a vertex; ways are halved.
+static inline uint wi_root(global uint *parents, uint vertex) {
+  while (parents[vertex] != vertex) {
+    parents[vertex] = parents[parents[vertex]];
+    vertex = parents[vertex];
+  }
+  return vertex;
+}
+
+// Join the ends of edges whose keys rise, in their order, up to one tree: Kruskal's algorithm.
+//
+// Out      chosen: 1 for the edges of the forest.
+// Scope    one work-item.
+static inline void wi_join_in_order(global uint *parents, edges_t edges, uint n,
+                                    global uchar *chosen) {
+  for (uint vertex = 0; vertex < n; ++vertex) parents[vertex] = vertex;
+  uint missing = n - 1;
+  for (uint edge = 0; edge < edges.count && missing > 0; ++edge) {
+    const uint u = wi_root(parents, edges.us[edge]), v = wi_root(parents, edges.vs[edge]);
+    if (u == v) continue;
+    parents[max(u, v)] = min(u, v);
+    chosen[edge] = 1;
+    --missing;
+  }
+}
+
+// Choose the key up to which edges are light.
+//
+// Temp     sample[WINDOW_SAMPLE].
+// Scope    one work-item.
+static inline weight_t wi_pivot(edges_t all, uint n, global weight_t *sample) {
+  const uint stride = all.count / WINDOW_SAMPLE;
+  for (uint k = 0; k < WINDOW_SAMPLE; ++k) {  // insertion: the sample is small
+    const weight_t key = all.keys[k * stride + k % stride];
+    uint place = k;
+    for (; place > 0 && sample[place - 1] > key; --place) sample[place] = sample[place - 1];
+    sample[place] = key;
+  }
+  return sample[(ulong)WINDOW_SAMPLE * WINDOW_HALVES * n / (2 * (ulong)all.count) + WINDOW_MORE];
+}
+
+// Copy the edges up to a key.
+//
+// Scope    one work-item.
+static inline void wi_list_light(edges_t all, weight_t pivot, edges_t *light) {
+  uint count = 0;
+  for (uint edge = 0; edge < all.count; ++edge) {
+    light->us[count] = all.us[edge];
+    light->vs[count] = all.vs[edge];
+    light->ids[count] = edge;
+    light->keys[count] = all.keys[edge];
+    count += all.keys[edge] <= pivot;
+  }
+  light->count = count;
+}
+
+// Copy the edges above a key that lead from one tree to another.
+//
+// In       trees: of each vertex.
+// Scope    one work-item.
+static inline void wi_list_heavy(edges_t all, weight_t pivot, const global uint *trees,
+                                 edges_t *heavy) {
+  uint count = 0;
+  for (uint edge = 0; edge < all.count; ++edge) {
+    const uint u = trees[all.us[edge]], v = trees[all.vs[edge]];
+    heavy->us[count] = u;
+    heavy->vs[count] = v;
+    heavy->ids[count] = edge;
+    heavy->keys[count] = all.keys[edge];
+    count += (u != v) & (all.keys[edge] > pivot);
+  }
+  heavy->count = count;
+}
+
+// Join components by rounds, until no edge of a list leads from one to another.
+//
+// In/Out   trees[n]: the number of each vertex's component. components: how many there are.
+// Scope    one work-item. O(m log n); components halve at least. `fewer` may be the list itself.
+static inline uint wi_rounds(components_t parts, edges_t edges, edges_t all, edges_t fewer,
+                             global uint *trees, uint n, uint *components, global uchar *chosen) {
+  uint rounds = 0;
+  for (; edges.count > 0; edges = fewer, ++rounds) {
+    wi_choose_edges(parts, edges, all, *components);
+    wi_hook(parts, edges, *components, chosen);
+    *components = wi_number_trees(parts, *components);
+    wi_contract(parts, edges, &fewer);
+    for (uint vertex = 0; vertex < n; ++vertex) trees[vertex] = parts.best[trees[vertex]];
+  }
+  return rounds;
+}
+
+// Mark the forest's edges of a list; return how many rounds that took.
+//
+// Out      chosen[all.count]: 1 for the edges of the forest, else 0.
+// Temp     fewer, parts, trees[n].
+// Scope    one work-item.
+static inline uint wi_solve_edges(edges_t all, edges_t fewer, components_t parts,
+                                  global uint *trees, uint n, global uchar *chosen) {
+  for (uint edge = 0; edge < all.count; ++edge) chosen[edge] = 0;
+  if (all.in_order && wi_keys_rise(all)) {
+    wi_join_in_order(parts.parents, all, n, chosen);
+    return 1;
+  }
+  for (uint part = 0; part < n; ++part) parts.lightest[part] = 0;  // read before the first offer
+  uint components = n;
+  if (all.count < WINDOW_FROM * n || all.count < WINDOW_SAMPLE)
+    return wi_rounds(parts, all, all, fewer, trees, 0, &components, chosen);
+  const weight_t pivot = wi_pivot(all, n, fewer.keys);
+  for (uint vertex = 0; vertex < n; ++vertex) trees[vertex] = vertex;
+  wi_list_light(all, pivot, &fewer);
+  const uint rounds = wi_rounds(parts, fewer, all, fewer, trees, n, &components, chosen);
+  wi_list_heavy(all, pivot, trees, &fewer);
+  return rounds + wi_rounds(parts, fewer, all, fewer, trees, 0, &components, chosen);
+}
+
+#endif
