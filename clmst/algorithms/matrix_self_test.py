@@ -54,7 +54,7 @@ def small(device: Device, case: Case) -> Iterator[Answer]:
             yield f"edges of {size!r}", edges, kruskal(graph, maximum=maximum).edges
         for wide in (False, True):
             listed = _shuffled(size, case.dtype, np.int64 if wide else np.int32)
-            found = solved_list(listed, device, case)
+            of_list = solved_list(listed, device, case)
             of_host = kruskal(DeferredGraph.of_edges(listed), maximum=maximum)
             yield (
                 f"edges of a list of {size!r}",
