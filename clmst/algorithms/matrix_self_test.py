@@ -56,11 +56,8 @@ def small(device: Device, case: Case) -> Iterator[Answer]:
             listed = _shuffled(size, case.dtype, np.int64 if wide else np.int32)
             of_list = solved_list(listed, device, case)
             of_host = kruskal(DeferredGraph.of_edges(listed), maximum=maximum)
-            yield (
-                f"edges of a list of {size!r}",
-                () if found is None else found[0],
-                of_host.edge_ids,
-            )
+            places = () if of_list is None else of_list[0]
+            yield f"edges of a list of {size!r}", places, of_host.edge_ids
     listed.u[listed.size // 2] = listed.n_vertices
     yield "a list with an end outside", solved_list(listed, device, case) is None, True
     for name, other in _faulty(graph):
