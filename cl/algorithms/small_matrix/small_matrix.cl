@@ -133,9 +133,9 @@ kernel void small_matrix_solve(const global uint *indptr, const global uint *ind
 // Needs    n > 0, n_given > 0; keys begin at a multiple of 8 bytes.
 // Ensures  STATUS_SOLVED, and the forest's edges in canonical order, where equal weights are in that
 //          order; STATUS_UNSOUND if an end is no vertex, or a weight is NaN.
-kernel void small_list_solve(const global uint *us, const global uint *vs,
-                             const global weight_t *weights, global uint *result,
-                             global weight_t *keys, uint n, uint n_given, uint wide) {
+kernel void small_matrix_solve_list(const global uint *us, const global uint *vs,
+                                    const global weight_t *weights, global uint *result,
+                                    global weight_t *keys, uint n, uint n_given, uint wide) {
   if (get_global_id(0) > 0) return;
   work_t work = wi_lay_out(keys, n, n_given);
   result[RESULT_STATUS] = STATUS_UNSOUND;

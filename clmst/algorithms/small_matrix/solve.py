@@ -214,7 +214,7 @@ def solved_list(
         u, v = u.astype(np.int64), v.astype(np.int64)
     arrays = tuple(map(np.ascontiguousarray, (u, v, edges.weights)))
     return _launched(
-        "small_list_solve", arrays, edges.n_vertices, device, case, np.uint32(u.itemsize == 8)
+        "small_matrix_solve_list", arrays, edges.n_vertices, device, case, np.uint32(u.itemsize == 8)
     )
 
 
