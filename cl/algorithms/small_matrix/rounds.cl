@@ -168,6 +168,11 @@ static inline weight_t wi_pivot(edges_t all, uint n, global weight_t *sample) {
   return sample[(ulong)WINDOW_SAMPLE * WINDOW_HALVES * n / (2 * (ulong)all.count) + WINDOW_MORE];
 }
 
+// Return whether a list has so many edges a vertex that the light ones come first.
+static inline bool wi_has_window(edges_t all, uint n) {
+  return all.count >= WINDOW_FROM * n && all.count >= WINDOW_SAMPLE;
+}
+
 // Copy the edges up to a key.
 //
 // Scope    one work-item.
@@ -232,7 +237,7 @@ static inline uint wi_solve_edges(edges_t all, edges_t fewer, components_t parts
   }
   for (uint part = 0; part < n; ++part) parts.lightest[part] = 0;  // read before the first offer
   uint components = n;
-  if (all.count < WINDOW_FROM * n || all.count < WINDOW_SAMPLE)
+  if (!wi_has_window(all, n))
     return wi_rounds(parts, all, all, fewer, trees, 0, &components, chosen);
   const weight_t pivot = wi_pivot(all, n, fewer.keys);
   for (uint vertex = 0; vertex < n; ++vertex) trees[vertex] = vertex;
