@@ -80,12 +80,11 @@ def look_up(identity: Identity, capabilities: Capabilities) -> Tuning:
     found = shipped(identity, capabilities)
     path = tuning_file.user_path()
     try:
-        table = tuning_file.read(path)
+        entries, problems = tuning_file.read(path)
     except FileFormatError as error:
         _tell(f"{error}; the tuning table is ignored")
         return found
-    problems = list(table.problems)
-    for entry in table.entries:
+    for entry in entries:
         if (entry.device, entry.platform) != (identity.device, identity.platform):
             continue
         if entry.driver != identity.driver:

@@ -1,4 +1,4 @@
-"""The shipped table: values measured on devices, with the figures.
+"""The shipped table: values measured on devices. docs/performance_log.md has what others took.
 
 An entry has only measured fields. The others come from less specific entries, and at last from the
 kind's values in ``policy.py``. `clmst tune --output` writes entries of the same form.
@@ -25,7 +25,7 @@ class Entry:
     clmst: str = "an unknown version"  # which wrote a user's own entry; others do not use it
     measured: str = ""  # device, date, and what the figures are
     values: Mapping[str, Number]  # fields of :class:`~clmst.runtime.policy.Policy`
-    # For a field, the time with another value (the key, as text) relative to that with its own.
+    # Of a user's own, by field: the time with another value, as text, relative to that with its.
     figures: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
     @property
@@ -107,25 +107,6 @@ SHIPPED: tuple[Entry, ...] = (
             # separate round and 4 work-groups of 256 with 1 edge an item takes 1.074.
             "separate_rounds": 0,
         },
-        figures={
-            "work_group_size": {"128": 1.076, "512": 1.071},
-            "groups_per_compute_unit": {"8": 1.179, "64": 1.035, "1024": 1.016},
-            "edges_per_item": {"2": 1.036, "4": 1.076, "8": 1.120},
-            "stage_capacity": {"512": 1.033, "2048": 1.088},
-            "hub_row": {"64": 0.976, "256": 1.042},
-            # filter-boruvka: on the nine largest graphs; resident ones on the six smallest.
-            "slots_per_item": {"4": 1.030, "16": 1.113},
-            "worklist_edges_per_item": {"2": 1.017},
-            "max_registers": {"32": 1.073, "48": 1.013},
-            "resident_groups_per_compute_unit": {"2": 1.074},
-            "resident_work_group_size": {"512": 1.035},
-            "resident_slots_per_item": {"2": 1.130, "8": 1.007},
-            "resident_slots": {"67108864": 1.081},
-            # On the nine largest again.
-            "finish_work_group_size": {"1024": 1.026},
-            "finish_groups_per_compute_unit": {"3": 1.002, "4": 1.014},
-            "finish_edges_per_item": {"4": 1.001, "8": 1.028},
-        },
     ),
     # On two cores that others used as well: differences of 2 % mean nothing. The fields that matter
     # to filter-boruvka and prim were searched later, without a gain (docs/performance_log.md).
@@ -139,27 +120,6 @@ SHIPPED: tuple[Entry, ...] = (
             "mean"
         ),
         values=_ON_CPUS,
-        figures={
-            "work_group_size": {"32": 2.546},
-            "groups_per_compute_unit": {
-                "8": 1.033,
-                "32": 1.015,
-                "64": 0.999,
-                "128": 0.982,
-                "256": 1.021,
-            },
-            "edges_per_item": {"128": 1.031, "512": 0.984, "1024": 0.990},
-            "rows_per_item": {"128": 1.031, "512": 1.088},
-            "stage_capacity": {
-                "64": 1.005,
-                "128": 0.993,
-                "512": 0.993,
-                "1024": 0.999,
-                "2048": 0.984,
-                "4096": 1.015,
-            },
-            "compact_shares_per_compute_unit": {"1": 1.013, "2": 1.005, "8": 1.029},
-        },
     ),
     Entry(
         vendor="The pocl project",
@@ -170,33 +130,5 @@ SHIPPED: tuple[Entry, ...] = (
             "road of 2**18; medians of 7, geometric mean"
         ),
         values=_ON_CPUS,
-        figures={
-            "work_group_size": {"32": 2.089},
-            "groups_per_compute_unit": {
-                "8": 1.023,
-                "32": 1.002,
-                "64": 1.012,
-                "128": 0.982,
-                "256": 0.998,
-                "512": 1.005,
-                "1024": 1.024,
-            },
-            "edges_per_item": {
-                "32": 1.047,
-                "64": 1.015,
-                "128": 1.001,
-                "512": 0.990,
-                "1024": 0.989,
-            },
-            "rows_per_item": {
-                "128": 1.062,
-                "512": 1.001,
-                "1024": 0.987,
-                "2048": 0.995,
-                "4096": 1.033,
-            },
-            "stage_capacity": {"128": 1.020, "512": 0.996, "1024": 0.983, "2048": 1.049},
-            "compact_shares_per_compute_unit": {"2": 1.037, "8": 0.991, "16": 1.087},
-        },
     ),
 )
