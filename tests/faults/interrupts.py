@@ -42,7 +42,6 @@ _CALIBRATING = 6  # runs
 _SETTLING = 3  # runs after which memory must have been given back
 _LIMIT = 60.0  # seconds that a call and the next may take; more means that they hang
 _MOST_BAD = 10  # processes of a subject that end badly
-_OUTCOMES = ("interrupted", "lost", "failed", "wrong", "hung", "crashed")
 
 
 @dataclass
@@ -226,12 +225,8 @@ def _run(command: list[str], tallies: dict[str, Tally], first: str) -> tuple[int
     return done + bool(process.returncode), not process.returncode
 
 
-def _line(cells: Sequence[object]) -> str:
-    return f"| {' | '.join(map(str, cells))} |"
-
-
 def main() -> int:
-    """Interrupt ten thousand calls, and print what came of it."""
+    """Interrupt ten thousand calls, and print what came of those of each subject."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(NAMES))
     parser.add_argument("--count", type=int, default=10_000)
@@ -246,26 +241,14 @@ def main() -> int:
         device = device_of(asked.shape, asked.device)
         interrupt_here(names, device, asked.count, asked.seed, asked.ways.split(","))
         return 0
-    total, is_good = Tally("all"), True
-    print(_line(["subject", *_OUTCOMES, *WAYS]), flush=True)
-    print(_line(["---"] * (1 + len(_OUTCOMES) + len(WAYS))), flush=True)
+    is_good = True
     for tally in interrupt_many(
         [[name] for name in names], asked.count,
         device=asked.device, shape=asked.shape, seed=asked.seed, ways=asked.ways,
     ):  # fmt: skip
-        for report in tally.reports:
-            print(report, file=sys.stderr, flush=True)
-        total.outcomes.update(tally.outcomes)
-        total.ways.update(tally.ways)
+        print(tally.name, dict(tally.outcomes), dict(tally.ways), *tally.reports, flush=True)
         is_good = is_good and tally.is_good
-        _print(tally)
-    _print(total)
     return 0 if is_good else 1
-
-
-def _print(tally: Tally) -> None:
-    counts = [tally.outcomes[name] for name in _OUTCOMES] + [tally.ways[way] for way in WAYS]
-    print(_line([tally.name, *counts]), flush=True)
 
 
 if __name__ == "__main__":
