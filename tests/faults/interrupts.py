@@ -18,7 +18,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from statistics import median
@@ -46,17 +46,19 @@ _MOST_BAD = 10  # processes of a subject that end badly
 
 @dataclass
 class Tally:
-    """What came of the interrupts of one subject."""
+    """What came of interrupts: the numbers by call, way and outcome, and what processes said."""
 
-    name: str
-    outcomes: Counter[str] = field(default_factory=Counter)
-    ways: Counter[str] = field(default_factory=Counter)
+    counts: Counter[tuple[str, str, str]] = field(default_factory=Counter)
     reports: list[str] = field(default_factory=list)
+
+    def of(self, *outcomes: str) -> int:
+        """Return the number of interrupts with one of some outcomes."""
+        return sum(n for (_, _, outcome), n in self.counts.items() if outcome in outcomes)
 
     @property
     def is_good(self) -> bool:
         """Whether nothing went wrong; an interrupt may be lost in code of other libraries."""
-        return not any(self.outcomes[name] for name in ("failed", "wrong", "hung", "crashed"))
+        return not self.of("failed", "wrong", "hung", "crashed")
 
 
 # ------------------------------------------------------------------ in a process of its own
@@ -88,8 +90,8 @@ class Target:
         steps = interrupting.steps_of(one.run)
         return cls(one, device, median(times), steps, max(levels))
 
-    def interrupt(self, way: str, rng: random.Random) -> str | None:
-        """Interrupt the call; return what came of it, or None if it was too late.
+    def interrupt(self, way: str, rng: random.Random) -> str:
+        """Interrupt the call; return what came of it, or "late".
 
         Raises
         ------
@@ -116,7 +118,7 @@ class Target:
         else:
             interrupting.in_another_thread(run)
         self._check_memory()
-        return None if outcome == "late" else outcome
+        return outcome
 
     def _check_memory(self) -> None:
         """Raise if more memory is in use than before, and stays so.
@@ -154,11 +156,10 @@ def interrupt_here(
             way = ways[turn % len(ways)]
             turn += 1
             _watch()
-            print(f"begin {target.one.name} {way}", flush=True)
+            print(target.one.name, way, end=" ", flush=True)
             outcome = target.interrupt(way, rng)
-            if outcome is not None:
-                done += 1
-                print(f"end {outcome}", flush=True)
+            done += outcome != "late"
+            print(outcome, flush=True)
     _watch()  # the process must end, too
 
 
@@ -177,56 +178,45 @@ def _watch() -> None:
 
 
 def interrupt_many(
-    groups: Sequence[Sequence[str]], count: int, *, device: str | None = None,
-    shape: str = "native", seed: int = 0, ways: str = ",".join(WAYS),
-) -> Iterator[Tally]:  # fmt: skip
-    """Interrupt calls of each group in a process of its own, `count` in all; yield what came."""
-    for number, names in enumerate(groups):
-        left = count // len(groups) + (number < count % len(groups))
-        tallies = {name: Tally(name) for name in names}
-        n_bad = 0
-        while left > 0 and n_bad < _MOST_BAD:
-            command = [sys.executable, "-m", "tests.faults.interrupts", "--inside", *names]
-            command += ["--count", str(left), "--seed", str(1000 * seed + n_bad), "--shape", shape]
-            command += ["--ways", ways]
-            command += [] if device is None else ["--device", device]
-            done, is_good = _run(command, tallies, names[0])
-            left, n_bad = left - done, n_bad + (not is_good)
-        yield from tallies.values()
+    names: Sequence[str], count: int, *options: str, seed: int = 0, tally: Tally | None = None
+) -> Tally:
+    """Interrupt calls in turn, `count` in all, in a process, or in another one if that ends."""
+    tally, n_bad, left = tally or Tally(), 0, count
+    while left > 0 and n_bad < _MOST_BAD:
+        before = tally.counts.total()
+        command = [sys.executable, "-m", "tests.faults.interrupts", "--inside", *names, *options]
+        command += ["--count", str(left), "--seed", str(1000 * seed + n_bad)]
+        n_bad += not _has_ended_well(command, min(_LIMIT * (left + 2), 3600), tally)
+        left -= tally.counts.total() - before
+    return tally
 
 
-def _run(command: list[str], tallies: dict[str, Tally], first: str) -> tuple[int, bool]:
-    """Run a process; return how many calls it has interrupted, and whether it ended well."""
-    most = _LIMIT * (int(command[command.index("--count") + 1]) + 2)
+def _has_ended_well(command: list[str], limit: float, tally: Tally) -> bool:
+    """Run a process, and count what came of the calls that it interrupted."""
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
         try:
-            out, err = process.communicate(timeout=min(most, 3600))
+            out, err = process.communicate(timeout=limit)
         except subprocess.TimeoutExpired:
             process.kill()
             out, err = process.communicate()
             err += "Timeout (it did not end)"
-    done, tally, way, is_inside = 0, tallies[first], "", False
+    last = ["the first call", "", ""]
     for line in out.splitlines():
-        word, *values = line.split()
-        if word == "begin":
-            tally, way, is_inside = tallies[values[0]], values[1], True
-        elif word == "end":
-            tally.outcomes[values[0]] += 1
-            tally.ways[way] += 1
-            done, is_inside = done + 1, False
+        last = [*line.split(), "", ""][:3]
+        if last[2] not in ("", "late"):
+            tally.counts[last[0], last[1], last[2]] += 1
     if err:
-        tally.reports.append(f"{tally.name}, {way}, {is_inside=}:\n{err}")
+        tally.reports.append(f"{' '.join(last)}:\n{err}")
     if process.returncode:
-        is_hung, is_killed = "Timeout (" in err, process.returncode < 0
-        tally.outcomes["hung" if is_hung else "crashed" if is_killed else "wrong"] += 1
-        tally.ways[way] += 1
-    return done + bool(process.returncode), not process.returncode
+        how = "hung" if "Timeout (" in err else "crashed" if process.returncode < 0 else "wrong"
+        tally.counts[last[0], last[1], how] += 1
+    return not process.returncode
 
 
 def main() -> int:
-    """Interrupt ten thousand calls, and print what came of those of each subject."""
+    """Interrupt ten thousand calls, and print what came of them."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(NAMES))
     parser.add_argument("--count", type=int, default=10_000)
@@ -241,14 +231,14 @@ def main() -> int:
         device = device_of(asked.shape, asked.device)
         interrupt_here(names, device, asked.count, asked.seed, asked.ways.split(","))
         return 0
-    is_good = True
-    for tally in interrupt_many(
-        [[name] for name in names], asked.count,
-        device=asked.device, shape=asked.shape, seed=asked.seed, ways=asked.ways,
-    ):  # fmt: skip
-        print(tally.name, dict(tally.outcomes), dict(tally.ways), *tally.reports, flush=True)
-        is_good = is_good and tally.is_good
-    return 0 if is_good else 1
+    options = ["--shape", asked.shape, "--ways", asked.ways]
+    options += [] if asked.device is None else ["--device", asked.device]
+    tally = Tally()
+    for number, name in enumerate(names):
+        count = asked.count // len(names) + (number < asked.count % len(names))
+        interrupt_many([name], count, *options, seed=asked.seed, tally=tally)
+    print(*tally.counts.items(), *tally.reports, sep="\n")
+    return 0 if tally.is_good else 1
 
 
 if __name__ == "__main__":

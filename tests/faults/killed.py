@@ -13,17 +13,17 @@ import argparse
 import json
 import os
 import random
-import shutil
 import signal
 import subprocess
-import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.faults.mock_driver import MockDriver, first_use
+from tests.faults.users import Users
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)
 _MOST_SECONDS = 600
@@ -32,7 +32,7 @@ _MOST_SECONDS = 600
 _ALLOWED_SECONDS = 60
 
 _PROGRAM = """
-import json, sys, time
+import json, time
 import numpy as np
 import clmst
 from clmst.core.kruskal import kruskal
@@ -42,7 +42,7 @@ graphs = [clmst.Graph.from_edges(u, v, weights.astype(t), n_vertices=20_000) for
 expected = [kruskal(graph).edge_ids.tolist() for graph in graphs]
 print("ready", flush=True)
 began = time.perf_counter()
-device = clmst.get_device(sys.argv[1] or None)
+device = clmst.get_device(DEVICE)
 found = [clmst.minimum_spanning_forest(g, device=device).edge_ids.tolist() for g in graphs]
 seconds = time.perf_counter() - began
 reasons = [one.reason for one in device.trust.verdicts()]
@@ -60,75 +60,67 @@ class Killed(NamedTuple):
     next: float  # and of the one after this
 
 
-def _started(environment: Mapping[str, str], device: str) -> subprocess.Popen[str]:
-    """Start a first use, and wait until it is about to call."""
-    process = subprocess.Popen(
-        [sys.executable, "-c", _PROGRAM, device], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        text=True, env=environment,
-    )  # fmt: skip
-    assert process.stdout is not None
-    assert process.stdout.readline() == "ready\n"
-    return process
+@dataclass(frozen=True, slots=True)
+class FirstUses:
+    """First uses of a device."""
 
+    device: str
+    is_proven: bool  # whether its driver counts as proven
 
-def _finished(environment: Mapping[str, str], device: str) -> float:
-    """Return the seconds of a use; raise unless it is right, and all self-tests passed."""
-    with _started(environment, device) as process:
-        output, complaint = process.communicate(timeout=_MOST_SECONDS)
-    assert process.returncode == 0, complaint
-    is_right, seconds, reasons = json.loads(output)
-    assert is_right, "the forests are wrong"
-    assert reasons, "nothing was tested"
-    assert set(reasons) == {None}, f"condemned: {reasons}"
-    return float(seconds)
+    @contextmanager
+    def users(self) -> Iterator[Users]:
+        """Yield a user whose caches are empty."""
+        with tempfile.TemporaryDirectory("clmst-killed", ignore_cleanup_errors=True) as name:
+            yield Users(folder=Path(name))
+
+    def start(self, users: Users) -> subprocess.Popen[str]:
+        """Start a use, and wait until it is about to call."""
+        mock = users.mock(is_proven=self.is_proven)
+        process = users.start(mock, _PROGRAM.replace("DEVICE", repr(self.device or None)))
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        return process
+
+    def seconds(self, users: Users) -> float:
+        """Return the seconds of a use; raise unless it is right, and all self-tests passed."""
+        with self.start(users) as process:
+            output, complaint = process.communicate(timeout=_MOST_SECONDS)
+        assert process.returncode == 0, complaint
+        is_right, seconds, reasons = json.loads(output)
+        assert is_right, "the forests are wrong"
+        assert reasons, "nothing was tested"
+        assert set(reasons) == {None}, f"condemned: {reasons}"
+        return float(seconds)
+
+    def is_killed(self, users: Users, number: signal.Signals, after: float) -> bool:
+        """Let a use end by a signal; return False if it was done before."""
+        with self.start(users) as process:
+            time.sleep(after)
+            os.kill(process.pid, number)
+            output, _ = process.communicate(timeout=_MOST_SECONDS)
+        return output == ""
 
 
 def kill_many(
     count: int, device: str, *, unproven: bool, seed: int, names: tuple[signal.Signals, ...]
 ) -> Iterator[Killed]:
     """Kill `count` first uses by each signal; check and yield each."""
-    rng = random.Random(seed)
-    with tempfile.TemporaryDirectory(prefix="clmst-killed-") as name:
-        folder = Path(name)
-        mock = MockDriver(log=str(folder / "deaths"), is_proven=not unproven)
-        environment = mock.environment(folder)
-        caches = _caches(folder)
-        first = _finished(first_use(environment, next(caches)), device)
-        for one in names:
-            done = 0
-            while done < count:
-                cache = next(caches)
-                after = rng.random() * first
-                if not _is_killed(first_use(environment, cache), device, one, after):
+    rng, uses = random.Random(seed), FirstUses(device, is_proven=not unproven)
+    with uses.users() as users:
+        first = uses.seconds(users)
+    for one in names:
+        done = 0
+        while done < count:
+            after = rng.random() * first
+            with uses.users() as users:
+                if not uses.is_killed(users, one, after):
                     continue
                 done += 1
-                in_test = any(path.stat().st_size for path in cache.rglob("*.began"))
-                seconds = _finished(first_use(environment, cache), device)
-                assert not list(cache.rglob("*.began")), "a marker is left"
+                in_test = any(path.stat().st_size for path in users.markers())
+                seconds = uses.seconds(users)
+                assert not users.markers(), "a marker is left"
                 assert seconds < 2 * first + _ALLOWED_SECONDS, f"{seconds} s, {first} s before"
                 yield Killed(one.name, after, in_test, first, seconds)
-
-
-def _caches(folder: Path) -> Iterator[Path]:
-    """Yield empty folders, each of which goes when the next one comes."""
-    number = 0
-    while True:
-        cache = folder / str(number)
-        cache.mkdir()
-        yield cache
-        shutil.rmtree(cache, ignore_errors=True)
-        number += 1
-
-
-def _is_killed(
-    environment: Mapping[str, str], device: str, number: signal.Signals, after: float
-) -> bool:
-    """Let a first use end by a signal; return False if it was done before."""
-    with _started(environment, device) as process:
-        time.sleep(after)
-        os.kill(process.pid, number)
-        output, _ = process.communicate(timeout=_MOST_SECONDS)
-    return output == ""
 
 
 def main() -> None:

@@ -13,7 +13,6 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -118,14 +117,3 @@ def install() -> None:
     vars(pyopencl)["get_platforms"] = listed
     if mock.most_work_items:
         vars(program)["Program"].work_group_limit = lambda *_: mock.most_work_items
-
-
-def first_use(environment: Mapping[str, str], cache: Path) -> dict[str, str]:
-    """Return an environment in which nothing is cached but what is in a folder."""
-    return {
-        **environment,
-        "CLMST_CACHE": str(cache / "clmst"),
-        "XDG_CACHE_HOME": str(cache),
-        "POCL_CACHE_DIR": str(cache / "pocl"),
-        "CUDA_CACHE_PATH": str(cache / "cuda"),
-    }

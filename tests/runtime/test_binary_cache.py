@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 
-from clmst.core.errors import CacheWarning
+from clmst.core import atomic_file
+from clmst.core.errors import CacheWarning, FileWriteError
 from clmst.runtime import binary_cache, program
 from clmst.runtime.device import Device
 from clmst.runtime.discovery import get_device
@@ -85,18 +86,29 @@ def test_a_device_is_given_no_damaged_binary(
     assert binary_cache.read(file.name) is not None
 
 
-def test_a_folder_that_takes_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Work goes on, and is told once what it misses, and why."""
+@pytest.mark.parametrize("reason", ["a file in its place", "no space"])
+def test_a_folder_that_takes_no_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reason: str
+) -> None:
+    """Work goes on, and is told once what it misses."""
+
+    def full(*arguments: Any, **named: Any) -> None:
+        raise FileWriteError("no space")
+
     (tmp_path / "file").touch()
-    monkeypatch.setenv("CLMST_CACHE", str(tmp_path / "file"))
+    place = tmp_path / ("empty" if reason == "no space" else "file")
+    monkeypatch.setenv("CLMST_CACHE", str(place))
     monkeypatch.setattr(binary_cache, "_warned", set())
-    words = "cannot be kept, so every process compiles them anew: .*file"
+    if reason == "no space":
+        monkeypatch.setattr(atomic_file, "write_bytes", full)
+    words = "cannot be kept, so every process compiles"
+    words += ".*no space" if reason == "no space" else ""
     with pytest.warns(CacheWarning, match=words):
         of_its_own(monkeypatch).program("device/fill.cl")
     with warnings.catch_warnings():
         warnings.simplefilter("error", CacheWarning)
         of_its_own(monkeypatch).program("device/fill.cl")
-    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+    assert not [path for path in place.rglob("*") if path.is_file()]
 
 
 def test_what_a_binary_depends_on(monkeypatch: pytest.MonkeyPatch) -> None:
