@@ -38,7 +38,7 @@ class DeviceCopy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceMove:
-    """What copies between two devices took."""
+    """The figures of copies between two devices."""
 
     source: str  # the devices' descriptions
     target: str

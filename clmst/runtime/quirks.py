@@ -56,8 +56,7 @@ pyopencl-argument-types (PyOpenCL): kernel arguments take twenty times as long t
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 MOST_FILLED = 1 << 30
 OUT_OF_MEMORY = (-4, -6, -61)  # for memory objects; of the host; an invalid buffer size
@@ -81,8 +80,7 @@ def fitting_work_items(cl_device: Any, registers: int) -> int:
 # --------------------------------------------------------------------- drivers without faults
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProvenDriver:
+class ProvenDriver(NamedTuple):
     """A driver that is known not to end processes by clmst's kernels, in the versions tried.
 
     All others are tested in a child process (``child.py``). Whether answers are right is no matter
@@ -96,33 +94,25 @@ class ProvenDriver:
     devices: tuple[str, ...] = ("",)  # what the device's name begins with; any device if empty
     build: str = ""  # what else the version says
 
-    def covers(self, platform: str, device: str, version: str) -> bool:
-        """Return whether a device of some driver is one of these."""
-        numbers = tuple(map(int, re.findall(r"\d+", version)))
-        return (
-            platform == self.platform
-            and device.startswith(self.devices)
-            and self.lowest <= numbers < self.below
-            and self.build in version
-        )
-
 
 # A driver comes in here after all suites have run on it, and `tests.prove` with 100,000 cases
 # or more (docs/reliability.md); only versions that were tried, and their updates.
 PROVEN = (
-    ProvenDriver(platform="Intel(R) OpenCL", lowest=(2026, 22), below=(2026, 23)),
+    ProvenDriver("Intel(R) OpenCL", lowest=(2026, 22), below=(2026, 23)),
     ProvenDriver(
-        platform="NVIDIA CUDA",
-        lowest=(580,),
-        below=(581,),
-        devices=("NVIDIA H100", "NVIDIA H200"),
+        "NVIDIA CUDA", lowest=(580,), below=(581,), devices=("NVIDIA H100", "NVIDIA H200")
     ),
-    ProvenDriver(
-        platform="Portable Computing Language", lowest=(3, 1), below=(3, 2), build="+debian"
-    ),
+    ProvenDriver("Portable Computing Language", lowest=(3, 1), below=(3, 2), build="+debian"),
 )
 
 
 def is_proven(platform: str, device: str, version: str) -> bool:
     """Return whether clmst's kernels may be tried in the user's process."""
-    return any(one.covers(platform, device, version) for one in PROVEN)
+    numbers = tuple(map(int, re.findall(r"\d+", version)))
+    return any(
+        platform == one.platform
+        and device.startswith(one.devices)
+        and one.lowest <= numbers < one.below
+        and one.build in version
+        for one in PROVEN
+    )

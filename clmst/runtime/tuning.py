@@ -34,7 +34,7 @@ class TuningWarning(UserWarning):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Identity:
-    """What a device is looked up by, as it reports it; the vendor is the platform's."""
+    """The names by which a device is found, as it reports them; the vendor's is the platform's."""
 
     device: str
     platform: str
