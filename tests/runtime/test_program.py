@@ -67,8 +67,8 @@ def test_work_items_that_are_alone_are_not_made_into_vectors(
 
 def binary_size(device: Device, one: Specialisation) -> int:
     """Return the bytes of a program that is built anew."""
-    built = program._compile(device.context, device.cl_device, one.text, one.options)
-    return len(program._binary_of(built, device.cl_device))
+    built = cl.Program(device.context, one.text).build(one.options, cache_dir=False)
+    return len(built.binaries[0])
 
 
 @pytest.mark.parametrize(
