@@ -57,7 +57,7 @@ class Tuning:
     """A policy, and where it comes from."""
 
     policy: Policy
-    source: Source  # the most specific table that has a field of it
+    source: Source  # the most specific table with an entry for the device
     title: str  # what that table's entry is for, in a few words
     measured: str = ""  # what it was measured on; empty if unknown
     note: str = ""  # why the user's own entry of that name, if any, is not used
