@@ -28,7 +28,7 @@ from tests.faults import interrupting
 from tests.faults.subjects import (
     SHAPES,
     SUBJECTS,
-    Subject,
+    Check,
     bytes_in_use,
     device_of,
     subject,
@@ -68,7 +68,8 @@ class Tally:
 class Target:
     """A call, and what is known of it."""
 
-    one: Subject
+    name: str
+    run: Check
     device: Device
     seconds: float
     steps: int
@@ -77,18 +78,17 @@ class Target:
     @classmethod
     def of(cls, name: str, device: Device) -> Target:
         """Calibrate a subject."""
-        made = THREADED.get(name)
-        one = subject(name, device) if made is None else Subject(name, made(device))
-        one.run()
+        run = THREADED[name](device) if name in THREADED else subject(name, device)
+        run()
         before = bytes_in_use(device)
         times, levels = list[float](), [before]
         for _ in range(_CALIBRATING):  # warm starts keep more in some rounds than in others
             began = time.perf_counter()
-            one.run()
+            run()
             times.append(time.perf_counter() - began)
             levels.append(bytes_in_use(device))
-        steps = interrupting.steps_of(one.run)
-        return cls(one, device, median(times), steps, max(levels))
+        steps = interrupting.steps_of(run)
+        return cls(name, run, device, median(times), steps, max(levels))
 
     def interrupt(self, way: str, rng: random.Random) -> str:
         """Interrupt the call; return what came of it, or "late".
@@ -98,21 +98,19 @@ class Target:
         AssertionError
             The next call was not right, or memory was not given back.
         """
-        run = self.one.run
+        run = self.run
         call = {
             "step": partial(interrupting.at_step, run, rng, self.steps),
             "twice": partial(interrupting.twice, run, rng, self.steps),
             "clock": partial(interrupting.by_clock, run, rng, 1.1 * self.seconds),
             "thread": partial(interrupting.in_thread, run, rng, self.seconds),
         }[way]
-        found, outcome = None, "failed"
+        outcome: str
         try:
-            found = call()
+            outcome = call()
         except Exception as error:
-            print(f"{self.one.name}, {way}: {error!r}", file=sys.stderr, flush=True)
+            print(f"{self.name}, {way}: {error!r}", file=sys.stderr, flush=True)
             outcome = "lost" if _is_made_of_an_interrupt(error) else "failed"
-        if found is not None:
-            outcome = "interrupted" if found.was_raised else "lost" if found.was_lost else "late"
         if way == "thread":
             run()
         else:
@@ -134,8 +132,8 @@ class Target:
                 used = bytes_in_use(self.device)
             if used <= most:
                 return
-            self.one.run()
-        raise AssertionError(f"{self.one.name} lost memory: {used} bytes are in use, not {most}")
+            self.run()
+        raise AssertionError(f"{self.name} lost memory: {used} bytes are in use, not {most}")
 
 
 def interrupt_here(
@@ -156,7 +154,7 @@ def interrupt_here(
             way = ways[turn % len(ways)]
             turn += 1
             _watch()
-            print(target.one.name, way, end=" ", flush=True)
+            print(target.name, way, end=" ", flush=True)
             outcome = target.interrupt(way, rng)
             done += outcome != "late"
             print(outcome, flush=True)

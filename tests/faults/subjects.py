@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, partial
 from typing import Any
 
@@ -25,14 +25,6 @@ from tests.variants import GPU_SHAPE
 
 Check = Callable[[], None]
 SOLVES = tuple(SETTINGS)
-
-
-@dataclass(frozen=True)
-class Subject:
-    """A call, again and again; it raises unless the result is right."""
-
-    name: str
-    run: Check
 
 
 def bytes_in_use(device: Device) -> int:
@@ -72,11 +64,11 @@ def same(found: Forest, expected: Forest) -> None:
     np.testing.assert_array_equal(found.weights, expected.weights)
 
 
-def subject(name: str, device: Device) -> Subject:
-    """Return a subject by its name."""
+def subject(name: str, device: Device) -> Check:
+    """Return a call by its name, to be made again and again; it raises unless it is right."""
     if name in SOLVES:
-        return Subject(name, lambda: same(solve(graph(), name, device), forest()))
-    return Subject(name, _OTHERS[name](device))
+        return lambda: same(solve(graph(), name, device), forest())
+    return _OTHERS[name](device)
 
 
 SHAPES = ("native", "gpu-shape")
