@@ -41,16 +41,6 @@ class Identity:
     vendor: str
     driver: str
 
-    @classmethod
-    def of(cls, cl_device: Any) -> Identity:
-        """Ask a ``pyopencl.Device``."""
-        return cls(
-            device=str(cl_device.name).strip(),
-            platform=str(cl_device.platform.name).strip(),
-            vendor=str(cl_device.platform.vendor).strip(),
-            driver=str(cl_device.driver_version).strip(),
-        )
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tuning:

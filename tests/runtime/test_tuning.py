@@ -137,8 +137,7 @@ def test_own_table_is_for_that_device_and_driver_only(
 def test_device_looks_when_it_is_first_asked(any_device: Device) -> None:
     """What is in the table then counts, and a device that was given a shape keeps it."""
     device = Device(any_device.cl_device)
-    identity = Identity.of(any_device.cl_device)
-    named = {name: getattr(identity, name) for name in ("device", "platform", "driver")}
+    named = {"device": device.name, "platform": device.platform, "driver": device.driver}
     save({**ENTRY, **named, "values": {"radix_bits": 3}})
     assert (device.tuning.source, device.policy.radix_bits) == ("user", 3)
     assert device.forcing_off("lanes").policy.radix_bits == 3
