@@ -66,10 +66,20 @@ static inline void reservation_lower_u32(volatile global uint *word, uint value)
 #if ATOMIC64
 typedef ulong reservation_word_t;
 #define lanes_min_word lanes_min_u64
+#define atomic_min_word atomic_min_u64
 #define RESERVATION_NONE ULONG_MAX
+#else
+typedef uint reservation_word_t;
+#define lanes_min_word lanes_min_u32
+#define atomic_min_word atomic_min_u32
+#define RESERVATION_NONE UINT_MAX
+#endif
 
-static inline ulong reservation_first_word(edge_t edge, const global weight_t *weights) {
-#if RESERVATION_HAS_KEYS
+static inline reservation_word_t reservation_first_word(edge_t edge,
+                                                        const global weight_t *weights) {
+#if !ATOMIC64
+  return edge.key;
+#elif RESERVATION_HAS_KEYS
   return weight_key(weights[edge.id]);
 #else
   return (ulong)edge.key << 32 | edge.id;
@@ -78,30 +88,15 @@ static inline ulong reservation_first_word(edge_t edge, const global weight_t *w
 
 // The first word of component c's reservation. As a guard it is read while others lower it, which is
 // benign as above.
-static inline ulong reservation_first(const volatile global uint *reservations, uint c) {
-  return ((const volatile global ulong *)reservations)[c];
+static inline reservation_word_t reservation_first(const volatile global uint *reservations,
+                                                   uint c) {
+  return ((const volatile global reservation_word_t *)reservations)[c];
 }
 
-static inline void reservation_min_first(volatile global uint *reservations, uint c, ulong word) {
-  atomic_min_u64((volatile global ulong *)reservations + c, word);
+static inline void reservation_min_first(volatile global uint *reservations, uint c,
+                                         reservation_word_t word) {
+  atomic_min_word((volatile global reservation_word_t *)reservations + c, word);
 }
-#else
-typedef uint reservation_word_t;
-#define lanes_min_word lanes_min_u32
-#define RESERVATION_NONE UINT_MAX
-
-static inline uint reservation_first_word(edge_t edge, const global weight_t *weights) {
-  return edge.key;
-}
-
-static inline uint reservation_first(const volatile global uint *reservations, uint c) {
-  return reservations[c];
-}
-
-static inline void reservation_min_first(volatile global uint *reservations, uint c, uint word) {
-  atomic_min_u32(reservations + c, word);
-}
-#endif
 
 // Lower the first word of component c's reservation to `word` if that is less.
 //

@@ -37,7 +37,7 @@ _LONGEST = 600  # characters of a reason: POSIX writes 512 bytes to a pipe at on
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceSpec:
-    """What a device is found by in another process, and how it is used."""
+    """The facts by which another process finds a device, and its settings."""
 
     identity: tuple[str, ...]  # names and versions of device and platform
     number: int  # its number among the devices of which all of that is the same

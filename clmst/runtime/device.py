@@ -129,7 +129,11 @@ class Device:
     def tuning(self) -> Tuning:
         """Its policy, and the table that it comes from."""
         if self._tuning is None:
-            return look_up(Identity.of(self.cl_device), self.capabilities)
+            identity = Identity(
+                device=self.name, platform=self.platform, driver=self.driver,
+                vendor=str(self.cl_device.platform.vendor).strip(),
+            )  # fmt: skip
+            return look_up(identity, self.capabilities)
         return Tuning(policy=self._tuning, source="given", title=self.name)
 
     @LazyProperty
@@ -280,15 +284,8 @@ class Device:
         if self.is_callers:
             return
         with self.lock:
-            made = (
-                Device.context,
-                Device.queue,
-                Device.profiling_queue,
-                Device._pool,
-                Device.staging,
-            )
-            for resource in made:
-                resource.forget(self)
+            for made in ("context", "queue", "profiling_queue", "_pool", "staging"):
+                getattr(Device, made).forget(self)
             self._programs.clear()
             self._advised.clear()
             self.times_renewed += 1

@@ -169,7 +169,7 @@ class DeviceGraph:
 
     @property
     def caches(self) -> list[dict[Hashable, Any]]:
-        """What is dropped when a solve fails."""
+        """The caches to empty when a solve fails."""
         return [self.plans, self.derived]
 
     @property

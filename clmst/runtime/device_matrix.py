@@ -160,7 +160,7 @@ class DeviceMatrix:
 
     @property
     def caches(self) -> list[dict[Any, Any]]:
-        """What is dropped when a solve fails."""
+        """The caches to empty when a solve fails."""
         return [self.plans]
 
     @property

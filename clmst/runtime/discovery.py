@@ -70,9 +70,7 @@ class Listing:
 
 def opencl_devices() -> list[Any]:
     """Return every ``pyopencl.Device`` of every platform, in the loader's order."""
-    try:
-        import pyopencl  # noqa: F401
-    except ImportError:
+    if not has_pyopencl():
         return []
     forking.opening()
     with _enumeration_lock:

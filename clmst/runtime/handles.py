@@ -26,7 +26,7 @@ KernelArgument: TypeAlias = (
 
 
 class Pool(Protocol):
-    """What is used of ``pyopencl.tools.MemoryPool``: by its stub, what it lends is no buffer."""
+    """The part of ``pyopencl.tools.MemoryPool`` in use; its stub says that it lends no buffers."""
 
     active_bytes: int
     managed_bytes: int

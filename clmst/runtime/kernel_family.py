@@ -39,7 +39,7 @@ Test: TypeAlias = "Callable[[Device, Any], Iterable[Answer] | str | None]"
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """What decides which kernels of a family run; None, 0 or empty for what does not."""
+    """The facts that decide which kernels of a family run; None, 0 or empty for all others."""
 
     bits: int = 32  # of a word of weight
     kind: WeightKind | None = "unsigned"  # how a key is made of it

@@ -2,7 +2,7 @@
 
 The class of policies is the table of what can be tuned: each field stands there once, with its
 meaning, its values on GPUs and CPUs, its legal values, and those that a search tries.
-``tuning_table.py`` has values measured on devices, with their figures; they win over those here.
+``tuning_table.py`` has values measured on devices, which win over those here.
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ _PAGE = 4096
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StagingShape:
-    """How pinned memory is divided; never changes a result.
+    """The division of pinned memory; never changes a result.
 
     With two blocks a thread fills one while the device fetches the other. The copy of a block of
     `block_bytes`, a multiple of a page, must take much longer than the 20 us that Python needs to
@@ -124,11 +124,8 @@ class Staging:
         import pyopencl as cl
 
         pageable = [one for one in transfers if not is_pinned(one.array)]
-        if self._pays(pageable):
-            with self.lock:
-                if self._open():
-                    self._share(lambda thread, pieces: self._fill(queue, thread, pieces), pageable)
-                    transfers = [one for one in transfers if is_pinned(one.array)]
+        if self._share(lambda thread, pieces: self._fill(queue, thread, pieces), pageable):
+            transfers = [one for one in transfers if is_pinned(one.array)]
         for one in transfers:
             cl.enqueue_copy(queue, one.buffer, one.array, dst_offset=one.offset, is_blocking=True)
 
@@ -141,13 +138,8 @@ class Staging:
         """Copy from the device into host arrays, and wait; `note` is given every event."""
         import pyopencl as cl
 
-        if self._pays(transfers):
-            with self.lock:
-                if self._open():
-                    self._share(
-                        lambda thread, pieces: self._empty(queue, thread, pieces, note), transfers
-                    )
-                    return
+        if self._share(lambda thread, pieces: self._empty(queue, thread, pieces, note), transfers):
+            return
         for one in transfers:
             note(
                 cl.enqueue_copy(
@@ -181,9 +173,6 @@ class Staging:
 
     # ------------------------------------------------------------------ opening
 
-    def _pays(self, transfers: Sequence[Transfer]) -> bool:
-        return self.pinned and sum(one.array.nbytes for one in transfers) >= STAGED_FROM
-
     def _open(self) -> bool:
         """Make memory and threads unless they exist; return whether they exist."""
         import pyopencl as cl
@@ -215,18 +204,24 @@ class Staging:
 
     def _share(
         self, work: Callable[[int, Iterator[_TransferPiece]], None], transfers: Sequence[Transfer]
-    ) -> None:
-        """Let all threads take pieces until none is left; wait for them.
+    ) -> bool:
+        """Let all threads take pieces until none is left, and wait for them, if that pays.
 
-        If anything fails, Ctrl-C included, no thread works and no copy runs any more when this
-        returns.
+        Returns whether it did. If anything fails, Ctrl-C included, no thread works and no copy runs
+        any more when this returns.
         """
-        assert self._workers is not None
-        try:
-            share(self._workers, list(self._cut(transfers)), work)
-        except BaseException:
-            self._settle()
-            raise
+        if not self.pinned or sum(one.array.nbytes for one in transfers) < STAGED_FROM:
+            return False
+        with self.lock:
+            if not self._open():
+                return False
+            assert self._workers is not None
+            try:
+                share(self._workers, list(self._cut(transfers)), work)
+            except BaseException:
+                self._settle()
+                raise
+        return True
 
     def _settle(self) -> None:
         """Wait for threads and what they enqueued."""

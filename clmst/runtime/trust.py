@@ -67,19 +67,19 @@ BUILD = KernelFamily(
 
 @dataclass(slots=True)
 class TrustRecord:
-    """What this process knows about a device."""
+    """The verdicts of this process on a device."""
 
     # Whether it is trusted without self-tests: for tests, which compare every answer themselves.
     given: bool
-    passed: set[tuple[str, Hashable]] = field(default_factory=set)
-    refused: dict[tuple[str, Hashable], str] = field(default_factory=dict)
+    # The reason of each refusal by family and case; None where the device passed.
+    reasons: dict[tuple[str, Hashable], str | None] = field(default_factory=dict)
     lost: set[tuple[str, Hashable]] = field(default_factory=set)
     is_testing: bool = False
     store: VerdictStore | None = None
 
 
 class Trust:
-    """What a device has proved.
+    """The self-tests of a device, and their verdicts.
 
     A device makes this object each time its trust is asked for, and keeps only the record. If it
     kept the object, both would be a reference cycle, and the device's context would live on.
@@ -126,18 +126,14 @@ class Trust:
     def renew(self) -> None:
         """Forget what this process knows: the device is used otherwise from now on."""
         self._record.store = None
-        self._record.passed.clear()
-        self._record.refused.clear()
+        self._record.reasons.clear()
 
     def require(self, family: KernelFamily, case: Hashable = ONLY) -> None:
         """Raise :class:`UnsupportedDeviceError` unless the device passed a family's self-test.
 
         If there is no verdict yet, the family is tested.
         """
-        if self.given or (family.name, case) in self._record.passed:
-            return
-        reason = self.refusal(family, case)
-        if reason is not None:
+        if (reason := self.refusal(family, case)) is not None:
             raise UnsupportedDeviceError(
                 f"{self._device.description} is not trusted with {family.name}: {reason}; "
                 "'clmst devices --test' tries again"
@@ -145,18 +141,18 @@ class Trust:
 
     def refusal(self, family: KernelFamily, case: Hashable = ONLY) -> str | None:
         """Return why the device is not trusted with a family, or None if it is."""
-        key = (family.name, case)
-        if self.given or key in self._record.passed:
+        key, reasons = (family.name, case), self._record.reasons
+        if self._record.given or reasons.get(key, _UNSUITED) is None:
             return None
         if not family.suits(self._device):
             return _UNSUITED
         with self._device.lock:  # other threads wait for the verdict
-            if self._record.is_testing or key in self._record.passed:
+            if self._record.is_testing:
                 return None  # a test of one family may use others
-            if key not in self._record.refused:
+            if key not in reasons:
                 verdict = self.store.find(family.name, str(case))
                 self._note(key, verdict or self._tested(family, case))
-            return self._record.refused.get(key)
+            return reasons[key]
 
     def require_build(self, program: Specialisation) -> None:
         """Raise :class:`KernelBuildError` if the build of a program ends processes.
@@ -178,11 +174,9 @@ class Trust:
             return Verdict(family=family.name, case=str(case), reason=_UNSUITED)
         with self._device.lock:
             self.store.forget(family.name, str(case))
-            key = (family.name, case)
-            self._record.passed.discard(key)
-            self._record.refused.pop(key, None)
+            self._record.reasons.pop((family.name, case), None)
             verdict = self._tested(family, case, apart=apart)
-            self._note(key, verdict)
+            self._note((family.name, case), verdict)
             return verdict
 
     def verdicts(self) -> list[Verdict]:
@@ -192,10 +186,8 @@ class Trust:
     # ------------------------------------------------------------------------ testing
 
     def _note(self, key: tuple[str, Hashable], verdict: Verdict) -> None:
-        if verdict.reason is None:
-            self._record.passed.add(key)
-        else:
-            self._record.refused[key] = verdict.reason
+        self._record.reasons[key] = verdict.reason
+        if verdict.reason is not None:
             logger.info(
                 "%s is not used for %s: %s", self._device.description, key[0], verdict.reason
             )

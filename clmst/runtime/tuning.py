@@ -34,22 +34,12 @@ class TuningWarning(UserWarning):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Identity:
-    """What a device is looked up by, as it reports it; the vendor is the platform's."""
+    """The names by which a device is found, as it reports them; the vendor's is the platform's."""
 
     device: str
     platform: str
     vendor: str
     driver: str
-
-    @classmethod
-    def of(cls, cl_device: Any) -> Identity:
-        """Ask a ``pyopencl.Device``."""
-        return cls(
-            device=str(cl_device.name).strip(),
-            platform=str(cl_device.platform.name).strip(),
-            vendor=str(cl_device.platform.vendor).strip(),
-            driver=str(cl_device.driver_version).strip(),
-        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +47,7 @@ class Tuning:
     """A policy, and where it comes from."""
 
     policy: Policy
-    source: Source  # the most specific table that has a field of it
+    source: Source  # the most specific table with an entry for the device
     title: str  # what that table's entry is for, in a few words
     measured: str = ""  # what it was measured on; empty if unknown
     note: str = ""  # why the user's own entry of that name, if any, is not used
@@ -80,12 +70,11 @@ def look_up(identity: Identity, capabilities: Capabilities) -> Tuning:
     found = shipped(identity, capabilities)
     path = tuning_file.user_path()
     try:
-        table = tuning_file.read(path)
+        entries, problems = tuning_file.read(path)
     except FileFormatError as error:
         _tell(f"{error}; the tuning table is ignored")
         return found
-    problems = list(table.problems)
-    for entry in table.entries:
+    for entry in entries:
         if (entry.device, entry.platform) != (identity.device, identity.platform):
             continue
         if entry.driver != identity.driver:

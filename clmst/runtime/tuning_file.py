@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,14 +24,6 @@ FORMAT = "clmst tuning 1"
 MEMBERS = ("device", "platform", "driver", "clmst", "measured", "values", "figures")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UserTable:
-    """The entries of a file, with legal values only, and what was left out, and why."""
-
-    entries: tuple[Entry, ...] = ()
-    problems: tuple[str, ...] = ()
-
-
 def user_path() -> Path:
     """Return where the user's own table is, or would be."""
     return cache_folder() / "tuning.json"
@@ -40,12 +32,15 @@ def user_path() -> Path:
 # --------------------------------------------------------------------------- reading
 
 
-def read(path: Path) -> UserTable:
-    """Read a table; a missing file is an empty one, and one that is no table raises."""
+def read(path: Path) -> tuple[list[Entry], list[str]]:
+    """Return the entries of a table, with legal values only, and what was left out, and why.
+
+    A missing file is an empty table, and one that is no table raises.
+    """
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
-        return UserTable()
+        return [], []
     except (OSError, UnicodeDecodeError) as error:
         raise FileFormatError(f"{path} cannot be read: {error}") from error
     try:
@@ -64,7 +59,7 @@ def read(path: Path) -> UserTable:
         entry = _entry(raw, f"entry {number}", problems)
         if entry is not None:
             entries.append(entry)
-    return UserTable(entries=tuple(entries), problems=tuple(problems))
+    return entries, problems
 
 
 def _entry(raw: Any, title: str, problems: list[str]) -> Entry | None:
@@ -136,8 +131,9 @@ def write(entry: Entry, path: Path) -> None:
     Other fields of an old entry of the same version of clmst stay, with what they were measured on.
     The file is replaced atomically, so no reader sees half of one.
     """
-    entries = list(read(path).entries)
-    for old in [one for one in entries if _place(one) == _place(entry)]:
+    entries, _ = read(path)
+    place = entry.device, entry.platform, entry.driver
+    for old in [one for one in entries if (one.device, one.platform, one.driver) == place]:
         entries.remove(old)
         if old.clmst != entry.clmst:  # its kernels were others
             continue
@@ -148,14 +144,7 @@ def write(entry: Entry, path: Path) -> None:
             values={**old.values, **entry.values},
             figures={**old.figures, **entry.figures},
         )
-    content = {"format": FORMAT, "entries": [_as_json(one) for one in (*entries, entry)]}
+    listed = [{name: getattr(one, name) for name in MEMBERS} for one in (*entries, entry)]
+    content = {"format": FORMAT, "entries": listed}
     atomic_file.make_folder(path.parent)
     atomic_file.write_text(path, json.dumps(content, indent=2, ensure_ascii=False) + "\n")
-
-
-def _place(entry: Entry) -> tuple[str | None, ...]:
-    return entry.device, entry.platform, entry.driver
-
-
-def _as_json(entry: Entry) -> dict[str, Any]:
-    return {name: getattr(entry, name) for name in MEMBERS}

@@ -1,7 +1,8 @@
-"""The shipped table: values measured on devices, with the figures.
+"""The shipped table: values measured on devices. docs/performance_log.md has what others took.
 
-An entry has only measured fields. The others come from less specific entries, and at last from the
-kind's values in ``policy.py``. `clmst tune --output` writes entries of the same form.
+An entry has the values that differ from those of less specific entries, and at last from those of
+the kind in ``policy.py``: none where these are the quickest. `clmst tune --output` writes entries
+of the same form.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ class Entry:
     clmst: str = "an unknown version"  # which wrote a user's own entry; others do not use it
     measured: str = ""  # device, date, and what the figures are
     values: Mapping[str, Number]  # fields of :class:`~clmst.runtime.policy.Policy`
-    # For a field, the time with another value (the key, as text) relative to that with its own.
+    # Of a user's own, by field: the time with another value, as text, relative to that with its.
     figures: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
     @property
@@ -33,16 +34,6 @@ class Entry:
         """The device that it is for, as a short text."""
         return self.device or f"{self.vendor}, {self.kind}"
 
-
-# What was measured on CPUs, where it is as quick as anything next to it with either runtime.
-_ON_CPUS: Mapping[str, Number] = {
-    "work_group_size": 1,
-    "groups_per_compute_unit": 16,
-    "edges_per_item": 256,
-    "rows_per_item": 256,
-    "stage_capacity": 256,
-    "compact_shares_per_compute_unit": 4,
-}
 
 SHIPPED: tuple[Entry, ...] = (
     # NVIDIA's other GPUs get them, too. An H100 solves small graphs four times as fast with them as
@@ -57,78 +48,19 @@ SHIPPED: tuple[Entry, ...] = (
             "varied; the same values again gave 0.998"
         ),
         values={
-            "work_group_size": 256,
-            # Many work-groups that the hardware schedules beat resident ones that stride.
-            "groups_per_compute_unit": 256,
-            "edges_per_item": 1,
-            "rows_per_item": 1,
-            "stage_capacity": 1024,
-            "hub_row": 128,  # 64 is quicker in the mean, but 1.2 on clique-like copapers
-            # Exclusive scan of 2**28 uint32: 0.819 ms. 8: 0.837, 16: 0.884, 64: 0.819; with 128
-            # bytes an item 0.812, with 32 0.827.
-            "shares_per_compute_unit": 32,
-            "bytes_per_item": 64,
-            # Compaction of 2**28 uint32 by flags, by a predicate, and of runs, in ms: 0.590, 0.704,
-            # 0.960. 32, 64: 0.574, 0.689, 1.077; 16, 32: 0.587, 0.713, 1.005; 64, 16: 0.619, 0.745,
-            # 1.017.
-            "compact_shares_per_compute_unit": 32,
-            "compact_bytes_per_item": 32,
-            # Scan of 2**28 uint32 and uint64 in one pass, in ms: 0.669, 1.29. 256, 128, 64: 0.685,
-            # 1.28; 512, 96, 64: 0.683, 1.28; 512, 64, 56: 0.766, 1.46; 512, 96, 80: 0.874, 1.70.
-            "chain_work_group_size": 512,
             "chain_bytes_per_item": 128,
             "chain_registers": 64,
-            # Sorts of 2**26 pairs of uint32, and of uint32, in one sweep a digit, in ms: 2.24 and
-            # 1.75. 512, 64: 2.33 and 1.66; 512, 48: 2.32 and 1.82; 384, 72 with 80 registers: 2.21
-            # and 1.73. In three launches a digit, with 512, 48, 8: 3.36 and 2.21; 512, 64, 4: 3.56;
-            # 384, 64, 6: 4.07; 256, 64, 6: 4.04.
-            "radix_bits": 8,
-            "split_work_group_size": 512,
             "split_bytes_per_item": 56,
-            "split_shares_per_compute_unit": 8,
-            # Of filter-boruvka, on the same graphs. Without resident work-groups small solves
-            # are bound by launches: internet takes 0.75 ms, not 0.18.
+            # Of filter-boruvka. Without resident work-groups small solves are bound by launches:
+            # internet takes 0.75 ms, not 0.18.
             "slots_per_item": 8,
             "worklist_edges_per_item": 4,
             "max_registers": 40,
             "resident_groups_per_compute_unit": 4,
-            "resident_work_group_size": 256,
-            "resident_slots_per_item": 4,
-            "finish_groups_per_compute_unit": 2,
-            "finish_work_group_size": 512,
-            "finish_edges_per_item": 2,
-            "resident_slots": 1 << 23,
-            # Device time of internet, road_ny, rmat16 with 2 and 4 work-groups a compute unit:
-            # 0.081, 0.118, 0.111 and 0.090, 0.132, 0.126 ms; of cit 0.185 and 0.188, of grid20
-            # 0.407 and 0.318, of amazon 0.329 and 0.272.
-            "half_resident_slots": 1 << 20,
-            # On the nine largest graphs, the only ones that have more than one launch: all rounds
-            # but the first in resident work-groups that wait for one another. The same with one
-            # separate round and 4 work-groups of 256 with 1 edge an item takes 1.074.
-            "separate_rounds": 0,
-        },
-        figures={
-            "work_group_size": {"128": 1.076, "512": 1.071},
-            "groups_per_compute_unit": {"8": 1.179, "64": 1.035, "1024": 1.016},
-            "edges_per_item": {"2": 1.036, "4": 1.076, "8": 1.120},
-            "stage_capacity": {"512": 1.033, "2048": 1.088},
-            "hub_row": {"64": 0.976, "256": 1.042},
-            # filter-boruvka: on the nine largest graphs; resident ones on the six smallest.
-            "slots_per_item": {"4": 1.030, "16": 1.113},
-            "worklist_edges_per_item": {"2": 1.017},
-            "max_registers": {"32": 1.073, "48": 1.013},
-            "resident_groups_per_compute_unit": {"2": 1.074},
-            "resident_work_group_size": {"512": 1.035},
-            "resident_slots_per_item": {"2": 1.130, "8": 1.007},
-            "resident_slots": {"67108864": 1.081},
-            # On the nine largest again.
-            "finish_work_group_size": {"1024": 1.026},
-            "finish_groups_per_compute_unit": {"3": 1.002, "4": 1.014},
-            "finish_edges_per_item": {"4": 1.001, "8": 1.028},
         },
     ),
-    # On two cores that others used as well: differences of 2 % mean nothing. The fields that matter
-    # to filter-boruvka and prim were searched later, without a gain (docs/performance_log.md).
+    # On two cores that others used as well: differences of 2 % mean nothing. No value next to those
+    # of CPUs is quicker, nor was one of filter-boruvka's and prim's, which were searched later.
     Entry(
         vendor="Intel(R) Corporation",
         kind="cpu",
@@ -138,28 +70,7 @@ SHIPPED: tuple[Entry, ...] = (
             "16 with factor 16, road of 2**18; medians of 7, of 21 for edges_per_item; geometric "
             "mean"
         ),
-        values=_ON_CPUS,
-        figures={
-            "work_group_size": {"32": 2.546},
-            "groups_per_compute_unit": {
-                "8": 1.033,
-                "32": 1.015,
-                "64": 0.999,
-                "128": 0.982,
-                "256": 1.021,
-            },
-            "edges_per_item": {"128": 1.031, "512": 0.984, "1024": 0.990},
-            "rows_per_item": {"128": 1.031, "512": 1.088},
-            "stage_capacity": {
-                "64": 1.005,
-                "128": 0.993,
-                "512": 0.993,
-                "1024": 0.999,
-                "2048": 0.984,
-                "4096": 1.015,
-            },
-            "compact_shares_per_compute_unit": {"1": 1.013, "2": 1.005, "8": 1.029},
-        },
+        values={},
     ),
     Entry(
         vendor="The pocl project",
@@ -169,34 +80,6 @@ SHIPPED: tuple[Entry, ...] = (
             "grid of 512 x 512, random of 2**17 with degree 16, rmat of scale 16 with factor 16, "
             "road of 2**18; medians of 7, geometric mean"
         ),
-        values=_ON_CPUS,
-        figures={
-            "work_group_size": {"32": 2.089},
-            "groups_per_compute_unit": {
-                "8": 1.023,
-                "32": 1.002,
-                "64": 1.012,
-                "128": 0.982,
-                "256": 0.998,
-                "512": 1.005,
-                "1024": 1.024,
-            },
-            "edges_per_item": {
-                "32": 1.047,
-                "64": 1.015,
-                "128": 1.001,
-                "512": 0.990,
-                "1024": 0.989,
-            },
-            "rows_per_item": {
-                "128": 1.062,
-                "512": 1.001,
-                "1024": 0.987,
-                "2048": 0.995,
-                "4096": 1.033,
-            },
-            "stage_capacity": {"128": 1.020, "512": 0.996, "1024": 0.983, "2048": 1.049},
-            "compact_shares_per_compute_unit": {"2": 1.037, "8": 0.991, "16": 1.087},
-        },
+        values={},
     ),
 )

@@ -36,7 +36,7 @@ class Step:
 
 @dataclass(slots=True, kw_only=True)
 class SearchOutcome:
-    """What a search has found so far."""
+    """The findings of a search so far."""
 
     start: Policy
     best: Policy
@@ -58,7 +58,7 @@ class SearchOutcome:
 
     @property
     def values(self) -> dict[str, Number]:
-        """What a table is to hold: the parameters that were searched, and all that changed."""
+        """The values for a table: of the parameters that were searched, and all that changed."""
         searched = {name: getattr(self.best, name) for name in self.parameters}
         return searched | changes(self.start, self.best)
 

@@ -17,9 +17,12 @@ import time
 from _thread import start_new_thread
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 _AGAIN = 2e-3  # seconds within which a second interrupt comes
+
+# What came of a call: "lost" if it went on regardless, "late" if it ended before.
+Outcome: TypeAlias = Literal["interrupted", "lost", "late"]
 
 
 @dataclass
@@ -57,41 +60,33 @@ def steps_of(call: Callable[[], None]) -> int:
     return steps.count
 
 
-@dataclass(frozen=True)
-class Interrupted:
-    """What came of a call: whether it was interrupted, and whether it went on regardless."""
-
-    was_raised: bool
-    was_lost: bool = False
-
-
-def by_clock(call: Callable[[], None], rng: random.Random, seconds: float) -> Interrupted:
+def by_clock(call: Callable[[], None], rng: random.Random, seconds: float) -> Outcome:
     """Interrupt a call that usually takes so many seconds, as Ctrl-C does, at any moment."""
     return _broken_off(call, lambda: _alarm(rng.random() * seconds))
 
 
-def at_step(call: Callable[[], None], rng: random.Random, count: int) -> Interrupted:
+def at_step(call: Callable[[], None], rng: random.Random, count: int) -> Outcome:
     """Interrupt a call of so many steps at one of them."""
     return _profiled(call, Steps(at=rng.randint(1, count)))
 
 
-def twice(call: Callable[[], None], rng: random.Random, count: int) -> Interrupted:
+def twice(call: Callable[[], None], rng: random.Random, count: int) -> Outcome:
     """Interrupt it at one of its steps, and soon again, while it cleans up."""
     after = rng.random() * _AGAIN
     return _profiled(call, Steps(at=rng.randint(1, count), first=lambda: _alarm(after)))
 
 
-def in_thread(call: Callable[[], None], rng: random.Random, seconds: float) -> Interrupted:
+def in_thread(call: Callable[[], None], rng: random.Random, seconds: float) -> Outcome:
     """Interrupt a call in another thread than the main one, as Dask and Ray cancel tasks."""
-    after, found = rng.random() * seconds, list[Interrupted]()
+    after, found = rng.random() * seconds, list[Outcome]()
     errors = list[BaseException]()
 
     def work() -> None:
         try:
             call()
-            found.append(Interrupted(was_raised=False))
+            found.append("late")
         except KeyboardInterrupt:
-            found.append(Interrupted(was_raised=True))
+            found.append("interrupted")
         except BaseException as error:
             errors.append(error)
 
@@ -112,7 +107,7 @@ def in_thread(call: Callable[[], None], rng: random.Random, seconds: float) -> I
         pass
     if errors:
         raise errors[0]
-    return (found or [Interrupted(was_raised=False)])[0]
+    return found[0] if found else "late"
 
 
 def _raise_in(thread: int) -> None:
@@ -143,18 +138,16 @@ def _alarm(after: float) -> None:
     signal.setitimer(signal.ITIMER_REAL, max(after, 1e-6))
 
 
-def _profiled(call: Callable[[], None], steps: Steps) -> Interrupted:
+def _profiled(call: Callable[[], None], steps: Steps) -> Outcome:
     gc.disable()
     try:
         found = _broken_off(call, lambda: sys.setprofile(steps))
     finally:
         gc.enable()
-    return Interrupted(
-        was_raised=found.was_raised, was_lost=steps.has_raised and not found.was_raised
-    )
+    return "lost" if steps.has_raised and found == "late" else found
 
 
-def _broken_off(call: Callable[[], None], arm: Callable[[], object]) -> Interrupted:
+def _broken_off(call: Callable[[], None], arm: Callable[[], object]) -> Outcome:
     try:
         try:
             arm()
@@ -164,5 +157,5 @@ def _broken_off(call: Callable[[], None], arm: Callable[[], object]) -> Interrup
             signal.setitimer(signal.ITIMER_REAL, 0)
             signal.signal(signal.SIGALRM, signal.SIG_IGN)  # another thread may be taking it
     except KeyboardInterrupt:
-        return Interrupted(was_raised=True)
-    return Interrupted(was_raised=False)
+        return "interrupted"
+    return "late"

@@ -18,7 +18,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from statistics import median
@@ -28,7 +28,7 @@ from tests.faults import interrupting
 from tests.faults.subjects import (
     SHAPES,
     SUBJECTS,
-    Subject,
+    Check,
     bytes_in_use,
     device_of,
     subject,
@@ -42,22 +42,23 @@ _CALIBRATING = 6  # runs
 _SETTLING = 3  # runs after which memory must have been given back
 _LIMIT = 60.0  # seconds that a call and the next may take; more means that they hang
 _MOST_BAD = 10  # processes of a subject that end badly
-_OUTCOMES = ("interrupted", "lost", "failed", "wrong", "hung", "crashed")
 
 
 @dataclass
 class Tally:
-    """What came of the interrupts of one subject."""
+    """What came of interrupts: the numbers by call, way and outcome, and what processes said."""
 
-    name: str
-    outcomes: Counter[str] = field(default_factory=Counter)
-    ways: Counter[str] = field(default_factory=Counter)
+    counts: Counter[tuple[str, str, str]] = field(default_factory=Counter)
     reports: list[str] = field(default_factory=list)
+
+    def of(self, *outcomes: str) -> int:
+        """Return the number of interrupts with one of some outcomes."""
+        return sum(n for (_, _, outcome), n in self.counts.items() if outcome in outcomes)
 
     @property
     def is_good(self) -> bool:
         """Whether nothing went wrong; an interrupt may be lost in code of other libraries."""
-        return not any(self.outcomes[name] for name in ("failed", "wrong", "hung", "crashed"))
+        return not self.of("failed", "wrong", "hung", "crashed")
 
 
 # ------------------------------------------------------------------ in a process of its own
@@ -67,7 +68,8 @@ class Tally:
 class Target:
     """A call, and what is known of it."""
 
-    one: Subject
+    name: str
+    run: Check
     device: Device
     seconds: float
     steps: int
@@ -76,48 +78,45 @@ class Target:
     @classmethod
     def of(cls, name: str, device: Device) -> Target:
         """Calibrate a subject."""
-        made = THREADED.get(name)
-        one = subject(name, device) if made is None else Subject(name, made(device))
-        one.run()
+        run = THREADED[name](device) if name in THREADED else subject(name, device)
+        run()
         before = bytes_in_use(device)
         times, levels = list[float](), [before]
         for _ in range(_CALIBRATING):  # warm starts keep more in some rounds than in others
             began = time.perf_counter()
-            one.run()
+            run()
             times.append(time.perf_counter() - began)
             levels.append(bytes_in_use(device))
-        steps = interrupting.steps_of(one.run)
-        return cls(one, device, median(times), steps, max(levels))
+        steps = interrupting.steps_of(run)
+        return cls(name, run, device, median(times), steps, max(levels))
 
-    def interrupt(self, way: str, rng: random.Random) -> str | None:
-        """Interrupt the call; return what came of it, or None if it was too late.
+    def interrupt(self, way: str, rng: random.Random) -> str:
+        """Interrupt the call; return what came of it, or "late".
 
         Raises
         ------
         AssertionError
             The next call was not right, or memory was not given back.
         """
-        run = self.one.run
+        run = self.run
         call = {
             "step": partial(interrupting.at_step, run, rng, self.steps),
             "twice": partial(interrupting.twice, run, rng, self.steps),
             "clock": partial(interrupting.by_clock, run, rng, 1.1 * self.seconds),
             "thread": partial(interrupting.in_thread, run, rng, self.seconds),
         }[way]
-        found, outcome = None, "failed"
+        outcome: str
         try:
-            found = call()
+            outcome = call()
         except Exception as error:
-            print(f"{self.one.name}, {way}: {error!r}", file=sys.stderr, flush=True)
+            print(f"{self.name}, {way}: {error!r}", file=sys.stderr, flush=True)
             outcome = "lost" if _is_made_of_an_interrupt(error) else "failed"
-        if found is not None:
-            outcome = "interrupted" if found.was_raised else "lost" if found.was_lost else "late"
         if way == "thread":
             run()
         else:
             interrupting.in_another_thread(run)
         self._check_memory()
-        return None if outcome == "late" else outcome
+        return outcome
 
     def _check_memory(self) -> None:
         """Raise if more memory is in use than before, and stays so.
@@ -133,8 +132,8 @@ class Target:
                 used = bytes_in_use(self.device)
             if used <= most:
                 return
-            self.one.run()
-        raise AssertionError(f"{self.one.name} lost memory: {used} bytes are in use, not {most}")
+            self.run()
+        raise AssertionError(f"{self.name} lost memory: {used} bytes are in use, not {most}")
 
 
 def interrupt_here(
@@ -155,11 +154,10 @@ def interrupt_here(
             way = ways[turn % len(ways)]
             turn += 1
             _watch()
-            print(f"begin {target.one.name} {way}", flush=True)
+            print(target.name, way, end=" ", flush=True)
             outcome = target.interrupt(way, rng)
-            if outcome is not None:
-                done += 1
-                print(f"end {outcome}", flush=True)
+            done += outcome != "late"
+            print(outcome, flush=True)
     _watch()  # the process must end, too
 
 
@@ -178,60 +176,45 @@ def _watch() -> None:
 
 
 def interrupt_many(
-    groups: Sequence[Sequence[str]], count: int, *, device: str | None = None,
-    shape: str = "native", seed: int = 0, ways: str = ",".join(WAYS),
-) -> Iterator[Tally]:  # fmt: skip
-    """Interrupt calls of each group in a process of its own, `count` in all; yield what came."""
-    for number, names in enumerate(groups):
-        left = count // len(groups) + (number < count % len(groups))
-        tallies = {name: Tally(name) for name in names}
-        n_bad = 0
-        while left > 0 and n_bad < _MOST_BAD:
-            command = [sys.executable, "-m", "tests.faults.interrupts", "--inside", *names]
-            command += ["--count", str(left), "--seed", str(1000 * seed + n_bad), "--shape", shape]
-            command += ["--ways", ways]
-            command += [] if device is None else ["--device", device]
-            done, is_good = _run(command, tallies, names[0])
-            left, n_bad = left - done, n_bad + (not is_good)
-        yield from tallies.values()
+    names: Sequence[str], count: int, *options: str, seed: int = 0, tally: Tally | None = None
+) -> Tally:
+    """Interrupt calls in turn, `count` in all, in a process, or in another one if that ends."""
+    tally, n_bad, left = tally or Tally(), 0, count
+    while left > 0 and n_bad < _MOST_BAD:
+        before = tally.counts.total()
+        command = [sys.executable, "-m", "tests.faults.interrupts", "--inside", *names, *options]
+        command += ["--count", str(left), "--seed", str(1000 * seed + n_bad)]
+        n_bad += not _has_ended_well(command, min(_LIMIT * (left + 2), 3600), tally)
+        left -= tally.counts.total() - before
+    return tally
 
 
-def _run(command: list[str], tallies: dict[str, Tally], first: str) -> tuple[int, bool]:
-    """Run a process; return how many calls it has interrupted, and whether it ended well."""
-    most = _LIMIT * (int(command[command.index("--count") + 1]) + 2)
+def _has_ended_well(command: list[str], limit: float, tally: Tally) -> bool:
+    """Run a process, and count what came of the calls that it interrupted."""
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
         try:
-            out, err = process.communicate(timeout=min(most, 3600))
+            out, err = process.communicate(timeout=limit)
         except subprocess.TimeoutExpired:
             process.kill()
             out, err = process.communicate()
             err += "Timeout (it did not end)"
-    done, tally, way, is_inside = 0, tallies[first], "", False
+    last = ["the first call", "", ""]
     for line in out.splitlines():
-        word, *values = line.split()
-        if word == "begin":
-            tally, way, is_inside = tallies[values[0]], values[1], True
-        elif word == "end":
-            tally.outcomes[values[0]] += 1
-            tally.ways[way] += 1
-            done, is_inside = done + 1, False
+        last = [*line.split(), "", ""][:3]
+        if last[2] not in ("", "late"):
+            tally.counts[last[0], last[1], last[2]] += 1
     if err:
-        tally.reports.append(f"{tally.name}, {way}, {is_inside=}:\n{err}")
+        tally.reports.append(f"{' '.join(last)}:\n{err}")
     if process.returncode:
-        is_hung, is_killed = "Timeout (" in err, process.returncode < 0
-        tally.outcomes["hung" if is_hung else "crashed" if is_killed else "wrong"] += 1
-        tally.ways[way] += 1
-    return done + bool(process.returncode), not process.returncode
-
-
-def _line(cells: Sequence[object]) -> str:
-    return f"| {' | '.join(map(str, cells))} |"
+        how = "hung" if "Timeout (" in err else "crashed" if process.returncode < 0 else "wrong"
+        tally.counts[last[0], last[1], how] += 1
+    return not process.returncode
 
 
 def main() -> int:
-    """Interrupt ten thousand calls, and print what came of it."""
+    """Interrupt ten thousand calls, and print what came of them."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(NAMES))
     parser.add_argument("--count", type=int, default=10_000)
@@ -246,26 +229,14 @@ def main() -> int:
         device = device_of(asked.shape, asked.device)
         interrupt_here(names, device, asked.count, asked.seed, asked.ways.split(","))
         return 0
-    total, is_good = Tally("all"), True
-    print(_line(["subject", *_OUTCOMES, *WAYS]), flush=True)
-    print(_line(["---"] * (1 + len(_OUTCOMES) + len(WAYS))), flush=True)
-    for tally in interrupt_many(
-        [[name] for name in names], asked.count,
-        device=asked.device, shape=asked.shape, seed=asked.seed, ways=asked.ways,
-    ):  # fmt: skip
-        for report in tally.reports:
-            print(report, file=sys.stderr, flush=True)
-        total.outcomes.update(tally.outcomes)
-        total.ways.update(tally.ways)
-        is_good = is_good and tally.is_good
-        _print(tally)
-    _print(total)
-    return 0 if is_good else 1
-
-
-def _print(tally: Tally) -> None:
-    counts = [tally.outcomes[name] for name in _OUTCOMES] + [tally.ways[way] for way in WAYS]
-    print(_line([tally.name, *counts]), flush=True)
+    options = ["--shape", asked.shape, "--ways", asked.ways]
+    options += [] if asked.device is None else ["--device", asked.device]
+    tally = Tally()
+    for number, name in enumerate(names):
+        count = asked.count // len(names) + (number < asked.count % len(names))
+        interrupt_many([name], count, *options, seed=asked.seed, tally=tally)
+    print(*tally.counts.items(), *tally.reports, sep="\n")
+    return 0 if tally.is_good else 1
 
 
 if __name__ == "__main__":

@@ -2,8 +2,8 @@
 
 It is OpenCL's own but for what a test asks for. The build of programs whose name has certain words
 ends the process, never comes back, or fails; listing the devices does so; devices are of another
-kind than they are, take smaller work-groups, or compute a built-in function wrongly. All of that in
-the user's process as in a child of it.
+kind than they are, or take smaller work-groups. All of that in the user's process as in a child of
+it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -22,7 +21,7 @@ from typing import Any
 import pyopencl
 
 from clmst.core.errors import KernelBuildError
-from clmst.runtime import child, device, embedded, listing, program, source, trust
+from clmst.runtime import child, device, embedded, listing, program, trust
 from clmst.runtime.capabilities import Capabilities, detect
 from clmst.runtime.specialisation import Specialisation
 
@@ -32,47 +31,22 @@ LAST_WORDS = "LLVM ERROR: cannot select"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MockDriver:
-    """What a driver does.
+    """What a driver does."""
 
-    Attributes
-    ----------
-    log : str
-        A file to which each process that it ends adds its number and its parent's.
-    builds : str
-        The words of the programs, as "filter_boruvka WEIGHT_BITS=64"; none: it ends nothing.
-    platform : str
-        A word of the platforms that do this.
-    how : str
-        The name of a signal, which ends the process; or "exit", "hang", or "error": the build
-        fails.
-    words : str
-        What the driver says then.
-    lists : str
-        A word in the .icd file of the driver that does so when devices are listed; or "any": it
-        needs none.
-    capabilities : dict of str to object
-        What devices say of themselves beside what they do.
-    most_work_items : int
-        That a work-group of any kernel may have; 0: what the device says.
-    replaced : dict of str to str
-        What becomes of texts in kernels.
-    is_proven : bool
-        Whether drivers count as proven.
-    limit, limit_of_listing : float
-        Seconds after which a child is late.
-    """
-
-    log: str
-    builds: str = ""
-    platform: str = ""
-    how: str = "SIGSEGV"
-    words: str = LAST_WORDS
+    log: str  # a file to which each process that it ends adds its number and its parent's
+    builds: str = (
+        ""  # words of the programs, as "filter_boruvka WEIGHT_BITS=64"; none: ends nothing
+    )
+    platform: str = ""  # a word of the platforms that do this
+    how: str = "SIGSEGV"  # a signal, which ends the process; or "exit", "hang"; "error": no build
+    words: str = LAST_WORDS  # what the driver says then
+    # A word in the .icd file of the driver that does so when devices are listed; "any" needs none.
     lists: str = ""
+    # What devices say of themselves beside what they do.
     capabilities: dict[str, Any] = field(default_factory=dict)
-    most_work_items: int = 0
-    replaced: dict[str, str] = field(default_factory=dict)
-    is_proven: bool = False
-    limit: float = child.LIMIT_SECONDS
+    most_work_items: int = 0  # that a work-group of any kernel may have; 0: what the device says
+    is_proven: bool = False  # whether drivers count as proven
+    limit: float = child.LIMIT_SECONDS  # after which a child is late
     limit_of_listing: float = listing.LIMIT_SECONDS
 
     def environment(self, folder: Path) -> dict[str, str]:
@@ -119,8 +93,7 @@ def install() -> None:
     child.LIMIT_SECONDS = mock.limit
     vars(trust)["is_proven"] = lambda *_: mock.is_proven
     listing.LIMIT_SECONDS = mock.limit_of_listing
-    build, compose = program.build, source.compose
-    get_platforms = pyopencl.get_platforms
+    build, get_platforms = program.build, pyopencl.get_platforms
 
     def mocked(context: Any, cl_device: Any, key: Specialisation, **named: Any) -> Any:
         if mock.does_so(cl_device.platform.name, f"{key.source} {key.label}"):
@@ -132,12 +105,6 @@ def install() -> None:
     def detected(cl_device: Any) -> Capabilities:
         return replace(detect(cl_device), **mock.capabilities)
 
-    def composed(name: str) -> str:
-        text = compose(name)
-        for old, new in mock.replaced.items():
-            text = text.replace(old, new)
-        return text
-
     @cache  # the loader asks drivers once
     def listed() -> Any:
         icds = (icd.read_text() for icd in embedded.installed_icds())
@@ -147,18 +114,6 @@ def install() -> None:
 
     vars(program)["build"] = mocked
     vars(device)["detect"] = detected
-    vars(source)["compose"] = composed
     vars(pyopencl)["get_platforms"] = listed
     if mock.most_work_items:
         vars(program)["Program"].work_group_limit = lambda *_: mock.most_work_items
-
-
-def first_use(environment: Mapping[str, str], cache: Path) -> dict[str, str]:
-    """Return an environment in which nothing is cached but what is in a folder."""
-    return {
-        **environment,
-        "CLMST_CACHE": str(cache / "clmst"),
-        "XDG_CACHE_HOME": str(cache),
-        "POCL_CACHE_DIR": str(cache / "pocl"),
-        "CUDA_CACHE_PATH": str(cache / "cuda"),
-    }

@@ -5,8 +5,8 @@ from __future__ import annotations
 import gc
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
-from functools import cache
+from dataclasses import replace
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -25,19 +25,6 @@ from tests.variants import GPU_SHAPE
 
 Check = Callable[[], None]
 SOLVES = tuple(SETTINGS)
-OTHERS = (
-    "resident", "points", "canonical-csr", "core-numbers", "solver", "update", "many", "sort",
-    "streams",
-)  # fmt: skip
-SUBJECTS = (*SOLVES, *OTHERS)
-
-
-@dataclass(frozen=True)
-class Subject:
-    """A call, again and again; it raises unless the result is right."""
-
-    name: str
-    run: Check
 
 
 def bytes_in_use(device: Device) -> int:
@@ -50,15 +37,13 @@ def bytes_in_use(device: Device) -> int:
 @cache
 def graph() -> Graph:
     """Return a graph with ties, parallel edges and several components."""
-    rng = np.random.default_rng(3)
-    u, v = rng.integers(0, 400, (2, 1500))
-    return Graph.from_edges(u, v, rng.integers(0, 50, 1500).astype("f4"), n_vertices=420)
+    return reweighted(weights(3))
 
 
 @cache
-def forest(seed: int | None = None) -> Forest:
-    """Return its forest, under other weights if a seed is given."""
-    return clmst.kruskal(graph() if seed is None else reweighted(weights(seed)))
+def forest(seed: int = 3) -> Forest:
+    """Return its forest, under other weights if another seed is given."""
+    return clmst.kruskal(reweighted(weights(seed)))
 
 
 def weights(seed: int) -> Any:
@@ -68,8 +53,7 @@ def weights(seed: int) -> Any:
 
 def reweighted(values: Any) -> Graph:
     """Return the graph of the same edges with these weights."""
-    rng = np.random.default_rng(3)
-    u, v = rng.integers(0, 400, (2, 1500))
+    u, v = np.random.default_rng(3).integers(0, 400, (2, 1500))
     return Graph.from_edges(u, v, values, n_vertices=420)
 
 
@@ -80,11 +64,11 @@ def same(found: Forest, expected: Forest) -> None:
     np.testing.assert_array_equal(found.weights, expected.weights)
 
 
-def subject(name: str, device: Device) -> Subject:
-    """Return a subject by its name."""
+def subject(name: str, device: Device) -> Check:
+    """Return a call by its name, to be made again and again; it raises unless it is right."""
     if name in SOLVES:
-        return Subject(name, lambda: same(solve(graph(), name, device), forest()))
-    return Subject(name, _OTHERS[name](device))
+        return lambda: same(solve(graph(), name, device), forest())
+    return _OTHERS[name](device)
 
 
 SHAPES = ("native", "gpu-shape")
@@ -138,11 +122,8 @@ def _canonical_csr(device: Device) -> Check:
 
 def _core_numbers(device: Device) -> Check:
     expected = clmst.core_numbers(graph(), device=device)
-
-    def run() -> None:
-        np.testing.assert_array_equal(clmst.core_numbers(graph(), device=device), expected)
-
-    return run
+    found = partial(clmst.core_numbers, graph(), device=device)
+    return lambda: np.testing.assert_array_equal(found(), expected)
 
 
 def _solver(device: Device) -> Check:
@@ -230,3 +211,4 @@ _OTHERS: dict[str, Callable[[Device], Check]] = {
     "sort": _sort,
     "streams": _streams,
 }
+SUBJECTS = (*SOLVES, *_OTHERS)

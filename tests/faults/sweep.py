@@ -11,7 +11,7 @@ from __future__ import annotations
 import argparse
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 import pyopencl as cl
 import pytest
@@ -25,7 +25,7 @@ from clmst.core.errors import (
 )
 from clmst.runtime.device import Device
 from tests.faults.injection import KINDS, Injector, inject
-from tests.faults.subjects import SHAPES, SUBJECTS, Subject, bytes_in_use, device_of, subject
+from tests.faults.subjects import SHAPES, SUBJECTS, Check, bytes_in_use, device_of, subject
 
 EXPECTED: dict[str, type[ClmstError]] = {
     "allocate": OutOfDeviceMemoryError,
@@ -33,16 +33,16 @@ EXPECTED: dict[str, type[ClmstError]] = {
 }
 
 
-def calls_of(subject: Subject, kind: str, device: Device) -> int:
+def calls_of(run: Check, kind: str, device: Device) -> int:
     """Return how many calls of a kind a right run takes."""
     with pytest.MonkeyPatch.context() as patch:
         injector = inject(patch, kind, device)
-        subject.run()
+        run()
     return injector.count
 
 
 def break_off(
-    subject: Subject,
+    run: Check,
     kind: str,
     device: Device,
     numbers: Iterable[int],
@@ -58,15 +58,15 @@ def break_off(
         Something else was raised than should have been, memory was not given back, or the next run
         was not right.
     """
-    subject.run()
+    run()
     usual, broken = bytes_in_use(device), 0
     for number in numbers:
         with pytest.MonkeyPatch.context() as patch:
             injector = inject(patch, kind, device)
             injector.arm(number, after=after, error=error)
-            broken += _expect(subject.run, injector, EXPECTED.get(kind, DeviceError))
+            broken += _expect(run, injector, EXPECTED.get(kind, DeviceError))
         assert bytes_in_use(device) <= usual, f"memory is lost after {kind} {number}"
-        subject.run()
+        run()
         assert bytes_in_use(device) == usual, f"memory is lost by the run after {kind} {number}"
     return broken
 
@@ -78,7 +78,7 @@ def _check_reported(error: ClmstError, injector: Injector) -> None:
     assert "\n" not in str(error) or isinstance(error, KernelBuildError)
 
 
-def _expect(run: Callable[[], None], injector: Injector, expected: type[ClmstError]) -> bool:
+def _expect(run: Check, injector: Injector, expected: type[ClmstError]) -> bool:
     """Run what is to fail; return whether it did, as it must unless the fault did not happen."""
     said: list[warnings.WarningMessage] = []
     try:
@@ -111,12 +111,12 @@ def main() -> None:
     error: type[BaseException] = KeyboardInterrupt if asked.interrupt else cl.Error
     counts: Counter[str] = Counter()
     for name in asked.names or SUBJECTS:
-        one = subject(name, device)
-        one.run()
+        run = subject(name, device)
+        run()
         for kind in KINDS if not asked.interrupt else ("kernel", "fill", "copy", "wait"):
-            calls = range(calls_of(one, kind, device))
+            calls = range(calls_of(run, kind, device))
             for after in (False, True) if asked.interrupt else (False,):
-                counts[kind] += break_off(one, kind, device, calls, after=after, error=error)
+                counts[kind] += break_off(run, kind, device, calls, after=after, error=error)
         print(f"{name}: {dict(counts)} so far", flush=True)
     reported = "Ctrl-C" if asked.interrupt else "faults"
     print(f"{device.description}, {asked.shape}: {counts.total()} {reported} survived")

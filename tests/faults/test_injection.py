@@ -12,7 +12,7 @@ import pytest
 
 from tests.faults import sweep
 from tests.faults.injection import KINDS
-from tests.faults.subjects import SOLVES, SUBJECTS, Subject, device_of, subject
+from tests.faults.subjects import SOLVES, SUBJECTS, Check, device_of, subject
 
 # Those that between them take every way to the driver, in both shapes of kernels.
 TRIED = [
@@ -25,19 +25,19 @@ tried = pytest.mark.parametrize(("shape", "name"), TRIED)
 
 
 @cache
-def subject_of(name: str, shape: str) -> Subject:
+def subject_of(name: str, shape: str) -> Check:
     return subject(name, device_of(shape))
 
 
 @tried
 def test_calls_that_fail(shape: str, name: str) -> None:
-    one, device = subject_of(name, shape), device_of(shape)
-    one.run()
+    run, device = subject_of(name, shape), device_of(shape)
+    run()
     failed = dict.fromkeys(KINDS, 0)
     for kind in KINDS:
-        if kind != "build" and (count := sweep.calls_of(one, kind, device)):
+        if kind != "build" and (count := sweep.calls_of(run, kind, device)):
             chosen = {k * (count - 1) // (CALLS - 1) for k in range(CALLS)}
-            failed[kind] = sweep.break_off(one, kind, device, sorted(chosen), after=False)
+            failed[kind] = sweep.break_off(run, kind, device, sorted(chosen), after=False)
             assert failed[kind] >= min(2, count)
     assert failed["kernel"]
     assert failed["copy"]
@@ -47,14 +47,14 @@ def test_calls_that_fail(shape: str, name: str) -> None:
 @tried
 def test_an_interrupt(shape: str, name: str) -> None:
     """Ctrl-C before and after a kernel is enqueued; it stays what it is."""
-    one, device = subject_of(name, shape), device_of(shape)
-    one.run()
-    count = sweep.calls_of(one, "kernel", device)
+    run, device = subject_of(name, shape), device_of(shape)
+    run()
+    count = sweep.calls_of(run, "kernel", device)
     chosen = {k * (count - 1) // (CALLS - 1) for k in range(CALLS)}
     for after in (False, True):
-        sweep.break_off(one, "kernel", device, sorted(chosen), after=after, error=KeyboardInterrupt)
+        sweep.break_off(run, "kernel", device, sorted(chosen), after=after, error=KeyboardInterrupt)
 
 
 def test_a_build_that_fails() -> None:
-    one, device = subject_of("filter-boruvka-cpu", "native"), device_of("native")
-    assert sweep.break_off(one, "build", device, [0, 1], after=False) == 2
+    run, device = subject_of("filter-boruvka-cpu", "native"), device_of("native")
+    assert sweep.break_off(run, "build", device, [0, 1], after=False) == 2

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.faults.mock_driver import MockDriver, first_use
+from tests.faults.mock_driver import MockDriver
 
 # No guard by `if __name__ == "__main__"`, as in many a script: a child must not run it again.
 SOLVE = """
@@ -53,8 +53,11 @@ class Users:
         return MockDriver(log=str(self.folder / "deaths"), **how)
 
     def start(self, mock: MockDriver, program: str) -> subprocess.Popen[str]:
-        environment = first_use(mock.environment(self.folder), self.folder / "cache")
-        pipe = subprocess.PIPE
+        """Start a process in which nothing is cached but what is in the folder."""
+        cache, pipe = str(self.folder / "cache"), subprocess.PIPE
+        folders = {"CLMST_CACHE": "clmst", "POCL_CACHE_DIR": "pocl", "CUDA_CACHE_PATH": "cuda"}
+        environment = mock.environment(self.folder) | {"XDG_CACHE_HOME": cache}
+        environment |= {name: f"{cache}/{folder}" for name, folder in folders.items()}
         return subprocess.Popen(
             [sys.executable, "-c", program], stdout=pipe, stderr=pipe, text=True, env=environment
         )

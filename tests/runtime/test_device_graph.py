@@ -9,7 +9,6 @@ from scipy import sparse
 import clmst
 from clmst import Device, DeviceGraph, Graph, InvalidArgumentError, InvalidGraphError
 from clmst.core.arguments import unchecked
-from clmst.runtime.device_graph import weight_defines
 from tests.strategies import WEIGHT_DTYPES
 
 
@@ -37,11 +36,6 @@ def test_one_slot_too_many_on_a_device(any_device: Device) -> None:
         DeviceGraph.from_arrays(indptr, slots, slots)
 
 
-def test_graph_of_nothing(device: Device) -> None:
-    resident = DeviceGraph.upload(Graph.from_edges([], [], []), device)
-    assert (resident.n_vertices, resident.n_slots, resident.average_degree) == (0, 0, 0)
-
-
 @pytest.mark.parametrize("dtype", WEIGHT_DTYPES, ids=str)
 def test_macros_of_weights(any_device: Device, dtype: np.dtype) -> None:
     """Extremes, which nothing can narrow, keep their dtype's own width."""
@@ -56,11 +50,6 @@ def test_macros_of_weights(any_device: Device, dtype: np.dtype) -> None:
         "WEIGHT_KIND": {"b": 0, "u": 0, "i": 1, "f": 2}[dtype.kind],
         "WEIGHT_DESCENDING": 0,
     }
-
-
-def test_macros_of_a_maximum() -> None:
-    defines = weight_defines(32, "float", maximum=True)
-    assert defines == {"WEIGHT_BITS": 32, "WEIGHT_KIND": 2, "WEIGHT_DESCENDING": 1}
 
 
 def test_resident_graph_brings_its_device(any_device: Device) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
@@ -202,36 +201,6 @@ except clmst.UnsupportedDeviceError as error:
         "apt install",
     ):
         assert words in message
-
-
-def test_environment_stays_as_it_was() -> None:
-    """Child processes of the user's would see what is left behind."""
-    code = """
-import os
-before = dict(os.environ)
-import clmst, json
-clmst.devices()
-print(json.dumps([os.environ == before, "OCL_ICD_VENDORS" in os.environ]))
-"""
-    variables = {k: v for k, v in os.environ.items() if k == VENDORS_VARIABLE}
-    unchanged, is_set = printed("-c", code, **variables)
-    assert unchanged
-    assert is_set == bool(variables)
-
-
-@pytest.mark.skipif(
-    not Path("/etc/OpenCL/vendors/pocl.icd").exists(), reason="PoCL is not installed as a package"
-)
-def test_users_own_choice_of_drivers_stands(tmp_path: Path) -> None:
-    """The embedded driver must not come in beside the drivers that the user has named."""
-    (tmp_path / "pocl.icd").symlink_to("/etc/OpenCL/vendors/pocl.icd")
-    code = """
-import clmst, json, os
-print(json.dumps([[d.device.platform for d in clmst.devices()], os.environ["OCL_ICD_VENDORS"]]))
-"""
-    platforms, variable = printed("-c", code, **{VENDORS_VARIABLE: str(tmp_path)})
-    assert platforms == ["Portable Computing Language"]
-    assert variable == str(tmp_path)
 
 
 # -------------------------------------------------------------------- which is meant

@@ -94,38 +94,19 @@ def driver(environment: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return install(environment, embedded._DRIVER)
 
 
-def test_offered_beside_the_systems(driver: Path, environment: Path) -> None:
-    (environment / "vendors").mkdir()
-    for name in ("a.icd", "b.icd", "readme.txt"):
-        (environment / "vendors" / name).write_text(f"lib{name}\n")
-    bundled = environment / "platlib" / "pyopencl" / ".libs"
-    bundled.mkdir(parents=True)
-    for name in ("b.icd", "c.icd"):
-        (bundled / name).write_text("bundled\n")
-    with offered_to_loader():
-        folder = os.environ[VENDORS_VARIABLE]
-        assert offered() == {
-            "a.icd": "liba.icd\n",
-            "b.icd": "libb.icd\n",
-            "c.icd": "bundled\n",
-            "clmst-embedded.icd": f"{driver}\n",
-        }
-    assert VENDORS_VARIABLE not in os.environ
-    assert not Path(folder).exists()
-    assert (environment / "vendors" / "a.icd").exists()
-
-
 @pytest.mark.parametrize("has_driver", [True, False])
 @pytest.mark.parametrize("is_conda", [True, False])
-def test_drivers_of_a_conda_environment(
+def test_offered_beside_the_systems(
     environment: Path, monkeypatch: pytest.MonkeyPatch, has_driver: bool, is_conda: bool
 ) -> None:
-    """The loader of PyOpenCL's wheel does not look there; the system's stay beside them."""
-    own = "etc/OpenCL/vendors"
-    for folder, name in (("vendors", "a.icd"), ("vendors", "b.icd"), (own, "b.icd")):
+    """And those of a conda environment, where PyOpenCL's own loader does not look."""
+    wheel, own = "platlib/pyopencl/.libs", "etc/OpenCL/vendors"
+    for folder, names in ((wheel, "bc"), ("vendors", "abx"), (own, "b")):
         (environment / folder).mkdir(parents=True, exist_ok=True)
-        (environment / folder / name).write_text(f"{folder}\n")
-    expected = {"a.icd": "vendors\n", "b.icd": f"{own if is_conda else 'vendors'}\n"}
+        for name in names:
+            suffix = "txt" if name == "x" else "icd"
+            (environment / folder / f"{name}.{suffix}").write_text(folder)
+    expected = {"a.icd": "vendors", "b.icd": own if is_conda else "vendors", "c.icd": wheel}
     if is_conda:
         (environment / "conda-meta").mkdir()
     if has_driver:
@@ -133,6 +114,10 @@ def test_drivers_of_a_conda_environment(
         expected["clmst-embedded.icd"] = f"{install(environment, embedded._DRIVER)}\n"
     with offered_to_loader():
         assert offered() == (expected if is_conda or has_driver else None)
+        folder = os.environ.get(VENDORS_VARIABLE, "none")
+    assert VENDORS_VARIABLE not in os.environ
+    assert not Path(folder).exists()
+    assert (environment / "vendors" / "a.icd").exists()
 
 
 @pytest.mark.parametrize(

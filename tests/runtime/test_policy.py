@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import pytest
 
-from clmst import Device
 from clmst.algorithms import registry
 from clmst.runtime import policy
 from clmst.runtime.capabilities import Capabilities
@@ -63,16 +62,6 @@ def test_kernels_can_have_the_shape(tuning: Policy, has_groups: bool) -> None:
     for name, parameter in PARAMETERS.items():
         assert parameter.allows(getattr(tuning, name)), name
     assert conflicts(tuning) == []
-
-
-def test_device_takes_the_policy_of_the_tables(device: Device) -> None:
-    """Unless it was given one; forcing a capability off does not change the shape."""
-    plain = Device(device.cl_device)
-    assert plain.policy == shipped(Identity.of(device.cl_device), plain.capabilities).policy
-    assert plain.with_policy(GPU_SHAPE).policy == GPU_SHAPE
-    assert plain.with_policy(GPU_SHAPE).forcing_off("lanes").policy == GPU_SHAPE
-    assert plain.forcing_off("lanes").policy == plain.policy
-    assert device.policy.work_group_size <= device.capabilities.max_work_group_size
 
 
 # ------------------------------------------------------------------- declared fields

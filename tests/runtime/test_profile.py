@@ -24,10 +24,6 @@ def test_summary_adds_up_and_ranks() -> None:
     assert summary["short"].milliseconds == pytest.approx(0.5)
 
 
-def test_nothing_happened() -> None:
-    assert Profile().summary() == {}
-
-
 def test_profile_of_a_solve(device: Device) -> None:
     graph = clmst.generate("random", n=2000, seed=1)
     stats = clmst.minimum_spanning_forest(graph, algorithm="ecl", device=device, profile=True).stats

@@ -50,18 +50,6 @@ def test_names_and_options() -> None:
     assert Specialisation.of("b.cl", {}, Prelude("mine", "")).label == "b[mine]"
 
 
-def test_two_operators_are_two_programs() -> None:
-    """Even of one name."""
-    plain = Specialisation.of("a/b.cl", {"B": 2})
-    one, same, other = (
-        Specialisation.of("a/b.cl", {"B": 2}, Prelude("uint32 sum", f"#define T {t}"))
-        for t in ("uint", "uint", "int")
-    )
-    assert len({plain, one, same, other}) == 3
-    assert one.options == plain.options
-    assert (plain.label, one.label) == ("b[B=2]", "b[uint32 sum,B=2]")
-
-
 def test_work_items_that_are_alone_are_not_made_into_vectors(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -79,8 +67,8 @@ def test_work_items_that_are_alone_are_not_made_into_vectors(
 
 def binary_size(device: Device, one: Specialisation) -> int:
     """Return the bytes of a program that is built anew."""
-    built = program._compile(device.context, device.cl_device, one.text, one.options)
-    return len(program._binary_of(built, device.cl_device))
+    built = cl.Program(device.context, one.text).build(one.options, cache_dir=False)
+    return len(built.binaries[0])
 
 
 @pytest.mark.parametrize(
@@ -165,30 +153,6 @@ def test_warnings_of_the_compiler_are_not_python_warnings(any_device: Device, fi
         )
 
 
-def test_device_builds_each_program_once(device: Device) -> None:
-    program_ = device.program("device/trial.cl")
-    assert device.program("device/trial.cl") is program_
-    assert device.program("device/trial.cl", UNHEARD_OF=1) is not program_
-    assert program_.work_group_size == device.policy.work_group_size
-
-
-# --------------------------------------------------------------------------- preludes
-
-
-def test_prelude_goes_before_the_file(file: Path) -> None:
-    file.write_text("uint size = SIZE;\n")
-    plain = Specialisation.of("some/file.cl", {})
-    one = Specialisation.of("some/file.cl", {}, Prelude("mine", "// one\n#define SIZE 4"))
-    assert plain.text.splitlines() == ['#line 1 "cl/some/file.cl"', "uint size = SIZE;"]
-    assert one.text.splitlines() == [
-        '#line 1 "mine"',
-        "// one",
-        "#define SIZE 4",
-        '#line 1 "cl/some/file.cl"',
-        "uint size = SIZE;",
-    ]
-
-
 def test_device_keeps_one_program_a_prelude(any_device: Device, file: Path) -> None:
     """Whatever the order in which macros are given."""
     file.write_text("kernel void same(void) {}\n")
@@ -198,6 +162,7 @@ def test_device_keeps_one_program_a_prelude(any_device: Device, file: Path) -> N
     assert len({id(first), id(second), id(third)}) == 3
     again = device.program("some/file.cl", Prelude("mine", ""), A=1, B=2)
     assert again is first
+    assert again.work_group_size == device.policy.work_group_size
 
 
 def test_threads_build_a_program_once(any_device: Device, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from clmst.algorithms.registry import ALGORITHMS
 from tests.caches import use_own_cache
 from tests.processes import lacks, printed
 
@@ -50,31 +49,6 @@ def test_refused_with_the_reason() -> None:
     assert "loops of 130816 rounds ended after 65" in reason
     alone = run("-c", LIST, OCL_ICD_VENDORS=str(ICD))
     assert [(platform, chosen) for platform, _, _, chosen in alone] == [("rusticl", False)]
-
-
-EVERY_ALGORITHM = """
-import json, clmst
-import numpy as np
-from clmst.algorithms.registry import ALGORITHMS
-found = {}
-for name in ("auto", *ALGORITHMS):
-    for n in (10, 3000):
-        u, v = np.random.default_rng(n).integers(0, n, (2, 5 * n))
-        graph = clmst.Graph.from_edges(u, v, u * v % 97, n_vertices=n)
-        try:
-            forest = clmst.minimum_spanning_forest(graph, algorithm=name, device="llvmpipe")
-            is_right = forest.edge_ids.tolist() == clmst.kruskal(graph).edge_ids.tolist()
-            found.setdefault(name, []).append("right" if is_right else "wrong")
-        except clmst.UnsupportedDeviceError as error:
-            found.setdefault(name, []).append(str(error))
-print(json.dumps(found))
-"""
-
-
-def test_no_algorithm_answers() -> None:
-    found = run("-c", EVERY_ALGORITHM)
-    assert set(found) == {"auto", *ALGORITHMS}
-    assert all("ended after" in reason for reasons in found.values() for reason in reasons)
 
 
 WITHOUT_TRIAL = """

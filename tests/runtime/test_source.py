@@ -32,10 +32,6 @@ def write(tree: Path, name: str, *lines: str) -> None:
     path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
 
 
-def test_there_are_sources() -> None:
-    assert {Path(name).parts[0] for name in FILES} == {"algorithms", "device", "primitives"}
-
-
 @pytest.mark.parametrize("name", FILES)
 def test_markers_are_right(name: str) -> None:
     """Every line must be the line of the file that the markers say, once, and none be missing."""
@@ -57,33 +53,10 @@ def test_markers_are_right(name: str) -> None:
         assert lines == expected
 
 
-def test_includes_nest(tree: Path) -> None:
-    write(tree, "device/one.cl", "one")
-    write(tree, "device/two.cl", '#include "device/one.cl"', "two")
-    write(tree, "top.cl", '#include "device/two.cl"', '  #include "device/one.cl"  ', "top")
-    assert source.compose("top.cl").splitlines() == [
-        '#line 1 "cl/top.cl"',
-        '#line 1 "cl/device/two.cl"',
-        '#line 1 "cl/device/one.cl"',
-        "one",
-        '#line 2 "cl/device/two.cl"',
-        "two",
-        '#line 2 "cl/top.cl"',
-        '#line 3 "cl/top.cl"',
-        "top",
-    ]
-
-
 def test_circle_of_includes_ends(tree: Path) -> None:
     write(tree, "a.cl", '#include "b.cl"', "a")
     write(tree, "b.cl", '#include "a.cl"', "b")
     assert [x for x in source.compose("a.cl").splitlines() if x[0] != "#"] == ["b", "a"]
-
-
-def test_missing_include(tree: Path) -> None:
-    write(tree, "top.cl", '#include "device/none.cl"')
-    with pytest.raises(FileNotFoundError, match=r"none\.cl"):
-        source.compose("top.cl")
 
 
 @pytest.mark.parametrize(

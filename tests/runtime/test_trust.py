@@ -18,8 +18,8 @@ import pytest
 
 from clmst import Device, InvalidArgumentError, KernelBuildError, UnsupportedDeviceError
 from clmst.core.errors import OutOfDeviceMemoryError
-from clmst.runtime import child, source, trust, verdicts
-from clmst.runtime.kernel_family import KernelFamily, SelfTestResult
+from clmst.runtime import source, verdicts
+from clmst.runtime.kernel_family import KernelFamily
 from clmst.runtime.verdicts import Verdict, VerdictStore
 from tests.caches import use_own_cache
 from tests.variants import GPU_SHAPE
@@ -177,11 +177,15 @@ def test_what_tells_nothing_of_kernels_is_raised(new: Device, error: BaseExcepti
     ("error", "reason", "lasts"),
     [
         # It may have been the disk that was full; a wrong answer is the driver's.
-        (KernelBuildError("sums[]", "Card", "error: no room"), "does not build: error: no room", 0),
+        (
+            KernelBuildError("sums[]", "Card", "warning: unused\n error: no room"),
+            "does not build: error: no room", 0,
+        ),
+        (KernelBuildError("sums[]", "Card", ""), "does not build", 0),
         # Wrong counts make the host fail in whatever way.
         (IndexError("index 9"), "fails on a known problem: IndexError: index 9", 1),
     ],
-)
+)  # fmt: skip
 def test_errors_are_refusals(new: Device, error: Exception, reason: str, lasts: bool) -> None:
     """One that may not come again holds for the process only."""
     counted = Counted(error)
@@ -313,27 +317,6 @@ def test_verdicts_of_an_older_edition_do_not_count(
         patch.setattr(verdicts, "EDITION", 1)
         again(new).trust.store.keep(Verdict(family="sums", reason="the process ended"))
     new.trust.require(Counted().family)
-
-
-def test_proven_driver_is_tested_in_the_process(
-    new: Device, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """And one that is not, in a child, which answers as the process does."""
-    asked: list[str] = []
-
-    def tested(device: Device, family: KernelFamily, case: Hashable) -> SelfTestResult:
-        asked.append(family.name)
-        return SelfTestResult("2 sums came out wrong", lasts=True)
-
-    monkeypatch.setattr(child, "tested", tested)
-    counted = Counted()
-    monkeypatch.setattr(trust, "is_proven", lambda *_: True)
-    new.trust.require(counted.family)
-    assert (asked, counted.calls) == ([], [""])
-    monkeypatch.setattr(trust, "is_proven", lambda *_: False)
-    with pytest.raises(UnsupportedDeviceError, match="2 sums came out"):
-        new.trust.require(counted.family, "wide")
-    assert (asked, counted.calls) == (["sums"], [""])
 
 
 def test_verdicts_are_listed(new: Device, cache: Path) -> None:

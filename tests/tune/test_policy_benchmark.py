@@ -10,13 +10,12 @@ from typing import Any
 import pytest
 
 import clmst
-from clmst import Device, InvalidForestError, KernelBuildError, OutOfDeviceMemoryError, api
+from clmst import Device, InvalidForestError, OutOfDeviceMemoryError, api
 from clmst.algorithms.choosing import choose
 from clmst.algorithms.filter_boruvka.plan import Plan
 from clmst.algorithms.registry import ALGORITHMS
 from clmst.algorithms.shared.device_forest import DeviceForest
 from clmst.bench.harness import WrongResultError
-from clmst.runtime.failures import refusal
 from clmst.runtime.policy import Policy
 from clmst.tune.policy_benchmark import PolicyBenchmark, RefusedError
 from tests.variants import GPU_SHAPE, variants
@@ -164,12 +163,3 @@ def test_lack_of_memory_is_a_refusal(
     changed(monkeypatch, fail)
     with pytest.raises(kind, match=words):
         benchmark.compare(any_device.policy, any_device.policy)
-
-
-def test_words_of_refusals() -> None:
-    log = "<kernel>:3:1: warning: unused\n<kernel>:7:2: error: too much shared data\n"
-    assert refusal(KernelBuildError("ecl[]", "d", log)) == (
-        "does not build: <kernel>:7:2: error: too much shared data"
-    )
-    assert refusal(KernelBuildError("ecl[]", "d", "")) == "does not build"
-    assert refusal(ValueError("x")) is None
