@@ -151,7 +151,7 @@ def is_plain(matrix: Any) -> bool:
         return False
     n, n_columns = matrix.shape
     return (
-        n == n_columns
+        0 < n == n_columns
         and indptr.dtype == indices.dtype
         and indices.dtype in _UNSIGNED
         and indptr.shape == (n + 1,)
