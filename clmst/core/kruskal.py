@@ -14,7 +14,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import minimum_spanning_tree
 
 from clmst.core.arguments import check_bool, unchecked
-from clmst.core.canonical import heavier, stable_order
+from clmst.core.canonical import lightest, stable_order
 from clmst.core.coercion import as_listed, with_weight
 from clmst.core.columns import WEIGHT
 from clmst.core.errors import InvalidArgumentError, logger
@@ -199,7 +199,11 @@ def forest_of_matrix(matrix: Any, *, maximum: bool) -> Forest | None:
     words >>= entry_bits
     pairs = words
     if m > _FEW:  # of few, the lightest of a pair is found by the solve
-        pairs, entries = _lightest(words, entries, data)
+        repeats = np.zeros(m, np.bool_)
+        np.equal(words[1:], words[:-1], out=repeats[1:])
+        if repeats.any():
+            kept = lightest(repeats, entries, data)
+            pairs, entries = words[kept], entries[kept]
     u, v = pairs >> end_bits, pairs & ((1 << end_bits) - 1)
     weights = data[entries]
     starts = u.searchsorted(np.arange(n + 1))
@@ -253,14 +257,3 @@ def _is_sound(matrix: Any) -> bool:
         and columns.view(_UNSIGNED[columns.dtype]).max() < matrix.shape[0]
         and not (matrix.data.dtype.kind == "f" and np.isnan(matrix.data.min()))
     )
-
-
-def _lightest(pairs: Array, entries: Array, data: Array) -> tuple[Array, Array]:
-    """Return the pairs of sorted entries, each once, and the lightest entry of each."""
-    repeats = np.zeros(pairs.size, np.bool_)
-    np.equal(pairs[1:], pairs[:-1], out=repeats[1:])
-    if not repeats.any():
-        return pairs, entries
-    kept = np.ones(pairs.size, np.bool_)
-    kept[heavier(repeats, entries, data)] = False
-    return pairs[kept], entries[kept]

@@ -15,7 +15,7 @@ from scipy.spatial.distance import pdist, squareform
 
 import clmst
 from clmst.core.coercion import as_graph, as_listed
-from clmst.core.errors import GraphWarning, InvalidArgumentError, InvalidGraphError
+from clmst.core.errors import InvalidArgumentError, InvalidGraphError
 from clmst.core.graph import Graph
 from clmst.io import read_forest
 from clmst.runtime.device import Device
@@ -202,12 +202,6 @@ def test_what_is_no_graph(given: Any, message: str) -> None:
 
 def test_an_empty_list_is_the_empty_graph() -> None:
     assert as_listed([]).n_vertices == 0
-
-
-def test_a_list_of_zeros_warns() -> None:
-    with pytest.warns(GraphWarning, match="most cells of the matrix are 0") as caught:
-        as_graph([[0, 0, 0, 0], [0, 0, 0, 7], [0, 0, 0, 0], [0, 7, 0, 0]])
-    assert caught[0].filename == __file__
 
 
 def test_symmetrize_is_true_or_false(any_device: Device) -> None:

@@ -231,16 +231,6 @@ def test_what_is_left_to_the_host(copying: Device, monkeypatch: pytest.MonkeyPat
     assert put_matrix(A, copying) is not None
 
 
-def test_forests(copying: Device) -> None:
-    A = matrix(3000, seed=5)
-    expected = clmst.kruskal(Graph.from_scipy(A))
-    for given in (A, clmst.to_device(A, copying)):
-        assert_same_forest(clmst.minimum_spanning_forest(given, device=copying), expected)
-    upper = with_indices(sparse.csr_array(sparse.triu(A)))
-    expected = clmst.kruskal(Graph.from_scipy(upper))
-    assert_same_forest(clmst.minimum_spanning_forest(upper, device=copying), expected)
-
-
 def test_what_is_canonical_is_uploaded_once(copying: Device, uploads: list[Graph]) -> None:
     for A in (matrix(3000), with_indices(sparse.csr_array(sparse.triu(matrix(3000))))):
         forest = clmst.minimum_spanning_forest(A, device=copying)
