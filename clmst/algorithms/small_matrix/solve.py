@@ -23,14 +23,7 @@ from clmst.core.errors import logger
 from clmst.core.forest import Forest
 from clmst.core.from_scipy import as_csr
 from clmst.core.graph import Graph
-from clmst.core.kruskal import (
-    entries_of_matrix,
-    forest_of_matrix,
-    is_plain,
-    kruskal,
-    seems_canonical,
-)
-from clmst.core.weight_keys import Array
+from clmst.core.kruskal import forest_of_matrix, is_plain, kruskal, seems_canonical
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import weight_defines
 from clmst.runtime.device_memory import in_place, result_in_place
@@ -57,14 +50,17 @@ _RESULT_WORDS = 3
 _WORDS_A_SLOT, _WORDS_A_VERTEX = 9, 5
 
 
-def solve(graph: Any, device: Device, *, maximum: bool, or_host: bool) -> Forest | None:
+def solve(
+    graph: Any, device: Device, *, maximum: bool, or_host: bool, by_entry: bool = False
+) -> Forest | None:
     """Return the forest of a small graph, or None if it is to go the usual way.
 
     A small graph is a :class:`clmst.Graph`, or a SciPy matrix or array in CSR form, which must be
     canonical for its maximum forest. A device that works in the host's memory, by single
     work-items, solves up to `MOST_SLOTS` slots, or `MOST_SLOTS_IN_ANY_ORDER`. With `or_host` the
-    host solves up to `MOST_SLOTS_ON_HOST` where the device does not. O(n_slots log n) by one
-    work-item; at most 52 bytes a slot and 28 a vertex.
+    host solves up to `MOST_SLOTS_ON_HOST` where the device does not. With `by_entry` ties go to the
+    first entry, whatever its ends, as in SciPy's function. O(n_slots log n) by one work-item; at
+    most 52 bytes a slot and 28 a vertex.
     """
     given = _arrays_of(graph, MOST_SLOTS if works_on(device) else or_host * MOST_SLOTS_ON_HOST)
     if given is None:
@@ -73,7 +69,8 @@ def solve(graph: Any, device: Device, *, maximum: bool, or_host: bool) -> Forest
         case = case_of(given.data.dtype, maximum=maximum)
         if device.trust.refusal(SMALL_MATRIX, case) is None:
             # Slots of a graph are in canonical order, and parallel ones are edges by themselves.
-            return solved(given, device, case, by_slot=isinstance(graph, Graph), graph=graph)
+            by_slot = by_entry or isinstance(graph, Graph)
+            return solved(given, device, case, by_slot=by_slot, graph=graph)
     if not or_host or given.data.size > MOST_SLOTS_ON_HOST:
         return None
     if isinstance(graph, Graph):
@@ -91,25 +88,6 @@ def in_csr_form(graph: Any, most: Callable[[Any], int]) -> Any:
         return graph
     size = np.size(graph.data)
     return as_csr(graph) if size <= MOST_SLOTS or size <= most(graph.data) else graph
-
-
-def entries(matrix: Any, device: Device | None) -> Array | None:
-    """Return the entries of a small matrix that are its minimum spanning forest, rising, or None.
-
-    Among equal weights the first entry wins, whatever its ends, as in SciPy's function. None where
-    the matrix is not small, or something is wrong with it.
-    """
-    given = _arrays_of(matrix, MOST_SLOTS)
-    if given is None:
-        return None
-    if device is not None and works_on(device):
-        case = case_of(given.data.dtype, maximum=False)
-        if device.trust.refusal(SMALL_MATRIX, case) is None:
-            found = solved(given, device, case, by_slot=True)
-            return None if found is None else found.edge_ids
-    if given.data.size > MOST_SLOTS_ON_HOST:
-        return None
-    return entries_of_matrix(matrix)
 
 
 def _arrays_of(graph: Any, most: int) -> Any:

@@ -245,10 +245,10 @@ def test_entries_that_scipys_function_takes(
         ranks = np.lexsort((np.arange(A.nnz), A.data)).argsort()
         by_rank = sparse.csr_array((ranks + 1.0, A.indices, A.indptr), shape=A.shape)
         expected = np.sort(scipys.minimum_spanning_tree(by_rank).data) - 1
-        found = small_matrix.entries(A, any_device)
-        assert found is not None
-        assert (np.diff(found) > 0).all()
-        assert np.sort(ranks[found]).tolist() == expected.tolist()
+        forest = small_matrix.solve(A, any_device, maximum=False, or_host=False, by_entry=True)
+        assert forest is not None
+        assert (np.diff(forest.edge_ids) > 0).all()
+        assert np.sort(ranks[forest.edge_ids]).tolist() == expected.tolist()
 
 
 def test_weights_that_rise_are_joined_in_their_order(any_device: Device) -> None:
