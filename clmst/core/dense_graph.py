@@ -81,7 +81,7 @@ class DenseGraph:
 
     @property
     def weight_dtype(self) -> np.dtype[Any]:
-        """Of the weights."""
+        """The dtype of the weights."""
         return self.weights.dtype
 
     def weights_of(self, u: Array, v: Array) -> Array:

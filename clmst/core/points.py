@@ -127,7 +127,7 @@ class Points:
 
     @property
     def weight_dtype(self) -> np.dtype[Any]:
-        """Of distances: float64, or int64 where they are rounded."""
+        """The dtype of distances: float64, or int64 where they are rounded."""
         return np.dtype(np.int64 if self.metric in _ROUNDED else np.float64)
 
     @property

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -208,6 +209,13 @@ def test_symmetrize_is_true_or_false(any_device: Device) -> None:
     for graph in (sparse.csr_array(MATRIX), MATRIX, of_networkx()):
         with pytest.raises(InvalidArgumentError, match="symmetrize is 1"):
             clmst.minimum_spanning_forest(graph, device=any_device, symmetrize=1)  # type: ignore[call-overload]
+
+
+def test_the_maximum_forest_takes_what_the_minimum_forest_takes() -> None:
+    """Both functions show and check the same arguments."""
+    assert signature(clmst.maximum_spanning_forest) == signature(clmst.minimum_spanning_forest)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'wieght'"):
+        clmst.maximum_spanning_forest(MATRIX, wieght="cost")  # type: ignore[call-overload]
 
 
 # ------------------------------------------------------------------------ weight=

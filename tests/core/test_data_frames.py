@@ -251,6 +251,14 @@ def test_columns_that_are_not_there(door: Door) -> None:
     assert door(frame().drop(columns="weight")).weights.tolist() == [1] * 4
 
 
+def test_a_weight_of_an_arrow_table_that_is_nan() -> None:
+    """It is no null there; a frame of pandas makes nulls of both."""
+    table = pa.table({"source": [0, 1], "target": [1, 2], "weight": [1.0, float("nan")]})
+    message = r"row 1 of column 'weight', the weight of edge \(1, 2\), is missing"
+    with pytest.raises(InvalidGraphError, match=message):
+        Graph.from_arrow(table)
+
+
 def test_a_column_that_is_there_twice() -> None:
     twice = frame().set_axis(["source", "target", "target"], axis=1)
     with pytest.raises(InvalidGraphError, match="2 columns are called 'target'"):

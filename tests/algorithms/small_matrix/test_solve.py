@@ -164,14 +164,6 @@ def test_matrices_that_go_the_usual_way(
     any_device: Device, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     A = matrix()
-    other_order = A.copy()
-    other_order.data = A.data.astype(A.data.dtype.newbyteorder())
-    strided = A.copy()
-    strided.data = np.repeat(A.data, 2)[::2]
-    for given in (A.tolil(), A.todok(), other_order, strided):
-        forest = clmst.minimum_spanning_forest(given, device=any_device)
-        assert not is_at_once(forest)
-        assert_same_forest(forest, clmst.kruskal(Graph.from_scipy(A)))
     monkeypatch.setattr(small_matrix, "MOST_SLOTS", A.nnz - 1)
     for given in (A, Graph.from_scipy(A)):
         assert not is_at_once(clmst.minimum_spanning_forest(given, device=any_device))
