@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from clmst.core.graph import Graph
 
 _SCIPY_LIMIT = 2**31 - 1  # scipy.sparse.csgraph counts in int32
-_CLASSES = (sparse.csr_array, sparse.csr_matrix)
+CSR_CLASSES = (sparse.csr_array, sparse.csr_matrix)
 _UNSIGNED = {np.dtype(np.int32): np.uint32, np.dtype(np.int64): np.uint64}
 _PROBES = 4
 _FEW = 512  # entries
@@ -144,7 +144,7 @@ def _joining_ranks(n: int, columns: Array, starts: Array, data: Array) -> Array:
 
 def is_plain(matrix: Any) -> bool:
     """Return whether an object is a CSR matrix of arrays that fit one another, not their values."""
-    if type(matrix) not in _CLASSES:
+    if type(matrix) not in CSR_CLASSES:
         return False
     indptr, indices, data = matrix.indptr, matrix.indices, matrix.data
     if not type(indptr) is type(indices) is type(data) is np.ndarray:

@@ -14,7 +14,7 @@ from clmst.algorithms.families import EQUAL_WEIGHTS
 from clmst.core.arguments import unchecked
 from clmst.core.errors import logger
 from clmst.core.forest import Forest
-from clmst.core.kruskal import is_plain
+from clmst.core.kruskal import CSR_CLASSES, is_plain
 from clmst.core.weight_keys import Array
 from clmst.runtime.device import Device
 from clmst.runtime.device_memory import in_place, result_in_place
@@ -67,6 +67,8 @@ def entries(matrix: Any, device: Device) -> Array | None:
 
 
 def _found(matrix: Any, device: Device, *, by_entry: bool) -> tuple[Array, Array] | None:
+    if type(matrix) not in CSR_CLASSES or not _seem_equal(matrix.data):
+        return None
     if not is_plain(matrix) or max(matrix.data.size, matrix.shape[0]) > MOST_SLOTS:
         return None
     if not (is_equal(matrix.data) and EQUAL_WEIGHTS.suits(device)):
@@ -97,6 +99,12 @@ def solved(
     slots = result[_RESULT_WORDS : _RESULT_WORDS + k].view(np.int32)
     ends = result[_RESULT_WORDS + n - 1 : _RESULT_WORDS + n - 1 + 2 * k].view(np.int32)
     return slots, ends.reshape(k, 2)
+
+
+def _seem_equal(weights: Any) -> bool:
+    """Return whether both ends of an array of numbers are equal, which most are not."""
+    is_row = type(weights) is np.ndarray and weights.ndim == 1 and weights.size > 0
+    return is_row and weights.dtype.kind in "biuf" and bool(weights[0] == weights[-1])
 
 
 def is_equal(weights: Array) -> bool:
