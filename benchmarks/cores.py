@@ -27,18 +27,18 @@ BOTH, ONCE, NETWORKX = "both directions", "one direction", "NetworkX"
 
 def complete_graph(n: int, *, both: bool) -> clmst.Graph:
     """Return a complete graph as rows; its weights take little memory."""
-    indptr, indices = pairs.rows(n), pairs.columns(n)
-    if both:
-        indptr = np.arange(n + 1, dtype=np.uint32) * np.uint32(n - 1)
-        rows = np.tile(np.arange(n - 1, dtype=np.uint32), (n, 1))
-        for u in range(n):
-            rows[u, u:] += 1
-        indices = rows.ravel()
+    if not both:
+        return pairs.graph_of(n, np.dtype(np.uint8), lambda _: np.uint8(1))
+    indptr = np.arange(n + 1, dtype=np.uint32) * np.uint32(n - 1)
+    rows = np.tile(np.arange(n - 1, dtype=np.uint32), (n, 1))
+    for u in range(n):
+        rows[u, u:] += 1
+    indices = rows.ravel()
     return clmst.Graph(
         indptr=indptr,
         indices=indices,
         weights=np.ones(indices.size, np.uint8),
-        is_symmetric=both,
+        is_symmetric=True,
         edge_ids=None,
         n_input=indices.size,
     )

@@ -6,68 +6,84 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from clmst import cluster, csgraph, dask, primitives, ray
-    from clmst import drawing as drawing
-    from clmst import generators as generators
-    from clmst import io as io
-    from clmst.algorithms.boruvka.options import BoruvkaOptions
-    from clmst.algorithms.dense.options import DenseOptions
-    from clmst.algorithms.ecl.options import EclOptions
-    from clmst.algorithms.edge_parallel.options import EdgeParallelOptions
-    from clmst.algorithms.edge_stream.generated import GeneratedEdges
-    from clmst.algorithms.filter_boruvka.options import FilterBoruvkaOptions
-    from clmst.algorithms.filter_boruvka.options import LoneBoruvkaOptions as LoneBoruvkaOptions
-    from clmst.algorithms.pma.options import PmaOptions
-    from clmst.algorithms.prim.options import PrimOptions
-    from clmst.algorithms.prim_boruvka.options import PrimBoruvkaOptions
-    from clmst.algorithms.shared.device_forest import DeviceForest
+    # Each name is exported as itself, in one statement a module.
+    # isort: off
+    from clmst import (
+        cluster as cluster,
+        csgraph as csgraph,
+        dask as dask,
+        drawing as drawing,
+        generators as generators,
+        io as io,
+        primitives as primitives,
+        ray as ray,
+    )
+    from clmst.algorithms.boruvka.options import BoruvkaOptions as BoruvkaOptions
+    from clmst.algorithms.dense.options import DenseOptions as DenseOptions
+    from clmst.algorithms.ecl.options import EclOptions as EclOptions
+    from clmst.algorithms.edge_parallel.options import EdgeParallelOptions as EdgeParallelOptions
+    from clmst.algorithms.edge_stream.generated import GeneratedEdges as GeneratedEdges
+    from clmst.algorithms.filter_boruvka.options import (
+        FilterBoruvkaOptions as FilterBoruvkaOptions,
+        LoneBoruvkaOptions as LoneBoruvkaOptions,
+    )
+    from clmst.algorithms.pma.options import PmaOptions as PmaOptions
+    from clmst.algorithms.prim.options import PrimOptions as PrimOptions
+    from clmst.algorithms.prim_boruvka.options import PrimBoruvkaOptions as PrimBoruvkaOptions
+    from clmst.algorithms.shared.device_forest import DeviceForest as DeviceForest
     from clmst.api import (
-        maximum_spanning_forest,
-        minimum_spanning_forest,
-        to_device,
+        maximum_spanning_forest as maximum_spanning_forest,
+        minimum_spanning_forest as minimum_spanning_forest,
+        to_device as to_device,
     )
-    from clmst.core.dense_graph import DenseGraph
+    from clmst.core.dense_graph import DenseGraph as DenseGraph
     from clmst.core.errors import (
-        CacheWarning,
-        ClmstError,
-        DeviceError,
-        DeviceLostError,
-        DeviceWarning,
-        FileFormatError,
-        FileWriteError,
-        GraphWarning,
-        InvalidArgumentError,
-        InvalidForestError,
-        InvalidGraphError,
-        KernelBuildError,
-        MissingDependencyError,
-        MissingFileError,
-        NotFittedError,
-        OutOfDeviceMemoryError,
-        StreamedWarning,
-        UnsupportedDeviceError,
+        CacheWarning as CacheWarning,
+        ClmstError as ClmstError,
+        DeviceError as DeviceError,
+        DeviceLostError as DeviceLostError,
+        DeviceWarning as DeviceWarning,
+        FileFormatError as FileFormatError,
+        FileWriteError as FileWriteError,
+        GraphWarning as GraphWarning,
+        InvalidArgumentError as InvalidArgumentError,
+        InvalidForestError as InvalidForestError,
+        InvalidGraphError as InvalidGraphError,
+        KernelBuildError as KernelBuildError,
+        MissingDependencyError as MissingDependencyError,
+        MissingFileError as MissingFileError,
+        NotFittedError as NotFittedError,
+        OutOfDeviceMemoryError as OutOfDeviceMemoryError,
+        StreamedWarning as StreamedWarning,
+        UnsupportedDeviceError as UnsupportedDeviceError,
     )
-    from clmst.core.forest import Forest
-    from clmst.core.graph import Graph
-    from clmst.core.kruskal import kruskal
-    from clmst.core.points import Points
-    from clmst.core.verify import Verification, verify
-    from clmst.generators import generate
-    from clmst.io import read_forest, read_graph, read_points, write_forest, write_graph
-    from clmst.peeling import core_numbers
-    from clmst.points.core_distances import core_distances
-    from clmst.repeated.solver import RepeatedSolver
-    from clmst.runtime.array import DeviceArray
-    from clmst.runtime.device import Device
-    from clmst.runtime.device_graph import DeviceGraph
-    from clmst.runtime.device_matrix import DeviceMatrix
-    from clmst.runtime.device_parts import DeviceParts
-    from clmst.runtime.discovery import devices, get_device
-    from clmst.scale.parts import to_devices
-    from clmst.scale.result import StreamProgress
-    from clmst.scale.stream import stream_minimum_spanning_forest
-    from clmst.segmentation import seeded_segmentation
-    from clmst.versions import show_versions
+    from clmst.core.forest import Forest as Forest
+    from clmst.core.graph import Graph as Graph
+    from clmst.core.kruskal import kruskal as kruskal
+    from clmst.core.points import Points as Points
+    from clmst.core.verify import Verification as Verification, verify as verify
+    from clmst.generators import generate as generate
+    from clmst.io import (
+        read_forest as read_forest,
+        read_graph as read_graph,
+        read_points as read_points,
+        write_forest as write_forest,
+        write_graph as write_graph,
+    )
+    from clmst.peeling import core_numbers as core_numbers
+    from clmst.points.core_distances import core_distances as core_distances
+    from clmst.repeated.solver import RepeatedSolver as RepeatedSolver
+    from clmst.runtime.array import DeviceArray as DeviceArray
+    from clmst.runtime.device import Device as Device
+    from clmst.runtime.device_graph import DeviceGraph as DeviceGraph
+    from clmst.runtime.device_matrix import DeviceMatrix as DeviceMatrix
+    from clmst.runtime.device_parts import DeviceParts as DeviceParts
+    from clmst.runtime.discovery import devices as devices, get_device as get_device
+    from clmst.scale.parts import to_devices as to_devices
+    from clmst.scale.result import StreamProgress as StreamProgress
+    from clmst.scale.stream import stream_minimum_spanning_forest as stream_minimum_spanning_forest
+    from clmst.segmentation import seeded_segmentation as seeded_segmentation
+    from clmst.versions import show_versions as show_versions
 
 __version__ = "0.1.0"
 
@@ -138,73 +154,10 @@ _ALSO = ("drawing", "generators", "io")  # modules of which some names are here,
 # Names that go with the next version.
 _FORMER_HOME_OF = {"LoneBoruvkaOptions": "clmst.algorithms.filter_boruvka.options"}
 
-__all__ = [
-    "BoruvkaOptions",
-    "CacheWarning",
-    "ClmstError",
-    "DenseGraph",
-    "DenseOptions",
-    "Device",
-    "DeviceArray",
-    "DeviceError",
-    "DeviceForest",
-    "DeviceGraph",
-    "DeviceLostError",
-    "DeviceMatrix",
-    "DeviceParts",
-    "DeviceWarning",
-    "EclOptions",
-    "EdgeParallelOptions",
-    "FileFormatError",
-    "FileWriteError",
-    "FilterBoruvkaOptions",
-    "Forest",
-    "GeneratedEdges",
-    "Graph",
-    "GraphWarning",
-    "InvalidArgumentError",
-    "InvalidForestError",
-    "InvalidGraphError",
-    "KernelBuildError",
-    "MissingDependencyError",
-    "MissingFileError",
-    "NotFittedError",
-    "OutOfDeviceMemoryError",
-    "PmaOptions",
-    "Points",
-    "PrimBoruvkaOptions",
-    "PrimOptions",
-    "RepeatedSolver",
-    "StreamProgress",
-    "StreamedWarning",
-    "UnsupportedDeviceError",
-    "Verification",
-    "__version__",
-    "cluster",
-    "core_distances",
-    "core_numbers",
-    "csgraph",
-    "dask",
-    "devices",
-    "generate",
-    "get_device",
-    "kruskal",
-    "maximum_spanning_forest",
-    "minimum_spanning_forest",
-    "primitives",
-    "ray",
-    "read_forest",
-    "read_graph",
-    "read_points",
-    "seeded_segmentation",
-    "show_versions",
-    "stream_minimum_spanning_forest",
-    "to_device",
-    "to_devices",
-    "verify",
-    "write_forest",
-    "write_graph",
-]
+_PUBLIC = (*_HOME_OF, "__version__", *_MODULES)
+
+if not TYPE_CHECKING:  # for type checkers the imports above say it
+    __all__ = list(_PUBLIC)
 
 
 def __getattr__(name: str) -> Any:
@@ -219,4 +172,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*__all__, *_ALSO, *(name for name in globals() if name.startswith("__"))})
+    return sorted({*_PUBLIC, *_ALSO, *(name for name in globals() if name.startswith("__"))})

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
-from typing import Any, Literal, overload
+from inspect import signature
+from typing import Any, Literal, TypeVar, cast, overload
 
 from clmst.algorithms import choosing, families
 from clmst.algorithms.bvh_boruvka.choice import is_for_tree
@@ -29,6 +31,8 @@ from clmst.runtime.discovery import default_device, get_device, is_named, pass_o
 from clmst.runtime.failures import Guard
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.trust import NoFamilyLeftError
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 @overload
@@ -130,50 +134,34 @@ def minimum_spanning_forest(
     >>> clmst.minimum_spanning_forest(A).total_weight
     5
     """
-    return _solve(
-        graph if weight is WEIGHT else with_weight(graph, weight),
-        algorithm=algorithm, device=device, devices=devices, options=options,
+    return spanning_forest(
+        graph, algorithm=algorithm, device=device, devices=devices, options=options,
         keep_on_device=keep_on_device, profile=profile, verify=verify, symmetrize=symmetrize,
-        maximum=False,
+        weight=weight, maximum=False,
     )  # fmt: skip
 
 
-@overload
-def maximum_spanning_forest(
-    graph: Any, *, algorithm: str = ..., device: Any = ..., devices: Any = ...,
-    options: object = ..., keep_on_device: Literal[False] = ..., profile: bool = ...,
-    verify: bool = ..., symmetrize: bool = ..., weight: Any = ...,
-) -> Forest: ...  # fmt: skip
-@overload
-def maximum_spanning_forest(
-    graph: Any, *, algorithm: str = ..., device: Any = ..., devices: Any = ...,
-    options: object = ..., keep_on_device: Literal[True], profile: bool = ..., verify: bool = ...,
-    symmetrize: bool = ..., weight: Any = ...,
-) -> DeviceForest: ...  # fmt: skip
-def maximum_spanning_forest(
-    graph: Any,
-    *,
-    algorithm: str = "auto",
-    device: Any = None,
-    devices: Any = None,
-    options: object = None,
-    keep_on_device: bool = False,
-    profile: bool = False,
-    verify: bool = False,
-    symmetrize: bool = False,
-    weight: Any = WEIGHT,
-) -> Forest | DeviceForest:
+_DEFAULTS = dict(minimum_spanning_forest.__kwdefaults__ or {})
+
+
+def _like(model: F) -> Callable[[Callable[..., Any]], F]:
+    """Give a function the arguments of another one, for ``help`` and for type checkers."""
+
+    def with_signature(function: Any) -> F:
+        function.__signature__ = signature(model)
+        return cast("F", function)
+
+    return with_signature
+
+
+@_like(minimum_spanning_forest)
+def maximum_spanning_forest(graph: Any, **options: Any) -> Forest | DeviceForest:
     """Compute the maximum spanning forest; as :func:`minimum_spanning_forest` in all else.
 
     The order of weights is reversed; among equal weights the lesser edge id still wins. A SciPy
     matrix that stores both ``A[i, j]`` and ``A[j, i]`` means the lesser of them here as well.
     """
-    return _solve(
-        graph if weight is WEIGHT else with_weight(graph, weight),
-        algorithm=algorithm, device=device, devices=devices, options=options,
-        keep_on_device=keep_on_device, profile=profile, verify=verify, symmetrize=symmetrize,
-        maximum=True,
-    )  # fmt: skip
+    return spanning_forest(graph, **{**_DEFAULTS, **options}, maximum=True)
 
 
 @overload
@@ -204,11 +192,12 @@ def to_device(
     return put(given, get_device(device), symmetrize=symmetrize, wait=True)
 
 
-def _solve(
+def spanning_forest(
     graph: Any, *, algorithm: str, device: Any, devices: Any, options: object,
-    keep_on_device: bool, profile: bool, verify: bool, symmetrize: bool, maximum: bool,
+    keep_on_device: bool, profile: bool, verify: bool, symmetrize: bool, weight: Any, maximum: bool,
 ) -> Forest | DeviceForest:  # fmt: skip
     """Solve on the device that is meant; a graph that does not fit it, in parts."""
+    graph = graph if weight is WEIGHT else with_weight(graph, weight)
     algorithm, options = choosing.named(algorithm, options)  # before anything is uploaded
     check_bools(
         keep_on_device=keep_on_device, profile=profile, verify=verify, symmetrize=symmetrize

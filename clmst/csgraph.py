@@ -193,14 +193,19 @@ def _has_ties(matrix: Any) -> bool:
 
 def _slots_at_once(matrix: Any, device: Device | None) -> Array | None:
     """Return the entries of the tree if it is found without a graph, else None."""
-    slots = None if device is None else equal_weights.entries(matrix, device)
-    if slots is None:
-        slots = small_matrix.entries(matrix, device)
-    if slots is not None or not is_plain(matrix):
-        return slots
+    if device is not None:
+        slots = equal_weights.entries(matrix, device)
+        if slots is not None:
+            return slots
+        found = small_matrix.solve(matrix, device, maximum=False, or_host=False, by_entry=True)
+        if found is not None:
+            return found.edge_ids
+    if not is_plain(matrix):
+        return None
     n_entries = matrix.data.size
     if (
         device is None
+        or n_entries <= small_matrix.MOST_SLOTS_ON_HOST
         or (n_entries < FEW_ENTRIES_IN_ANY_ORDER and not seems_canonical(matrix))
         or (n_entries < FEW_EQUAL_ENTRIES and equal_weights.is_equal(matrix.data))
     ):

@@ -42,24 +42,10 @@ def minimum_spanning_forest(
     ----------
     edges : ray.data.Dataset, list of ObjectRef, path, or list of paths
         A row for each edge. An object is a data frame, an Arrow table, a mapping of arrays, or a
-        tuple of arrays (u, v, w). Blocks of a Dataset are taken in its own order. Paths are as of
-        :func:`clmst.dask.minimum_spanning_forest`.
-    n_vertices : int
-        Ends are vertex numbers below it.
-    columns : list or tuple, optional
-        The names of the columns: of both ends, and of weights, which are 1 where it is left out.
-        By default as of :func:`clmst.read_graph`.
-    edge_id : str, optional
-        A column of distinct ids that rise within each block. By default ids are positions in all
-        blocks.
-    device : str, optional
-        The name of each worker's device, see :func:`clmst.get_device`.
-    memory_limit : int, optional
-        As of :func:`clmst.stream_minimum_spanning_forest`, on each worker.
-    maximum : bool
-        Compute the maximum spanning forest.
-    split_every : int
-        How many forests are merged at a time.
+        tuple of arrays (u, v, w). Blocks of a Dataset are taken in its own order, as partitions.
+        Paths are as of :func:`clmst.dask.minimum_spanning_forest`.
+    n_vertices, columns, edge_id, device, memory_limit, maximum, split_every
+        As of :func:`clmst.dask.minimum_spanning_forest`.
     task_options : mapping, optional
         For ``options`` of Ray's remote functions, as ``{"num_gpus": 1}``.
 
@@ -69,15 +55,8 @@ def minimum_spanning_forest(
 
     Raises
     ------
-    InvalidArgumentError
-        An argument is wrong.
-    InvalidGraphError
-        A block is malformed; the message names the worker, the block ("partition") or file, and
-        the row.
-    UnsupportedDeviceError
-        A worker has no device; the message names it.
-    MissingDependencyError
-        Ray is not installed.
+    ClmstError
+        As :func:`clmst.dask.minimum_spanning_forest`; a block is called a partition.
 
     Notes
     -----

@@ -1,4 +1,4 @@
-"""What a report of a fault should have: versions, drivers, devices, caches, settings."""
+"""Versions, drivers, devices, caches and settings, for reports of faults."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _SETTINGS = ("CLMST_", "OCL_", "OPENCL_", "PYOPENCL_", "POCL_", "RUSTICL_", "CUD
 
 
 def show_versions(*, as_json: bool = False) -> None:
-    """Print what a report of a fault should have.
+    """Print the environment of clmst, for the report of a fault.
 
     That is the system, the versions of packages, the drivers, each device with its tuning and the
     results of its self-tests so far, the caches and the settings. Each device is tried, as by

@@ -67,7 +67,7 @@ def _own_settings() -> dict[str, str]:
 @pytest.fixture
 def in_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let small graphs go the way of large ones, which does not end after one launch."""
-    for most in ("MOST_SLOTS", "MOST_SLOTS_IN_ANY_ORDER", "MOST_EDGES"):
+    for most in ("MOST_SLOTS", "MOST_SLOTS_IN_ANY_ORDER", "MOST_EDGES", "MOST_SLOTS_ON_HOST"):
         monkeypatch.setattr(small_matrix, most, 0)
     monkeypatch.setattr(equal_weights, "MOST_SLOTS", 0)
 

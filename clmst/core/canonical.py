@@ -70,7 +70,7 @@ def sort_upper(n: int, ends: list[Array]) -> Pattern:
     loops = ends[0] == ends[1]
     positions = None
     if loops.any():
-        positions = np.flatnonzero(~loops).astype(index_dtype(n, loops.size), copy=False)
+        positions = np.flatnonzero(~loops).astype(csr.index_dtype(n, loops.size), copy=False)
         for k in range(2):
             ends[k] = ends[k][positions]
     del loops
@@ -90,8 +90,8 @@ def sort_pairs(n: int, pairs: list[Array], ids: Array | None = None) -> Pattern:
     or, if vertices are many more, as words; none are that are in order. Beside the indptr, memory
     is of the order of the pairs, however many vertices there are.
     """
-    index = index_dtype(n, pairs[0].size)
-    columns, rows = (_as_signed(pairs.pop(), index) for _ in range(2))
+    index = csr.index_dtype(n, pairs[0].size)
+    columns, rows = (csr.as_index(pairs.pop(), index) for _ in range(2))
     order: Array = np.arange(rows.size, dtype=index) if ids is None else ids
     del ids
     is_in_order = _are_in_order(rows, columns)
@@ -108,18 +108,6 @@ def sort_pairs(n: int, pairs: list[Array], ids: Array | None = None) -> Pattern:
         places = stable_order(rows.astype(np.uint64) << np.uint64(32) | columns.astype(np.uint64))
         order, rows, columns = order[places], rows[places], columns[places]
     return Pattern(indptr=row_starts(rows, n), indices=csr.as_uint32(columns), positions=order)
-
-
-def index_dtype(n: int, size: int) -> type[np.signedinteger[Any]]:
-    """Return the dtype that SciPy takes as indices of so many vertices and edges."""
-    return np.int32 if max(n, size) < 1 << 31 else np.int64
-
-
-def _as_signed(vertices: Array, index: type[np.signedinteger[Any]]) -> Array:
-    """Return vertices in the dtype of SciPy's indices, by view where possible."""
-    if vertices.dtype == np.uint32 and index == np.int32:
-        return vertices.view(np.int32)
-    return vertices.astype(index, copy=False)
 
 
 def _are_in_order(rows: Array, columns: Array) -> bool:
@@ -180,9 +168,8 @@ def merge_parallel(pattern: Pattern, weights: Array) -> Pattern:
     repeats[firsts] = False  # the rows differ
     if not repeats.any():
         return pattern
-    dropped = np.sort(heavier(repeats, pattern.positions, weights))
-    kept = np.ones(indices.size, bool)
-    kept[dropped] = False
+    kept = lightest(repeats, pattern.positions, weights)
+    dropped = np.flatnonzero(~kept)
     firsts -= np.searchsorted(dropped, firsts).astype(np.uint32)  # each row keeps an edge
     return Pattern(
         indptr=_indptr(occupied, firsts, indices.size - dropped.size, indptr.size - 1),
@@ -191,24 +178,25 @@ def merge_parallel(pattern: Pattern, weights: Array) -> Pattern:
     )
 
 
-def heavier(repeats: Array, positions: Array, weights: Array) -> Array:
-    """Return all edges but the lightest of each run of parallel ones, the first one on a tie.
+def lightest(repeats: Array, positions: Array, weights: Array) -> npt.NDArray[np.bool_]:
+    """Return which edges are the lightest of their run of parallel ones, the first one on a tie.
 
     `repeats` says which edges have the ends of the one before; ``weights[positions]``, none of them
     NaN, are those of the edges.
     """
-    second = np.flatnonzero(repeats)
+    kept = np.ones(repeats.size, np.bool_)
     if not (repeats[1:] & repeats[:-1]).any():  # runs of two, in a fifth of the time
+        second = np.flatnonzero(repeats)
         ahead, behind = weights[positions[second - 1]], weights[positions[second]]
-        return second - (behind < ahead)
+        kept[second - (behind < ahead)] = False
+        return kept
     in_run = repeats.copy()
     in_run[:-1] |= repeats[1:]
     edges = np.flatnonzero(in_run)
     is_first = ~repeats[edges]
     keys, run = order_keys(weights[positions[edges]]), np.cumsum(is_first) - 1
     least = np.minimum.reduceat(keys, np.flatnonzero(is_first))
-    lightest = np.flatnonzero(keys == least[run])
-    of_run = run[lightest]
-    lightest = lightest[np.diff(of_run, prepend=-1) > 0]
-    found: Array = np.delete(edges, lightest)
-    return found
+    found = np.flatnonzero(keys == least[run])
+    kept[edges] = False
+    kept[edges[found[np.diff(run[found], prepend=-1) > 0]]] = True
+    return kept

@@ -143,29 +143,31 @@ def is_upper(indptr: Array, indices: Array) -> bool:
     return bool((indices[indptr[occupied]] >= occupied).all())
 
 
-def _as_index(array: Array) -> Array:
-    """Return uint32 numbers in a dtype that SciPy takes as indices, by view where possible."""
-    if array.size == 0 or array.max() < 1 << 31:
-        return array.view(np.int32)
-    return array.astype(np.int64)
+def index_dtype(n: int, size: int) -> type[np.signedinteger[Any]]:
+    """Return the dtype that SciPy takes as indices of so many vertices and edges."""
+    return np.int32 if max(n, size) < 1 << 31 else np.int64
+
+
+def as_index(numbers: Array, index: type[np.signedinteger[Any]]) -> Array:
+    """Return numbers in the dtype of SciPy's indices, by view where possible."""
+    if numbers.dtype == np.uint32 and index == np.int32:
+        return numbers.view(np.int32)
+    return numbers.astype(index, copy=False)
 
 
 def transpose(indptr: Array, indices: Array, data: Array) -> tuple[Array, Array, Array]:
     """Transpose a square CSR by one counting sort, stable within each new row."""
     n = indptr.size - 1
-    matrix = sparse.csc_array((data, _as_index(indices), _as_index(indptr)), shape=(n, n)).tocsr()
+    index = index_dtype(n, indices.size)
+    parts = (data, as_index(indices, index), as_index(indptr, index))
+    matrix = sparse.csc_array(parts, shape=(n, n)).tocsr()
     return matrix.indptr, matrix.indices, matrix.data
-
-
-def has_symmetric_degrees(indptr: Array, indices: Array) -> bool:
-    """Return whether each column has as many entries as the row of its number."""
-    degrees = np.bincount(indices, minlength=indptr.size - 1)
-    return np.array_equal(degrees, np.diff(indptr))
 
 
 def is_symmetric(indptr: Array, indices: Array, weights: Array) -> bool:
     """Return whether a CSR with sorted rows equals its transpose, weights included."""
-    if not has_symmetric_degrees(indptr, indices):
+    degrees = np.bincount(indices, minlength=indptr.size - 1)
+    if not np.array_equal(degrees, np.diff(indptr)):
         return False
     t_indptr, t_indices, t_weights = transpose(indptr, indices, weights)
     return (

@@ -22,7 +22,7 @@ from clmst.core.columns import (
 )
 from clmst.core.errors import ClmstError, InvalidArgumentError, InvalidGraphError, optional_import
 from clmst.core.vertex_names import Ends, Names, NumberedEdges, label_of, number
-from clmst.core.weight_keys import Array, as_weights, first_nan
+from clmst.core.weight_keys import Array, as_weights
 
 if TYPE_CHECKING:
     from clmst.core.forest import Forest
@@ -103,13 +103,10 @@ def numbered_frame(frame: Any, columns: Columns) -> NumberedEdges:
     pandas = optional_import("pandas", extra=_EXTRA)
     u, v = (_ids_of_series(frame[name], name) for name in (columns.source, columns.target))
     numbered = number(u, v, pandas.factorize)
-    weights, weight = None, columns.weight
-    if weight is not None:
-        series = frame[weight]
-        missing = series.isna().to_numpy()
-        _refuse_missing_weight(missing, numbered, weight)
-        weights = _numeric(series.to_numpy(), weight)
-    return replace(numbered, weights=weights)
+    if columns.weight is None:
+        return numbered
+    series = frame[columns.weight]
+    return _weighted(numbered, series.to_numpy(), series.isna().to_numpy(), columns.weight)
 
 
 def graph_of_arrow(table: Any, columns: Any, weight: Hashable = WEIGHT) -> Graph:
@@ -135,16 +132,11 @@ def numbered_table(table: Any, columns: Columns) -> NumberedEdges:
     ends = (columns.source, columns.target)
     u, v = (_ids_of_arrow(pyarrow, table[name], name) for name in ends)
     numbered = number(u, v, partial(_factorize_arrow, pyarrow))
-    weights, weight = None, columns.weight
-    if weight is not None:
-        column = table[weight]
-        if column.null_count:
-            _refuse_missing_weight(column.is_null().to_numpy(), numbered, weight)
-        weights = _numeric(column.to_numpy(), weight)
-        nan = first_nan(weights)
-        if nan is not None:
-            _refuse_missing_weight(np.isnan(weights), numbered, weight)
-    return replace(numbered, weights=weights)
+    if columns.weight is None:
+        return numbered
+    column = table[columns.weight]
+    missing = column.is_null(nan_is_null=True).to_numpy()
+    return _weighted(numbered, column.to_numpy(), missing, columns.weight)
 
 
 def _ids_of_series(series: Any, name: Hashable) -> Ends:
@@ -204,14 +196,25 @@ def _refuse_missing_id(missing: Array, name: Hashable) -> None:
         )
 
 
-def _refuse_missing_weight(missing: Array, ends: NumberedEdges, name: Hashable) -> None:
+def _weighted(
+    numbered: NumberedEdges, values: Array, missing: Array, name: Hashable
+) -> NumberedEdges:
+    """Return edges with a column of weights of a supported dtype, or raise."""
     if missing.any():
         row = int(missing.argmax())
-        u, v = (label_of(ends.labels, int(end[row])) for end in (ends.u, ends.v))
+        u, v = (label_of(numbered.labels, int(end[row])) for end in (numbered.u, numbered.v))
         raise InvalidGraphError(
             f"row {row} of column {name!r}, the weight of edge ({u}, {v}), is missing (NaN or "
             "null); every edge needs a weight"
         )
+    if values.dtype.kind not in "biuf":
+        if values.size:
+            raise InvalidGraphError(
+                f"column {name!r} has values of type {values.dtype}; weights must be bool, int, "
+                "uint or float"
+            )
+        values = np.zeros(0, np.uint8)  # the type of no rows says nothing
+    return replace(numbered, weights=as_weights(values))
 
 
 def _refuse_fractions(are_fractions: bool, kind: object, name: Hashable) -> None:
@@ -220,18 +223,6 @@ def _refuse_fractions(are_fractions: bool, kind: object, name: Hashable) -> None
             f"column {name!r} has the type {kind}; ids must be integers, strings or categories "
             "(astype('int64') makes integers of whole numbers)"
         )
-
-
-def _numeric(values: Array, name: Hashable) -> Array:
-    """Return a column of weights as an array of a supported dtype."""
-    if values.size == 0 and values.dtype.kind not in "biuf":  # the type of no rows says nothing
-        return np.zeros(0, np.uint8)
-    if values.dtype.kind not in "biuf":
-        raise InvalidGraphError(
-            f"column {name!r} has values of type {values.dtype}; weights must be bool, int, uint "
-            "or float"
-        )
-    return as_weights(values)
 
 
 @takes_columns

@@ -120,7 +120,7 @@ class DeferredGraph(Graph):
 
     @property
     def weight_dtype(self) -> np.dtype[Any]:
-        """Of the weights."""
+        """The dtype of the weights."""
         weights: Array | None = vars(self).get("weights")
         return self._weight_dtype if weights is None else weights.dtype
 

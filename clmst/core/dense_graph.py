@@ -81,7 +81,7 @@ class DenseGraph:
 
     @property
     def weight_dtype(self) -> np.dtype[Any]:
-        """Of the weights."""
+        """The dtype of the weights."""
         return self.weights.dtype
 
     def weights_of(self, u: Array, v: Array) -> Array:
@@ -101,18 +101,8 @@ class DenseGraph:
 
         Edge ids, and so forests, stay the same.
         """
-        from clmst.core.graph import Graph
-
-        n = self.n_vertices
-        check_size(n, self.n_edges)
-        rows = [self.weights[u, u + 1 :] for u in range(n - 1)]
-        return Graph.unchecked(
-            indptr=pairs.rows(n),
-            indices=pairs.columns(n),
-            weights=np.concatenate(rows) if rows else self.weights[:0].ravel(),
-            is_symmetric=False,
-            edge_ids=None,
-            n_input=self.n_edges,
+        return pairs.graph_of(
+            self.n_vertices, self.weight_dtype, lambda u: self.weights[u, u + 1 :]
         )
 
 

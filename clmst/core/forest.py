@@ -6,13 +6,13 @@ import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from clmst.core import data_frames, networkx_graphs
+from clmst.core import cluster_methods, data_frames, networkx_graphs
 from clmst.core.arguments import (
     check_bool,
     check_integer,
@@ -20,7 +20,6 @@ from clmst.core.arguments import (
     check_mapping,
     shown,
 )
-from clmst.core.cluster_methods import ClusterMethods
 from clmst.core.columns import WEIGHT
 from clmst.core.errors import InvalidArgumentError, InvalidForestError
 from clmst.core.graph_checks import MAX_VERTICES, check_labels
@@ -33,16 +32,12 @@ if TYPE_CHECKING:
     from clmst.core.verify import Verification
 
 
-def _check_edges(edges: object) -> None:
-    check_kind("edges", edges, np.ndarray, rule="it must be an array")
-
-
-def _check_ids(edge_ids: object) -> None:
-    check_kind("edge_ids", edge_ids, np.ndarray, rule="it must be an array")
+def _check_array(name: str, array: object) -> None:
+    check_kind(name, array, np.ndarray, rule="it must be an array")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Forest(ClusterMethods):
+class Forest:
     """A spanning forest of a graph; its edges are in the graph's canonical order.
 
     Two forests are equal if they have the same vertices with the same labels, the same edges, edge
@@ -68,9 +63,9 @@ class Forest(ClusterMethods):
     """
 
     n_vertices: int
-    edges: LazyField[Array] = LazyField(_check_edges)
+    edges: LazyField[Array] = LazyField(partial(_check_array, "edges"))
     weights: Array
-    edge_ids: LazyField[Array] = LazyField(_check_ids)
+    edge_ids: LazyField[Array] = LazyField(partial(_check_array, "edge_ids"))
     maximum: bool = False
     stats: Mapping[str, Any] = field(default_factory=dict)
     vertex_labels: Sequence[Hashable] | None = None
@@ -79,7 +74,7 @@ class Forest(ClusterMethods):
         """Check kinds; :func:`clmst.verify` tells whether the arrays are a forest."""
         n_vertices = check_integer("n_vertices", self.n_vertices, low=0, high=MAX_VERTICES)
         object.__setattr__(self, "n_vertices", n_vertices)
-        check_kind("weights", self.weights, np.ndarray, rule="it must be an array")
+        _check_array("weights", self.weights)
         check_bool("maximum", self.maximum)
         check_mapping("stats", self.stats)
         check_labels(self.vertex_labels, self.n_vertices)
@@ -219,6 +214,9 @@ class Forest(ClusterMethods):
         shape = (self.n_vertices, self.n_vertices)
         return sparse.csr_array((weights, columns, indptr), shape=shape)
 
+    linkage = cluster_methods.linkage
+    cut = cluster_methods.cut
+    dendrogram_to_networkx = cluster_methods.dendrogram_to_networkx
     to_networkx = networkx_graphs.to_networkx
     to_pandas = data_frames.to_pandas
     rows = data_frames.rows

@@ -90,7 +90,7 @@ class Graph:
 
     @property
     def weight_dtype(self) -> np.dtype[Any]:
-        """Of the weights."""
+        """The dtype of the weights."""
         return self.weights.dtype
 
     def has_at_hand(self, name: str) -> bool:

@@ -14,7 +14,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import minimum_spanning_tree
 
 from clmst.core.arguments import check_bool, unchecked
-from clmst.core.canonical import heavier, stable_order
+from clmst.core.canonical import lightest, stable_order
 from clmst.core.coercion import as_listed, with_weight
 from clmst.core.columns import WEIGHT
 from clmst.core.errors import InvalidArgumentError, logger
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from clmst.core.graph import Graph
 
 _SCIPY_LIMIT = 2**31 - 1  # scipy.sparse.csgraph counts in int32
-_CLASSES = (sparse.csr_array, sparse.csr_matrix)
+CSR_CLASSES = (sparse.csr_array, sparse.csr_matrix)
 _UNSIGNED = {np.dtype(np.int32): np.uint32, np.dtype(np.int64): np.uint64}
 _PROBES = 4
 _FEW = 512  # entries
@@ -144,14 +144,14 @@ def _joining_ranks(n: int, columns: Array, starts: Array, data: Array) -> Array:
 
 def is_plain(matrix: Any) -> bool:
     """Return whether an object is a CSR matrix of arrays that fit one another, not their values."""
-    if type(matrix) not in _CLASSES:
+    if type(matrix) not in CSR_CLASSES:
         return False
     indptr, indices, data = matrix.indptr, matrix.indices, matrix.data
     if not type(indptr) is type(indices) is type(data) is np.ndarray:
         return False
     n, n_columns = matrix.shape
     return (
-        n == n_columns
+        0 < n == n_columns
         and indptr.dtype == indices.dtype
         and indices.dtype in _UNSIGNED
         and indptr.shape == (n + 1,)
@@ -199,7 +199,11 @@ def forest_of_matrix(matrix: Any, *, maximum: bool) -> Forest | None:
     words >>= entry_bits
     pairs = words
     if m > _FEW:  # of few, the lightest of a pair is found by the solve
-        pairs, entries = _lightest(words, entries, data)
+        repeats = np.zeros(m, np.bool_)
+        np.equal(words[1:], words[:-1], out=repeats[1:])
+        if repeats.any():
+            kept = lightest(repeats, entries, data)
+            pairs, entries = words[kept], entries[kept]
     u, v = pairs >> end_bits, pairs & ((1 << end_bits) - 1)
     weights = data[entries]
     starts = u.searchsorted(np.arange(n + 1))
@@ -253,14 +257,3 @@ def _is_sound(matrix: Any) -> bool:
         and columns.view(_UNSIGNED[columns.dtype]).max() < matrix.shape[0]
         and not (matrix.data.dtype.kind == "f" and np.isnan(matrix.data.min()))
     )
-
-
-def _lightest(pairs: Array, entries: Array, data: Array) -> tuple[Array, Array]:
-    """Return the pairs of sorted entries, each once, and the lightest entry of each."""
-    repeats = np.zeros(pairs.size, np.bool_)
-    np.equal(pairs[1:], pairs[:-1], out=repeats[1:])
-    if not repeats.any():
-        return pairs, entries
-    kept = np.ones(pairs.size, np.bool_)
-    kept[heavier(repeats, entries, data)] = False
-    return pairs[kept], entries[kept]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -10,7 +11,11 @@ import numpy.typing as npt
 from clmst.core import csr
 from clmst.core.arguments import as_array
 from clmst.core.errors import InvalidGraphError
+from clmst.core.graph_checks import check_size
 from clmst.core.weight_keys import Array
+
+if TYPE_CHECKING:
+    from clmst.core.graph import Graph
 
 # The device counts rows times blocks of a row, of which there are up to 64, in 32 bits.
 MAX_VERTICES = 2**26 - 1
@@ -63,13 +68,21 @@ def position(n: int, u: Array, v: Array) -> npt.NDArray[np.int64]:
     return positions
 
 
-def rows(n: int) -> npt.NDArray[np.uint32]:
-    """Return the row offsets of the upper triangle of n x n cells, shape (n + 1,)."""
+def graph_of(
+    n: int, dtype: np.dtype[Any], row: Callable[[int], Any], *, coordinates: Any = None
+) -> Graph:
+    """Return the graph of all pairs of n vertices, given each row of weights above the diagonal."""
+    from clmst.core.graph import Graph
+
+    check_size(n, count(n))
     lengths = np.arange(n - 1, -1, -1, dtype=np.uint32)
-    return np.concatenate([np.zeros(1, np.uint32), np.cumsum(lengths, dtype=np.uint32)])
-
-
-def columns(n: int) -> npt.NDArray[np.uint32]:
-    """Return the column of each pair in canonical order, shape (n (n - 1) / 2,)."""
-    parts = [np.arange(u + 1, n, dtype=np.uint32) for u in range(n - 1)]
-    return np.concatenate(parts) if parts else np.zeros(0, np.uint32)
+    indptr = np.concatenate([np.zeros(1, np.uint32), np.cumsum(lengths, dtype=np.uint32)])
+    indices, weights = np.empty(count(n), np.uint32), np.empty(count(n), dtype)
+    for u in range(n - 1):
+        slots = slice(indptr[u], indptr[u + 1])
+        indices[slots] = np.arange(u + 1, n)
+        weights[slots] = row(u)
+    return Graph.unchecked(
+        indptr=indptr, indices=indices, weights=weights, is_symmetric=False, edge_ids=None,
+        n_input=count(n), coordinates=coordinates,
+    )  # fmt: skip

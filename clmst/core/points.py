@@ -127,7 +127,7 @@ class Points:
 
     @property
     def weight_dtype(self) -> np.dtype[Any]:
-        """Of distances: float64, or int64 where they are rounded."""
+        """The dtype of distances: float64, or int64 where they are rounded."""
         return np.dtype(np.int64 if self.metric in _ROUNDED else np.float64)
 
     @property
@@ -230,22 +230,10 @@ class Points:
             There are more pairs than a graph may have edges.
         """
         n = self.n_vertices
-        check_size(n, self.n_edges)
-        indptr = pairs.rows(n)
-        weights = np.empty(self.n_edges, self.weight_dtype)
-        for u in range(n - 1):
-            others = slice(u + 1, n)
-            ours = np.arange(others.start, others.stop)
-            weights[indptr[u] : indptr[u + 1]] = self._distances(np.array(u), ours)
-        return Graph.unchecked(
-            indptr=indptr,
-            indices=pairs.columns(n),
-            weights=weights,
-            is_symmetric=False,
-            edge_ids=None,
-            n_input=self.n_edges,
+        return pairs.graph_of(
+            n, self.weight_dtype, lambda u: self._distances(np.array(u), np.arange(u + 1, n)),
             coordinates=self.coordinates if self.coordinates.shape[1] == 2 else None,
-        )
+        )  # fmt: skip
 
 
 def _checked(coordinates: Any, metric: Metric) -> npt.NDArray[np.float64]:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from clmst.core.arguments import check_bool, check_dict, check_kind, shown, unchecked
-from clmst.core.canonical import index_dtype
+from clmst.core.csr import index_dtype
 from clmst.core.deferred_graph import DeferredGraph
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.graph import Graph

@@ -10,7 +10,7 @@ import numpy as np
 
 from clmst.algorithms.edge_stream.edges import EdgePart
 from clmst.core.arguments import check_integer, check_kind
-from clmst.core.canonical import index_dtype
+from clmst.core.csr import index_dtype
 from clmst.core.errors import InvalidGraphError
 from clmst.core.forest import Forest
 from clmst.core.graph import Graph

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from scipy.spatial.distance import pdist, squareform
 
 import clmst
 from clmst.core.coercion import as_graph, as_listed
-from clmst.core.errors import GraphWarning, InvalidArgumentError, InvalidGraphError
+from clmst.core.errors import InvalidArgumentError, InvalidGraphError
 from clmst.core.graph import Graph
 from clmst.io import read_forest
 from clmst.runtime.device import Device
@@ -204,16 +205,17 @@ def test_an_empty_list_is_the_empty_graph() -> None:
     assert as_listed([]).n_vertices == 0
 
 
-def test_a_list_of_zeros_warns() -> None:
-    with pytest.warns(GraphWarning, match="most cells of the matrix are 0") as caught:
-        as_graph([[0, 0, 0, 0], [0, 0, 0, 7], [0, 0, 0, 0], [0, 7, 0, 0]])
-    assert caught[0].filename == __file__
-
-
 def test_symmetrize_is_true_or_false(any_device: Device) -> None:
     for graph in (sparse.csr_array(MATRIX), MATRIX, of_networkx()):
         with pytest.raises(InvalidArgumentError, match="symmetrize is 1"):
             clmst.minimum_spanning_forest(graph, device=any_device, symmetrize=1)  # type: ignore[call-overload]
+
+
+def test_the_maximum_forest_takes_what_the_minimum_forest_takes() -> None:
+    """Both functions show and check the same arguments."""
+    assert signature(clmst.maximum_spanning_forest) == signature(clmst.minimum_spanning_forest)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'wieght'"):
+        clmst.maximum_spanning_forest(MATRIX, wieght="cost")  # type: ignore[call-overload]
 
 
 # ------------------------------------------------------------------------ weight=

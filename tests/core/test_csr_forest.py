@@ -19,6 +19,7 @@ from clmst.core.kruskal import (
     seems_canonical,
 )
 from tests.forests import assert_same_forest
+from tests.matrices import every_fault, matrix
 from tests.strategies import WEIGHT_DTYPES, EdgeArrays, edge_arrays
 
 # SciPy's matrices have no float16.
@@ -37,13 +38,6 @@ def csr_of(raw: EdgeArrays, form: str = "any", index: str = "i4") -> Any:
     matrix = sparse.csr_array(arrays, shape=(raw.n, raw.n))
     matrix.indices, matrix.indptr = arrays[1:]  # of the dtype that is asked for
     return matrix
-
-
-def matrix() -> Any:
-    """Return a CSR of 40 vertices with loops, both directions, parallel entries and falls."""
-    rng = np.random.default_rng(1)
-    u, v = rng.integers(0, 35, (2, 200))
-    return csr_of(EdgeArrays(40, u, v, rng.integers(-4, 5, 200) / 2))
 
 
 def assert_forest(A: Any) -> None:
@@ -68,20 +62,10 @@ def test_matrices_in_any_form(form: str, index: str, raw: EdgeArrays) -> None:
     assert_forest(A)
 
 
-FAULTS: dict[str, Callable[[Any], None]] = {
-    "a negative column": lambda A: A.indices.__setitem__(5, -1),
-    "a column beyond": lambda A: A.indices.__setitem__(5, 40),
-    "rows that fall": lambda A: A.indptr.__setitem__(3, A.nnz - 1),
-    "NaN": lambda A: A.data.__setitem__(A.nnz - 1, np.nan),
-    "a first row that does not begin": lambda A: A.indptr.__setitem__(0, 1),
-    "rows beyond the entries": lambda A: A.indptr.__setitem__(-1, A.nnz + 7),
-}
-
-
-@pytest.mark.parametrize("fault", FAULTS)
-def test_faults_are_left_to_the_graph(fault: str) -> None:
+@every_fault
+def test_faults_are_left_to_the_graph(message: str, spoil: Callable[[Any], None]) -> None:
     A = matrix()
-    FAULTS[fault](A)
+    spoil(A)
     assert forest_of_matrix(A, maximum=False) is None
     assert entries_of_matrix(A) is None
     seems_canonical(A)  # which guesses, and reads nothing outside the arrays
@@ -100,11 +84,11 @@ def test_what_is_not_plain() -> None:
 
 
 def test_words_that_do_not_fit_are_left_to_the_graph(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Both ends and the entry of an edge share one word: here 6, 6 and 8 bits."""
+    """Both ends and the entry of an edge share one word: here 6, 6 and 9 bits."""
     A = matrix()
-    monkeypatch.setattr("clmst.core.kruskal._WORD", 20)
+    monkeypatch.setattr("clmst.core.kruskal._WORD", 21)
     assert_forest(A)
-    monkeypatch.setattr("clmst.core.kruskal._WORD", 19)
+    monkeypatch.setattr("clmst.core.kruskal._WORD", 20)
     assert forest_of_matrix(A, maximum=False) is None
 
 

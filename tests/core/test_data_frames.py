@@ -171,17 +171,6 @@ def test_columns_are_chosen_by_name() -> None:
         forest.to_pandas(edge_id=[])  # type: ignore[arg-type]
 
 
-@either_door
-@pytest.mark.parametrize("names", [("u", "v", "w"), ("from", "weight", "to")])
-def test_other_names_of_two_or_three_columns(door: Door, names: tuple[str, ...]) -> None:
-    """Other names are taken in order, except for a column called weight."""
-    order = {"u": "source", "from": "source", "v": "target", "to": "target", "w": "weight"}
-    given = frame()[[order.get(name, name) for name in names]].set_axis(names, axis=1)
-    assert clmst.kruskal(door(given)) == clmst.kruskal(door(frame()))
-    ends = given.drop(columns=[one for one in ("w", "weight") if one in names])
-    assert door(ends).weights.tolist() == [1] * 4
-
-
 def test_a_matrix_is_no_frame_of_edges() -> None:
     """A correlation matrix of three columns would do as edges, too."""
     matrix = pd.DataFrame(np.arange(9).reshape(3, 3), [*"abc"], [*"abc"])
@@ -260,6 +249,14 @@ def test_columns_that_are_not_there(door: Door) -> None:
         with pytest.raises(InvalidGraphError, match=message):
             door(lacking)
     assert door(frame().drop(columns="weight")).weights.tolist() == [1] * 4
+
+
+def test_a_weight_of_an_arrow_table_that_is_nan() -> None:
+    """It is no null there; a frame of pandas makes nulls of both."""
+    table = pa.table({"source": [0, 1], "target": [1, 2], "weight": [1.0, float("nan")]})
+    message = r"row 1 of column 'weight', the weight of edge \(1, 2\), is missing"
+    with pytest.raises(InvalidGraphError, match=message):
+        Graph.from_arrow(table)
 
 
 def test_a_column_that_is_there_twice() -> None:

@@ -105,13 +105,6 @@ def test_one_sided_mask(sides: str) -> None:
             np.testing.assert_array_equal(ours, theirs)
 
 
-def test_masked_matrix_is_symmetric_where_both_cells_are_edges() -> None:
-    masked = np.ma.array(symmetric(4), mask=np.zeros((4, 4), bool))
-    masked[3, 1] += 1
-    with pytest.raises(InvalidGraphError, match=r"cell \(1, 3\) of the matrix is .* symmetric"):
-        Graph.from_masked(masked)
-
-
 def test_plain_matrix_of_mostly_zeros_is_hinted_at() -> None:
     """SciPy takes a zero for no edge; whoever says DenseGraph, or has few zeros, means edges."""
     path = np.zeros((40, 40))

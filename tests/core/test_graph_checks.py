@@ -97,16 +97,6 @@ def test_matrices_are_checked_before_scipy_converts_them(
         Graph.from_scipy(hostile(kind, **arrays))
 
 
-@pytest.mark.parametrize("kind", ["csr", "csc", "bsr", "coo", "dia", "lil", "dok"])
-def test_every_format_gives_the_same_edges(kind: SparseFormat) -> None:
-    matrix: Any = sparse.random_array((30, 30), density=0.2, random_state=2)
-    expected = Graph.from_scipy(sparse.csr_array(matrix)).edges()[:3]
-    for ours, theirs in zip(
-        Graph.from_scipy(matrix.asformat(kind)).edges(), expected, strict=False
-    ):
-        np.testing.assert_array_equal(ours, theirs)
-
-
 def test_diagonals_outside_of_the_matrix_hold_nothing() -> None:
     matrix = sparse.dia_array((np.ones((3, 4)), np.array([1, 9, -9])), shape=(4, 4))
     assert Graph.from_scipy(matrix).n_edges == 3

@@ -137,28 +137,21 @@ def _put(array: Any, k: int | tuple[int, int], value: Any) -> Any:
     return changed
 
 
-def _twice(f: Forest, k: int) -> Forest:
-    return replace(
-        f,
-        edges=np.insert(f.edges, k, f.edges[k], axis=0),
-        weights=np.insert(f.weights, k, f.weights[k]),
-        edge_ids=np.insert(f.edge_ids, k, f.edge_ids[k]),
-    )
-
-
-def _without(f: Forest, k: int) -> Forest:
-    return replace(
-        f,
-        edges=np.delete(f.edges, k, axis=0),
-        weights=np.delete(f.weights, k),
-        edge_ids=np.delete(f.edge_ids, k),
-    )
+def with_rows(f: Forest, rows: Any) -> Forest:
+    """Return a forest of some edges of another one."""
+    return replace(f, edges=f.edges[rows], weights=f.weights[rows], edge_ids=f.edge_ids[rows])
 
 
 Corruption = Callable[[Forest, int], Forest]
 CORRUPTIONS: dict[str, tuple[Corruption, str]] = {
-    "an edge dropped": (_without, "joins two trees of the forest"),
-    "an edge twice": (_twice, "stands in the forest twice; ids must be distinct"),
+    "an edge dropped": (
+        lambda f, k: with_rows(f, np.delete(np.arange(f.n_edges), k)),
+        "joins two trees of the forest",
+    ),
+    "an edge twice": (
+        lambda f, k: with_rows(f, np.insert(np.arange(f.n_edges), k, k)),
+        "stands in the forest twice; ids must be distinct",
+    ),
     "another weight": (
         lambda f, k: replace(f, weights=_put(f.weights, k, _other(f.weights[k]))),
         r"weighs .* in the graph but .* in the forest; they must be equal",
@@ -226,12 +219,7 @@ def test_rows_out_of_order_do_not_pass(graph: Graph, k: int) -> None:
     order = np.arange(forest.n_edges)
     k %= forest.n_edges - 1
     order[[k, k + 1]] = order[[k + 1, k]]
-    shuffled = replace(
-        forest,
-        edges=forest.edges[order],
-        weights=forest.weights[order],
-        edge_ids=forest.edge_ids[order],
-    )
+    shuffled = with_rows(forest, order)
     ids = shuffled.edge_ids
     assert only_problem(graph, shuffled) == (
         f"edge id {ids[k + 1]} stands behind edge id {ids[k]}; the edges of a forest must stand "

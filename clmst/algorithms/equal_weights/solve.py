@@ -9,16 +9,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from clmst.algorithms.families import EQUAL_WEIGHTS
 from clmst.core.arguments import unchecked
 from clmst.core.errors import logger
 from clmst.core.forest import Forest
-from clmst.core.weight_keys import Array, weight_kind_or_none
+from clmst.core.kruskal import CSR_CLASSES, is_plain
+from clmst.core.weight_keys import Array
 from clmst.runtime.device import Device
 from clmst.runtime.device_memory import in_place, result_in_place
-from clmst.runtime.discovery import get_device
 from clmst.runtime.failures import Guard
 from clmst.runtime.launcher import Launcher
 
@@ -34,9 +33,6 @@ _SOLVED = 1
 _RESULT_WORDS = 2
 _WORDS_A_SLOT, _WORDS_A_VERTEX = 2, 2
 
-_CLASSES = (sparse.csr_array, sparse.csr_matrix)
-_INDICES = (np.dtype(np.int32), np.dtype(np.int64))
-
 
 def most_slots(weights: Any, device: Device) -> int:
     """Return how many entries of such weights a device takes: none, unless they seem equal."""
@@ -46,7 +42,7 @@ def most_slots(weights: Any, device: Device) -> int:
     return MOST_SLOTS if is_equal(probed) else 0
 
 
-def solve(matrix: Any, device: Any, *, maximum: bool) -> Forest | None:
+def solve(matrix: Any, device: Device, *, maximum: bool) -> Forest | None:
     """Return the forest of a matrix of equal weights, or None if it is to go the usual way.
 
     It goes that way unless it is a SciPy matrix or array in CSR form, and the device works in the
@@ -70,11 +66,12 @@ def entries(matrix: Any, device: Device) -> Array | None:
     return None if found is None else found[0]
 
 
-def _found(matrix: Any, device: Any, *, by_entry: bool) -> tuple[Array, Array] | None:
-    if type(matrix) not in _CLASSES or not _is_suited(matrix):
+def _found(matrix: Any, device: Device, *, by_entry: bool) -> tuple[Array, Array] | None:
+    if type(matrix) not in CSR_CLASSES or not _seem_equal(matrix.data):
         return None
-    device = get_device(device)
-    if not EQUAL_WEIGHTS.suits(device):
+    if not is_plain(matrix) or max(matrix.data.size, matrix.shape[0]) > MOST_SLOTS:
+        return None
+    if not (is_equal(matrix.data) and EQUAL_WEIGHTS.suits(device)):
         return None
     if device.trust.refusal(EQUAL_WEIGHTS) is not None:
         return None
@@ -104,24 +101,10 @@ def solved(
     return slots, ends.reshape(k, 2)
 
 
-def _is_suited(matrix: Any) -> bool:
-    """Return whether a kernel can go through a matrix's arrays, and its weights are equal."""
-    indptr, indices, data = matrix.indptr, matrix.indices, matrix.data
-    if not type(indptr) is type(indices) is type(data) is np.ndarray:
-        return False
-    n, n_columns = matrix.shape
-    return (
-        0 < data.size <= MOST_SLOTS
-        and 0 < n == n_columns <= MOST_SLOTS
-        and indptr.dtype == indices.dtype in _INDICES
-        and indptr.shape == (n + 1,)
-        and indices.shape == data.shape == (data.size,)
-        and indptr.flags.c_contiguous
-        and indices.flags.c_contiguous
-        and weight_kind_or_none(data.dtype) is not None
-        and data.dtype.isnative
-        and is_equal(data)
-    )
+def _seem_equal(weights: Any) -> bool:
+    """Return whether both ends of an array of numbers are equal, which most are not."""
+    is_row = type(weights) is np.ndarray and weights.ndim == 1 and weights.size > 0
+    return is_row and weights.dtype.kind in "biuf" and bool(weights[0] == weights[-1])
 
 
 def is_equal(weights: Array) -> bool:

@@ -24,14 +24,7 @@ from clmst.core.errors import logger
 from clmst.core.forest import Forest
 from clmst.core.from_scipy import as_csr
 from clmst.core.graph import Graph
-from clmst.core.kruskal import (
-    entries_of_matrix,
-    forest_of_matrix,
-    is_plain,
-    kruskal,
-    seems_canonical,
-)
-from clmst.core.weight_keys import Array
+from clmst.core.kruskal import forest_of_matrix, is_plain, kruskal, seems_canonical
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import weight_defines
 from clmst.runtime.device_memory import in_place, result_in_place
@@ -61,14 +54,17 @@ _RESULT_WORDS = 3
 _WORDS_A_SLOT, _WORDS_A_VERTEX = 9, 5
 
 
-def solve(graph: Any, device: Device, *, maximum: bool, or_host: bool) -> Forest | None:
+def solve(
+    graph: Any, device: Device, *, maximum: bool, or_host: bool, by_entry: bool = False
+) -> Forest | None:
     """Return the forest of a small graph, or None if it is to go the usual way.
 
     A small graph is a :class:`clmst.Graph`, or a SciPy matrix or array in CSR form, which must be
     canonical for its maximum forest. A device that works in the host's memory, by single
     work-items, solves it if it has no more slots or edges than the constants above say. With
-    `or_host` the host solves up to `MOST_SLOTS_ON_HOST` where the device does not. O(n_slots log n)
-    by one work-item; at most 52 bytes a slot and 28 a vertex.
+    `or_host` the host solves up to `MOST_SLOTS_ON_HOST` where the device does not. With `by_entry`
+    ties go to the first entry, whatever its ends, as in SciPy's function. O(n_slots log n) by one
+    work-item; at most 52 bytes a slot and 28 a vertex.
     """
     if isinstance(graph, DeferredGraph) and graph.edge_list is not None and works_on(device):
         found = _of_list(graph, graph.edge_list, device, maximum=maximum)
@@ -82,7 +78,8 @@ def solve(graph: Any, device: Device, *, maximum: bool, or_host: bool) -> Forest
         case = case_of(given.data.dtype, maximum=maximum)
         if device.trust.refusal(SMALL_MATRIX, case) is None:
             # Slots of a graph are in canonical order, and parallel ones are edges by themselves.
-            return solved(given, device, case, by_slot=isinstance(graph, Graph), graph=graph)
+            by_slot = by_entry or isinstance(graph, Graph)
+            return solved(given, device, case, by_slot=by_slot, graph=graph)
     if not or_host or given.data.size > MOST_SLOTS_ON_HOST:
         return None
     if isinstance(graph, Graph):
@@ -102,26 +99,7 @@ def in_csr_form(graph: Any, most: Callable[[Any], int]) -> Any:
     return as_csr(graph) if size <= MOST_SLOTS or size <= most(graph.data) else graph
 
 
-def entries(matrix: Any, device: Device | None) -> Array | None:
-    """Return the entries of a small matrix that are its minimum spanning forest, rising, or None.
-
-    Among equal weights the first entry wins, whatever its ends, as in SciPy's function. None where
-    the matrix is not small, or something is wrong with it.
-    """
-    given = _arrays_of(matrix, device, 0)
-    if given is None:
-        return None
-    if device is not None and works_on(device):
-        case = case_of(given.data.dtype, maximum=False)
-        if device.trust.refusal(SMALL_MATRIX, case) is None:
-            found = solved(given, device, case, by_slot=True)
-            return None if found is None else found.edge_ids
-    if given.data.size > MOST_SLOTS_ON_HOST:
-        return None
-    return entries_of_matrix(matrix)
-
-
-def _arrays_of(graph: Any, device: Device | None, most: int) -> Any:
+def _arrays_of(graph: Any, device: Device, most: int) -> Any:
     """Return the arrays of a small matrix or graph that fit one another; None for all else.
 
     They have the names that SciPy gives them. A list of at most `most` edges gets them now.
@@ -142,10 +120,12 @@ def _arrays_of(graph: Any, device: Device | None, most: int) -> Any:
     return given if given.indices.size else None
 
 
-def _most(device: Device | None, of_two: int) -> int:
-    """Return what of two compute units one work-item is quicker for, for all of a device's."""
-    units = 2 if device is None else device.capabilities.compute_units
-    return 2 * of_two // min(max(units, 2), _MOST_UNITS)
+def _most(device: Device, of_two: int) -> int:
+    """Return up to how many slots one work-item is quicker than all compute units of a device.
+
+    `of_two` is that number for two of them.
+    """
+    return 2 * of_two // min(max(device.capabilities.compute_units, 2), _MOST_UNITS)
 
 
 def works_on(device: Device) -> bool:
@@ -214,7 +194,12 @@ def solved_list(
         u, v = u.astype(np.int64), v.astype(np.int64)
     arrays = tuple(map(np.ascontiguousarray, (u, v, edges.weights)))
     return _launched(
-        "small_matrix_solve_list", arrays, edges.n_vertices, device, case, np.uint32(u.itemsize == 8)
+        "small_matrix_solve_list",
+        arrays,
+        edges.n_vertices,
+        device,
+        case,
+        np.uint32(u.itemsize == 8),
     )
 
 

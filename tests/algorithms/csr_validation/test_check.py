@@ -19,6 +19,14 @@ from clmst.algorithms.csr_validation import check as csr_validation
 from clmst.algorithms.csr_validation.check import put_matrix
 from clmst.runtime.device_graph import DeviceGraph
 from tests.forests import assert_same_forest
+from tests.matrices import (
+    any_weights,
+    every_fault,
+    every_spoilt,
+    matrix,
+    repeated,
+    with_indices,
+)
 from tests.strategies import WEIGHT_DTYPES
 
 
@@ -46,24 +54,6 @@ def uploads(copying: Device, monkeypatch: pytest.MonkeyPatch) -> list[Graph]:
     return seen
 
 
-def narrow(A: Any) -> Any:
-    """Return a matrix with indices of 32 bits, which SciPy does not always choose."""
-    parts = (A.data, A.indices.astype(np.int32), A.indptr.astype(np.int32))
-    return sparse.csr_array(parts, shape=A.shape)
-
-
-def matrix(n: int = 900, dtype: Any = np.int32, seed: int = 1) -> Any:
-    """Return a symmetric matrix with loops, empty rows and one long row."""
-    rng = np.random.default_rng(seed)
-    u, v = rng.integers(0, n // 2, (2, 4 * n))
-    u[:n], v[:n] = 7, np.arange(n)
-    w = rng.integers(0, 2 if np.dtype(dtype).kind == "b" else 100, u.size)
-    A = sparse.coo_array((w, (np.minimum(u, v), np.maximum(u, v))), shape=(n, n)).tocsr()
-    both = sparse.csr_array(A + sparse.triu(A, 1).T)
-    both.sort_indices()
-    return narrow(both.astype(dtype))
-
-
 def assert_uploaded(A: Any, device: Device) -> None:
     """Check that the device takes it, as what the host makes of it."""
     resident, graph = put_matrix(A, device, arrange=False), Graph.from_scipy(A)
@@ -78,10 +68,10 @@ def assert_uploaded(A: Any, device: Device) -> None:
 
 @pytest.mark.parametrize("dtype", [t for t in WEIGHT_DTYPES if t != np.float16], ids=str)
 def test_symmetric_and_upper(copying: Device, dtype: np.dtype) -> None:
-    A = matrix(dtype=dtype)
+    A = matrix(900, dtype=dtype)
     assert_uploaded(A, copying)
-    assert_uploaded(narrow(sparse.csr_array(sparse.triu(A))), copying)
-    assert_uploaded(narrow(sparse.csr_array(sparse.triu(A, 1))), copying)
+    assert_uploaded(with_indices(sparse.csr_array(sparse.triu(A))), copying)
+    assert_uploaded(with_indices(sparse.csr_array(sparse.triu(A, 1))), copying)
 
 
 @pytest.mark.parametrize("n", [2, 63, 64, 65, 511, 512, 513, 1025, 3000])
@@ -89,64 +79,16 @@ def test_tiles(copying: Device, n: int) -> None:
     """Rows of one, and rows of all: wherever tiles begin and end."""
     ones: list[float] = [1.0] * (n - 1)
     path = sparse.csr_array(sparse.diags_array([ones, ones], offsets=[-1, 1]))
-    assert_uploaded(narrow(path), copying)
+    assert_uploaded(with_indices(path), copying)
     star = sparse.coo_array((np.arange(n), (np.zeros(n, int), np.arange(n))), shape=(n, n))
-    assert_uploaded(narrow(sparse.csr_array(star + star.T).astype(np.int16)), copying)
+    assert_uploaded(with_indices(sparse.csr_array(star + star.T).astype(np.int16)), copying)
 
 
 def test_zeros_have_one_sign(copying: Device) -> None:
-    A = matrix(dtype=np.float32)
+    A = matrix(900, dtype=np.float32)
     A.data[A.data < 50] = 0
     A.data[(A.data == 0) & (np.arange(A.nnz) % 2 == 0)] = -0.0
     assert_uploaded(A, copying)
-
-
-def spoil_weight(A: Any) -> None:
-    row = int(np.flatnonzero(np.diff(A.indptr))[-1])
-    assert A.indices[A.indptr[row]] < row
-    A.data[A.indptr[row]] += 1
-
-
-def spoil_column(A: Any) -> None:
-    """Let a row lead elsewhere, still rising."""
-    last = int(A.indptr[8]) - 1
-    A.indices[last - 1 : last + 1] = (A.shape[0] - 3, A.shape[0] - 2)
-
-
-def swap(A: Any) -> None:
-    A.indices[:2], A.data[:2] = A.indices[1::-1].copy(), A.data[1::-1].copy()
-
-
-def repeat(A: Any) -> None:
-    A.indices[1] = A.indices[0]
-
-
-def exchange_weights(A: Any) -> None:
-    """Let two edges have each other's weight, in one direction each."""
-    row = int(np.flatnonzero(np.diff(A.indptr) > 2)[-1])
-    first, second = A.indptr[row : row + 2] - np.array([0, 2])
-    A.data[first], A.data[second] = A.data[second] + 1, A.data[first] + 1
-
-
-def other_weights(A: Any) -> None:
-    A.data[:] = np.arange(A.nnz) % 50
-
-
-def falling_rows(A: Any) -> None:
-    for row in range(A.shape[0]):
-        slots = slice(A.indptr[row], A.indptr[row + 1])
-        A.indices[slots], A.data[slots] = A.indices[slots][::-1], A.data[slots][::-1]
-
-
-def lower_triangle(A: Any) -> None:
-    A.indices[:], A.data[:] = A.indices[::-1].copy(), A.data[::-1].copy()
-    A.indptr[:] = A.nnz - A.indptr[::-1]
-
-
-SPOILED = [
-    spoil_weight, spoil_column, swap, repeat, exchange_weights, other_weights, falling_rows,
-    lower_triangle,
-]  # fmt: skip
 
 
 def assert_rearranged(A: Any, device: Device) -> None:
@@ -173,10 +115,10 @@ def assert_forests(given: Any, graph: Graph, device: Device) -> None:
     assert_same_forest(greatest, clmst.kruskal(graph, maximum=True))
 
 
-@pytest.mark.parametrize("spoil", SPOILED)
+@every_spoilt
 def test_what_the_device_rearranges(copying: Device, spoil: Callable[[Any], None]) -> None:
     """None of these is canonical; the device brings it into the order that the host would."""
-    A = matrix()
+    A = matrix(900)
     spoil(A)
     A.has_sorted_indices = False
     assert_rearranged(A, copying)
@@ -185,7 +127,7 @@ def test_what_the_device_rearranges(copying: Device, spoil: Callable[[Any], None
 @pytest.mark.parametrize("dtype", [np.float64, np.int64, np.float32, np.uint8, np.bool_], ids=str)
 def test_lesser_of_two_directions(copying: Device, dtype: Any) -> None:
     """On a tie the upper one: it comes first; zeros of both signs tie."""
-    A = matrix(dtype=np.int32)
+    A = matrix(900, dtype=np.int32)
     least = -2 if np.dtype(dtype).kind in "if" else 0
     A.data[:] = np.random.default_rng(4).integers(least, 2, A.nnz)
     A = A.astype(dtype)
@@ -208,8 +150,8 @@ def test_very_many_entries_at_one_place(copying: Device) -> None:
 
 def test_parallel_entries_of_rising_rows(copying: Device) -> None:
     """The host takes such a matrix as it is, if it is symmetric or upper triangular."""
-    upper = narrow(sparse.csr_array(sparse.triu(matrix(), 1)))
-    repeat(upper)
+    upper = with_indices(sparse.csr_array(sparse.triu(matrix(900), 1)))
+    repeated(upper)
     twice = np.array([3, 5, 3, 5]), np.array([1, 1, 0, 0], np.int32), np.array([0, 2, 4], np.int32)
     for A in (upper, sparse.csr_array(twice, shape=(2, 2))):
         assert put_matrix(A, copying) is None
@@ -225,7 +167,7 @@ def test_symmetry_is_seen_by_any_keys(
     """One edge that differs in the last bit of its weight or of a vertex leaves a fingerprint."""
     secret = np.array(keys, np.uint64)
     monkeypatch.setattr(csr_validation, "_secret_keys", lambda: tuple(secret))
-    A = matrix(dtype=np.uint64, seed=3)
+    A = matrix(900, dtype=np.uint64, seed=3)
     assert_uploaded(A, copying)
     last = int(np.flatnonzero(A.indices < np.repeat(np.arange(900), np.diff(A.indptr)))[-1])
     for bit in (0, 31, 32, 63):
@@ -245,25 +187,19 @@ def test_keys_are_secret() -> None:
 
 def test_lower_triangle_is_not_as_it_is(copying: Device) -> None:
     """All its slots have one direction: without a count each could pass for matched."""
-    A = narrow(sparse.csr_array(sparse.tril(matrix(), -1)))
+    A = with_indices(sparse.csr_array(sparse.tril(matrix(900), -1)))
     assert put_matrix(A, copying, arrange=False) is None
     star = sparse.csr_array((np.ones(5), np.zeros(5, int), [0, 0, 1, 2, 3, 4, 5]), shape=(6, 6))
-    assert put_matrix(narrow(star), copying, arrange=False) is None
-
-
-FAULTS: dict[str, Callable[[Any], None]] = {
-    "negative": lambda A: A.indices.__setitem__(5, -1),
-    "must be below 900": lambda A: A.indices.__setitem__(5, 900),
-    "must not decrease": lambda A: A.indptr.__setitem__(3, A.nnz - 1),
-    "is NaN": lambda A: A.data.__setitem__(A.nnz - 1, np.nan),
-}
+    assert put_matrix(with_indices(star), copying, arrange=False) is None
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("message", FAULTS)
-def test_faults_are_the_hosts_to_name(copying: Device, message: str, dtype: Any) -> None:
-    A = matrix(dtype=dtype)
-    FAULTS[message](A)
+@every_fault
+def test_faults_are_the_hosts_to_name(
+    copying: Device, message: str, spoil: Callable[[Any], None], dtype: Any
+) -> None:
+    A = matrix(900, dtype=dtype)
+    spoil(A)
     assert put_matrix(A, copying, arrange=False) is None
     with pytest.raises(InvalidGraphError, match=message):
         clmst.minimum_spanning_forest(A, device=copying)
@@ -271,12 +207,12 @@ def test_faults_are_the_hosts_to_name(copying: Device, message: str, dtype: Any)
 
 def test_other_forms(copying: Device) -> None:
     """SciPy makes a CSR of CSC and COO; indices of 64 bits become such of 32."""
-    A = matrix()
+    A = matrix(900)
     wide = A.copy()
     wide.indices, wide.indptr = wide.indices.astype(np.int64), wide.indptr.astype(np.int64)
     for other in (A.tocsc(), A.tocoo(), wide):
         assert_uploaded(other, copying)
-    other_weights(A)
+    any_weights(A)
     for other in (A.tocsc(), A.tocoo()):
         assert_rearranged(other, copying)
     wide.indices[5] = 2**40 + 7
@@ -286,7 +222,7 @@ def test_other_forms(copying: Device) -> None:
 
 
 def test_what_is_left_to_the_host(copying: Device, monkeypatch: pytest.MonkeyPatch) -> None:
-    A = matrix()
+    A = matrix(900)
     assert put_matrix(A.tolil(), copying) is None
     assert put_matrix(clmst.Graph.from_scipy(A), copying) is None
     monkeypatch.setattr(csr_validation, "FROM_SLOTS", A.nnz + 1)
@@ -295,18 +231,8 @@ def test_what_is_left_to_the_host(copying: Device, monkeypatch: pytest.MonkeyPat
     assert put_matrix(A, copying) is not None
 
 
-def test_forests(copying: Device) -> None:
-    A = matrix(n=3000, seed=5)
-    expected = clmst.kruskal(Graph.from_scipy(A))
-    for given in (A, clmst.to_device(A, copying)):
-        assert_same_forest(clmst.minimum_spanning_forest(given, device=copying), expected)
-    upper = narrow(sparse.csr_array(sparse.triu(A)))
-    expected = clmst.kruskal(Graph.from_scipy(upper))
-    assert_same_forest(clmst.minimum_spanning_forest(upper, device=copying), expected)
-
-
 def test_what_is_canonical_is_uploaded_once(copying: Device, uploads: list[Graph]) -> None:
-    for A in (matrix(n=3000), narrow(sparse.csr_array(sparse.triu(matrix(n=3000))))):
+    for A in (matrix(3000), with_indices(sparse.csr_array(sparse.triu(matrix(3000))))):
         forest = clmst.minimum_spanning_forest(A, device=copying)
         assert len(uploads) == 1
         assert uploads.pop().n_slots == A.nnz
@@ -317,7 +243,7 @@ def test_an_untrusted_device_gets_no_upload(
     copying: Device, uploads: list[Graph], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(csr_validation, "is_trusted", lambda *_: False)
-    assert put_matrix(matrix(), copying) is None
+    assert put_matrix(matrix(900), copying) is None
     assert uploads == []
 
 
@@ -325,8 +251,8 @@ def test_a_device_that_is_not_trusted_to_sort_leaves_it_to_the_host(
     copying: Device, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(arrange, "is_trusted", lambda *_: False)
-    A = matrix()
+    A = matrix(900)
     assert put_matrix(A, copying) is not None
-    other_weights(A)
+    any_weights(A)
     assert put_matrix(A, copying) is None
     assert_forests(A, Graph.from_scipy(A), copying)

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pyopencl.array as cl_array
 import pytest
-from scipy import sparse
 
 import clmst
 from clmst import Device, DeviceArray, DeviceGraph, Graph, InvalidArgumentError, InvalidGraphError
@@ -16,6 +15,7 @@ from clmst.algorithms.csr_validation import check as validation
 from clmst.core.kruskal import kruskal
 from clmst.core.weight_keys import Array
 from tests.forests import assert_same_forest
+from tests.matrices import FAULTS, another_weight, matrix, swapped
 
 
 @pytest.fixture
@@ -23,19 +23,6 @@ def by_device(monkeypatch: pytest.MonkeyPatch, any_device: Device) -> Device:
     """Return a device that checks small graphs, too."""
     monkeypatch.setattr(validation, "FROM_SLOTS", 1)
     return any_device
-
-
-def matrix(dtype: Any = np.int32, n: int = 500, seed: int = 1) -> Any:
-    """Return a symmetric matrix with a loop and empty rows."""
-    rng = np.random.default_rng(seed)
-    u, v = rng.integers(0, n - 9, (2, 3 * n))
-    weights = rng.integers(1, 2 if np.dtype(dtype) == bool else 90, u.size)
-    upper = sparse.coo_array((weights, (np.minimum(u, v), np.maximum(u, v))), shape=(n, n)).tocsr()
-    upper.data %= 90
-    both = sparse.triu(upper, 1)
-    both = (both + both.T).tolil()
-    both[3, 3] = 5
-    return both.tocsr().astype(dtype)
 
 
 def on(device: Device, A: Any, *, integer: Any = np.int32) -> list[DeviceArray]:
@@ -51,7 +38,7 @@ def test_the_forest_is_that_of_the_matrix(
 ) -> None:
     if checked_by == "device":
         monkeypatch.setattr(validation, "FROM_SLOTS", 1)
-    A = sparse.triu(matrix(), format="csr") if upper else matrix()
+    A = matrix(500, symmetric=not upper)
     graph = DeviceGraph.from_arrays(*on(any_device, A))
     assert graph.graph.is_symmetric != upper
     assert (graph.n_vertices, graph.n_slots) == (A.shape[0], A.nnz)
@@ -63,7 +50,7 @@ def test_the_forest_is_that_of_the_matrix(
 
 def test_nothing_is_copied_to_the_host(by_device: Device) -> None:
     """Until the host asks for it: then each array comes by itself."""
-    A = matrix()
+    A = matrix(500, dtype=np.int32)
     arrays = on(by_device, A)
     graph = DeviceGraph.from_arrays(*arrays)
     assert graph.indices is arrays[1].memory
@@ -87,7 +74,7 @@ def test_nothing_is_copied_to_the_host(by_device: Device) -> None:
 
 @pytest.mark.parametrize("dtype", ["u1", "i2", "u4", "f4", "i8", "u8", "f8"])
 def test_weights_of_any_dtype(any_device: Device, dtype: str) -> None:
-    A = matrix(np.dtype(dtype), n=60)
+    A = matrix(dtype=dtype)
     graph = DeviceGraph.from_arrays(*on(any_device, A, integer=np.uint32))
     forest = clmst.minimum_spanning_forest(graph)
     assert_same_forest(forest, kruskal(A))
@@ -96,7 +83,7 @@ def test_weights_of_any_dtype(any_device: Device, dtype: str) -> None:
 
 def test_arrays_of_pyopencl(any_device: Device) -> None:
     """Also views into the middle of a buffer, and results go back without a copy."""
-    A = matrix(np.float32)
+    A = matrix(500, dtype=np.float32)
     queue = any_device.queue
     step = any_device.capabilities.buffer_alignment
     parts = []
@@ -140,69 +127,44 @@ def test_graphs_without_edges(any_device: Device, n: int) -> None:
 # ------------------------------------------------------------------------- what is wrong
 
 
-def broken(what: str) -> tuple[Array, Array, Array]:
-    A = matrix()
-    indptr, indices, weights = A.indptr.astype(np.int32), A.indices.astype(np.int32), A.data.copy()
-    row = int(np.flatnonzero(np.diff(indptr) > 2)[5])
-    slot = int(indptr[row])
-    if what == "begin":
-        indptr[0] = 1
-    elif what == "end":
-        indptr[indptr == indptr[-1]] -= 1
-    elif what == "falls":
-        indptr[row] = indptr[-1]
-    elif what == "range":
-        indices[slot] = A.shape[0]
-    elif what == "negative":
-        indices[slot] = -1
-    elif what == "order":
-        indices[slot : slot + 2] = indices[slot : slot + 2][::-1]
-        weights[slot : slot + 2] = weights[slot : slot + 2][::-1]
-    elif what == "asymmetric":
-        weights[slot] += 1
-    elif what == "nan":
-        weights = weights.astype(np.float32)
-        weights[slot] = np.nan
-    elif what == "short":
-        weights = weights[:-1]
-    return indptr, indices, weights
+def a_weight_missing(A: Any) -> None:
+    A.data = A.data[:-1]
+
+
+NOT_CANONICAL = "the rows do not rise, or the matrix is neither symmetric nor upper triangular"
 
 
 @pytest.mark.parametrize(
-    ("what", "message"),
+    ("message", "spoil"),
     [
-        ("begin", r"indptr\[0\] is 1; it must be 0"),
-        ("end", r"indptr\[-1\] is \d+ but indices has"),
-        ("falls", "indptr falls"),
-        ("range", "it must be below 500"),
-        ("negative", r"it must be below 500"),
-        ("order", "the rows do not rise, or the matrix is neither symmetric nor upper triangular"),
-        ("asymmetric", "neither symmetric nor upper triangular"),
-        ("nan", "weights must be ordered"),
-        ("short", "they must be equal"),
+        *((message.replace("negative", "it must be below"), spoil) for message, spoil in FAULTS),
+        (NOT_CANONICAL, another_weight),
+        (NOT_CANONICAL, swapped),
+        ("indices has .* entries but weights", a_weight_missing),
     ],
 )
 @pytest.mark.parametrize("least", [1, 1 << 40])
 def test_every_fault_is_found(
-    monkeypatch: pytest.MonkeyPatch, any_device: Device, *, what: str, message: str, least: int
+    monkeypatch: pytest.MonkeyPatch, any_device: Device, *, message: str, spoil: Any, least: int
 ) -> None:
     monkeypatch.setattr(validation, "FROM_SLOTS", least)
-    parts = [DeviceArray.from_host(part, any_device) for part in broken(what)]
+    A = matrix(500)
+    spoil(A)
     with pytest.raises(InvalidGraphError, match=message):
-        DeviceGraph.from_arrays(*parts)
+        DeviceGraph.from_arrays(*on(any_device, A))
 
 
 def test_a_device_that_is_not_trusted_leaves_it_to_the_host(
     monkeypatch: pytest.MonkeyPatch, by_device: Device
 ) -> None:
     monkeypatch.setattr(validation, "is_trusted", lambda *_: False)
-    A = matrix()
+    A = matrix(500)
     graph = DeviceGraph.from_arrays(*on(by_device, A))
     assert_same_forest(clmst.minimum_spanning_forest(graph), kruskal(A))
 
 
 def test_misuse_is_told(any_device: Device) -> None:
-    indptr, indices, weights = on(any_device, matrix())
+    indptr, indices, weights = on(any_device, matrix(500))
     take = DeviceGraph.from_arrays
     with pytest.raises(InvalidArgumentError, match=r"indptr is array\(.*to_device takes arrays"):
         take(np.zeros(3), indices, weights)

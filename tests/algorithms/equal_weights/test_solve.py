@@ -15,6 +15,7 @@ from clmst.algorithms.families import EQUAL_WEIGHTS
 from clmst.algorithms.small_matrix import solve as small_matrix
 from clmst.core.kruskal import forest_positions
 from tests.forests import assert_same_forest
+from tests.matrices import every_fault, matrix, with_indices
 from tests.strategies import WEIGHT_DTYPES
 
 
@@ -97,59 +98,51 @@ def test_other_forms(any_device: Device, form: str, weights: str, monkeypatch: A
 def test_every_dtype(any_device: Device, dtype: np.dtype) -> None:
     rng = np.random.default_rng(1)
     indptr = np.arange(0, 301 * 4, 4)
-    matrix = of(indptr, rng.integers(0, 300, 1200), 300, np.ones(1, dtype)[0])
+    A = of(indptr, rng.integers(0, 300, 1200), 300, np.ones(1, dtype)[0])
     if dtype.kind == "f":
-        matrix.data *= -np.inf
-    assert_right(matrix, any_device)
+        A.data *= -np.inf
+    assert_right(A, any_device)
 
 
 def test_zeros_of_both_signs_are_equal(any_device: Device) -> None:
-    matrix = of([0, 2, 3, 3], [2, 1, 2], 3, 0.0)
-    matrix.data[1] = -0.0
-    assert_right(matrix, any_device)
-    assert np.signbit(clmst.minimum_spanning_forest(matrix, device=any_device).weights[0])
+    A = of([0, 2, 3, 3], [2, 1, 2], 3, 0.0)
+    A.data[1] = -0.0
+    assert_right(A, any_device)
+    assert np.signbit(clmst.minimum_spanning_forest(A, device=any_device).weights[0])
 
 
 def test_a_long_row_that_falls(any_device: Device) -> None:
     """Edges of one vertex that are far from sorted go the usual way, in bounded time."""
     n = 20_000
-    matrix = of([0, *[n - 1] * n], np.arange(n - 1, 0, -1), n)
-    assert equal_weights.solve(matrix, any_device, maximum=False) is None
-    forest = clmst.minimum_spanning_forest(matrix, device=any_device)
-    assert_same_forest(forest, clmst.kruskal(Graph.from_scipy(matrix)))
+    A = of([0, *[n - 1] * n], np.arange(n - 1, 0, -1), n)
+    assert equal_weights.solve(A, any_device, maximum=False) is None
+    forest = clmst.minimum_spanning_forest(A, device=any_device)
+    assert_same_forest(forest, clmst.kruskal(Graph.from_scipy(A)))
     assert_right(of([0, *[n - 1] * n], np.arange(1, n), n), any_device)
     mixed = np.random.default_rng(1).permutation(np.arange(1, 64))
     assert_right(of([0, *[63] * 64], mixed, 64), any_device)
 
 
 def test_what_goes_the_usual_way(any_device: Device) -> None:
-    matrix = of([0, 2, 3, 3], [1, 2, 2], 3)
-    assert equal_weights.solve(matrix, any_device, maximum=False) is not None
-    other = matrix.copy()
+    A = of([0, 2, 3, 3], [1, 2, 2], 3)
+    assert equal_weights.solve(A, any_device, maximum=False) is not None
+    other = A.copy()
     other.data[1] = 2
-    nan = matrix.copy()
+    nan = A.copy()
     nan.data[:] = np.nan
     no_entry = sparse.csr_array((3, 3))
-    for one in (other, nan, no_entry, matrix.tocoo(), Graph.from_scipy(matrix), None):
+    for one in (other, nan, no_entry, A.tocoo(), Graph.from_scipy(A), None):
         assert equal_weights.solve(one, any_device, maximum=False) is None
 
 
-@pytest.mark.parametrize(
-    ("spoil", "message"),
-    [
-        (lambda A: A.indices.__setitem__(1, -1), "must not be negative"),
-        (lambda A: A.indices.__setitem__(1, 3), "it must be below 3"),
-        (lambda A: A.indptr.__setitem__(1, 9), "it must not decrease"),
-        (lambda A: A.indptr.__setitem__(0, 1), "indptr[0] is 1; it must be 0"),
-    ],
-)
 @pytest.mark.parametrize("index", [np.int32, np.int64])
+@every_fault
 def test_faults_are_the_hosts_to_name(
-    any_device: Device, spoil: Any, message: str, index: Any
+    any_device: Device, message: str, spoil: Any, index: Any
 ) -> None:
-    matrix = of([0, 2, 3, 3], [1, 2, 2], 3, index=index)
-    spoil(matrix)
-    assert equal_weights.solve(matrix, any_device, maximum=False) is None
-    with pytest.raises(InvalidGraphError) as caught:
-        clmst.minimum_spanning_forest(matrix, device=any_device)
-    assert message in str(caught.value)
+    A = with_indices(matrix(), index)
+    A.data[:] = 1
+    spoil(A)
+    assert equal_weights.solve(A, any_device, maximum=False) is None
+    with pytest.raises(InvalidGraphError, match=message):
+        clmst.minimum_spanning_forest(A, device=any_device)

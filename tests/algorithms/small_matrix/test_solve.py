@@ -20,25 +20,12 @@ from clmst.core.kruskal import forest_of_matrix
 from clmst.runtime.kernel_family import Case
 from tests.capabilities import with_capabilities
 from tests.forests import assert_same_forest
+from tests.matrices import any_weights, every_fault, every_spoilt, matrix, with_indices
 from tests.strategies import WEIGHT_DTYPES
 from tests.variants import as_variant
 
 # SciPy's matrices have no float16.
 DTYPES = [dtype for dtype in WEIGHT_DTYPES if dtype != np.float16]
-
-
-def matrix(n: int = 60, *, symmetric: bool = True, dtype: Any = np.float64, seed: int = 0) -> Any:
-    """Return a matrix with ties, loops and empty rows, its indices of 32 bits."""
-    rng = np.random.default_rng(seed)
-    u, v = rng.integers(0, max(2 * n // 3, 1), (2, 3 * n))
-    w = rng.integers(0, 2 if np.dtype(dtype).kind == "b" else 9, u.size)
-    if np.dtype(dtype).kind in "if":
-        w -= 4
-    A = sparse.coo_array((w, (np.minimum(u, v), np.maximum(u, v))), shape=(n, n)).tocsr()
-    A = sparse.csr_array(A + sparse.triu(A, 1).T) if symmetric else A
-    A.sort_indices()
-    parts = (A.data.astype(dtype), A.indices.astype(np.int32), A.indptr.astype(np.int32))
-    return sparse.csr_array(parts, shape=A.shape)
 
 
 def is_at_once(forest: Forest) -> bool:
@@ -90,9 +77,7 @@ def test_sizes(any_device: Device, n: int) -> None:
         for symmetric in (False, True):
             A = matrix(n, symmetric=symmetric, seed=seed)
             assert_solved(A, any_device)
-            wide = A.copy()
-            wide.indices, wide.indptr = A.indices.astype(np.int64), A.indptr.astype(np.int64)
-            assert_solved(wide, any_device, maximum=True)
+            assert_solved(with_indices(A, np.int64), any_device, maximum=True)
             assert_solved(sparse.csr_matrix(A), any_device)
 
 
@@ -179,18 +164,10 @@ def test_matrices_that_go_the_usual_way(
     any_device: Device, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     A = matrix()
-    other_order = A.copy()
-    other_order.data = A.data.astype(A.data.dtype.newbyteorder())
-    strided = A.copy()
-    strided.data = np.repeat(A.data, 2)[::2]
-    for given in (A.tolil(), A.todok(), other_order, strided):
-        forest = clmst.minimum_spanning_forest(given, device=any_device)
-        assert not is_at_once(forest)
-        assert_same_forest(forest, clmst.kruskal(Graph.from_scipy(A)))
     monkeypatch.setattr(small_matrix, "MOST_SLOTS", A.nnz - 1)
     for given in (A, Graph.from_scipy(A)):
         assert not is_at_once(clmst.minimum_spanning_forest(given, device=any_device))
-    directed(A)
+    any_weights(A)
     assert_solved(A, any_device)  # larger ones, if the host would have to sort them
     monkeypatch.setattr(small_matrix, "MOST_SLOTS_IN_ANY_ORDER", A.nnz - 1)
     assert not is_at_once(clmst.minimum_spanning_forest(A, device=any_device))
@@ -201,37 +178,7 @@ def test_matrices_that_go_the_usual_way(
 # ------------------------------------------------------------- matrices of any form, and graphs
 
 
-def one_more(A: Any) -> None:
-    A.data[A.indptr[-1] - 1] += 1
-
-
-def lower(A: Any) -> None:
-    A.data[np.flatnonzero(A.indices > np.repeat(np.arange(60), np.diff(A.indptr)))] = 99
-
-
-def swap(A: Any) -> None:
-    row = int(np.flatnonzero(np.diff(A.indptr) > 2)[3])
-    at = slice(A.indptr[row], A.indptr[row] + 2)
-    A.indices[at], A.data[at] = A.indices[at][::-1].copy(), A.data[at][::-1].copy()
-
-
-def repeat(A: Any) -> None:
-    row = int(np.flatnonzero(np.diff(A.indptr) > 2)[3])
-    A.indices[A.indptr[row] + 1] = A.indices[A.indptr[row]]
-
-
-def shuffled(A: Any) -> None:
-    A.indices[:] = np.random.default_rng(5).permutation(A.indices)
-
-
-def directed(A: Any) -> None:
-    A.data[:] = np.random.default_rng(6).integers(0, 4, A.nnz)
-
-
-FORMS = [one_more, lower, swap, repeat, shuffled, directed]
-
-
-@pytest.mark.parametrize("spoil", FORMS)
+@every_spoilt
 def test_what_is_not_canonical_is_sorted(serial: Device, spoil: Callable[[Any], None]) -> None:
     """The lesser weight of a pair counts, of equal ones the first entry's; ties go to pairs."""
     for seed in range(6):
@@ -277,7 +224,7 @@ def test_triangles_below_and_both_mixed(any_device: Device) -> None:
         assert_solved(A, any_device)
 
 
-@pytest.mark.parametrize("spoil", FORMS)
+@every_spoilt
 def test_entries_that_scipys_function_takes(
     any_device: Device, spoil: Callable[[Any], None]
 ) -> None:
@@ -290,10 +237,10 @@ def test_entries_that_scipys_function_takes(
         ranks = np.lexsort((np.arange(A.nnz), A.data)).argsort()
         by_rank = sparse.csr_array((ranks + 1.0, A.indices, A.indptr), shape=A.shape)
         expected = np.sort(scipys.minimum_spanning_tree(by_rank).data) - 1
-        found = small_matrix.entries(A, any_device)
-        assert found is not None
-        assert (np.diff(found) > 0).all()
-        assert np.sort(ranks[found]).tolist() == expected.tolist()
+        forest = small_matrix.solve(A, any_device, maximum=False, or_host=False, by_entry=True)
+        assert forest is not None
+        assert (np.diff(forest.edge_ids) > 0).all()
+        assert np.sort(ranks[forest.edge_ids]).tolist() == expected.tolist()
 
 
 def test_weights_that_rise_are_joined_in_their_order(any_device: Device) -> None:
@@ -309,7 +256,7 @@ def test_other_formats(any_device: Device) -> None:
     """Edge ids are entries of the matrix in CSR form."""
     for seed in range(4):
         A = matrix(symmetric=True, seed=seed)
-        directed(A)
+        any_weights(A)
         for given in (A.tocoo(), A.tocsc(), sparse.coo_matrix(A)):
             assert_solved(given, any_device)
         spoilt = A.tocoo()
@@ -404,33 +351,21 @@ def test_long_lists_go_the_usual_way(any_device: Device, monkeypatch: pytest.Mon
     assert not is_at_once(forest)
 
 
-FAULTS: dict[str, Callable[[Any], None]] = {
-    "negative": lambda A: A.indices.__setitem__(5, -1),
-    "must be below 60": lambda A: A.indices.__setitem__(5, 60),
-    "must not decrease": lambda A: A.indptr.__setitem__(3, A.nnz - 1),
-    "is NaN": lambda A: A.data.__setitem__(A.nnz - 1, np.nan),
-    "indptr": lambda A: A.indptr.__setitem__(0, 1),
-    "equal": lambda A: A.indptr.__setitem__(-1, A.nnz + 7),
-}
-
-
 @pytest.mark.parametrize("index", [np.int32, np.int64])
 @pytest.mark.parametrize("symmetric", [False, True])
-@pytest.mark.parametrize("message", FAULTS)
+@every_fault
 def test_faults_are_the_hosts_to_name(
-    any_device: Device, message: str, symmetric: bool, index: Any
+    any_device: Device, message: str, spoil: Callable[[Any], None], symmetric: bool, index: Any
 ) -> None:
-    A = matrix(symmetric=symmetric)
-    A.indices, A.indptr = A.indices.astype(index), A.indptr.astype(index)
-    FAULTS[message](A)
+    A = with_indices(matrix(symmetric=symmetric), index)
+    spoil(A)
     with pytest.raises(InvalidGraphError, match=message):
         clmst.minimum_spanning_forest(A, device=any_device)
 
 
 def test_upper_words_of_indices_count(any_device: Device) -> None:
     """Narrowed without a look, this column would be a vertex."""
-    A = matrix()
-    A.indices, A.indptr = A.indices.astype(np.int64), A.indptr.astype(np.int64)
+    A = with_indices(matrix(), np.int64)
     A.indices[5] += 1 << 32
     with pytest.raises(InvalidGraphError, match="must be below 60"):
         clmst.minimum_spanning_forest(A, device=any_device)
