@@ -10,10 +10,10 @@ import click
 # Modules with a command `main`, by what they measure.
 CASES: Mapping[str, str] = {
     "beside_native": "SciPy matrices beside native programs and other libraries",
+    "beside_scipy": "SciPy matrices beside SciPy's function",
     "boruvka_steps": "recursive Borůvka by step",
     "clustering": "HDBSCAN and linkage beside scikit-learn's and SciPy's",
     "cores": "core numbers",
-    "csgraph": "clmst.csgraph beside SciPy's function",
     "data_frames": "graphs of data frames",
     "dense": "complete and dense graphs",
     "devices": "repeated solves by several devices",

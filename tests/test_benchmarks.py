@@ -21,7 +21,6 @@ from scipy import sparse
 
 import clmst
 from benchmarks import (
-    beside_scipy,
     cores,
     dense,
     devices,
@@ -53,7 +52,6 @@ from clmst import Device, generate
 from clmst.algorithms import choosing
 from clmst.algorithms.pma.solve import lanes_for
 from clmst.algorithms.proof.prove import Proof
-from clmst.bench.harness import WrongResultError
 from clmst.generators import surrogates
 from clmst.scale import stream_sink
 from tests.repeated.device_sets import device_sets
@@ -295,7 +293,7 @@ def test_every_case_has_a_command() -> None:
     found = {path.stem for path in Path(runner.__file__).parent.glob("*.py")}
     commands = {name for name in found if hasattr(import_module(f"benchmarks.{name}"), "main")}
     # Those with a command line of their own.
-    alone = {"__main__", "beside_scipy", "structure", "way_of_a_solve"}
+    alone = {"__main__", "structure", "way_of_a_solve"}
     assert commands - alone == set(CASES)
     result = CliRunner().invoke(cases, ["--help"])
     assert all(name in result.output for name in CASES)
@@ -924,7 +922,7 @@ SMALL = {
     "boruvka_steps": ["phases", "GRAPH"],
     "ecl": ["factors", "GRAPH"],
     "clustering": ["tree", "--points", "300"],
-    "csgraph": ["--points", "100", "--clock", "cpu", "--least"],
+    "beside_scipy": ["graphs", "--points", "100", "--clock", "cpu", "--least"],
     "data_frames": ["--edges", "2000"],
     "generated": ["1e5", "--vertices", "12", "--small", "1e4"],
     "memory": ["rounds", "--vertices", "200", "--rounds", "5"],
@@ -944,34 +942,37 @@ def test_case_runs(name: str, file: Path, graph: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "titles"),
+    ("arguments", "titles", "ways"),
     [
-        (["--only", "200 x 5", "Delaunay, 2,000"], ["kNN, distance, 200 x 5", "Delaunay, 2,000"]),
         (
-            ["--small", "--only", "300 x 16", "--forms", "directed", "--weights", "ones"],
-            ["300 x 16, directed, ones"],
+            ["usual", "--only", "200 x 5", "--only", "Delaunay, 2,000"],
+            ["kNN, distance, 200 x 5", "Delaunay, 2,000"],
+            ["clmst", "csgraph"],
         ),
-        (["--edges", "--only", "100,000 edges, 16"], ["100,000 edges, 16 a vertex"]),
+        (
+            ["small", "--only", "300 x 16", "--form", "directed", "--weights", "ones"],
+            ["300 x 16, directed, ones"],
+            ["clmst", "csgraph", "device", "host"],
+        ),
+        (["edges", "--only", "100,000 edges, 16"], ["100,000 edges, 16 a vertex"], ["clmst"]),
+        (["graphs", "GRAPH", "--form", "two-tied"], ["random, two-tied"], ["device", "csgraph"]),
     ],
 )
 def test_matrices_beside_scipy(
-    capsys: pytest.CaptureFixture[str], arguments: list[str], titles: list[str]
+    file: Path, graph: Path, arguments: list[str], titles: list[str], ways: list[str]
 ) -> None:
     """Each has a row, and each way a mean and a worst ratio."""
     pytest.importorskip("sklearn")
-    beside_scipy.main([*arguments, "--repetitions", "1"])
-    lines = capsys.readouterr().out.splitlines()
-    count = {"--small": 4, "--edges": 1}.get(arguments[0], 2)
-    ways = ["clmst", "csgraph", "device", "host"][:count]
-    rows = [line.strip("| ").split(" | ") for line in lines if line.startswith("|")][2:]
-    assert [row[0] for row in rows] == titles
-    assert all(len(row) == 5 + 2 * len(ways) for row in rows)
-    said = [line.split(":")[0] for line in lines if ": geometric mean" in line]
-    assert said == ways
+    words = [str(graph) if word == "GRAPH" else word for word in arguments]
+    points = points_of(file, "beside_scipy", *words, "--repetitions", 1)
+    assert [point["matrix"] for point in points] == titles
+    assert all([*times_in(point)] == [*ways, "SciPy"] for point in points)
+    assert all(point[f"SciPy / {way}"] > 0 for point in points for way in ways)
 
 
 def test_a_forest_that_scipy_has_not_is_not_timed(monkeypatch: pytest.MonkeyPatch) -> None:
     other = clmst.maximum_spanning_forest
     monkeypatch.setattr(clmst, "minimum_spanning_forest", lambda A, **_: other(A))
-    with pytest.raises(WrongResultError, match=r"edges of weight"):
-        beside_scipy.main(["--small", "--only", "100 x 4", "--repetitions", "1"])
+    wrong = run_case_of("beside_scipy", "small", "--only", "100 x 4")
+    assert wrong.exit_code == 1
+    assert "edges of weight" in wrong.output
