@@ -145,7 +145,7 @@ def main() -> None:
 @case(ONLY, repetitions=5)
 def usual(run: Run, only: tuple[str, ...]) -> Rows:
     """Time the matrices that people have."""
-    ways = {"clmst": clmst.minimum_spanning_forest, **CSGRAPH}
+    ways: dict[str, Solve] = {"clmst": clmst.minimum_spanning_forest, **CSGRAPH}
     return compared(run, usual_matrices.usual(only), ways)
 
 
@@ -205,5 +205,5 @@ def graphs(
         for n in points:
             yield f"{n} points", squareform(pdist(np.random.default_rng(0).random((n, 3))))
 
-    ways = {"device": partial(clmst.minimum_spanning_forest, device=run.device), **CSGRAPH}
-    return compared(run, matrices(), ways, exact=True)
+    on_device = partial(clmst.minimum_spanning_forest, device=run.device)
+    return compared(run, matrices(), {"device": on_device, **CSGRAPH}, exact=True)
