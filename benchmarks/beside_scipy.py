@@ -167,12 +167,8 @@ def small(
 ) -> Rows:
     """Time small matrices, by every way."""
     on_device = partial(clmst.minimum_spanning_forest, device=run.device)
-    ways = {
-        "clmst": clmst.minimum_spanning_forest,
-        **CSGRAPH,
-        "device": on_device,
-        "host": _on_host,
-    }
+    ways: dict[str, Solve] = {"clmst": clmst.minimum_spanning_forest, **CSGRAPH}
+    ways |= {"device": on_device, "host": _on_host}
     return compared(run, usual_matrices.every_small(weights, forms, only), ways)
 
 

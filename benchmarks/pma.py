@@ -19,8 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from statistics import median
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import click
 import numpy as np
@@ -28,7 +27,8 @@ import numpy as np
 import clmst
 from benchmarks import studies
 from benchmarks.agreement import Agreement
-from benchmarks.runner import Cases, Row, Rows, Run, Way, case
+from benchmarks.plots import lines, medians, names_of
+from benchmarks.runner import Cases, Row, Rows, Run, Way, case, solving
 from clmst import DeviceForest, DeviceGraph, Graph, PmaOptions
 from clmst.algorithms.pma.options import Variant
 from clmst.algorithms.pma.solve import Growth, chosen_gamma, grow_trees, lanes_for
@@ -126,13 +126,6 @@ def degree_graphs(share: float) -> Mapping[str, Make]:
 # ------------------------------------------------------------------------ experiments
 
 
-def by(graph: DeviceGraph, algorithm: str, options: PmaOptions | None = None) -> Way:
-    """Return a contestant that leaves its forest on the device."""
-    return lambda: clmst.minimum_spanning_forest(
-        graph, algorithm=algorithm, options=options, keep_on_device=True
-    )
-
-
 def resident(run: Run, graphs: Mapping[str, Make]) -> Iterator[tuple[DeviceGraph, Row]]:
     """Yield each graph on the device, and the first cells of its row."""
     for name, make in graphs.items():
@@ -147,7 +140,7 @@ def resident(run: Run, graphs: Mapping[str, Make]) -> Iterator[tuple[DeviceGraph
 
 def timed(run: Run, graph: DeviceGraph, ways: Mapping[str, Way]) -> dict[str, list[float]]:
     """Return the milliseconds of ways that find the edges that `ecl` finds."""
-    right = by(graph, "ecl")().to_host()
+    right = solving(graph, "ecl")().to_host()
     return run.turns(ways, Agreement("ecl", right).difference, warm_ups=0)
 
 
@@ -157,7 +150,11 @@ def over_degrees(
     """Yield the times of options over the average degree."""
     for graph, row in resident(run, graphs):
         degree = {"degree": 2 * row["edges"] / row["vertices"]}
-        yield row | degree | timed(run, graph, {k: by(graph, "pma", v) for k, v in options.items()})
+        yield (
+            row
+            | degree
+            | timed(run, graph, {k: solving(graph, "pma", v) for k, v in options.items()})
+        )
 
 
 def united_by_bader_cong(graph: DeviceGraph, processors: int) -> float:
@@ -189,16 +186,6 @@ def united(forest: DeviceForest) -> float:
 # ---------------------------------------------------------------------------- pictures
 
 
-def names_of(rows: Sequence[Row]) -> list[str]:
-    """Return the contestants of rows."""
-    return [name for name, cell in rows[0].items() if isinstance(cell, list)]
-
-
-def medians(rows: Sequence[Row], name: str) -> list[float]:
-    """Return the medians of a contestant."""
-    return [median(row[name]) for row in rows]
-
-
 def draw_table(rows: Sequence[Row], path: Path, device: str) -> None:
     """Draw every contestant's time as a multiple of Borůvka's, a row a graph."""
     size, title = (9, 1.6 + 0.3 * len(rows)), f"How many times as fast as boruvka, {device}"
@@ -224,7 +211,7 @@ def draw_gamma(rows: Sequence[Row], path: Path, device: str) -> None:
     with panels(path, len(graphs), size, title=title) as axes:
         for panel, graph in zip(axes, graphs, strict=True):
             here = [row for row in rows if row["graph"] == graph]
-            lines(panel, here, "gamma")
+            lines(panel, here, "gamma", band=True)
             default = here[0]["_default"]
             panel.axvline(default, color="#999999", linestyle=":", label="gamma by default")
             sizes = f"{here[0]['vertices']:,} vertices, {here[0]['edges']:,} edges"
@@ -241,7 +228,7 @@ def draw_over_degrees(rows: Sequence[Row], path: Path, device: str, *, legend: s
     """Draw times over the average degree."""
     title = f"pma: random graphs of {rows[0]['vertices']:,} vertices, {device}"
     with panels(path, 1, (6.5, 4.2), title=title) as (panel,):
-        lines(panel, rows, "degree")
+        lines(panel, rows, "degree", band=True)
         panel.set_xlabel("average degree")
         panel.set_ylabel("milliseconds")
         panel.set_ylim(bottom=0)
@@ -264,17 +251,6 @@ def draw_reduction(rows: Sequence[Row], path: Path, device: str) -> None:
         panel.set_ylabel("vertices united by the first level, %")
         panel.grid(axis="y", **GRID)
         legend_below(panel, columns=4)
-
-
-def lines(panel: Any, rows: Sequence[Row], x: str) -> None:
-    """Draw a line of medians for each contestant, within the band from least to most."""
-    xs = [row[x] for row in rows]
-    for number, name in enumerate(names_of(rows)):
-        look = style(number)
-        panel.plot(xs, medians(rows, name), label=name, markersize=5, **look)
-        low, high = [min(row[name]) for row in rows], [max(row[name]) for row in rows]
-        panel.fill_between(xs, low, high, color=look["color"], alpha=0.12, linewidth=0)
-    panel.grid(**GRID)
 
 
 # ---------------------------------------------------------------------------- commands
@@ -300,8 +276,8 @@ def table(run: Run, share: float, names: tuple[str, ...]) -> Rows:
     """Time all variants, Borůvka and ECL-MST (Table 1); --graph adds surrogate graphs."""
     more = {name: SURROGATES[name].load for name in names}
     for graph, row in resident(run, {**table_graphs(share), **more}):
-        ways = {"boruvka": by(graph, "boruvka"), "ecl": by(graph, "ecl")}
-        ways |= {f"pma {v}": by(graph, "pma", PmaOptions(variant=v)) for v in VARIANTS}
+        ways = {"boruvka": solving(graph, "boruvka"), "ecl": solving(graph, "ecl")}
+        ways |= {f"pma {v}": solving(graph, "pma", PmaOptions(variant=v)) for v in VARIANTS}
 
         def make(graph: DeviceGraph = graph) -> None:
             launch = Launcher(run.device, run.device.queue)
@@ -317,7 +293,9 @@ def gamma(run: Run, share: float) -> Rows:
     """Time all variants over the size of trees (Figures 4(a) and 7)."""
     for graph, row in resident(run, gamma_graphs(share)):
         ways = {
-            f"pma {variant} {gamma}": by(graph, "pma", PmaOptions(variant=variant, gamma=gamma))
+            f"pma {variant} {gamma}": solving(
+                graph, "pma", PmaOptions(variant=variant, gamma=gamma)
+            )
             for gamma in GAMMAS
             for variant in VARIANTS
         }
@@ -359,8 +337,10 @@ def workers(run: Run, share: float) -> Rows:
 def reduction(run: Run, share: float, processors: int) -> Rows:
     """Count what the first level unites, in per cent of the vertices (Figure 8)."""
     for graph, row in resident(run, reduction_graphs(share)):
-        ways = {"boruvka": by(graph, "boruvka")}
-        ways |= {f"pma, gamma {k}": by(graph, "pma", PmaOptions(gamma=k)) for k in (2, 10, 100)}
+        ways = {"boruvka": solving(graph, "boruvka")}
+        ways |= {
+            f"pma, gamma {k}": solving(graph, "pma", PmaOptions(gamma=k)) for k in (2, 10, 100)
+        }
         timed(run, graph, ways)
         found = {
             name: [united(way()) for _ in range(run.repetitions)] for name, way in ways.items()

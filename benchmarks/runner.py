@@ -246,6 +246,13 @@ def graphs_argument(**more: Any) -> Callable[[Any], Any]:
     return click.argument("graphs", nargs=-1, **more)
 
 
+def solving(graph: clmst.DeviceGraph, algorithm: str, options: Any = None) -> Way:
+    """Return the solve of a graph on the device, where its forest stays."""
+    return lambda: clmst.minimum_spanning_forest(
+        graph, algorithm=algorithm, options=options, keep_on_device=True
+    )
+
+
 def sizes_up_to(largest: int, least: int = 512) -> list[int]:
     """Return sizes that double, from the least one to the largest."""
     return [least << k for k in range((largest // least).bit_length())]

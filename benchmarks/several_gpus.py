@@ -32,6 +32,7 @@ from benchmarks.several_graphs import Recipe, mirrored
 from clmst.algorithms.parts.union import PartForest
 from clmst.bench.harness import WrongResultError
 from clmst.bench.tables import digits
+from clmst.core.weight_keys import Array
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.transfer import Staging, StagingShape
 from clmst.scale.parts import Division, divided
@@ -170,16 +171,23 @@ def graph_on_host(recipe: Recipe, device: clmst.Device) -> clmst.Graph:
     )  # fmt: skip
 
 
-def pinned(graph: clmst.Graph, device: clmst.Device) -> clmst.Graph:
-    """Return a graph whose columns and weights are in pinned memory."""
+def pinned_bytes(device: clmst.Device, n_bytes: int) -> Array:
+    """Return an array of bytes in memory that the device's driver has pinned."""
     import pyopencl as cl
 
-    def copied(array: Any) -> Any:
-        flags = cl.mem_flags.READ_WRITE | cl.mem_flags.ALLOC_HOST_PTR
-        buffer = cl.Buffer(device.context, flags, array.nbytes)
-        access = cl.map_flags.READ | cl.map_flags.WRITE
-        enqueue_map: Any = cl.enqueue_map_buffer  # whose stubs know no flags put together
-        mapped, _ = enqueue_map(device.queue, buffer, access, 0, array.shape, array.dtype)
+    flags = cl.mem_flags.READ_WRITE | cl.mem_flags.ALLOC_HOST_PTR
+    buffer = cl.Buffer(device.context, flags, n_bytes)
+    access = cl.map_flags.READ | cl.map_flags.WRITE
+    enqueue_map: Any = cl.enqueue_map_buffer  # whose stubs know no flags put together
+    array: Array = enqueue_map(device.queue, buffer, access, 0, (n_bytes,), np.uint8)[0]
+    return array
+
+
+def pinned(graph: clmst.Graph, device: clmst.Device) -> clmst.Graph:
+    """Return a graph whose columns and weights are in pinned memory."""
+
+    def copied(array: Array) -> Array:
+        mapped = pinned_bytes(device, array.nbytes).view(array.dtype)
         mapped[:] = array
         return mapped
 

@@ -34,8 +34,6 @@ from benchmarks import (
     rush_hour,
     several_gpus,
     several_graphs,
-    small_graphs,
-    stated,
     strategies,
     studies,
 )
@@ -469,14 +467,14 @@ def test_workers_of_pma_are_compared(
 @pytest.fixture
 def one_small_graph(monkeypatch: pytest.MonkeyPatch) -> None:
     graph = generate("random", n=50, seed=1)
-    monkeypatch.setattr(small_graphs, "graphs", lambda: iter([("random", graph)]))
+    monkeypatch.setattr(studies, "small_graphs", lambda: iter([("random", graph)]))
 
 
 @pytest.mark.usefixtures("one_small_graph")
 @pytest.mark.parametrize("scope", [(), ("--from-edges",)], ids=["resident", "from edges"])
 def test_small_graphs_have_a_row_each(scope: tuple[str, ...], file: Path) -> None:
     few = (*scope, "--algorithm", "prim", "--rounds", "0", "--rounds", "1")
-    (row,) = points_of(file, "small_graphs", *few)
+    (row,) = points_of(file, "studies", "small", *few)
     assert [*times_in(row)] == ["prim", "prim-boruvka, 0 rounds", "prim-boruvka, 1 round"]
     assert (row["graph"], row["n"]) == ("random", 50)
     medians = {name: np.median(times) for name, times in times_in(row).items()}
@@ -501,7 +499,7 @@ def two_devices() -> list[str]:
         ["pma", "table"],
         ["repeated", "GRAPH"],
         ["rounds", "GRAPH", "--contestant", "one-shot", "--contestant", "repeated"],
-        ["small_graphs"],
+        ["studies", "small"],
         ["strategies", "complete", "--largest", "512"],
         ["strategies", "families", "--scale", "6"],
     ],
@@ -715,10 +713,10 @@ def test_cores(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 def test_stated_times(any_device: Device) -> None:
     """The ratio is that of the stated time to the median of the solves, not of the forests."""
     graph = surrogates.find("random-2e10-d8").build()
-    row = stated.measure(Run(devices=[any_device], repetitions=3), "grid20", graph, "float32")
+    row = ecl.beside_stated(Run(devices=[any_device], repetitions=3), "grid20", graph, "float32")
     assert (row["slots"], len(row["solve"]), len(row["forest"])) == (graph.n_slots, 3, 3)
-    assert row["stated / solve"] == stated.STATED["grid20"] / np.median(row["solve"])
-    unknown = run_case_of("stated", "lj")
+    assert row["stated / solve"] == ecl.STATED["grid20"] / np.median(row["solve"])
+    unknown = run_case_of("ecl", "stated", "lj")
     assert unknown.exit_code != 0
     assert "no time is stated for 'lj'" in unknown.output
 
