@@ -89,16 +89,7 @@ def matrix_of(graph: clmst.Graph) -> np.ndarray:
 
 def edges_once(graph: clmst.Graph) -> clmst.Graph:
     """Return a symmetric graph with each of its edges stored once."""
-    is_upper = graph.indices > graph.rows
-    lengths = np.bincount(graph.rows[is_upper], minlength=graph.n_vertices)
-    return clmst.Graph(
-        indptr=np.concatenate([[0], np.cumsum(lengths)]).astype(np.uint32),
-        indices=graph.indices[is_upper],
-        weights=graph.weights[is_upper],
-        is_symmetric=False,
-        edge_ids=None,
-        n_input=int(lengths.sum()),
-    )
+    return clmst.Graph.from_edges(*graph.edges()[:3], n_vertices=graph.n_vertices)
 
 
 # ----------------------------------------------------------------------- measurement

@@ -1,16 +1,14 @@
-"""ECL-MST's studies of its filter, how close the surrogates are to its inputs, and stated times.
+"""How close the surrogates are to the inputs of ECL-MST's paper, and times that others state.
 
-    python -m benchmarks ecl factors [GRAPH ...]
     python -m benchmarks ecl inputs [GRAPH ...]
     python -m benchmarks ecl stated [NAME=FILE ...] [--dtype float32]
 
-``factors`` times `ecl` by the factor c of the filter (SC '23, section 3.2: 2 to 4 work well), and
-without the filter. ``inputs`` is the paper's Table 2 with the surrogates' own numbers beside it. A
-GRAPH is a surrogate graph by name, or a file. ``stated`` times solves beside what pull request 3118
-of NVIDIA's RAFT, by ECL-MST's first author, states for an H200 with weights of 32-bit floating
-point; ten of its graphs have a surrogate, which is made unless a file is given. 'Solve' leaves the
-forest as a flag a slot, which is what ECL-MST times; what the stated times cover is not said.
-'Forest' is the public call, with the forest on the device. Each is proved before it is timed.
+``inputs`` is Table 2 of SC '23 with the surrogates' own numbers beside it. A GRAPH is a surrogate
+graph by name, or a file. ``stated`` times solves beside what pull request 3118 of NVIDIA's RAFT, by
+ECL-MST's first author, states for an H200 with weights of 32-bit floating point; ten of its graphs
+have a surrogate, which is made unless a file is given. 'Solve' leaves the forest as a flag a slot,
+which is what ECL-MST times; what the stated times cover is not said. 'Forest' is the public call,
+with the forest on the device. Each is proved before it is timed.
 """
 
 from __future__ import annotations
@@ -24,16 +22,11 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 import clmst
-from benchmarks.agreement import Agreement
 from benchmarks.repeated import load
 from benchmarks.runner import Cases, Row, Rows, Run, case, graphs_argument
-from benchmarks.studies import ways_of
 from clmst.bench.agreement import Reference
 from clmst.bench.contestants import finding_forest, solving
 from clmst.core.errors import InvalidArgumentError
-
-FACTORS = (2, 2.5, 3, 3.5, 4)
-GRAPHS = ("rmat16", "cit", "amazon", "copapers")
 
 TITLES = ("slots", "vertices", "components", "d-avg", "d-max")
 # Table 2 of the paper: its slots ("edges"), vertices, components, average and greatest degree.
@@ -60,25 +53,7 @@ TABLE_2: dict[str, tuple[int, int, int, float, int]] = {
 
 @click.group(cls=Cases)
 def main() -> None:
-    """Try the factor of ECL-MST's filter; compare surrogates with its inputs."""
-
-
-@main.add_command
-@case(graphs_argument())
-def factors(run: Run, graphs: tuple[str, ...]) -> Rows:
-    """Time `ecl` by the factor c of its filter (section 3.2)."""
-    texts = (*(f"ecl filter_factor={factor:g}" for factor in FACTORS), "ecl filter=no")
-    for name in graphs or GRAPHS:
-        graph = clmst.to_device(load(name), run.device)
-        agreement = Agreement(texts[0], by="edges")
-        times = run.turns(ways_of(graph, texts), agreement.difference)
-        titles = [*(f"c = {factor:g}" for factor in FACTORS), "no filter"]
-        row: Row = {"graph": name, "degree": graph.average_degree}
-        row |= dict(zip(titles, times.values(), strict=True))
-        quickest = min(times, key=lambda text: run.of(times[text]))
-        yield row | {"quickest": titles[texts.index(quickest)]}
-        del graph
-        run.device.release_memory()
+    """Compare surrogates with ECL-MST's inputs, and times with stated ones."""
 
 
 @main.add_command

@@ -1,13 +1,12 @@
 """PMA's experiments, redone: its Table 1 and Figures 4, 7 and 8; 5 and 6 are `studies`'.
 
-    python -m benchmarks pma table|gamma|parallel|reduction|workers [--share 0.25] [--plot FILE]
+    python -m benchmarks pma table|gamma|parallel|reduction [--share 0.25] [--plot FILE]
 
 ``table`` times the three variants beside `boruvka` and `ecl` on graphs of the paper's kinds, and
 making the first level, ranks of edges and sorted rows, by itself; ``gamma`` times the variants over
 the size of trees (Figures 4(a) and 7); ``parallel`` with and without the removal of parallel edges
 over the average degree (Figure 4(b)); ``reduction`` counts the vertices that the first level unites
-(Figure 8), with Bader and Cong's algorithm, too, whose few trees never touch. ``workers`` compares
-work-items with lane groups over the average degree, on devices whose lanes combine.
+(Figure 8), with Bader and Cong's algorithm, too, whose few trees never touch.
 
 Graphs are generated, at ``--share`` of the paper's size: its real graphs, of their numbers of
 vertices and edges and of a similar kind, are surrogate graphs by name (``--graph road_usa``). They
@@ -224,7 +223,7 @@ def draw_gamma(rows: Sequence[Row], path: Path, device: str) -> None:
         legend_below(axes[0], columns=4)
 
 
-def draw_over_degrees(rows: Sequence[Row], path: Path, device: str, *, legend: str) -> None:
+def draw_over_degrees(rows: Sequence[Row], path: Path, device: str) -> None:
     """Draw times over the average degree."""
     title = f"pma: random graphs of {rows[0]['vertices']:,} vertices, {device}"
     with panels(path, 1, (6.5, 4.2), title=title) as (panel,):
@@ -232,7 +231,9 @@ def draw_over_degrees(rows: Sequence[Row], path: Path, device: str, *, legend: s
         panel.set_xlabel("average degree")
         panel.set_ylabel("milliseconds")
         panel.set_ylim(bottom=0)
-        panel.figure.legend(loc="outside lower center", title=legend, ncols=2, frameon=False)
+        panel.figure.legend(
+            loc="outside lower center", title="parallel edges", ncols=2, frameon=False
+        )
 
 
 def draw_reduction(rows: Sequence[Row], path: Path, device: str) -> None:
@@ -305,7 +306,7 @@ def gamma(run: Run, share: float) -> Rows:
 
 
 @main.add_command
-@case(SHARE, draw=partial(draw_over_degrees, legend="parallel edges"))
+@case(SHARE, draw=draw_over_degrees)
 def parallel(run: Run, share: float) -> Rows:
     """Time trees of two sizes with and without the removal of parallel edges (Figure 4(b))."""
     options = {
@@ -315,16 +316,6 @@ def parallel(run: Run, share: float) -> Rows:
         for gamma in (SMALL_GAMMA, None)
         for what in ("removed", "kept")
     }
-    return over_degrees(run, degree_graphs(share), options)
-
-
-@main.add_command
-@case(SHARE, draw=partial(draw_over_degrees, legend="trees grown by"))
-def workers(run: Run, share: float) -> Rows:
-    """Find the average degree from which lane groups read rows faster than work-items."""
-    options = {
-        "work-items": PmaOptions(workers="items"), "lane groups": PmaOptions(workers="lanes")
-    }  # fmt: skip
     return over_degrees(run, degree_graphs(share), options)
 
 
