@@ -22,7 +22,7 @@ BLOCK_BYTES = 1 << 20  # 128 KiB to 1 MiB are equally fast; 16 MiB takes half as
 EXACT = 1e18  # greater integers may be beyond 64 bits
 
 _INTEGER = re.compile(r"[+-]?[0-9]+")
-_LONE_SIGN = re.compile(rb"[-+](?:\s|\Z)")
+_BARE_SIGN = re.compile(rb"[-+](?:\s|\Z)")
 _INT64, _UINT64 = range(-(1 << 63), 1 << 63), range(1 << 64)
 _SPACE, _NEWLINE = b" \n"
 
@@ -119,7 +119,7 @@ def numbers(lines: Sequence[bytes], at: Sequence[int], no_integer: str = "") -> 
 
 def _integers(text: bytes) -> Array | None:
     """Return the integers of a text, or None unless all are such, in half the time of a table."""
-    if (b"-" in text or b"+" in text) and _LONE_SIGN.search(text):
+    if (b"-" in text or b"+" in text) and _BARE_SIGN.search(text):
         return None  # NumPy takes it for the sign of the next number
     with warnings.catch_warnings():
         warnings.simplefilter("error", DeprecationWarning)  # what NumPy raises from 2.3 on
