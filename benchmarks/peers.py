@@ -30,7 +30,7 @@ def answer_of(
     if answer.status == NOT_OFFERED:
         return None
     outcome.remark = answer.remark
-    if not answer.trouble:
+    if answer.trouble == "ok":
         _read_answer(outcome, answer.output)
     return outcome
 

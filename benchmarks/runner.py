@@ -24,10 +24,9 @@ import click
 
 import clmst
 from benchmarks.timing import by_name
-from clmst.bench import machine
 from clmst.bench.canvas import can_draw
 from clmst.bench.harness import CLOCKS, Contestant, Harness
-from clmst.bench.results import write_json
+from clmst.bench.results import machine_facts, write_json
 from clmst.bench.tables import digits, spread
 from clmst.cli.failure import reported
 
@@ -206,7 +205,7 @@ def case(
             for row in show(rows, run):
                 found.append(row)
                 if run.devices:
-                    every = [machine.facts(one) for one in run.devices]
+                    every = [machine_facts(one) for one in run.devices]
                     if json_file is not None:
                         json_file.parent.mkdir(parents=True, exist_ok=True)
                         more = {"clock": clock, "devices": every, "points": found}
