@@ -1,126 +1,102 @@
-"""Time ``clmst.minimum_spanning_forest`` and ``clmst.csgraph`` beside SciPy, in one run.
+"""SciPy matrices: ``clmst.minimum_spanning_forest`` and ``clmst.csgraph`` beside SciPy, in one run.
 
-    python -m benchmarks.beside_scipy [--device NAME] [--repetitions 5] [--only kNN]
-    python -m benchmarks.beside_scipy --small [--weights doubles] [--forms symmetric directed]
-    python -m benchmarks.beside_scipy --edges
-    python -m benchmarks.beside_scipy GRAPH.egr ...
+    python -m benchmarks beside_scipy usual [--only kNN]
+    python -m benchmarks beside_scipy small [--weights doubles] [--form symmetric] [--form directed]
+    python -m benchmarks beside_scipy edges
+    python -m benchmarks beside_scipy graphs internet grid20 random-1250-d8 GRAPH.egr
+    python -m benchmarks beside_scipy graphs --points 300 --points 1000
 
-The first times the matrices that people have (``usual_matrices.py``): by scikit-learn, by SciPy,
-and those of real files beside the clone, as they are. The second times small ones, by every way:
-as it is, on a named device, on the host. The third times arrays of edges: ``Graph.from_edges`` and
-the forest beside ``csr_array((w, (u, v)))`` and the tree. With graph files, each is timed as stored
-(symmetric, its own weights), as its upper triangle, which is SciPy's fastest form, and with random
-doubles.
+``usual`` times the matrices that people have (``usual_matrices.py``): by scikit-learn, by SciPy,
+and those of real files beside the clone, as they are. ``small`` times small ones, by every way: as
+it is, on a named device, on the host. ``edges`` times arrays of edges: ``Graph.from_edges`` and the
+forest beside ``csr_array((w, (u, v)))`` and the tree. ``graphs`` times graphs named as for ``clmst
+bench``, its group "small" without names, on the device and by ``clmst.csgraph``, each in six forms:
+symmetric; its upper triangle, which SciPy solves fastest; that with random doubles, which no 32
+bits hold; and with two weights for each pair, integers below 1,000 or below 10, or random doubles.
+``--points`` adds the matrices of distances between points, as plain arrays.
 
 All get the very same object and are timed from call to result, conversion included, by turns. The
-number of edges and the total weight are compared before any time is printed. Tables go to standard
-output as Markdown, the geometric mean of the ratios and the worst one below. `--clock cpu` takes
-the processor time of all threads.
+number of edges and the total weight are compared before any time is printed; of ``graphs``, the
+trees of both ``csgraph`` array by array. Below a table are the geometric mean of each way's ratios
+and the worst one.
 """
 
 from __future__ import annotations
 
-import argparse
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from pathlib import Path
 from statistics import geometric_mean
 from typing import Any
 
+import click
 import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import minimum_spanning_tree
+from scipy.spatial.distance import pdist, squareform
 
 import clmst
-from benchmarks import usual_matrices as usual
+from benchmarks import usual_matrices
+from benchmarks.runner import Cases, Row, Rows, Run, case, graphs_argument
+from clmst.bench import inputs
 from clmst.bench.contestants import as_matrix
-from clmst.bench.harness import CLOCKS, Contestant, Harness
 from clmst.core.kruskal import forest_of_matrix
+from clmst.core.machine import cache_folder
 
 Solve = Callable[[Any], Any]
 
-FORMS = ("symmetric", "upper", "directed")
+SCIPY = "SciPy"
+CSGRAPH: Mapping[str, Solve] = {"csgraph": clmst.csgraph.minimum_spanning_tree}
+LAYOUTS = ("symmetric", "upper", "directed")
+# Two of something: each pair of vertices has two weights, one in each direction.
+FORMS = ("symmetric", "upper", "upper-doubles", "two-integers", "two-tied", "two-doubles")
+ONLY = click.option("--only", multiple=True, help="Part of a title; again for more.")
 
 
-def matrices(path: Path) -> Iterator[tuple[str, Any]]:
-    """Yield a graph in the forms that are timed."""
-    symmetric = as_matrix(clmst.read_graph(path).symmetrised())
-    yield "symmetric", symmetric
-    upper = sparse.triu(symmetric, format="csr")
-    yield "upper triangle", upper
-    random = upper.astype(np.float64)
-    random.data = np.random.default_rng(0).random(random.nnz)
-    yield "random doubles", random
-
-
-def times(
-    matrix: Any, ways: Mapping[str, Solve], repetitions: int, clock: str = "wall"
-) -> dict[str, float]:
-    """Return the median seconds of each way, run by turns; raise if one disagrees with SciPy."""
-    tree = ways["SciPy"](matrix)
-    expected = tree.nnz, math.fsum(tree.data)
+def difference_from(tree: Any, *, exact: bool) -> Callable[[Any], str]:
+    """Return what compares results with SciPy's tree: sizes and weights, or trees themselves."""
+    size, weight = tree.nnz, math.fsum(tree.data)
 
     def difference(found: Any) -> str:
+        if exact and sparse.issparse(found):
+            parts = [(getattr(one, name) for one in (found, tree)) for name in _ARRAYS]
+            return "" if all(np.array_equal(*pair) for pair in parts) else "the tree is not SciPy's"
         is_forest = isinstance(found, clmst.Forest)
         weights = found.weights if is_forest else found.data
         total = float(found.total_weight) if is_forest else math.fsum(found.data)
-        if weights.size == expected[0] and math.isclose(total, expected[1], rel_tol=1e-12):
+        if weights.size == size and math.isclose(total, weight, rel_tol=1e-12):
             return ""
-        return f"{weights.size} edges of weight {total}, not {expected[0]} of {expected[1]}"
+        return f"{weights.size} edges of weight {total}, not {size} of {weight}"
 
-    harness = Harness(
-        repetitions=repetitions, verification="ends", order="random", clock=CLOCKS[clock]
-    )
-    contestants: list[Contestant[Any]] = [
-        Contestant(name=name, call=partial(solve, matrix), difference=difference)
-        for name, solve in ways.items()
-    ]
-    measured = harness.run(contestants)
-    return {name: one.median for name, one in zip(ways, measured, strict=True)}
+    return difference
 
 
-def print_table(rows: Iterable[tuple[str, str, Any, tuple[float, float]]]) -> None:
-    """Print each row when it is measured, and the mean ratio of each form at the end.
+_ARRAYS = ("data", "indices", "indptr")
 
-    Parameters
-    ----------
-    rows : iterable of (graph, form, matrix, seconds of clmst and of SciPy)
-    """
-    print("| graph | matrix | entries | clmst ms | SciPy ms | ratio |\n|---|---|--:|--:|--:|--:|")
-    ratios: dict[str, list[float]] = {}
-    for name, form, matrix, (ours, theirs) in rows:
-        ratios.setdefault(form, []).append(theirs / ours)
+
+def compared(
+    run: Run,
+    matrices: Iterable[tuple[str, Any]],
+    ways: Mapping[str, Solve],
+    scipys: Solve = minimum_spanning_tree,
+    *,
+    exact: bool = False,
+) -> Rows:
+    """Yield a row for each matrix: times, and how many times as fast as SciPy each way is."""
+    ratios: dict[str, list[tuple[float, str]]] = {name: [] for name in ways}
+    for title, matrix in matrices:
+        solves = {name: partial(solve, matrix) for name, solve in {**ways, SCIPY: scipys}.items()}
+        right = difference_from(scipys(matrix), exact=exact)
+        times = run.turns(solves, right, order="random", verification="ends", warm_ups=0)
+        for name, found in ratios.items():
+            found.append((run.ratio(times, SCIPY, name), title))
         entries = matrix.size if isinstance(matrix, np.ndarray) else matrix.nnz
-        print(
-            f"| {name} | {form} | {entries:,} | {ours * 1e3:.2f} | {theirs * 1e3:.2f} "
-            f"| {theirs / ours:.2f} |",
-            flush=True,
-        )
-    means = ", ".join(f"{form} {geometric_mean(values):.2f}" for form, values in ratios.items())
-    print(f"\nGeometric means of the ratios: {means}.")
-
-
-def print_ways(
-    rows: Iterable[tuple[str, Any]], ways: Mapping[str, Solve], repetitions: int, clock: str
-) -> None:
-    """Print a row for each matrix: ms of each way, then how many times as fast as SciPy it is."""
-    ours = [name for name in ways if name != "SciPy"]
-    heads = ["matrix", "vertices", "entries", "weights", *(f"{name} ms" for name in ways), *ours]
-    print(f"| {' | '.join(heads)} |\n|---|{'--:|' * (len(heads) - 1)}")
-    ratios: dict[str, list[tuple[float, str]]] = {name: [] for name in ours}
-    for title, matrix in rows:
-        taken = times(matrix, ways, repetitions, clock)
-        for name in ours:
-            ratios[name].append((taken["SciPy"] / taken[name], title))
-        cells = [title, f"{matrix.shape[0]:,}", f"{matrix.nnz:,}", str(matrix.dtype)]
-        cells += [f"{1e3 * taken[name]:.3g}" for name in ways]
-        cells += [f"{ratios[name][-1][0]:.2f}" for name in ours]
-        print(f"| {' | '.join(cells)} |", flush=True)
-    print()
+        row: Row = {"matrix": title, "vertices": matrix.shape[0], "entries": entries}
+        row |= {"weights": str(matrix.dtype), **times}
+        yield row | {f"{SCIPY} / {name}": found[-1][0] for name, found in ratios.items()}
     for name, found in ratios.items():
         mean, (least, worst) = geometric_mean(ratio for ratio, _ in found), min(found)
-        print(f"{name}: geometric mean {mean:.2f}, worst {least:.2f} ({worst})")
+        yield f"{name}: geometric mean {mean:.2f}, worst {least:.2f} ({worst})"
 
 
 def _on_host(matrix: Any) -> clmst.Forest:
@@ -129,12 +105,10 @@ def _on_host(matrix: Any) -> clmst.Forest:
     return forest
 
 
-def _of_edges(arrays: Any, solve: Solve) -> clmst.Forest:
+def _of_edges(arrays: Any) -> clmst.Forest:
     u, v = arrays.coords
-    forest: clmst.Forest = solve(
-        clmst.Graph.from_edges(u, v, arrays.data, n_vertices=arrays.shape[0])
-    )
-    return forest
+    graph = clmst.Graph.from_edges(u, v, arrays.data, n_vertices=arrays.shape[0])
+    return clmst.minimum_spanning_forest(graph)
 
 
 def _scipys_of_edges(arrays: Any) -> Any:
@@ -146,46 +120,86 @@ def _scipys_of_edges(arrays: Any) -> Any:
         return minimum_spanning_tree(rows)
 
 
-def main(arguments: list[str] | None = None) -> None:
-    """Print what is asked for."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("graphs", nargs="*", type=Path)
-    parser.add_argument("--device")
-    parser.add_argument("--repetitions", type=int)
-    parser.add_argument("--clock", choices=sorted(CLOCKS), default="wall")
-    parser.add_argument("--only", nargs="+", default=[], help="words in titles of matrices")
-    parser.add_argument("--small", action="store_true")
-    parser.add_argument("--edges", action="store_true")
-    parser.add_argument("--weights", nargs="+", choices=usual.WEIGHTS, default=usual.WEIGHTS[:2])
-    parser.add_argument("--forms", nargs="+", choices=FORMS, default=FORMS[:1])
-    given = parser.parse_args(arguments)
-    device = clmst.get_device(given.device)
-    print(f"{device.description}, driver {device.driver}, {given.clock} time, medians\n")
-    named = partial(clmst.minimum_spanning_forest, device=device)
-    default = clmst.minimum_spanning_forest if given.device is None else named
-    scipys: dict[str, Solve] = {"SciPy": minimum_spanning_tree}
-    if given.graphs:
-        repetitions = given.repetitions or 5
-        rows = ((path.stem, *form) for path in given.graphs for form in matrices(path))
-        print_table(
-            (name, form, matrix, (taken["clmst"], taken["SciPy"]))
-            for name, form, matrix in rows
-            for taken in [times(matrix, {"clmst": named, **scipys}, repetitions, given.clock)]
-        )
-        return
-    ways: dict[str, Solve] = {"clmst": default, "csgraph": clmst.csgraph.minimum_spanning_tree}
-    if given.edges:
-        ways = {"clmst": partial(_of_edges, solve=default)}
-        scipys = {"SciPy": _scipys_of_edges}
-        chosen = usual.edge_arrays(given.only)
-    elif given.small:
-        ways |= {"device": named, "host": _on_host}
-        chosen = usual.every_small(given.weights, given.forms, given.only)
-    else:
-        chosen = usual.usual(given.only)
-    repetitions = given.repetitions or (15 if given.small else 5)
-    print_ways(chosen, {**ways, **scipys}, repetitions, given.clock)
+def in_forms(graph: clmst.Graph, forms: Sequence[str]) -> Iterator[tuple[str, Any]]:
+    """Yield the matrices of a symmetric graph that are timed, by their forms."""
+    rng = np.random.default_rng(0)
+    symmetric = as_matrix(graph)
+    upper: Any = sparse.triu(symmetric, format="csr")
+    for form in forms:
+        stored = upper if form.startswith("upper") else symmetric
+        data: Any = stored.data
+        if form.endswith("doubles"):
+            data = rng.random(stored.nnz)
+        if form in ("two-integers", "two-tied"):
+            most = 1000 if form == "two-integers" else 10
+            data = rng.integers(1, most, stored.nnz, dtype=np.int32)
+        yield form, sparse.csr_array((data, stored.indices, stored.indptr), shape=stored.shape)
 
 
-if __name__ == "__main__":
-    main()
+@click.group(cls=Cases)
+def main() -> None:
+    """Time SciPy matrices beside SciPy's own function."""
+
+
+@main.add_command
+@case(ONLY, repetitions=5)
+def usual(run: Run, only: tuple[str, ...]) -> Rows:
+    """Time the matrices that people have."""
+    ways: dict[str, Solve] = {"clmst": clmst.minimum_spanning_forest, **CSGRAPH}
+    return compared(run, usual_matrices.usual(only), ways)
+
+
+@main.add_command
+@case(
+    ONLY,
+    click.option(
+        "--weights", multiple=True, type=click.Choice(usual_matrices.WEIGHTS),
+        default=usual_matrices.WEIGHTS[:2], show_default=True,
+    ),
+    click.option(
+        "--form", "forms", multiple=True, type=click.Choice(LAYOUTS), default=LAYOUTS[:1],
+        show_default=True,
+    ),
+    repetitions=15,
+)  # fmt: skip
+def small(
+    run: Run, only: tuple[str, ...], weights: tuple[str, ...], forms: tuple[str, ...]
+) -> Rows:
+    """Time small matrices, by every way."""
+    on_device = partial(clmst.minimum_spanning_forest, device=run.device)
+    ways: dict[str, Solve] = {"clmst": clmst.minimum_spanning_forest, **CSGRAPH}
+    ways |= {"device": on_device, "host": _on_host}
+    return compared(run, usual_matrices.every_small(weights, forms, only), ways)
+
+
+@main.add_command
+@case(ONLY, repetitions=5)
+def edges(run: Run, only: tuple[str, ...]) -> Rows:
+    """Time arrays of edges."""
+    arrays = usual_matrices.edge_arrays(only)
+    return compared(run, arrays, {"clmst": _of_edges}, _scipys_of_edges)
+
+
+@main.add_command
+@case(
+    graphs_argument(),
+    click.option("--points", type=int, multiple=True, help="Numbers of points."),
+    click.option("--form", "forms", type=click.Choice(FORMS), multiple=True, default=FORMS),
+    repetitions=5,
+)
+def graphs(
+    run: Run, graphs: tuple[str, ...], points: tuple[int, ...], forms: tuple[str, ...]
+) -> Rows:
+    """Time graphs in several forms, and matrices of distances between points."""
+
+    def matrices() -> Iterator[tuple[str, Any]]:
+        if graphs or not points:
+            named, _ = inputs.choose(list(graphs), run.device, cache_folder() / "graphs")
+            for one in named:
+                for form, matrix in in_forms(one.load(), forms):
+                    yield f"{one.name}, {form}", matrix
+        for n in points:
+            yield f"{n} points", squareform(pdist(np.random.default_rng(0).random((n, 3))))
+
+    on_device = partial(clmst.minimum_spanning_forest, device=run.device)
+    return compared(run, matrices(), {"device": on_device, **CSGRAPH}, exact=True)

@@ -1,10 +1,8 @@
-"""The time of recursive Borůvka by step, and of finding minima beside the rest.
+"""The time of recursive Borůvka: of finding minima beside the rest.
 
-    python -m benchmarks boruvka_steps phases GRAPH ...
-    python -m benchmarks boruvka_steps sweep [--plot FILE.png]
+    python -m benchmarks boruvka_steps [--plot FILE.png]
 
-``phases`` prints the device time of every named step of Algorithm 1 of Vineet et al. (HPG '09).
-``sweep`` does Figures 10 to 14 of Sun and Skadron (2013): the same number of edges as a dense and
+This does Figures 10 to 14 of Sun and Skadron (2013): the same number of edges as a dense and
 as a sparse graph; finding minimum edges by segmented scan against all other steps, and against
 NumPy's sequential minimum of each row; ``--sequential`` adds Kruskal's algorithm in whole, by SciPy
 on one core. The paper goes to 128 M edges (``--largest 134217728``). Edges are compared with those
@@ -22,7 +20,7 @@ import numpy as np
 
 import clmst
 from benchmarks.agreement import Agreement
-from benchmarks.runner import Cases, Row, Rows, Run, case, sizes_up_to
+from benchmarks.runner import Row, Rows, Run, case, sizes_up_to, solving
 from benchmarks.strategies import KRUSKAL, kruskal_ms
 from clmst.bench.canvas import GRID, panels
 from clmst.bench.harness import WrongResultError, median_seconds
@@ -58,15 +56,6 @@ def check(graph: DeviceGraph) -> clmst.Forest:
     if difference := Agreement("ecl", theirs).difference(ours):
         raise WrongResultError(f"boruvka: {difference}")
     return theirs
-
-
-def solves(run: Run, graph: DeviceGraph) -> dict[str, list[float]]:
-    """Return the milliseconds of solves, from the host's side."""
-
-    def solve() -> object:
-        return clmst.minimum_spanning_forest(graph, algorithm="boruvka", keep_on_device=True)
-
-    return run.turns({"solve": solve})
 
 
 # ---------------------------------------------------------------------------- graphs
@@ -132,39 +121,13 @@ def draw(rows: Sequence[Row], file: Path, device: str) -> None:
         axes[0].legend(frameon=False)
 
 
-@click.group(cls=Cases)
-def main() -> None:
-    """Time the steps of recursive Borůvka."""
-
-
-@main.add_command
-@case(
-    click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path)),
-    repetitions=7,
-)
-def phases(run: Run, files: tuple[Path, ...]) -> Rows:
-    """Print the device time of every step."""
-    for file in files:
-        graph = clmst.to_device(clmst.read_graph(file), run.device)
-        check(graph)
-        times = profiled(graph, run.repetitions)
-        total = sum(time.milliseconds for time in times.values())
-        for name, time in times.items():
-            ms, share = time.milliseconds, f"{time.milliseconds / total:.1%}"
-            row = {"graph": file.name, "step": name, "launches": time.launches}
-            yield row | {"device ms": ms, "share": share}
-        wall = run.cell(solves(run, graph)["solve"])
-        yield f"{file.name}: {total:.3f} ms on the device, {wall} in all"
-
-
-@main.add_command
 @case(
     click.option("--largest", default=1 << 26, show_default=True, help="Edges of the last graph."),
     click.option("--sequential", is_flag=True, help="Time Kruskal's algorithm, too."),
     repetitions=7,
     draw=draw,
 )
-def sweep(run: Run, largest: int, *, sequential: bool) -> Rows:
+def main(run: Run, largest: int, *, sequential: bool) -> Rows:
     """Time finding minima beside all other steps, from 1 M edges up, device ms."""
     for kind, make in (("dense", dense), ("sparse", sparse)):
         for n_edges in sizes_up_to(largest, min(largest, 1 << 20)):
@@ -182,7 +145,7 @@ def sweep(run: Run, largest: int, *, sequential: bool) -> Rows:
                 "finding minima": finding,
                 "other steps": everything - finding,
                 "NumPy, first minima": sequential_finding(host, 3),
-                **solves(run, graph),
+                **run.turns({"solve": solving(graph, "boruvka")}),
                 **more,
             }
             del graph

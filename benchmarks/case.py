@@ -29,39 +29,20 @@ _FEW_REPETITIONS = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
-    """The work of a method, after compilation and allocation.
+    """The work of a method, after compilation and allocation."""
 
-    Attributes
-    ----------
-    enqueue : callable
-        Does the work once, or enqueues it on the device's queue.
-    results : callable
-        Waits, and returns the results of the last call on the host.
-    """
-
-    enqueue: Callable[[], object]
-    results: Callable[[], Sequence[Array]]
+    enqueue: Callable[[], object]  # does the work once, or enqueues it on the device's queue
+    results: Callable[[], Sequence[Array]]  # waits; those of the last call, on the host
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Method:
-    """One way of doing the work of a case.
-
-    Attributes
-    ----------
-    name : str
-    prepare : callable
-        Returns the work; if it raises, the method is left out of the case.
-    traffic : int, optional
-        Bytes that the method moves to and from memory, as its description says.
-    expected : sequence of arrays, optional
-        The right results, where they differ in form from those of the case.
-    """
+    """One way of doing the work of a case."""
 
     name: str
-    prepare: Callable[[], Work]
-    traffic: int | None = None
-    expected: Sequence[Array] | None = None
+    prepare: Callable[[], Work]  # if it raises, the method is left out of the case
+    traffic: int | None = None  # bytes that it moves to and from memory
+    expected: Sequence[Array] | None = None  # where results differ in form from those of the case
 
 
 def on_device(
@@ -98,60 +79,28 @@ def returning(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """Some work, its right results, and its methods; clmst's own is the first.
-
-    Attributes
-    ----------
-    name : str
-    size : int
-        Elements.
-    expected : sequence of arrays
-        By NumPy.
-    methods : sequence of Method
-    outputs : sequence of DeviceArray
-        The outputs of methods, overwritten before each method is verified.
-    """
+    """Some work, its right results by NumPy, and its methods; clmst's own is the first."""
 
     name: str
-    size: int
+    size: int  # elements
     expected: Sequence[Array]
     methods: Sequence[Method]
-    outputs: Sequence[DeviceArray] = ()
+    outputs: Sequence[DeviceArray] = ()  # overwritten before each method is verified
 
 
 @dataclass(slots=True, kw_only=True)
 class Outcome:
-    """The result of one contestant in one case.
-
-    Attributes
-    ----------
-    case, contestant : str
-    size : int
-        Elements.
-    status : {"ok", "wrong", "failed"}
-        Only what is "ok" was timed.
-    remark : str
-        What was wrong, or why it failed.
-    seconds : list of float
-        Of a call, one entry a repetition.
-    calls : int
-        Calls a repetition, whose mean an entry is.
-    traffic : int or None
-        Bytes that the method moves.
-    copy_seconds_per_byte : float
-        Of a device copy, reading and writing both counted, measured by turns with the contestants.
-    ours : bool
-        Whether it is one of clmst's.
-    """
+    """The result of one contestant in one case."""
 
     case: str
     contestant: str
     size: int
-    status: Status
-    remark: str = ""
-    seconds: list[float] = field(default_factory=list)
-    calls: int = 1
+    status: Status  # only what is "ok" was timed
+    remark: str = ""  # what was wrong, or why it failed
+    seconds: list[float] = field(default_factory=list)  # of a call, one entry a repetition
+    calls: int = 1  # of a repetition, whose mean an entry is
     traffic: int | None = None
+    # Of a device copy, reading and writing both counted, by turns with the contestants.
     copy_seconds_per_byte: float = math.nan
     ours: bool = False
 
@@ -187,14 +136,7 @@ def same_values(expected: Sequence[Array], results: Sequence[Array]) -> str:
 
 
 class CopyLimit:
-    """The device's own copy from buffer to buffer: the yardstick of memory traffic.
-
-    Parameters
-    ----------
-    space : Workspace
-    n_bytes : int
-        Size of the buffer that is copied.
-    """
+    """The device's own copy of a buffer of some bytes: the yardstick of memory traffic."""
 
     def __init__(self, space: Workspace, n_bytes: int) -> None:
         self.n_bytes = n_bytes
@@ -222,13 +164,7 @@ def batch_of(seconds: float) -> int:
 
 
 def run_case(space: Workspace, case: Case, limit: CopyLimit, repetitions: int) -> list[Outcome]:
-    """Verify all methods of a case, then time those that were right, by turns.
-
-    Returns
-    -------
-    list of Outcome
-        In the order of the methods.
-    """
+    """Verify all methods of a case, then time those that were right, by turns."""
     harness = Harness(repetitions=repetitions, settle=space.finish, goes_on=True)
     strict = replace(harness, goes_on=False)
     every = [_admit(harness, space, case, method) for method in case.methods]

@@ -23,9 +23,10 @@ from scipy.sparse.csgraph import minimum_spanning_tree
 
 import clmst
 from benchmarks.agreement import Agreement
-from benchmarks.runner import Cases, Row, Rows, Run, Way, case, sizes_up_to
+from benchmarks.plots import lines
+from benchmarks.runner import Cases, Row, Rows, Run, Way, case, sizes_up_to, solving
 from benchmarks.timing import seconds_of
-from clmst.bench.canvas import GRID, legend_below, panels, style
+from clmst.bench.canvas import legend_below, panels
 from clmst.bench.harness import WrongResultError
 from clmst.runtime.device_graph import DeviceGraph
 
@@ -88,26 +89,10 @@ def matrix_of(graph: clmst.Graph) -> np.ndarray:
 
 def edges_once(graph: clmst.Graph) -> clmst.Graph:
     """Return a symmetric graph with each of its edges stored once."""
-    is_upper = graph.indices > graph.rows
-    lengths = np.bincount(graph.rows[is_upper], minlength=graph.n_vertices)
-    return clmst.Graph(
-        indptr=np.concatenate([[0], np.cumsum(lengths)]).astype(np.uint32),
-        indices=graph.indices[is_upper],
-        weights=graph.weights[is_upper],
-        is_symmetric=False,
-        edge_ids=None,
-        n_input=int(lengths.sum()),
-    )
+    return clmst.Graph.from_edges(*graph.edges()[:3], n_vertices=graph.n_vertices)
 
 
 # ----------------------------------------------------------------------- measurement
-
-
-def by_edges(graph: DeviceGraph, algorithm: str, options: object = None) -> Way:
-    """Return the solve of a graph on the device."""
-    return lambda: clmst.minimum_spanning_forest(
-        graph, algorithm=algorithm, options=options, keep_on_device=True
-    )
 
 
 def by_fresh_matrix(graph: DeviceGraph) -> Way:
@@ -165,7 +150,7 @@ def stored_or_listed(graph: clmst.Graph, device: clmst.Device) -> Mapping[str, W
     rows = clmst.to_device(graph, device)
     stored = clmst.to_device(clmst.DenseGraph(matrix_of(graph)), device)
     return {
-        EDGES: by_edges(rows, EDGES),
+        EDGES: solving(rows, EDGES),
         MATRIX: lambda: clmst.minimum_spanning_forest(stored, keep_on_device=True),
     }
 
@@ -174,9 +159,9 @@ def kept_or_built(graph: clmst.Graph, device: clmst.Device) -> Mapping[str, Way]
     """Return the ways to solve a graph of any density."""
     rows, other = clmst.to_device(graph, device), clmst.to_device(graph, device)
     return {
-        MATRIX: by_edges(rows, "dense"),
+        MATRIX: solving(rows, "dense"),
         BUILT: by_fresh_matrix(other),
-        EDGES: by_edges(rows, EDGES),
+        EDGES: solving(rows, EDGES),
     }
 
 
@@ -218,15 +203,11 @@ def over_densities(
 def draw(rows: Sequence[Row], file: Path, device: str) -> None:
     """Draw times over densities, as the paper's Figure 8."""
     title = f"Random graphs of {rows[0]['n']:,} vertices as matrices, {device}"
-    names = [name for name, times in rows[0].items() if isinstance(times, list)]
     with panels(file, 1, (7, 4.2), title=title) as (panel,):
-        for number, name in enumerate(names):
-            medians = [Run.of(Run(devices=()), row[name]) for row in rows]
-            panel.plot([row["p"] for row in rows], medians, label=name, **style(number))
+        lines(panel, rows, "p")
         panel.set_xlabel("probability that a pair is an edge")
         panel.set_ylabel("milliseconds")
         panel.set_ylim(bottom=0)
-        panel.grid(**GRID)
         legend_below(panel)
 
 

@@ -1,7 +1,7 @@
 """Where filter-boruvka has cliffs: its time over a landscape of graphs, beside a model.
 
     python -m benchmarks landscape measure FILE.jsonl [--cells 400] [--seed 0] [--seconds 420]
-        [--targets] [--held-out] [--family TEXT ...] [--most-entries 2**26] [--peer NAME=COMMAND]
+        [--targets] [--held-out] [--family TEXT ...] [--most-entries 2**26]
     python -m benchmarks landscape report FILE.jsonl... [--plot MAP.png] [--held-out]
 
 ``measure`` draws a sample of cells by a seed: families x degree 2 to 256 x 2**12 to 2**25 vertices
@@ -28,7 +28,6 @@ from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from statistics import median
-from tempfile import TemporaryDirectory
 from time import monotonic
 from typing import Any
 
@@ -51,12 +50,10 @@ from benchmarks.landscape_report import HELD_OUT, read_lines
 from benchmarks.runner import Cases, Row, Rows, Run, Way, case
 from benchmarks.workspace import Workspace
 from clmst.algorithms import choosing
-from clmst.bench import machine
 from clmst.bench.agreement import Reference
 from clmst.bench.contestants import release, solving
 from clmst.bench.harness import WrongResultError, first_line, median_seconds
-from clmst.bench.peers import Peer
-from clmst.core.errors import ClmstError
+from clmst.bench.results import machine_facts
 from clmst.primitives import gather
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.launcher import Launcher
@@ -70,7 +67,6 @@ _STRUCTURED_LOG_EDGES = (16, 20)
 _KRUSKAL_SLOTS = 1 << 16
 # What a copy moves to tell the rate of bytes: more than caches hold, on a GPU.
 _COPIED_BYTES = {"gpu": 1 << 28, "cpu": 1 << 24}
-_PEER_SECONDS = 60
 
 
 def every_cell(wanted: Callable[[str], bool], seed: int, most_entries: int) -> list[Cell]:
@@ -176,7 +172,7 @@ def timed(run: Run, resident: DeviceGraph, *, with_targets: bool) -> Row:
     return {"ms": own, "_kernels": kernels, "_targets": times, "_sizes": sizes}
 
 
-def measured(run: Run, cell: Cell, seed: int, *, with_targets: bool, peers: list[Peer]) -> Row:
+def measured(run: Run, cell: Cell, seed: int, *, with_targets: bool) -> Row:
     """Return the row of a cell; if it fails, with the reason."""
     row = asdict(cell)
     begun = monotonic()
@@ -186,27 +182,11 @@ def measured(run: Run, cell: Cell, seed: int, *, with_targets: bool, peers: list
         run.device.queue.finish()
         row["_made"] = monotonic() - begun
         row |= timed(run, resident, with_targets=with_targets)
-        row["_peers"] = {one.name: _asked(run, one, resident) for one in peers}
     except Exception as error:
         # A wrong forest, or a device that runs out of memory: it must not stop the other cells.
         row["failed"] = first_line(error)
     row["_seconds"] = monotonic() - begun
     return row
-
-
-def _asked(run: Run, peer: Peer, resident: DeviceGraph) -> Row:
-    """Return what a peer says of a graph; its weight is compared with that of our forest."""
-    weight = clmst.minimum_spanning_forest(resident).total_weight
-    with TemporaryDirectory(prefix="clmst-landscape-") as folder:
-        file = Path(folder) / "graph.egr"
-        try:
-            clmst.io.write_graph(resident.graph.symmetrised(), file)
-        except ClmstError as error:  # weights that such a file cannot hold
-            return {"status": "failed", "remark": first_line(error)}
-        found = peer.compete(file, run.repetitions, weight, time_limit=_PEER_SECONDS)
-    return {
-        "status": found.status, "remark": found.remark, "ms": [1e3 * one for one in found.solve]
-    }  # fmt: skip
 
 
 def _shown(row: Row) -> Row:
@@ -240,12 +220,11 @@ main.add_command(landscape_report.report)
     click.option("--held-out", is_flag=True, help="The families on which nothing is tuned."),
     click.option("--family", "families", multiple=True, help="Part of a name; again for more."),
     click.option("--most-entries", default=1 << 26, show_default=True),
-    click.option("--peer", "peers", multiple=True, help="NAME=COMMAND, as of clmst bench."),
     repetitions=5,
 )
 def measure(
     run: Run, *, file: Path, cells: int, seed: int, seconds: float | None, with_targets: bool,
-    held_out: bool, families: tuple[str, ...], most_entries: int, peers: tuple[str, ...],
+    held_out: bool, families: tuple[str, ...], most_entries: int,
 ) -> Rows:  # fmt: skip
     """Time cells that FILE does not have yet; it gets a line for each."""
 
@@ -254,20 +233,19 @@ def measure(
         return named and (family in HELD_OUT) == held_out
 
     begun, device = monotonic(), run.device.name
-    others = [Peer.parse(one) for one in peers]
     known = {_key(row) for row in read_lines([file]) if row.get("device") == device}
     chosen = every_cell(wanted, seed, most_entries)[:cells]
     left = [one for one in chosen if (*asdict(one).values(), seed, with_targets) not in known]
     if left:
         constants = constants_of(run)
         _append(
-            file, {"device": device, "constants": constants, "facts": machine.facts(run.device)}
+            file, {"device": device, "constants": constants, "facts": machine_facts(run.device)}
         )
     for done, cell in enumerate(left):
         if seconds is not None and monotonic() - begun > seconds:
             yield f"{len(left) - done} of {len(chosen)} cells are left: the same command goes on"
             return
-        row = measured(run, cell, seed, with_targets=with_targets, peers=others)
+        row = measured(run, cell, seed, with_targets=with_targets)
         release(run.device)
         _append(file, {"device": device, "seed": seed, "with_targets": with_targets, **row})
         yield _shown(row)

@@ -84,28 +84,16 @@ ulong pair(ulong k, ulong at, ulong b, ulong h, ulong seed) {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Family:
-    """Graphs of 2**b vertices and some degree.
+    """Graphs of 2**b vertices and some degree."""
 
-    Attributes
-    ----------
-    ends : str
-        Statements that set `u` and `v` to the ends of edge `k`. They know the number `n` of
-        vertices, its bits `b`, half the degree as `h`, a `seed`, and `at`: the offset number
-        ``k % count`` of `offsets`, a byte a dimension, 64 added.
-    edges : callable
-        How many edges are drawn for n vertices and h.
-    offsets : callable, optional
-        Takes h.
-    degrees : tuple of int
-    is_renamed : bool
-        Whether vertices are numbered at random.
-    """
-
+    # Statements that set `u` and `v` to the ends of edge `k`. They know the number `n` of vertices,
+    # its bits `b`, half the degree as `h`, a `seed`, and `at`: the offset number ``k % count`` of
+    # `offsets`, a byte a dimension, 64 added.
     ends: str
-    edges: Callable[[int, int], int] = lambda n, h: n * h
-    offsets: Callable[[int], Sequence[tuple[int, ...]]] | None = None
+    edges: Callable[[int, int], int] = lambda n, h: n * h  # how many are drawn for n vertices and h
+    offsets: Callable[[int], Sequence[tuple[int, ...]]] | None = None  # takes h
     degrees: tuple[int, ...] = DEGREES
-    is_renamed: bool = False
+    is_renamed: bool = False  # whether vertices are numbered at random
 
 
 # ------------------------------------------------------------------------------- families
@@ -251,24 +239,13 @@ STRUCTURED = {f"structured: {name}": make for name, make in worst_case_graphs.FA
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cell:
-    """A graph of the landscape.
-
-    Attributes
-    ----------
-    family : str
-    degree : int
-        Both directions of an edge counted, before duplicates merge; 0 of structured families.
-    log_size : int
-        The binary logarithm of the number of vertices; of structured families that of edges.
-    weights, layout : str
-        Keys of `WEIGHTS`, and of `LAYOUTS`; structured families have weights of their own.
-    """
+    """A graph of the landscape; structured families have weights of their own."""
 
     family: str
-    degree: int
-    log_size: int
-    weights: str
-    layout: str
+    degree: int  # both directions of an edge counted, before duplicates merge; 0 if structured
+    log_size: int  # binary logarithm of the number of vertices, or edges if structured
+    weights: str  # of WEIGHTS
+    layout: str  # of LAYOUTS
 
     @property
     def entries(self) -> int:

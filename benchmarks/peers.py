@@ -13,57 +13,26 @@ Lines that begin with "#" are remarks. A peer that does not offer the work exits
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 from benchmarks.case import Outcome
-from clmst.bench.peers import ask, named_command, seconds_in
+from clmst.bench.peers import Peer, ask, seconds_in
 
 NOT_OFFERED = 64
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Peer:
-    """A program that takes part in the protocol.
-
-    Attributes
-    ----------
-    name : str
-    command : tuple of str
-        The words before the arguments of the protocol.
-    """
-
-    name: str
-    command: tuple[str, ...]
-
-    @classmethod
-    def parse(cls, text: str) -> Peer:
-        """Read ``NAME=COMMAND``; raise `ValueError` if it is none."""
-        name, command = named_command(text)
-        return cls(name=name, command=command)
-
-    def compete(
-        self, case: str, size: int, repetitions: int, *, time_limit: float
-    ) -> Outcome | None:
-        """Run the peer; None if it does not offer the work.
-
-        Parameters
-        ----------
-        case : str
-        size : int
-            Elements.
-        repetitions : int
-        time_limit : float
-            Seconds, after which it is ended.
-        """
-        outcome = Outcome(case=case, contestant=self.name, size=size, status="failed")
-        command = [*self.command, case, str(size), str(repetitions)]
-        answer = ask(command, time_limit=time_limit)
-        if answer.status == NOT_OFFERED:
-            return None
-        outcome.remark = answer.remark
-        if not answer.trouble:
-            _read_answer(outcome, answer.output)
-        return outcome
+def answer_of(
+    peer: Peer, case: str, size: int, repetitions: int, *, time_limit: float
+) -> Outcome | None:
+    """Run a peer on some elements, for some seconds; return None if it does not offer the work."""
+    outcome = Outcome(case=case, contestant=peer.name, size=size, status="failed")
+    command = [*peer.command, case, str(size), str(repetitions)]
+    answer = ask(command, time_limit=time_limit)
+    if answer.status == NOT_OFFERED:
+        return None
+    outcome.remark = answer.remark
+    if answer.trouble == "ok":
+        _read_answer(outcome, answer.output)
+    return outcome
 
 
 def _read_answer(outcome: Outcome, text: str) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from benchmarks.figures import LIMIT, NUMPY
 from benchmarks.runner import Row
-from clmst.bench.canvas import GRID, legend_below, plain_ticks
+from clmst.bench.canvas import GRID, legend_below, plain_ticks, style
 from clmst.bench.canvas import panels as figure_of
 
 # Colours that people with any kind of colour vision tell apart (Okabe, Ito 2008).
@@ -78,11 +78,11 @@ def draw_comparisons(rows: Sequence[Row], file: Path, device: str) -> None:
 def _lines(panel: Any, rows: Sequence[Row], what: str, of: Callable[[int, float], float]) -> None:
     """Draw a line for each way of scanning."""
     limit = {"color": "#999999", "linestyle": ":"}
-    for name, style in (_STYLES | ({LIMIT: limit} if what == "kernel" else {})).items():
+    for name, look in (_STYLES | ({LIMIT: limit} if what == "kernel" else {})).items():
         own = [row for row in rows if row["way"] == name]
         if own:
             values = [of(row["MiB"], median(row[f"{what} ms"])) for row in own]
-            panel.plot([row["MiB"] for row in own], values, label=name, markersize=5, **style)
+            panel.plot([row["MiB"] for row in own], values, label=name, markersize=5, **look)
     sizes = sorted({row["MiB"] for row in rows})
     panel.set_xscale("log", base=2)
     panel.set_yscale("log")
@@ -107,3 +107,28 @@ def _contestant_styles(rows: Sequence[Row]) -> dict[str, dict[str, Any]]:
     for name, (color, marker) in zip(others, cycle(_OTHERS), strict=False):
         styles[name] = {"color": color, "marker": marker}
     return styles
+
+
+# ------------------------------------------------------------------------ any case
+
+
+def names_of(rows: Sequence[Row]) -> list[str]:
+    """Return the contestants of rows."""
+    return [name for name, cell in rows[0].items() if isinstance(cell, list)]
+
+
+def medians(rows: Sequence[Row], name: str) -> list[float]:
+    """Return the medians of a contestant."""
+    return [median(row[name]) for row in rows]
+
+
+def lines(panel: Any, rows: Sequence[Row], x: str, *, band: bool = False) -> None:
+    """Draw a line of medians for each contestant, perhaps within the band from least to most."""
+    xs = [row[x] for row in rows]
+    for number, name in enumerate(names_of(rows)):
+        look = style(number)
+        panel.plot(xs, medians(rows, name), label=name, markersize=5, **look)
+        if band:
+            low, high = [min(row[name]) for row in rows], [max(row[name]) for row in rows]
+            panel.fill_between(xs, low, high, color=look["color"], alpha=0.12, linewidth=0)
+    panel.grid(**GRID)

@@ -1,13 +1,12 @@
 """PMA's experiments, redone: its Table 1 and Figures 4, 7 and 8; 5 and 6 are `studies`'.
 
-    python -m benchmarks pma table|gamma|parallel|reduction|workers [--share 0.25] [--plot FILE]
+    python -m benchmarks pma table|gamma|parallel|reduction [--share 0.25] [--plot FILE]
 
 ``table`` times the three variants beside `boruvka` and `ecl` on graphs of the paper's kinds, and
 making the first level, ranks of edges and sorted rows, by itself; ``gamma`` times the variants over
 the size of trees (Figures 4(a) and 7); ``parallel`` with and without the removal of parallel edges
 over the average degree (Figure 4(b)); ``reduction`` counts the vertices that the first level unites
-(Figure 8), with Bader and Cong's algorithm, too, whose few trees never touch. ``workers`` compares
-work-items with lane groups over the average degree, on devices whose lanes combine.
+(Figure 8), with Bader and Cong's algorithm, too, whose few trees never touch.
 
 Graphs are generated, at ``--share`` of the paper's size: its real graphs, of their numbers of
 vertices and edges and of a similar kind, are surrogate graphs by name (``--graph road_usa``). They
@@ -19,8 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from statistics import median
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import click
 import numpy as np
@@ -28,7 +26,8 @@ import numpy as np
 import clmst
 from benchmarks import studies
 from benchmarks.agreement import Agreement
-from benchmarks.runner import Cases, Row, Rows, Run, Way, case
+from benchmarks.plots import lines, medians, names_of
+from benchmarks.runner import Cases, Row, Rows, Run, Way, case, solving
 from clmst import DeviceForest, DeviceGraph, Graph, PmaOptions
 from clmst.algorithms.pma.options import Variant
 from clmst.algorithms.pma.solve import Growth, chosen_gamma, grow_trees, lanes_for
@@ -126,13 +125,6 @@ def degree_graphs(share: float) -> Mapping[str, Make]:
 # ------------------------------------------------------------------------ experiments
 
 
-def by(graph: DeviceGraph, algorithm: str, options: PmaOptions | None = None) -> Way:
-    """Return a contestant that leaves its forest on the device."""
-    return lambda: clmst.minimum_spanning_forest(
-        graph, algorithm=algorithm, options=options, keep_on_device=True
-    )
-
-
 def resident(run: Run, graphs: Mapping[str, Make]) -> Iterator[tuple[DeviceGraph, Row]]:
     """Yield each graph on the device, and the first cells of its row."""
     for name, make in graphs.items():
@@ -147,7 +139,7 @@ def resident(run: Run, graphs: Mapping[str, Make]) -> Iterator[tuple[DeviceGraph
 
 def timed(run: Run, graph: DeviceGraph, ways: Mapping[str, Way]) -> dict[str, list[float]]:
     """Return the milliseconds of ways that find the edges that `ecl` finds."""
-    right = by(graph, "ecl")().to_host()
+    right = solving(graph, "ecl")().to_host()
     return run.turns(ways, Agreement("ecl", right).difference, warm_ups=0)
 
 
@@ -157,7 +149,11 @@ def over_degrees(
     """Yield the times of options over the average degree."""
     for graph, row in resident(run, graphs):
         degree = {"degree": 2 * row["edges"] / row["vertices"]}
-        yield row | degree | timed(run, graph, {k: by(graph, "pma", v) for k, v in options.items()})
+        yield (
+            row
+            | degree
+            | timed(run, graph, {k: solving(graph, "pma", v) for k, v in options.items()})
+        )
 
 
 def united_by_bader_cong(graph: DeviceGraph, processors: int) -> float:
@@ -189,16 +185,6 @@ def united(forest: DeviceForest) -> float:
 # ---------------------------------------------------------------------------- pictures
 
 
-def names_of(rows: Sequence[Row]) -> list[str]:
-    """Return the contestants of rows."""
-    return [name for name, cell in rows[0].items() if isinstance(cell, list)]
-
-
-def medians(rows: Sequence[Row], name: str) -> list[float]:
-    """Return the medians of a contestant."""
-    return [median(row[name]) for row in rows]
-
-
 def draw_table(rows: Sequence[Row], path: Path, device: str) -> None:
     """Draw every contestant's time as a multiple of Borůvka's, a row a graph."""
     size, title = (9, 1.6 + 0.3 * len(rows)), f"How many times as fast as boruvka, {device}"
@@ -224,7 +210,7 @@ def draw_gamma(rows: Sequence[Row], path: Path, device: str) -> None:
     with panels(path, len(graphs), size, title=title) as axes:
         for panel, graph in zip(axes, graphs, strict=True):
             here = [row for row in rows if row["graph"] == graph]
-            lines(panel, here, "gamma")
+            lines(panel, here, "gamma", band=True)
             default = here[0]["_default"]
             panel.axvline(default, color="#999999", linestyle=":", label="gamma by default")
             sizes = f"{here[0]['vertices']:,} vertices, {here[0]['edges']:,} edges"
@@ -237,15 +223,17 @@ def draw_gamma(rows: Sequence[Row], path: Path, device: str) -> None:
         legend_below(axes[0], columns=4)
 
 
-def draw_over_degrees(rows: Sequence[Row], path: Path, device: str, *, legend: str) -> None:
+def draw_over_degrees(rows: Sequence[Row], path: Path, device: str) -> None:
     """Draw times over the average degree."""
     title = f"pma: random graphs of {rows[0]['vertices']:,} vertices, {device}"
     with panels(path, 1, (6.5, 4.2), title=title) as (panel,):
-        lines(panel, rows, "degree")
+        lines(panel, rows, "degree", band=True)
         panel.set_xlabel("average degree")
         panel.set_ylabel("milliseconds")
         panel.set_ylim(bottom=0)
-        panel.figure.legend(loc="outside lower center", title=legend, ncols=2, frameon=False)
+        panel.figure.legend(
+            loc="outside lower center", title="parallel edges", ncols=2, frameon=False
+        )
 
 
 def draw_reduction(rows: Sequence[Row], path: Path, device: str) -> None:
@@ -264,17 +252,6 @@ def draw_reduction(rows: Sequence[Row], path: Path, device: str) -> None:
         panel.set_ylabel("vertices united by the first level, %")
         panel.grid(axis="y", **GRID)
         legend_below(panel, columns=4)
-
-
-def lines(panel: Any, rows: Sequence[Row], x: str) -> None:
-    """Draw a line of medians for each contestant, within the band from least to most."""
-    xs = [row[x] for row in rows]
-    for number, name in enumerate(names_of(rows)):
-        look = style(number)
-        panel.plot(xs, medians(rows, name), label=name, markersize=5, **look)
-        low, high = [min(row[name]) for row in rows], [max(row[name]) for row in rows]
-        panel.fill_between(xs, low, high, color=look["color"], alpha=0.12, linewidth=0)
-    panel.grid(**GRID)
 
 
 # ---------------------------------------------------------------------------- commands
@@ -300,8 +277,8 @@ def table(run: Run, share: float, names: tuple[str, ...]) -> Rows:
     """Time all variants, Borůvka and ECL-MST (Table 1); --graph adds surrogate graphs."""
     more = {name: SURROGATES[name].load for name in names}
     for graph, row in resident(run, {**table_graphs(share), **more}):
-        ways = {"boruvka": by(graph, "boruvka"), "ecl": by(graph, "ecl")}
-        ways |= {f"pma {v}": by(graph, "pma", PmaOptions(variant=v)) for v in VARIANTS}
+        ways = {"boruvka": solving(graph, "boruvka"), "ecl": solving(graph, "ecl")}
+        ways |= {f"pma {v}": solving(graph, "pma", PmaOptions(variant=v)) for v in VARIANTS}
 
         def make(graph: DeviceGraph = graph) -> None:
             launch = Launcher(run.device, run.device.queue)
@@ -317,7 +294,9 @@ def gamma(run: Run, share: float) -> Rows:
     """Time all variants over the size of trees (Figures 4(a) and 7)."""
     for graph, row in resident(run, gamma_graphs(share)):
         ways = {
-            f"pma {variant} {gamma}": by(graph, "pma", PmaOptions(variant=variant, gamma=gamma))
+            f"pma {variant} {gamma}": solving(
+                graph, "pma", PmaOptions(variant=variant, gamma=gamma)
+            )
             for gamma in GAMMAS
             for variant in VARIANTS
         }
@@ -327,7 +306,7 @@ def gamma(run: Run, share: float) -> Rows:
 
 
 @main.add_command
-@case(SHARE, draw=partial(draw_over_degrees, legend="parallel edges"))
+@case(SHARE, draw=draw_over_degrees)
 def parallel(run: Run, share: float) -> Rows:
     """Time trees of two sizes with and without the removal of parallel edges (Figure 4(b))."""
     options = {
@@ -341,16 +320,6 @@ def parallel(run: Run, share: float) -> Rows:
 
 
 @main.add_command
-@case(SHARE, draw=partial(draw_over_degrees, legend="trees grown by"))
-def workers(run: Run, share: float) -> Rows:
-    """Find the average degree from which lane groups read rows faster than work-items."""
-    options = {
-        "work-items": PmaOptions(workers="items"), "lane groups": PmaOptions(workers="lanes")
-    }  # fmt: skip
-    return over_degrees(run, degree_graphs(share), options)
-
-
-@main.add_command
 @case(
     SHARE,
     click.option("--processors", type=click.IntRange(1), default=PROCESSORS, show_default=True),
@@ -359,8 +328,10 @@ def workers(run: Run, share: float) -> Rows:
 def reduction(run: Run, share: float, processors: int) -> Rows:
     """Count what the first level unites, in per cent of the vertices (Figure 8)."""
     for graph, row in resident(run, reduction_graphs(share)):
-        ways = {"boruvka": by(graph, "boruvka")}
-        ways |= {f"pma, gamma {k}": by(graph, "pma", PmaOptions(gamma=k)) for k in (2, 10, 100)}
+        ways = {"boruvka": solving(graph, "boruvka")}
+        ways |= {
+            f"pma, gamma {k}": solving(graph, "pma", PmaOptions(gamma=k)) for k in (2, 10, 100)
+        }
         timed(run, graph, ways)
         found = {
             name: [united(way()) for _ in range(run.repetitions)] for name, way in ways.items()

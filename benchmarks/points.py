@@ -10,8 +10,8 @@ A set of points is ``NUMBER,DIMENSIONS[,KIND]``; its kind is "uniform", in a cub
 points. Seeds are fixed.
 
 ``trees`` times `bvh-boruvka` on points that are on the device: the hierarchy is built anew each
-time, and the time ends when the tree's endpoints are there. Beside it stands the part of its steps,
-what device memory it takes a point, and a hash of the endpoints, which must be the same everywhere.
+time, and the time ends when the tree's endpoints are there. Beside it stand the device memory that
+it takes a point, and a hash of the endpoints, which must be the same everywhere.
 ``dendrograms`` times, beside such a tree, sorting its edges by weight and merging along them, all
 on the device. Up to 1,000,000 points its merges are compared with those of disjoint sets in Python;
 of more, every node must be a child once, and sizes must add up. A hash of them must be the same
@@ -111,15 +111,6 @@ class Resident:
         self.matrix.plans.clear()
         return bvh_boruvka.solve(self.matrix, launch or Launcher(self.device, self.device.queue))
 
-    def phases(self) -> dict[str, float]:
-        """Return the milliseconds of each step's kernels, from one more solve."""
-        found = self.solve(Launcher.of(self.device, profile=True))
-        of_steps: dict[str, float] = {}
-        for name, entry in found.stats["profile"].items():
-            step = name.removeprefix("bvh_boruvka_").split("_")[0]
-            of_steps[step] = of_steps.get(step, 0) + entry.milliseconds
-        return of_steps
-
 
 def endpoints_of(forest: DeviceForest) -> Array:
     """Return the endpoints of a tree, read back."""
@@ -190,10 +181,6 @@ def trees(run: Run, samples: tuple[Sample, ...], verify: bool) -> Rows:
                 "hash": sha256(host.edges.astype(np.uint32).tobytes()).hexdigest()[:16],
             }
         )
-        steps = sorted(resident.phases().items(), key=lambda step: -step[1])
-        least = 0.01 * run.of(times["ms"])
-        shown = ", ".join(f"{name} {ms:.2f}" for name, ms in steps if ms > least)
-        click.echo(f"  kernels, ms: {shown}", err=True)
         run.device.release_memory()
 
 

@@ -12,26 +12,21 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 import numpy as np
 
 from benchmarks import peers, plots
-from benchmarks.case import Case, CopyLimit, Outcome, run_case
+from benchmarks.case import CopyLimit, Outcome, run_case
 from benchmarks.cases import ENTRIES, Entry
 from benchmarks.figures import LARGEST_MIB, can_use_pyopencl, measure
 from benchmarks.runner import Cases, Row, Rows, Run, case
 from benchmarks.workspace import Workspace
 from clmst.bench.harness import first_line
+from clmst.bench.peers import Peer, named_command
 from clmst.primitives import split
 from clmst.runtime.array import DeviceArray
-
-if TYPE_CHECKING:
-    _NumberType = click.ParamType[int]
-    _PeerType = click.ParamType[peers.Peer]
-else:  # older releases of click have no generic ParamType
-    _NumberType = _PeerType = click.ParamType
 
 _COPY_BYTES = 2**30
 _POWER = re.compile(r"2(?:\*\*|\^)(\d{1,2})")
@@ -65,36 +60,27 @@ with "#" are remarks; exit status {peers.NOT_OFFERED} says that it does not offe
 """
 
 
-class _Elements(_NumberType):
-    """A number of elements, as digits or as a power of two."""
-
-    name = "number"
-
-    def convert(
-        self, value: object, param: click.Parameter | None, ctx: click.Context | None
-    ) -> int:
-        """Return the number that `value` writes."""
-        text = str(value).strip()
-        if power := _POWER.fullmatch(text):
-            return 1 << int(power[1])
-        if not text.isdecimal() or int(text) == 0:
-            self.fail(f"{text!r} is no positive number; write 1000000 or 2**20", param, ctx)
-        return int(text)
+def _elements(_: click.Context, __: click.Parameter, given: Any) -> Any:
+    """Return numbers of elements, which are digits or powers of two."""
+    if isinstance(given, tuple):
+        return tuple(_elements(_, __, one) for one in given)
+    text = str(given).strip()
+    if given is None:
+        return None
+    if power := _POWER.fullmatch(text):
+        return 1 << int(power[1])
+    if not text.isdecimal() or int(text) == 0:
+        raise click.BadParameter(f"{text!r} is no positive number; write 1000000 or 2**20")
+    return int(text)
 
 
-class _Peer(_PeerType):
-    """An outside peer."""
-
-    name = "NAME=COMMAND"
-
-    def convert(
-        self, value: object, param: click.Parameter | None, ctx: click.Context | None
-    ) -> peers.Peer:
-        """Return the peer that `value` writes."""
-        try:
-            return peers.Peer.parse(str(value))
-        except ValueError as error:
-            self.fail(str(error), param, ctx)
+def _parsed(_: click.Context, __: click.Parameter, texts: tuple[str, ...]) -> list[Peer]:
+    """Return outside peers."""
+    try:
+        pairs = [named_command(text) for text in texts]
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from error
+    return [Peer(name=name, command=command) for name, command in pairs]
 
 
 def _chosen(_: click.Context, __: click.Parameter, value: str | None) -> Sequence[Entry]:
@@ -151,33 +137,25 @@ def _copy_bytes(space: Workspace, elements: int | None) -> int:
 
 
 def _run(
-    space: Workspace,
-    entry: Entry,
-    size: int,
-    limit: CopyLimit,
-    repetitions: int,
-    *,
+    space: Workspace, entry: Entry, size: int, limit: CopyLimit, repetitions: int, *,
     with_numpy: bool,
-) -> list[Outcome]:
+) -> list[Outcome]:  # fmt: skip
     """Build a case and run it; a case that cannot be built is an outcome, too."""
     try:
-        case = entry.build(space, size)
-        return run_case(space, case if with_numpy else _without_numpy(case), limit, repetitions)
+        built = entry.build(space, size)
+        if not with_numpy:
+            kept = [method for method in built.methods if not method.name.startswith("NumPy")]
+            built = replace(built, methods=kept)
+        return run_case(space, built, limit, repetitions)
     except Exception as error:
-        remark = first_line(error)
-        failed = Outcome(
-            case=entry.name, contestant="clmst", size=size, status="failed", remark=remark
-        )
-        failed.ours = True
-        return [failed]
+        return [
+            Outcome(
+                case=entry.name, contestant="clmst", size=size, status="failed",
+                remark=first_line(error), ours=True,
+            )
+        ]  # fmt: skip
     finally:
         space.release()
-
-
-def _without_numpy(case: Case) -> Case:
-    """Return the case without the methods of NumPy."""
-    kept = [method for method in case.methods if not method.name.startswith("NumPy")]
-    return replace(case, methods=kept)
 
 
 @click.group(cls=Cases)
@@ -188,9 +166,16 @@ def main() -> None:
 @main.add_command
 @case(
     click.option("--only", callback=_chosen, metavar="CASE,...", help="Cases, or families."),
-    click.option("--elements", type=_Elements(), help="For all cases, e.g. 2**20."),
+    click.option("--elements", callback=_elements, help="For all cases, e.g. 2**20."),
     click.option("--no-numpy", is_flag=True, help="Results are compared with it all the same."),
-    click.option("--peer", "others", type=_Peer(), multiple=True, help="An outside peer."),
+    click.option(
+        "--peer",
+        "others",
+        callback=_parsed,
+        multiple=True,
+        metavar="NAME=COMMAND",
+        help="An outside peer.",
+    ),
     click.option(
         "--peer-limit", type=click.FloatRange(0), default=120.0, show_default=True, help="Seconds."
     ),
@@ -199,7 +184,7 @@ def main() -> None:
 )
 def compare(
     run: Run, *, only: Sequence[Entry], elements: int | None, no_numpy: bool,
-    others: tuple[peers.Peer, ...], peer_limit: float,
+    others: list[Peer], peer_limit: float,
 ) -> Rows:  # fmt: skip
     """Run the cases."""
     warnings.filterwarnings("ignore", message="Non-empty compiler output")
@@ -210,7 +195,9 @@ def compare(
         size = elements or entry.elements(space)
         found = _run(space, entry, size, limit, run.repetitions, with_numpy=not no_numpy)
         for other in others:
-            answer = other.compete(entry.name, size, run.repetitions, time_limit=peer_limit)
+            answer = peers.answer_of(
+                other, entry.name, size, run.repetitions, time_limit=peer_limit
+            )
             found += [answer] if answer else []
         outcomes += found
         yield from rows_of(found)
@@ -247,8 +234,8 @@ _FIELDS = ((4, 8), (4, 16), (4, 24), (4, 32), (8, 32), (8, 48), (8, 64))
 @main.add_command
 @case(
     click.option(
-        "--elements", "sizes", type=_Elements(), multiple=True, default=("2**20", "2**22", "2**24"),
-        show_default=True, help="Records; again for more.",
+        "--elements", "sizes", callback=_elements, multiple=True, show_default=True,
+        default=("2**20", "2**22", "2**24"), help="Records; again for more.",
     )
 )  # fmt: skip
 def splits(run: Run, sizes: tuple[int, ...]) -> Rows:

@@ -24,10 +24,9 @@ import click
 
 import clmst
 from benchmarks.timing import by_name
-from clmst.bench import machine
 from clmst.bench.canvas import can_draw
 from clmst.bench.harness import CLOCKS, Contestant, Harness
-from clmst.bench.results import write_json
+from clmst.bench.results import machine_facts, write_json
 from clmst.bench.tables import digits, spread
 from clmst.cli.failure import reported
 
@@ -206,7 +205,7 @@ def case(
             for row in show(rows, run):
                 found.append(row)
                 if run.devices:
-                    every = [machine.facts(one) for one in run.devices]
+                    every = [machine_facts(one) for one in run.devices]
                     if json_file is not None:
                         json_file.parent.mkdir(parents=True, exist_ok=True)
                         more = {"clock": clock, "devices": every, "points": found}
@@ -244,6 +243,13 @@ def case(
 def graphs_argument(**more: Any) -> Callable[[Any], Any]:
     """Return the argument that names graphs."""
     return click.argument("graphs", nargs=-1, **more)
+
+
+def solving(graph: clmst.DeviceGraph, algorithm: str, options: Any = None) -> Way:
+    """Return the solve of a graph on the device, where its forest stays."""
+    return lambda: clmst.minimum_spanning_forest(
+        graph, algorithm=algorithm, options=options, keep_on_device=True
+    )
 
 
 def sizes_up_to(largest: int, least: int = 512) -> list[int]:

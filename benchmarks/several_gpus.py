@@ -8,17 +8,17 @@ neighbours, each edge is stored once. *Resident*: the first device has the whole
 device has its part of it; the time is that from graphs on devices to endpoints and weights on the
 first device. It also solves the same graph with both directions of edges stored, where that fits
 its memory: ratios are to the better time of one device. *From the host*: a smaller graph in the
-host's memory; the time is that to a `Forest`, with uploads in turns, and at once with blocks of two
-sizes. Contestants take turns. Before that their forests are compared edge by edge, and of a
-small graph of the same kind with Kruskal's algorithm on the host. Steps are those of the last
-solve; the rest of the time is for uploads, for waiting, and for the way to the host.
+host's memory, pinned or not; the time is that to a `Forest`. Contestants take turns. Before that
+their forests are compared edge by edge, and of a small graph of the same kind with Kruskal's
+algorithm on the host. Steps are those of the last solve; the rest of the time is for uploads, for
+waiting, and for the way to the host.
 
 `--one-context` opens all devices in one OpenCL context.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -32,13 +32,12 @@ from benchmarks.several_graphs import Recipe, mirrored
 from clmst.algorithms.parts.union import PartForest
 from clmst.bench.harness import WrongResultError
 from clmst.bench.tables import digits
+from clmst.core.weight_keys import Array
 from clmst.runtime.launcher import Launcher
-from clmst.runtime.transfer import Staging, StagingShape
-from clmst.scale.parts import Division, divided
+from clmst.scale.parts import Division
 from clmst.scale.several import SolveOfParts
 
 _SMALL = 1 << 18  # edges of the graph that the host solves, too
-_BLOCKS = (16,)  # of pinned memory, in MiB, for uploads at once; the usual size comes first
 ONE, BOTH, SEVERAL = "one", "one, both ways", "several"
 
 
@@ -150,17 +149,6 @@ def both_directions(run: Run, one: OneDevice) -> dict[str, list[float]]:
     return times
 
 
-def profile_of(recipe: Recipe, device: clmst.Device) -> str:
-    """Return the kernels of one solve that take longest, with launches and milliseconds."""
-    graph = recipe.made_on(device, 0, recipe.n_vertices)
-    for _ in range(2):
-        forest = clmst.minimum_spanning_forest(graph, keep_on_device=True, profile=True)
-    kernels: Any = forest.stats["profile"]
-    longest = list(kernels.items())[:12]
-    cells = [f"{name} {of.launches} x, {digits(of.milliseconds)} ms" for name, of in longest]
-    return f"degree {recipe.degree}, {forest.stats.get('worklist_sizes')}: " + "; ".join(cells)
-
-
 def graph_on_host(recipe: Recipe, device: clmst.Device) -> clmst.Graph:
     """Return a graph of the host that the device has made."""
     made = recipe.made_on(device, 0, recipe.n_vertices).graph
@@ -170,16 +158,23 @@ def graph_on_host(recipe: Recipe, device: clmst.Device) -> clmst.Graph:
     )  # fmt: skip
 
 
-def pinned(graph: clmst.Graph, device: clmst.Device) -> clmst.Graph:
-    """Return a graph whose columns and weights are in pinned memory."""
+def pinned_bytes(device: clmst.Device, n_bytes: int) -> Array:
+    """Return an array of bytes in memory that the device's driver has pinned."""
     import pyopencl as cl
 
-    def copied(array: Any) -> Any:
-        flags = cl.mem_flags.READ_WRITE | cl.mem_flags.ALLOC_HOST_PTR
-        buffer = cl.Buffer(device.context, flags, array.nbytes)
-        access = cl.map_flags.READ | cl.map_flags.WRITE
-        enqueue_map: Any = cl.enqueue_map_buffer  # whose stubs know no flags put together
-        mapped, _ = enqueue_map(device.queue, buffer, access, 0, array.shape, array.dtype)
+    flags = cl.mem_flags.READ_WRITE | cl.mem_flags.ALLOC_HOST_PTR
+    buffer = cl.Buffer(device.context, flags, n_bytes)
+    access = cl.map_flags.READ | cl.map_flags.WRITE
+    enqueue_map: Any = cl.enqueue_map_buffer  # whose stubs know no flags put together
+    array: Array = enqueue_map(device.queue, buffer, access, 0, (n_bytes,), np.uint8)[0]
+    return array
+
+
+def pinned(graph: clmst.Graph, device: clmst.Device) -> clmst.Graph:
+    """Return a graph whose columns and weights are in pinned memory."""
+
+    def copied(array: Array) -> Array:
+        mapped = pinned_bytes(device, array.nbytes).view(array.dtype)
         mapped[:] = array
         return mapped
 
@@ -187,45 +182,16 @@ def pinned(graph: clmst.Graph, device: clmst.Device) -> clmst.Graph:
 
 
 def from_host(run: Run, graph: clmst.Graph, recipe: Recipe, scope: str) -> Row:
-    """Return the row of a graph in the host's memory, uploaded in turns and, unpinned, at once."""
+    """Return the row of a graph in the host's memory."""
     right = clmst.minimum_spanning_forest(graph, device=run.device)
 
     def difference(forest: clmst.Forest) -> str:
         return "" if forest == right else "several devices have other edges than one"
 
     solve = partial(clmst.minimum_spanning_forest, graph)
-    ways: dict[str, Callable[[], clmst.Forest]] = {ONE: partial(solve, device=run.device)}
-    other: list[Staging] = []
-    if scope == "from the host":
-        usual = [device.staging for device in run.devices]
-        ways["at once"] = partial(_at_once, graph, run.devices, usual)
-        for size in _BLOCKS:
-            shape = StagingShape(block_bytes=size << 20)
-            made = [
-                Staging(one.queue, pinned=one.staging.pinned, shape=shape) for one in run.devices
-            ]
-            ways[f"at once, {size} MiB"] = partial(_at_once, graph, run.devices, made)
-            other += made
-    ways[SEVERAL] = partial(solve, devices=[*run.devices])
+    ways = {ONE: partial(solve, device=run.device), SEVERAL: partial(solve, devices=[*run.devices])}
     times = run.turns(ways, difference)
-    for staging in other:
-        staging.free()
     return row_of(run, scope, recipe, times, solve(devices=[*run.devices]).stats)
-
-
-def _at_once(
-    graph: clmst.Graph, devices: Sequence[clmst.Device], stagings: Sequence[Staging]
-) -> clmst.Forest:
-    """Upload with threads and some pinned memory, and solve."""
-    usual = [device.staging for device in devices]
-    try:
-        for device, staging in zip(devices, stagings, strict=True):
-            device.staging = staging
-        solve = solve_of(divided(graph, [*devices], at_once=True))
-        return solve.to_host(solve.run())
-    finally:
-        for device, staging in zip(devices, usual, strict=True):
-            device.staging = staging
 
 
 def together(devices: Sequence[clmst.Device]) -> list[clmst.Device]:
@@ -240,13 +206,12 @@ def together(devices: Sequence[clmst.Device]) -> list[clmst.Device]:
     click.option("--degree", "degrees", type=int, multiple=True, default=(64, 256, 1024)),
     click.option("--edges", "n_edges", type=float, default=1e9, show_default=True),
     click.option("--host-edges", type=float, default=2.5e8, show_default=True, help="0: none."),
-    click.option("--profile", is_flag=True, help="Print the kernels of a solve by one device."),
     click.option("--one-context", is_flag=True, help="Open one context for all."),
     repetitions=5,
     devices=(2, 64),
 )
 def main(
-    run: Run, *, degrees: tuple[int, ...], n_edges: float, host_edges: float, profile: bool,
+    run: Run, *, degrees: tuple[int, ...], n_edges: float, host_edges: float,
     one_context: bool,
 ) -> Rows:  # fmt: skip
     """Compare one device with several, resident and from the host."""
@@ -254,8 +219,6 @@ def main(
         run = replace(run, devices=together(run.devices))
     for degree in degrees:
         recipe = Recipe.of(degree, int(n_edges))
-        if profile:
-            yield profile_of(recipe, run.device)
         check_small(run.devices, degree)
         yield resident(run, recipe)
         for device in run.devices:

@@ -36,13 +36,12 @@ from benchmarks.dense import (
     MATRIX,
     PROBABILITY,
     VERTICES,
-    by_edges,
     edges_once,
     over_densities,
     random_rows,
     solved,
 )
-from benchmarks.runner import Cases, Rows, Run, Way, case, sizes_up_to
+from benchmarks.runner import Cases, Rows, Run, Way, case, sizes_up_to, solving
 from benchmarks.timing import seconds_of
 from clmst.algorithms.choosing import choose
 from clmst.algorithms.edge_parallel.options import UnionFind
@@ -62,10 +61,10 @@ def strategies(graph: clmst.Graph, device: clmst.Device) -> Mapping[str, Way]:
     rows, once = clmst.to_device(graph, device), clmst.to_device(edges_once(graph), device)
     own, _ = choose("auto", device)
     return {
-        MP: by_edges(once, "edge-parallel"),
-        CU: by_edges(rows, "dense", clmst.DenseOptions(reread="all")),
-        MATRIX: by_edges(rows, "dense"),
-        own: by_edges(rows, own),
+        MP: solving(once, "edge-parallel"),
+        CU: solving(rows, "dense", clmst.DenseOptions(reread="all")),
+        MATRIX: solving(rows, "dense"),
+        own: solving(rows, own),
     }
 
 
@@ -81,7 +80,7 @@ def kruskal_ms(graph: clmst.Graph, forest: clmst.Forest) -> float:
 def by_sets(graph: DeviceGraph, *union_finds: UnionFind) -> dict[str, Way]:
     """Return MP with some of its union-finds."""
     return {
-        name: by_edges(graph, "edge-parallel", clmst.EdgeParallelOptions(union_find=name))
+        name: solving(graph, "edge-parallel", clmst.EdgeParallelOptions(union_find=name))
         for name in union_finds
     }
 
@@ -177,7 +176,7 @@ def families(run: Run, scales: tuple[int, ...]) -> Rows:
         }
         for name, graph in graphs.items():
             resident = clmst.to_device(graph, run.device)
-            ways = by_sets(resident, "atomic-half", "atomic-full") | {own: by_edges(resident, own)}
+            ways = by_sets(resident, "atomic-half", "atomic-full") | {own: solving(resident, own)}
             agreement = Agreement("the first", by="edges")
             times = run.turns(ways, agreement.difference)
             assert agreement.forest is not None

@@ -27,6 +27,7 @@ import numpy as np
 
 import clmst
 from benchmarks.runner import Rows, Run, case
+from benchmarks.several_gpus import pinned_bytes
 from benchmarks.streaming import check, write_files
 from benchmarks.timing import seconds_of
 from clmst.algorithms.edge_stream.edges import EdgePart
@@ -41,18 +42,6 @@ _AT_ONCE = 1 << 24  # edges that are made at once
 _FILES = 8
 _COLUMNS = ("u", "v", "w")
 Way = tuple[int, Callable[[], object]]
-
-
-def pinned(device: Device, n_bytes: int) -> Array:
-    """Return an array of bytes in memory that the device's driver has pinned."""
-    import pyopencl as cl
-
-    flags = cl.mem_flags.READ_WRITE | cl.mem_flags.ALLOC_HOST_PTR
-    buffer = cl.Buffer(device.queue.context, flags, n_bytes)
-    access = cl.map_flags.READ | cl.map_flags.WRITE
-    enqueue_map: Any = cl.enqueue_map_buffer  # whose stubs know no flags put together
-    array: Array = enqueue_map(device.queue, buffer, access, 0, (n_bytes,), np.uint8)[0]
-    return array
 
 
 def bus_seconds(device: Device, memory: Array) -> float:
@@ -73,7 +62,7 @@ class _Edges:
 
     def __init__(self, device: Device, rows: int, n: int, chunk: int) -> None:
         self.device, self.rows, self.n, self.chunk = device, rows, n, chunk
-        self.memory = pinned(device, rows * _EDGE_BYTES)
+        self.memory = pinned_bytes(device, rows * _EDGE_BYTES)
         u, v, w = (self.memory.view(np.uint32)[k * rows : (k + 1) * rows] for k in range(3))
         self.columns = u, v, w.view(np.float32)
         for begin in range(0, rows, _AT_ONCE):

@@ -1,14 +1,12 @@
-"""What a stream costs beside a solve of the whole graph, and what lost processes cost.
+"""What a stream costs beside a solve of the whole graph, and what a lost worker costs.
 
     python -m benchmarks streaming chunks [--graph patents] [--chunks 8]
     python -m benchmarks streaming parquet [--rows 100000000] [--vertices 1000000] [--files 16]
     python -m benchmarks streaming limits [--rows 40000000] [--vertices 1000000]
-    python -m benchmarks streaming kills [--rows 8000000] [--vertices 200000] [--times 10]
 
 `chunks` solves edge arrays in random order, as a whole, in chunks and by passes, in turns.
 `parquet` streams Parquet files in this process, and through a Dask cluster of two workers of which
-one is killed at work. `limits` times several numbers of edges a reduction. `kills` streams with a
-checkpoint in a process that is killed at random points, until one ends. Every forest is compared
+one is killed at work. `limits` times several numbers of edges a reduction. Every forest is compared
 before any time is printed.
 """
 
@@ -16,8 +14,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
 import tempfile
 import threading
 import warnings
@@ -239,57 +235,3 @@ def limits(run: Run, rows: int, n: int) -> Rows:
 
 def _streamed(folder: Path, n: int, **options: Any) -> clmst.Forest:
     return clmst.stream_minimum_spanning_forest(folder, n, columns=("u", "v", "w"), **options)
-
-
-@main.add_command
-@case(
-    click.option("--rows", default=8_000_000, show_default=True),
-    click.option("--vertices", "n", default=200_000, show_default=True),
-    click.option("--times", default=10, show_default=True),
-    repetitions=1,
-)
-def kills(run: Run, rows: int, n: int, times: int) -> Rows:
-    """Kill a stream at random times, and let it go on each time."""
-    del run
-    random = np.random.default_rng(5)
-    with tempfile.TemporaryDirectory(prefix="clmst-streaming-") as at:
-        folder, state = Path(at) / "edges", Path(at) / "state"
-        folder.mkdir()
-        write_files(folder, rows, n, 8)
-        limit = limit_for(n, n + rows // 40, np.float32)
-        command = [sys.executable, "-m", "benchmarks", "streaming", "resume", str(folder)]
-        command += ["--vertices", str(n), "--checkpoint", str(state), "--limit", str(limit)]
-        targets = random.integers(rows // 10, rows, times).tolist()
-        positions = [_killed(command, target) for target in targets]
-        forest = _streamed(folder, n, memory_limit=limit, checkpoint=state)
-        check(forest, _streamed(folder, n), "the resumed stream")
-    yield f"killed at {', '.join(f'{p:,}' for p in positions)} of {rows:,} edges"
-    yield f"the last run went on from {forest.stats['resumed_at']:,}; the same forest"
-
-
-def _killed(command: list[str], target: int) -> int:
-    """Start a stream, kill it when it has so many edges, and return how many it had."""
-    seen = 0
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        for line in process.stdout:
-            seen = int(line)
-            if seen >= target:
-                break
-        process.kill()
-    return seen
-
-
-@main.command(hidden=True)
-@click.argument("folder", type=click.Path(path_type=Path))
-@click.option("--vertices", "n", type=int)
-@click.option("--checkpoint", "state", type=click.Path(path_type=Path))
-@click.option("--limit", type=int)
-def resume(folder: Path, n: int, state: Path, limit: int) -> None:
-    """Stream with a checkpoint, and print how far it has come."""
-
-    def show(progress: clmst.StreamProgress) -> None:
-        if progress.edges_now:  # not those that the checkpoint has
-            print(progress.edges, flush=True)
-
-    _streamed(folder, n, memory_limit=limit, checkpoint=state, on_progress=show)

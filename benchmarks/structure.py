@@ -137,41 +137,6 @@ def classes(root: Path) -> dict[str, list[str]]:
     }
 
 
-# ------------------------------------------------------------------------ namesakes
-
-
-def namesakes(root: Path) -> dict[str, Any]:
-    """Return kernel files without a module of their name, and modules without a test of theirs.
-
-    A name is the file's own or its folder's.
-    """
-    modules = {word for path in (root / "clmst").rglob("*.py") for word in _names(path)}
-    tests = {word for path in (root / "tests").rglob("*.py") for word in _names(path)}
-    kernels = sorted((root / "cl").rglob("*.cl"))
-    python = [path for path in (root / "clmst").rglob("*.py") if path.stem != "__init__"]
-    return {
-        "kernel_files": len(kernels),
-        "kernel_files_without_module": _without(kernels, modules, root),
-        "modules": len(python),
-        "modules_without_test": _without(sorted(python), tests, root),
-    }
-
-
-def _names(path: Path) -> set[str]:
-    return {path.stem.removeprefix("test_"), path.parent.name} - {"__init__"}
-
-
-def _without(paths: list[Path], known: set[str], root: Path) -> list[str]:
-    """Return the files whose stem nothing is named after, nor a folder of an algorithm's."""
-    found = []
-    for path in paths:
-        deep = len(path.relative_to(root).parts) > 3  # below a folder of its own
-        names = {path.stem, path.parent.name} if deep else {path.stem}
-        if not names & known:
-            found.append(str(path.relative_to(root)))
-    return found
-
-
 # ---------------------------------------------------------------------- import floors
 
 
@@ -271,7 +236,6 @@ def measured(root: Path) -> dict[str, Any]:
     return {
         "packages": packages(root),
         "classes": classes(root),
-        "namesakes": namesakes(root),
         "floors": {name: floors(root, name) for name in FLOORS if (root / "clmst" / name).is_dir()},
     }
 
@@ -306,15 +270,6 @@ def remarks(versions: Sequence[dict[str, Any]]) -> Iterator[str]:
     """Yield what is counted beside the lines."""
     for what in versions[0]["classes"]:
         yield f"classes, {what}: {_row([len(one['classes'][what]) for one in versions])}"
-    named = versions[-1]["namesakes"]
-    yield (
-        f"kernel files without a module of their name or folder: "
-        f"{len(named['kernel_files_without_module'])} of {named['kernel_files']}"
-    )
-    yield (
-        f"modules without a test of their name or folder: "
-        f"{len(named['modules_without_test'])} of {named['modules']}"
-    )
     for name, chain in versions[-1]["floors"].items():
         yield f"import floors of {name}: {len(chain)} ({' > '.join(chain)})"
     for name, path in versions[-1]["paths"].items():
@@ -326,11 +281,7 @@ def remarks(versions: Sequence[dict[str, Any]]) -> Iterator[str]:
 
 def main(arguments: list[str] | None = None) -> int:
     """Do what the command line says."""
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.structure",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--root", type=Path, default=HERE, help="another clone of clmst")
     parser.add_argument("--before", metavar="COMMIT", help="an earlier commit, beside it")
     parser.add_argument("--json", type=Path, help="where everything is written")

@@ -3,6 +3,7 @@
     python -m benchmarks studies sizes [--family random] [--vertices 1000000] [--degree 12]
     python -m benchmarks studies degrees [--algorithm boruvka] [--algorithm "pma variant=min"]
     python -m benchmarks studies roads [--share 0.1]
+    python -m benchmarks studies small [--algorithm NAME ...] [--rounds K ...] [--from-edges]
 
 ``sizes`` and ``degrees`` are the panels of Figure 13 of Vineet et al. (HPG '09) and of Figures 5
 and 6 of Nobari et al. (PPoPP '12): uniform random graphs, recursive matrices, SSCA#2's cliques and
@@ -11,6 +12,11 @@ state: real files where they are (`clmst.bench.inputs.real_file`), else surrogat
 An algorithm has its options behind it. Graphs are resident, forests stay on the device, and all
 must be that of the first algorithm; Kruskal's algorithm, by SciPy on one core of the host, is timed
 once where ``--kruskal`` asks for it.
+
+``small`` times all algorithms on random graphs of degree 8 and 64, complete graphs, and components
+of 64 vertices of degree 8 or so, stored symmetrically on the device; with --from-edges each edge is
+stored once, and every solve takes the graph from the host anew. Algorithms take turns in another
+order each time, and every forest is compared with the oracle's before any time is printed.
 """
 
 from __future__ import annotations
@@ -19,18 +25,19 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from operator import itemgetter
 from pathlib import Path
-from statistics import median
 from typing import Any, TypeAlias
 
 import click
+import numpy as np
 
 import clmst
 from benchmarks.agreement import Agreement
-from benchmarks.runner import Cases, Row, Rows, Run, Way, case
+from benchmarks.plots import lines, names_of
+from benchmarks.runner import Cases, Row, Rows, Run, Way, case, solving
 from benchmarks.strategies import KRUSKAL, kruskal_ms
 from clmst import DeviceGraph, Graph
 from clmst.algorithms.option_texts import read, texts_with
-from clmst.bench.canvas import GRID, legend_below, panels, plain_ticks, style
+from clmst.bench.canvas import legend_below, panels, plain_ticks
 from clmst.bench.inputs import real_file
 from clmst.generators import generate
 
@@ -110,13 +117,7 @@ def road(place: str, share: float) -> tuple[str, Make]:
 
 def ways_of(graph: DeviceGraph, texts: tuple[str, ...]) -> dict[str, Way]:
     """Return the contestants that texts such as ``pma gamma=64`` mean."""
-
-    def way(algorithm: str, options: object) -> Way:
-        return lambda: clmst.minimum_spanning_forest(
-            graph, algorithm=algorithm, options=options, keep_on_device=True
-        )
-
-    return {text: way(*read(text)) for text in texts}
+    return {text: solving(graph, *read(text)) for text in texts}
 
 
 def timed(run: Run, host: Graph, texts: tuple[str, ...], *, kruskal: bool) -> Row:
@@ -172,20 +173,15 @@ def _numbers(name: str, default: tuple[float, ...], kind: Any, text: str) -> Any
 def draw(rows: Sequence[Row], path: Path, device: str, *, over: str) -> None:
     """Draw times over a heading, a panel a family."""
     families = list(dict.fromkeys(row["family"] for row in rows))
-    names = [name for name, cell in rows[0].items() if isinstance(cell, list)]
     size, title = (3.3 * len(families) + 1, 4.4), f"Time by {over}, {device}"
     with panels(path, len(families), size, title=title, share_y=True) as axes:
         for panel, family in zip(axes, families, strict=True):
             here = sorted((row for row in rows if row["family"] == family), key=itemgetter(over))
-            for number, name in enumerate(names):
-                medians = [median(row[name]) for row in here]
-                look = {"label": name, "markersize": 5, **style(number)}
-                panel.plot([row[over] for row in here], medians, **look)
+            lines(panel, here, over)
             panel.set(title=family, xlabel=over, yscale="log")
             plain_ticks(panel.yaxis, (1, 2, 5))
-            panel.grid(**GRID)
         axes[0].set_ylabel("milliseconds")
-        legend_below(axes[0], columns=len(names))
+        legend_below(axes[0], columns=len(names_of(rows)))
 
 
 @click.group(cls=Cases)
@@ -247,3 +243,57 @@ def roads(
         row: Row = {"road map": place, "from": source}
         row |= timed(run, make(), texts, kruskal=kruskal)
         yield row | dict(zip(STATED, ROADS[place][3], strict=True))
+
+
+# ----------------------------------------------------------------------- small graphs
+
+SMALL = ("prim", "prim-boruvka", "boruvka", "filter-boruvka", "ecl")
+_DEGREE, _BLOCK = 8, 64  # vertices a component
+
+
+def weighted(u: np.ndarray, v: np.ndarray, n: int, rng: np.random.Generator) -> clmst.Graph:
+    """Return the graph with random weights of 30 bits, each edge stored once."""
+    weights = rng.integers(0, 1 << 30, u.size).astype(np.uint32)
+    return clmst.Graph.from_edges(u, v, weights, n_vertices=n)
+
+
+def small_graphs(seed: int = 0) -> Iterator[tuple[str, clmst.Graph]]:
+    """Yield the graphs, each after its kind."""
+    rng = np.random.default_rng(seed)
+    for n in (16, 64, 256, 1 << 10, 1 << 12, 1 << 14, 1 << 16):
+        u, v = rng.integers(0, n, (2, _DEGREE * n // 2))
+        yield f"random, degree {_DEGREE}", weighted(u, v, n, rng)
+    for n in (1 << 12, 1 << 14, 1 << 16):
+        u, v = rng.integers(0, n, (2, 8 * _DEGREE * n // 2))
+        yield f"random, degree {8 * _DEGREE}", weighted(u, v, n, rng)
+    for n in (16, 64, 256, 1024, 2048, 4096):
+        yield "complete", weighted(*np.triu_indices(n, 1), n, rng)
+    for n in (1 << 12, 1 << 16):
+        u = np.repeat(np.arange(n), _DEGREE // 2)
+        v = u // _BLOCK * _BLOCK + rng.integers(0, _BLOCK, u.size)
+        yield f"components of {_BLOCK}", weighted(u, v, n, rng)
+
+
+@main.add_command
+@case(
+    click.option("--algorithm", "algorithms", multiple=True, default=SMALL, metavar="NAME"),
+    click.option("--rounds", multiple=True, type=click.IntRange(min=0), help="Of prim-boruvka."),
+    click.option("--from-edges", is_flag=True, help="From the host, each edge stored once."),
+    repetitions=21,
+)
+def small(run: Run, algorithms: tuple[str, ...], rounds: tuple[int, ...], from_edges: bool) -> Rows:
+    """Time all algorithms on small and on dense graphs."""
+    for kind, graph in small_graphs():
+        given = graph if from_edges else clmst.to_device(graph.symmetrised(), run.device)
+        solve = partial(
+            clmst.minimum_spanning_forest, given, device=run.device, keep_on_device=True
+        )
+        ways = {name: partial(solve, algorithm=name) for name in algorithms}
+        for k in rounds:
+            options = clmst.PrimBoruvkaOptions(rounds=k)
+            ways[f"prim-boruvka, {k} round{'s' * (k != 1)}"] = partial(solve, options=options)
+        agreement = Agreement("the oracle", clmst.kruskal(graph))
+        times = run.turns(ways, agreement.difference, order="random", warm_ups=0)
+        quickest = min(times, key=lambda name: run.of(times[name]))
+        sizes = {"n": graph.n_vertices, "slots": 2 * graph.n_edges}
+        yield {"graph": kind, **sizes, **times, "quickest": f"`{quickest}`"}

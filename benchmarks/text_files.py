@@ -21,7 +21,7 @@ import numpy as np
 import clmst
 from benchmarks.runner import Cases, Run, show
 from clmst.bench.harness import CLOCKS
-from clmst.io import file_edges, numbers, write_graph
+from clmst.io import edge_text, file_edges, write_graph
 
 _SCATTERED = ".scattered.gr"  # arcs in random order, so that opposite ones stand apart
 FORMATS = (".gr", _SCATTERED, ".txt", ".mtx", ".csv", ".graph", ".egr")
@@ -51,7 +51,7 @@ def write(folder: Path, name: str, edges: int) -> None:
 def read(folder: Path, suffix: str, *, own: bool) -> dict[str, float]:
     """Return seconds and memory of reading one file in this process."""
     if own:
-        numbers.ARROW_BYTES = 1 << 62  # no block is that long
+        edge_text.ARROW_BYTES = 1 << 62  # no block is that long
     clmst.read_graph(folder / f"small{suffix}")
     path = folder / f"large{suffix}"
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

@@ -189,11 +189,7 @@ def _arrow(one: int, other: int, count: int, middles: Sequence[int]) -> str:
 
 def main(arguments: list[str] | None = None) -> int:
     """Do what the command line says."""
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.way_of_a_solve",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--device", default="cpu", help="where the solve is traced")
     parser.add_argument("picture", type=Path, nargs="?", default=PICTURE)
     given = parser.parse_args(arguments)

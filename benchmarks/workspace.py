@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 import clmst
-from clmst.bench import machine
 from clmst.core.weight_keys import Array
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.launcher import Launcher
@@ -21,13 +20,7 @@ class Workspace:
     """A device with everything that contestants work in.
 
     Contestants of PyOpenCL work in the device's own queue, on the same buffers as clmst, and take
-    their temporaries from a memory pool, as clmst does.
-
-    Parameters
-    ----------
-    device : clmst.Device
-    seed : int
-        Of the random inputs.
+    their temporaries from a memory pool, as clmst does. `seed` is that of the random inputs.
     """
 
     def __init__(self, device: clmst.Device, seed: int = 0) -> None:
@@ -91,7 +84,3 @@ class Workspace:
     def is_cpu(self) -> bool:
         """Whether the device is a CPU."""
         return self.device.capabilities.kind == "cpu"
-
-    def facts(self) -> dict[str, Any]:
-        """Return what a reader must know of the machine."""
-        return machine.facts(self.device)

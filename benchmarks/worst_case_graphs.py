@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from math import isqrt
 
 import numpy as np
@@ -99,21 +100,16 @@ WEIGHTS: Mapping[str, Callable[[int], Ints]] = {
 # -------------------------------------------------------------------------------- trees
 
 
-def _path(weights: str) -> Family:
-    def make(m: int) -> Edges:
-        u = np.arange(m)
-        return _of(m + 1, u, u + 1, WEIGHTS[weights](m))
-
-    return make
+def _path(m: int, weights: str) -> Edges:
+    u = np.arange(m)
+    return _of(m + 1, u, u + 1, WEIGHTS[weights](m))
 
 
-def _star(hub: Callable[[int], int], weights: str = "shuffled") -> Family:
-    def make(m: int) -> Edges:
-        centre = hub(m)
-        leaves = np.delete(np.arange(m + 1), centre)
-        return _of(m + 1, np.full(m, centre), leaves, WEIGHTS[weights](m))
-
-    return make
+def _star(m: int, hub: float, weights: str = "shuffled") -> Edges:
+    """Return a star whose hub is the first vertex (0), the last (1), or between."""
+    centre = int(hub * m)
+    leaves = np.delete(np.arange(m + 1), centre)
+    return _of(m + 1, np.full(m, centre), leaves, WEIGHTS[weights](m))
 
 
 def two_hubs(m: int) -> Edges:
@@ -122,30 +118,22 @@ def two_hubs(m: int) -> Edges:
     return _of(2 + leaves.size, np.repeat([0, 1], leaves.size), np.tile(leaves, 2))
 
 
-def _hub_with_chains(weights: str) -> Family:
-    """Return a maker of chains as long as there are chains, which begin at one vertex."""
-
-    def make(m: int) -> Edges:
-        k = isqrt(m)
-        v = np.arange(1, k * k + 1)
-        u = np.where((v - 1) % k == 0, 0, v - 1)
-        return _of(k * k + 1, u, v, WEIGHTS[weights](v.size))
-
-    return make
+def _hub_with_chains(m: int, weights: str = "shuffled") -> Edges:
+    """Return chains as long as there are chains, which begin at one vertex."""
+    k = isqrt(m)
+    v = np.arange(1, k * k + 1)
+    u = np.where((v - 1) % k == 0, 0, v - 1)
+    return _of(k * k + 1, u, v, WEIGHTS[weights](v.size))
 
 
-def _comb(tooth: Callable[[int], int], weights: str = "shuffled") -> Family:
-    """Return a maker of a path whose every vertex begins another of so many edges."""
-
-    def make(m: int) -> Edges:
-        length = tooth(m)
-        backbone = m // (length + 1)
-        along = np.arange(backbone - 1)
-        v = np.arange(backbone, backbone * (length + 1))
-        u, v = np.concatenate([along, v - backbone]), np.concatenate([along + 1, v])
-        return _of(backbone * (length + 1), u, v, WEIGHTS[weights](u.size))
-
-    return make
+def _comb(m: int, tooth: Callable[[int], int] = isqrt, weights: str = "shuffled") -> Edges:
+    """Return a path whose every vertex begins another one, of a number of edges."""
+    length = tooth(m)
+    backbone = m // (length + 1)
+    along = np.arange(backbone - 1)
+    v = np.arange(backbone, backbone * (length + 1))
+    u, v = np.concatenate([along, v - backbone]), np.concatenate([along + 1, v])
+    return _of(backbone * (length + 1), u, v, WEIGHTS[weights](u.size))
 
 
 def caterpillar(m: int) -> Edges:
@@ -156,12 +144,9 @@ def caterpillar(m: int) -> Edges:
     return _of(8 * backbone, u, np.concatenate([along + 1, leaves]))
 
 
-def _binary_tree(weights: str) -> Family:
-    def make(m: int) -> Edges:
-        v = np.arange(1, m + 1)
-        return _of(m + 1, (v - 1) // 2, v, WEIGHTS[weights](m))
-
-    return make
+def _binary_tree(m: int, weights: str = "shuffled") -> Edges:
+    v = np.arange(1, m + 1)
+    return _of(m + 1, (v - 1) // 2, v, WEIGHTS[weights](m))
 
 
 def binomial_tree(m: int) -> Edges:
@@ -192,41 +177,28 @@ def clique_with_tail(m: int) -> Edges:
     return _of(int(v.max()) + 1, u, v)
 
 
-def _bipartite(few: Callable[[int], int], weights: str = "shuffled") -> Family:
-    def make(m: int) -> Edges:
-        k = few(m)
-        u, v = np.divmod(np.arange(m // k * k), m // k)
-        return _of(k + m // k, u, v + k, WEIGHTS[weights](u.size))
-
-    return make
+def _bipartite(m: int, few: Callable[[int], int] = isqrt, weights: str = "shuffled") -> Edges:
+    k = few(m)
+    u, v = np.divmod(np.arange(m // k * k), m // k)
+    return _of(k + m // k, u, v + k, WEIGHTS[weights](u.size))
 
 
-def _grid(weights: str) -> Family:
-    def make(m: int) -> Edges:
-        side = isqrt(m // 2)
-        at = np.arange(side * side).reshape(side, side)
-        u = np.concatenate([at[:, :-1].ravel(), at[:-1].ravel()])
-        v = np.concatenate([at[:, 1:].ravel(), at[1:].ravel()])
-        return _of(side * side, u, v, WEIGHTS[weights](u.size))
-
-    return make
+def _grid(m: int, weights: str = "shuffled") -> Edges:
+    side = isqrt(m // 2)
+    at = np.arange(side * side).reshape(side, side)
+    u = np.concatenate([at[:, :-1].ravel(), at[:-1].ravel()])
+    v = np.concatenate([at[:, 1:].ravel(), at[1:].ravel()])
+    return _of(side * side, u, v, WEIGHTS[weights](u.size))
 
 
-def _random(weights: str) -> Family:
-    def make(m: int) -> Edges:
-        return replace(random_graph(m, m // 8), w=WEIGHTS[weights](m))
-
-    return make
+def _random(m: int, weights: str) -> Edges:
+    return replace(random_graph(m, m // 8), w=WEIGHTS[weights](m))
 
 
-def _parallel(n: int, weights: str = "shuffled") -> Family:
-    """Return a maker of edges among so few vertices that nearly all are parallel."""
-
-    def make(m: int) -> Edges:
-        u = _rng().integers(0, n, m)
-        return _of(n, u, (u + 1 + _rng().integers(0, n - 1, m)) % n, WEIGHTS[weights](m))
-
-    return make
+def _parallel(m: int, n: int, weights: str = "shuffled") -> Edges:
+    """Return edges among few vertices, so that nearly all are parallel."""
+    u = _rng().integers(0, n, m)
+    return _of(n, u, (u + 1 + _rng().integers(0, n - 1, m)) % n, WEIGHTS[weights](m))
 
 
 def parallel_along_a_path(m: int) -> Edges:
@@ -253,7 +225,7 @@ def triangles(m: int) -> Edges:
 
 def isolated_vertices(m: int) -> Edges:
     """Return a path on a tenth of the vertices; the others have no edge."""
-    return replace(_path("shuffled")(m), n=10 * m)
+    return replace(_path(m, "shuffled"), n=10 * m)
 
 
 # ------------------------------------------------------------------- rounds of Boruvka's
@@ -281,59 +253,54 @@ def ruler_with_heavy_edges(m: int) -> Edges:
     return _of(n, u, v, np.concatenate([_ruler(n - 1), 64 + rest.w // 2]))
 
 
-def _families() -> dict[str, Family]:
-    found: dict[str, Family] = {}
-    for weights in WEIGHTS:
-        found[f"path, {weights}"] = _path(weights)
-        found[f"path, {weights}, names at random"] = _renamed(_path(weights))
-    found |= {
-        "star, hub first": _star(lambda _: 0),
-        "star, hub last": _star(lambda m: m),
-        "star, hub in the middle": _star(lambda m: m // 2),
-        "star, rising": _star(lambda _: 0, "rising"),
-        "star, equal": _star(lambda _: 0, "equal"),
-        "two hubs": two_hubs,
-        "two hubs, names at random": _renamed(two_hubs),
-        "hub with chains": _hub_with_chains("shuffled"),
-        "hub with chains, rising": _hub_with_chains("rising"),
-        "comb": _comb(lambda _: 1),
-        "comb, long teeth": _comb(isqrt),
-        "comb, long teeth, falling": _comb(isqrt, "falling"),
-        "caterpillar": caterpillar,
-        "binary tree": _binary_tree("shuffled"),
-        "binary tree, rising": _binary_tree("rising"),
-        "binary tree, falling, names at random": _renamed(_binary_tree("falling")),
-        "binomial tree": binomial_tree,
-        "cliques joined by paths": cliques_joined_by_paths,
-        "clique with a tail": clique_with_tail,
-        "complete bipartite": _bipartite(isqrt),
-        "complete bipartite, 8 on one side": _bipartite(lambda _: 8),
-        "complete bipartite, equal": _bipartite(isqrt, "equal"),
-        "grid": _grid("shuffled"),
-        "grid, equal": _grid("equal"),
-        "grid, rising": _grid("rising"),
-        "random, equal": _random("equal"),
-        "random, rising": _random("rising"),
-        "parallel, 2 vertices": _parallel(2),
-        "parallel, 2 vertices, equal": _parallel(2, "equal"),
-        "parallel, 2 vertices, falling": _parallel(2, "falling"),
-        "parallel, 64 vertices": _parallel(64),
-        "parallel along a path": parallel_along_a_path,
-        "pairs": pairs,
-        "triangles": triangles,
-        "isolated vertices": isolated_vertices,
-        "hierarchy": hierarchy,
-        "hierarchy, names at random": _renamed(hierarchy),
-        "ruler with heavy edges": ruler_with_heavy_edges,
-    }
-    return found
-
-
 def _renamed(family: Family) -> Family:
     return lambda m: family(m).renamed()
 
 
-FAMILIES: Mapping[str, Family] = _families()
+_PATHS = {weights: partial(_path, weights=weights) for weights in WEIGHTS}
+
+FAMILIES: Mapping[str, Family] = {
+    **{f"path, {weights}": path for weights, path in _PATHS.items()},
+    **{f"path, {weights}, names at random": _renamed(path) for weights, path in _PATHS.items()},
+    "star, hub first": partial(_star, hub=0),
+    "star, hub last": partial(_star, hub=1),
+    "star, hub in the middle": partial(_star, hub=0.5),
+    "star, rising": partial(_star, hub=0, weights="rising"),
+    "star, equal": partial(_star, hub=0, weights="equal"),
+    "two hubs": two_hubs,
+    "two hubs, names at random": _renamed(two_hubs),
+    "hub with chains": _hub_with_chains,
+    "hub with chains, rising": partial(_hub_with_chains, weights="rising"),
+    "comb": partial(_comb, tooth=lambda _: 1),
+    "comb, long teeth": _comb,
+    "comb, long teeth, falling": partial(_comb, weights="falling"),
+    "caterpillar": caterpillar,
+    "binary tree": _binary_tree,
+    "binary tree, rising": partial(_binary_tree, weights="rising"),
+    "binary tree, falling, names at random": _renamed(partial(_binary_tree, weights="falling")),
+    "binomial tree": binomial_tree,
+    "cliques joined by paths": cliques_joined_by_paths,
+    "clique with a tail": clique_with_tail,
+    "complete bipartite": _bipartite,
+    "complete bipartite, 8 on one side": partial(_bipartite, few=lambda _: 8),
+    "complete bipartite, equal": partial(_bipartite, weights="equal"),
+    "grid": _grid,
+    "grid, equal": partial(_grid, weights="equal"),
+    "grid, rising": partial(_grid, weights="rising"),
+    "random, equal": partial(_random, weights="equal"),
+    "random, rising": partial(_random, weights="rising"),
+    "parallel, 2 vertices": partial(_parallel, n=2),
+    "parallel, 2 vertices, equal": partial(_parallel, n=2, weights="equal"),
+    "parallel, 2 vertices, falling": partial(_parallel, n=2, weights="falling"),
+    "parallel, 64 vertices": partial(_parallel, n=64),
+    "parallel along a path": parallel_along_a_path,
+    "pairs": pairs,
+    "triangles": triangles,
+    "isolated vertices": isolated_vertices,
+    "hierarchy": hierarchy,
+    "hierarchy, names at random": _renamed(hierarchy),
+    "ruler with heavy edges": ruler_with_heavy_edges,
+}
 """Every family by name."""
 
 

@@ -21,7 +21,6 @@ from scipy import sparse
 
 import clmst
 from benchmarks import (
-    beside_scipy,
     cores,
     dense,
     devices,
@@ -35,8 +34,6 @@ from benchmarks import (
     rush_hour,
     several_gpus,
     several_graphs,
-    small_graphs,
-    stated,
     strategies,
     studies,
 )
@@ -51,13 +48,10 @@ from benchmarks.runner import Row, Rows, Run, case, means
 from benchmarks.workspace import Workspace
 from clmst import Device, generate
 from clmst.algorithms import choosing
-from clmst.algorithms.pma.solve import lanes_for
 from clmst.algorithms.proof.prove import Proof
-from clmst.bench.harness import WrongResultError
 from clmst.generators import surrogates
 from clmst.scale import stream_sink
 from tests.repeated.device_sets import device_sets
-from tests.variants import GPU_SHAPE
 
 SIZE = 5000
 
@@ -295,7 +289,7 @@ def test_every_case_has_a_command() -> None:
     found = {path.stem for path in Path(runner.__file__).parent.glob("*.py")}
     commands = {name for name in found if hasattr(import_module(f"benchmarks.{name}"), "main")}
     # Those with a command line of their own.
-    alone = {"__main__", "beside_scipy", "structure", "way_of_a_solve"}
+    alone = {"__main__", "structure", "way_of_a_solve"}
     assert commands - alone == set(CASES)
     result = CliRunner().invoke(cases, ["--help"])
     assert all(name in result.output for name in CASES)
@@ -453,32 +447,17 @@ def test_experiments_of_pma(file: Path, tmp_path: Path) -> None:
                 assert max(point[pma.BADER_CONG]) <= min(point["pma, gamma 100"])
 
 
-@pytest.mark.usefixtures("tiny_experiments")
-def test_workers_of_pma_are_compared(
-    file: Path, tmp_path: Path, any_device: Device, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Where lanes combine; elsewhere there is nothing to compare."""
-    shaped = any_device.with_policy(GPU_SHAPE)
-    monkeypatch.setattr(clmst, "get_device", lambda _: shaped)
-    if lanes_for(shaped.capabilities, shaped.policy) == 1:
-        refused = run_case_of("pma", "workers")
-        assert (refused.exit_code, "workers is 'lanes'" in refused.output) == (1, True)
-        return
-    (point, _) = points_of(file, "pma", "workers", "--plot", tmp_path / "workers.png")
-    assert [*times_in(point)] == ["work-items", "lane groups"]
-
-
 @pytest.fixture
 def one_small_graph(monkeypatch: pytest.MonkeyPatch) -> None:
     graph = generate("random", n=50, seed=1)
-    monkeypatch.setattr(small_graphs, "graphs", lambda: iter([("random", graph)]))
+    monkeypatch.setattr(studies, "small_graphs", lambda: iter([("random", graph)]))
 
 
 @pytest.mark.usefixtures("one_small_graph")
 @pytest.mark.parametrize("scope", [(), ("--from-edges",)], ids=["resident", "from edges"])
 def test_small_graphs_have_a_row_each(scope: tuple[str, ...], file: Path) -> None:
     few = (*scope, "--algorithm", "prim", "--rounds", "0", "--rounds", "1")
-    (row,) = points_of(file, "small_graphs", *few)
+    (row,) = points_of(file, "studies", "small", *few)
     assert [*times_in(row)] == ["prim", "prim-boruvka, 0 rounds", "prim-boruvka, 1 round"]
     assert (row["graph"], row["n"]) == ("random", 50)
     medians = {name: np.median(times) for name, times in times_in(row).items()}
@@ -497,13 +476,13 @@ def two_devices() -> list[str]:
 @pytest.mark.parametrize(
     "arguments",
     [
-        ["boruvka_steps", "phases", "GRAPH"],
+        ["boruvka_steps", "--largest", "20000"],
         ["dense", "complete", "--largest", "512"],
         ["devices", "random:n=2000,average_degree=16.0", "DEVICES"],
         ["pma", "table"],
         ["repeated", "GRAPH"],
         ["rounds", "GRAPH", "--contestant", "one-shot", "--contestant", "repeated"],
-        ["small_graphs"],
+        ["studies", "small"],
         ["strategies", "complete", "--largest", "512"],
         ["strategies", "families", "--scale", "6"],
     ],
@@ -717,10 +696,10 @@ def test_cores(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 def test_stated_times(any_device: Device) -> None:
     """The ratio is that of the stated time to the median of the solves, not of the forests."""
     graph = surrogates.find("random-2e10-d8").build()
-    row = stated.measure(Run(devices=[any_device], repetitions=3), "grid20", graph, "float32")
+    row = ecl.beside_stated(Run(devices=[any_device], repetitions=3), "grid20", graph, "float32")
     assert (row["slots"], len(row["solve"]), len(row["forest"])) == (graph.n_slots, 3, 3)
-    assert row["stated / solve"] == stated.STATED["grid20"] / np.median(row["solve"])
-    unknown = run_case_of("stated", "lj")
+    assert row["stated / solve"] == ecl.STATED["grid20"] / np.median(row["solve"])
+    unknown = run_case_of("ecl", "stated", "lj")
     assert unknown.exit_code != 0
     assert "no time is stated for 'lj'" in unknown.output
 
@@ -808,11 +787,10 @@ def test_several_gpus_make_their_parts() -> None:
     run, graph = Run(devices=devices, repetitions=2), several_gpus.graph_on_host(recipe, devices[0])
     resident = several_gpus.resident(run, recipe)
     assert [*times_in(resident)] == ["one", "one, both ways", "several", "_solves", "_moves"]
-    for scope, ways in (("from the host", 4), ("pinned", 2)):
+    for scope in ("from the host", "pinned"):
         row = several_gpus.from_host(run, graph, recipe, scope)
         assert (row["scope"], row["degree"], row["edges"]) == (scope, 16, recipe.n_edges)
         assert {len(row[name]) for name in ("one", "several")} == {2}
-        assert len(times_in(row)) == ways + 2
 
 
 def test_moves_by_every_way(file: Path) -> None:
@@ -831,7 +809,7 @@ def test_steps_of_boruvka(file: Path, tmp_path: Path) -> None:
     the random one of as many.
     """
     picture = tmp_path / "steps.png"
-    arguments = ("boruvka_steps", "sweep", "--largest", 20_000, "--sequential", "--plot", picture)
+    arguments = ("boruvka_steps", "--largest", 20_000, "--sequential", "--plot", picture)
     dense_graph, sparse_graph = points_of(file, *arguments)
     assert (dense_graph["graph"], sparse_graph["graph"]) == ("dense", "sparse")
     n, m = dense_graph["vertices"], dense_graph["edges"]
@@ -844,16 +822,6 @@ def test_steps_of_boruvka(file: Path, tmp_path: Path) -> None:
             assert point[name] > 0
         assert (len(point["solve"]), len(point[strategies.KRUSKAL])) == (2, 1)
     assert picture.stat().st_size > 1000
-
-
-def test_phases_of_boruvka_are_the_steps_of_its_paper(file: Path, graph: Path) -> None:
-    """Each step once, in order; all shares together are the whole."""
-    points = points_of(file, "boruvka_steps", "phases", graph)
-    steps = [point["step"] for point in points]
-    assert steps[0] == "rank edges"
-    assert {"append", "mark segments", "segmented minimum scan"} < {*steps}
-    assert len(steps) == len({*steps})
-    assert sum(float(point["share"].rstrip("%")) for point in points) == pytest.approx(100, abs=1)
 
 
 def test_surrogates_beside_the_inputs_of_the_paper(file: Path) -> None:
@@ -921,10 +889,8 @@ def test_road_maps_of_papers(file: Path, tmp_path: Path, monkeypatch: pytest.Mon
 
 # Cases that no other test runs, on inputs that take no time.
 SMALL = {
-    "boruvka_steps": ["phases", "GRAPH"],
-    "ecl": ["factors", "GRAPH"],
     "clustering": ["tree", "--points", "300"],
-    "csgraph": ["--points", "100", "--clock", "cpu", "--least"],
+    "beside_scipy": ["graphs", "--points", "100", "--clock", "cpu", "--least"],
     "data_frames": ["--edges", "2000"],
     "generated": ["1e5", "--vertices", "12", "--small", "1e4"],
     "memory": ["rounds", "--vertices", "200", "--rounds", "5"],
@@ -944,34 +910,37 @@ def test_case_runs(name: str, file: Path, graph: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "titles"),
+    ("arguments", "titles", "ways"),
     [
-        (["--only", "200 x 5", "Delaunay, 2,000"], ["kNN, distance, 200 x 5", "Delaunay, 2,000"]),
         (
-            ["--small", "--only", "300 x 16", "--forms", "directed", "--weights", "ones"],
-            ["300 x 16, directed, ones"],
+            ["usual", "--only", "200 x 5", "--only", "Delaunay, 2,000"],
+            ["kNN, distance, 200 x 5", "Delaunay, 2,000"],
+            ["clmst", "csgraph"],
         ),
-        (["--edges", "--only", "100,000 edges, 16"], ["100,000 edges, 16 a vertex"]),
+        (
+            ["small", "--only", "300 x 16", "--form", "directed", "--weights", "ones"],
+            ["300 x 16, directed, ones"],
+            ["clmst", "csgraph", "device", "host"],
+        ),
+        (["edges", "--only", "100,000 edges, 16"], ["100,000 edges, 16 a vertex"], ["clmst"]),
+        (["graphs", "GRAPH", "--form", "two-tied"], ["random, two-tied"], ["device", "csgraph"]),
     ],
 )
 def test_matrices_beside_scipy(
-    capsys: pytest.CaptureFixture[str], arguments: list[str], titles: list[str]
+    file: Path, graph: Path, arguments: list[str], titles: list[str], ways: list[str]
 ) -> None:
     """Each has a row, and each way a mean and a worst ratio."""
     pytest.importorskip("sklearn")
-    beside_scipy.main([*arguments, "--repetitions", "1"])
-    lines = capsys.readouterr().out.splitlines()
-    count = {"--small": 4, "--edges": 1}.get(arguments[0], 2)
-    ways = ["clmst", "csgraph", "device", "host"][:count]
-    rows = [line.strip("| ").split(" | ") for line in lines if line.startswith("|")][2:]
-    assert [row[0] for row in rows] == titles
-    assert all(len(row) == 5 + 2 * len(ways) for row in rows)
-    said = [line.split(":")[0] for line in lines if ": geometric mean" in line]
-    assert said == ways
+    words = [str(graph) if word == "GRAPH" else word for word in arguments]
+    points = points_of(file, "beside_scipy", *words, "--repetitions", 1)
+    assert [point["matrix"] for point in points] == titles
+    assert all([*times_in(point)] == [*ways, "SciPy"] for point in points)
+    assert all(point[f"SciPy / {way}"] > 0 for point in points for way in ways)
 
 
 def test_a_forest_that_scipy_has_not_is_not_timed(monkeypatch: pytest.MonkeyPatch) -> None:
     other = clmst.maximum_spanning_forest
     monkeypatch.setattr(clmst, "minimum_spanning_forest", lambda A, **_: other(A))
-    with pytest.raises(WrongResultError, match=r"edges of weight"):
-        beside_scipy.main(["--small", "--only", "100 x 4", "--repetitions", "1"])
+    wrong = run_case_of("beside_scipy", "small", "--only", "100 x 4")
+    assert wrong.exit_code == 1
+    assert "edges of weight" in wrong.output

@@ -72,12 +72,6 @@ def test_classes_are_counted_by_where_they_are_named(root: Path) -> None:
     }
 
 
-def test_namesakes(root: Path) -> None:
-    found = structure.namesakes(root)
-    assert found["kernel_files_without_module"] == ["cl/pack/other.cl"]
-    assert found["modules_without_test"] == ["clmst/pack/middle.py", "clmst/pack/top.py"]
-
-
 def test_floors_are_the_longest_chain_of_imports(root: Path) -> None:
     """An import for types alone is none: it would close a cycle here."""
     assert structure.floors(root, "pack") == [

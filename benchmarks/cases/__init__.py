@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from benchmarks.case import Case
 from benchmarks.cases import moves, scans, segments, selections, sorts
@@ -12,24 +13,12 @@ from benchmarks.workspace import Workspace
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """A case that can be built.
+    """A case that can be built."""
 
-    Attributes
-    ----------
-    name : str
-        Of the case, and of the work in the protocol of outside peers.
-    family : str
-        Of cases that belong together.
-    build : callable
-        Takes the space and the number of elements.
-    gpu, cpu : int
-        Elements when none are asked for.
-    """
-
-    name: str
-    family: str
-    build: Callable[[Workspace, int], Case]
-    gpu: int
+    name: str  # in the protocol of outside peers, too
+    family: str  # of cases that belong together
+    build: Callable[[Workspace, int], Case]  # takes the number of elements
+    gpu: int  # elements when none are asked for
     cpu: int = 2**24
 
     def elements(self, space: Workspace) -> int:
@@ -37,22 +26,23 @@ class Entry:
         return self.cpu if space.is_cpu else self.gpu
 
 
+def _by_kind(kind: str) -> Callable[[Workspace, int], Case]:
+    return partial(segments.pairs, kind=kind)
+
+
 ENTRIES = (
     Entry(name="copy", family="copy", build=moves.copy, gpu=2**28),
     Entry(name="reduce", family="scan", build=scans.reduce, gpu=2**28),
-    Entry(name="exclusive_scan", family="scan", build=scans.exclusive_u32, gpu=2**28),
-    Entry(name="exclusive_scan_f32", family="scan", build=scans.exclusive_f32, gpu=2**28),
-    Entry(name="exclusive_scan_u64", family="scan", build=scans.exclusive_u64, gpu=2**28),
-    Entry(name="inclusive_scan", family="scan", build=scans.inclusive, gpu=2**28),
-    Entry(name="segmented_scan_one", family="segmented", build=segments.one, gpu=2**27, cpu=2**23),
-    Entry(
-        name="segmented_scan_16th", family="segmented", build=segments.random, gpu=2**27, cpu=2**23
+    *(
+        Entry(name=name, family="scan", build=partial(scans.scanned, name=name), gpu=2**28)
+        for name in scans.SCANS
     ),
-    Entry(
-        name="segmented_scan_all", family="segmented", build=segments.every, gpu=2**27, cpu=2**23
-    ),
-    Entry(
-        name="segmented_scan_kinds", family="segmented", build=segments.kinds, gpu=2**27, cpu=2**23
+    *(
+        Entry(name=f"segmented_scan_{kind}", family="segmented", build=build, gpu=2**27, cpu=2**23)
+        for kind, build in (
+            *((kind, _by_kind(kind)) for kind in segments.KINDS),
+            ("kinds", segments.kinds),
+        )
     ),
     Entry(name="segmented_scan_packed", family="segmented", build=segments.packed, gpu=2**28),
     Entry(name="sort", family="sorting", build=sorts.keys, gpu=2**26),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -42,25 +43,19 @@ def reduce(space: Workspace, size: int) -> Case:
     )  # fmt: skip
 
 
-def exclusive_u32(space: Workspace, size: int) -> Case:
-    """Return the case of prefix sums of 32-bit words."""
-    return _scan(space, "exclusive_scan", random_words(space, size), exclusive=True)
+# The elements of each scan, and whether it is exclusive.
+SCANS: dict[str, tuple[Callable[[Workspace, int], Array], bool]] = {
+    "exclusive_scan": (random_words, True),
+    "exclusive_scan_f32": (random_walk_steps, True),
+    "exclusive_scan_u64": (partial(random_words, dtype=np.uint64), True),
+    "inclusive_scan": (random_words, False),
+}
 
 
-def exclusive_f32(space: Workspace, size: int) -> Case:
-    """Return the case of prefix sums of floats."""
-    return _scan(space, "exclusive_scan_f32", random_walk_steps(space, size), exclusive=True)
-
-
-def exclusive_u64(space: Workspace, size: int) -> Case:
-    """Return the case of prefix sums of 64-bit words."""
-    x = random_words(space, size, np.uint64)
-    return _scan(space, "exclusive_scan_u64", x, exclusive=True)
-
-
-def inclusive(space: Workspace, size: int) -> Case:
-    """Return the case of inclusive prefix sums of 32-bit words."""
-    return _scan(space, "inclusive_scan", random_words(space, size), exclusive=False)
+def scanned(space: Workspace, size: int, name: str) -> Case:
+    """Return the case of prefix sums."""
+    drawn, exclusive = SCANS[name]
+    return _scan(space, name, drawn(space, size), exclusive=exclusive)
 
 
 def numpy_scan(x: Array, out: Array, *, exclusive: bool) -> None:

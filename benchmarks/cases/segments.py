@@ -25,42 +25,40 @@ _Packing: TypeAlias = Literal["packed", "bytes"]
 _LESSER = "((b).x < (a).x || ((b).x == (a).x && (b).y < (a).y)) ? (b) : (a)"
 
 
-def one(space: Workspace, size: int) -> Case:
-    """Return the case of one segment."""
-    return _pairs(space, "segmented_scan_one", _KINDS["one"](space, size))
-
-
-def random(space: Workspace, size: int) -> Case:
-    """Return the case of random segments, of sixteen elements in the mean."""
-    return _pairs(space, "segmented_scan_16th", _KINDS["16th"](space, size))
-
-
-def every(space: Workspace, size: int) -> Case:
-    """Return the case of segments of one element each."""
-    return _pairs(space, "segmented_scan_all", _KINDS["all"](space, size))
+def pairs(space: Workspace, size: int, kind: str) -> Case:
+    """Return the case of minima of (key, index) pairs with byte flags, by the kind of segments."""
+    flags = KINDS[kind](space, size)
+    drawn = _Pairs.random(space, size)
+    minima = _segment_minima(drawn.words, flags)
+    values, heads = space.put(drawn.elements), space.put(flags)
+    out = space.empty(size, drawn.elements.dtype)
+    return Case(
+        name=f"segmented_scan_{kind}", size=size, expected=[drawn.elements_of(minima)],
+        outputs=[out],
+        methods=[
+            _by_clmst(space, "clmst", values, heads, out),
+            _by_pyopencl(space, values, heads, out),
+            *_numpy_ways(drawn.words, flags, minima),
+        ],
+    )  # fmt: skip
 
 
 def kinds(space: Workspace, size: int) -> Case:
     """Return the case of clmst on all these kinds of segments, by turns, to compare them."""
-    pairs = _Pairs.random(space, size)
-    values, out = space.put(pairs.elements), space.empty(size, pairs.elements.dtype)
+    drawn = _Pairs.random(space, size)
+    values, out = space.put(drawn.elements), space.empty(size, drawn.elements.dtype)
     methods = []
-    for kind, flags_of in _KINDS.items():
+    for kind, flags_of in KINDS.items():
         flags = flags_of(space, size)
         method = _by_clmst(space, f"clmst {kind}", values, space.put(flags), out)
-        expected = [pairs.elements_of(_segment_minima(pairs.words, flags))]
+        expected = [drawn.elements_of(_segment_minima(drawn.words, flags))]
         methods.append(replace(method, expected=expected))
-    return Case(
-        name="segmented_scan_kinds",
-        size=size,
-        expected=[],
-        outputs=[out],
-        methods=methods,
-    )
+    name = "segmented_scan_kinds"
+    return Case(name=name, size=size, expected=[], outputs=[out], methods=methods)
 
 
 # Where segments begin.
-_KINDS: dict[str, Callable[[Workspace, int], Array]] = {
+KINDS: dict[str, Callable[[Workspace, int], Array]] = {
     "one": lambda _, size: np.zeros(size, np.uint8),
     "16th": lambda space, size: random_flags(space, size, 1 / 16),
     "all": lambda _, size: np.ones(size, np.uint8),
@@ -69,20 +67,11 @@ _KINDS: dict[str, Callable[[Workspace, int], Array]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Pairs:
-    """Pairs of a random key and a rising index, with a few keys only, so that there are ties.
+    """Pairs of a random key and a rising index, with a few keys only, so that there are ties."""
 
-    Attributes
-    ----------
-    elements : array of (key, index)
-    words : array of uint64
-        The same, packed in the same order.
-    index_bits : numpy.uint64
-        Lower bits of a word.
-    """
-
-    elements: Array
-    words: Array
-    index_bits: np.uint64
+    elements: Array  # of (key, index)
+    words: Array  # of uint64: the same, packed in the same order
+    index_bits: np.uint64  # lower bits of a word
 
     @classmethod
     def random(cls, space: Workspace, size: int) -> _Pairs:
@@ -114,25 +103,6 @@ def _segment_minima(words: Array, flags: Array) -> Array:
     coming = (segments[-1] - segments) << bits
     minima: Array = np.minimum.accumulate(coming | words) - coming
     return minima
-
-
-def _pairs(space: Workspace, name: str, flags: Array) -> Case:
-    """Return the case of minima of (key, index) pairs with byte flags."""
-    pairs = _Pairs.random(space, flags.size)
-    minima = _segment_minima(pairs.words, flags)
-    values, heads = space.put(pairs.elements), space.put(flags)
-    out = space.empty(flags.size, pairs.elements.dtype)
-    return Case(
-        name=name,
-        size=flags.size,
-        expected=[pairs.elements_of(minima)],
-        outputs=[out],
-        methods=[
-            _by_clmst(space, "clmst", values, heads, out),
-            _by_pyopencl(space, values, heads, out),
-            *_numpy_ways(pairs.words, flags, minima),
-        ],
-    )
 
 
 def _reads(space: Workspace) -> int:

@@ -8,12 +8,11 @@
 `contestants`     ways of solving: an algorithm, its options and scope; their turns
 `peers`           outside programs, by a protocol of lines and within a time limit
 `suite`           the experiments over all graphs
-`results`         measurements, as JSON that is replaced whole; merging
+`results`         measurements and machines, as JSON that is replaced whole; merging
 `grid`            graphs by contestants as arrays: what all tables and figures show
 `tables`          views as tables: times, throughput, memory and scaling
 `report`          all tables, and those of `ecl`: ablation and seeds
 `figures`         views as pictures, on a `canvas`
-`machine`         what a reader must know of the machine
 ================  =================================================================
 """
 

@@ -12,6 +12,9 @@ the file, warms up, solves the given number of times, and prints lines of these 
 and ends with exit status 0. The weight is compared with that of the right forest: exactly where
 weights are integers, else to nine digits. A peer that is wrong or late, or breaks the protocol, is
 reported and has no times.
+
+This module is a peer itself: SciPy's and NetworkX's functions on one core of the host, as in
+``python -m clmst.bench.peers scipy GRAPH.egr REPETITIONS``.
 """
 
 from __future__ import annotations
@@ -22,16 +25,19 @@ import shlex
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from clmst.bench.harness import Status
+from clmst.bench.harness import Contestant, Harness, Status
 from clmst.core.errors import InvalidArgumentError
 
+if TYPE_CHECKING:
+    from clmst.core.graph import Graph
+
 _RELATIVE = 1e-9
-# Programs that clmst brings, in clmst/bench/own_peers.py.
 OWN_PEERS = ("scipy", "networkx")
 
 
@@ -57,7 +63,7 @@ class Peer:
     def parse(cls, text: str) -> Peer:
         """Read ``NAME=COMMAND``, or the name of an own peer; raise `ValueError` if it is none."""
         if text in OWN_PEERS:
-            return cls(name=text, command=(sys.executable, "-m", "clmst.bench.own_peers", text))
+            return cls(name=text, command=(sys.executable, "-m", "clmst.bench.peers", text))
         if "=" not in text:
             raise InvalidArgumentError(
                 f"{text!r} is no NAME=COMMAND, nor one of {', '.join(OWN_PEERS)}"
@@ -79,9 +85,8 @@ class Peer:
     ) -> PeerOutcome:
         """Run the peer on an ECL graph whose forest is known to weigh `total_weight`."""
         answer = ask(self.words(file, repetitions), time_limit=time_limit)
-        if answer.trouble:
-            status: Status = "timeout" if answer.trouble == "timeout" else "failed"
-            return PeerOutcome(status=status, remark=answer.remark)
+        if answer.trouble != "ok":
+            return PeerOutcome(status=answer.trouble, remark=answer.remark)
         return judge(answer.output, repetitions, total_weight)
 
 
@@ -139,7 +144,7 @@ class Answer:
 
     output: str = ""  # what it wrote to its standard output
     status: int | None = None  # its exit status; None if it could not be run, or was ended
-    trouble: str = ""  # empty if it ended normally
+    trouble: Status = "ok"  # or why it did not end normally
     remark: str = ""  # the reason if it did not; one line
 
 
@@ -200,3 +205,47 @@ def _end_of(status: int, complaint: str) -> str:
     if status < 0:
         return f"ended by signal {-status}: {last}"
     return f"exit status {status}: {last}"
+
+
+# ------------------------------------------------------------------------- own peers
+
+
+def _solver(name: str, graph: Graph) -> tuple[Callable[[], Any], Callable[[Any], float]]:
+    """Return what a library solves the upper triangle by, and what weighs its result."""
+    import numpy as np
+    from scipy import sparse
+
+    from clmst.io.file_edges import FileEdges
+
+    edges = FileEdges.of_graph(graph)
+    n = edges.n_vertices
+    ends = (edges.u.astype(np.int32), edges.v.astype(np.int32))  # SciPy 1.13 takes no others
+    matrix = sparse.csr_array((edges.weights, ends), shape=(n, n))
+    if name == "scipy":
+        from scipy.sparse.csgraph import minimum_spanning_tree
+
+        return lambda: minimum_spanning_tree(matrix), lambda tree: math.fsum(tree.data)
+    import networkx as nx
+
+    G = nx.from_scipy_sparse_array(matrix)
+    return (
+        lambda: list(nx.minimum_spanning_edges(G, data=True)),  # by Kruskal's algorithm
+        lambda edges: math.fsum(data["weight"] for _, _, data in edges),
+    )
+
+
+def main(words: list[str]) -> None:
+    """Read the file, warm up once, and print a line for each repetition, then the weight."""
+    from clmst.io import read_graph
+
+    name, path, repetitions = words
+    solve, weight_of = _solver(name, read_graph(Path(path), format="ecl"))
+    contestant = Contestant(name=name, call=solve)
+    (times,) = Harness(repetitions=int(repetitions), warm_ups=1).run([contestant])
+    for seconds in times.seconds:
+        print("solve_ms", 1e3 * seconds)
+    print("weight", weight_of(solve()))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

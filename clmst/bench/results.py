@@ -7,15 +7,22 @@ name) and ``measurements`` (see :class:`Measurement`).
 from __future__ import annotations
 
 import json
+import platform
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from statistics import median
-from typing import Any, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
+from clmst import __version__
 from clmst.bench.harness import Status
 from clmst.core.errors import FileFormatError, InvalidArgumentError
+from clmst.core.machine import processor, usable_cores, version_of
 from clmst.io import files
+
+if TYPE_CHECKING:
+    from clmst.runtime.device import Device
 
 Scope: TypeAlias = Literal["solve", "forest", "transfers"]
 
@@ -100,7 +107,7 @@ _GRAPH_IDENTITY = ("n_vertices", "n_slots", "total_weight")
 class Results:
     """What was measured, on any number of machines."""
 
-    # Facts by identity, as of :mod:`clmst.bench.machine`, with the commands of all runs.
+    # Facts by identity, as of :func:`machine_facts`, with the commands of all runs.
     machines: dict[str, dict[str, Any]] = field(default_factory=dict)
     # Facts by name: sizes, total weight, how that is known.
     graphs: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -281,3 +288,37 @@ def _check_same_graph(
                 f"{where} mean different graphs by {name}: {fact} is {one[fact]} and "
                 f"{other[fact]}; results stand side by side only for equal graphs"
             )
+
+
+# ----------------------------------------------------------------------------- machines
+
+
+def machine_facts(device: Device) -> dict[str, Any]:
+    """Return device, driver, host and versions, in the types of JSON."""
+    return {
+        "device": device.name,
+        "platform": device.platform,
+        "driver": device.driver,
+        "kind": device.capabilities.kind,
+        "compute_units": device.capabilities.compute_units,
+        "memory": device.capabilities.global_memory,
+        "without": list(device.without),
+        "host": processor(),
+        "host_cores": usable_cores(),
+        "system": f"{platform.system()} {platform.release()}",
+        "python": platform.python_version(),
+        "versions": {
+            "clmst": __version__,
+            **{name: version_of(name) for name in ("numpy", "scipy", "pyopencl")},
+        },
+        "command": sys.argv[1:],
+    }
+
+
+def identity(machine: dict[str, Any]) -> str:
+    """Return one line that is equal for comparable measurements of one machine."""
+    off = "".join(f", without {name}" for name in machine["without"])
+    return (
+        f"{machine['device']} ({machine['platform']}), driver {machine['driver']}{off}, "
+        f"on {machine['host']}, {machine['host_cores']} cores, clmst {machine['versions']['clmst']}"
+    )

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 from clmst.algorithms.ecl.options import EclOptions
 from clmst.algorithms.option_texts import read
 from clmst.algorithms.registry import ALGORITHMS
-from clmst.bench import inputs, machine
+from clmst.bench import inputs
 from clmst.bench.agreement import Reference, establish
 from clmst.bench.contestants import (
     SolveContestant,
@@ -24,7 +24,15 @@ from clmst.bench.contestants import (
 )
 from clmst.bench.harness import first_line
 from clmst.bench.inputs import Input
-from clmst.bench.results import SCOPES, Key, Measurement, Results, Scope
+from clmst.bench.results import (
+    SCOPES,
+    Key,
+    Measurement,
+    Results,
+    Scope,
+    identity,
+    machine_facts,
+)
 from clmst.bench.settings import Settings
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.graph import Graph
@@ -86,7 +94,7 @@ class Suite:
     @property
     def machine(self) -> str:
         """The identity of this machine in the results."""
-        return machine.identity(machine.facts(self.device))
+        return identity(machine_facts(self.device))
 
     def run(self, chosen: Sequence[Input]) -> None:
         """Run all experiments; every graph is loaded once for those that take it."""
@@ -98,7 +106,7 @@ class Suite:
         ]
         for experiments, graphs in work:
             self._refuse_to_mix(experiments, graphs)
-        self.results.add_machine(self.machine, machine.facts(self.device))
+        self.results.add_machine(self.machine, machine_facts(self.device))
         for experiments, graphs in work:
             for each in graphs:
                 self._measure(each, experiments)

@@ -48,12 +48,8 @@ def devices(tests: bool, device_name: str | None, as_json: bool) -> None:
         listings = discovery.devices()
         meant = discovery.matching([one.device for one in listings], device_name)
     shown = [one for one in listings if one.device in meant]
-    if as_json:
-        print_json([_entry(one) for one in shown] + _left_out())
-    elif shown:
-        console().print(_table(shown))
-    if not as_json:
-        _tell_left_out()
+    tables = [_table(shown)] if shown and not as_json else []
+    _show([_entry(one) for one in shown] if as_json else [], tables, as_json=as_json)
     if not any(one.chosen for one in listings) or not shown:
         discovery.get_device(device_name)  # raises the error that says what to do
 
@@ -69,12 +65,13 @@ def _test(device_name: str | None, *, as_json: bool) -> None:
             found.append((device, test_reports(device)))
     if not found:
         discovery.get_device(device_name)  # raises the error that says what to do
-    if as_json:
-        print_json([_tested_entry(device, reports) for device, reports in found] + _left_out())
-        return
-    for device, reports in found:
-        console().print(_tested_table(device, reports))
-    _tell_left_out()
+    entries = [
+        _identity(device)
+        | {"usable": device.trial_failure is None, "reason": device.trial_failure}
+        | {"families": reports}
+        for device, reports in found
+    ]
+    _show(entries, [] if as_json else [_tested_table(*one) for one in found], as_json=as_json)
 
 
 def _left_out() -> list[dict[str, Any]]:
@@ -87,20 +84,19 @@ def _left_out() -> list[dict[str, Any]]:
     ]
 
 
-def _tell_left_out() -> None:
+def _show(entries: list[dict[str, Any]], tables: Sequence[Table], *, as_json: bool) -> None:
+    """Print devices as entries of JSON or as tables, and the drivers that are left out."""
+    if as_json:
+        print_json(entries + _left_out())
+        return
+    for table in tables:
+        console().print(table)
     for one in _left_out():
         console().print(f"{one['name']} is left out: {one['reason']}", markup=False)
 
 
-def _tested_entry(device: Device, reports: list[FamilyReport]) -> dict[str, Any]:
-    return {
-        "name": device.name,
-        "platform": device.platform,
-        "driver": device.driver,
-        "usable": device.trial_failure is None,
-        "reason": device.trial_failure,
-        "families": reports,
-    }
+def _identity(device: Device) -> dict[str, Any]:
+    return {"name": device.name, "platform": device.platform, "driver": device.driver}
 
 
 def _tested_table(device: Device, reports: list[FamilyReport]) -> Table:
@@ -118,12 +114,9 @@ def _tested_table(device: Device, reports: list[FamilyReport]) -> Table:
 
 
 def _entry(listing: Listing) -> dict[str, Any]:
-
     device = listing.device
     return {
-        "name": device.name,
-        "platform": device.platform,
-        "driver": device.driver,
+        **_identity(device),
         **asdict(device.capabilities),
         "tuning": {
             "source": device.tuning.source,

@@ -14,74 +14,65 @@ from clmst.algorithms.registry import one_of
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
-def _algorithms(
-    _context: click.Context, _parameter: click.Parameter, incomplete: str
-) -> list[CompletionItem]:
-    """Return the algorithms whose names begin so."""
+def _completed(names: Callable[[], Iterable[str]]) -> Callable[..., list[CompletionItem]]:
+    """Return what completes the names that a function returns."""
+
+    def complete(_context: object, _parameter: object, incomplete: str) -> list[CompletionItem]:
+        return [CompletionItem(name) for name in names() if name.startswith(incomplete)]
+
+    return complete
+
+
+def _algorithms() -> Iterable[str]:
     from clmst.algorithms.registry import ALGORITHMS
 
-    return _beginning(["auto", *ALGORITHMS], incomplete)
+    return ["auto", *ALGORITHMS]
 
 
-def _formats(
-    _context: click.Context, _parameter: click.Parameter, incomplete: str
-) -> list[CompletionItem]:
-    """Return the file formats whose names begin so."""
+def _formats() -> Iterable[str]:
     from clmst.io import FORMATS
 
-    return _beginning((one.name for one in FORMATS), incomplete)
+    return [one.name for one in FORMATS]
 
 
-def _devices(
-    _context: click.Context, _parameter: click.Parameter, incomplete: str
-) -> list[CompletionItem]:
+def _graphs() -> Iterable[str]:
+    from clmst.bench.inputs import GROUPS
+    from clmst.generators.surrogates import CLOSER, SURROGATES
+
+    return [*GROUPS, *SURROGATES, *CLOSER]
+
+
+def _devices(_context: object, _parameter: object, incomplete: str) -> list[CompletionItem]:
     """Return kinds of devices, and of each device's name the first word that means it.
 
     Shells split a name at its spaces, and part of it is enough.
     """
     from clmst.runtime import discovery
 
-    found = discovery.enumerate_devices()
-    items = _beginning(("gpu", "cpu"), incomplete.lower())
+    found, begin = discovery.enumerate_devices(), incomplete.lower()
+    items = [CompletionItem(kind) for kind in ("gpu", "cpu") if kind.startswith(begin)]
     for device in found:
         words = [word for word in device.name.split() if word.isascii() and word[0].isalnum()]
-        begun = [word for word in words if word.lower().startswith(incomplete.lower())]
+        begun = [word for word in words if word.lower().startswith(begin)]
         mean_it = [word for word in begun if discovery.matching(found, word)[0] is device]
         items += [CompletionItem(word, help=device.description) for word in mean_it[:1]]
     return items
 
 
-def graphs(
-    _context: click.Context, _parameter: click.Parameter, incomplete: str
-) -> list[CompletionItem]:
+def graphs(context: object, parameter: object, incomplete: str) -> list[CompletionItem]:
     """Return the named graphs and groups of the benchmark that begin so, and files."""
-    from clmst.bench.inputs import GROUPS
-    from clmst.generators.surrogates import CLOSER, SURROGATES
-
-    named = _beginning([*GROUPS, *SURROGATES, *CLOSER], incomplete)
+    named = _completed(_graphs)(context, parameter, incomplete)
     return [*named, CompletionItem(incomplete, type="file")]
 
 
-def _beginning(names: Iterable[str], incomplete: str) -> list[CompletionItem]:
-    return [CompletionItem(name) for name in names if name.startswith(incomplete)]
-
-
+_DEVICE = '"gpu", "cpu" or part of a name that `clmst devices` shows; the best one when left out.'
 device_option: Callable[[_Command], _Command] = click.option(
-    "--device",
-    "device_name",
-    metavar="NAME",
-    shell_complete=_devices,
-    help='"gpu", "cpu" or part of a name that `clmst devices` shows; the best one when left out.',
+    "--device", "device_name", metavar="NAME", shell_complete=_devices, help=_DEVICE
 )
 devices_option: Callable[[_Command], _Command] = click.option(
-    "--device",
-    "device_names",
-    metavar="NAME",
-    shell_complete=_devices,
-    multiple=True,
-    help='"gpu", "cpu" or part of a name that `clmst devices` shows; the best one when left out. '
-    "Repeated, it names several, each of which solves a part of the graph.",
-)
+    "--device", "device_names", metavar="NAME", shell_complete=_devices, multiple=True,
+    help=f"{_DEVICE} Repeated, it names several, each of which solves a part of the graph.",
+)  # fmt: skip
 quiet_option: Callable[[_Command], _Command] = click.option(
     "-q", "--quiet", is_flag=True, help="No summary and no progress; the exit status tells."
 )
@@ -116,14 +107,16 @@ options_option: Callable[[_Command], _Command] = click.option(
 
 def format_option(*names: str, text: str, hidden: bool = False) -> Callable[..., Any]:
     """Return an option that takes the name of a file format; `text` is its help."""
-    return click.option(*names, metavar="NAME", shell_complete=_formats, help=text, hidden=hidden)
+    return click.option(
+        *names, metavar="NAME", shell_complete=_completed(_formats), help=text, hidden=hidden
+    )
 
 
 def algorithm_option(*names: str, text: str, **more: Any) -> Callable[..., Any]:
     """Return the option that takes the name of an algorithm; its help is `text` and all names."""
     return click.option(
-        "--algorithm", *names, metavar="NAME", shell_complete=_algorithms, show_default=True,
-        help=text.format(names=one_of()), **more,
+        "--algorithm", *names, metavar="NAME", shell_complete=_completed(_algorithms),
+        show_default=True, help=text.format(names=one_of()), **more,
     )  # fmt: skip
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -116,10 +115,11 @@ def solve(
     """
     from clmst.algorithms import choosing
     from clmst.algorithms.option_texts import with_options
+    from clmst.io import write_forest
 
     if as_json and STREAM in outputs:
         raise click.UsageError("--json and --output - both want stdout; give one of them")
-    job = _SolveJob(stages=Stages(quiet=quiet))
+    stages = Stages(quiet=quiet)
     algorithm, options = choosing.named(algorithm, None)  # a former name stands for options
     options = with_options(algorithm, options, option_texts)
     _refuse_early(outputs, output_format, plot)
@@ -131,32 +131,32 @@ def solve(
             parts.refuse(verify=verified, plot=plot, metric=metric, format=format_name)
     _refuse_several(device_names, profile=profile, repeat=repeat, stream=parts)
     may_host = parts is None and algorithm == "auto" and not (profile or repeat or without)
-    device, *others = job.open(device_names, without, or_host=may_host)
+    device, *others = _opened(stages, device_names, without, or_host=may_host)
     ways = {"maximum": maximum, "verified": verified}
     again: tuple[float, ...] = ()
     graph: AnyGraph | StreamedFile
     if parts is not None and parts.takes(file):
-        graph, forest = parts.solve_file(file, device, job.stages, maximum=maximum, columns=columns)
+        graph, forest = parts.solve_file(file, device, stages, maximum=maximum, columns=columns)
     else:
-        graph = job.read(file, format_name, columns, metric, algorithm=algorithm)
+        graph = _read(stages, file, format_name, columns, metric, algorithm=algorithm)
         if parts is not None:
-            forest = parts.solve_graph(_listed(graph), device, job.stages, **ways)
+            forest = parts.solve_graph(_listed(graph), device, stages, **ways)
         elif others:
             several = f"{1 + len(others)} devices"
-            forest = job.solve(graph, several, devices=[device, *others], **named, **ways)
+            forest = _solve(stages, graph, several, devices=[device, *others], **named, **ways)
         else:
-            forest, again = job.solve_on(device, graph, **whole, **ways)
+            forest, again = _solve_on(stages, device, graph, **whole, **ways)
     for path in outputs:
-        job.write(forest, path, output_format)
+        form = output_format or ("edge-list" if path == STREAM else None)
+        with stages.stage("write", f"writing {name_of(path)}"):
+            write_forest(forest, target(path), format=form)
     if plot is not None and not isinstance(graph, StreamedFile):
-        job.draw(graph, forest, plot)
-    summary = Summary(
-        file="stdin" if file == STREAM else str(file),
-        graph=graph,
-        forest=forest,
-        seconds=job.stages.seconds,
-        again=again,
-    )
+        from clmst.drawing import draw_forest
+
+        with stages.stage("draw", f"drawing {plot}"):
+            draw_forest(_listed(graph), forest, plot)
+    name = "stdin" if file == STREAM else str(file)
+    summary = Summary(file=name, graph=graph, forest=forest, seconds=stages.seconds, again=again)
     if as_json:
         print_json(summary.as_json())
     elif not quiet:
@@ -198,120 +198,88 @@ def _solver(maximum: bool) -> Any:
     return api.maximum_spanning_forest if maximum else api.minimum_spanning_forest
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _SolveJob:
-    """The stages of a solve."""
+def _opened(
+    stages: Stages, names: tuple[str, ...], without: tuple[str, ...], *, or_host: bool
+) -> list[Any]:
+    """Return the devices; None where none is named, there is none, and the host may solve."""
+    from clmst.runtime.discovery import default_device, get_device
 
-    stages: Stages
+    what = "devices" if len(names) > 1 else "device"
+    with stages.stage("open_device", f"opening the {what}"):
+        if or_host and not names:
+            return [default_device()]
+        devices = [get_device(name) for name in names or (None,)]
+        return [one.forcing_off(*without) for one in devices] if without else devices
 
-    def open(self, names: tuple[str, ...], without: tuple[str, ...], *, or_host: bool) -> list[Any]:
-        """Return the devices; None where none is named, there is none, and the host may solve."""
-        from clmst.runtime.discovery import default_device, get_device
 
-        what = "devices" if len(names) > 1 else "device"
-        with self.stages.stage("open_device", f"opening the {what}"):
-            if or_host and not names:
-                return [default_device()]
-            devices = [get_device(name) for name in names or (None,)]
-            return [one.forcing_off(*without) for one in devices] if without else devices
+def _read(
+    stages: Stages, path: Path, format_name: str | None, columns: tuple[str, ...] | None,
+    metric: Any, *, algorithm: str,
+) -> AnyGraph:  # fmt: skip
+    """Read a graph; points stay points where the algorithm takes them."""
+    from clmst.io import read_graph, read_points, registry
 
-    def read(
-        self,
-        path: Path,
-        format_name: str | None,
-        columns: tuple[str, ...] | None,
-        metric: Any,
-        *,
-        algorithm: str,
-    ) -> AnyGraph:
-        """Read a graph; points stay points where the algorithm takes them."""
-        from clmst.io import read_graph, read_points, registry
+    takes_points = takes_complete_graphs(algorithm)
+    are_points = metric is not None
+    with reading(stages, "read", path, format_name, points=are_points) as file:
+        chosen = registry.find(file, format_name)
+        if are_points or (takes_points and chosen.points_reader and not columns):
+            points = read_points(file, format=format_name, metric=metric, columns=columns)
+            return points if takes_points else points.to_graph()
+        return read_graph(file, format=format_name, columns=columns)
 
-        takes_points = takes_complete_graphs(algorithm)
-        are_points = metric is not None
-        with reading(self.stages, "read", path, format_name, points=are_points) as file:
-            chosen = registry.find(file, format_name)
-            if are_points or (takes_points and chosen.points_reader and not columns):
-                points = read_points(file, format=format_name, metric=metric, columns=columns)
-                return points if takes_points else points.to_graph()
-            return read_graph(file, format=format_name, columns=columns)
 
-    def solve_on(
-        self,
-        device: Device | None,
-        graph: AnyGraph,
-        *,
-        profile: bool,
-        repeat: int,
-        verified: bool,
-        maximum: bool,
-        **how: Any,
-    ) -> tuple[Forest, tuple[float, ...]]:
-        """Solve on a device as a whole; in parts, with a warning, where it does not fit."""
-        from clmst.core.errors import OutOfDeviceMemoryError
+def _solve_on(
+    stages: Stages, device: Device | None, graph: AnyGraph, *, profile: bool, repeat: int,
+    verified: bool, maximum: bool, **how: Any,
+) -> tuple[Forest, tuple[float, ...]]:  # fmt: skip
+    """Solve on a device as a whole; in parts, with a warning, where it does not fit."""
+    from clmst import api
+    from clmst.core.errors import OutOfDeviceMemoryError
 
-        if device is None:
-            return self.solve(graph, "the host", maximum=maximum, verified=verified, **how), ()
-        try:
-            on_device = self.convert(graph, device)
-            ways = {"maximum": maximum, **how}
-            forest = self.solve(on_device, device.name, profile=profile, verified=verified, **ways)
-            return forest, self.repeat(on_device, repeat, **ways)
-        except OutOfDeviceMemoryError as error:
-            from clmst.scale import fallback
-
-            is_plain = how["algorithm"] == "auto" and not (profile or repeat)
-            listed = fallback.streamable(graph, device) if is_plain else None
-            if listed is None:
-                raise
-            reason = str(error)
-        with self.stages.stage("solve", f"solving in parts on {device.name}"):
-            forest = fallback.streamed(
-                listed, device, maximum=maximum, verify=verified, reason=reason
-            )
-        return forest, ()
-
-    def convert(self, graph: AnyGraph, device: Device) -> OnDevice:
-        from clmst import api
-
-        with self.stages.stage("convert", f"bringing the graph to {device.name}"):
+    ways = {"maximum": maximum, **how}
+    if device is None:
+        return _solve(stages, graph, "the host", verified=verified, **ways), ()
+    try:
+        with stages.stage("convert", f"bringing the graph to {device.name}"):
             on_device: OnDevice = api.to_device(graph, device)
-            return on_device
+        forest = _solve(stages, on_device, device.name, profile=profile, verified=verified, **ways)
+        return forest, _repeated(stages, on_device, repeat, **ways)
+    except OutOfDeviceMemoryError as error:
+        from clmst.scale import fallback
 
-    def solve(self, graph: Any, where: str, *, maximum: bool, verified: bool, **how: Any) -> Forest:
-        """Solve; where a graph of the host goes to several devices, the upload is included."""
-        with self.stages.stage("solve", f"solving on {where}"):
-            forest: Forest = _solver(maximum)(graph, verify=verified, **how)
-        if verified:  # the proof is a stage of its own
-            seconds = forest.stats["proof"]["ms"] / 1e3
-            self.stages.seconds["solve"] -= seconds
-            self.stages.seconds["verify"] = seconds
-        return forest
+        is_plain = how["algorithm"] == "auto" and not (profile or repeat)
+        listed = fallback.streamable(graph, device) if is_plain else None
+        if listed is None:
+            raise
+        reason = str(error)
+    with stages.stage("solve", f"solving in parts on {device.name}"):
+        forest = fallback.streamed(listed, device, maximum=maximum, verify=verified, reason=reason)
+    return forest, ()
 
-    def repeat(
-        self, graph: OnDevice, times: int, *, maximum: bool, **ways: Any
-    ) -> tuple[float, ...]:
-        """Return how many seconds each of `times` more solves takes, the forest staying there."""
-        if times == 0:
-            return ()
-        seconds = []
-        with self.stages.stage("repeat", f"solving {times} times more"):
+
+def _solve(
+    stages: Stages, graph: Any, where: str, *, maximum: bool, verified: bool, **how: Any
+) -> Forest:
+    """Solve; where a graph of the host goes to several devices, the upload is included."""
+    with stages.stage("solve", f"solving on {where}"):
+        forest: Forest = _solver(maximum)(graph, verify=verified, **how)
+    if verified:  # the proof is a stage of its own
+        seconds = forest.stats["proof"]["ms"] / 1e3
+        stages.seconds["solve"] -= seconds
+        stages.seconds["verify"] = seconds
+    return forest
+
+
+def _repeated(
+    stages: Stages, graph: OnDevice, times: int, *, maximum: bool, **ways: Any
+) -> tuple[float, ...]:
+    """Return how many seconds each of `times` more solves takes, the forest staying there."""
+    seconds = []
+    if times:
+        with stages.stage("repeat", f"solving {times} times more"):
             for _ in range(times):
                 start = perf_counter()
                 _solver(maximum)(graph, keep_on_device=True, **ways)
                 seconds.append(perf_counter() - start)
-        return tuple(seconds)
-
-    def write(self, forest: Forest, path: Path, output_format: str | None) -> None:
-        from clmst.io import write_forest
-
-        if path == STREAM:
-            output_format = output_format or "edge-list"
-        with self.stages.stage("write", f"writing {name_of(path)}"):
-            write_forest(forest, target(path), format=output_format)
-
-    def draw(self, graph: AnyGraph, forest: Forest, path: Path) -> None:
-        from clmst.drawing import draw_forest
-
-        with self.stages.stage("draw", f"drawing {path}"):
-            draw_forest(_listed(graph), forest, path)
+    return tuple(seconds)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic
@@ -13,7 +13,7 @@ import click
 from clmst.cli.failure import CommandFailure, Interruption
 from clmst.cli.options import algorithm_option, device_option, json_option, quiet_option
 from clmst.cli.terminal import Stages, console, print_json
-from clmst.cli.tune_report import CostsReport, Report, SearchReport, parameters_table
+from clmst.cli.tune_report import of_costs, of_search, parameters_table
 
 if TYPE_CHECKING:
     from clmst.core.graph import Graph
@@ -111,7 +111,7 @@ def tune(
     from clmst.algorithms import choosing
     from clmst.runtime import tuning_file
     from clmst.runtime.discovery import get_device
-    from clmst.tune import graphs, search
+    from clmst.tune import costs, graphs, search
 
     algorithm, _ = choosing.named(algorithm, None)  # a name that nothing has is refused first
     makers = graphs.named(graph_names)
@@ -130,10 +130,11 @@ def tune(
             console().print(parameters_table(varied, device.policy))
             return
     makers = makers or graphs.standard(device.capabilities)
-    facts: dict[str, Any] = {"device": device, "repetitions": repetitions, "graphs": tuple(makers)}
-    report: Report
+    facts: dict[str, Any] = {"repetitions": repetitions, "graphs": tuple(makers)}
     if is_for_costs:
-        report = CostsReport(values=_costs(stages, device, makers, repetitions), path=path, **facts)
+        with stages.stage("measure", f"measuring costs on {device.name}"):
+            values = costs.measure(device, makers, repetitions)
+        report = of_costs(values, device, path=path, **facts)
     else:
         benchmark = _prepared(stages, device, makers, algorithm, repetitions)
         varied = search.chosen_parameters(wanted, benchmark.algorithms, device.policy)
@@ -142,12 +143,9 @@ def tune(
         )
         with _progress(searching, budget, shows=shows):
             outcome = searching.run()
-        report = SearchReport(
-            algorithm=", ".join(benchmark.algorithms),
-            outcome=outcome,
-            path=path if outcome.has_gained else None,
-            **facts,
-        )
+        names = ", ".join(benchmark.algorithms)
+        kept = path if outcome.has_gained else None
+        report = of_search(outcome, names, device, path=kept, **facts)
     if report.path is not None:
         tuning_file.write(report.entry(), report.path)
     if as_json:
@@ -168,16 +166,6 @@ def _end(outcome: SearchOutcome) -> None:
         )
     if outcome.ending == "interrupted":
         raise Interruption("interrupted; the best so far was kept")
-
-
-def _costs(
-    stages: Stages, device: Device, makers: Makers, repetitions: int
-) -> Mapping[str, int | float]:
-    """Measure what solves and transfers cost."""
-    from clmst.tune import costs
-
-    with stages.stage("measure", f"measuring costs on {device.name}"):
-        return costs.measure(device, makers, repetitions)
 
 
 def _prepared(

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import date
 from pathlib import Path
@@ -39,27 +38,21 @@ def parameters_table(parameters: Iterable[TuningParameter], policy: Policy) -> T
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Report(ABC):
+class Report:
     """A measurement on a device, by medians of repeated solves."""
 
     device: Device
     graphs: tuple[str, ...]  # what they are called
     repetitions: int
     path: Path | None  # the table that it is written to, if any
+    measured: str  # what was timed, as the table says it
+    values: Mapping[str, Any]
+    figures: Mapping[str, Any]
+    facts: Mapping[str, Any]  # what is in JSON alone
+    tables: Sequence[Table]
 
-    @abstractmethod
     def entry(self) -> Entry:
         """Return what goes to a table."""
-
-    @abstractmethod
-    def as_json(self) -> dict[str, Any]:
-        """Return the report in the types of JSON."""
-
-    @abstractmethod
-    def print(self, console: Console) -> None:
-        """Print it for people."""
-
-    def _entry(self, measured: str, values: Mapping[str, Any], figures: Mapping[str, Any]) -> Entry:
         from clmst.runtime.tuning_table import Entry
 
         device, units = self.device, self.device.capabilities.compute_units
@@ -68,124 +61,99 @@ class Report(ABC):
             platform=device.platform,
             driver=device.driver,
             clmst=__version__,
-            measured=f"{date.today().isoformat()}, {units} compute units: {measured}",
-            values=values,
-            figures=figures,
+            measured=f"{date.today().isoformat()}, {units} compute units: {self.measured}",
+            values=self.values,
+            figures=self.figures,
         )
 
-    def _json(self, **more: Any) -> dict[str, Any]:
+    def as_json(self) -> dict[str, Any]:
+        """Return the report in the types of JSON."""
         return {
             "device": self.device.description,
             "driver": self.device.driver,
             "graphs": list(self.graphs),
             "repetitions": self.repetitions,
-            **more,
+            **self.facts,
+            "values": dict(self.values),
             "written": None if self.path is None else str(self.path),
         }
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CostsReport(Report):
-    """The costs of solves and transfers: fields of a policy."""
-
-    values: Mapping[str, Any]
-
-    def entry(self) -> Entry:
-        """Return what goes to a table."""
-        measured = f"costs on {'; '.join(self.graphs)}; medians of {self.repetitions}"
-        return self._entry(measured, self.values, {})
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the report in the types of JSON."""
-        before = {name: getattr(self.device.policy, name) for name in self.values}
-        return self._json(values=dict(self.values), before=before)
-
     def print(self, console: Console) -> None:
-        """Print the values beside those before."""
-        from clmst.runtime.policy import PARAMETERS
-
-        table = new_table("cost", "before", "now", "unit", "what it is", numbers=("before", "now"))
-        for name, value in self.values.items():
-            one = PARAMETERS[name]
-            before = str(getattr(self.device.policy, name))
-            table.add_row(name, before, str(value), one.unit, one.help)
-        console.print(table)
+        """Print it for people."""
+        for number, one in enumerate(self.tables):
+            if number:
+                console.print()
+            console.print(one)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SearchReport(Report):
-    """A search, for what some algorithms take."""
+def of_costs(values: Mapping[str, Any], device: Device, **more: Any) -> Report:
+    """Return the report of what solves and transfers cost: fields of a policy."""
+    from clmst.runtime.policy import PARAMETERS
 
-    algorithm: str
-    outcome: SearchOutcome
+    before = {name: getattr(device.policy, name) for name in values}
+    table = new_table("cost", "before", "now", "unit", "what it is", numbers=("before", "now"))
+    for name, value in values.items():
+        one = PARAMETERS[name]
+        table.add_row(name, str(before[name]), str(value), one.unit, one.help)
+    graphs = "; ".join(more["graphs"])
+    return Report(
+        device=device, values=values, figures={}, facts={"before": before}, tables=[table],
+        measured=f"costs on {graphs}; medians of {more['repetitions']}", **more,
+    )  # fmt: skip
 
-    def entry(self) -> Entry:
-        """Return what goes to a table."""
-        gain = f"{self.outcome.gain:.3f} of the time with the values before"
-        return self._entry(
-            f"{self.algorithm} on {'; '.join(self.graphs)}; medians of {self.repetitions}, "
-            f"geometric mean; {gain}; figures beyond {self.outcome.margin:.3f} of 1 count",
-            self.outcome.values,
-            self.outcome.figures,
-        )
 
-    def as_json(self) -> dict[str, Any]:
-        """Return the report in the types of JSON."""
-        outcome = self.outcome
-        return self._json(
-            algorithm=self.algorithm,
-            margin=outcome.margin,
-            ending=outcome.ending,
-            gain=outcome.gain,
-            undone=outcome.undone,
-            values=outcome.values,
-            figures=outcome.figures,
-            steps=[asdict(step) for step in outcome.steps],
-        )
+def of_search(outcome: SearchOutcome, algorithm: str, device: Device, **more: Any) -> Report:
+    """Return the report of a search, for what some algorithms take."""
+    facts = {name: getattr(outcome, name) for name in ("margin", "ending", "gain", "undone")}
+    facts |= {"algorithm": algorithm, "figures": outcome.figures}
+    return Report(
+        device=device, values=outcome.values, figures=outcome.figures,
+        facts=facts | {"steps": [asdict(step) for step in outcome.steps]},
+        tables=[_steps(outcome), _chosen(outcome, algorithm, device, more["graphs"], more["path"])],
+        measured=f"{algorithm} on {'; '.join(more['graphs'])}; medians of {more['repetitions']}, "
+        f"geometric mean; {outcome.gain:.3f} of the time with the values before; figures beyond "
+        f"{outcome.margin:.3f} of 1 count",
+        **more,
+    )  # fmt: skip
 
-    def print(self, console: Console) -> None:
-        """Print what was tried, and what was chosen."""
-        console.print(self._steps())
-        console.print()
-        console.print(self._chosen())
 
-    def _gain(self) -> str:
-        outcome = self.outcome
-        if outcome.undone is not None:
-            return f"no gain: side by side, what was found took {outcome.undone:.3f} of the time"
-        if not outcome.has_gained:
-            return "nothing was quicker than the values before"
-        return f"{outcome.gain:.3f} of that with the values before"
+def _gain(outcome: SearchOutcome) -> str:
+    if outcome.undone is not None:
+        return f"no gain: side by side, what was found took {outcome.undone:.3f} of the time"
+    if not outcome.has_gained:
+        return "nothing was quicker than the values before"
+    return f"{outcome.gain:.3f} of that with the values before"
 
-    def _steps(self) -> Table:
-        from rich.text import Text
 
-        numbers = ("from", "to", "time")
-        table = new_table("parameter", *numbers, "verdict", numbers=numbers)
-        for step in self.outcome.steps:
-            verdict = f"{step.verdict}: {step.note}" if step.note else step.verdict
-            table.add_row(
-                step.name,
-                str(step.against),
-                str(step.value),
-                "" if step.ratio is None else f"{step.ratio:.3f}",
-                Text(verdict, _STYLES.get(step.verdict, "")),
-            )
-        return table
+def _steps(outcome: SearchOutcome) -> Table:
+    """Return what was tried."""
+    from rich.text import Text
 
-    def _chosen(self) -> Table:
-        outcome = self.outcome
-        table = new_table()
-        table.add_row("device", f"{self.device.description}, driver {self.device.driver}")
-        table.add_row("algorithm", self.algorithm)
-        table.add_row("graphs", "\n".join(self.graphs))
-        table.add_row("ended", _ENDINGS[outcome.ending])
-        table.add_row("margin", f"{outcome.margin:.1%}")
-        table.add_row("time", self._gain())
-        table.add_section()
-        for name, value in outcome.values.items():
-            before = getattr(outcome.start, name)
-            table.add_row(name, f"{value}" if value == before else f"{value} (was {before})")
-        table.add_section()
-        table.add_row("written to", "nowhere" if self.path is None else str(self.path))
-        return table
+    numbers = ("from", "to", "time")
+    table = new_table("parameter", *numbers, "verdict", numbers=numbers)
+    for step in outcome.steps:
+        verdict = f"{step.verdict}: {step.note}" if step.note else step.verdict
+        ratio = "" if step.ratio is None else f"{step.ratio:.3f}"
+        shown = Text(verdict, _STYLES.get(step.verdict, ""))
+        table.add_row(step.name, str(step.against), str(step.value), ratio, shown)
+    return table
+
+
+def _chosen(
+    outcome: SearchOutcome, algorithm: str, device: Device, graphs: Iterable[str], path: Path | None
+) -> Table:
+    """Return what was chosen."""
+    table = new_table()
+    table.add_row("device", f"{device.description}, driver {device.driver}")
+    table.add_row("algorithm", algorithm)
+    table.add_row("graphs", "\n".join(graphs))
+    table.add_row("ended", _ENDINGS[outcome.ending])
+    table.add_row("margin", f"{outcome.margin:.1%}")
+    table.add_row("time", _gain(outcome))
+    table.add_section()
+    for name, value in outcome.values.items():
+        before = getattr(outcome.start, name)
+        table.add_row(name, f"{value}" if value == before else f"{value} (was {before})")
+    table.add_section()
+    table.add_row("written to", "nowhere" if path is None else str(path))
+    return table

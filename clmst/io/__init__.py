@@ -104,10 +104,8 @@ def read_points(
 
     Parameters
     ----------
-    path : str, Path or binary file
-        A file; compressed if its name ends in ``.gz``, ``.bz2``, ``.xz`` or ``.zst``.
-    format : str, optional
-        ``csv``, ``parquet``, ``npy`` or ``tsplib``; by default the suffix of `path` decides.
+    path, format
+        As of :func:`read_graph`; the format is ``csv``, ``parquet``, ``npy`` or ``tsplib``.
     metric : str, optional
         Instead of the file's, or "euclidean" for a table, one of :class:`clmst.Points`: "haversine"
         for coordinates in decimal degrees, which TSPLIB's own GEO takes for degrees and minutes.
@@ -121,13 +119,8 @@ def read_points(
 
     Raises
     ------
-    MissingFileError
-        There is no such file.
-    InvalidArgumentError
-        There is no such format, it holds no complete graphs, or the file cannot be opened.
-    FileFormatError
-        The file breaks the rules of its format, or its distances are of a kind that is not
-        supported.
+    MissingFileError, InvalidArgumentError, FileFormatError
+        As of :func:`read_graph`; of another format, too, and of distances of another kind.
     """
     if metric is not None:
         check_choice("metric", metric, get_args(Metric))
@@ -172,10 +165,8 @@ def write_graph(
     ----------
     graph : Graph, or any other one that lies on the host
         As of :func:`clmst.minimum_spanning_forest`. Edges of complete graphs are listed.
-    path : str, Path or binary file
-        Compressed if its name ends in ``.gz``, ``.bz2``, ``.xz`` or ``.zst``.
-    format : str, optional
-        The name of one of :data:`FORMATS`; by default the suffix of `path` decides.
+    path, format
+        As of :func:`read_graph`.
     symmetrize : bool
         As of :func:`clmst.minimum_spanning_forest`.
 
@@ -200,12 +191,9 @@ def write_forest(forest: Forest, path: str | Path | BinaryIO, *, format: str | N
     Parameters
     ----------
     forest : Forest
-    path : str, Path or binary file
-        Compressed if its name ends in ``.gz``, ``.bz2``, ``.xz`` or ``.zst``. An existing file is
-        replaced only after all is written.
-    format : str, optional
-        ``csv``, ``edge-list``, ``matrix-market``, ``npz``, ``parquet`` or ``json``; the suffix of
-        `path` decides when left out. CSV does not say whether the forest is a maximum.
+    path, format
+        As of :func:`write_graph`; the format is ``csv``, which does not say whether the forest is a
+        maximum, ``edge-list``, ``matrix-market``, ``npz``, ``parquet`` or ``json``.
 
     Raises
     ------
@@ -235,13 +223,10 @@ def read_forest(
 
     Parameters
     ----------
-    path : str, Path or binary file
-    graph : Graph, or any other one that lies on the host
-        As of :func:`clmst.minimum_spanning_forest`.
-    format : str, optional
-        The name of one of :data:`FORMATS`; by default the suffix of `path` decides.
-    symmetrize : bool
-        As of :func:`clmst.minimum_spanning_forest`.
+    path, format
+        As of :func:`read_graph`.
+    graph, symmetrize
+        As of :func:`clmst.minimum_spanning_forest`; any graph that lies on the host.
 
     Returns
     -------
@@ -251,12 +236,8 @@ def read_forest(
 
     Raises
     ------
-    MissingFileError
-        There is no such file; a :class:`FileNotFoundError` too.
-    InvalidArgumentError
-        There is no such format, or the file cannot be opened.
-    FileFormatError
-        The file is truncated, mislabelled or breaks the rules of its format.
+    MissingFileError, InvalidArgumentError, FileFormatError
+        As of :func:`read_graph`.
     InvalidForestError
         An edge of the file is not in the graph, or has another weight there.
     """

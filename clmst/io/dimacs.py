@@ -25,17 +25,15 @@ from clmst.core.weight_keys import Array
 from clmst.io.edge_text import EdgeText
 from clmst.io.file_edges import FileEdges, write_rows
 from clmst.io.files import SourceFile
-from clmst.io.text import Block, blocks
+from clmst.io.text import line_error, word_error, words_of
 
 _BOTH_WAYS = "sp"  # the problem whose files have both arcs of an edge as a rule
-# By the first byte of a line's first word: what begins a number, and what may name an arc.
-_BARE, _LETTER = (np.isin(np.arange(256), [*known]) for known in (b"-+0123456789", b"ae"))
 _LONGEST_LINE = 1 << 16
 
 
 class _Arcs(EdgeText):
-    comments = b"c"
-    letters = b"ae"
+    comments = (b"c",)
+    letters = ("a", "e")
     noun = "arcs"
     no_header = "there is no p line; it must come before the arcs"
 
@@ -44,31 +42,27 @@ class _Arcs(EdgeText):
         self.opposite = _OppositeArcs()
         self.may_leave_out = True
 
-    def header(self, block: Block, lines: Array) -> Array:
-        words = block.words(int(lines[0]))
+    def header(self, line: int, words: list[str]) -> bool:
+        if self.declared is not None:
+            return False
         if words[0] != "p" or len(words) != 4:
-            raise block.error(
-                int(lines[0]),
+            raise line_error(
+                line,
                 f"{' '.join(words)[:40]!r} is not a p line; the first line that is no comment must "
                 "be 'p sp n m'",
             )
-        self.declare(block, int(lines[0]), *words[2:])
+        self.declare(line, *words[2:])
         self.opposite.leaves_out = self.may_leave_out and words[1] == _BOTH_WAYS
-        return lines[1:]
+        return True
 
-    def fields_before(self, block: Block, lines: Array) -> Array | int:
-        heads = block.heads[lines]
-        starts = block.starts[heads]
-        first = block.text[starts]
-        is_lettered = _LETTER[first] & (block.ends[heads] - starts == 1)
-        wrong = np.flatnonzero(~(is_lettered | _BARE[first]))
-        if wrong.size:
-            token = int(heads[wrong[0]])
-            if block.word(token) == "p":
-                raise block.token_error(token, "starts a second problem; a file holds one")
-            raise block.token_error(token, "starts no line of a DIMACS graph; c, p, a and e do")
-        skipped: Array = is_lettered.astype(np.int64)
-        return skipped
+    def edge_words(self, line: int, words: list[str]) -> list[str]:
+        if words[0] in self.letters:
+            return words[1:]
+        if words[0] == "p":
+            raise word_error((line, "p"), "starts a second problem; a file holds one")
+        if words[0][0] not in "-+0123456789":
+            raise word_error((line, words[0]), "starts no line of a DIMACS graph; c, p, a and e do")
+        return words
 
     def gather(self, u: Array, v: Array, w: Array | None = None) -> None:
         super().gather(*self.opposite.kept(u, v, w))
@@ -86,7 +80,7 @@ def read(source: SourceFile) -> Graph:
         source.stream.seek(0)
         arcs = _Arcs(source)
         arcs.may_leave_out = False
-        arcs.gathered(blocks(source.stream))
+        arcs.gathered()
     return arcs.graph()
 
 
@@ -108,7 +102,7 @@ def write(listing: FileEdges, stream: BinaryIO) -> None:
 
 _MAGIC = "33d32945"
 _GRAPH = "graph"
-_LETTERS = np.frombuffer(b"EeAa", np.uint8)
+_LETTERS = tuple("EeAa")
 
 
 def read_steinlib(source: SourceFile) -> Graph:
@@ -121,43 +115,39 @@ class _Sections(EdgeText):
 
     def __init__(self, source: SourceFile) -> None:
         super().__init__(source)
+        self.has_begun = True
         self._sizes: dict[str, str] = {}
         self._section = ""  # its name in lower case; empty outside of sections
 
     @property
-    def letters(self) -> bytes:  # type: ignore[override]
+    def letters(self) -> tuple[str, ...]:  # type: ignore[override]
         """The letters that begin an edge, inside of the graph section alone."""
-        return b"EeAa" if self._section == _GRAPH and "nodes" in self._sizes else b"?"
+        return _LETTERS if self._section == _GRAPH and "nodes" in self._sizes else ("?",)
 
-    def edge_lines(self, block: Block) -> Array:
-        """Return the edges of the graph section; follow all other lines."""
-        heads = np.flatnonzero(block.counts)
-        tokens = block.heads[heads]
-        is_letter = np.isin(block.text[block.starts[tokens]], _LETTERS)
-        is_letter &= block.ends[tokens] - block.starts[tokens] == 1
-        is_edge = np.zeros(heads.size, bool)
-        start = 0
-        for at in [*np.flatnonzero(~is_letter).tolist(), heads.size]:
-            if start < at:
-                line = int(heads[start])
+    def edge_lines(self, line: int, text: bytes) -> list[bytes]:
+        """Keep the edges of the graph section; follow all other lines."""
+        lines = text.split(b"\n")
+        for at, one in enumerate(lines):
+            word = "".join(words_of(one)[:1])
+            if word in _LETTERS:
                 if not self._section:
-                    raise self._outside(block, line)
+                    raise self._outside(line + at, word)
                 if self._section == _GRAPH and "nodes" not in self._sizes:
-                    raise block.error(line, "an edge comes before the line 'Nodes n'")
-                is_edge[start:at] = self._section == _GRAPH
-            if at < heads.size:
-                self._follow(block, int(heads[at]), block.words(int(heads[at])))
-            start = at + 1
-        return heads[is_edge]
+                    raise line_error(line + at, "an edge comes before the line 'Nodes n'")
+            elif word:
+                self._follow(line + at, words_of(one))
+                lines[at] = b""
+            if self._section != _GRAPH:
+                lines[at] = b""
+        return lines
 
-    def fields_before(self, block: Block, lines: Array) -> int:
-        return 1
+    def edge_words(self, line: int, words: list[str]) -> list[str]:
+        return words[1:]
 
-    def _outside(self, block: Block, line: int) -> FileFormatError:
-        rule = "is outside of a section; SECTION must come before it"
-        return block.token_error(int(block.heads[line]), rule)
+    def _outside(self, line: int, word: str) -> FileFormatError:
+        return word_error((line, word), "is outside of a section; SECTION must come before it")
 
-    def _follow(self, block: Block, line: int, words: list[str]) -> None:
+    def _follow(self, line: int, words: list[str]) -> None:
         word = words[0].lower()
         if word.startswith("#"):
             return
@@ -165,20 +155,21 @@ class _Sections(EdgeText):
             if word == "section" and len(words) == 2:
                 self._section = words[1].lower()
             elif word not in (_MAGIC, "eof"):
-                raise self._outside(block, line)
+                raise self._outside(line, words[0])
         elif word == "end":
             self._section = ""
         elif self._section == _GRAPH:
-            self._take_size(block, line, word.replace("arcs", "edges"), words[1:])
+            self._take_size(line, words)
 
-    def _take_size(self, block: Block, line: int, name: str, numbers: list[str]) -> None:
-        if name not in ("nodes", "edges") or len(numbers) != 1 or name in self._sizes:
-            raise block.token_error(
-                int(block.heads[line]),
+    def _take_size(self, line: int, words: list[str]) -> None:
+        name = words[0].lower().replace("arcs", "edges")
+        if name not in ("nodes", "edges") or len(words) != 2 or name in self._sizes:
+            raise word_error(
+                (line, words[0]),
                 "has no place here; the graph section holds Nodes n, Edges m and lines E u v w",
             )
-        self._sizes[name] = numbers[0]
-        self.declare(block, line, self._sizes.get("nodes", "0"), self._sizes.get("edges", "0"))
+        self._sizes[name] = words[1]
+        self.declare(line, self._sizes.get("nodes", "0"), self._sizes.get("edges", "0"))
 
     def finish(self) -> None:
         if self._section:

@@ -29,11 +29,10 @@ from clmst.core.data_frames import numbered_frame
 from clmst.core.errors import ClmstError, FileFormatError, optional_import
 from clmst.core.graph import Graph
 from clmst.core.vertex_names import NumberedEdges, rank
-from clmst.core.weight_keys import Array
 from clmst.io.edge_text import EdgeText
 from clmst.io.file_edges import FileEdges, ForestEdges, says_maximum, write_rows
 from clmst.io.files import SourceFile
-from clmst.io.text import Block
+from clmst.io.text import Word
 
 _HEADER = b"# clmst "
 _GRAPH_HEADER = b"# clmst graph: "
@@ -46,29 +45,39 @@ class _Lines(EdgeText):
     """The lines of an edge list, before vertices are numbered."""
 
     first_vertex = 0
-    comments = b"#%"
+    comments = (b"#", b"%")
     commas = True
 
-    def begin(self, block: Block) -> None:
+    def __init__(self, source: SourceFile) -> None:
+        super().__init__(source)
+        self._n_vertices: Word | None = None  # of a header of algs4
+
+    def begin(self, text: bytes) -> None:
         """Look for counts in comments.
 
         A Matrix Market file is refused: its banner reads as a comment, its sizes as an edge.
         """
-        self.comment = block.raw[:256].partition(b"\n")[0]
+        self.comment = text[:256].partition(b"\n")[0]
         if self.comment.lower().startswith(b"%%matrixmarket"):
             raise FileFormatError("line 1 is a Matrix Market banner; the suffix must be .mtx")
-        counts = _SNAP_COUNTS.search(block.raw[:_HEAD_BYTES])
+        counts = _SNAP_COUNTS.search(text[:_HEAD_BYTES])
         self.least_edges = int(counts[2]) if counts else 0
 
-    def header(self, block: Block, lines: Array) -> Array:
-        """Read a header of algs4, if there is one."""
-        if lines.size < 2 or (block.counts[lines[:2]] != 1).any():
-            return lines
-        n, m = (block.words(int(line))[0] for line in lines[:2])
-        self.declare(block, int(lines[1]), n, m)
-        return lines[2:]
+    def header(self, line: int, words: list[str]) -> bool:
+        """Take the header of algs4, if there is one."""
+        if self.declared is not None or (self._n_vertices is None and len(words) > 1):
+            return False
+        if self._n_vertices is None:
+            self._n_vertices = line, words[0]
+        elif len(words) > 1:
+            raise self.fields_error(self._n_vertices[0], 1)
+        else:
+            self.declare(line, self._n_vertices[1], words[0])
+        return True
 
     def finish(self) -> None:
+        if self._n_vertices is not None and self.declared is None:
+            raise self.fields_error(self._n_vertices[0], 1)
         if self.n_rows < self.least_edges:
             raise FileFormatError(
                 f"the header declares {self.least_edges} edges but the file holds "
@@ -211,8 +220,8 @@ class _PlainRows(EdgeText):
     first_vertex = 0
     commas = True
 
-    def header(self, block: Block, lines: Array) -> Array:
-        return lines[1:]
+    def header(self, line: int, words: list[str]) -> bool:
+        return line == 1
 
 
 def _frame_edges(source: SourceFile, head: Head, columns: Columns) -> NumberedEdges:

@@ -21,7 +21,7 @@ from clmst.core.weight_keys import Array
 from clmst.io.edge_text import EdgeText
 from clmst.io.file_edges import FileEdges, ForestEdges, says_maximum, write_rows
 from clmst.io.files import SourceFile
-from clmst.io.text import Block
+from clmst.io.text import line_error, words_of
 
 # The fields of each entry; unsigned-integer is SciPy's own extension, for uint64.
 _FIELDS = {"pattern": 2, "integer": 3, "unsigned-integer": 3, "real": 3, "double": 3}
@@ -29,45 +29,45 @@ _REAL = ("real", "double")
 
 
 class _Entries(EdgeText):
-    comments = b"%"
+    comments = (b"%",)
     noun = "entries"
     no_header = "there is no line of sizes; it must be 'rows columns entries'"
 
-    def begin(self, block: Block) -> None:
-        words = [word.lower() for word in block.words(0)]
+    def begin(self, text: bytes) -> None:
+        words = [word.lower() for word in words_of(text.partition(b"\n")[0])]
         if len(words) != 5 or words[:2] != ["%%matrixmarket", "matrix"]:
-            raise block.error(
-                0,
+            raise line_error(
+                1,
                 f"{' '.join(words)[:40]!r} is not the banner of a Matrix Market file; it must be "
                 "'%%MatrixMarket matrix coordinate FIELD SYMMETRY'",
             )
         layout, self.field, symmetry = words[2:]
         if layout != "coordinate":
-            raise block.error(
-                0, f"the matrix is dense (format {layout}); a graph must be in coordinate format"
+            raise line_error(
+                1, f"the matrix is dense (format {layout}); a graph must be in coordinate format"
             )
         if self.field not in _FIELDS or symmetry not in ("general", "symmetric"):
-            raise block.error(
-                0,
+            raise line_error(
+                1,
                 f"the matrix is {self.field} {symmetry}; a graph must be real, integer or pattern, "
                 "and general or symmetric",
             )
 
-    def header(self, block: Block, lines: Array) -> Array:
-        line = int(lines[0])
-        words = block.words(line)
+    def header(self, line: int, words: list[str]) -> bool:
+        if self.declared is not None:
+            return False
         if len(words) != 3:
-            raise block.error(
+            raise line_error(
                 line,
                 f"{' '.join(words)[:40]!r} has {len(words)} fields; it must be "
                 "'rows columns entries'",
             )
         if words[0] != words[1]:
-            raise block.error(
+            raise line_error(
                 line, f"the matrix is {words[0]} x {words[1]}; an adjacency matrix must be square"
             )
-        self.declare(block, line, words[0], words[2])
-        return lines[1:]
+        self.declare(line, words[0], words[2])
+        return True
 
     def arrays(self) -> tuple[Array, Array, Array | None]:
         u, v, weights = super().arrays()

@@ -9,6 +9,7 @@ weight.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import BinaryIO
@@ -22,8 +23,15 @@ from clmst.core.graph_checks import check_shape, check_size
 from clmst.core.weight_keys import Array
 from clmst.io.file_edges import FileEdges
 from clmst.io.files import DeclaredSizes, SourceFile
-from clmst.io.numbers import GrowingArray, integers
-from clmst.io.text import Block, blocks
+from clmst.io.text import (
+    GrowingArray,
+    blocks,
+    line_error,
+    numbers,
+    word_counts,
+    word_error,
+    words_of,
+)
 
 _VERTICES_AT_ONCE = 1 << 14
 
@@ -37,20 +45,17 @@ class _Header:
     weighted: bool
 
     @classmethod
-    def parse(cls, block: Block, line: int, file_bytes: int | None) -> _Header:
-        words = block.words(line)
+    def parse(cls, line: int, words: list[str], file_bytes: int | None) -> _Header:
         if not 2 <= len(words) <= 4 or not all(word.isascii() and word.isdigit() for word in words):
-            raise block.error(
+            raise line_error(
                 line, f"{' '.join(words)[:40]!r} is not a header; it must be 'n m [fmt [ncon]]'"
             )
         fmt = words[2].zfill(3) if len(words) > 2 else "000"
         if len(fmt) != 3 or set(fmt) - {"0", "1"}:
-            raise block.error(line, f"fmt is {words[2]!r}; it must be three digits, each 0 or 1")
+            raise line_error(line, f"fmt is {words[2]!r}; it must be three digits, each 0 or 1")
         ncon = int(words[3][:9]) if len(words) > 3 else 1
         return cls(
-            declared=DeclaredSizes.parse(
-                words[0], words[1], line=block.first_line + line, file_bytes=file_bytes
-            ),
+            declared=DeclaredSizes.parse(*words[:2], line=line, file_bytes=file_bytes),
             skip=int(fmt[0]) + (ncon if fmt[1] == "1" else 0),
             weighted=fmt[2] == "1",
         )
@@ -64,68 +69,61 @@ class _VertexLines:
         self.n_rows = 0
         self._degrees, self._columns, self._weights = (GrowingArray() for _ in range(3))
 
-    def add(self, block: Block, lines: Array) -> None:
-        left = self._header.declared.n_vertices - self.n_rows
-        extra = lines[left:]
-        if block.counts[extra].any():
-            line = int(extra[block.counts[extra].argmax()])
-            raise block.error(
-                line,
-                f"this is vertex {self._header.declared.n_vertices + 1} or more; the header "
-                f"declares {self._header.declared.n_vertices}",
+    def add(self, lines: list[bytes], at: Sequence[int]) -> None:
+        """Gather some lines; `at` has their numbers."""
+        n, skip = self._header.declared.n_vertices, self._header.skip
+        left = n - self.n_rows
+        for line, one in zip(at[left:], lines[left:], strict=True):
+            if one.strip():
+                raise line_error(line, f"this is vertex {n + 1} or more; the header declares {n}")
+        if not (lines := lines[:left]):
+            return
+        counts = word_counts(lines)
+        degrees = self._degrees_of(counts, at)
+        values = numbers(lines, at[:left], "is not an integer of 64 bits")
+        kept = np.ones(values.size, bool)
+        if skip:
+            begins = np.cumsum(counts) - counts
+            kept[(begins[:, None] + np.arange(skip)).ravel()] = False
+            values = values[kept]
+        if self._header.weighted:  # a neighbour and its weight by turns
+            self._weights.append(values[1::2])
+            values = values[::2]
+        if values.size and not 1 <= int(values.min()) <= int(values.max()) <= n:
+            wrong = int(((values < 1) | (values > n)).argmax()) * (1 + self._header.weighted)
+            word = int(np.flatnonzero(kept)[wrong])
+            ends = np.cumsum(counts)
+            row = int(np.searchsorted(ends, word, side="right"))
+            raise word_error(
+                (at[row], words_of(lines[row])[word - int(ends[row])]),
+                f"is not a vertex number; they go from 1 to {n}",
             )
-        lines = lines[:left]
-        self._degrees.append(self._count_neighbours(block, lines))
-        self._take_numbers(block, lines)
-        self.n_rows += lines.size
+        columns = values.astype(np.uint32)
+        columns -= np.uint32(1)
+        self._columns.append(columns)
+        self._degrees.append(degrees)
+        self.n_rows += len(lines)
 
-    def _count_neighbours(self, block: Block, lines: Array) -> Array:
-        rest = block.counts[lines] - self._header.skip
-        wrong = np.flatnonzero(rest < 0)
-        if wrong.size:
-            raise block.error(
-                int(lines[wrong[0]]),
-                f"there are {block.counts[lines[wrong[0]]]} numbers; fmt and ncon of the header "
+    def _degrees_of(self, counts: Array, at: Sequence[int]) -> Array:
+        """Return how many neighbours lines of some numbers of words list."""
+        rest = counts - self._header.skip
+        if (rest < 0).any():
+            wrong = int((rest < 0).argmax())
+            raise line_error(
+                at[wrong],
+                f"there are {counts[wrong]} numbers; fmt and ncon of the header "
                 f"ask for {self._header.skip} in front of the neighbours",
             )
         if not self._header.weighted:
             return rest
-        odd = np.flatnonzero(rest % 2)
-        if odd.size:
-            raise block.error(
-                int(lines[odd[0]]),
-                f"there are {rest[odd[0]]} numbers for neighbours; "
+        if (rest % 2).any():
+            wrong = int((rest % 2).argmax())
+            raise line_error(
+                at[wrong],
+                f"there are {rest[wrong]} numbers for neighbours; "
                 "each must be followed by the weight of its edge",
             )
         return rest // 2
-
-    def _take_numbers(self, block: Block, lines: Array) -> None:
-        counts, heads = block.counts[lines], block.heads[lines]
-        if lines.size and int(lines[-1] - lines[0]) == lines.size - 1:  # no comments in between
-            tokens = np.arange(heads[0], heads[-1] + counts[-1])
-        else:
-            firsts = heads - np.cumsum(counts) + counts
-            tokens = np.arange(counts.sum()) + np.repeat(firsts, counts)
-        values = integers(block, tokens, "is not an integer of 64 bits")
-        if self._header.weighted and not self._header.skip:  # a neighbour and its weight by turns
-            columns, tokens = values[::2], tokens[::2]
-            self._weights.append(values[1::2])
-        else:
-            position = tokens - np.repeat(heads + self._header.skip, counts)
-            is_column = position >= 0
-            if self._header.weighted:
-                self._weights.append(values[is_column & (position % 2 == 1)])
-                is_column &= position % 2 == 0
-            columns, tokens = values[is_column], tokens[is_column]
-        n = self._header.declared.n_vertices
-        if columns.size and not 1 <= int(columns.min()) <= int(columns.max()) <= n:
-            wrong = int(((columns < 1) | (columns > n)).argmax())
-            raise block.token_error(
-                int(tokens[wrong]), f"is not a vertex number; they go from 1 to {n}"
-            )
-        columns = columns.astype(np.uint32)
-        columns -= np.uint32(1)
-        self._columns.append(columns)
 
     def csr(self) -> tuple[Array, Array, Array]:
         """Return (indptr, indices, weights), rows as the file lists them."""
@@ -151,16 +149,19 @@ class _VertexLines:
 def read(source: SourceFile) -> Graph:
     """Read a METIS graph; missing weights are 1."""
     rows: _VertexLines | None = None
-    for block in blocks(source.stream):
-        initials = block.initials()
-        lines = np.flatnonzero(initials != ord("%"))
+    for first, text in blocks(source.stream):
+        lines = text.removesuffix(b"\n").split(b"\n")
+        at: Sequence[int] = range(first, first + len(lines))
+        if b"%" in text:
+            kept = [k for k, line in enumerate(lines) if not line.lstrip().startswith(b"%")]
+            lines, at = [lines[k] for k in kept], [at[k] for k in kept]
         if rows is None:
-            lines = lines[np.maximum.accumulate(initials[lines] != 0)]  # from the header on
-            if lines.size == 0:
+            start = next((k for k, line in enumerate(lines) if line.strip()), None)
+            if start is None:
                 continue
-            rows = _VertexLines(_Header.parse(block, int(lines[0]), source.stored))
-            lines = lines[1:]
-        rows.add(block, lines)
+            rows = _VertexLines(_Header.parse(at[start], words_of(lines[start]), source.stored))
+            lines, at = lines[start + 1 :], at[start + 1 :]
+        rows.add(lines, at)
     if rows is None:
         raise FileFormatError("there is no header; the first line must be 'n m [fmt [ncon]]'")
     return _symmetric(list(rows.csr()))

@@ -1,17 +1,16 @@
-"""Text as arrays: where each line and token of a block of text starts and ends.
+"""Text in blocks of whole lines, and the numbers in it.
 
-Lines and tokens of a well-formed file never become Python objects: a file is read in blocks that
-fit the cache, and one pass finds the borders of all tokens.
+NumPy reads all numbers of a block at once. Where it refuses one, or one may be beyond 64 bits,
+words are read one at a time, exactly, and the wrong one is named.
 """
 
 from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cached_property
-from typing import BinaryIO, NamedTuple
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, BinaryIO, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -20,148 +19,29 @@ from clmst.core.errors import FileFormatError
 from clmst.core.weight_keys import Array
 
 BLOCK_BYTES = 1 << 20  # 128 KiB to 1 MiB are equally fast; 16 MiB takes half as long again
+EXACT = 1e18  # greater integers may be beyond 64 bits
 
-_SPACE = 32  # this byte and all below it separate tokens
-_NEWLINE, _COMMA = b"\n,"
-_EMPTY_FIELD = re.compile(rb"^[ \t]*,|,[ \t]*(?=[,\r\n]|\Z)", re.MULTILINE)
-_COMMA_TO_SPACE = bytes.maketrans(b",", b" ")
+_INTEGER = re.compile(r"[+-]?[0-9]+")
+_BARE_SIGN = re.compile(rb"[-+](?:\s|\Z)")
+_INT64, _UINT64 = range(-(1 << 63), 1 << 63), range(1 << 64)
+_SPACE, _NEWLINE = b" \n"
 
-Integers = npt.NDArray[np.int64]
-
-
-class _Tokens(NamedTuple):
-    """The starts and ends of tokens, and for each line the first token behind it."""
-
-    starts: Integers
-    ends: Integers
-    behind: Integers
+Word: TypeAlias = tuple[int, str]
+"""The number of a line, counted from 1, and a word on it."""
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Block:
-    """Some whole lines of a text and the borders of their tokens, found when first asked for."""
+def blocks(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
+    """Yield whole lines of a text in blocks, each after the number of its first line.
 
-    raw: bytes  # the lines as the file has them
-    first_line: int = 1  # the number of the first of them in the file, counted from 1
-    commas: bool = False  # whether commas separate tokens too; two in a row are an error
-
-    @cached_property
-    def text(self) -> npt.NDArray[np.uint8]:
-        """The bytes."""
-        return np.frombuffer(self.raw, np.uint8)
-
-    @cached_property
-    def _tokens(self) -> _Tokens:
-        is_separator = self.text <= _SPACE
-        if self.commas:
-            is_separator |= self.text == _COMMA
-        ends = np.flatnonzero(is_separator)
-        if not self.raw.endswith(b"\n"):
-            ends = np.append(ends, self.text.size)
-        line_ends = np.flatnonzero(self.text.take(ends, mode="clip") == _NEWLINE)
-        if line_ends.size < self.n_lines:
-            line_ends = np.append(line_ends, ends.size - 1)
-        starts = np.zeros_like(ends)
-        np.add(ends[:-1], 1, out=starts[1:])
-        is_token = starts < ends
-        if is_token.all():  # separators stand alone, as in most files that programs write
-            return _Tokens(starts, ends, line_ends + 1)
-        if self.commas:
-            self._refuse_empty_fields()
-        behind = np.cumsum(is_token, dtype=np.int64)[line_ends]
-        return _Tokens(starts[is_token], ends[is_token], behind)
-
-    def _refuse_empty_fields(self) -> None:
-        if b"," in self.raw and (empty := _EMPTY_FIELD.search(self.raw)):
-            line = self.raw.count(b"\n", 0, empty.start())
-            raise self.error(line, "a field is empty; each comma must separate two fields")
-
-    @property
-    def starts(self) -> Integers:
-        """The start of each token in `text`, shape (n_tokens,)."""
-        return self._tokens.starts
-
-    @property
-    def ends(self) -> Integers:
-        """The end of each token, shape (n_tokens,)."""
-        return self._tokens.ends
-
-    @cached_property
-    def counts(self) -> Integers:
-        """The number of tokens of each line, shape (n_lines,)."""
-        return np.diff(self._tokens.behind, prepend=0)
-
-    @cached_property
-    def heads(self) -> Integers:
-        """The first token of each line, shape (n_lines,)."""
-        return self._tokens.behind - self.counts
-
-    @cached_property
-    def n_lines(self) -> int:
-        """Number of lines, blank ones included."""
-        newlines = np.count_nonzero(self.text == _NEWLINE)  # as bytes.count, but quicker
-        return int(newlines) + (not self.raw.endswith(b"\n"))
-
-    def initials(self) -> npt.NDArray[np.uint8]:
-        """Return the first byte of each line's first token, 0 for blank lines."""
-        initials = self.text[self.starts.take(self.heads, mode="clip")] if self.starts.size else 0
-        return np.where(self.counts > 0, initials, np.uint8(0))
-
-    def extract(self, tokens: Array | None = None) -> bytes:
-        """Return the text of some tokens, given by rising numbers, with space between them.
-
-        Without `tokens` it is the text of all.
-        """
-        text = self.raw
-        if tokens is not None and tokens.size < self.starts.size:
-            is_taken = np.zeros(self.starts.size, bool)
-            is_taken[tokens] = True
-            text = self.text[int(self.starts[0]) :][np.repeat(is_taken, self._spans)].tobytes()
-        return text.translate(_COMMA_TO_SPACE) if self.commas else text
-
-    @cached_property
-    def _spans(self) -> Integers:
-        """The bytes from the start of each token to the next one's."""
-        return np.diff(self.starts, append=self.text.size)
-
-    def without_letters(self, tokens: Array) -> bytes:
-        """Return the text of all tokens but some, each of which is a single letter."""
-        text = self.text.copy()
-        text[self.starts[tokens]] = _SPACE
-        return text.tobytes()
-
-    def word(self, token: int) -> str:
-        """Return one token."""
-        return self.raw[self.starts[token] : self.ends[token]].decode("latin-1")
-
-    def words(self, line: int) -> list[str]:
-        """Return the tokens of one line of the block."""
-        head = int(self.heads[line])
-        return [self.word(token) for token in range(head, head + int(self.counts[line]))]
-
-    def error(self, line: int, message: str) -> FileFormatError:
-        """Make an error that names one line of the block."""
-        return FileFormatError(f"line {self.first_line + line}: {message}")
-
-    def token_error(self, token: int, message: str) -> FileFormatError:
-        """Make an error about one token; `message` comes after the token itself."""
-        line = int(np.searchsorted(self.heads, token, side="right")) - 1
-        word = self.word(token)
-        shown = word if len(word) <= 40 else f"{word[:40]}..."
-        return self.error(line, f"{shown!r} {message}")
-
-
-def blocks(stream: BinaryIO, *, commas: bool = False) -> Iterator[Block]:
-    """Yield the lines of `stream` in blocks of about `BLOCK_BYTES`; a zero byte is an error."""
+    A byte order mark is left out; a zero byte is an error.
+    """
     line = 1
     for text in _whole_lines(stream):
-        block = Block(raw=text, first_line=line, commas=commas)
-        yield block
-        line += block.n_lines
+        yield line, text
+        line += int(np.count_nonzero(np.frombuffer(text, np.uint8) == _NEWLINE))
 
 
 def _whole_lines(stream: BinaryIO) -> Iterator[bytes]:
-    """Yield the bytes of `stream` in pieces that end with a line, without a byte order mark."""
     pieces: list[bytes] = []
     piece = stream.read(BLOCK_BYTES).removeprefix(codecs.BOM_UTF8)
     while piece:
@@ -175,3 +55,168 @@ def _whole_lines(stream: BinaryIO) -> Iterator[bytes]:
         piece = stream.read(BLOCK_BYTES)
     if rest := b"".join(pieces):
         yield rest
+
+
+def words_of(line: bytes) -> list[str]:
+    """Return the words of a line."""
+    return [word.decode("latin-1") for word in line.split()]
+
+
+def word_counts(lines: Sequence[bytes]) -> Array:
+    """Return the number of words of each line."""
+    text = np.frombuffer(b" %s\n" % b"\n".join(lines), np.uint8)
+    is_space = text <= _SPACE
+    begins = np.flatnonzero(is_space[:-1] & ~is_space[1:])
+    ends = np.searchsorted(begins, np.flatnonzero(text == _NEWLINE))
+    return np.diff(ends, prepend=0)
+
+
+def line_error(line: int, message: str) -> FileFormatError:
+    """Make an error that names a line."""
+    return FileFormatError(f"line {line}: {message}")
+
+
+def word_error(word: Word, message: str) -> FileFormatError:
+    """Make an error about a word; `message` comes after the word itself."""
+    line, text = word
+    shown = text if len(text) <= 40 else f"{text[:40]}..."
+    return line_error(line, f"{shown!r} {message}")
+
+
+# --------------------------------------------------------------------------- numbers
+
+
+def table(lines: Sequence[bytes], dtype: npt.DTypeLike) -> Array | None:
+    """Return the rows of some lines, or None if these have anything else."""
+    if not all(map(bytes.isascii, lines)):  # other letters may be spaces, or digits, elsewhere
+        return None
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # of no rows; of integers, by NumPy 1.26, with a fraction
+        try:
+            return np.loadtxt(lines, dtype, comments=None, encoding="latin-1", ndmin=1)
+        except (ValueError, Warning):
+            return None
+
+
+def numbers(lines: Sequence[bytes], at: Sequence[int], no_integer: str = "") -> Array:
+    """Return all numbers on some lines, whose own numbers are `at`.
+
+    They are int64, or uint64 if one needs it, if all are integers, else float64, correctly rounded.
+    If all must be integers, `no_integer` is what is said of a word that is none.
+    """
+    text = b" ".join(lines).replace(b"\r", b" ")
+    if text.isspace() or not text:
+        return np.zeros(0, np.int64)
+    found = _integers(text)
+    if found is None and not no_integer:
+        found = table([text], np.float64)
+        found = found if found is not None and (np.abs(found) < EXACT).all() else None
+    if found is None:
+        pairs = zip(at, map(words_of, lines), strict=True)
+        found = exact([(line, word) for line, words in pairs for word in words], no_integer)
+    return found
+
+
+def _integers(text: bytes) -> Array | None:
+    """Return the integers of a text, or None unless all are such, in half the time of a table."""
+    if (b"-" in text or b"+" in text) and _BARE_SIGN.search(text):
+        return None  # NumPy takes it for the sign of the next number
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", DeprecationWarning)  # what NumPy raises from 2.3 on
+        try:
+            found = np.fromstring(text, np.int64, sep=" ")
+        except (ValueError, DeprecationWarning):
+            return None
+    is_inside = _INT64[0] < int(found.min()) and int(found.max()) < _INT64[-1]
+    return found if is_inside else None  # NumPy takes an end for what lies beyond
+
+
+def exact(words: Sequence[Word], no_integer: str = "") -> Array:
+    """Read words one at a time, or find the one that is wrong; as :func:`numbers`, but slow."""
+    integers = [int(text) if _is_integer(text) else None for _, text in words]
+    is_signed = any(text.startswith("-") and text.strip("-0") for _, text in words)
+    held = _INT64 if is_signed else _UINT64
+    for word, number in zip(words, integers, strict=True):
+        is_held = number is not None and number in held
+        if no_integer and not is_held:
+            raise word_error(word, no_integer)
+        if _INTEGER.fullmatch(word[1]) and not is_held:
+            raise word_error(
+                word, "does not fit into 64 bits; integers must, together with the others"
+            )
+    if all(number is not None for number in integers):
+        known: Iterable[Any] = integers
+        return np.array(integers, np.int64 if max(known) in _INT64 else np.uint64)
+    return np.array([_float(word) for word in words])
+
+
+def _is_integer(text: str) -> bool:
+    """Return whether a word is an integer of not too many digits to be computed."""
+    return bool(_INTEGER.fullmatch(text)) and len(text.lstrip("+-0")) <= 20
+
+
+def _float(word: Word) -> float:
+    _, text = word
+    try:
+        if "_" in text or not text.isascii():  # which Python takes for numbers
+            raise ValueError  # noqa: TRY301
+        number = float(text)
+    except ValueError:
+        raise word_error(word, "is not a number") from None
+    if np.isinf(number) and text.lstrip("+-")[0] not in "iI":
+        raise word_error(word, "is beyond the range of float64")
+    return number
+
+
+# --------------------------------------------------------------------------- growing
+
+_LEAST = 1 << 10
+_GROWTH = 8  # by an eighth each time: the system moves the memory without copying it
+
+
+class GrowingArray:
+    """Numbers of a file, part after part; of a dtype that holds each of them as it was read.
+
+    It takes the memory that the numbers need in the end. A list of parts that are joined takes
+    twice as much, and the memory of small parts, once freed, does not go back to the system.
+    """
+
+    def __init__(self) -> None:
+        self._array: Array | None = None
+        self._kinds: set[str] = set()
+        self._low, self._high = 0, 0  # of integers
+        self.size = 0
+
+    def append(self, part: Array) -> None:
+        """Add numbers behind the others."""
+        self._kinds.add(part.dtype.kind)
+        if part.dtype.kind in "iu" and part.size:
+            self._low = min(self._low, int(part.min()))
+            self._high = max(self._high, int(part.max()))
+        size, old = self.size + part.size, self._array
+        dtype = part.dtype if old is None else np.promote_types(old.dtype, part.dtype)
+        if dtype.kind == "f" and self._kinds <= {"i", "u"} and self._low >= 0:
+            dtype = np.dtype(np.uint64)  # NumPy makes floats of int64 together with uint64
+        if old is None or old.dtype != dtype:
+            self._array = np.empty(max(size + size // _GROWTH, _LEAST), dtype)
+            if old is not None:
+                self._array[: self.size] = old[: self.size]
+        elif old.size < size:
+            old.resize(size + size // _GROWTH, refcheck=False)
+        assert self._array is not None
+        self._array[self.size : size] = part
+        self.size = size
+
+    def take(self) -> Array:
+        """Return the numbers; then there are none here any more."""
+        if {"i", "u"} == self._kinds and self._low < 0 and self._high >= 1 << 63:
+            raise FileFormatError(
+                f"the integers range from {self._low} to {self._high}; "
+                "all must fit into int64, or all into uint64"
+            )
+        array, self._array = self._array, None
+        if array is None:
+            return np.zeros(0, np.int64)
+        array.resize(self.size, refcheck=False)
+        self.size = 0
+        return array

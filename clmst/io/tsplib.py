@@ -17,8 +17,7 @@ from clmst.core.graph import Graph
 from clmst.core.points import Metric, Points
 from clmst.core.weight_keys import Array
 from clmst.io.files import DeclaredSizes, SourceFile
-from clmst.io.numbers import GrowingArray, numbers
-from clmst.io.text import Block, blocks
+from clmst.io.text import GrowingArray, blocks, line_error, numbers, word_error, words_of
 
 # Distances between points: the metric, and the number of coordinates of a point.
 _POINTS: dict[str, tuple[Metric, int]] = {
@@ -68,8 +67,8 @@ def read_points(source: SourceFile, chosen_metric: Metric | None = None) -> Poin
     given, instead of the file's.
     """
     file = _File(file_bytes=source.stored)
-    for block in blocks(source.stream):
-        file.take(block)
+    for line, text in blocks(source.stream):
+        file.take(line, text)
     n = file.dimension()
     kind = file.value("EDGE_WEIGHT_TYPE", _KINDS)
     if kind == "EXPLICIT":
@@ -127,52 +126,46 @@ class _File:
     line: int = 1  # of the dimension
     file_bytes: int | None = None
 
-    def take(self, block: Block) -> None:
+    def take(self, first: int, text: bytes) -> None:
         """Read the lines of a block: keyword lines, and numbers of sections."""
-        initials = block.initials()
-        is_word = (initials >= ord("A")) & (initials <= ord("z"))
-        start = 0
-        for line in [*np.flatnonzero(is_word).tolist(), block.n_lines]:
-            self._take_numbers(block, start, line)
-            if line < block.n_lines:
-                self._take_words(block, line, block.words(line))
-            start = line + 1
+        lines, start = text.split(b"\n"), 0
+        for k, line in enumerate([*lines, b"EOF"]):
+            if b"A" <= line.lstrip()[:1] <= b"z":
+                if not self.ended:
+                    self._take_numbers(lines[start:k], range(first + start, first + k))
+                if k < len(lines) and not self.ended:
+                    self._take_words(first + k, words_of(line))
+                start = k + 1
 
-    def _take_numbers(self, block: Block, start: int, stop: int) -> None:
-        """Read the tokens on lines [start, stop), all of them numbers."""
-        lines = np.arange(start, stop)[block.counts[start:stop] > 0]
-        if lines.size == 0 or self.ended:
-            return
-        tokens = np.arange(block.heads[lines[0]], block.heads[lines[-1]] + block.counts[lines[-1]])
+    def _take_numbers(self, lines: list[bytes], at: range) -> None:
+        """Read lines whose words are all numbers; `at` has the numbers of the lines."""
         if not self.section:
-            raise block.token_error(
-                int(tokens[0]), "is outside of a section; a line must be 'KEYWORD : value'"
-            )
-        if _SECTIONS[self.section]:
-            self.sections[self.section].append(numbers(block, tokens))
+            for line, one in zip(at, lines, strict=True):
+                for word in words_of(one):
+                    raise word_error(
+                        (line, word), "is outside of a section; a line must be 'KEYWORD : value'"
+                    )
+        elif _SECTIONS[self.section]:
+            self.sections[self.section].append(numbers(lines, at))
 
-    def _take_words(self, block: Block, line: int, words: list[str]) -> None:
+    def _take_words(self, line: int, words: list[str]) -> None:
         """Read a line that begins with a keyword: a specification, a section, or the end."""
-        if self.ended:
-            return
         key, _, value = " ".join(words).partition(":")
         key = key.strip().upper()
         if key == "EOF":
             self.ended = True
         elif key in _SECTIONS:
             if key in self.sections:
-                raise block.error(line, f"there is a second {key}; a file holds one")
+                raise line_error(line, f"there is a second {key}; a file holds one")
             self.section = key
             self.sections[key] = GrowingArray()
         elif not value:
-            raise block.token_error(
-                int(block.heads[line]), "begins neither a section nor 'KEYWORD : value'"
-            )
+            raise word_error((line, words[0]), "begins neither a section nor 'KEYWORD : value'")
         else:
             self.section = ""
             self.specified[key] = value.strip()
             if key == "DIMENSION":
-                self.line = block.first_line + line
+                self.line = line
 
     def dimension(self) -> int:
         """Return the number of nodes that the header declares."""

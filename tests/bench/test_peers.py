@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from clmst import Graph, kruskal
-from clmst.bench.own_peers import main
-from clmst.bench.peers import OWN_PEERS, Peer, judge
+from clmst.bench.peers import OWN_PEERS, Peer, judge, main
 from clmst.io import write_graph
 from tests.bench.samples import file_of, graph_of
 

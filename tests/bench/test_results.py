@@ -28,23 +28,6 @@ def test_file_is_written_after_every_addition_and_read_back(tmp_path: Path) -> N
     assert [path.name for path in tmp_path.iterdir()] == ["r.json"]
 
 
-def test_write_that_fails_leaves_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A full disk in the middle of a run must not take what was measured before."""
-    results = results_of()
-    results.path = tmp_path / "r.json"
-    results.save()
-    before = results.path.read_bytes()
-
-    def full(*_: object) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(Path, "replace", full)
-    with pytest.raises(OSError, match="No space left"):
-        results.add([measured(contestant="another")])
-    assert results.path.read_bytes() == before
-    assert [path.name for path in tmp_path.iterdir()] == ["r.json"]
-
-
 def test_later_measurement_takes_the_place_of_an_earlier() -> None:
     results = Results()
     results.add([measured(status="failed", seconds=(), remark="gone")])
@@ -107,14 +90,6 @@ def test_broken_file_is_refused(tmp_path: Path, text: str, complaint: str) -> No
     assert str(caught.value).startswith(f"{path}: ")
     with pytest.raises(InvalidArgumentError, match="no such file"):
         Results.load(tmp_path / "none.json")
-
-
-def test_merging_keeps_everything() -> None:
-    one, other = results_of(), results_of("b", "Slow GPU", 3.0)
-    whole = merged({"one.json": one, "other.json": other})
-    assert list(whole.machines) == ["a", "b"]
-    assert whole.graphs == one.graphs
-    assert len(whole.measurements) == 2 * len(one.measurements)
 
 
 def test_merging_parts_of_one_machine() -> None:

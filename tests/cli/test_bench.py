@@ -103,15 +103,6 @@ def test_table_on_the_screen(run: Run, graph: Path) -> None:
     assert run("bench", graph, *QUICK, "--no-transfers", "-q").output == ""
 
 
-def test_late_peer_is_reported(run: Run, graph: Path, tmp_path: Path) -> None:
-    file = tmp_path / "out.json"
-    options = ("--peer", "late=sleep {repetitions}0 ", "--peer-timeout", 0.2)
-    result = run("bench", graph, *QUICK, "--no-transfers", *options, "--output", file)
-    assert_well(result)
-    (late,) = (one for one in measurements(file) if one["contestant"] == "late")
-    assert (late["status"], late["remark"]) == ("timeout", "ended after 0.2 s without an answer")
-
-
 def test_resume(run: Run, graph: Path, tmp_path: Path) -> None:
     file, other = tmp_path / "out.json", file_of(tmp_path / "other.egr")
     first = run("bench", graph, *QUICK, "--no-transfers", "--output", file)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from clmst.cluster import HDBSCAN, single_linkage
-from tests.cli.results import Run, assert_fails, assert_fine, assert_not_understood, fed
+from tests.cli.results import Run, assert_fails, assert_fine, fed
 
 X = np.random.default_rng(5).normal(np.repeat([[0, 0], [9, 0], [0, 9]], 20, axis=0))
 
@@ -81,19 +81,6 @@ def test_points_from_stdin(tmp_path: Path, form: str) -> None:
     assert result.stdout.split() == [str(k // 20) for k in range(60)]
 
 
-def test_errors_name_what_points_may_be_in(run: Run, tmp_path: Path) -> None:
-    """And no format of graphs."""
-    formats = "csv (.csv), parquet (.parquet .pq), tsplib (.tsp), npy (.npy)"
-    for result in (
-        run("cluster", tmp_path / "roads.gr"),
-        run("cluster", tmp_path / "roads.xyz"),
-        run("cluster", tmp_path / "points.csv", "--format", "dimacs"),
-        fed("x\n1\n", "cluster", "-"),
-    ):
-        assert_fails(result, formats)
-        assert "metis" not in result.stderr
-
-
 @pytest.mark.parametrize("picture", ["clusters", "dendrogram", "condensed-tree"])
 def test_pictures(run: Run, tmp_path: Path, picture: str) -> None:
     np.save(tmp_path / "points.npy", X)
@@ -110,26 +97,3 @@ def test_pages_to_explore(run: Run, tmp_path: Path, picture: str) -> None:
     plot = tmp_path / "out.html"
     assert_fine(run("cluster", tmp_path / "points.npy", "--plot", plot, "--picture", picture, "-q"))
     assert "Plotly.newPlot(" in plot.read_text(encoding="utf-8")
-
-
-def test_no_page_of_a_condensed_tree(run: Run, tmp_path: Path) -> None:
-    pytest.importorskip("plotly")
-    np.save(tmp_path / "points.npy", X)
-    tree = ("--plot", tmp_path / "a.html", "--picture", "condensed-tree")
-    assert_not_understood(run("cluster", tmp_path / "points.npy", *tree), ".png, .svg or .pdf")
-
-
-def test_what_is_wrong_is_said(run: Run, tmp_path: Path) -> None:
-    assert_fails(run("cluster", tmp_path / "none.npy"), "no such file", "none.npy")
-    (words := tmp_path / "words.csv").write_text("a,b\nc,d\n")
-    assert_fails(run("cluster", words), "column 'a' has text, as 'c'; points are rows of numbers")
-    (damaged := tmp_path / "damaged.npy").write_bytes(b"\x93NUMPY\x01")
-    assert_fails(run("cluster", damaged), "damaged.npy")
-    np.save(tmp_path / "flat.npy", np.arange(4.0))
-    assert_fails(run("cluster", tmp_path / "flat.npy"), "points are rows")
-    np.save(tmp_path / "points.npy", X)
-    both = run("cluster", tmp_path / "points.npy", "-k", 2, "--height", 1)
-    assert_not_understood(both, "two ways")
-    tree = ("--plot", tmp_path / "a.png", "--picture", "condensed-tree", "-k", 2)
-    assert_not_understood(run("cluster", tmp_path / "points.npy", *tree), "HDBSCAN's")
-    assert_fails(run("cluster", tmp_path / "points.npy", "--metric", "no"), "metric is 'no'")

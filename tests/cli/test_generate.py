@@ -124,10 +124,3 @@ def test_points_become_all_pairs(run: Run, tmp_path: Path) -> None:
     )
     assert_fine(run("convert", points, tmp_path / "three.mtx"))
     assert read_graph(tmp_path / "three.mtx").weights.tolist() == [5, 10, 5]
-
-
-def test_what_cannot_be_written_is_refused_before_reading(run: Run, tmp_path: Path) -> None:
-    missing = tmp_path / "missing.gr"
-    assert_fails(run("convert", missing, tmp_path / "out.tsp"), "tsplib cannot hold a graph")
-    assert_fails(run("convert", missing, tmp_path / "out.what"), "'.what'")
-    assert_fails(run("convert", missing, tmp_path / "out.gr"), "no such file")

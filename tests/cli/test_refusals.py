@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import gzip
 import shlex
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from clmst.algorithms.registry import ALGORITHMS
 from tests.cli.results import Run, assert_fails, assert_not_understood
+
+POINT_FORMATS = "csv (.csv), parquet (.parquet .pq), tsplib (.tsp), npy (.npy)"
 
 # Command lines that click refuses with the usage; and words of the complaint.
 MEANINGLESS = [
@@ -27,6 +31,9 @@ MEANINGLESS = [
     ("bench random-9-d2 --json out.json", "--output names the file that keeps everything"),
     ("bench random-9-d2 --output -", "--json is stdout"),
     ("bench random-9-d2 --json --tables", "--json and --tables both want stdout"),
+    ("cluster points.npy -k 2 --height 1", "two ways of one cut"),
+    ("cluster points.npy --plot a.png --picture condensed-tree -k 2", "HDBSCAN's"),
+    ("cluster points.npy --plot a.html --picture condensed-tree", ".png, .svg or .pdf"),
     ("cluster points.csv --columns x,", "'x,' has an empty name"),
     ("solve points.csv --columns a,b,c,d", "has 4 names; it must be SOURCE,TARGET or"),
     ("bench --merge a.json --resume", "nothing to --resume"),
@@ -75,6 +82,30 @@ IMPOSSIBLE = [
     ("cluster points.csv --format gr", "no format of points 'gr'; there are csv (.csv)"),
     ("cluster points.npy --columns x", "the array has no fields; columns can be named only if"),
     ("cluster sample.txt", "'.txt', which is that of no format of points; there are csv (.csv)"),
+    ("cluster none.npy", "no such file: none.npy"),
+    ("cluster damaged.npy", "damaged.npy: it is no whole .npy file"),
+    ("cluster flat.npy", "flat.npy: it has an array of shape (4,)"),
+    ("cluster points.npy --metric no", "metric is 'no'"),
+    ("cluster roads.gr", POINT_FORMATS),
+    ("cluster roads.xyz", POINT_FORMATS),
+    ("cluster points.csv --format dimacs", POINT_FORMATS),
+    ("convert missing.gr out.tsp", "tsplib cannot hold a graph"),
+    ("convert missing.gr out.what", "'.what'"),
+    ("convert missing.gr out.gr", "no such file: missing.gr"),
+    ("solve none.gr", "no such file: none.gr"),
+    ("solve folder.gr", "folder.gr is a directory"),
+    ("solve damaged.npz", "damaged.npz: "),
+    ("solve cut.gr.gz", "cut.gr.gz: cannot be decompressed"),
+    ("solve nan.txt", "nan.txt: line 2: 'nan' is the weight of edge (1, 2)"),
+    ("solve a.xyz", "'.xyz', which is that of no format; there are dimacs (.gr)"),
+    ("solve sample.txt --algorithm magic", f"'auto', {', '.join(map(repr, ALGORITHMS))}"),
+    ("solve sample.txt --device abacus", "no device matches 'abacus'; there are: "),
+    ("solve sample.txt --without speed", "'speed'"),
+    ("solve sample.txt --format gml", "no format 'gml'; there are dimacs (.gr)"),
+    ("verify none.txt sample.txt", "no such file: none.txt"),
+    ("verify sample.txt none.txt", "no such file: none.txt"),
+    ("verify sample.txt points.json", "json cannot hold the edges"),
+    ("verify sample.txt damaged.npz", "damaged.npz: "),
     ("solve sample.txt --metric euclidean", "that of no format of points; there are csv (.csv)"),
     ("solve points.csv", "--columns source,target,weight; two names give every edge the weight 1"),
     ("solve roads.graphml", "no edge has the attribute 'weight', and the attributes are 'km'"),
@@ -110,6 +141,13 @@ def files(sample: Path, monkeypatch: pytest.MonkeyPatch) -> set[str]:
     edges["target"] = np.arange(20) % 9
     np.save("edges.npy", edges)
     np.save("points.npy", np.eye(3))
+    np.save("flat.npy", np.arange(4.0))
+    Path("damaged.npy").write_bytes(b"\x93NUMPY\x01")
+    Path("damaged.npz").write_bytes(b"0 1 4\n")
+    Path("cut.gr.gz").write_bytes(gzip.compress(b"p sp 2 1\na 1 2 3\n", mtime=0)[:-9])
+    Path("nan.txt").write_text("0 1 0.5\n1 2 nan\n")
+    Path("points.json").write_text("{}")
+    Path("folder.gr").mkdir()
     Path("points.csv").write_text("x,kind,y,w\n1,a,2,1\n3,b,4,1\n")
     Path("roads.graphml").write_text(
         '<graphml xmlns="http://graphml.graphdrawing.org/xmlns"><key id="d" for="edge" '

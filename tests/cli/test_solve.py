@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import sys
 from dataclasses import replace
@@ -245,47 +244,6 @@ def test_points(run: Run, tmp_path: Path) -> None:
         assert run("verify", path, forest).exit_code == 0
         assert (tmp_path / f"{algorithm}.png").stat().st_size > 1000
         assert forest.read_text().splitlines()[-3:] == ["0 1 30", "0 3 40", "2 3 30"]
-
-
-@pytest.mark.parametrize(
-    ("name", "text", "words"),
-    [
-        ("none.gr", None, ("no such file", "none.gr")),
-        ("folder.gr", b"", ("folder.gr is a directory",)),
-        ("wrong.npz", b"0 1 4\n", ("wrong.npz",)),
-        ("cut.gr.gz", gzip.compress(b"p sp 2 1\na 1 2 3\n", mtime=0)[:-9], ("cut.gr.gz",)),
-        ("nan.txt", b"0 1 0.5\n1 2 nan\n", ("nan.txt: line 2", "(1, 2)")),
-        ("a.xyz", b"0 1 4\n", ("'.xyz'", "dimacs (.gr)")),
-        (
-            "square.tsp",
-            TSPLIB.replace("EUC_2D", "XRAY2").encode(),
-            ("square.tsp", "EDGE_WEIGHT_TYPE is XRAY2", "EUC_2D", "GEO"),
-        ),
-    ],
-)
-def test_files_that_are_refused(
-    run: Run, tmp_path: Path, name: str, text: bytes | None, words: tuple[str, ...]
-) -> None:
-    path = tmp_path / name
-    if text == b"":
-        path.mkdir()
-    elif text is not None:
-        path.write_bytes(text)
-    assert_fails(run("solve", path), *words)
-
-
-@pytest.mark.parametrize(
-    ("option", "name", "known"),
-    [
-        ("--algorithm", "magic", registry.ALGORITHMS),
-        ("--device", "abacus", None),
-        ("--without", "speed", ["int64-atomics, lanes"]),
-        ("--format", "gml", ["dimacs", "matrix-market"]),
-    ],
-)
-def test_unknown_name(run: Run, sample: Path, option: str, name: str, known: Any) -> None:
-    known = known or [clmst.get_device().description]
-    assert_fails(run("solve", sample, option, name), f"'{name}'", *known)
 
 
 def test_plot_without_matplotlib(run: Run, sample: Path, monkeypatch: pytest.MonkeyPatch) -> None:

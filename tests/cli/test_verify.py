@@ -88,13 +88,3 @@ def test_many_problems_are_counted(run: Run, tmp_path: Path) -> None:
     assert first.startswith(f"clmst: error: {forest} is not the minimum")
     assert len(others) == 4
     assert last == "  ... and 14 more of this kind"
-
-
-def test_files_that_are_refused(run: Run, sample: Path) -> None:
-    none, summary = sample.with_name("none.txt"), forest_of(sample, "f.json")
-    for files in ((none, sample), (sample, none)):
-        assert_fails(run("verify", *files), "no such file", "none.txt")
-    assert_fails(run("verify", sample, summary), "json cannot hold the edges")
-    cut = forest_of(sample, "f.npz")
-    cut.write_bytes(cut.read_bytes()[:-100])
-    assert_fails(run("verify", sample, cut), "f.npz")

@@ -6,6 +6,7 @@ import math
 import re
 from fractions import Fraction
 from io import BytesIO
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,86 +16,54 @@ from hypothesis import strategies as st
 from clmst.core.errors import FileFormatError
 from clmst.core.weight_keys import Array
 from clmst.io import text as text_module
-from clmst.io.numbers import GrowingArray, integers, numbers
-from clmst.io.text import Block, blocks
+from clmst.io.text import GrowingArray, blocks, numbers, word_counts, word_error, words_of
+from tests.io.files import refuses
 
 _TEXTS = st.text(alphabet="ab1-.# \t\r\n", min_size=1, max_size=80).map(str.encode)
-
-
-def lines_of(parts: list[Block]) -> list[tuple[int, list[str]]]:
-    """Return (line number, tokens) of every line."""
-    return [
-        (block.first_line + line, block.words(line))
-        for block in parts
-        for line in range(block.n_lines)
-    ]
-
-
-@given(_TEXTS)
-def test_scan_splits_as_python_does(text: bytes) -> None:
-    lines = text.split(b"\n")
-    expected = [line.decode().split() for line in (lines if lines[-1] else lines[:-1])]
-    block = Block(raw=text)
-    assert [words for _, words in lines_of([block])] == expected
-    assert block.initials().tolist() == [ord(words[0][0]) if words else 0 for words in expected]
-
-
-@given(_TEXTS, st.data())
-def test_an_extract_has_the_tokens_that_are_asked_for(text: bytes, data: st.DataObject) -> None:
-    block = Block(raw=text)
-    words = text.decode().split()
-    taken = [k for k in range(len(words)) if data.draw(st.booleans())]
-    found = block.extract(np.array(taken, np.int64))
-    assert found.decode().split() == [words[k] for k in taken]
 
 
 @given(_TEXTS, st.integers(1, 12))
 def test_blocks_do_not_depend_on_where_they_are_cut(text: bytes, size: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(text_module, "BLOCK_BYTES", size)
-        small = lines_of(list(blocks(BytesIO(text))))
-    assert small == lines_of([Block(raw=text)])
+        small = list(blocks(BytesIO(text)))
+    assert b"".join(block for _, block in small) == text
+    for line, block in small:
+        lines = block.removesuffix(b"\n").split(b"\n")
+        assert text.split(b"\n")[line - 1 :][: len(lines)] == lines
 
 
-def test_a_byte_order_mark_is_no_token() -> None:
-    (block,) = blocks(BytesIO(b"\xef\xbb\xbf1 2\n"))
-    assert block.words(0) == ["1", "2"]
+@given(st.lists(_TEXTS.map(lambda text: text.replace(b"\n", b" ")), min_size=1))
+def test_words_are_counted_as_python_splits(lines: list[bytes]) -> None:
+    assert word_counts(lines).tolist() == [len(words_of(line)) for line in lines]
 
 
-def test_commas_separate_where_the_format_says_so() -> None:
-    (plain,) = blocks(BytesIO(b"1,2"))
-    (commas,) = blocks(BytesIO(b"1,2 ,\t3"), commas=True)
-    assert plain.words(0) == ["1,2"]
-    assert commas.words(0) == ["1", "2", "3"]
-
-
-@pytest.mark.parametrize("line", ["1,,2", ",1,2", "1,2,", "1, ,2", "1,2,\r", " ,1", "1,\t"])
-def test_an_empty_field_is_refused(line: str) -> None:
-    """A missing endpoint would make the weight one."""
-    for text in (f"0,1,5\n{line}\n3,4,5\n", f"0,1,5\n{line}"):
-        with pytest.raises(FileFormatError, match="line 2: a field is empty"):
-            lines_of(list(blocks(BytesIO(text.encode()), commas=True)))
-
-
-def test_what_is_no_text_is_refused() -> None:
+def test_a_byte_order_mark_is_no_text_and_zeros_are_refused() -> None:
+    assert list(blocks(BytesIO(b"\xef\xbb\xbf1 2\n"))) == [(1, b"1 2\n")]
     with pytest.raises(FileFormatError, match="it must be a text file"):
         list(blocks(BytesIO(b"1 2\n\0\0\0\0\n")))
 
 
-def test_errors_name_line_and_token() -> None:
-    block = Block(raw=b"1 2\n\n  3 oops 5\n" + b"x" * 100, first_line=11)
-    assert str(block.token_error(3, "is odd")) == "line 13: 'oops' is odd"
-    assert re.fullmatch(r"line 14: 'x{40}\.\.\.' is odd", str(block.token_error(5, "is odd")))
+@pytest.mark.parametrize("line", ["1,,2", ",1,2", "1,2,", "1, ,2", "1,2,\r", " ,1", "1,\t"])
+def test_an_empty_field_is_refused(tmp_path: Path, line: str) -> None:
+    """A missing endpoint would make the weight one."""
+    for text in (f"0,1,5\n{line}\n3,4,5\n", f"0,1,5\n{line}"):
+        refuses(tmp_path, ".txt", text, "line 2: a field is empty")
+
+
+def test_errors_name_line_and_word() -> None:
+    assert str(word_error((13, "oops"), "is odd")) == "line 13: 'oops' is odd"
+    assert re.fullmatch(r"line 14: 'x{40}\.\.\.' is odd", str(word_error((14, "x" * 99), "is odd")))
 
 
 INT64 = st.integers(-(2**63), 2**63 - 1)
 UINT64 = st.integers(0, 2**64 - 1)
 
 
-def block_of(words: list[str]) -> tuple[Block, Array]:
-    block = Block(raw="\n".join(words).encode("latin-1"))
-    assert block.starts.size == len(words)
-    return block, np.arange(len(words))
+def read(words: list[str], no_integer: str = "") -> Array:
+    """Read a word a line."""
+    lines = [word.encode("latin-1") for word in words]
+    return numbers(lines, range(1, len(lines) + 1), no_integer)
 
 
 @given(st.lists(INT64, min_size=1) | st.lists(UINT64, min_size=1))
@@ -102,9 +71,9 @@ def block_of(words: list[str]) -> tuple[Block, Array]:
 @example([-(2**63), 2**63 - 1, 10**18 - 1, 10**18])
 @example([2**64 - 1, 0])
 def test_integers_are_exact(values: list[int]) -> None:
-    read = integers(*block_of([str(value) for value in values]), "is wrong")
-    assert read.tolist() == values
-    assert read.dtype == (np.uint64 if max(values) >= 2**63 else np.int64)
+    found = read([str(value) for value in values], "is wrong")
+    assert found.tolist() == values
+    assert found.dtype == (np.uint64 if max(values) >= 2**63 else np.int64)
 
 
 @pytest.mark.parametrize(
@@ -112,8 +81,7 @@ def test_integers_are_exact(values: list[int]) -> None:
     [("+7", 7), ("-0", 0), ("007", 7), ("-" + "0" * 30 + "12", -12), ("0" * 25, 0)],
 )
 def test_signs_and_leading_zeros(word: str, value: int) -> None:
-    read = integers(*block_of(["1", word, "2"]), "is wrong")
-    assert read.tolist() == [1, value, 2]
+    assert read(["1", word, "2"], "is wrong").tolist() == [1, value, 2]
 
 
 @pytest.mark.parametrize(
@@ -124,48 +92,46 @@ def test_signs_and_leading_zeros(word: str, value: int) -> None:
 def test_what_is_no_integer_is_named(word: str) -> None:
     for words in (["1", word, "2"], ["1", word], [word]):
         with pytest.raises(FileFormatError, match=rf"line {1 + words.index(word)}: .* is wrong"):
-            integers(*block_of(words), "is wrong")
+            read(words, "is wrong")
 
 
 @pytest.mark.parametrize("values", [[2**63, -1], [-1, 5, 2**64 - 1]])
 def test_integers_that_no_one_type_holds_are_refused(values: list[int]) -> None:
-    words = [str(value) for value in values]
     with pytest.raises(FileFormatError, match="does not fit into 64 bits"):
-        numbers(*block_of(words))
+        read([str(value) for value in values])
 
 
 @given(st.lists(st.floats(allow_nan=False), min_size=1))
 @example([0.1, -0.0, 5e-324, 1.7976931348623157e308, math.inf, -math.inf])
 def test_floats_are_exact(values: list[float]) -> None:
-    read = numbers(*block_of([repr(value) for value in values]))
-    assert read.tobytes() == np.array(values).tobytes()
+    found = read([repr(value) for value in values])
+    assert found.tobytes() == np.array(values).tobytes()
 
 
 @given(st.lists(st.decimals(allow_nan=False, allow_infinity=False, places=12), min_size=1))
 def test_decimals_are_correctly_rounded(values: list[object]) -> None:
-    read = numbers(*block_of([f"{value:f}" for value in values]))
-    assert read.tolist() == [float(Fraction(f"{value:f}")) for value in values]
+    found = read([f"{value:f}" for value in values])
+    assert found.tolist() == [float(Fraction(f"{value:f}")) for value in values]
 
 
 def test_one_float_makes_all_of_them_floats() -> None:
-    assert numbers(*block_of(["1", "2"])).dtype == np.int64
-    assert numbers(*block_of(["1", "2.0"])).dtype == np.float64
-    assert numbers(*block_of(["1", "1e3"])).tolist() == [1.0, 1000.0]
+    assert read(["1", "2"]).dtype == np.int64
+    assert read(["1", "2.0"]).dtype == np.float64
+    assert read(["1", "1e3"]).tolist() == [1.0, 1000.0]
 
 
 @pytest.mark.parametrize(
     "word", ["x", "1.5.2", "1_000.5", "0x1p3", "1e", "--1.5", "1,5", "é", "²", "5\x85", "\xa05"]
 )
 def test_what_is_no_number_is_named(word: str) -> None:
-    block, tokens = block_of(["1.5", word])
     with pytest.raises(FileFormatError, match=r"line 2: .* is not a number"):
-        numbers(block, tokens)
+        read(["1.5", word])
 
 
 @pytest.mark.parametrize("word", ["1e309", "-1e309", "1e99999"])
 def test_floats_beyond_the_range_are_no_infinities(word: str) -> None:
     with pytest.raises(FileFormatError, match=re.escape(f"{word!r} is beyond the range")):
-        numbers(*block_of(["1.5", word, "inf"]))
+        read(["1.5", word, "inf"])
 
 
 # ------------------------------------------------------------------ growing arrays

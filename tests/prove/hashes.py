@@ -25,7 +25,7 @@ import clmst
 from clmst import Device, Forest, Graph, Points, UnsupportedDeviceError
 from clmst.algorithms.choosing import most_vertices
 from clmst.algorithms.registry import ALGORITHMS
-from clmst.bench import machine
+from clmst.bench.results import machine_facts
 from clmst.core.points import Metric
 from tests.prove import shapes, weights
 from tests.prove.draws import Draws
@@ -180,7 +180,7 @@ def compare(device: Device, sizes: Sequence[str], variants: Sequence[str]) -> di
                             differing.append([name, order, algorithm, variant, digest])
         chosen.release_memory()
     return {
-        "device": machine.facts(device),
+        "device": machine_facts(device),
         "forests": n_forests,
         "differing": differing,
         "refused": refused,

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from clmst import UnsupportedDeviceError
-from clmst.bench import machine
+from clmst.bench.results import machine_facts
 from tests.prove.cases import DeviceVariants, Outcome, Plan
 from tests.prove.cases import run as run_case
 from tests.prove.plants import plant
@@ -146,7 +146,7 @@ def _work(connection: Connection, progress: Any, plan: Plan, device: str | None)
     except UnsupportedDeviceError as error:
         connection.send({"refused": str(error)})
         return
-    connection.send({"ready": machine.facts(variants.device)})
+    connection.send({"ready": machine_facts(variants.device)})
     with suppress(EOFError):
         while True:
             numbers, skip, until = connection.recv()
