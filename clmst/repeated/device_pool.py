@@ -229,10 +229,10 @@ def _read_back(staged: StagedWeights) -> Array:
     words = staged.words
     if staged.is_callers:  # the caller may have changed it since
         words = np.zeros_like(words)
-        for piece in staged.owner.pieces:
-            device, (first, last) = piece.device, piece.span
+        for part in staged.owner.parts:
+            device, (first, last) = part.device, part.span
             with failures_of(device), device.lock:
                 if first < last:
-                    memory = staged.parts[piece.number].memory
+                    memory = staged.parts[part.number].memory
                     Launcher(device, device.queue).read(memory, words[first:last])
     return staged.encoding.decode(words)
