@@ -63,9 +63,11 @@ class StreamSink:
 
     It keeps within a `limit` of bytes of the device. Positions have checksums of the edges only
     where these are asked for: `read` is behind what has come, `position` behind the `n_on_device`
-    edges that have been taken. The `dtype` of weights is None until it is known.
+    edges that have been taken. The `dtype` of weights is None until it is known. The `reducer` has
+    the edges, and counts them.
     """
 
+    reducer: Any
     _kernels: EdgeKernels
     _uploads: Uploads
 
