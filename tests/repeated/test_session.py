@@ -55,6 +55,8 @@ def test_forests_in_order(place: Place, is_sorted: bool, dtype: str) -> None:
     assert seen[-2:] == [(5, None), (6, None)]  # an iterator has no length
     for weights, on_device in zip(rounds, kept, strict=True):
         check(solver, weights, on_device.to_host())
+    rounds[-1][:9] = 2  # what is changed are the weights of the last forest
+    check(solver, rounds[-1], solver.update(np.arange(9), np.full(9, 2)))
 
 
 @every_place("two", "copying")
@@ -97,26 +99,7 @@ def test_large_weights_by_staging(variant: Device, monkeypatch: pytest.MonkeyPat
 
 
 class OutOfWeightsError(Exception):
-    pass
-
-
-@on_every_device
-@every_order
-def test_a_source_that_fails(variant: Device, make: Any) -> None:
-    """All that came before is solved and yielded; the solver is as good as new."""
-    solver = RepeatedSolver(make(), devices=variant)
-    rounds = rounds_for(solver, 3)
-
-    def failing() -> Iterator[Any]:
-        yield from rounds
-        raise OutOfWeightsError
-
-    found: list[Forest] = []
-    with pytest.raises(OutOfWeightsError):
-        found.extend(solver.solve_many(failing()))
-    for weights, forest in zip(rounds, found, strict=True):
-        check(solver, weights, forest)
-    check(solver, rounds[0])
+    """The error of a source."""
 
 
 @on_every_device
@@ -126,7 +109,7 @@ def test_a_source_that_fails(variant: Device, make: Any) -> None:
 def test_weights_that_are_wrong(
     variant: Device, make: Any, where: str, large: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """NaN and wrong lengths stop it in their turn, on the host or on the device."""
+    """NaN, wrong lengths and a source that fails stop it in their turn; all before is yielded."""
     if large:
         monkeypatch.setattr("clmst.repeated.weights.DEVICE_CHECKS_FROM", 0)
     solver = RepeatedSolver(make(), devices=variant)
@@ -134,16 +117,26 @@ def test_weights_that_are_wrong(
     nan = rounds[2].copy()
     place = int(np.flatnonzero(solver.edges[:, 0] >= 0)[7])
     nan[place] = np.nan
-    for wrong, rule in ((nan, f"edge {place} is NaN"), (rounds[0][:-1], "must be one for each")):
-        given = [*rounds[:2], wrong, rounds[3]]
-        if where == "device":
-            given = [DeviceArray.from_host(weights, variant) for weights in given]
+    wrongs: list[tuple[Any, type[Exception], str]] = [
+        (nan, InvalidGraphError, f"edge {place} is NaN"),
+        (rounds[0][:-1], InvalidArgumentError, "must be one for each"),
+        (OutOfWeightsError("gone"), OutOfWeightsError, "gone"),
+    ]
+    for wrong, error, rule in wrongs:
+
+        def source(wrong: Any = wrong) -> Iterator[Any]:
+            for weights in (*rounds[:2], wrong, rounds[3]):
+                if isinstance(weights, Exception):
+                    raise weights
+                yield DeviceArray.from_host(weights, variant) if where == "device" else weights
+
         found: list[Forest] = []
-        with pytest.raises((InvalidGraphError, InvalidArgumentError), match=rule):
-            found.extend(solver.solve_many(given))
+        with pytest.raises(error, match=rule):
+            found.extend(solver.solve_many(source()))
         for weights, forest in zip(rounds[:2], found, strict=True):
             check(solver, weights, forest)
-        assert "no weights to change" in refused(solver.update, [0], [1])
+        if error is not OutOfWeightsError:
+            assert "no weights to change" in refused(solver.update, [0], [1])
         check(solver, rounds[3])
 
 

@@ -17,7 +17,6 @@ from tests.repeated.device_sets import Place, either_order, every_place
 from tests.repeated.rounds import (
     check,
     every_device,
-    expected,
     random_graph,
     refused,
     sorted_graph,
@@ -181,15 +180,3 @@ def test_numbers_of_claims_begin_anew(any_device: Device, monkeypatch: pytest.Mo
         weights[[3, 4]] = k, k + 9
         check(solver, weights, solver.update([3, 4, 3], [77, k + 9, k]))
     assert rounds._next_claim < 20
-
-
-@every_place("two", "copying")
-def test_update_after_many(place: Place) -> None:
-    """What is changed are the weights of the last forest that was yielded."""
-    solver = place.solver(place.graph(is_sorted=True))
-    rounds = [np.random.default_rng(k).random(solver.n_edges) for k in range(3)]
-    list(solver.solve_many(rounds))
-    rounds[2][:9] = 2
-    forest = solver.update(np.arange(9), np.full(9, 2))
-    check(solver, rounds[2], forest)
-    assert expected(solver, rounds[2]).total_weight == forest.total_weight

@@ -63,14 +63,6 @@ def by_passes(chunks: Any, n: int | None = N, **given: Any) -> clmst.Forest:
     return found
 
 
-@pytest.mark.parametrize("size", [1000, M])
-@pytest.mark.parametrize("rows", [64, 999])
-def test_any_size_of_chunks(any_device: Device, size: int, rows: int) -> None:
-    limit = limit_for_passes(N, rows)
-    found = by_passes([*cut(EDGES, size)], device=any_device, memory_limit=limit)
-    assert_forest(found, EDGES, N)
-
-
 @pytest.mark.parametrize("name", ["path", "few"])
 def test_few_edges_of_many_vertices(any_device: Device, name: str) -> None:
     """One pass joins all of a path, in which every vertex chooses the next one.

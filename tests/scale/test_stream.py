@@ -112,15 +112,15 @@ by_device = pytest.mark.parametrize("way", ["device", "two queues"], indirect=Tr
 by_one_queue = pytest.mark.parametrize("way", ["host", "device", "passes"], indirect=True)
 
 
-@by_reductions
 @pytest.mark.parametrize("size", [1, 63, 64, 1000, M])
 @pytest.mark.parametrize("is_limited", [False, True])
 @pytest.mark.parametrize("maximum", [False, True])
 def test_any_size_of_chunks(way: Way, size: int, is_limited: bool, maximum: bool) -> None:
     found = way.stream(cut(EDGES, size), is_limited=is_limited, maximum=maximum)
     assert found == forest_of_edges(EDGES, N, maximum=maximum)
-    assert (found.stats["reductions"] > 1) == is_limited
-    assert (found.stats["edges_filtered"] > M // 5) == is_limited
+    if way.name != "passes":
+        assert (found.stats["reductions"] > 1) == is_limited
+        assert (found.stats["edges_filtered"] > M // 5) == is_limited
 
 
 @by_one_queue
@@ -135,24 +135,16 @@ def test_weights_of_every_dtype(way: Way, dtype: str, maximum: bool) -> None:
     way.check(cut((u, v, w), 999), (u, v, w), maximum)
 
 
-@by_one_queue
-@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "int32", "uint32", "int64", "uint64"])
-def test_ends_of_every_dtype(way: Way, dtype: str) -> None:
-    """Of either end, beside another dtype."""
-    edges = EDGES[0] % 100, *EDGES[1:]
-    pairs = [(u.astype(dtype), v, w) for u, v, w in cut(edges, 999)]
-    way.check([(v, u, w) if k % 2 else (u, v, w) for k, (u, v, w) in enumerate(pairs)], edges)
-
-
 def test_ends_of_several_dtypes_in_one_stream(way: Way) -> None:
-    """Also of both orders of bytes, and not contiguous."""
-    dtypes = ("u4", "i4", "i8", "u2", ">u8", ">i4", "u8", "i2")
+    """Of either end, also of both orders of bytes, and not contiguous."""
+    wide = ("u4", "i4", "i8", "u2", ">u8", ">i4", "u8", "i2")
+    dtypes = (*wide, "i1", "u1")
+    edges = EDGES[0] % 100, *EDGES[1:]
     chunks: list[Any] = []
-    for k, (u, v, w) in enumerate(cut(EDGES, 250)):
-        pairs = np.column_stack((u, v)).astype(dtypes[k % len(dtypes)])
-        other = pairs.astype(dtypes[k // 3 % len(dtypes)])
-        chunks.append((pairs[:, 0], other[:, 1], w.astype(">i4")))
-    way.check(chunks)
+    for k, (u, v, w) in enumerate(cut(edges, 250)):
+        pair = np.repeat(u.astype(dtypes[k % 10]), 2)[::2], v.astype(wide[k // 3 % 8])
+        chunks.append((*(pair[::-1] if k // 10 % 2 else pair), w.astype(">i4")))
+    way.check(chunks, edges)
 
 
 def test_a_graph_keeps_its_ids_and_labels(way: Way) -> None:
@@ -288,7 +280,7 @@ def test_killed_at_ten_points_and_resumed(
 
 
 @by_reductions
-@pytest.mark.parametrize("size", [50, 640, M])
+@pytest.mark.parametrize("size", [50, M])
 @pytest.mark.parametrize("at", [0, 3456, M - 1])
 @pytest.mark.parametrize(
     ("column", "value", "message"),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import hypothesis.strategies as st
@@ -21,8 +20,7 @@ from clmst.algorithms.k_core.core_numbers import Cores
 from clmst.runtime.launcher import Launcher, Profile
 from tests.cores import peel
 from tests.strategies import edge_arrays, graphs
-from tests.test_shared_data import REAL, Case
-from tests.variants import Variant, is_native, variants
+from tests.variants import is_native, variants
 
 # No kernel looks at 64-bit atomics.
 VARIANTS = [v for v in variants() if "int64" not in v.name]
@@ -117,14 +115,6 @@ def test_simple_graph_as_networkx(device: Device, edges: Any) -> None:
     upper = sparse.coo_array((ones, (u, v)), shape=(edges.n, edges.n)).tocsr()
     for given_as in (graph, upper, upper + upper.T, upper.T.tocoo(), peer):
         np.testing.assert_array_equal(clmst.core_numbers(given_as, device=device), expected)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("case", REAL, ids=lambda case: case.file)
-@pytest.mark.parametrize("variant", VARIANTS, ids=lambda v: v.name)
-def test_real_graph(shared_data: Path, variant: Variant, case: Case) -> None:
-    graph = Graph.read(shared_data / case.file)
-    assert_cores(graph, variant.device, peel(graph))
 
 
 child = np.arange(1, 1 << 13)

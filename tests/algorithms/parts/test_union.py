@@ -10,7 +10,7 @@ import pytest
 import clmst
 from clmst import DeviceGraph, Graph
 from clmst.algorithms.families import PARTS
-from clmst.algorithms.parts.union import ForestLists, PartForest, begin_rows, merged, united
+from clmst.algorithms.parts.union import ForestLists, PartForest, merged, united
 from clmst.core import topology
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
@@ -58,16 +58,6 @@ def test_union_of_two(devices: list[Device], end: int, expected: list[int]) -> N
     assert moved.way == "host"
 
 
-def test_rows_of_a_part(any_device: Device) -> None:
-    """Of the graph's indptr only the part's own range has been sent."""
-    sent = INDPTR.copy()
-    sent[:3] = sent[6:] = 77
-    indptr = DeviceArray.from_host(sent, any_device)
-    launch = Launcher(any_device, any_device.queue)
-    begin_rows(indptr, launch, first_row=3, end_row=5, first_slot=3, n_slots=4)
-    assert indptr.to_host().tolist() == [0, 0, 0, 0, 1, 4, 4, 4]
-
-
 def forest_of(device: Device, graph: DeviceGraph, slots: Any) -> PartForest:
     """Return slots of a graph, as if they were a forest."""
     found = DeviceArray.from_host(np.array(slots, np.uint32), device)
@@ -98,26 +88,6 @@ def test_merge(device: Device, dtype: str, lengths: tuple[int, ...]) -> None:
     np.testing.assert_array_equal(graph.graph.indices, edges.indices[expected])
     found = graph.encoded.encoding.decode(graph.encoded.words())
     np.testing.assert_array_equal(found, weights[expected])
-
-
-@every_device_set("two", "copying")
-@pytest.mark.parametrize("numbered", [False, True])
-def test_list_of_a_part(devices: list[Device], numbered: bool) -> None:
-    """The slots of a part become the whole graph's, take their words along, and move."""
-    here, there = devices
-    rng = np.random.default_rng(1)
-    numbers = np.sort(rng.choice(500, 200, replace=False)).astype(np.uint32)
-    chosen = np.sort(rng.choice(200, 80, replace=False))
-    path = Graph.from_edges(np.arange(200), np.arange(200) + 1, rng.integers(0, 99, 200, np.uint32))
-    part = forest_of(here, clmst.to_device(path, here), chosen)
-    lists, moved = (ForestLists([2, 90], np.dtype(np.uint32), device) for device in devices)
-    by_slot = DeviceArray.from_host(numbers, here).memory if numbered else None
-    lists.add(1, part, Launcher(here, here.queue), numbers=by_slot, first=250)
-    with here.lock:
-        lists.move_to(moved, 0, [0, 80], there.new_queue())
-    right = numbers[chosen] if numbered else chosen + 250
-    np.testing.assert_array_equal(moved.slots.to_host()[2:82], right)
-    np.testing.assert_array_equal(moved.words.to_host()[2:82], path.weights[chosen])
 
 
 @pytest.mark.parametrize("bits", [32, 64])
