@@ -51,15 +51,15 @@ class StagedWeights:
         """Whether they are in a caller's buffer."""
         return self.array is not None
 
-    def upload(self, span: tuple[int, int], rounds: ReweightedGraph, queue: Queue) -> DeviceWeights:
+    def upload(self, graph: ReweightedGraph, queue: Queue) -> DeviceWeights:
         """Upload the range of a part of the graph; no copy if it is on its device already."""
-        first, last = span
+        first, last = graph.span
         array = self.array
-        if array is not None and array.device is rounds.device:
+        if array is not None and array.device is graph.device:
             part = array if last - first == array.size else array[first:last]
             return DeviceWeights(memory=part.memory, encoding=self.encoding, is_checked=False)
         words = self.words[first:last]
-        return rounds.bring(words, self.encoding, queue, is_checked=self.is_checked)
+        return graph.bring(words, self.encoding, queue, is_checked=self.is_checked)
 
 
 def bring(staged: StagedWeights, graphs: Sequence[ReweightedGraph], queue: Queue) -> None:
@@ -68,7 +68,7 @@ def bring(staged: StagedWeights, graphs: Sequence[ReweightedGraph], queue: Queue
     found = {one.span: parts[one.number] for one in graphs if one.number in parts}
     for one in graphs:
         if one.span not in found:
-            found[one.span] = staged.upload(one.span, one, queue)
+            found[one.span] = staged.upload(one, queue)
         parts[one.number] = found[one.span]
 
 

@@ -71,7 +71,7 @@ def forest_of_stream(source: EdgeSource, settings: StreamSettings) -> Forest:
                 return run.forest()
             except NoSpaceForReductionError as error:
                 _check_can_be_read_again(source, error)
-                by_passes, reason = run.dtype, error.fact
+                by_passes, reason = run.dtype, str(error).rpartition("; ")[0]  # without the rule
                 warning = "the edges are read once for each round of Borůvka's algorithm"
             except OutOfDeviceMemoryError as error:
                 if run.is_by_passes:

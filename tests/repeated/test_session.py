@@ -83,21 +83,6 @@ def test_one_array_for_all(place: Place, is_sorted: bool) -> None:
             check(solver, weights, forest)
 
 
-@on_every_device
-def test_large_weights_by_staging(variant: Device, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Transfers large enough for pinned memory, where a device copies."""
-    staged_from = 4 << 20  # less than usual: a graph of fewer edges will do
-    for module in ("transfer", "launcher"):
-        monkeypatch.setattr(f"clmst.runtime.{module}.STAGED_FROM", staged_from)
-    graph = sorted_graph(1000, staged_from // 8 + 2000)
-    solver = RepeatedSolver(graph, devices=variant)
-    rng = np.random.default_rng(4)
-    rounds = [rng.random(solver.n_edges) for _ in range(3)]
-    assert rounds[0].nbytes > staged_from
-    for weights, forest in zip(rounds, solver.solve_many(rounds), strict=True):
-        check(solver, weights, forest)
-
-
 class OutOfWeightsError(Exception):
     """The error of a source."""
 

@@ -43,6 +43,7 @@ from tests.scale.edges import (
     assert_forest,
     cut,
     forest_of_edges,
+    kill_at,
     limit_for,
     limit_for_passes,
     random_edges,
@@ -254,17 +255,12 @@ def test_killed_at_ten_points_and_resumed(
     monkeypatch.setattr(driver, "PACE", 0)  # the disk may be slow
     path, resumed, open_from = tmp_path / "stream.ckpt", [], sinks.OPEN_FROM
     for k, until in enumerate(range(2500, M - 100, 350)):
-
-        def kill(progress: clmst.StreamProgress, until: int = until) -> None:
-            if progress.edges >= until:
-                raise KilledError
-
         if k % 3 == 2:
             monkeypatch.setattr(sinks, "OPEN_FROM", 1 << 60 if first == "host" else 0)
         else:
             monkeypatch.setattr(sinks, "OPEN_FROM", open_from)
         with pytest.raises(KilledError):
-            way.stream(cut(EDGES, 1 + until % 97), on_progress=kill, checkpoint=path)
+            way.stream(cut(EDGES, 1 + until % 97), on_progress=kill_at(until), checkpoint=path)
         one = Checkpoint.read(path, n_vertices=N, maximum=False)
         assert one is not None
         resumed.append(one.position.n_edges)

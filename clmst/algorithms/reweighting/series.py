@@ -99,7 +99,7 @@ def contract_series(graph: DeviceGraph, launch: Launcher) -> Candidates:
     beside that. Device memory: 17 bytes an edge and 20 a vertex, of which 4 an edge and 12 a path
     stay.
     """
-    cores = core_numbers(graph, launch).numbers
+    cores, _ = core_numbers(graph, launch)
     return _ContractionSteps(graph, cores, launch).run()
 
 

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 
 import clmst
-from clmst import DeviceGraph, Graph
 from clmst.algorithms.families import PARTS
-from clmst.algorithms.parts.union import ForestLists, PartForest, merged, united
-from clmst.core import topology
+from clmst.algorithms.parts.union import PartForest, united
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
 from clmst.runtime.kernel_family import Case
-from clmst.runtime.launcher import Launcher
 from clmst.runtime.peer_copy import locks_in_order
 from tests.repeated.device_sets import every_device_set
 
@@ -56,38 +51,6 @@ def test_union_of_two(devices: list[Device], end: int, expected: list[int]) -> N
     assert original.to_host().tolist() == [0, 2, *(10 + one for one in slots)]
     assert moved.n_bytes == 12 * len(slots) + 4 * (end - 3 + 1)
     assert moved.way == "host"
-
-
-def forest_of(device: Device, graph: DeviceGraph, slots: Any) -> PartForest:
-    """Return slots of a graph, as if they were a forest."""
-    found = DeviceArray.from_host(np.array(slots, np.uint32), device)
-    return PartForest(graph=graph, slots=found, n_edges=found.size, original=found)
-
-
-@pytest.mark.parametrize("dtype", ["u1", "u2", "f4", "i8"])
-@pytest.mark.parametrize("lengths", [(3000, 1, 0, 700), (0, 0), (5000,), (1023, 1025)])
-def test_merge(device: Device, dtype: str, lengths: tuple[int, ...]) -> None:
-    """Of lists however their slots are mixed, with room behind each."""
-    rng = np.random.default_rng(0)
-    n, m = 2000, 9000
-    u, v = rng.integers(0, n - 7, (2, 2 * m))  # the last rows are empty
-    edges = topology.edges_once(Graph.from_edges(u, v, n_vertices=n))
-    weights = rng.integers(0, 200, edges.n_slots).astype(dtype)
-    whole = clmst.to_device(edges.replace(weights=weights), device)
-    word = whole.encoded.encoding.word
-    lists = ForestLists([length + 3 for length in lengths], word, device)
-    launch = Launcher(device, device.queue)
-    chosen = rng.choice(edges.n_slots, sum(lengths), replace=False)
-    for number, some in enumerate(np.split(chosen, np.cumsum(lengths)[:-1])):
-        lists.add(number, forest_of(device, whole, np.sort(some)), launch)
-    graph, slots = merged(lists, lengths, whole, launch)
-    expected = np.sort(chosen)
-    counts = np.bincount(edges.rows[expected], minlength=n)
-    np.testing.assert_array_equal(slots.to_host(), expected)
-    np.testing.assert_array_equal(graph.graph.indptr, np.concatenate([[0], np.cumsum(counts)]))
-    np.testing.assert_array_equal(graph.graph.indices, edges.indices[expected])
-    found = graph.encoded.encoding.decode(graph.encoded.words())
-    np.testing.assert_array_equal(found, weights[expected])
 
 
 @pytest.mark.parametrize("bits", [32, 64])
