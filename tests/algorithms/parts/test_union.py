@@ -13,6 +13,7 @@ from clmst.runtime.device import Device
 from clmst.runtime.kernel_family import Case
 from clmst.runtime.peer_copy import locks_in_order
 from tests.repeated.device_sets import every_device_set
+from tests.scale.test_several import upper_part
 
 # Rows 0 to 6; edges in rows 0, 1, 1, 3, 4, 4, 4 and 5.
 INDPTR = np.array([0, 1, 3, 3, 4, 7, 8, 8], np.uint32)
@@ -22,10 +23,7 @@ WEIGHTS = np.array([7, 6, 5, 4, 3, 2, 1, 0], np.int32)
 
 def part_on(device: Device, first: int, end: int, chosen: list[int]) -> PartForest:
     """Return slots of some rows, as if they were a forest."""
-    starts = np.clip(INDPTR, INDPTR[first], INDPTR[end])
-    slots = slice(int(starts[0]), int(starts[-1]))
-    arrays = (starts - starts[0], COLUMNS[slots], WEIGHTS[slots])
-    graph = clmst.DeviceGraph.from_arrays(*(DeviceArray.from_host(a, device) for a in arrays))
+    graph = upper_part(clmst.Graph.from_csr(INDPTR, COLUMNS, WEIGHTS), device, first, end)
     own = DeviceArray.from_host(np.array([*chosen, 99], np.uint32), device)
     number = 10 * int(first > 0)  # slots of the parts below, say
     original = DeviceArray.from_host(np.array(chosen, np.uint32) + np.uint32(number), device)
