@@ -267,7 +267,7 @@ class SeveralDevices(GraphExecutor):
         return encoding
 
     def _round(self, reweight: Reweight, encoding: Encoding, *, profile: bool) -> DeviceForest:
-        """Let all devices solve at the same time, then one device the union of their forests."""
+        """Solve on all devices at the same time, then the union of their forests on one."""
         began, device = time.perf_counter(), self.device
         with failures_of(device), device.lock:
             device.queue.finish()  # what had the memory of the lists before

@@ -93,7 +93,7 @@ class GraphExecutor:
 
     @property
     def encoding(self) -> Encoding | None:
-        """How the present weights are encoded; None if there are none."""
+        """The encoding of the present weights; None if there are none."""
         present = [part.present for part in self.parts]
         return present[0].encoding if present[0] is not None and all(present) else None
 
@@ -170,7 +170,7 @@ class SingleDevice(OneDevice, GraphExecutor):
 
     @property
     def encoding(self) -> Encoding | None:
-        """How the present weights are encoded; None if there are none; raises as `graph` does."""
+        """The encoding of the present weights; None if there are none; raises as `graph` does."""
         present = self.graph.present
         return None if present is None else present.encoding
 

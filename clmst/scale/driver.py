@@ -203,7 +203,7 @@ class _StreamRun:
         return is_found
 
     def _taken(self, piece: StreamPiece | GeneratedPiece) -> Iterator[None]:
-        """Let the sink take what is behind the checkpoint; yield after each part of the piece."""
+        """Give the sink the edges behind the checkpoint; yield after each part of the piece."""
         while self._is_resuming and piece.size:
             piece = self._behind_checkpoint(piece)
             yield

@@ -93,7 +93,7 @@ class Reductions(StreamSink):
     # --------------------------------------------------------------- onto the device
 
     def _open_if_it_pays(self, piece: StreamPiece | GeneratedPiece) -> None:
-        """Let the device have the edges if it can, those that came before as well."""
+        """Move the edges to the device if that pays, those that came before as well."""
         if isinstance(piece, GeneratedPiece):
             self._open_reducer(piece)
             return
@@ -111,7 +111,7 @@ class Reductions(StreamSink):
             self._is_for_host = True
 
     def _open_reducer(self, piece: StreamPiece | GeneratedPiece) -> None:
-        """Let the device have the edges, or raise if it has no space or is not trusted."""
+        """Move the edges to the device, or raise if it has no space or is not trusted."""
         rows, capacity = self._rows_and_capacity(piece)
         case = case_of(piece.dtype, maximum=self._maximum)
         self._device.trust.require(EDGE_STREAM, case)

@@ -1,4 +1,4 @@
-"""The way of a stream's edges to kernels: rows of the host are uploaded, others are generated.
+"""Upload the rows of a stream, or generate its edges, and give them to kernels.
 
 The rows of the caller go to the device as they are, in blocks. While a block is on its way, the
 device looks at the one before it: it checks the rows, and marks the edges that count.
@@ -88,7 +88,7 @@ class StreamSink:
         self.begin_at(Position())
 
     def begin_at(self, position: Position) -> None:
-        """Let the next edges be those at a position of the stream; nothing is on its way."""
+        """Set the position of the next edges in the stream, while none is being copied."""
         self.read = self.position = position
 
     @property
@@ -105,7 +105,7 @@ class StreamSink:
     def _open(
         self, kernels: EdgeKernels, dtype: np.dtype[Any], rows: int, *, is_generated: bool
     ) -> None:
-        """Let kernels have the edges that come, up to `rows` at a time."""
+        """Give the edges that come to kernels from now on, up to `rows` at a time."""
         uploads = Uploads(self._device)
         guard = Guard(self._device, queues=uploads.queues)
         with self._device.lock, guard:
@@ -203,7 +203,7 @@ class StreamSink:
                 self._close()
 
     def _close(self) -> None:
-        """Let the device look at the block that was filled."""
+        """Send the rest of the block that was filled, and queue it for its marks."""
         block, self._filling = self._filling, None
         if block is None:
             return
@@ -215,7 +215,7 @@ class StreamSink:
             self._take()
 
     def _mark(self) -> None:
-        """Let the device look at the first block that was sent, unless it does."""
+        """Enqueue the marks of the first block that was sent, unless they are."""
         if self._sent and self._marked is None:
             self._uploads.let_kernels_wait(self._sent[0].sent)
             chunk = self._sent[0].chunk(self._kernels.narrowed)

@@ -47,7 +47,7 @@ class VertexNames:
         return map(self._numbered, pieces)
 
     def learn(self, pieces: Iterator[StreamPiece]) -> None:
-        """Go through numbered pieces for names alone; as far as a first row that has numbers."""
+        """Read numbered pieces for their names alone, up to a first row that has numbers."""
         for _ in pieces:
             if self._has_numbers:
                 return

@@ -130,7 +130,7 @@ class _Peeling:
         )  # fmt: skip
 
     def peel(self, indptr: Memory, indices: Memory) -> None:
-        """Go on from the beginning of the first round until no vertex remains."""
+        """Peel from the beginning of the first round until no vertex remains."""
         serial = self.width == 1
         program = self.graph.device.program(SERIAL_SOURCE if serial else PEEL_SOURCE)
         kernel = f"k_core_{'serial_' if serial else ''}peel_neighbours"

@@ -124,13 +124,13 @@ class ReweightedGraph:
 
     @property
     def span(self) -> tuple[int, int]:
-        """Which weights of the whole graph it takes."""
+        """The range of the whole graph's weights that it takes."""
         return self.part.first, self.part.last
 
     def bring(
         self, words: Array, encoding: Encoding, queue: Queue, *, is_checked: bool
     ) -> DeviceWeights:
-        """Let the device have words by edge.
+        """Bring words by edge to the device.
 
         What a device works on in place is not copied; leave it as it is until the solve is done.
         Elsewhere the copy may still be under way, for which `queue` alone waits by itself; the
@@ -265,7 +265,7 @@ class ReweightedGraph:
         self._faults_are_clear = True
 
     def widen(self, launch: Launcher) -> Encoding:
-        """Let the present words be the weights themselves, and wait; return their encoding. O(m).
+        """Widen the present words to the weights themselves; return their encoding. O(m), waits.
 
         Nothing is done where they are that already.
         """

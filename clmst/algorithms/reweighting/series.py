@@ -104,7 +104,7 @@ def contract_series(graph: DeviceGraph, launch: Launcher) -> Candidates:
 
 
 class _ContractionSteps:
-    """What the steps share."""
+    """The arrays and arguments that all steps share."""
 
     def __init__(self, graph: DeviceGraph, cores: DeviceArray, launch: Launcher) -> None:
         self.graph, self.cores, self.launch = graph, cores, launch
