@@ -163,6 +163,7 @@ class SeveralDevices(GraphExecutor):
 
     def __init__(self, plan: DevicePlan, *, maximum: bool) -> None:
         self.plan, self.maximum, self.edges = plan, maximum, plan.edges
+        self.device = plan.device  # of the last pass
         with failures_of(plan.device), plan.device.lock:
             self._arrays = plan.device.upload_all(plan.edges.indptr, plan.edges.indices)
         self.workers, self.parts = list[Worker](), list[ReweightedGraph]()
@@ -172,11 +173,6 @@ class SeveralDevices(GraphExecutor):
             self.workers.append(worker)
             self.parts.extend(worker.parts)
         self._solving, self._uploading = device_threads(self.devices), device_threads(self.devices)
-
-    @property
-    def device(self) -> Device:
-        """The device of the last pass, which keeps forests."""
-        return self.plan.device
 
     def close(self) -> None:
         """End the threads."""

@@ -204,7 +204,7 @@ class Passes(StreamSink):
         rows = self._rows_of_chunk(dtype, is_generated=is_generated)
         self._device.trust.require(EDGE_PASSES, case_of(dtype, maximum=self._maximum))
         with self._device.lock, Guard(self._device):
-            self.reducer = EdgePasses(
+            self.reducer: EdgePasses = EdgePasses(
                 n_vertices=self._n_vertices, dtype=dtype, launch=self._launch, rows=rows,
                 maximum=self._maximum,
             )  # fmt: skip
