@@ -124,9 +124,8 @@ class Reductions(StreamSink):
             if known.parts:
                 has_forest = known.forest is not None
                 reducer.go_on_from(joined(known.parts), has_forest=has_forest)
-        self._open(reducer, piece.dtype, rows, is_generated=isinstance(piece, GeneratedPiece))
+        self._open(reducer, rows, is_generated=isinstance(piece, GeneratedPiece))
         reducer.reductions, reducer.n_filtered = self._host.reductions, self._host.n_filtered
-        self.reducer = reducer
         self._host.go_on_from(StreamSnapshot(forest=None))
 
     def _rows_and_capacity(self, piece: StreamPiece | GeneratedPiece) -> tuple[int, int]:
@@ -204,11 +203,11 @@ class Passes(StreamSink):
         rows = self._rows_of_chunk(dtype, is_generated=is_generated)
         self._device.trust.require(EDGE_PASSES, case_of(dtype, maximum=self._maximum))
         with self._device.lock, Guard(self._device):
-            self.reducer: EdgePasses = EdgePasses(
+            kernels = EdgePasses(
                 n_vertices=self._n_vertices, dtype=dtype, launch=self._launch, rows=rows,
                 maximum=self._maximum,
             )  # fmt: skip
-        self._open(self.reducer, dtype, rows, is_generated=is_generated)
+        self._open(kernels, rows, is_generated=is_generated)
         self._found = [EdgePart.empty(dtype)]
         self.n_passes = n_passes + 1
         if known is not None:
@@ -246,7 +245,7 @@ class Passes(StreamSink):
         self.flush()
         with self._device.lock, Guard(self._device):
             self._found += self.reducer.end_pass()
-        return self.reducer.is_done
+        return bool(self.reducer.is_done)
 
     def begin_again(self) -> None:
         """Begin the next reading."""
@@ -261,7 +260,7 @@ class Passes(StreamSink):
     def forest(self) -> EdgePart:
         """Return the forest, in canonical order; after :meth:`close`, once it is found."""
         found = self.edges_so_far()
-        del self.reducer, self._kernels
+        del self.reducer
         self._free.clear()
         self._chunk = None
         with self._device.lock, Guard(self._device):

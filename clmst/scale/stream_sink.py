@@ -67,8 +67,7 @@ class StreamSink:
     the edges, and counts them.
     """
 
-    reducer: Any
-    _kernels: EdgeKernels
+    reducer: Any  # when it is open, of EdgeKernels
     _uploads: Uploads
 
     def __init__(
@@ -102,19 +101,17 @@ class StreamSink:
             return Position(n_edges=before.n_edges + edges.size)
         return before.after(edges if isinstance(edges, EdgePart) else edges.as_part())
 
-    def _open(
-        self, kernels: EdgeKernels, dtype: np.dtype[Any], rows: int, *, is_generated: bool
-    ) -> None:
+    def _open(self, kernels: EdgeKernels, rows: int, *, is_generated: bool) -> None:
         """Give the edges that come to kernels from now on, up to `rows` at a time."""
         uploads = Uploads(self._device)
         guard = Guard(self._device, queues=uploads.queues)
         with self._device.lock, guard:
             n_blocks = 0 if is_generated else BLOCKS
             self._free = deque(
-                EdgeBlock(rows, dtype, self._device, uploads) for _ in range(n_blocks)
+                EdgeBlock(rows, kernels.dtype, self._device, uploads) for _ in range(n_blocks)
             )
         self._uploads, self._guard = uploads, guard
-        self._kernels, self.dtype, self._rows = kernels, dtype, rows
+        self.reducer, self.dtype, self._rows = kernels, kernels.dtype, rows
 
     def take(self, piece: StreamPiece | GeneratedPiece) -> Iterator[None]:
         """Take a piece; yield after each part of it. Then the piece is not read any more.
@@ -162,7 +159,7 @@ class StreamSink:
             chunk = replace(self._chunk.before(piece.size), first_id=piece.first)
             piece.edges.generate(chunk, self._launch)
             try:
-                self._kernels.take(chunk)
+                self.reducer.take(chunk)
             except FaultyEdgeError as error:
                 raise piece.edges.fault_at(chunk, error.at, self._launch) from None
         sums = self.position.checksums
@@ -178,7 +175,7 @@ class StreamSink:
 
     def _take_part(self, part: EdgePart) -> None:
         with self._device.lock, self._guard:
-            self._kernels.take(part.on_device(self._device))
+            self.reducer.take(part.on_device(self._device))
         self.n_on_device += part.size
 
     # --------------------------------------------------------------------------- blocks
@@ -218,8 +215,8 @@ class StreamSink:
         """Enqueue the marks of the first block that was sent, unless they are."""
         if self._sent and self._marked is None:
             self._uploads.let_kernels_wait(self._sent[0].sent)
-            chunk = self._sent[0].chunk(self._kernels.narrowed)
-            self._marked = chunk, self._kernels.mark(chunk)
+            chunk = self._sent[0].chunk(self.reducer.narrowed)
+            self._marked = chunk, self.reducer.mark(chunk)
             self._launch.queue.flush()
 
     def _take(self) -> None:
@@ -228,7 +225,7 @@ class StreamSink:
         self._marked, block = None, self._sent.popleft()
         self._free.append(block)
         try:
-            self._kernels.take(chunk, marks)
+            self.reducer.take(chunk, marks)
         except FaultyEdgeError as error:
             self._take_before(chunk, block, error.at)
             raise block.fault(error.at, self._n_vertices, self._launch) from None
@@ -246,6 +243,6 @@ class StreamSink:
             self._free.append(self._filling)
         self._filling = None
         size, position = block.rows_before(at)
-        self._kernels.take(chunk.before(size))
+        self.reducer.take(chunk.before(size))
         self.n_on_device += size
         self.begin_at(position)
