@@ -268,7 +268,6 @@ def test_killed_at_ten_points_and_resumed(
     assert (again.stats["resumed_at"], again.stats["reductions"]) == (M, 0)
 
 
-@by_reductions
 @pytest.mark.parametrize("size", [50, M])
 @pytest.mark.parametrize("at", [0, 3456, M - 1])
 @pytest.mark.parametrize(
@@ -292,6 +291,8 @@ def test_a_bad_row_is_named(  # noqa: PLR0917 - pytest gives them by name
     for checkpoint in (None, path):
         with pytest.raises(InvalidGraphError, match=words):
             way.stream(cut(edges, size), checkpoint=checkpoint)
+    if way.name == "passes":  # whose checkpoints are of whole passes
+        return
     kept = Checkpoint.read(path, n_vertices=N, maximum=False)
     n_kept = 0 if kept is None else kept.position.n_edges
     assert at // size * size <= n_kept <= at

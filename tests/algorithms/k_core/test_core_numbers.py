@@ -236,16 +236,6 @@ def test_complete_graphs(any_device: Device) -> None:
     assert clmst.core_numbers(masked, device=any_device).tolist() == [1, 1, 1]
 
 
-def test_large_matrix_is_checked_by_the_device(any_device: Device) -> None:
-    """A matrix that the device takes as it is gives what the host's graph of it gives."""
-    graph = random_graph(20_000, 160_000, 3).symmetrised()
-    parts = (graph.weights, graph.indices.view(np.int32), graph.indptr.view(np.int32))
-    matrix = sparse.csr_array(parts, shape=(20_000, 20_000))
-    expected = clmst.core_numbers(graph, device=any_device)
-    np.testing.assert_array_equal(clmst.core_numbers(matrix, device=any_device), expected)
-    np.testing.assert_array_equal(expected, peel(graph))
-
-
 def test_bad_input_is_refused(any_device: Device) -> None:
     with pytest.raises(InvalidGraphError, match="directed"):
         clmst.core_numbers(nx.DiGraph([(0, 1)]))
