@@ -81,5 +81,5 @@ def core_numbers(
     from clmst.algorithms.k_core import core_numbers as k_core
 
     with device.lock, Guard(device, caches=stored.caches):
-        cores = k_core.core_numbers(stored, Launcher(device, device.queue))
-        return cores.numbers.to_host()
+        numbers, _ = k_core.core_numbers(stored, Launcher(device, device.queue))
+        return numbers.to_host()

@@ -49,7 +49,7 @@ def core_numbers(device: Device, _: object) -> Iterator[Answer]:
         for symmetric in (False, True):
             graph = known.weighted(np.dtype(np.uint8), symmetric=symmetric)
             resident = DeviceGraph.upload(graph, device)
-            cores = k_core.core_numbers(resident, Launcher(device, device.queue)).numbers
+            cores, _ = k_core.core_numbers(resident, Launcher(device, device.queue))
             yield f"core numbers of the known graph {size!r}", cores, known.core_numbers
 
 

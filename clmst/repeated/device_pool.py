@@ -40,31 +40,18 @@ class DevicePool(Session):
         self.edges, self.maximum = edges, maximum
         self._every, self._devices = list(devices), list(devices)
         self._strategy, self._of_solves = strategy, of_solves
-        self._end = ""  # why no device is left
         try:
             executor = self._new_executor()
         except DeviceFailure as failure:  # before the first round
             raise failure.error from failure
         super().__init__(edges, executor, maximum=maximum)
 
-    def opened(self) -> Any:
-        """Return the executor, or raise if no device is left."""
-        if self._executor is None and self._end:
-            raise UnsupportedDeviceError(self._end)
-        return super().opened()
-
-    def close(self) -> None:
-        """Free all memory and threads, after the present solve."""
-        with self._lock:
-            super().close()
-            self._end = ""
-
     # -------------------------------------------------------------------------- the pool
 
     def _new_executor(self) -> SingleDevice | SeveralDevices:
         algorithm, options = self._of_solves["algorithm"], self._of_solves["options"]
         choice = Choice(self.edges, self._devices, algorithm=algorithm, options=options)
-        with failures_of(choice.quickest):
+        with failures_of(self._devices[choice.quickest]):
             plan = choice.plan(self._strategy if len(self._devices) > 1 else "alone")
         if len(plan.assignments) > 1:
             return SeveralDevices(plan, maximum=self.maximum)
@@ -75,13 +62,14 @@ class DevicePool(Session):
     def _do_without(self, failure: DeviceFailure) -> None:
         """Continue with the other devices and warn; raise if there is none."""
         failures = [failure]
-        super().close()
+        self.close()
         while self._executor is None:
             last = failures[-1]
             self._devices = [device for device in self._devices if device is not last.device]
             if not self._devices:
-                self._end = f"{last}; it was the solver's last device, and one must work"
-                raise UnsupportedDeviceError(self._end) from last.error
+                end = f"{last}; it was the solver's last device, and one must work"
+                self._ended = partial(UnsupportedDeviceError, end)
+                raise self._ended() from last.error
             try:
                 self._executor = self._new_executor()
             except DeviceFailure as another:
@@ -229,10 +217,10 @@ def _read_back(staged: StagedWeights) -> Array:
     words = staged.words
     if staged.is_callers:  # the caller may have changed it since
         words = np.zeros_like(words)
-        for piece in staged.owner.pieces:
-            device, (first, last) = piece.device, piece.span
+        for part in staged.owner.parts:
+            device, (first, last) = part.device, part.span
             with failures_of(device), device.lock:
                 if first < last:
-                    memory = staged.parts[piece.number].memory
+                    memory = staged.parts[part.number].memory
                     Launcher(device, device.queue).read(memory, words[first:last])
     return staged.encoding.decode(words)

@@ -118,7 +118,7 @@ class PointsExecutor(OneDevice):
         return StagedPoints(points=points, owner=self)
 
     def release(self, staged: StagedPoints) -> None:
-        """Do nothing: the garbage collector frees coordinates."""
+        """Release nothing: the garbage collector frees coordinates."""
 
     # ---------------------------------------------------------------------------- rounds
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
@@ -33,35 +33,26 @@ _CHANGED = 300  # edges of an update
 _SEED = 9
 
 
-class _Series:
-    """Rounds of a known graph, each compared with the oracle's forest."""
+def _answers(
+    known: KnownGraph, case: Case, session: Session, rounds: Iterable[tuple[Array, Array | None]]
+) -> Iterator[Answer]:
+    """Yield the forests of rounds of a known graph, each compared with the oracle's.
 
-    def __init__(self, known: KnownGraph, case: Case, session: Session) -> None:
-        self.known, self.case, self.session = known, case, session
-        self._ids = known.ranks.edge_ids
-
-    def by_edge(self, by_slot: Array) -> Array:
-        """Return weights in the caller's order; 0 for edges left out."""
-        weights = np.zeros(self.known.ranks.n_input, by_slot.dtype)
-        weights[slice(None) if self._ids is None else self._ids] = by_slot
-        return weights
-
-    def solve(self, by_slot: Array) -> Iterator[Answer]:
-        found = self.session.solve(self.by_edge(by_slot), options=RoundOptions(keep_on_device=True))
-        yield from self._compared(found, by_slot)
-
-    def update(self, by_slot: Array, changed: Array) -> Iterator[Answer]:
-        ids = changed if self._ids is None else self._ids[changed]
-        found = self.session.update(
-            ids, by_slot[changed], options=RoundOptions(keep_on_device=True)
-        )
-        yield from self._compared(found, by_slot)
-
-    def _compared(self, found: Any, by_slot: Array) -> Iterator[Answer]:
-        graph = self.known.ranks.replace_unchecked(weights=by_slot)
-        expected, host = kruskal(graph, maximum=bool(self.case.maximum)), found.to_host()
-        yield f"edges of a round of {self.known.name!r}", host.edge_ids, expected.edge_ids
-        yield f"ends of edges of a round of {self.known.name!r}", host.edges, expected.edges
+    A round is its weights by slot, and the slots of those that an update changes, or None.
+    """
+    ids, options = known.ranks.edge_ids, RoundOptions(keep_on_device=True)
+    for by_slot, changed in rounds:
+        if changed is None:
+            weights = np.zeros(known.ranks.n_input, by_slot.dtype)  # 0 for edges left out
+            weights[slice(None) if ids is None else ids] = by_slot
+            found: Any = session.solve(weights, options=options)
+        else:
+            edges = changed if ids is None else ids[changed]
+            found = session.update(edges, by_slot[changed], options=options)
+        graph = known.ranks.replace_unchecked(weights=by_slot)
+        expected, host = kruskal(graph, maximum=bool(case.maximum)), found.to_host()
+        yield f"edges of a round of {known.name!r}", host.edge_ids, expected.edge_ids
+        yield f"ends of edges of a round of {known.name!r}", host.edges, expected.edges
 
 
 def _weights(known: KnownGraph, case: Case) -> Array:
@@ -93,12 +84,11 @@ def rounds(device: Device, case: Case) -> Iterator[Answer]:
     for size in SIZES[1:2] if is_slow else SIZES[1:]:
         known, rng = known_graph(size), np.random.default_rng(_SEED)
         with closing(_session(known, device, case, warm_start=False)) as session:
-            run, weights = _Series(known, case, session), _weights(known, case)
-            yield from run.solve(weights)
+            weights = _weights(known, case)
             changed = rng.choice(weights.size, _CHANGED, replace=False)
-            weights = weights.copy()
-            weights[changed] = rng.permutation(weights[changed])
-            yield from run.update(weights, changed)
+            after = weights.copy()
+            after[changed] = rng.permutation(weights[changed])
+            yield from _answers(known, case, session, [(weights, None), (after, changed)])
 
 
 def series(device: Device, case: Case) -> Iterator[Answer]:
@@ -107,16 +97,15 @@ def series(device: Device, case: Case) -> Iterator[Answer]:
     gpu = FilterBoruvkaOptions(shape="gpu")
     by_filter = replace(case, algorithm="filter-boruvka", options=gpu)
     session = _session(known, device, by_filter, warm_start=False, always=True)
-    yield from _Series(known, case, session).solve(_weights(known, case))
+    yield from _answers(known, case, session, [(_weights(known, case), None)])
 
 
 def warm_starts(device: Device, case: Case) -> Iterator[Answer]:
     """Solve with weights that hardly change: the third round is a warm start."""
     known, rng = known_graph("large"), np.random.default_rng(_SEED)
     with closing(_session(known, device, case, warm_start=True)) as session:
-        run = _Series(known, case, session)
-        for weights in drifting(known.ranks.n_slots, case.dtype, rng):
-            yield from run.solve(weights)
+        rounds = drifting(known.ranks.n_slots, case.dtype, rng)
+        yield from _answers(known, case, session, ((weights, None) for weights in rounds))
 
 
 def moved_points(device: Device, case: Case) -> Iterator[Answer]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from clmst.algorithms.shared.device_forest import DeviceForest
 from clmst.core.arguments import check_bools
-from clmst.core.errors import InvalidArgumentError
+from clmst.core.errors import ClmstError, InvalidArgumentError
 from clmst.core.forest import Forest
 from clmst.core.threads import TaskThread, all_of
 from clmst.repeated.weights import Changes, StagedWeights, closed_error
@@ -60,6 +60,7 @@ class Session:
         self.device: Device = executor.device
         self.prepare_ms = 0.0
         self._executor = executor
+        self._ended: Callable[[], ClmstError] = closed_error  # why there is no executor
         self._lock = threading.RLock()
         forking.replace_locks(self, "_lock")
 
@@ -69,10 +70,10 @@ class Session:
         return self._executor is None
 
     def opened(self) -> Any:
-        """Return the executor, or raise if the session is closed."""
+        """Return the executor, or raise if the session has ended."""
         executor = self._executor  # another thread may close the session
         if executor is None:
-            raise closed_error()
+            raise self._ended()
         return executor
 
     def close(self) -> None:
@@ -80,7 +81,7 @@ class Session:
         with self._lock:
             if self._executor is not None:
                 self._executor.close()
-            self._executor = None
+            self._executor, self._ended = None, closed_error
 
     # ---------------------------------------------------------------------------- solves
 

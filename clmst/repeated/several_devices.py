@@ -14,6 +14,7 @@ from clmst.algorithms.choosing import solution_by
 from clmst.algorithms.families import PARTS, words_case
 from clmst.algorithms.parts.union import ForestLists, merged, part_forest
 from clmst.algorithms.proof.prove import checked_on_host
+from clmst.algorithms.reweighting.repeated import ReweightedGraph
 from clmst.algorithms.shared.device_forest import DeviceForest
 from clmst.algorithms.shared.read_back import gather_words
 from clmst.algorithms.shared.solution import forest_of
@@ -22,9 +23,9 @@ from clmst.core.errors import InvalidArgumentError
 from clmst.core.threads import TaskThread
 from clmst.core.weight_keys import Array, EncodedWeights, Encoding
 from clmst.repeated import families
-from clmst.repeated.pieces import Piece, PieceExecutor, bring
+from clmst.repeated.single_device import GraphExecutor
 from clmst.repeated.strategies import Assignment, DevicePlan
-from clmst.repeated.weights import Changes, StagedWeights, closed_error, nan_error, stage
+from clmst.repeated.weights import Changes, StagedWeights, bring, closed_error, nan_error, stage
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.device_threads import DeviceFailure, device_threads, failures_of, together
@@ -32,8 +33,8 @@ from clmst.runtime.failures import has_finished
 from clmst.runtime.handles import Queue
 from clmst.runtime.launcher import Launcher
 
-# Returns the graphs of a device's pieces, with the weights of the round.
-Reweight: TypeAlias = Callable[[Sequence[Piece], Launcher], list[DeviceGraph]]
+# Returns the graphs of a device's parts, with the weights of the round.
+Reweight: TypeAlias = Callable[[Sequence[ReweightedGraph], Launcher], list[DeviceGraph]]
 
 
 def _unavailable(_: Array | None) -> Array:
@@ -97,8 +98,8 @@ class Worker:
     def __init__(self, assignment: Assignment, first: int, last: Device, *, maximum: bool) -> None:
         self.assignment, self.device, self._maximum = assignment, assignment.device, maximum
         with self.device.lock:
-            self.pieces = [
-                Piece(number, part, self.device)
+            self.parts = [
+                ReweightedGraph(part, self.device, number)
                 for number, part in enumerate(assignment.parts, first)
             ]
             self.device.queue.finish()
@@ -116,66 +117,62 @@ class Worker:
             try:
                 own = lists
                 if self._queue is not None:
-                    capacities = [piece.part.forest_capacity for piece in self.pieces]
+                    capacities = [one.part.forest_capacity for one in self.parts]
                     own = ForestLists(capacities, lists.word, device)
-                graphs = reweight(self.pieces, launch)
+                graphs = reweight(self.parts, launch)
                 if launch.profile is not None:
                     launch.queue.finish()
                 work.uploaded = time.perf_counter()
                 for k, one in enumerate(graphs):
-                    self._solve_piece(k, one, own, work)
+                    self._solve_part(k, one, own, work)
                 launch.queue.finish()
                 work.solved = time.perf_counter()
                 if self._queue is not None:
-                    own.move_to(lists, self.pieces[0].number, work.lengths, self._queue)
+                    own.move_to(lists, self.parts[0].number, work.lengths, self._queue)
             except BaseException:
                 has_finished(launch.queue)  # before its memory has a new owner
-                for piece in self.pieces:
-                    piece.rounds.drop_plans()
+                for part in self.parts:
+                    part.drop_plans()
                 raise
         work.ended = time.perf_counter()
         return work
 
-    def _solve_piece(
+    def _solve_part(
         self, k: int, graph: DeviceGraph, lists: ForestLists, work: DeviceRound
     ) -> None:
         """Solve a part, and list its forest; waits for the number of its edges."""
-        piece, launch, options = self.pieces[k], work.launch, self.assignment.options
+        part, launch, options = self.parts[k], work.launch, self.assignment.options
         name, solve = choosing.choose(
             self.assignment.algorithm, self.device, graph, options=options, maximum=self._maximum
         )
         families.require_rounds(graph, name, maximum=self._maximum, options=options)
         solution = solve(graph, launch, maximum=self._maximum, options=options)
         forest = part_forest(solution, launch)
-        number = piece.number if self._queue is None else k
-        lists.add(number, forest, launch, numbers=piece.slots, first=piece.part.first_slot)
+        number = part.number if self._queue is None else k
+        lists.add(number, forest, launch, numbers=part.slots, first=part.part.first_slot)
         work.algorithms.append(name)
         work.lengths.append(forest.n_edges)
-        if (nan := piece.first_nan(launch)) is not None:
+        if (nan := part.first_nan(launch)) is not None:
             work.nans.append(nan)
 
 
-class SeveralDevices(PieceExecutor):
+class SeveralDevices(GraphExecutor):
     """An executor: two devices or more, their parts of the graph, and their threads."""
 
     guard = staticmethod(failures_of)
 
     def __init__(self, plan: DevicePlan, *, maximum: bool) -> None:
         self.plan, self.maximum, self.edges = plan, maximum, plan.edges
+        self.device = plan.device  # of the last pass
         with failures_of(plan.device), plan.device.lock:
             self._arrays = plan.device.upload_all(plan.edges.indptr, plan.edges.indices)
-        self.workers, self.pieces = list[Worker](), list[Piece]()
+        self.workers, self.parts = list[Worker](), list[ReweightedGraph]()
         for assignment in plan.assignments:
             with failures_of(assignment.device):
-                worker = Worker(assignment, len(self.pieces), plan.device, maximum=maximum)
+                worker = Worker(assignment, len(self.parts), plan.device, maximum=maximum)
             self.workers.append(worker)
-            self.pieces.extend(worker.pieces)
+            self.parts.extend(worker.parts)
         self._solving, self._uploading = device_threads(self.devices), device_threads(self.devices)
-
-    @property
-    def device(self) -> Device:
-        """The device of the last pass, which keeps forests."""
-        return self.plan.device
 
     def close(self) -> None:
         """End the threads."""
@@ -202,7 +199,7 @@ class SeveralDevices(PieceExecutor):
         if queues is not None:
 
             def upload(index: int, queues: list[Queue] = queues) -> None:
-                bring(staged, self.workers[index].pieces, queues[index])
+                bring(staged, self.workers[index].parts, queues[index])
                 queues[index].finish()
 
             self._together(self._uploading, upload)
@@ -213,7 +210,7 @@ class SeveralDevices(PieceExecutor):
         array = staged.array
         assert array is not None
         owner = array.device
-        others = {piece.span for piece in self.pieces if piece.device is not owner}
+        others = {part.span for part in self.parts if part.device is not owner}
         staged.words = words = np.empty(array.size, staged.encoding.word)
         with failures_of(owner), owner.lock:
             launch = Launcher(owner, owner.queue)
@@ -227,9 +224,9 @@ class SeveralDevices(PieceExecutor):
         """Solve with weights, which become the present ones."""
         self.forget()
 
-        def take(pieces: Sequence[Piece], launch: Launcher) -> list[DeviceGraph]:
-            bring(staged, pieces, launch.queue)
-            return [piece.take(staged, launch) for piece in pieces]
+        def take(parts: Sequence[ReweightedGraph], launch: Launcher) -> list[DeviceGraph]:
+            bring(staged, parts, launch.queue)
+            return [part.take(staged.parts[part.number], launch) for part in parts]
 
         return self._round(take, staged.encoding, profile=profile)
 
@@ -240,8 +237,8 @@ class SeveralDevices(PieceExecutor):
         assert isinstance(ids, np.ndarray)
         words, encoding = changes.encoded(present, self._widen)
 
-        def change(pieces: Sequence[Piece], launch: Launcher) -> list[DeviceGraph]:
-            return [piece.change(ids, words, launch) for piece in pieces]
+        def change(parts: Sequence[ReweightedGraph], launch: Launcher) -> list[DeviceGraph]:
+            return [part.change_among(ids, words, launch) for part in parts]
 
         try:
             return self._round(change, encoding, profile=profile)
@@ -259,18 +256,18 @@ class SeveralDevices(PieceExecutor):
 
     def _widen(self) -> Encoding:
         """Widen the present words on all devices to the weights themselves."""
-        for piece in self.pieces:
-            device = piece.device
+        for part in self.parts:
+            device = part.device
             with failures_of(device), device.lock:
-                encoding = piece.rounds.widen(Launcher(device, device.queue))
+                encoding = part.widen(Launcher(device, device.queue))
         return encoding
 
     def _round(self, reweight: Reweight, encoding: Encoding, *, profile: bool) -> DeviceForest:
-        """Let all devices solve at the same time, then one device the union of their forests."""
+        """Solve on all devices at the same time, then the union of their forests on one."""
         began, device = time.perf_counter(), self.device
         with failures_of(device), device.lock:
             device.queue.finish()  # what had the memory of the lists before
-            capacities = [piece.part.forest_capacity for piece in self.pieces]
+            capacities = [one.part.forest_capacity for one in self.parts]
             lists = ForestLists(capacities, encoding.word, device)
         works: list[DeviceRound] = self._together(
             self._solving,

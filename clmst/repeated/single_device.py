@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
+
+import numpy as np
 
 from clmst.algorithms import choosing
 from clmst.algorithms.proof.prove import checked
@@ -17,12 +19,12 @@ from clmst.algorithms.shared.solution import forest_of
 from clmst.core import partition
 from clmst.core.errors import DeviceError
 from clmst.core.graph import Graph
-from clmst.core.weight_keys import Encoding
+from clmst.core.weight_keys import Array, Encoding
 from clmst.repeated import families
-from clmst.repeated.pieces import Piece, PieceExecutor, bring
 from clmst.repeated.weights import (
     Changes,
     StagedWeights,
+    bring,
     closed_error,
     nan_error,
     stage,
@@ -78,7 +80,59 @@ class OneDevice:
         return forest.with_stats({**forest.stats, "times": times})
 
 
-class SingleDevice(OneDevice, PieceExecutor):
+class GraphExecutor:
+    """The part of an executor that has weights: on one device, or on several.
+
+    The edges are as of :func:`clmst.core.topology.edges_once`; the parts of a device follow one
+    another. `guard` makes the context manager that translates a device's errors.
+    """
+
+    edges: Graph
+    parts: Sequence[ReweightedGraph]
+    guard: Callable[..., AbstractContextManager[None]]
+
+    @property
+    def encoding(self) -> Encoding | None:
+        """The encoding of the present weights; None if there are none."""
+        present = [part.present for part in self.parts]
+        return present[0].encoding if present[0] is not None and all(present) else None
+
+    @property
+    def devices(self) -> list[Device]:
+        """The devices of the parts, each once."""
+        return list(dict.fromkeys(part.device for part in self.parts))
+
+    def release(self, staged: StagedWeights) -> None:
+        """Free the memory of weights that are no longer needed."""
+        given, staged.parts = staged.parts, {}
+        for part in self.parts:
+            if part.number in given:
+                part.put_back(given[part.number])
+
+    def forget(self) -> None:
+        """Drop the present weights."""
+        for part in self.parts:
+            part.forget()
+
+    def present_weights(self) -> Array:
+        """Read the weights of the last round from all devices; 0 for those on no device."""
+        weights: Array | None = None
+        for part in self.parts:
+            device = part.device
+            with device.lock, self.guard(device):
+                if part.present is None:
+                    raise DeviceError("the weights may be half changed; they must be given again")
+                encoding = part.present.encoding
+                words = part.graph(Launcher(device, device.queue)).encoded.words()
+                if weights is None:
+                    weights = np.zeros(self.edges.n_input, encoding.dtype)
+                ids, first = part.edges.edge_ids, part.part.first
+                weights[slice(*part.span) if ids is None else ids + first] = encoding.decode(words)
+        assert weights is not None, "there is a part at least"
+        return weights
+
+
+class SingleDevice(OneDevice, GraphExecutor):
     """An executor: one device that solves the whole graph, whose edges are stored once."""
 
     def __init__(
@@ -98,36 +152,31 @@ class SingleDevice(OneDevice, PieceExecutor):
         self.warm = WarmStart(maximum=maximum) if warm_start else None
         self.series = SeriesContraction(maximum=maximum)
         with device.lock, guard(device):
-            self.pieces: list[Piece] = [Piece(0, partition.whole(edges), device)]
+            self.parts: list[ReweightedGraph] = [ReweightedGraph(partition.whole(edges), device)]
             device.queue.finish()
         self._times_renewed = device.times_renewed
 
     @property
-    def piece(self) -> Piece:
+    def graph(self) -> ReweightedGraph:
         """The prepared graph; raises if it is closed or lost."""
-        if not (pieces := self.pieces):
+        if not (parts := self.parts):  # another thread may close it
             raise closed_error()
         if self.device.times_renewed != self._times_renewed:
             raise DeviceError(
                 f"{self.device.description} has failed since this solver was made, and lost what "
                 "was in its memory; make another one to solve again"
             )
-        return pieces[0]
-
-    @property
-    def rounds(self) -> ReweightedGraph:
-        """Its weights."""
-        return self.piece.rounds
+        return parts[0]
 
     @property
     def encoding(self) -> Encoding | None:
-        """How the present weights are encoded; None if there are none; raises as `piece` does."""
-        present = self.rounds.present
+        """The encoding of the present weights; None if there are none; raises as `graph` does."""
+        present = self.graph.present
         return None if present is None else present.encoding
 
     def close(self) -> None:
         """Free all memory."""
-        self.pieces, self.warm = [], None
+        self.parts, self.warm = [], None
         self.series = SeriesContraction(maximum=self.maximum)
 
     # --------------------------------------------------------------------------- weights
@@ -140,11 +189,11 @@ class SingleDevice(OneDevice, PieceExecutor):
     def stage(self, weights: Any, queues: list[Queue] | None = None) -> StagedWeights:
         """Check weights by edge; upload them if there is a queue, and wait."""
         with self.guard(self.device, queues=queues or ()):
-            piece = self.piece
+            graph = self.graph
             staged = stage(weights, self.edges, [self.device], keeps=queues is not None)
             staged.owner = self
             if queues is not None:
-                bring(staged, [piece], queues[0])
+                bring(staged, [graph], queues[0])
                 queues[0].finish()
         return staged
 
@@ -153,11 +202,11 @@ class SingleDevice(OneDevice, PieceExecutor):
     def solve(self, staged: StagedWeights, *, began: float, profile: bool) -> DeviceForest:
         """Solve with weights, which become the present ones."""
         with self.device.lock, self.guard(self.device):
-            piece, launch = self.piece, self._launcher(profile=profile)
-            bring(staged, [piece], launch.queue)
+            graph, launch = self.graph, self._launcher(profile=profile)
+            bring(staged, [graph], launch.queue)
             uploaded = self._now(launch)
-            forest = self._solve(piece.rounds, lambda: piece.take(staged, launch), launch)
-            if (nan := piece.first_nan(launch)) is not None:
+            forest = self._solve(graph, lambda: graph.take(staged.parts[0], launch), launch)
+            if (nan := graph.first_nan(launch)) is not None:
                 raise nan_error(nan, self.edges)
         return self._timed(forest, launch, began, uploaded)
 
@@ -167,31 +216,31 @@ class SingleDevice(OneDevice, PieceExecutor):
         After any other error it is unknown which of them have changed.
         """
         with self.device.lock, self.guard(self.device):
-            rounds, launch = self.rounds, self._launcher(profile=profile)
-            ids, words = changes.upload(rounds, launch)
+            graph, launch = self.graph, self._launcher(profile=profile)
+            ids, words = changes.upload(graph, launch)
             uploaded = self._now(launch)
             try:
-                forest = self._solve(rounds, lambda: rounds.change(ids, words, launch), launch)
-                faults = None if changes.is_checked else rounds.read_faults(launch)
+                forest = self._solve(graph, lambda: graph.change(ids, words, launch), launch)
+                nan, unknown = (None, None) if changes.is_checked else graph.read_faults(launch)
             except BaseException:
-                rounds.forget()
+                graph.forget()
                 raise
-            if faults is not None and faults.unknown is not None:
-                edge = changes.edge_at(faults.unknown)
-                raise unknown_error(edge, faults.unknown, self.edges.n_input)
-            if faults is not None and faults.nan is not None:
-                raise nan_error(changes.edge_at(faults.nan), self.edges)
+            if unknown is not None:
+                edge = changes.edge_at(unknown)
+                raise unknown_error(edge, unknown, self.edges.n_input)
+            if nan is not None:
+                raise nan_error(changes.edge_at(nan), self.edges)
         return self._timed(forest, launch, began, uploaded)
 
     def _solve(
-        self, rounds: ReweightedGraph, graph: Callable[[], DeviceGraph], launch: Launcher
+        self, graph: ReweightedGraph, reweight: Callable[[], DeviceGraph], launch: Launcher
     ) -> DeviceForest:
         """Solve a graph of new weights; a failure leaves no state."""
         try:
-            return self._forest(graph(), launch)
+            return self._forest(reweight(), launch)
         except BaseException:
             has_finished(launch.queue)  # before its memory has a new owner
-            rounds.drop_plans()
+            graph.drop_plans()
             self.series.forget()
             if self.warm is not None:
                 self.warm.forget()

@@ -105,7 +105,7 @@ class Choice:
 
     def alone(self) -> DevicePlan:
         """Return the plan of the single quickest device."""
-        return self._plan("alone", [self._sparse(self._quickest, partition.whole(self.edges))])
+        return self._plan("alone", [self._sparse(self.quickest, partition.whole(self.edges))])
 
     def split(self, order: Sequence[int]) -> DevicePlan:
         """Return the plan of devices, by their indices; the first one runs the last pass."""
@@ -137,12 +137,8 @@ class Choice:
     # ------------------------------------------------------------------- choosing
 
     @property
-    def quickest(self) -> Device:
-        """The single quickest device."""
-        return self.devices[self._quickest]
-
-    @property
-    def _quickest(self) -> int:
+    def quickest(self) -> int:
+        """The single quickest device, by its index."""
         return min(range(len(self.devices)), key=self._alone_ms)
 
     def _alone_ms(self, index: int) -> float:
@@ -190,7 +186,7 @@ class Choice:
             tried = [pair for pair in tried if self._lower_bound(pair, degrees) < below]
         if not tried or not 0 < self.edges.n_slots <= _MOST_PEELED:
             return None
-        cores = peeling.core_numbers(self.edges, device=self.quickest)
+        cores = peeling.core_numbers(self.edges, device=self.devices[self.quickest])
         every = partition.clusters(self.edges, cores, _thresholds(cores))
         cuts = [cut for found in every for cut in self._cuts(found, tried, by_rule=below is None)]
         best = min(cuts, key=lambda cut: cut.ms, default=None)

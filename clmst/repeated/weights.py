@@ -41,7 +41,7 @@ class StagedWeights:
     is_checked: bool  # whether it is known that none is NaN
     is_callers: bool = False  # whether words are the caller's own, which may change after the call
     array: DeviceArray | None = None  # the weights, if they are on a device
-    # The kernel arguments, by the number of a piece of the graph.
+    # The kernel arguments, by the number of a part of the graph.
     parts: dict[int, DeviceWeights] = field(default_factory=dict)
     owner: Any = None  # the executor on whose devices they are
     failure: Any = None  # why the upload failed; the weights are then on the host only
@@ -51,15 +51,25 @@ class StagedWeights:
         """Whether they are in a caller's buffer."""
         return self.array is not None
 
-    def upload(self, span: tuple[int, int], rounds: ReweightedGraph, queue: Queue) -> DeviceWeights:
+    def upload(self, graph: ReweightedGraph, queue: Queue) -> DeviceWeights:
         """Upload the range of a part of the graph; no copy if it is on its device already."""
-        first, last = span
+        first, last = graph.span
         array = self.array
-        if array is not None and array.device is rounds.device:
+        if array is not None and array.device is graph.device:
             part = array if last - first == array.size else array[first:last]
             return DeviceWeights(memory=part.memory, encoding=self.encoding, is_checked=False)
         words = self.words[first:last]
-        return rounds.bring(words, self.encoding, queue, is_checked=self.is_checked)
+        return graph.bring(words, self.encoding, queue, is_checked=self.is_checked)
+
+
+def bring(staged: StagedWeights, graphs: Sequence[ReweightedGraph], queue: Queue) -> None:
+    """Upload the weights of a device's parts that are not there yet; equal ranges once."""
+    parts = staged.parts
+    found = {one.span: parts[one.number] for one in graphs if one.number in parts}
+    for one in graphs:
+        if one.span not in found:
+            found[one.span] = staged.upload(one, queue)
+        parts[one.number] = found[one.span]
 
 
 def stage(weights: Any, edges: Graph, devices: Sequence[Device], *, keeps: bool) -> StagedWeights:

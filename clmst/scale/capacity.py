@@ -74,18 +74,7 @@ def most_edges(
 
 
 class NoSpaceForReductionError(OutOfDeviceMemoryError):
-    """A limit leaves nothing for the stream beside the forest and its vertices.
-
-    The `fact` is the message without what its reader can do.
-    """
-
-    def __init__(self, fact: str, rule: str) -> None:
-        super().__init__(f"{fact}; {rule}")
-        self.fact, self._rule = fact, rule
-
-    def __reduce__(self) -> Any:
-        """Pickle the arguments, rather than the message alone."""
-        return type(self), (self.fact, self._rule), vars(self)
+    """A limit leaves nothing for the stream beside the forest and its vertices."""
 
 
 def too_small(
@@ -94,6 +83,6 @@ def too_small(
     """Return the error for a limit that leaves nothing for the stream beside the forest."""
     return NoSpaceForReductionError(
         f"{limit} bytes of {device.description} hold a forest of {n_forest} edges and its "
-        f"{n_vertices} vertices, but no useful part of the stream beside it",
-        "the memory limit must be greater, or the device larger",
+        f"{n_vertices} vertices, but no useful part of the stream beside it; the memory limit must "
+        "be greater, or the device larger"
     )

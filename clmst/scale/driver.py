@@ -71,7 +71,7 @@ def forest_of_stream(source: EdgeSource, settings: StreamSettings) -> Forest:
                 return run.forest()
             except NoSpaceForReductionError as error:
                 _check_can_be_read_again(source, error)
-                by_passes, reason = run.dtype, error.fact
+                by_passes, reason = run.dtype, str(error).rpartition("; ")[0]  # without the rule
                 warning = "the edges are read once for each round of Borůvka's algorithm"
             except OutOfDeviceMemoryError as error:
                 if run.is_by_passes:
@@ -157,8 +157,8 @@ class _StreamRun:
                 "device": self._settings.device.description,
                 "edges": sink.position.n_edges,
                 "resumed_at": self._resumed_at,
-                "reductions": sink.reductions,
-                "edges_filtered": sink.n_filtered,
+                "reductions": sink.reducer.reductions,
+                "edges_filtered": sink.reducer.n_filtered,
                 "memory_limit": self._settings.limit,
                 "passes": sink.n_passes,
                 "edges_on_device": sink.n_on_device,
@@ -203,7 +203,7 @@ class _StreamRun:
         return is_found
 
     def _taken(self, piece: StreamPiece | GeneratedPiece) -> Iterator[None]:
-        """Let the sink take what is behind the checkpoint; yield after each part of the piece."""
+        """Give the sink the edges behind the checkpoint; yield after each part of the piece."""
         while self._is_resuming and piece.size:
             piece = self._behind_checkpoint(piece)
             yield
@@ -225,8 +225,8 @@ class _StreamRun:
             n_edges=self._n_edges,
             edges_now=max(0, self._n_read + read - before),
             seconds=perf_counter() - self._began,
-            forest_edges=sink.n_forest,
-            reductions=sink.reductions,
+            forest_edges=sink.reducer.n_forest,
+            reductions=sink.reducer.reductions,
             passes=sink.n_passes,
         )
         if self._settings.on_progress is not None:
@@ -293,7 +293,8 @@ class _StreamRun:
         sink, began, least = self._sink, monotonic(), PACE * self._seconds_to_save
         if self._path is None or isinstance(sink, Passes):
             return
-        has_reduced, self._n_reductions = sink.reductions > self._n_reductions, sink.reductions
+        before, self._n_reductions = self._n_reductions, sink.reducer.reductions
+        has_reduced = self._n_reductions > before
         pause = began - self._saved_at
         if pause > max(SECONDS_BETWEEN, least) or (has_reduced and pause >= least):
             sink.reduce()
@@ -323,5 +324,5 @@ class _StreamRun:
             position=sink.position, forest=forest,
             passes=sink.n_passes if self.is_by_passes else 0,
         ).write(self._path)  # fmt: skip
-        self._saved_at, self._n_reductions = monotonic(), sink.reductions
+        self._saved_at, self._n_reductions = monotonic(), sink.reducer.reductions
         self._seconds_to_save = self._saved_at - began

@@ -84,7 +84,7 @@ class HostReducer:
 
     @property
     def space(self) -> int:
-        """How many edges the next call of :meth:`take` may bring."""
+        """The most edges that the next call of :meth:`take` may bring."""
         return self._capacity - self.n_forest - self.n_waiting
 
     @property

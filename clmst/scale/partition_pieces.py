@@ -12,7 +12,7 @@ from clmst.core.arguments import as_array, shown
 from clmst.core.errors import InvalidArgumentError, InvalidGraphError
 from clmst.io import pieces as files
 from clmst.scale.rows import StreamPiece
-from clmst.scale.source import one_ahead, pieces_of_file
+from clmst.scale.source import pieces_of_file, read_ahead
 from clmst.scale.table_chunk import arrays_of
 
 if TYPE_CHECKING:
@@ -125,4 +125,4 @@ def pieces_of_lane(lane: FileLane, columns: Any) -> tuple[Iterator[StreamPiece],
         for number, path in zip(lane.numbers, paths, strict=True)
         for piece in pieces_of_file(path, columns, f"partition {number}")
     )
-    return one_ahead(pieces), n_rows
+    return read_ahead(iter([lambda: pieces]), 1), n_rows

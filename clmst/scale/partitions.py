@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -140,8 +141,41 @@ def take_partition(
     `data` is as of :func:`piece_of`, or all files of a lane, whose last step reduces what waits if
     that is more than the forest. Messages name the worker. `before` has partitions in any order.
     """
+    with _plain_errors(worker):
+        if isinstance(data, FileLane):
+            pieces, n_rows = pieces_of_lane(data, job.columns)
+        else:
+            piece = piece_of(data, job, step.number)
+            pieces, n_rows = iter([piece]), {step.number: len(piece.u)}
+        sink = _sink(job, worker, sum(n_rows.values()) * (1 + step.to_come))
+        if before is not None and before.is_filled:
+            sink.go_on_from(before.snapshot, Position())
+        dtype = np.dtype(np.uint8)
+        try:
+            for given in pieces:
+                piece = given.with_arrays(0)
+                dtype = piece.dtype
+                for _ in sink.take(piece):
+                    pass
+            sink.flush()
+            most = max(sink.reducer.n_forest, sinks.OPEN_FROM if step.to_come else 0)
+            if isinstance(data, FileLane) or sink.reducer.n_waiting > most:
+                sink.reduce(is_last=True)
+            snapshot = sink.snapshot()
+        finally:
+            sink.close()
+        last, reductions = max(n_rows), sink.reducer.reductions
+        counts = {k: (n, reductions if k == last else 0) for k, n in n_rows.items()}
+        if before is not None:
+            dtype = before.dtype if before.is_filled else dtype
+            counts = {**before.counts, **counts}
+        return PartitionForest(snapshot=snapshot, dtype=dtype, counts=counts)
+
+
+@contextmanager
+def _plain_errors(worker: str) -> Iterator[None]:
     try:
-        return _taken(data, step, job, worker, before)
+        yield
     except CALLERS_ERRORS as error:
         raise plain(error, worker) from None
 
@@ -154,72 +188,35 @@ def plain(error: ClmstError, worker: str = "") -> ClmstError:
     )
 
 
-def _taken(
-    data: Any, step: LaneStep, job: PartitionJob, worker: str, before: PartitionForest | None
-) -> PartitionForest:
-    if isinstance(data, FileLane):
-        pieces, n_rows = pieces_of_lane(data, job.columns)
-    else:
-        piece = piece_of(data, job, step.number)
-        pieces, n_rows = iter([piece]), {step.number: len(piece.u)}
-    sink = _sink(job, worker, sum(n_rows.values()) * (1 + step.to_come))
-    if before is not None and before.is_filled:
-        sink.go_on_from(before.snapshot, Position())
-    dtype = np.dtype(np.uint8)
-    try:
-        for given in pieces:
-            piece = given.with_arrays(0)
-            dtype = piece.dtype
-            for _ in sink.take(piece):
-                pass
-        sink.flush()
-        most = sink.n_forest if not step.to_come else max(sink.n_forest, sinks.OPEN_FROM)
-        if isinstance(data, FileLane) or sink.n_waiting > most:
-            sink.reduce(is_last=True)
-        snapshot = sink.snapshot()
-    finally:
-        sink.close()
-    last = max(n_rows)
-    counts = {k: (n, sink.reductions if k == last else 0) for k, n in n_rows.items()}
-    if before is not None:
-        dtype = before.dtype if before.is_filled else dtype
-        counts = {**before.counts, **counts}
-    return PartitionForest(snapshot=snapshot, dtype=dtype, counts=counts)
-
-
 def merge(
     forests: Sequence[PartitionForest], job: PartitionJob, worker: str = ""
 ) -> PartitionForest:
     """Return the forest of the union of some forests, on the device of this worker."""
-    try:
-        return _merged(forests, job, worker)
-    except CALLERS_ERRORS as error:
-        raise plain(error, worker) from None
-
-
-def _merged(forests: Sequence[PartitionForest], job: PartitionJob, worker: str) -> PartitionForest:
-    filled = [one for one in forests if one.is_filled]
-    sink = _sink(job, worker, sum(one.snapshot.size for one in filled))
-    try:
-        for at, one in enumerate(filled):
-            _check_dtypes(filled[0], one)
-            if at == 0:
-                sink.go_on_from(one.snapshot, Position())
-                continue
-            others = [*one.snapshot.waiting]
-            if one.snapshot.forest is not None and not _same(one.snapshot.forest, filled[0]):
-                others.append(one.snapshot.forest)
-            for part in others:
-                for _ in sink.take(_as_piece(part, f"the forest of partition {min(one.counts)}")):
-                    pass
-        sink.reduce(is_last=True)
-        snapshot = sink.snapshot()
-    finally:
-        sink.close()
-    counts = {number: both for one in forests for number, both in one.counts.items()}
-    rows, reductions = counts[max(counts)]
-    counts[max(counts)] = rows, reductions + sink.reductions
-    return PartitionForest(snapshot=snapshot, dtype=(filled or forests)[0].dtype, counts=counts)
+    with _plain_errors(worker):
+        filled = [one for one in forests if one.is_filled]
+        sink = _sink(job, worker, sum(one.snapshot.size for one in filled))
+        try:
+            for at, one in enumerate(filled):
+                _check_dtypes(filled[0], one)
+                if at == 0:
+                    sink.go_on_from(one.snapshot, Position())
+                    continue
+                others = [*one.snapshot.waiting]
+                if one.snapshot.forest is not None and not _same(one.snapshot.forest, filled[0]):
+                    others.append(one.snapshot.forest)
+                for part in others:
+                    for _ in sink.take(
+                        _as_piece(part, f"the forest of partition {min(one.counts)}")
+                    ):
+                        pass
+            sink.reduce(is_last=True)
+            snapshot = sink.snapshot()
+        finally:
+            sink.close()
+        counts = {number: both for one in forests for number, both in one.counts.items()}
+        rows, reductions = counts[max(counts)]
+        counts[max(counts)] = rows, reductions + sink.reducer.reductions
+        return PartitionForest(snapshot=snapshot, dtype=(filled or forests)[0].dtype, counts=counts)
 
 
 def _as_piece(part: EdgePart, chunk: str) -> StreamPiece:

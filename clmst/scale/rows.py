@@ -190,7 +190,7 @@ def _packed_ends(column: Array) -> Array:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Segment:
-    """Where rows are in a block, how their ends are to be read, and the position behind them."""
+    """The place of some rows in a block, the kinds of their ends, and the position behind them."""
 
     chunk: str
     first_row: int

@@ -52,28 +52,8 @@ class Reductions(StreamSink):
             n_vertices=self._n_vertices, device=self._device, limit=self._limit,
             maximum=self._maximum,
         )  # fmt: skip
-        self._reducer: HostReducer | EdgeReducer = self._host  # until the device has the edges
+        self.reducer: HostReducer | EdgeReducer = self._host  # until the device has the edges
         self._is_for_host = self._n_vertices == 0
-
-    @property
-    def n_forest(self) -> int:
-        """Edges of the forest of the last reduction."""
-        return self._reducer.n_forest
-
-    @property
-    def n_waiting(self) -> int:
-        """Edges that wait for the next one."""
-        return self._reducer.n_waiting
-
-    @property
-    def reductions(self) -> int:
-        """Solves so far."""
-        return self._reducer.reductions
-
-    @property
-    def n_filtered(self) -> int:
-        """Edges that no solve had."""
-        return self._reducer.n_filtered
 
     def go_on_from(self, known: StreamSnapshot, position: Position) -> None:
         """Continue from the state of another stream, as if this one had read the edges."""
@@ -113,16 +93,17 @@ class Reductions(StreamSink):
     # --------------------------------------------------------------- onto the device
 
     def _open_if_it_pays(self, piece: StreamPiece | GeneratedPiece) -> None:
-        """Let the device have the edges if it can, those that came before as well."""
+        """Move the edges to the device if that pays, those that came before as well."""
         if isinstance(piece, GeneratedPiece):
             self._open_reducer(piece)
             return
         if self._is_for_host or self.dtype not in (None, piece.dtype):
             return  # other weights are an error, which the host has the words for
-        n_new = self.n_waiting + self._host.n_filtered + piece.size
-        if (n_new + self.n_forest) * VERTICES_PER_EDGE < self._n_vertices:
+        host = self._host
+        n_new = host.n_waiting + host.n_filtered + piece.size
+        if (n_new + host.n_forest) * VERTICES_PER_EDGE < self._n_vertices:
             return
-        if n_new < max(OPEN_FROM, self.n_forest) and not self.reductions:
+        if n_new < max(OPEN_FROM, host.n_forest) and not host.reductions:
             return
         try:
             self._open_reducer(piece)
@@ -130,7 +111,7 @@ class Reductions(StreamSink):
             self._is_for_host = True
 
     def _open_reducer(self, piece: StreamPiece | GeneratedPiece) -> None:
-        """Let the device have the edges, or raise if it has no space or is not trusted."""
+        """Move the edges to the device, or raise if it has no space or is not trusted."""
         rows, capacity = self._rows_and_capacity(piece)
         case = case_of(piece.dtype, maximum=self._maximum)
         self._device.trust.require(EDGE_STREAM, case)
@@ -143,9 +124,8 @@ class Reductions(StreamSink):
             if known.parts:
                 has_forest = known.forest is not None
                 reducer.go_on_from(joined(known.parts), has_forest=has_forest)
-        self._open(reducer, piece.dtype, rows, is_generated=isinstance(piece, GeneratedPiece))
+        self._open(reducer, rows, is_generated=isinstance(piece, GeneratedPiece))
         reducer.reductions, reducer.n_filtered = self._host.reductions, self._host.n_filtered
-        self._reducer = reducer
         self._host.go_on_from(StreamSnapshot(forest=None))
 
     def _rows_and_capacity(self, piece: StreamPiece | GeneratedPiece) -> tuple[int, int]:
@@ -159,7 +139,7 @@ class Reductions(StreamSink):
         rows = min(rows, piece.size) if is_generated else rows
         a_row = bytes_of_row(piece.dtype, is_generated=is_generated)
         most = most_edges(device, self._limit - rows * a_row, n, piece.dtype, on_device=True)
-        before = self.n_forest + self.n_waiting
+        before = self._host.n_forest + self._host.n_waiting
         bound = min(n - 1, before + piece.size) if is_generated else n - 1
         share = LEAST_SHARE if is_generated else 1
         least = max(before + 1, bound + max(1, bound // share))
@@ -175,11 +155,11 @@ class Reductions(StreamSink):
     def reduce(self, *, is_last: bool = False) -> None:
         """Make one forest of the present one and what waits; after the last one nothing comes."""
         self.flush()
-        if isinstance(self._reducer, HostReducer):
-            self._reducer.reduce()
+        if isinstance(self.reducer, HostReducer):
+            self.reducer.reduce()
             return
         with self._device.lock, Guard(self._device):
-            self._reducer.reduce(is_last=is_last)
+            self.reducer.reduce(is_last=is_last)
 
     def end(self) -> bool:
         """End a reading of the stream; return whether the forest is found."""
@@ -189,21 +169,21 @@ class Reductions(StreamSink):
     def snapshot(self) -> StreamSnapshot:
         """Return the state for another stream."""
         self.flush()
-        if isinstance(self._reducer, HostReducer):
-            return self._reducer.snapshot()
+        reducer = self.reducer
+        if isinstance(reducer, HostReducer):
+            return reducer.snapshot()
         with self._device.lock, Guard(self._device):
-            forest, waiting = self._reducer.forest(), self._reducer.waiting()
+            forest, waiting = reducer.forest(), reducer.waiting()
         return StreamSnapshot(
-            forest=forest if self.n_forest else None,
-            waiting=(waiting,) if self.n_waiting else (),
+            forest=forest if forest.size else None, waiting=(waiting,) if waiting.size else ()
         )
 
     def edges_so_far(self) -> EdgePart | None:
         """Return the forest of the last reduction; None if there was none."""
-        if isinstance(self._reducer, HostReducer):
-            return self._reducer.forest
+        if isinstance(self.reducer, HostReducer):
+            return self.reducer.forest
         with self._device.lock, Guard(self._device):
-            return self._reducer.forest()
+            return self.reducer.forest()
 
     forest = edges_so_far
 
@@ -215,8 +195,6 @@ class Passes(StreamSink):
     limit does not hold the vertices, or the device fails the self-test of passes.
     """
 
-    reductions = n_filtered = 0
-
     def __init__(
         self, *, dtype: np.dtype[Any], is_generated: bool, known: EdgePart | None, n_passes: int,
         **given: Any,
@@ -225,20 +203,15 @@ class Passes(StreamSink):
         rows = self._rows_of_chunk(dtype, is_generated=is_generated)
         self._device.trust.require(EDGE_PASSES, case_of(dtype, maximum=self._maximum))
         with self._device.lock, Guard(self._device):
-            self._passes = EdgePasses(
+            kernels = EdgePasses(
                 n_vertices=self._n_vertices, dtype=dtype, launch=self._launch, rows=rows,
                 maximum=self._maximum,
             )  # fmt: skip
-        self._open(self._passes, dtype, rows, is_generated=is_generated)
+        self._open(kernels, rows, is_generated=is_generated)
         self._found = [EdgePart.empty(dtype)]
         self.n_passes = n_passes + 1
         if known is not None:
             self._join(known)
-
-    @property
-    def n_forest(self) -> int:
-        """Edges of the forest so far."""
-        return sum(part.size for part in self._found)
 
     def _rows_of_chunk(self, dtype: np.dtype[Any], *, is_generated: bool) -> int:
         """Return how many edges are on the device at once, within the limit."""
@@ -257,13 +230,13 @@ class Passes(StreamSink):
 
     def _join(self, forest: EdgePart) -> None:
         """Join the components that the edges of a forest join, by passes over these."""
-        while not self._passes.is_done:
+        while not self.reducer.is_done:
             for begin in range(0, forest.size, self._rows):
                 some = forest.take(slice(begin, begin + self._rows))
                 with self._device.lock, Guard(self._device):
-                    self._passes.take(some.on_device(self._device))
+                    self.reducer.take(some.on_device(self._device))
             with self._device.lock, Guard(self._device):
-                for _ in self._passes.end_pass():  # the forest has them
+                for _ in self.reducer.end_pass():  # the forest has them
                     pass
         self._found = [forest]
 
@@ -271,8 +244,8 @@ class Passes(StreamSink):
         """End a reading of the stream; return whether the forest is found."""
         self.flush()
         with self._device.lock, Guard(self._device):
-            self._found += self._passes.end_pass()
-        return self._passes.is_done
+            self._found += self.reducer.end_pass()
+        return bool(self.reducer.is_done)
 
     def begin_again(self) -> None:
         """Begin the next reading."""
@@ -287,7 +260,7 @@ class Passes(StreamSink):
     def forest(self) -> EdgePart:
         """Return the forest, in canonical order; after :meth:`close`, once it is found."""
         found = self.edges_so_far()
-        del self._passes, self._kernels
+        del self.reducer
         self._free.clear()
         self._chunk = None
         with self._device.lock, Guard(self._device):

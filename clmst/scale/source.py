@@ -153,11 +153,6 @@ def _of_generated(edges: GeneratedEdges, **given: Any) -> EdgeSource:
 Pieces: TypeAlias = Callable[[], Iterator[StreamPiece]]
 
 
-def one_ahead(pieces: Iterator[StreamPiece]) -> Iterator[StreamPiece]:
-    """Yield pieces of files, each of which is read in a thread while the one before is solved."""
-    return read_ahead(iter([lambda: pieces]), 1)
-
-
 def read_ahead(parts: Iterator[Pieces], n_threads: int) -> Iterator[StreamPiece]:
     """Yield the pieces of all parts, in order, while threads read the next ones.
 

@@ -1,4 +1,4 @@
-"""The way of a stream's edges to kernels: rows of the host are uploaded, others are generated.
+"""Upload the rows of a stream, or generate its edges, and give them to kernels.
 
 The rows of the caller go to the device as they are, in blocks. While a block is on its way, the
 device looks at the one before it: it checks the rows, and marks the edges that count.
@@ -63,10 +63,11 @@ class StreamSink:
 
     It keeps within a `limit` of bytes of the device. Positions have checksums of the edges only
     where these are asked for: `read` is behind what has come, `position` behind the `n_on_device`
-    edges that have been taken. The `dtype` of weights is None until it is known.
+    edges that have been taken. The `dtype` of weights is None until it is known. The `reducer` has
+    the edges, and counts them.
     """
 
-    _kernels: EdgeKernels
+    reducer: Any  # when it is open, of EdgeKernels
     _uploads: Uploads
 
     def __init__(
@@ -86,7 +87,7 @@ class StreamSink:
         self.begin_at(Position())
 
     def begin_at(self, position: Position) -> None:
-        """Let the next edges be those at a position of the stream; nothing is on its way."""
+        """Set the position of the next edges in the stream, while none is being copied."""
         self.read = self.position = position
 
     @property
@@ -100,19 +101,17 @@ class StreamSink:
             return Position(n_edges=before.n_edges + edges.size)
         return before.after(edges if isinstance(edges, EdgePart) else edges.as_part())
 
-    def _open(
-        self, kernels: EdgeKernels, dtype: np.dtype[Any], rows: int, *, is_generated: bool
-    ) -> None:
-        """Let kernels have the edges that come, up to `rows` at a time."""
+    def _open(self, kernels: EdgeKernels, rows: int, *, is_generated: bool) -> None:
+        """Give the edges that come to kernels from now on, up to `rows` at a time."""
         uploads = Uploads(self._device)
         guard = Guard(self._device, queues=uploads.queues)
         with self._device.lock, guard:
             n_blocks = 0 if is_generated else BLOCKS
             self._free = deque(
-                EdgeBlock(rows, dtype, self._device, uploads) for _ in range(n_blocks)
+                EdgeBlock(rows, kernels.dtype, self._device, uploads) for _ in range(n_blocks)
             )
         self._uploads, self._guard = uploads, guard
-        self._kernels, self.dtype, self._rows = kernels, dtype, rows
+        self.reducer, self.dtype, self._rows = kernels, kernels.dtype, rows
 
     def take(self, piece: StreamPiece | GeneratedPiece) -> Iterator[None]:
         """Take a piece; yield after each part of it. Then the piece is not read any more.
@@ -160,7 +159,7 @@ class StreamSink:
             chunk = replace(self._chunk.before(piece.size), first_id=piece.first)
             piece.edges.generate(chunk, self._launch)
             try:
-                self._kernels.take(chunk)
+                self.reducer.take(chunk)
             except FaultyEdgeError as error:
                 raise piece.edges.fault_at(chunk, error.at, self._launch) from None
         sums = self.position.checksums
@@ -176,7 +175,7 @@ class StreamSink:
 
     def _take_part(self, part: EdgePart) -> None:
         with self._device.lock, self._guard:
-            self._kernels.take(part.on_device(self._device))
+            self.reducer.take(part.on_device(self._device))
         self.n_on_device += part.size
 
     # --------------------------------------------------------------------------- blocks
@@ -201,7 +200,7 @@ class StreamSink:
                 self._close()
 
     def _close(self) -> None:
-        """Let the device look at the block that was filled."""
+        """Send the rest of the block that was filled, and queue it for its marks."""
         block, self._filling = self._filling, None
         if block is None:
             return
@@ -213,11 +212,11 @@ class StreamSink:
             self._take()
 
     def _mark(self) -> None:
-        """Let the device look at the first block that was sent, unless it does."""
+        """Enqueue the marks of the first block that was sent, unless they are."""
         if self._sent and self._marked is None:
             self._uploads.let_kernels_wait(self._sent[0].sent)
-            chunk = self._sent[0].chunk(self._kernels.narrowed)
-            self._marked = chunk, self._kernels.mark(chunk)
+            chunk = self._sent[0].chunk(self.reducer.narrowed)
+            self._marked = chunk, self.reducer.mark(chunk)
             self._launch.queue.flush()
 
     def _take(self) -> None:
@@ -226,7 +225,7 @@ class StreamSink:
         self._marked, block = None, self._sent.popleft()
         self._free.append(block)
         try:
-            self._kernels.take(chunk, marks)
+            self.reducer.take(chunk, marks)
         except FaultyEdgeError as error:
             self._take_before(chunk, block, error.at)
             raise block.fault(error.at, self._n_vertices, self._launch) from None
@@ -244,6 +243,6 @@ class StreamSink:
             self._free.append(self._filling)
         self._filling = None
         size, position = block.rows_before(at)
-        self._kernels.take(chunk.before(size))
+        self.reducer.take(chunk.before(size))
         self.n_on_device += size
         self.begin_at(position)

@@ -6,9 +6,10 @@ data frame. All names are in the host's memory.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import chain
+from itertools import chain, count
 
 import numpy as np
 
@@ -20,20 +21,12 @@ from clmst.scale.rows import StreamPiece
 _RULE = "all ids of a stream must be strings, or all integers"
 
 
-class _NumberOf(dict[str, int]):
-    """The number of each name; a new name gets the next one."""
-
-    def __missing__(self, name: str) -> int:
-        number = self[name] = len(self)
-        return number
-
-
 class VertexNames:
     """The names that a stream has had so far; `most` is how many there may be."""
 
     def __init__(self) -> None:
         self.most: int | None = None
-        self._numbers = _NumberOf()
+        self._numbers = defaultdict[str, int](count().__next__)  # a new name gets the next one
         self._has_numbers = False  # whether rows had numbers instead
 
     @property
@@ -54,7 +47,7 @@ class VertexNames:
         return map(self._numbered, pieces)
 
     def learn(self, pieces: Iterator[StreamPiece]) -> None:
-        """Go through numbered pieces for names alone; as far as a first row that has numbers."""
+        """Read numbered pieces for their names alone, up to a first row that has numbers."""
         for _ in pieces:
             if self._has_numbers:
                 return

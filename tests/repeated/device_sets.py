@@ -11,7 +11,13 @@ import pytest
 
 from clmst import Device, Graph, RepeatedSolver
 from clmst.core import partition
-from tests.repeated.rounds import copying, every_device, random_graph, sorted_graph
+from tests.repeated.rounds import (
+    copying,
+    every_device,
+    in_canonical_order,
+    random_graph,
+    sorted_graph,
+)
 from tests.variants import GPU_SHAPE, is_native, unoptimised, variants
 
 Array = Any
@@ -73,11 +79,6 @@ def clustered_graph(
     u, v = np.concatenate(ends, axis=1)
     order, names = rng.permutation(u.size), rng.permutation(n)
     return Graph.from_edges(names[u[order]], names[v[order]], n_vertices=n + 3)
-
-
-def in_canonical_order(graph: Graph) -> Graph:
-    """Return a graph whose caller's order is the canonical one."""
-    return Graph.from_edges(graph.rows, graph.indices, n_vertices=graph.n_vertices)
 
 
 @dataclass(frozen=True)

@@ -57,8 +57,12 @@ def random_graph(n: int = 300, m: int = 1500, seed: int = 0) -> Graph:
 
 
 def sorted_graph(n: int = 300, m: int = 1500, seed: int = 0) -> Graph:
+    """Return a random graph in canonical order."""
+    return in_canonical_order(random_graph(n, m, seed))
+
+
+def in_canonical_order(graph: Graph) -> Graph:
     """Return a graph whose caller's order is the canonical one."""
-    graph = random_graph(n, m, seed)
     return Graph.from_edges(graph.rows, graph.indices, n_vertices=graph.n_vertices)
 
 

@@ -7,6 +7,7 @@ import tracemalloc
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -57,10 +58,13 @@ def turns(solver: RepeatedSolver) -> tuple[Callable[[int], object], list[Any]]:
     return turn, rounds
 
 
-def solves(device: Device, make: Any = random_graph) -> tuple[Callable[[int], object], int, int]:
+def solves(
+    device: Device, make: Any = random_graph, setting: str = ""
+) -> tuple[Callable[[int], object], int, int]:
     """Return rounds by number, how many let buffers be made, and how many more there are."""
-    turn, _ = turns(RepeatedSolver(make(500, 2000), devices=device))
-    return turn, 100, 1000
+    options = SETTINGS[setting] if setting else {}
+    turn, _ = turns(RepeatedSolver(make(400, 3000), devices=device, **options))
+    return turn, 40, 200
 
 
 def changes(device: Device) -> tuple[Callable[[int], object], int, int]:
@@ -87,53 +91,51 @@ def changes(device: Device) -> tuple[Callable[[int], object], int, int]:
             solver.update(unknown, [1, 2])
         assert 900 < kept.n_edges < 1000
 
-    return turn, 25, 250
+    return turn, 25, 80
 
 
 def many(device: Device) -> tuple[Callable[[int], object], int, int]:
     """Return rounds of 40 solves in a row: stages go round, and uploads leave none behind."""
     solver = RepeatedSolver(random_graph(1000, 5000), devices=device)
     rounds = np.random.default_rng(10).random((3, solver.n_edges), dtype=np.float32)
-    return lambda _: sum(one.n_edges for one in solver.solve_many([*rounds] * 13)), 2, 10
+    return lambda _: sum(one.n_edges for one in solver.solve_many([*rounds] * 13)), 2, 8
+
+
+WHAT: dict[str, Callable[[Device], tuple[Callable[[int], object], int, int]]] = {
+    "sorted": partial(solves, make=sorted_graph),
+    "changes": changes,
+    "many": many,
+    **{setting: partial(solves, setting=setting) for setting in SETTINGS},
+}
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("what", [solves, partial(solves, make=sorted_graph), changes, many])
-@pytest.mark.parametrize("copies", [False, True])
+@pytest.mark.parametrize(
+    ("what", "copies"),
+    [
+        *product(WHAT, [True]),
+        *product(("sorted", "changes", "many", "filter-boruvka-cpu"), [False]),
+    ],
+)
 def test_hundreds_of_rounds_take_no_more_memory(
-    any_device: Device, what: Any, copies: bool, monkeypatch: pytest.MonkeyPatch
+    any_device: Device, what: str, copies: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """What is made of a round's weights goes with the round, and no object is left of it."""
     device = copying(any_device)
     if not copies:
         device.capabilities = any_device.capabilities
-    turn, to_warm_up, count = what(device)
+    turn, to_warm_up, count = WHAT[what](device)
     for k in range(to_warm_up):
-        turn(k)
-    with nothing_grows(device, monkeypatch):
-        for k in range(count):
-            turn(k)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("setting", SETTINGS)
-def test_rounds_of_every_algorithm_take_no_more_memory(
-    any_device: Device, setting: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What it makes of a round's weights goes with the round, and no object is left of it."""
-    device = copying(any_device)
-    solver = RepeatedSolver(random_graph(400, 3000), devices=device, **SETTINGS[setting])
-    turn, _ = turns(solver)
-    for k in range(12):
         turn(k)
     tracemalloc.start()
     try:
-        for k in range(30):
+        for k in range(count // 8):
             turn(k)
         gc.collect()
         traced = tracemalloc.get_traced_memory()[0]
-        grows = _MORE_SIZES if setting == _LEVELS_DIFFER else 1.0
+        grows = _MORE_SIZES if what == _LEVELS_DIFFER else 1.0
         with nothing_grows(device, monkeypatch, managed_times=grows):
-            for k in range(200):
+            for k in range(count):
                 turn(k)
         gc.collect()
         # Every array of the graph has more bytes than that are to a round.

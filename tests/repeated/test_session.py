@@ -55,6 +55,8 @@ def test_forests_in_order(place: Place, is_sorted: bool, dtype: str) -> None:
     assert seen[-2:] == [(5, None), (6, None)]  # an iterator has no length
     for weights, on_device in zip(rounds, kept, strict=True):
         check(solver, weights, on_device.to_host())
+    rounds[-1][:9] = 2  # what is changed are the weights of the last forest
+    check(solver, rounds[-1], solver.update(np.arange(9), np.full(9, 2)))
 
 
 @every_place("two", "copying")
@@ -81,42 +83,8 @@ def test_one_array_for_all(place: Place, is_sorted: bool) -> None:
             check(solver, weights, forest)
 
 
-@on_every_device
-def test_large_weights_by_staging(variant: Device, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Transfers large enough for pinned memory, where a device copies."""
-    staged_from = 4 << 20  # less than usual: a graph of fewer edges will do
-    for module in ("transfer", "launcher"):
-        monkeypatch.setattr(f"clmst.runtime.{module}.STAGED_FROM", staged_from)
-    graph = sorted_graph(1000, staged_from // 8 + 2000)
-    solver = RepeatedSolver(graph, devices=variant)
-    rng = np.random.default_rng(4)
-    rounds = [rng.random(solver.n_edges) for _ in range(3)]
-    assert rounds[0].nbytes > staged_from
-    for weights, forest in zip(rounds, solver.solve_many(rounds), strict=True):
-        check(solver, weights, forest)
-
-
 class OutOfWeightsError(Exception):
-    pass
-
-
-@on_every_device
-@every_order
-def test_a_source_that_fails(variant: Device, make: Any) -> None:
-    """All that came before is solved and yielded; the solver is as good as new."""
-    solver = RepeatedSolver(make(), devices=variant)
-    rounds = rounds_for(solver, 3)
-
-    def failing() -> Iterator[Any]:
-        yield from rounds
-        raise OutOfWeightsError
-
-    found: list[Forest] = []
-    with pytest.raises(OutOfWeightsError):
-        found.extend(solver.solve_many(failing()))
-    for weights, forest in zip(rounds, found, strict=True):
-        check(solver, weights, forest)
-    check(solver, rounds[0])
+    """The error of a source."""
 
 
 @on_every_device
@@ -126,7 +94,7 @@ def test_a_source_that_fails(variant: Device, make: Any) -> None:
 def test_weights_that_are_wrong(
     variant: Device, make: Any, where: str, large: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """NaN and wrong lengths stop it in their turn, on the host or on the device."""
+    """NaN, wrong lengths and a source that fails stop it in their turn; all before is yielded."""
     if large:
         monkeypatch.setattr("clmst.repeated.weights.DEVICE_CHECKS_FROM", 0)
     solver = RepeatedSolver(make(), devices=variant)
@@ -134,16 +102,26 @@ def test_weights_that_are_wrong(
     nan = rounds[2].copy()
     place = int(np.flatnonzero(solver.edges[:, 0] >= 0)[7])
     nan[place] = np.nan
-    for wrong, rule in ((nan, f"edge {place} is NaN"), (rounds[0][:-1], "must be one for each")):
-        given = [*rounds[:2], wrong, rounds[3]]
-        if where == "device":
-            given = [DeviceArray.from_host(weights, variant) for weights in given]
+    wrongs: list[tuple[Any, type[Exception], str]] = [
+        (nan, InvalidGraphError, f"edge {place} is NaN"),
+        (rounds[0][:-1], InvalidArgumentError, "must be one for each"),
+        (OutOfWeightsError("gone"), OutOfWeightsError, "gone"),
+    ]
+    for wrong, error, rule in wrongs:
+
+        def source(wrong: Any = wrong) -> Iterator[Any]:
+            for weights in (*rounds[:2], wrong, rounds[3]):
+                if isinstance(weights, Exception):
+                    raise weights
+                yield DeviceArray.from_host(weights, variant) if where == "device" else weights
+
         found: list[Forest] = []
-        with pytest.raises((InvalidGraphError, InvalidArgumentError), match=rule):
-            found.extend(solver.solve_many(given))
+        with pytest.raises(error, match=rule):
+            found.extend(solver.solve_many(source()))
         for weights, forest in zip(rounds[:2], found, strict=True):
             check(solver, weights, forest)
-        assert "no weights to change" in refused(solver.update, [0], [1])
+        if error is not OutOfWeightsError:
+            assert "no weights to change" in refused(solver.update, [0], [1])
         check(solver, rounds[3])
 
 
@@ -161,7 +139,7 @@ def test_iteration_that_stops_early(variant: Device) -> None:
         for weights in rounds[:3]:
             check(solver, weights)
     assert all_end(own_threads("clmst-solve") - before)
-    stages = solver._session.opened().rounds._stages
+    stages = solver._session.opened().graph._stages
     assert len(stages._free) + len(stages._in_use) <= 2
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -25,7 +24,6 @@ from clmst import (
     RepeatedSolver,
 )
 from clmst.repeated import weights as round_weights
-from clmst.runtime.launcher import Launcher
 from tests.forests import assert_same_forest
 from tests.repeated.device_sets import Place, either_order, every_place
 from tests.repeated.rounds import (
@@ -129,23 +127,18 @@ def matrix_of(pairs: Any, weights: Any, n: int) -> Any:
 @pytest.mark.parametrize("maximum", [False, True])
 def test_weights_of_a_matrix(any_device: Device, shape: str, maximum: bool) -> None:
     """The edges do not depend on what the matrix weighs; what is stored twice is the lesser."""
-    rng = np.random.default_rng(3)
+    present = np.random.default_rng(3).random((50, 50)) < 0.2
 
     def matrix(seed: int) -> Any:
-        values = np.random.default_rng(seed).integers(1, 99, (50, 50))
-        full = np.where(present, values, 0)
+        full = np.where(present, np.random.default_rng(seed).integers(1, 99, (50, 50)), 0)
         upper = np.triu(full, 1)
-        layouts: dict[str, Callable[[], Any]] = {
-            "upper": lambda: sparse.csr_array(upper),
-            "symmetric": lambda: sparse.csr_array(upper + upper.T),
-            "loops": lambda: sparse.csr_array(upper + upper.T + np.eye(50, dtype=int)),
-            "lower": lambda: sparse.csr_array(upper.T),
-            "both, unlike": lambda: sparse.csr_array(full),
-            "coo": lambda: sparse.coo_array(upper),
-        }
-        return layouts[shape]()
+        both = upper + upper.T
+        layouts = {
+            "upper": upper, "symmetric": both, "loops": both + np.eye(50, dtype=int),
+            "lower": upper.T, "both, unlike": full, "coo": upper,
+        }  # fmt: skip
+        return (sparse.coo_array if shape == "coo" else sparse.csr_array)(layouts[shape])
 
-    present = rng.random((50, 50)) < 0.2
     solver = RepeatedSolver(matrix(0), devices=any_device, maximum=maximum)
     assert (solver.edges[:, 0] < solver.edges[:, 1]).all()
     solve_once = clmst.maximum_spanning_forest if maximum else clmst.minimum_spanning_forest
@@ -157,18 +150,13 @@ def test_weights_of_a_matrix(any_device: Device, shape: str, maximum: bool) -> N
 
 def test_large_matrix_is_uploaded_as_it_is(any_device: Device) -> None:
     """A matrix that the device has checked gives the same edges as one that the host has."""
-    side = 300
-    grid = sparse.kron(sparse.eye_array(side), sparse.diags_array([1.0, 1.0], offsets=[-1, 1],
-                       shape=(side, side)))  # fmt: skip
-    A = sparse.csr_array(grid + grid.T + sparse.kron(sparse.diags_array(
-        [1.0, 1.0], offsets=[-1, 1], shape=(side, side)), sparse.eye_array(side)))  # fmt: skip
+    grid = clmst.generate("grid", rows=300, columns=300).symmetrised()
+    A = sparse.csr_array((np.ones(grid.n_slots), grid.indices.view("i4"), grid.indptr.view("i4")))
     assert A.nnz > 1 << 18
     solver = RepeatedSolver(A, devices=any_device)
     assert solver.n_edges == A.nnz // 2
-    rng = np.random.default_rng(4)
-    weights = rng.random(solver.n_edges)
-    u, v = solver.edges.T
-    B = sparse.csr_array(sparse.coo_array((weights, (u, v)), shape=A.shape))
+    weights = np.random.default_rng(4).random(solver.n_edges)
+    B = matrix_of(solver.edges, weights, A.shape[0])
     B = sparse.csr_array(B + B.T)
     np.testing.assert_array_equal(solver.weights_of(B), weights)
     once = clmst.minimum_spanning_forest(B, device=any_device)
@@ -228,7 +216,7 @@ def test_weights_on_the_device_are_not_copied(any_device: Device) -> None:
     solver = RepeatedSolver(sorted_graph(), devices=any_device)
     weights = DeviceArray.from_host(np.ones(solver.n_edges, np.float32), any_device)
     solver.solve(weights)
-    present = solver._session.opened().rounds.present
+    present = solver._session.opened().graph.present
     assert present is not None
     assert present.memory is weights.memory
 
@@ -254,18 +242,13 @@ def test_not_one_weight_an_edge(place: Place) -> None:
     for weights in wrong:
         message = refused(solver.solve, weights)
         assert f"shape {np.shape(weights)} for {m} edges" in message
+    for dtype in ("c8", "M8[s]", "O", "S3"):
+        assert "must be one of bool" in refused(solver.solve, np.zeros(m, dtype))
     array = DeviceArray.from_host(np.ones(3), place.device)
     solver.solve(np.arange(m))
     assert f"shape (3,) for {m} edges" in refused(solver.solve, array)
     assert "no weights to change" in refused(solver.update, [0], [1])
     check(solver, np.arange(m))
-
-
-@every_place("two")
-@pytest.mark.parametrize("dtype", ["c8", "M8[s]", "O", "S3"])
-def test_unknown_dtypes(place: Place, dtype: str) -> None:
-    solver = place.solver(place.graph())
-    assert "must be one of bool" in refused(solver.solve, np.zeros(solver.n_edges, dtype))
 
 
 @every_place("two")
@@ -359,33 +342,6 @@ def test_closed(place: Place) -> None:
     solver.close()
     assert_closed(solver, many, m)
     assert all_end(own_threads("clmst-device") - before)
-
-
-@on_every_device
-def test_usable_after_a_solve_that_was_broken_off(
-    variant: Device, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """By Ctrl-C, say, in the middle: what a plan holds by then must not be built upon."""
-    solver = RepeatedSolver(random_graph(), devices=variant)
-    weights = np.random.default_rng(8).random(solver.n_edges, np.float32)
-    call, calls, broken_at = Launcher.__call__, [0], [-1]
-
-    def breaking(launch: Launcher, *arguments: Any) -> Any:
-        if calls[0] == broken_at[0]:
-            raise KeyboardInterrupt
-        calls[0] += 1
-        return call(launch, *arguments)
-
-    monkeypatch.setattr(Launcher, "__call__", breaking)
-    for _ in range(2):  # a plan's first solve may take more launches
-        calls[0] = 0
-        solver.solve(weights)
-    for place in {0, calls[0] // 2}:
-        calls[0], broken_at[0] = 0, place
-        with pytest.raises(KeyboardInterrupt):
-            solver.solve(weights)
-        broken_at[0] = -1
-        check(solver, weights)
 
 
 # ------------------------------------------------------------------------ many threads

@@ -17,7 +17,6 @@ from tests.repeated.device_sets import Place, either_order, every_place
 from tests.repeated.rounds import (
     check,
     every_device,
-    expected,
     random_graph,
     refused,
     sorted_graph,
@@ -149,7 +148,7 @@ def test_narrowed_weights_and_one_that_is_too_wide(variant: Device, make: Any, d
     base = 1 << 40
     weights = (rng.integers(0, 50, solver.n_edges) + base).astype(dtype)
     check(solver, weights)
-    present = solver._session.opened().rounds.present
+    present = solver._session.opened().graph.present
     assert present is not None
     assert present.encoding.stored.itemsize == 4
     wide = [base + 51, 3, 2**53 - 1, base + 7]
@@ -157,7 +156,7 @@ def test_narrowed_weights_and_one_that_is_too_wide(variant: Device, make: Any, d
     for edge, weight in enumerate(wide, 20):
         weights[edge] = weight
         check(solver, weights, solver.update([edge], np.array([weight], dtype)))
-        present = solver._session.opened().rounds.present
+        present = solver._session.opened().graph.present
         assert present is not None
         sizes.append(present.encoding.stored.itemsize)
     assert sizes[0] == 4
@@ -175,21 +174,9 @@ def test_numbers_of_claims_begin_anew(any_device: Device, monkeypatch: pytest.Mo
     solver.solve(weights)
     solver.update([1, 2, 3], [5, 5, 5])
     weights[1:4] = 5
-    rounds = solver._session.opened().rounds
+    rounds = solver._session.opened().graph
     rounds._next_claim = repeated._NONE - 2
     for k in range(4):
         weights[[3, 4]] = k, k + 9
         check(solver, weights, solver.update([3, 4, 3], [77, k + 9, k]))
     assert rounds._next_claim < 20
-
-
-@every_place("two", "copying")
-def test_update_after_many(place: Place) -> None:
-    """What is changed are the weights of the last forest that was yielded."""
-    solver = place.solver(place.graph(is_sorted=True))
-    rounds = [np.random.default_rng(k).random(solver.n_edges) for k in range(3)]
-    list(solver.solve_many(rounds))
-    rounds[2][:9] = 2
-    forest = solver.update(np.arange(9), np.full(9, 2))
-    check(solver, rounds[2], forest)
-    assert expected(solver, rounds[2]).total_weight == forest.total_weight

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,29 @@ ALL_DTYPES = (
 
 class KilledError(BaseException):
     """Stands for the end of the process: nothing of clmst handles it."""
+
+
+def kill_at(edges: int, passes: int = 1) -> Callable[[clmst.StreamProgress], None]:
+    """Return what kills a stream once it has read some edges in a pass."""
+
+    def kill(progress: clmst.StreamProgress) -> None:
+        if progress.passes == passes and progress.edges >= edges:
+            raise KilledError
+
+    return kill
+
+
+class Readings:
+    """Chunks that can be read again, each time others; errors among them are raised."""
+
+    def __init__(self, *readings: Sequence[Any]) -> None:
+        self._next = iter(readings)
+
+    def __iter__(self) -> Iterator[Any]:
+        for chunk in next(self._next):
+            if isinstance(chunk, Exception):
+                raise chunk
+            yield chunk
 
 
 def random_edges(

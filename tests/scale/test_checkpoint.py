@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -36,27 +32,6 @@ def stream(device: Device | None, path: Path, chunks: Any = None, **given: Any) 
     return clmst.stream_minimum_spanning_forest(
         cut(EDGES, 90) if chunks is None else chunks, N, device=device, checkpoint=path, **given
     )
-
-
-def test_a_process_that_is_killed(any_device: Device, tmp_path: Path) -> None:
-    """By a signal that nothing can handle."""
-    path = tmp_path / "stream.ckpt"
-    code = f"""
-import os, signal
-from pathlib import Path
-from clmst import get_device
-from tests.scale.test_checkpoint import stream
-def kill(progress):
-    if progress.edges > 2000:
-        os.kill(os.getpid(), signal.SIGKILL)
-stream(get_device(), Path({str(path)!r}), on_progress=kill)
-"""
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    done = subprocess.run([sys.executable, "-c", code], env=environment, check=False, timeout=120)
-    assert done.returncode == -signal.SIGKILL
-    found = stream(any_device, path)
-    assert found == forest_of_edges(EDGES, N)
-    assert found.stats["resumed_at"] > 0
 
 
 def test_what_came_before_an_error_is_kept(any_device: Device, tmp_path: Path) -> None:

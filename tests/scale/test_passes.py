@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +21,11 @@ from clmst.scale import driver
 from clmst.scale.checkpoint import Checkpoint
 from tests.scale.edges import (
     KilledError,
+    Readings,
     assert_forest,
     cut,
     forest_of_edges,
+    kill_at,
     limit_for_passes,
     random_edges,
 )
@@ -63,14 +64,6 @@ def by_passes(chunks: Any, n: int | None = N, **given: Any) -> clmst.Forest:
     return found
 
 
-@pytest.mark.parametrize("size", [1000, M])
-@pytest.mark.parametrize("rows", [64, 999])
-def test_any_size_of_chunks(any_device: Device, size: int, rows: int) -> None:
-    limit = limit_for_passes(N, rows)
-    found = by_passes([*cut(EDGES, size)], device=any_device, memory_limit=limit)
-    assert_forest(found, EDGES, N)
-
-
 @pytest.mark.parametrize("name", ["path", "few"])
 def test_few_edges_of_many_vertices(any_device: Device, name: str) -> None:
     """One pass joins all of a path, in which every vertex chooses the next one.
@@ -88,18 +81,6 @@ def test_few_edges_of_many_vertices(any_device: Device, name: str) -> None:
 # --------------------------------------------------------------------------- checkpoints
 
 
-class StopHereError(Exception):
-    """The end of a run in a test."""
-
-
-def stop_in(passes: int) -> Any:
-    def on_progress(progress: clmst.StreamProgress) -> None:
-        if progress.passes == passes and progress.edges > M // 2:
-            raise StopHereError
-
-    return on_progress
-
-
 @pytest.mark.parametrize("what", ["rows", "generated"])
 def test_a_run_goes_on_from_its_checkpoint(any_device: Device, tmp_path: Path, what: str) -> None:
     """An interruption in any pass: the same forest, and no pass is done twice."""
@@ -109,13 +90,13 @@ def test_a_run_goes_on_from_its_checkpoint(any_device: Device, tmp_path: Path, w
     limit = limit_for_passes(N if what == "rows" else N_MADE, 300)
     right = forest_of_edges(EDGES, N) if what == "rows" else right_forest(chunks)
     given: dict[str, Any] = {"device": any_device, "memory_limit": limit, "checkpoint": file}
-    with pytest.warns(StreamedWarning), pytest.raises(StopHereError):
-        stream(chunks, n, on_progress=stop_in(1), **given)
+    with pytest.warns(StreamedWarning), pytest.raises(KilledError):
+        stream(chunks, n, on_progress=kill_at(M // 2 + 1, 1), **given)
     assert not file.exists()
-    with pytest.warns(StreamedWarning), pytest.raises(StopHereError):
-        stream(chunks, n, on_progress=stop_in(2), **given)
-    with pytest.raises(StopHereError):
-        stream(chunks, n, on_progress=stop_in(3), **given)
+    with pytest.warns(StreamedWarning), pytest.raises(KilledError):
+        stream(chunks, n, on_progress=kill_at(M // 2 + 1, 2), **given)
+    with pytest.raises(KilledError):
+        stream(chunks, n, on_progress=kill_at(M // 2 + 1, 3), **given)
     found = stream(chunks, n, **given)
     assert found == right
     np.testing.assert_array_equal(found.edge_ids, right.edge_ids)
@@ -157,57 +138,23 @@ def test_too_small_a_limit_for_the_vertices(any_device: Device) -> None:
         stream([EDGES], N, device=any_device, memory_limit=limit)
 
 
-def test_faults_are_named(any_device: Device) -> None:
-    """By the first pass; also where the edges before the fault were enough to choose passes."""
-    u, v, w = (column.copy() for column in EDGES)
-    u[9000] = N
-    with pytest.warns(StreamedWarning), pytest.raises(InvalidGraphError, match="u of row 9000 is"):
-        stream([(u, v, w)], N, device=any_device, memory_limit=limit_for_passes(N, 500))
-    u[9000], w = 0, w.astype(np.float32)
-    w[11_999] = np.nan
-    chunks: Any = [(u[:9000], v[:9000], w[:9000]), (u[9000:], v[9000:], w[9000:])]
-    with pytest.warns(StreamedWarning), pytest.raises(InvalidGraphError, match=r"^chunk 1: the w"):
-        stream(chunks, N, device=any_device, memory_limit=limit_for_passes(N, 500))
-    edges = random_graph(v="id == 39999 ? -1 : 5")
-    with pytest.warns(StreamedWarning), pytest.raises(InvalidGraphError, match="edge 39999 is no"):
-        stream(edges, device=any_device, memory_limit=limit_for_passes(N_MADE, 300))
-
-
-class Changing:
-    """Chunks of which there are fewer each time."""
-
-    def __init__(self, times: int) -> None:
-        self.times = times
-
-    def __iter__(self) -> Iterator[Any]:
-        self.times -= 1
-        yield EDGES
-        if self.times > 0:
-            yield EDGES
-
-
 def test_a_stream_that_is_shorter_the_next_time(any_device: Device) -> None:
     with pytest.warns(StreamedWarning), pytest.raises(InvalidGraphError, match="12000 edges in"):
-        stream(Changing(3), N, device=any_device, memory_limit=limit_for_passes(N, 500))
-
-
-class Failing:
-    """Chunks whose first readings find the device without memory."""
-
-    def __init__(self, chunks: Any, times: int) -> None:
-        self.chunks, self.times = chunks, times
-
-    def __iter__(self) -> Iterator[Any]:
-        yield from self.chunks
-        self.times -= 1
-        if self.times >= 0:
-            raise OutOfDeviceMemoryError("the driver has no memory")
+        stream(
+            Readings([EDGES] * 2, [EDGES] * 2, [EDGES]),
+            N,
+            device=any_device,
+            memory_limit=limit_for_passes(N, 500),
+        )
 
 
 def test_a_device_with_less_memory_than_it_says(any_device: Device) -> None:
     """The stream begins again with half the limit, as often as need be."""
+    failing = [EDGES, OutOfDeviceMemoryError("the driver has no memory")]
     with pytest.warns(StreamedWarning) as warned:
-        found = stream(Failing([EDGES], 2), N, device=any_device, memory_limit=1 << 24)
+        found = stream(
+            Readings(failing, failing, [EDGES]), N, device=any_device, memory_limit=1 << 24
+        )
     assert [one.filename for one in warned] == [__file__] * 2
     assert [str(one.message) for one in warned] == [
         f"the stream begins again with a limit of {limit} bytes, since the driver has no memory"
@@ -216,7 +163,7 @@ def test_a_device_with_less_memory_than_it_says(any_device: Device) -> None:
     assert_forest(found, EDGES, N)
     assert found.stats["memory_limit"] == 1 << 22
     with pytest.raises(OutOfDeviceMemoryError, match="the driver has no memory; these chunks can"):
-        stream(iter(Failing([EDGES], 1)), N, device=any_device)
+        stream(iter(Readings(failing)), N, device=any_device)
 
 
 # --------------------------------------------------------------------- generated edges
@@ -275,6 +222,9 @@ def test_faulty_edges_are_named(
 ) -> None:
     """A call that finds the checkpoint goes on from what came before, to the same error."""
     edges, file = random_graph(**changed), tmp_path / "edges.checkpoint"
+    few = limit_for_passes(N_MADE, 300, str(edges.weight_dtype))
+    with pytest.warns(StreamedWarning), pytest.raises(InvalidGraphError, match=message):
+        stream(edges, device=any_device, memory_limit=few)
     for _ in range(2):
         with pytest.raises(InvalidGraphError, match=message):
             stream(edges, device=any_device, memory_limit=260_000, checkpoint=file)
@@ -299,13 +249,8 @@ def test_a_run_of_reductions_goes_on(
     right = right_forest(edges)
     given: dict[str, Any] = {"device": any_device, "memory_limit": 260_000, "checkpoint": file}
     for end in (100, 9000, 30_000):
-
-        def kill(progress: clmst.StreamProgress, end: int = end) -> None:
-            if progress.edges >= end:
-                raise KilledError
-
         with pytest.raises(KilledError):
-            stream(edges, on_progress=kill, **given)
+            stream(edges, on_progress=kill_at(end), **given)
     found = stream(edges, **given)
     assert found == right
     assert found.stats["resumed_at"] >= 29_000

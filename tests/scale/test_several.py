@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -341,11 +340,3 @@ def test_uploads_take_turns_unless_memory_is_pinned(
     given = in_pinned_memory(graph, devices[0]) if is_pinned else graph
     assert clmst.minimum_spanning_forest(given, devices=devices) == clmst.kruskal(graph)
     assert order == ([] if is_pinned else [False, True])
-
-
-@every_device_set("two", "three")
-@pytest.mark.parametrize("name", ["p2p-Gnutella31.txt.gz", "astro-ph.graph.gz", "rome99.gr"])
-def test_real_graphs(devices: list[Device], shared_data: Path, name: str) -> None:
-    """Messages and collaborations with many ties, and streets."""
-    graph = Graph.read(shared_data / name)
-    assert clmst.minimum_spanning_forest(graph, devices=devices) == clmst.kruskal(graph)

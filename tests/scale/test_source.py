@@ -15,7 +15,7 @@ from clmst.core.errors import FileFormatError
 from clmst.io import pieces as files
 from clmst.scale import source
 from clmst.scale.rows import StreamPiece
-from clmst.scale.source import EdgeSource, Pieces, one_ahead, read_ahead
+from clmst.scale.source import EdgeSource, Pieces, read_ahead
 from tests.threads import all_end, own_threads
 
 
@@ -34,7 +34,7 @@ def test_one_piece_is_read_ahead() -> None:
             came[k].set()
             yield piece(k)
 
-    ahead = one_ahead(pieces())
+    ahead = read_ahead(iter([pieces]), 1)
     for k in range(4):
         assert next(ahead).chunk == str(k)
         if k < 3:
@@ -46,7 +46,7 @@ def test_one_piece_is_read_ahead() -> None:
 
 def test_a_reader_that_stops_leaves_no_thread() -> None:
     before = own_threads("clmst-stream")
-    ahead = one_ahead(piece(k) for k in range(9))
+    ahead = read_ahead(iter([partial(part, 0, 9)]), 1)
     next(ahead)
     assert own_threads("clmst-stream") - before
     ahead.close()  # type: ignore[attr-defined]  # it is a generator

@@ -12,7 +12,14 @@ import pytest
 import clmst
 from clmst.core.errors import InvalidArgumentError, InvalidGraphError, StreamedWarning
 from clmst.runtime.device import Device
-from tests.scale.edges import KilledError, cut, limit_for, limit_for_passes, random_edges
+from tests.scale.edges import (
+    KilledError,
+    cut,
+    kill_at,
+    limit_for,
+    limit_for_passes,
+    random_edges,
+)
 
 pandas = pytest.importorskip("pandas")
 pyarrow = pytest.importorskip("pyarrow")
@@ -92,15 +99,10 @@ def test_by_passes_and_from_a_checkpoint(
 
 def test_a_stream_goes_on(any_device: Device, tmp_path: Path, right: clmst.Forest) -> None:
     path = tmp_path / "stream.ckpt"
-
-    def kill(progress: clmst.StreamProgress) -> None:
-        if progress.edges > M // 2:
-            raise KilledError
-
     limit = limit_for(any_device, N, N + 2000)
     given: dict[str, Any] = {"checkpoint": path, "memory_limit": limit}
     with pytest.raises(KilledError):
-        stream(cut(ROWS, 500), N, device=any_device, on_progress=kill, **given)
+        stream(cut(ROWS, 500), N, device=any_device, on_progress=kill_at(M // 2 + 1), **given)
     found = stream(cut(ROWS, 800), N, device=any_device, **given)
     assert found == right
     assert found.stats["resumed_at"] > 0

@@ -302,13 +302,3 @@ kernel void edge_stream_passes_jump_pointers(volatile global uint *targets, glob
 kernel void edge_stream_passes_relabel(const global uint *targets, global uint *labels, uint n) {
   GRID_FOR(v, n) labels[v] = targets[labels[v]];
 }
-
-// Make every vertex a component of its own.
-//
-// Out      labels[n].
-// Launch   any.
-// Needs    nothing.
-// Ensures  labels[v] = v.
-kernel void edge_stream_passes_begin(global uint *labels, uint n) {
-  GRID_FOR(v, n) labels[v] = (uint)v;
-}

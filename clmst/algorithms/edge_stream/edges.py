@@ -224,7 +224,10 @@ class FaultyEdgeError(Exception):
 
 
 class EdgeKernels(ABC):
-    """Kernels of a `source` that take the chunks of a stream; `dtype` is of the weights."""
+    """Kernels of a `source` that take the chunks of a stream; `dtype` is of the weights.
+
+    They count the edges of the forest so far, solves, and edges that no solve had.
+    """
 
     def __init__(
         self, *, n_vertices: int, dtype: np.dtype[Any], launch: Launcher, maximum: bool, source: str
@@ -233,6 +236,7 @@ class EdgeKernels(ABC):
         self._defines = defines(dtype, maximum=maximum)
         self._program = launch.device.program(source, **self._defines)
         self._word = DeviceArray.unchecked(1, WORD, launch.device)
+        self.n_forest = self.reductions = self.n_filtered = 0
 
     @abstractmethod
     def mark(self, chunk: EdgeChunk) -> Marks:

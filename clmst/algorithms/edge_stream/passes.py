@@ -63,8 +63,8 @@ class EdgePasses(EdgeKernels):
 
     def __init__(self, *, rows: int, **given: Any) -> None:
         super().__init__(source=SOURCE, **given)
-        self._rows, self.n_forest, self.is_done = rows, 0, False
-        n, device = self.n_vertices, self._launch.device
+        self._rows, self.is_done = rows, False
+        n, launch, device = self.n_vertices, self._launch, self._launch.device
         self._labels = DeviceArray.unchecked(n, WORD, device)
         self._weights = DeviceArray.unchecked(n, self.dtype, device)
         self._best = {
@@ -72,7 +72,7 @@ class EdgePasses(EdgeKernels):
             for name in _BEST
             if name != "trailing" or self.dtype.itemsize == 8
         }
-        self._each("begin", n, self._labels, n)
+        number(launch, self._labels)
         self._begin_pass()
 
     def mark(self, chunk: EdgeChunk) -> Marks:

@@ -51,7 +51,6 @@ class EdgeReducer(EdgeKernels):
     ) -> None:
         super().__init__(source=SOURCE, maximum=maximum, **given)
         self._capacity, self._maximum, self._limit, self._size = capacity, maximum, limit, 0
-        self.n_forest = self.reductions = self.n_filtered = 0
         self._columns = _columns(capacity, self.dtype, self._launch)
         # What the forest says of all other edges, and the tree of each vertex, if several have any.
         self._limits: DeviceArray | None = None

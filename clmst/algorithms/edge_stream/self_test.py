@@ -29,27 +29,53 @@ _MOST_PASSES = 32  # each halves the components of a graph of at most 2**32 vert
 def reductions(device: Device, case: Case) -> Iterator[Answer]:
     """Yield forests of known graphs whose edges come in many chunks.
 
-    The device generates the edges; weights as words, which need no arithmetic of their kind. Of
-    one graph the chunks come in reverse order: its parallel edges are not in the order of ids.
+    Of one graph the chunks come in reverse order: its parallel edges are not in the order of ids.
     """
-    launch, maximum, dtype = Launcher(device, device.queue), bool(case.maximum), case.dtype
-
-    for size, rows in CHUNKED:
-        n = known_graph(size).ranks.n_vertices
-        edges = _generated(size, dtype, device)
-        reducer = EdgeReducer(
-            n_vertices=n, dtype=dtype, launch=launch, capacity=n + 2 * rows, maximum=maximum
-        )
-        chunks = list(_chunks(edges, rows, launch))
+    for size, rows, chunks, given in _streams(device, case):
+        reducer = EdgeReducer(capacity=given["n_vertices"] + 2 * rows, **given)
         for chunk in reversed(chunks) if size == "small" else chunks:
             reducer.take(chunk)
         reducer.reduce(is_last=True)
-        expected = _expected_ids(size, maximum=maximum)
-        yield f"edges of a stream of the known graph {size!r}", reducer.forest().edge_ids, expected
+        right = _expected_ids(size, maximum=bool(case.maximum))
+        yield f"edges of a stream of the known graph {size!r}", reducer.forest().edge_ids, right
+
+
+def passes(device: Device, case: Case) -> Iterator[Answer]:
+    """Yield forests of known graphs by passes over chunks of their edges."""
+    for size, rows, chunks, given in _streams(device, case):
+        run = EdgePasses(rows=rows, **given)
+        found = [EdgePart.empty(case.dtype)]
+        for _ in range(_MOST_PASSES):
+            for chunk in chunks:
+                run.take(chunk)
+            found += run.end_pass()
+            if run.is_done:
+                break
+        forest = in_canonical_order(
+            joined(found), n_vertices=run.n_vertices, launch=given["launch"]
+        )
+        right = _expected_ids(size, maximum=bool(case.maximum))
+        yield f"edges of passes over the known graph {size!r}", forest.edge_ids, right
+
+
+def _streams(
+    device: Device, case: Case
+) -> Iterator[tuple[Size, int, list[EdgeChunk], dict[str, Any]]]:
+    """Yield known graphs, the rows of a chunk, the chunks, and the arguments of their kernels."""
+    launch = Launcher(device, device.queue)
+    for size, rows in CHUNKED:
+        edges, chunks = _generated(size, case.dtype, device), list[EdgeChunk]()
+        for begin in range(0, edges.n_edges, rows):
+            chunks.append(edges.new_chunk(begin, min(rows, edges.n_edges - begin), device))
+            edges.generate(chunks[-1], launch)
+        yield size, rows, chunks, {
+            "n_vertices": edges.n_vertices, "dtype": case.dtype, "launch": launch,
+            "maximum": bool(case.maximum),
+        }  # fmt: skip
 
 
 def _generated(size: Size, dtype: np.dtype[Any], device: Device) -> GeneratedEdges:
-    """Return a known graph's edges as the device generates them, weights as words of a dtype."""
+    """Return a known graph's edges, generated; weights as words, which need no arithmetic."""
     u, v, ranks = _shuffled(size)
     arrays = {
         "from": u.astype(np.uint32),
@@ -62,37 +88,6 @@ def _generated(size: Size, dtype: np.dtype[Any], device: Device) -> GeneratedEdg
         arrays={name: array.dtype for name, array in arrays.items()},
     )  # fmt: skip
     return edges(**{name: DeviceArray.from_host(a, device) for name, a in arrays.items()})
-
-
-def _chunks(edges: GeneratedEdges, rows: int, launch: Launcher) -> Iterator[EdgeChunk]:
-    for begin in range(0, edges.n_edges, rows):
-        chunk = edges.new_chunk(begin, min(rows, edges.n_edges - begin), launch.device)
-        edges.generate(chunk, launch)
-        yield chunk
-
-
-def passes(device: Device, case: Case) -> Iterator[Answer]:
-    """Yield forests of known graphs by passes over chunks of their edges."""
-    launch, maximum, dtype = Launcher(device, device.queue), bool(case.maximum), case.dtype
-    for size, rows in CHUNKED:
-        chunks = list(_chunks(_generated(size, dtype, device), rows, launch))
-        run = EdgePasses(
-            n_vertices=known_graph(size).ranks.n_vertices, dtype=dtype, launch=launch, rows=rows,
-            maximum=maximum,
-        )  # fmt: skip
-        found: list[EdgePart] = []
-        for _ in range(_MOST_PASSES):
-            for chunk in chunks:
-                run.take(chunk)
-            found += run.end_pass()
-            if run.is_done:
-                break
-        ids = np.zeros(0, np.int64)
-        if found:
-            forest = in_canonical_order(joined(found), n_vertices=run.n_vertices, launch=launch)
-            ids = forest.edge_ids
-        expected = _expected_ids(size, maximum=maximum)
-        yield f"edges of passes over the known graph {size!r}", ids, expected
 
 
 @cache

@@ -6,10 +6,6 @@ Source: H. Kabir, K. Madduri, "Parallel k-Core Decomposition on Multicore Platfo
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
-
 import numpy as np
 
 from clmst.algorithms.shared.progress import no_progress
@@ -44,20 +40,8 @@ _ROUND_WORDS, _ROUNDS_KEPT = 5, 4
 _BUSY_ROUNDS = _ROUND_WORDS * _ROUNDS_KEPT
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cores:
-    """Core numbers on a device, uint32, one for each vertex.
-
-    The stats have "rounds": those that peeled anything, looked for the next level or found that no
-    vertex remained.
-    """
-
-    numbers: DeviceArray
-    stats: Mapping[str, Any]
-
-
-def core_numbers(graph: DeviceGraph, launch: Launcher) -> Cores:
-    """Find the core number of every vertex; see :func:`clmst.core_numbers`.
+def core_numbers(graph: DeviceGraph, launch: Launcher) -> tuple[DeviceArray, int]:
+    """Return the core number of every vertex, uint32, and how many rounds had anything to do.
 
     O(n_slots + n * levels) work at most: lists of remaining vertices shrink from level to level.
     Two launches a round, a read-back for several rounds. A round or two a level, and one more each
@@ -66,8 +50,7 @@ def core_numbers(graph: DeviceGraph, launch: Launcher) -> Cores:
     memory: 16 bytes a vertex; where edges are stored once, 8 more, and 8 an edge.
     """
     if graph.n_vertices == 0:
-        numbers = DeviceArray.empty(0, np.uint32, graph.device)
-        return Cores(numbers=numbers, stats={"rounds": 0})
+        return DeviceArray.empty(0, np.uint32, graph.device), 0
     peeling = _Peeling(graph, launch)
     with launch.phase("count degrees"):
         peeling.count_degrees()
@@ -78,10 +61,7 @@ def core_numbers(graph: DeviceGraph, launch: Launcher) -> Cores:
             indptr, indices = peeling.rows()
         with launch.phase("peel"):
             peeling.peel(indptr, indices)
-    return Cores(
-        numbers=peeling.degree[: graph.n_vertices],
-        stats={"rounds": int(peeling.words[_BUSY_ROUNDS])},
-    )
+    return peeling.degree[: graph.n_vertices], int(peeling.words[_BUSY_ROUNDS])
 
 
 class _Peeling:
@@ -150,7 +130,7 @@ class _Peeling:
         )  # fmt: skip
 
     def peel(self, indptr: Memory, indices: Memory) -> None:
-        """Go on from the beginning of the first round until no vertex remains."""
+        """Peel from the beginning of the first round until no vertex remains."""
         serial = self.width == 1
         program = self.graph.device.program(SERIAL_SOURCE if serial else PEEL_SOURCE)
         kernel = f"k_core_{'serial_' if serial else ''}peel_neighbours"

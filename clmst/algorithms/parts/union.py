@@ -49,7 +49,7 @@ class PartForest:
 
     @property
     def device(self) -> Device:
-        """Where it is."""
+        """The device that it is on."""
         return self.graph.device
 
 

@@ -44,7 +44,7 @@ MAX_VERTICES = (1 << 31) - 1
 
 
 class Claim:
-    """What a forest of a DeviceGraph claims.
+    """The claim of a forest of a DeviceGraph.
 
     Where weights have 64 bits, it has the sorted keys of the edges once they are listed.
     """
@@ -108,7 +108,7 @@ class Claim:
 
 
 class MatrixClaim:
-    """What a forest of a complete graph of two vertices or more claims, of n - 1 edges."""
+    """The claim of a forest of n - 1 edges of a complete graph, of two vertices or more."""
 
     def __init__(self, forest: DeviceForest) -> None:
         assert isinstance(forest.graph, DeviceMatrix)

@@ -17,7 +17,7 @@ import numpy as np
 
 from clmst.algorithms.shared.solution import words_on_device
 from clmst.core.csr import as_uint32
-from clmst.core.graph import Graph
+from clmst.core.partition import Part
 from clmst.core.weight_keys import Array, Encoding
 from clmst.runtime import forking
 from clmst.runtime.array import DeviceArray
@@ -49,17 +49,6 @@ class DeviceWeights:
     def may_hold_nan(self) -> bool:
         """Whether the host has to read them."""
         return self.encoding.kind == "float" and not self.is_checked
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Faults:
-    """What kernels found wrong with weights: indices, or None."""
-
-    nan: int | None = None
-    unknown: int | None = None
-
-    def __bool__(self) -> bool:
-        return self.nan is not None or self.unknown is not None
 
 
 class UploadBuffers:
@@ -104,14 +93,15 @@ class UploadBuffers:
 
 
 class ReweightedGraph:
-    """A graph on a device that gets other weights round by round.
+    """A part of a graph on a device that gets other weights round by round.
 
-    Its `edges` are as of :func:`clmst.core.topology.edges_once`. It is for one thread at a time,
-    which has the device's lock; only `bring` may be called while another thread solves.
+    It has a `number` among all parts. It is for one thread at a time, which has the device's lock;
+    only `bring` may be called while another thread solves.
     """
 
-    def __init__(self, edges: Graph, device: Device) -> None:
-        self.edges, self.device = edges, device
+    def __init__(self, part: Part, device: Device, number: int = 0) -> None:
+        self.part, self.device, self.number = part, device, number
+        self.edges = edges = part.graph
         self._plans: dict[Hashable, Any] = {}
         self._planned_for: tuple[int, str] | None = None
         self._stages = UploadBuffers(device)
@@ -126,26 +116,27 @@ class ReweightedGraph:
         uploaded += [] if self._ids is None else [self._ids]
         self._indptr, self._indices, self._rows, *order = device.upload_all(*uploaded)
         self._order = order[0] if order else None
+        self.slots = None if part.slots is None else device.upload(part.slots)
         self._faults = device.allocate(4 * _FAULT_WORDS)
         self.clear_faults(Launcher(device, device.queue))
 
     # ------------------------------------------------------------------- weights
 
     @property
-    def works_in_place(self) -> bool:
-        """Whether the device works on host arrays as they are."""
-        return self.device.capabilities.host_arrays != "copied"
+    def span(self) -> tuple[int, int]:
+        """The range of the whole graph's weights that it takes."""
+        return self.part.first, self.part.last
 
     def bring(
         self, words: Array, encoding: Encoding, queue: Queue, *, is_checked: bool
     ) -> DeviceWeights:
-        """Let the device have words by edge.
+        """Bring words by edge to the device.
 
         What a device works on in place is not copied; leave it as it is until the solve is done.
         Elsewhere the copy may still be under way, for which `queue` alone waits by itself; the
         array is the caller's again all the same.
         """
-        if self.works_in_place or not words.nbytes:
+        if self.device.capabilities.host_arrays != "copied" or not words.nbytes:
             memory = self.device.upload(words)
             return DeviceWeights(
                 memory=memory, encoding=encoding, is_checked=is_checked, is_lent=True
@@ -244,15 +235,28 @@ class ReweightedGraph:
         )  # fmt: skip
         return self.graph(launch)
 
-    def read_faults(self, launch: Launcher) -> Faults:
-        """Read what was found wrong since the last time, and wait."""
+    def change_among(self, ids: Array, words: Array, launch: Launcher) -> DeviceGraph:
+        """Enqueue the change of its weights among some of the whole graph's, which are right."""
+        first, last = self.span
+        mine = (ids >= first) & (ids < last)
+        edges = DeviceArray.from_host((ids[mine] - first).astype(np.uint32), self.device)
+        return self.change(edges, DeviceArray.from_host(words[mine], self.device), launch)
+
+    def first_nan(self, launch: Launcher) -> int | None:
+        """Return the first weight of the whole graph that was found to be NaN; waits."""
+        if self.present is None or not self.present.may_hold_nan:
+            return None
+        nan, _ = self.read_faults(launch)
+        return None if nan is None else nan + self.part.first
+
+    def read_faults(self, launch: Launcher) -> tuple[int | None, int | None]:
+        """Return the index of a NaN and of an unknown edge found since the last time; waits."""
         words = np.empty(_FAULT_WORDS, np.uint32)
         launch.read(self._faults, words)
         nan, unknown = (None if word == _NONE else word for word in words.tolist())
-        faults = Faults(nan=nan, unknown=unknown)
-        if faults:
+        if nan is not None or unknown is not None:
             self.clear_faults(launch)
-        return faults
+        return nan, unknown
 
     def clear_faults(self, launch: Launcher) -> None:
         """Enqueue the reset of faults."""
@@ -261,7 +265,7 @@ class ReweightedGraph:
         self._faults_are_clear = True
 
     def widen(self, launch: Launcher) -> Encoding:
-        """Let the present words be the weights themselves, and wait; return their encoding. O(m).
+        """Widen the present words to the weights themselves; return their encoding. O(m), waits.
 
         Nothing is done where they are that already.
         """

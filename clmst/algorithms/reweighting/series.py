@@ -99,12 +99,12 @@ def contract_series(graph: DeviceGraph, launch: Launcher) -> Candidates:
     beside that. Device memory: 17 bytes an edge and 20 a vertex, of which 4 an edge and 12 a path
     stay.
     """
-    cores = core_numbers(graph, launch).numbers
+    cores, _ = core_numbers(graph, launch)
     return _ContractionSteps(graph, cores, launch).run()
 
 
 class _ContractionSteps:
-    """What the steps share."""
+    """The arrays and arguments that all steps share."""
 
     def __init__(self, graph: DeviceGraph, cores: DeviceArray, launch: Launcher) -> None:
         self.graph, self.cores, self.launch = graph, cores, launch

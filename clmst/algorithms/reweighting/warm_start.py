@@ -150,6 +150,6 @@ class WarmStart:
         return True
 
     def _wait_longer(self) -> None:
-        """Look at rounds more seldom."""
+        """Double the number of rounds before the next look."""
         self._pause = self._next_pause
         self._next_pause = min(2 * self._next_pause, _LONGEST_PAUSE)

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 
 import clmst
-from clmst import DeviceGraph, Graph
 from clmst.algorithms.families import PARTS
-from clmst.algorithms.parts.union import ForestLists, PartForest, begin_rows, merged, united
-from clmst.core import topology
+from clmst.algorithms.parts.union import PartForest, united
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
 from clmst.runtime.kernel_family import Case
-from clmst.runtime.launcher import Launcher
 from clmst.runtime.peer_copy import locks_in_order
 from tests.repeated.device_sets import every_device_set
+from tests.scale.test_several import upper_part
 
 # Rows 0 to 6; edges in rows 0, 1, 1, 3, 4, 4, 4 and 5.
 INDPTR = np.array([0, 1, 3, 3, 4, 7, 8, 8], np.uint32)
@@ -27,10 +23,7 @@ WEIGHTS = np.array([7, 6, 5, 4, 3, 2, 1, 0], np.int32)
 
 def part_on(device: Device, first: int, end: int, chosen: list[int]) -> PartForest:
     """Return slots of some rows, as if they were a forest."""
-    starts = np.clip(INDPTR, INDPTR[first], INDPTR[end])
-    slots = slice(int(starts[0]), int(starts[-1]))
-    arrays = (starts - starts[0], COLUMNS[slots], WEIGHTS[slots])
-    graph = clmst.DeviceGraph.from_arrays(*(DeviceArray.from_host(a, device) for a in arrays))
+    graph = upper_part(clmst.Graph.from_csr(INDPTR, COLUMNS, WEIGHTS), device, first, end)
     own = DeviceArray.from_host(np.array([*chosen, 99], np.uint32), device)
     number = 10 * int(first > 0)  # slots of the parts below, say
     original = DeviceArray.from_host(np.array(chosen, np.uint32) + np.uint32(number), device)
@@ -56,68 +49,6 @@ def test_union_of_two(devices: list[Device], end: int, expected: list[int]) -> N
     assert original.to_host().tolist() == [0, 2, *(10 + one for one in slots)]
     assert moved.n_bytes == 12 * len(slots) + 4 * (end - 3 + 1)
     assert moved.way == "host"
-
-
-def test_rows_of_a_part(any_device: Device) -> None:
-    """Of the graph's indptr only the part's own range has been sent."""
-    sent = INDPTR.copy()
-    sent[:3] = sent[6:] = 77
-    indptr = DeviceArray.from_host(sent, any_device)
-    launch = Launcher(any_device, any_device.queue)
-    begin_rows(indptr, launch, first_row=3, end_row=5, first_slot=3, n_slots=4)
-    assert indptr.to_host().tolist() == [0, 0, 0, 0, 1, 4, 4, 4]
-
-
-def forest_of(device: Device, graph: DeviceGraph, slots: Any) -> PartForest:
-    """Return slots of a graph, as if they were a forest."""
-    found = DeviceArray.from_host(np.array(slots, np.uint32), device)
-    return PartForest(graph=graph, slots=found, n_edges=found.size, original=found)
-
-
-@pytest.mark.parametrize("dtype", ["u1", "u2", "f4", "i8"])
-@pytest.mark.parametrize("lengths", [(3000, 1, 0, 700), (0, 0), (5000,), (1023, 1025)])
-def test_merge(device: Device, dtype: str, lengths: tuple[int, ...]) -> None:
-    """Of lists however their slots are mixed, with room behind each."""
-    rng = np.random.default_rng(0)
-    n, m = 2000, 9000
-    u, v = rng.integers(0, n - 7, (2, 2 * m))  # the last rows are empty
-    edges = topology.edges_once(Graph.from_edges(u, v, n_vertices=n))
-    weights = rng.integers(0, 200, edges.n_slots).astype(dtype)
-    whole = clmst.to_device(edges.replace(weights=weights), device)
-    word = whole.encoded.encoding.word
-    lists = ForestLists([length + 3 for length in lengths], word, device)
-    launch = Launcher(device, device.queue)
-    chosen = rng.choice(edges.n_slots, sum(lengths), replace=False)
-    for number, some in enumerate(np.split(chosen, np.cumsum(lengths)[:-1])):
-        lists.add(number, forest_of(device, whole, np.sort(some)), launch)
-    graph, slots = merged(lists, lengths, whole, launch)
-    expected = np.sort(chosen)
-    counts = np.bincount(edges.rows[expected], minlength=n)
-    np.testing.assert_array_equal(slots.to_host(), expected)
-    np.testing.assert_array_equal(graph.graph.indptr, np.concatenate([[0], np.cumsum(counts)]))
-    np.testing.assert_array_equal(graph.graph.indices, edges.indices[expected])
-    found = graph.encoded.encoding.decode(graph.encoded.words())
-    np.testing.assert_array_equal(found, weights[expected])
-
-
-@every_device_set("two", "copying")
-@pytest.mark.parametrize("numbered", [False, True])
-def test_list_of_a_part(devices: list[Device], numbered: bool) -> None:
-    """The slots of a part become the whole graph's, take their words along, and move."""
-    here, there = devices
-    rng = np.random.default_rng(1)
-    numbers = np.sort(rng.choice(500, 200, replace=False)).astype(np.uint32)
-    chosen = np.sort(rng.choice(200, 80, replace=False))
-    path = Graph.from_edges(np.arange(200), np.arange(200) + 1, rng.integers(0, 99, 200, np.uint32))
-    part = forest_of(here, clmst.to_device(path, here), chosen)
-    lists, moved = (ForestLists([2, 90], np.dtype(np.uint32), device) for device in devices)
-    by_slot = DeviceArray.from_host(numbers, here).memory if numbered else None
-    lists.add(1, part, Launcher(here, here.queue), numbers=by_slot, first=250)
-    with here.lock:
-        lists.move_to(moved, 0, [0, 80], there.new_queue())
-    right = numbers[chosen] if numbered else chosen + 250
-    np.testing.assert_array_equal(moved.slots.to_host()[2:82], right)
-    np.testing.assert_array_equal(moved.words.to_host()[2:82], path.weights[chosen])
 
 
 @pytest.mark.parametrize("bits", [32, 64])

@@ -19,7 +19,6 @@ from clmst import Device, Graph
 from clmst.algorithms import families
 from clmst.algorithms.proof import prove as proof
 from clmst.algorithms.proof import self_test as proof_self_test
-from clmst.algorithms.registry import ALGORITHMS
 from clmst.algorithms.shared.device_forest import DeviceForest, ForestWeights
 from clmst.core.known_graphs import known_graph
 from clmst.core.weight_keys import Array
@@ -61,17 +60,6 @@ def right_slots(graph: Graph, *, maximum: bool = False) -> Array:
 
 
 # --------------------------------------------------------------------- right ones pass
-
-
-@pytest.mark.parametrize("algorithm", sorted(ALGORITHMS))
-def test_forests_of_every_algorithm(algorithm: str, any_device: Device) -> None:
-    rng = np.random.default_rng(4)
-    u, v = rng.integers(0, 900, (2, 4000))
-    graph = Graph.from_edges(u, v, rng.integers(0, 40, 4000), n_vertices=1000)
-    for maximum in (False, True):
-        solve = clmst.maximum_spanning_forest if maximum else clmst.minimum_spanning_forest
-        forest = solve(graph, algorithm=algorithm, device=any_device, keep_on_device=True)
-        assert is_proved(forest)
 
 
 @pytest.mark.parametrize(("dtype", "maximum"), list(product(WEIGHT_DTYPES, (False, True))), ids=str)

@@ -70,9 +70,15 @@ def fault(monkeypatch: pytest.MonkeyPatch) -> Fault:
     return Fault(monkeypatch)
 
 
-def weights_for(solver: RepeatedSolver, count: int = 3) -> list[Any]:
+def solved(
+    devices: list[Device], strategy: str = "split", count: int = 3
+) -> tuple[RepeatedSolver, list[Any]]:
+    """Return a solver that has solved the first of some weights, and these."""
+    solver = RepeatedSolver(clustered_graph(), devices=devices, strategy=strategy)
     rng = np.random.default_rng(7)
-    return [rng.integers(0, 200, solver.n_edges).astype("f4") for _ in range(count)]
+    weights = [rng.integers(0, 200, solver.n_edges).astype("f4") for _ in range(count)]
+    check(solver, weights[0])
+    return solver, weights
 
 
 def device_at(solver: RepeatedSolver, devices: list[Device], index: int) -> Device:
@@ -94,9 +100,7 @@ def test_a_round_is_finished_by_the_other(
     devices: list[Device], strategy: str, index: int, fault: Fault, *, after: int, lost: bool
 ) -> None:
     """Whichever fails, early or in the last pass; later rounds go on without it, in silence."""
-    solver = RepeatedSolver(clustered_graph(), devices=devices, strategy=strategy)
-    weights = weights_for(solver)
-    check(solver, weights[0])
+    solver, weights = solved(devices, strategy)
     failing = device_at(solver, devices, index)
     (other,) = [device for device in devices if device is not failing]
     fault.inject(failing, after=after if index == 0 else 0, lost=lost)
@@ -115,9 +119,7 @@ def test_a_round_is_finished_by_the_other(
 @every_device_set("three")
 def test_two_of_three_are_left(devices: list[Device], fault: Fault) -> None:
     """Edges are shared out anew; when all have failed, every call says so."""
-    solver = RepeatedSolver(clustered_graph(), devices=devices, strategy="split")
-    weights = weights_for(solver)
-    check(solver, weights[0])
+    solver, weights = solved(devices)
     fault.inject(devices[1])
     with warned(devices[1]):
         forest = check(solver, weights[1])
@@ -136,9 +138,7 @@ def test_two_of_three_are_left(devices: list[Device], fault: Fault) -> None:
 @every_device_set("two")
 def test_warnings_that_are_errors(devices: list[Device], fault: Fault) -> None:
     """Whoever wants no round without all devices gets none; the next one is as the others are."""
-    solver = RepeatedSolver(clustered_graph(), devices=devices, strategy="split")
-    weights = weights_for(solver)
-    check(solver, weights[0])
+    solver, weights = solved(devices)
     fault.inject(devices[0])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -155,11 +155,8 @@ def test_weights_that_are_on_devices(
     devices: list[Device], strategy: str, fault: Fault, *, lost: bool
 ) -> None:
     """Those of an update are read back, if the device that failed gives them; else it is told."""
-    graph = clustered_graph()
     for index in range(2):
-        solver = RepeatedSolver(graph, devices=devices, strategy=strategy)
-        weights = weights_for(solver)
-        check(solver, weights[0])
+        solver, weights = solved(devices, strategy)
         fault.inject(device_at(solver, devices, index), lost=lost)
         changed = weights[0].copy()
         changed[[9, 7]] = 0, 3
@@ -181,8 +178,8 @@ def test_weights_that_are_on_devices(
 @pytest.mark.parametrize("index", [0, 1])
 def test_one_of_many_rounds(devices: list[Device], strategy: str, index: int, fault: Fault) -> None:
     """All forests come, in order, though what was on its way to the device that failed is lost."""
-    solver = RepeatedSolver(clustered_graph(), devices=devices, strategy=strategy)
-    rounds, same = weights_for(solver, 6), np.empty(solver.n_edges, np.float32)
+    solver, rounds = solved(devices, strategy, 6)
+    same = np.empty(solver.n_edges, np.float32)
     failing = device_at(solver, devices, index)
 
     def filled() -> Iterator[Any]:
@@ -202,8 +199,7 @@ def test_an_upload_that_fails(
     devices: list[Device], fault: Fault, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of weights that are one ahead: it is no error of the weights, and none of theirs is lost."""
-    solver = RepeatedSolver(clustered_graph(), devices=devices, strategy="split")
-    rounds = weights_for(solver, 4)
+    solver, rounds = solved(devices, count=4)
     inner, count = ReweightedGraph.bring, [0]
 
     def bring(graph: ReweightedGraph, *arguments: Any, **options: Any) -> Any:
@@ -222,9 +218,7 @@ def test_an_upload_that_fails(
 @every_device_set("two")
 def test_alone_and_then_the_other(devices: list[Device], fault: Fault) -> None:
     """Where one device does all, another takes its place; weights of the first are read back."""
-    solver = RepeatedSolver(clustered_graph(), devices=devices, strategy="alone")
-    weights = weights_for(solver)
-    check(solver, weights[0])
+    solver, weights = solved(devices, "alone")
     first = solver.device
     (other,) = [device for device in devices if device is not first]
     array = DeviceArray.from_host(weights[1], first)
@@ -243,9 +237,7 @@ def test_an_update_that_one_device_alone_did_not_finish(
     devices: list[Device], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nobody knows which weights it has changed; another device takes new ones."""
-    solver = RepeatedSolver(clustered_graph(), devices=devices, strategy="alone")
-    weights = weights_for(solver)
-    check(solver, weights[0])
+    solver, weights = solved(devices, "alone")
     failing = solver.device
 
     def change(*_: Any) -> Any:
@@ -266,9 +258,7 @@ def test_what_breaks_a_round_off_is_no_failure(
     devices: list[Device], strategy: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Ctrl-C: both devices are there in the next round, and no weights that are half changed."""
-    solver = RepeatedSolver(clustered_graph(), devices=devices, strategy=strategy)
-    weights = weights_for(solver)
-    check(solver, weights[0])
+    solver, weights = solved(devices, strategy)
     inner, armed = Launcher.read_word, [False]
 
     def breaking(launch: Launcher, buffer: Any) -> int:
