@@ -25,6 +25,7 @@ from clmst.core.forest import Forest
 from clmst.core.from_scipy import as_csr
 from clmst.core.graph import Graph
 from clmst.core.kruskal import forest_of_matrix, is_plain, kruskal, seems_canonical
+from clmst.core.weight_keys import Array
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import weight_defines
 from clmst.runtime.device_memory import in_place, result_in_place
@@ -193,14 +194,8 @@ def solved_list(
     if not (u.dtype == v.dtype and u.itemsize in (4, 8)):
         u, v = u.astype(np.int64), v.astype(np.int64)
     arrays = tuple(map(np.ascontiguousarray, (u, v, edges.weights)))
-    return _launched(
-        "small_matrix_solve_list",
-        arrays,
-        edges.n_vertices,
-        device,
-        case,
-        np.uint32(u.itemsize == 8),
-    )
+    wide = np.uint32(u.itemsize == 8)
+    return _launched("small_matrix_solve_list", arrays, edges.n_vertices, device, case, wide)
 
 
 def _launched(
