@@ -10,13 +10,11 @@ import pytest
 from clmst import Device, InvalidArgumentError, KernelBuildError
 from clmst.primitives.compact import compact, partition, positions, unique_by_key
 from clmst.primitives.function import Predicate
-from clmst.primitives.selection import divide
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.source import compose
 from tests.primitives.mistakes import assert_refused
 from tests.primitives.shapes import (
-    assert_right,
     each_compiler,
     each_shape,
     lengths_of_selections,
@@ -34,24 +32,6 @@ TWO_LENGTHS = (1003, 2**17 + 77)
 # --------------------------------------------------------------------------- lengths
 
 
-@pytest.mark.parametrize(
-    ("primitive", "dtype", "how"),
-    [
-        *((primitive, "V4", "") for primitive in SELECTIONS),
-        ("compact", "u4", BY_PREDICATE),
-        ("positions", "u1", ""),
-    ],
-)
-@each_shape
-def test_every_length(shape: Device, primitive: str, dtype: str, how: str) -> None:
-    """A row, tile or share that is just filled, or not, must lose or repeat nothing.
-
-    A run may go on over rows, tiles and shares, or end with one; there may be one only.
-    """
-    device = with_shares(shape, 1)
-    assert_right(device, lengths_of_selections(device), primitive, dtype, how=how, draws=5)
-
-
 @each_shape
 def test_single_flags(shape: Device) -> None:
     """The first and the last flag of all, of a word, of a vector and of a row."""
@@ -64,54 +44,7 @@ def test_single_flags(shape: Device) -> None:
             assert [*count.to_host(), *found[:1].to_host()] == [1, at]
 
 
-@each_shape
-def test_more_work_groups_than_a_work_group_has_work_items(shape: Device) -> None:
-    """Then the spine takes several counts a work-item."""
-    device = with_shares(shape, 2 * shape.policy.work_group_size)
-    short = divide(device, 3 * 2**17)
-    # Where tiles are large, such an array has fewer work-groups.
-    most = short.share * short.lane_groups * (shape.policy.work_group_size + 2)
-    length = 5 + (3 * 2**17 if short.groups > shape.policy.work_group_size else most)
-    assert divide(device, length).groups > shape.policy.work_group_size
-    assert_right(device, length, "compact", "V4")
-
-
-@each_shape
-def test_as_many_shares_as_are_resident(shape: Device) -> None:
-    assert_right(shape, 2**21 - 3, "compact", "V4", draws=1)
-    assert_right(shape, 2**21 - 3, "compact", "u4", how=BY_PREDICATE, draws=1)
-
-
 # ---------------------------------------------------------------------------- dtypes
-
-
-@pytest.mark.parametrize("size", [1, 2, 3, 8, 12, 16, 64])
-@pytest.mark.parametrize("primitive", ["compact", "unique_by_key"])
-@each_shape
-def test_every_size(shape: Device, primitive: str, size: int) -> None:
-    assert_right(shape, TWO_LENGTHS, primitive, f"V{size}")
-
-
-@pytest.mark.parametrize("dtype", ["i1", "i4", "f4", "u8", "i8", "f8"])
-@pytest.mark.parametrize("primitive", ["compact", "partition"])
-@each_shape
-def test_predicates_of_every_dtype(shape: Device, primitive: str, dtype: str) -> None:
-    if dtype != "f8" or shape.capabilities.doubles:
-        assert_right(shape, TWO_LENGTHS, primitive, dtype, how=BY_PREDICATE)
-
-
-@pytest.mark.parametrize(
-    ("primitive", "record", "value"),
-    [
-        *(("compact", *sizes) for sizes in ((4, 12), (12, 8), (20, 64), (64, 4))),
-        ("partition", 12, 24),
-        ("unique_by_key", 4, 12),
-    ],
-)
-@each_shape
-def test_values_go_along(shape: Device, primitive: str, record: int, value: int) -> None:
-    """Of every size that is moved in pieces of its own."""
-    assert_right(shape, TWO_LENGTHS, primitive, f"V{record}", f"V{value}")
 
 
 @pytest.mark.parametrize("n_words", [4, 8, 16])
@@ -136,30 +69,6 @@ def test_keys_are_compared_bit_by_bit(shape: Device) -> None:
 
 
 # -------------------------------------------------------------------- ways of calling
-
-
-@pytest.mark.parametrize(
-    ("primitive", "dtype", "value", "how"),
-    [
-        *((primitive, "V4", "V12", "") for primitive in SELECTIONS),
-        ("compact", "u4", "", BY_PREDICATE),
-        ("positions", "u1", "", ""),
-    ],
-)
-@each_shape
-def test_sequential_twin(shape: Device, primitive: str, dtype: str, value: str, how: str) -> None:
-    """A single work-item does the same, whatever the shape."""
-    assert_right(
-        shape, (0, 20_011), primitive, dtype, value, how=how, strategy="sequential", draws=3
-    )
-
-
-@pytest.mark.parametrize("length", TWO_LENGTHS)
-@each_shape
-def test_promise(shape: Device, length: int) -> None:
-    """What is promised fits, be it exactly; what is more is not written, but counted."""
-    assert_right(shape, length, "compact", "V4", "V4", draws=30)
-    assert_right(shape, length, "positions", "u1", draws=30)
 
 
 @each_compiler

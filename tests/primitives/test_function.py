@@ -12,20 +12,12 @@ from clmst.primitives.compact import compact
 from clmst.primitives.function import Predicate
 from clmst.primitives.map import Map, map
 from clmst.runtime.array import DeviceArray
-from tests.primitives.shapes import assert_right, each_shape
 
 WORD = np.dtype(np.uint32)
 RULE = Predicate(
     dtype=WORD, expression="x < limit && table[i / 2] != 0", scalars={"limit": "u4"},
     arrays={"table": "u1"},
 )  # fmt: skip
-
-
-@pytest.mark.parametrize("primitive", ["compact", "partition"])
-@each_shape
-def test_arguments_reach_every_kernel(shape: Device, primitive: str) -> None:
-    """Selections have kernels for short and for long arrays; each must get all arguments."""
-    assert_right(shape, (1, 20_000), primitive, "u4", how="by a predicate", draws=3)
 
 
 def test_a_call_compiles_nothing(any_device: Device) -> None:

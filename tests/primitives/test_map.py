@@ -9,22 +9,9 @@ from clmst import Device, InvalidArgumentError, KernelBuildError
 from clmst.primitives.map import Map, map
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.launcher import Launcher
-from tests.primitives.shapes import assert_right, each_shape
 
 WORD = np.dtype(np.uint32)
 NEXT = Map(dtype=WORD, expression="x + 1")
-
-
-@each_shape
-def test_arguments_and_index(shape: Device) -> None:
-    assert_right(shape, (1, 300, 70_001), "map", "i2", "i4")
-
-
-@pytest.mark.parametrize("strategy", ["parallel", "sequential"])
-def test_every_length(any_device: Device, strategy: str) -> None:
-    """The last tile may be a part of one; what lies behind it must stay."""
-    lengths = (0, 1, 1023, 1024, 1025, 70_001)
-    assert_right(any_device, lengths, "map", "u4", "u4", strategy=strategy, draws=3)
 
 
 @pytest.mark.parametrize("result", ["u1", "i1", "u2", "i2", "u4", "i4", "f4", "u8", "i8"])

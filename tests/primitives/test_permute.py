@@ -10,16 +10,8 @@ from clmst import Device
 from clmst.primitives.permute import gather, scatter
 from clmst.runtime.array import DeviceArray
 from tests.primitives.mistakes import assert_refused
-from tests.primitives.shapes import assert_right, each_shape
 
 LENGTHS = (0, 1, 2, 63, 64, 65, 255, 256, 257, 1023, 1024, 1025, 40_003)
-
-
-@pytest.mark.parametrize("size", [1, 3, 4, 8, 12, 16, 24, 28, 64])
-@pytest.mark.parametrize("primitive", ["gather", "scatter"])
-@each_shape
-def test_every_size(shape: Device, primitive: str, size: int) -> None:
-    assert_right(shape, LENGTHS, primitive, f"V{size}")
 
 
 @pytest.mark.parametrize("move", [gather, scatter])

@@ -11,55 +11,15 @@ import pytest
 from clmst import Device, KernelBuildError, UnsupportedDeviceError
 from clmst.primitives.monoid import Monoid
 from clmst.primitives.scan import reduce
-from clmst.primitives.shares import STRATEGIES
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.specialisation import Prelude
 from tests.primitives.mistakes import APART, NO_ARRAY, assert_refused
 from tests.primitives.shapes import (
-    assert_right,
-    crowded,
     each_compiler,
-    each_pair,
-    each_shape,
-    landmarks,
-    lengths_for,
-    small,
 )
-from tests.prove.primitives.operators import operator
 
 VALUES = np.arange(1000, dtype=np.uint32)
-
-
-def test_every_length(device: Device) -> None:
-    device = small(device)
-    assert_right(device, [*lengths_for(device, 4), 2**20 + 7], "reduce", how="sum of u4", draws=1)
-
-
-@pytest.mark.parametrize("strategy", STRATEGIES)
-@each_shape
-def test_every_length_in_order(shape: Device, strategy: str) -> None:
-    """An operator that does not commute: whatever changes places shows."""
-    device = small(shape)
-    lengths = lengths_for(device, 8)
-    assert_right(device, lengths, "reduce", how="affine maps", strategy=strategy)
-
-
-@each_pair("exclusive")
-def test_operators(shape: Device, name: str, kind: str) -> None:
-    """The kernels are those of the exclusive scan."""
-    assert kind == "exclusive"
-    device = small(shape)
-    lengths = lengths_for(device, operator(name).dtype.itemsize)
-    assert_right(device, (1, lengths[3], lengths[-1]), "reduce", how=name)
-
-
-@each_shape
-def test_more_work_groups_than_the_spine_takes_at_a_time(shape: Device) -> None:
-    device = crowded(shape)
-    for name, size in (("sum of u4", 4), ("affine maps", 8)):
-        length = landmarks(device, size)["all shares"] - 3
-        assert_right(device, length, "reduce", how=name, draws=1)
 
 
 def test_two_launches_whatever_the_length(device: Device) -> None:

@@ -25,13 +25,7 @@ from clmst.runtime.array import DeviceArray
 from clmst.runtime.launcher import Launcher, Profile
 from tests.primitives.mistakes import APART, IN_PLACE, NO_ARRAY, assert_refused
 from tests.primitives.shapes import (
-    SPINE_ITEMS,
-    assert_right,
-    crowded,
-    each_compiler,
-    each_pair,
     each_shape,
-    landmarks,
     lengths_for,
     put,
     small,
@@ -44,62 +38,6 @@ RTS = "reduce-then-scan"
 AFFINE = "affine maps"  # an operator that does not commute: whatever changes places shows
 
 # ----------------------------------------------------------------------------- results
-
-
-@pytest.mark.parametrize("primitive", SCANS)
-@each_shape
-def test_every_length(shape: Device, primitive: str) -> None:
-    """A chunk, tile, share or work-group that is just filled, or not, must lose nothing."""
-    device = small(shape)
-    assert_right(device, lengths_for(device, 4), primitive, how="sum of u4", strategy=RTS, draws=3)
-
-
-@pytest.mark.parametrize("strategy", SCAN_STRATEGIES)
-@each_shape
-def test_every_length_in_order(shape: Device, strategy: str) -> None:
-    device = small(shape)
-    lengths = lengths_for(device, 8)
-    assert_right(device, lengths, SCANS[0], how=AFFINE, strategy=strategy, draws=4)
-
-
-@each_pair("exclusive", "inclusive")
-def test_operators(shape: Device, name: str, kind: str) -> None:
-    device = small(shape)
-    lengths = lengths_for(device, operator(name).dtype.itemsize)
-    few = (lengths[3], lengths[-1])
-    assert_right(device, few, f"{kind}_scan", how=name, strategy=RTS, draws=3)
-
-
-@pytest.mark.parametrize("strategy", SCAN_STRATEGIES[1:])
-@each_shape
-def test_inclusive_by_other_strategies(shape: Device, strategy: str) -> None:
-    device = small(shape)
-    longest = lengths_for(device, 4)[-1]
-    assert_right(device, longest, SCANS[1], how="last of u4", strategy=strategy, draws=4)
-
-
-@pytest.mark.parametrize("dtype", ["u1", "i2"])
-@each_shape
-def test_short_elements(shape: Device, dtype: str) -> None:
-    """Lanes exchange whole words, tiles have as many short elements as words."""
-    for strategy in SCAN_STRATEGIES[:2]:
-        lengths = (5000, 40_001)
-        assert_right(shape, lengths, SCANS[1], how=f"sum of {dtype}", strategy=strategy)
-
-
-def test_many_tiles_a_share(device: Device) -> None:
-    assert_right(device, 2**20 + 7, SCANS[0], how="sum of u4", strategy="auto", draws=1)
-
-
-@each_compiler
-def test_results_larger_than_the_caches(plain: Device) -> None:
-    """On a CPU they go past the caches, line by line; the last line is not full."""
-    device = small(plain)
-    for name, size in (("sum of u4", 4), ("product of u8", 8)):
-        marks = landmarks(device, size)
-        tiles = 2**20 // (marks["tile"] * size)
-        length = (tiles + 1) * marks["all shares"] - 3
-        assert_right(device, length, SCANS[0], how=name, strategy=RTS)
 
 
 @each_shape
@@ -117,17 +55,6 @@ def test_levels_of_propagation(shape: Device) -> None:
         assert result.to_host().tolist() == expected.tolist()
         levels = 1 if length <= block else 2 if length <= block**2 else 3
         assert launch.launches == 2 * levels - 1
-
-
-@each_shape
-def test_more_work_groups_than_the_spine_takes_at_a_time(shape: Device) -> None:
-    """Their totals are scanned in several tiles; nothing may be lost between those."""
-    device = crowded(shape)
-    for name, size in (("sum of u4", 4), (AFFINE, 8)):
-        length = landmarks(device, size)["all shares"] - 3
-        shares = Shares.divide(device, length, size)
-        assert shares.groups > SPINE_ITEMS * device.policy.work_group_size // shares.lane_groups
-        assert_right(device, length, SCANS[0], how=name, strategy=RTS)
 
 
 def within_segments(values: DeviceArray) -> DeviceArray:

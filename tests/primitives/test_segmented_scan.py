@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,15 +10,12 @@ import pytest
 from clmst import Device
 from clmst.primitives.chain import chains_by_itself
 from clmst.primitives.monoid import Monoid
-from clmst.primitives.scan import SegmentedStrategy, segmented_scan
+from clmst.primitives.scan import segmented_scan
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.launcher import Launcher
 from tests.primitives.mistakes import APART, IN_PLACE, NO_ARRAY, assert_refused
 from tests.primitives.shapes import (
-    assert_right,
     crowded,
-    each_compiler,
-    each_pair,
     each_shape,
     landmarks,
     lengths_for,
@@ -41,24 +38,6 @@ def assert_scans(values: Array, heads: Array, device: Device, *, exclusive: bool
 
 
 # ----------------------------------------------------------------------------- results
-
-
-@either
-@each_shape
-def test_every_length(shape: Device, primitive: str) -> None:
-    """No heads, all, few or many of them, evenly, in clusters, or at the end."""
-    device = small(shape)
-    lengths = lengths_for(device, 4, segmented=True)
-    assert_right(device, lengths, primitive, how="sum of u4", draws=5)
-
-
-@each_shape
-def test_random_segmentations(shape: Device) -> None:
-    """Segments that end anywhere, through a hundred and more divisions of arrays of any length."""
-    device = small(shape)
-    longest = lengths_for(device, 4, segmented=True)[-1]
-    lengths = np.random.default_rng(5).integers(1, longest + 1, 120).tolist()
-    assert_right(device, lengths, "segmented_scan", how="sum of u4", draws=1)
 
 
 @each_shape
@@ -84,14 +63,6 @@ def test_two_heads(shape: Device) -> None:
             assert_scans(values, heads, device, exclusive=first < second)
 
 
-@each_pair("segmented exclusive", "segmented inclusive")
-def test_operators(shape: Device, name: str, kind: str) -> None:
-    device = small(shape)
-    lengths = lengths_for(device, operator(name).dtype.itemsize, segmented=True)
-    primitive = "segmented_scan exclusive" if kind.endswith("exclusive") else "segmented_scan"
-    assert_right(device, (lengths[3], lengths[-1]), primitive, how=name, draws=4)
-
-
 @either
 @each_shape
 def test_more_work_groups_than_the_spine_takes_at_a_time(shape: Device, primitive: str) -> None:
@@ -103,46 +74,7 @@ def test_more_work_groups_than_the_spine_takes_at_a_time(shape: Device, primitiv
         assert_scans(values, heads, device, exclusive=primitive.endswith("exclusive"))
 
 
-def test_large(device: Device) -> None:
-    assert_right(device, 2**20 + 7, "segmented_scan", how="sum of u4")
-
-
-@each_compiler
-def test_results_larger_than_the_caches(plain: Device) -> None:
-    """On a CPU they go past the caches, line by line, unless a share begins within a line."""
-    device = small(plain)
-    maximum = "maximum of f8" if plain.capabilities.doubles else "sum of u4"
-    for name in ("sum of u4", "product of u8", maximum):
-        size = operator(name).dtype.itemsize
-        marks = landmarks(device, size, segmented=True)
-        tiles = 2**20 // (marks["tile"] * size)
-        lengths = [count * marks["all shares"] - 3 for count in (tiles, tiles + 1)]
-        assert_right(device, lengths, "segmented_scan", how=name)
-
-
-@pytest.mark.parametrize("dtype", ["u1", "i2"])
-def test_short_elements(any_device: Device, dtype: str) -> None:
-    """Heads lie behind sums of one byte, at the next whole word."""
-    assert_right(any_device, 40_001, "segmented_scan", how=f"sum of {dtype}", draws=4)
-
-
 # ------------------------------------------------------------------------- packed flags
-
-
-@each_shape
-def test_packed_flags(shape: Device) -> None:
-    """The top bit is a flag, and no part of the value."""
-    device = small(shape)
-    lengths = lengths_for(device, 4, segmented=True)
-    assert_right(device, lengths, "segmented_scan", "u4", how=PACKED, draws=4)
-
-
-@pytest.mark.parametrize("dtype", ["u1", "u8"])
-@each_compiler
-def test_packed_flags_of_other_widths(plain: Device, dtype: str) -> None:
-    device = small(plain)
-    lengths = lengths_for(device, 8, segmented=True)
-    assert_right(device, lengths, "segmented_scan exclusive", dtype, how=PACKED, draws=4)
 
 
 def test_sums_of_packed_values_may_reach_the_top_bit(any_device: Device) -> None:
@@ -153,15 +85,6 @@ def test_sums_of_packed_values_may_reach_the_top_bit(any_device: Device) -> None
 
 
 # ------------------------------------------------------------------------ ways of calling
-
-
-@pytest.mark.parametrize("strategy", get_args(SegmentedStrategy))
-@each_shape
-def test_in_place_and_apart(shape: Device, strategy: str) -> None:
-    """Neither the values nor the flags nor what lies behind the result may change."""
-    device = small(shape)
-    lengths = lengths_for(device, 8, segmented=True)[::3]
-    assert_right(device, lengths, "segmented_scan", how="affine maps", strategy=strategy, draws=4)
 
 
 def test_three_launches_whatever_the_length(device: Device) -> None:

@@ -11,28 +11,6 @@ import pytest
 from clmst import Device, DeviceArray
 from clmst.core.errors import ClmstError
 from clmst.primitives import end_flags, head_flags, segmented_reduce
-from tests.primitives.shapes import assert_right, lengths_for
-
-
-@pytest.mark.parametrize("dtype", ["u1", "u4"])
-@pytest.mark.parametrize("segments", ["", "by offsets: "])
-def test_every_length(device: Device, segments: str, dtype: str) -> None:
-    """Rows need not have elements: at the front, in between, at the end."""
-    lengths = [*lengths_for(device, 4, segmented=True), 100_000]
-    assert_right(device, lengths, "segmented_reduce", how=f"{segments}minimum of {dtype}")
-
-
-@pytest.mark.parametrize("primitive", ["head_flags", "end_flags"])
-def test_flags_of_every_length(device: Device, primitive: str) -> None:
-    assert_right(device, lengths_for(device, 4, segmented=True), primitive, "u1", draws=4)
-
-
-@pytest.mark.parametrize("strategy", ["parallel", "sequential"])
-def test_order_within_segments(device: Device, strategy: str) -> None:
-    """Composition of affine maps does not commute."""
-    for segments in ("", "by offsets: "):
-        how = f"{segments}affine maps"
-        assert_right(device, 5000, "segmented_reduce", how=how, strategy=strategy, draws=4)
 
 
 def refusals(device: Device) -> dict[str, tuple[Callable[[], object], str]]:

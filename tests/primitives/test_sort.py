@@ -11,22 +11,10 @@ from clmst import Device, InvalidArgumentError
 from clmst.primitives.sort import argsort, sort, sort_by_key
 from clmst.runtime.array import DeviceArray
 from tests.primitives.mistakes import assert_refused
-from tests.primitives.shapes import assert_right, each_shape, shape_of
-from tests.prove.primitives.kinds import NUMBERS
+from tests.primitives.shapes import each_shape
 
 # What floats have beside numbers; the signs of NaNs play no part, nor what they carry.
 SPECIAL = (0.0, -0.0, np.inf, -np.inf, np.nan, -np.nan, 1e-40, -1e-40)
-
-
-@pytest.mark.parametrize("dtype", NUMBERS)
-@each_shape
-def test_every_dtype(shape: Device, dtype: str) -> None:
-    """Alone, with values, and their order; in place, apart, and by some bits of the keys."""
-    how = "descending" if dtype in ("i1", "i4", "u8", "f8") else ""
-    lengths = (0, 1, 333, 2 * shape_of(shape).tile + 7)
-    assert_right(shape, lengths, "sort", dtype, how=how)
-    assert_right(shape, lengths, "argsort", dtype, how=how, draws=1)
-    assert_right(shape, lengths, "sort_by_key", dtype, "V4", how=how, draws=4)
 
 
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
@@ -42,20 +30,6 @@ def test_what_is_no_ordinary_number(shape: Device, dtype: str, descending: bool)
     order = falling if descending else rising
     assert moved.to_host().tolist() == order
     assert found.to_host().tobytes() == keys[order].tobytes()
-
-
-@pytest.mark.parametrize("dtype", ["i4", "f8"])
-@each_shape
-def test_sequential_twin(shape: Device, dtype: str) -> None:
-    assert_right(shape, 20_001, "sort", dtype, how="descending", strategy="sequential")
-    assert_right(shape, 20_001, "sort_by_key", dtype, "V4", strategy="sequential")
-
-
-@pytest.mark.parametrize("size", [1, 3, 12])
-@each_shape
-def test_values_of_every_size(shape: Device, size: int) -> None:
-    """Those that are no whole words are sorted as such, too."""
-    assert_right(shape, 5000, "sort_by_key", "u8", f"V{size}", draws=4)
 
 
 # ------------------------------------------------------------------------------ errors

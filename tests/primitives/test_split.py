@@ -20,11 +20,13 @@ from clmst.runtime.capabilities import LanesKind
 from clmst.runtime.launcher import Launcher, Profile
 from tests.primitives.mistakes import assert_refused
 from tests.primitives.shapes import SHAPES, assert_right, shape_of
+from tests.prove.primitives.kinds import Kind
 from tests.prove.primitives.orders import field_of
 from tests.runtime.test_policy import CAPABILITIES
 from tests.variants import Variant
 
 RANKING = radix._RANKING_LANES
+WORDS = Kind(primitive="split", dtype="V4", value="V4")
 
 
 def _has_sub_groups(one: Variant) -> bool:
@@ -62,7 +64,7 @@ def test_every_length(shape: Device) -> None:
     marks = (32, chosen.work_group_size, chosen.tile, chosen.max_groups * chosen.tile)
     around = [mark + d for mark in marks for d in (-1, 0, 1)]
     lengths = sorted({0, 1, 2, *around, 2 * marks[-1] + chosen.tile + 77})
-    assert_right(shape, lengths, "split", "V4", "V4", draws=3)
+    assert_right(shape, lengths, WORDS, draws=3)
 
 
 @pytest.mark.parametrize(
@@ -73,15 +75,15 @@ def test_every_length(shape: Device) -> None:
     ],
 )  # fmt: skip
 def test_every_size(shape: Device, size: int, value: int) -> None:
-    length = 2 * shape_of(shape, max(size, value, 4) // 4).tile + 37
-    assert_right(shape, length, "split", f"V{size}", f"V{value}" if value else "", draws=4)
+    kind = Kind(primitive="split", dtype=f"V{size}", value=f"V{value}" if value else "")
+    assert_right(shape, [2 * shape_of(shape, max(size, value, 4) // 4).tile + 37], kind, draws=4)
 
 
 @pytest.mark.parametrize("size", [4, 8, 12])
 def test_every_field(shape: Device, size: int) -> None:
     """Whole digits and parts of them, within a word, across two and across three; in place."""
     lengths = (100, shape_of(shape, size // 4).tile // 4 + 99)
-    assert_right(shape, lengths, "split", f"V{size}", draws=40)
+    assert_right(shape, lengths, Kind(primitive="split", dtype=f"V{size}"), draws=40)
 
 
 @pytest.mark.parametrize("name", ["equal", "rising", "falling", "two", "last digit", "few", "rare"])
@@ -108,7 +110,7 @@ def test_distributions(shape: Device, name: str) -> None:
 
 def test_many_tiles(shape: Device) -> None:
     length = 1_000_003 if shape_of(shape).is_serial else 200_003
-    assert_right(shape, length, "split", "V4", "V4", draws=1)
+    assert_right(shape, [length], WORDS, draws=1)
 
 
 def test_more_work_groups_than_a_work_group_has_work_items(shape: Device) -> None:
@@ -118,13 +120,13 @@ def test_more_work_groups_than_a_work_group_has_work_items(shape: Device) -> Non
     device = shape.with_policy(many)
     length = (2 * work_group + 3) * shape_of(device).tile + 5
     assert shape_of(device).divide(length)[0] > work_group
-    assert_right(device, length, "split", "V4", "V4", draws=1)
+    assert_right(device, [length], WORDS, draws=1)
 
 
 @pytest.mark.parametrize("size", [4, 20])
 def test_sequential_twin(shape: Device, size: int) -> None:
-    lengths = (0, 1, 4000, 70_001)
-    assert_right(shape, lengths, "split", f"V{size}", "V8", strategy="sequential")
+    kind = Kind(primitive="split", dtype=f"V{size}", value="V8", strategy="sequential")
+    assert_right(shape, (0, 1, 4000, 70_001), kind)
 
 
 # ---------------------------------------------------------------------------- launches
