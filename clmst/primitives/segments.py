@@ -20,7 +20,7 @@ from clmst.primitives.checks import (
 from clmst.primitives.compact import compact
 from clmst.primitives.monoid import Monoid
 from clmst.primitives.scan import segmented_scan
-from clmst.primitives.shares import Strategy
+from clmst.primitives.shares import Strategy, check_strategy
 from clmst.primitives.sweeps import checked_monoid
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.failures import guarded
@@ -179,6 +179,7 @@ def segmented_reduce(
     segments plays no part in the time.
     """
     check_array("values", values)
+    check_strategy(strategy)
     if (flags is None) == (offsets is None):
         raise InvalidArgumentError(
             "both flags and offsets are given, or neither; segments are given one way"

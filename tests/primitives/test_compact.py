@@ -8,12 +8,11 @@ import numpy as np
 import pytest
 
 from clmst import Device, InvalidArgumentError, KernelBuildError
-from clmst.primitives.compact import compact, partition, positions, unique_by_key
+from clmst.primitives.compact import compact, positions, unique_by_key
 from clmst.primitives.function import Predicate
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.source import compose
-from tests.primitives.mistakes import assert_refused
 from tests.primitives.shapes import (
     each_compiler,
     each_shape,
@@ -90,67 +89,6 @@ def test_launches(plain: Device) -> None:
 
 
 # ---------------------------------------------------------------------------- errors
-
-
-def test_out_of_a_partition_must_hold_all(any_device: Device) -> None:
-    """Unlike compaction it has no promise that would allow for less."""
-    records, chosen = DeviceArray.empty(9, WORD, any_device), DeviceArray.empty(9, "u1", any_device)
-    mistakes = [
-        ("out has 8 elements; it must have at least 9", {"out": records[:8]}),
-        ("out and records overlap", {"out": records}),
-    ]
-    assert_refused(partition, {"records": records, "flags": chosen}, mistakes, records)
-
-
-def test_mistakes(any_device: Device) -> None:
-    byte, word, odd = np.dtype(np.uint8), np.dtype(np.uint32), np.dtype("V17")
-
-    def new(length: int, dtype: np.dtype[Any]) -> DeviceArray:
-        return DeviceArray.empty(length, dtype, any_device)
-
-    long = DeviceArray.from_host(np.zeros(512, np.uint32), any_device)
-    above = Predicate(dtype=WORD, expression="x > 3")
-    of_floats = Predicate(dtype=np.dtype("f4"), expression="x > 3")
-    pair = {"values": new(100, word), "values_out": new(9, word)}
-    mistakes: list[tuple[str, dict[str, Any]]] = [
-        ("neither flags nor a predicate", {"flags": None}),
-        ("both flags and a predicate", {"predicate": above}),
-        ("flags has 99 elements; it must have 100", {"flags": new(99, byte)}),
-        ("flags is of uint32; it must be of uint8", {"flags": new(100, word)}),
-        ("records has elements of", {"records": new(100, odd)}),
-        ("values has elements of", {"values": new(100, odd)}),
-        ("values has 99 elements", {"values": new(99, word)}),
-        ("values_out but no values", {"values_out": new(100, word)}),
-        ("out has 99 elements; it must have at least 100", {"out": new(99, word)}),
-        ("values_out has 9 elements", pair),
-        ("out is of int32", {"out": new(100, np.dtype(np.int32))}),
-        ("count has 0 elements", {"count": new(0, word)}),
-        ("count is of uint64", {"count": new(1, np.dtype(np.uint64))}),
-        ("out and records overlap", {"records": long[128:228], "out": long}),
-        ("out and flags overlap", {"flags": long.view(np.uint8)[:100], "out": long}),
-        ("values_out and out overlap", pair | {"out": long, "values_out": long[128:]}),
-        ("count and out overlap", {"out": long, "count": long[128:129]}),
-        ("at_most is -1", {"at_most": -1}),
-        ("no strategy is called 'quick'", {"strategy": "quick"}),
-        ("records is a ndarray", {"records": np.zeros(100, np.uint32)}),
-        ("predicate is 'x > 3'; it must be a Predicate", {"flags": None, "predicate": "x > 3"}),
-        (
-            "the predicate is of float32, the elements are of uint32",
-            {"flags": None, "predicate": of_floats},
-        ),
-    ]
-    records, chosen, out = put(
-        any_device, np.arange(100, dtype=np.uint32), np.ones(100, np.uint8), np.zeros(100, WORD)
-    )
-    right = {"records": records, "flags": chosen, "out": out}
-    assert_refused(compact, right, mistakes, records, chosen, out, long)
-
-
-def test_arrays_of_another_context(any_device: Device) -> None:
-    other = any_device.with_policy(any_device.policy)  # which has a context of its own
-    records, chosen = DeviceArray.empty(9, WORD, any_device), DeviceArray.empty(9, "u1", other)
-    with pytest.raises(InvalidArgumentError, match="must be in one context"):
-        compact(records, chosen)
 
 
 @each_compiler

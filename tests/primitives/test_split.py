@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, get_args
+from typing import get_args
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clmst import Device, InvalidArgumentError
+from clmst import Device
 from clmst.primitives import radix, radix_chain
 from clmst.primitives.radix import Key, Shape
 from clmst.primitives.split import split
@@ -18,7 +18,6 @@ from clmst.runtime import policy
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.capabilities import LanesKind
 from clmst.runtime.launcher import Launcher, Profile
-from tests.primitives.mistakes import assert_refused
 from tests.primitives.shapes import SHAPES, assert_right, shape_of
 from tests.prove.primitives.kinds import Kind
 from tests.prove.primitives.orders import field_of
@@ -192,63 +191,6 @@ def test_shape_fits_the_device() -> None:
 
 
 # ------------------------------------------------------------------------------ errors
-
-
-def array(device: Device, dtype: Any = "u4", length: int = 8) -> DeviceArray:
-    return DeviceArray.from_host(
-        np.arange(length * 2).astype("u4").view("u8").astype(dtype), device
-    )
-
-
-def test_field_must_lie_within_the_record(any_device: Device) -> None:
-    records = array(any_device)
-    fields = [
-        ("key_bits is 0; a key has 1 to 64 bits", 0, 0),
-        ("key_bits is 65; a key has 1 to 64 bits", 0, 65),
-        ("the key goes from bit -1 to bit 2; records has elements of 32 bits", -1, 3),
-        ("the key goes from bit 30 to bit 33; records has elements of 32 bits", 30, 3),
-    ]
-    mistakes = [(text, {"start_bit": start, "key_bits": bits}) for text, start, bits in fields]
-    assert_refused(split, {"records": records, "out": records}, mistakes, records)
-
-
-def test_arrays_must_fit(any_device: Device) -> None:
-    """Of the arrays given, the one that is in the way must be named, and none be written."""
-    step = max(any_device.capabilities.buffer_alignment // 4, 1)
-    base = array(any_device, length=3 * step)
-    left, right = base[: 2 * step], base[step:]
-    good, values = array(any_device), array(any_device)
-    wide, short = array(any_device, "u8"), array(any_device, length=7)
-    long = array(any_device, length=2 * step)
-    wrong: list[tuple[str, dict[str, Any]]] = [
-        ("records is a ndarray; primitives work on device", {"records": good.to_host()}),
-        ("records has elements of |V18, 18 bytes each", {"records": array(any_device, "V18")}),
-        ("out is of uint64; it must be of uint32", {"out": wide}),
-        ("out has 7 elements; it must have at least 8", {"out": short}),
-        ("out and records overlap without being equal", {"records": left, "out": right}),
-        ("values is a list", {"values": [1]}),
-        ("values has elements of |V68, 68 bytes each", {"values": array(any_device, "V68")}),
-        ("values has 7 elements; it must have 8", {"values": short}),
-        ("there is a values_out without values", {"values_out": values}),
-        ("values_out is of uint64", {"values": values, "values_out": wide}),
-        ("values_out has 7", {"values": values, "values_out": short}),
-        ("values_out and values overlap", {"records": long, "values": left, "values_out": right}),
-        ("values_out and records overlap", {"values": values, "values_out": good}),
-        ("out and values overlap", {"values": values, "out": values}),
-        ("out and values_out overlap", {"values": values, "out": good, "values_out": good}),
-        ("no strategy is called 'quick'", {"strategy": "quick"}),
-    ]
-    arrays = base, good, values, wide, short, long
-    assert_refused(split, {"records": good, "key_bits": 5}, wrong, *arrays)
-
-
-@pytest.mark.skipif(len({one.device.cl_device for one in SHAPES}) < 2, reason="one device only")
-def test_arrays_must_be_on_one_device() -> None:
-    first, *_, last = (one.device for one in SHAPES)
-    for name in ("out", "values"):
-        elsewhere: dict[str, Any] = {name: array(last)}
-        with pytest.raises(InvalidArgumentError, match="all must be in one context"):
-            split(array(first), key_bits=5, **elsewhere)
 
 
 # ------------------------------------------------------------------- the expectations
