@@ -11,12 +11,13 @@ import numpy as np
 import pytest
 
 from clmst import Device
-from clmst.primitives.chain import ChainedScan, chains_by_itself
+from clmst.primitives.chain import chains_by_itself
 from clmst.primitives.compact import compact, partition
 from clmst.primitives.function import Predicate
 from clmst.primitives.monoid import Monoid
 from clmst.primitives.scan import exclusive_scan, segmented_scan
 from clmst.primitives.sort import sort
+from clmst.primitives.sweeps import Scan
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.launcher import Launcher, Profile
 from tests.primitives.chain_cases import (
@@ -194,5 +195,5 @@ def test_long_elements_are_not_chained(shape: Device) -> None:
     for length, is_short in ((4, True), (8, False)):
         dtype = vector_of("u4", length)
         values, out = (DeviceArray.empty(10**5, dtype, shape) for _ in range(2))
-        chained = ChainedScan(values=values, monoid=Monoid.sum(dtype), exclusive=True)
-        assert chained.suits(out) == (is_short and chains_by_itself(shape))
+        scan = Scan(values=values, monoid=Monoid.sum(dtype), strategy="auto")
+        assert scan.suits_chain(out) == (is_short and chains_by_itself(shape))
