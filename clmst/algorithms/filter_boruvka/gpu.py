@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from clmst.algorithms.filter_boruvka import usual_launches
 from clmst.algorithms.filter_boruvka.options import FilterBoruvkaOptions
 from clmst.algorithms.filter_boruvka.plan import Plan
-from clmst.algorithms.filter_boruvka.record import usual_launches
 from clmst.algorithms.filter_boruvka.solve import Change, FilterBoruvkaRun
 from clmst.algorithms.shared.candidates import Candidates
 from clmst.algorithms.shared.progress import no_progress

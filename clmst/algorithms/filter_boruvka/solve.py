@@ -15,7 +15,7 @@ from functools import cache
 from importlib import import_module
 from typing import Any, TypeAlias, cast
 
-from clmst.algorithms.filter_boruvka import record
+from clmst.algorithms import filter_boruvka
 from clmst.algorithms.filter_boruvka.options import FilterBoruvkaOptions
 from clmst.algorithms.shared.options import options_for
 from clmst.algorithms.shared.progress import check_halved
@@ -40,10 +40,10 @@ def solve(graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: Any =
     the graph.
     """
     options = options_for("filter-boruvka", FilterBoruvkaOptions, options)
-    if graph.n_vertices > record.MAX_VERTICES:
+    if graph.n_vertices > filter_boruvka.MAX_VERTICES:
         raise InvalidArgumentError(
             f"the graph has {graph.n_vertices} vertices; 'filter-boruvka' takes at most "
-            f"{record.MAX_VERTICES}, 'ecl' more"
+            f"{filter_boruvka.MAX_VERTICES}, 'ecl' more"
         )
     shape = options.shape_under(graph.device.policy)
     if graph.n_slots == 0:
