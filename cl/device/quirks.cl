@@ -16,8 +16,6 @@
 //   quirk: oclgrind-vector-halves                    a vector becomes an array (dense/tile.cl)
 //   quirk: intel-order-of-sums                       a pragma on each loop (device/distance.cl)
 //   quirk: cpu-vector-choices                        `choose` (device/monoid.cl)
-#ifndef CLMST_DEVICE_QUIRKS
-#define CLMST_DEVICE_QUIRKS
 
 // quirk: intel-lane-width
 // Declares the width of the sub-groups of a kernel.
@@ -28,5 +26,3 @@
 #define BYTES_AS_UINT4(at)                                                        \
   (uint4)(as_uint(vload4(0, at)), as_uint(vload4(1, at)), as_uint(vload4(2, at)), \
           as_uint(vload4(3, at)))
-
-#endif
