@@ -94,20 +94,20 @@ class FilterBoruvkaRun(ABC):
     def enqueue(self) -> bool:
         """Enqueue the solve; return False where it was given up."""
         self._prepare()
-        phase = 0
-        while phase < self.n_phases:
+        for phase in range(self.n_phases):  # light edges first
             self._filter(phase)
             if not self._contract_window(phase):
                 return False
             if phase + 1 < self.n_phases:
                 self._settle(phase)
-            phase += 1
         self._finish()
         return True
 
     def _contract_window(self, phase: int) -> bool:
         """Contract the graph along a window's edges; return False where it was given up."""
         depth = first = self._first_depth(phase)
+        may_be_finer = not self.finer and self.options.targets is None
+        may_be_finer &= 0 < phase == self.n_phases - 1
         while self._has_edges(phase, depth):
             vertices, edges = self._choose_and_contract(phase, depth)
             check_halved(
@@ -115,11 +115,9 @@ class FilterBoruvkaRun(ABC):
             )
             if not vertices[1]:
                 break
-            may_be_finer = not self.finer and self.options.targets is None
-            if may_be_finer and 0 < phase == self.n_phases - 1:
-                self.finer = self._wants_finer(depth - first, vertices, edges)
-                if self.finer:
-                    return False
+            if may_be_finer and self._wants_finer(depth - first, vertices, edges):
+                self.finer = True
+                return False
             depth += 1
         return not self._has_overflowed()
 
