@@ -44,10 +44,8 @@ def reduce(
         By default the sum.
     out : DeviceArray, shape (1,) or more, optional
         Where the result goes; of the dtype of `values`, apart from it.
-    strategy : {"parallel", "sequential"}
-        "sequential": by a single work-item, for debugging.
-    launch : Launcher, optional
-        The queue to work in; by default the device's own.
+    strategy, launch
+        As of :func:`~clmst.primitives.compact.compact`.
 
     Returns
     -------

@@ -153,10 +153,8 @@ def segmented_reduce(
         By default the sum.
     out : DeviceArray, optional
         Where the results go: shape (n,) or more with flags, (s,) or more with offsets.
-    strategy : {"parallel", "sequential"}
-        "sequential": by a single work-item, for debugging.
-    launch : Launcher, optional
-        The queue to work in; by default the device's own.
+    strategy, launch
+        As of :func:`~clmst.primitives.compact.compact`.
 
     Returns
     -------
