@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 
-from clmst import Device, InvalidArgumentError, KernelBuildError
+from clmst import Device
 from clmst.primitives.compact import compact, positions, unique_by_key
 from clmst.primitives.function import Predicate
 from clmst.runtime.array import DeviceArray
@@ -89,35 +87,6 @@ def test_launches(plain: Device) -> None:
 
 
 # ---------------------------------------------------------------------------- errors
-
-
-@each_compiler
-def test_predicate_that_does_not_compile(plain: Device) -> None:
-    """The log tells what is wrong with the caller's own line, under the predicate's name."""
-    rule = Predicate(dtype=WORD, expression="x.w > 3", name="above the threshold")
-    records, out = put(plain, np.arange(100, dtype=np.uint32), np.zeros(100, WORD))
-    launch = Launcher(plain, plain.queue)
-    with pytest.raises(KernelBuildError) as raised:
-        compact(records, predicate=rule, out=out, launch=launch)
-    assert "above the threshold" in str(raised.value)
-    assert "above the threshold:3:" in raised.value.log  # after the preamble, and the type
-    assert "x.w" in raised.value.log
-    assert launch.launches == 0
-    assert not out.to_host().any()
-
-
-@pytest.mark.parametrize("text", ["", " ", "x >\n3", 'x > "3"', "x > \\"])
-@pytest.mark.parametrize("what", ["expression", "name"])
-def test_predicate_of_several_lines(what: str, text: str) -> None:
-    """It would tear the macro, or the line directive, that it goes into."""
-    parts: dict[str, Any] = {"expression": "x > 3", "name": "above"} | {what: text}
-    with pytest.raises(InvalidArgumentError, match=f"{what} is "):
-        Predicate(dtype=WORD, **parts)
-
-
-def test_predicate_of_what_is_no_vector() -> None:
-    with pytest.raises(InvalidArgumentError, match="elements are"):
-        Predicate(dtype=vector_of("u4", 3), expression="x.x > 3")
 
 
 def test_flags_are_no_vectors_of_16() -> None:

@@ -12,7 +12,11 @@ from clmst.primitives.compact import compact
 from clmst.primitives.function import Predicate
 from clmst.primitives.histogram import LOCAL_BINS, histogram
 from clmst.primitives.map import Map, map
+from clmst.primitives.monoid import Monoid
+from clmst.primitives.scan import reduce
 from clmst.runtime.array import DeviceArray
+from clmst.runtime.launcher import Launcher
+from tests.primitives.shapes import each_compiler
 
 WORD = np.dtype(np.uint32)
 RULE = Predicate(
@@ -141,12 +145,6 @@ def test_bits_as_another_dtype_in_place(any_device: Device) -> None:
     assert found.tolist() == [0x3F800000, 0xC0000000]
 
 
-def test_error_names_the_map(any_device: Device) -> None:
-    bad = Map(dtype=WORD, expression="x.w + 1", name="of no vector")
-    with pytest.raises(KernelBuildError, match="of no vector"):
-        map(DeviceArray.empty(1, WORD, any_device), bad)
-
-
 # ------------------------------------------------------------------------------------- histograms
 
 
@@ -182,3 +180,34 @@ def test_bins_of_ones_own(any_device: Device) -> None:
     )  # fmt: skip
     counts = histogram(DeviceArray.from_host(host, any_device), 8, bin_of=even(least=0, scale=8))
     assert counts.to_host().tolist() == np.histogram(host, 8, range=(0, 1))[0].tolist()
+
+
+# --------------------------------------------------------------------------------- builds
+
+F_OF_TWO = "static inline uint f(uint a, uint b) {\n  return a + b.w;\n}"
+BAD = [  # what does not compile, the program's name, the place in the log, and the caller's words
+    (Monoid(dtype=WORD, combine="a + b.w", identity="0", name="bad"), "scan[bad,", "bad:", "b.w"),
+    (Monoid(dtype=WORD, combine="f(a, b)", identity="0", preamble=F_OF_TWO, name="bad"),
+     "scan[bad,", "bad:2:", "b.w"),  # lines of the preamble are counted from 1
+    (Predicate(dtype=WORD, expression="x.w > 3", name="above"), "compact", "above:3:", "x.w"),
+    (Map(dtype=WORD, expression="x.w + 1", name="of no vector"), "map", "of no vector:", "x.w"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("bad", "label", "place", "words"), BAD, ids=lambda one: str(one)[:20])
+@each_compiler
+def test_what_does_not_compile(plain: Device, bad: Any, label: str, place: str, words: str) -> None:
+    """The label names the operator, the log its line, and nothing is launched or written."""
+    values, out = (DeviceArray.from_host(np.arange(100, dtype=WORD), plain) for _ in range(2))
+    launch = Launcher(plain, plain.queue)
+    call, name = {
+        Monoid: (reduce, "monoid"), Predicate: (compact, "predicate"), Map: (map, "function")
+    }[type(bad)]  # fmt: skip
+    with pytest.raises(KernelBuildError) as caught:
+        call(values, **{name: bad}, out=out, launch=launch)
+    assert caught.value.label.startswith(label)
+    assert bad.name in str(caught.value)
+    assert place in caught.value.log
+    assert words in caught.value.log
+    assert launch.launches == 0
+    np.testing.assert_array_equal(out.to_host(), np.arange(100))

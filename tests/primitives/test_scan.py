@@ -15,7 +15,6 @@ import pytest
 
 from clmst import Device, KernelBuildError, UnsupportedDeviceError
 from clmst.primitives.chain import chains_by_itself
-from clmst.primitives.monoid import Monoid
 from clmst.primitives.scan import (
     _BLOCK_TILES,
     SCAN_STRATEGIES,
@@ -248,36 +247,6 @@ def test_device_without_doubles(any_device: Device) -> None:
     device.capabilities = replace(device.capabilities, doubles=False)
     with pytest.raises(UnsupportedDeviceError, match=r"no arithmetic on doubles, .* float64 need"):
         reduce(given)
-
-
-@each_compiler
-def test_combination_that_does_not_compile(plain: Device) -> None:
-    """The label names the operator, and the log the macro that it stands in."""
-    monoid = Monoid(dtype=np.dtype("u4"), combine="a + b.w", identity="0", name="bad sum")
-    out = DeviceArray.from_host(VALUES, plain)
-    with pytest.raises(KernelBuildError) as caught:
-        reduce(DeviceArray.from_host(VALUES, plain), monoid=monoid, out=out)
-    assert caught.value.label.startswith("scan[bad sum,")
-    assert "bad sum:" in caught.value.log
-    assert "a + b.w" in caught.value.log
-    np.testing.assert_array_equal(out.to_host(), VALUES)
-
-
-@each_compiler
-def test_preamble_that_does_not_compile(plain: Device) -> None:
-    """Its lines are counted from 1, whatever is put round it."""
-    monoid = Monoid(
-        dtype=np.dtype("u4"),
-        combine="added(a, b)",
-        identity="0",
-        preamble="static inline uint added(uint a, uint b) {\n  return a + b.w;\n}",
-        name="bad sum",
-    )
-    with pytest.raises(KernelBuildError) as caught:
-        reduce(DeviceArray.from_host(VALUES, plain), monoid=monoid)
-    assert caught.value.label.startswith("scan[bad sum,")
-    assert "bad sum:2:" in caught.value.log
-    assert "b.w" in caught.value.log
 
 
 @each_compiler
