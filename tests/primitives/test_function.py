@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -200,9 +201,10 @@ def test_what_does_not_compile(plain: Device, bad: Any, label: str, place: str, 
     """The label names the operator, the log its line, and nothing is launched or written."""
     values, out = (DeviceArray.from_host(np.arange(100, dtype=WORD), plain) for _ in range(2))
     launch = Launcher(plain, plain.queue)
-    call, name = {
+    calls: dict[type, tuple[Callable[..., object], str]] = {
         Monoid: (reduce, "monoid"), Predicate: (compact, "predicate"), Map: (map, "function")
-    }[type(bad)]  # fmt: skip
+    }  # fmt: skip
+    call, name = calls[type(bad)]
     with pytest.raises(KernelBuildError) as caught:
         call(values, **{name: bad}, out=out, launch=launch)
     assert caught.value.label.startswith(label)

@@ -18,8 +18,8 @@ from clmst import primitives as p
 from clmst.primitives import Map, Monoid, Predicate
 from clmst.runtime.launcher import Launcher
 
-N = 512
-ABOVE, NEXT = Predicate(dtype="u4", expression="x > 3"), Map(dtype="u4", expression="x + 1")
+N, U4 = 512, np.dtype(np.uint32)
+ABOVE, NEXT = Predicate(dtype=U4, expression="x > 3"), Map(dtype=U4, expression="x + 1")
 NO_ARRAY = (
     "primitives work on device arrays: make one with clmst.DeviceArray.from_host or from_pyopencl"
 )
@@ -162,8 +162,8 @@ WRONG_MONOID = (
 ODD_SIZES = "bytes each; they must have 1 to 16 bytes, or a multiple of 4 up to 64"
 ODD_KEYS = "they must be of (u)int8, 16, 32 or 64, float32 or float64"
 NO_FLAGS = "flags are packed into the top bits of unsigned integers only"
-SHORT_MAP = Map(dtype="u4", result=np.dtype("u2"), expression="x")
-ADD = Map(dtype="u4", expression="x + other[i]", arrays={"other": "u4"})
+SHORT_MAP = Map(dtype=U4, result=np.dtype("u2"), expression="x")
+ADD = Map(dtype=U4, expression="x + other[i]", arrays={"other": "u4"})
 ONE_WAY = "segments are given one way"
 # What is wrong, the message, and dtypes of arrays that are other ones.
 OWN_MISTAKES: dict[str, list[tuple[Any, ...]]] = {
@@ -218,7 +218,7 @@ OWN_MISTAKES: dict[str, list[tuple[Any, ...]]] = {
     ],
     "map": [
         ({"function": None}, "function is None; it must be a Map"),
-        ({"function": Map(dtype="f4", result=np.dtype("u4"), expression="x")}, "must agree"),
+        ({"function": Map(dtype=np.dtype("f4"), result=U4, expression="x")}, "must agree"),
         ({"function": ADD}, "its arguments are other"),
     ],
     "histogram": [

@@ -85,7 +85,8 @@ def around(device: Device, kind: Kind) -> list[int]:
 
 def at_random(device: Device, kind: Kind) -> list[int]:
     """Return lengths of a hundred and more divisions into shares."""
-    return np.random.default_rng(5).integers(1, around(device, kind)[-1] + 1, 120).tolist()
+    lengths = np.random.default_rng(5).integers(1, around(device, kind)[-1] + 1, 120)
+    return [int(length) for length in lengths]
 
 
 def beyond_caches(device: Device, kind: Kind) -> list[int]:
