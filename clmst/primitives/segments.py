@@ -106,7 +106,6 @@ def end_flags(
 
 
 @overload
-@guarded
 def segmented_reduce(
     values: DeviceArray,
     flags: DeviceArray,
@@ -118,7 +117,6 @@ def segmented_reduce(
     launch: Launcher | None = ...,
 ) -> tuple[DeviceArray, DeviceArray]: ...
 @overload
-@guarded
 def segmented_reduce(
     values: DeviceArray,
     flags: None = ...,

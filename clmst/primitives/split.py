@@ -19,7 +19,6 @@ from clmst.runtime.launcher import Launcher
 
 
 @overload
-@guarded
 def split(
     records: DeviceArray,
     *,
@@ -34,7 +33,6 @@ def split(
 
 
 @overload
-@guarded
 def split(
     records: DeviceArray,
     *,
