@@ -32,7 +32,7 @@ from clmst.algorithms.pma.solve import defines as pma_defines
 from clmst.algorithms.pma.solve import lanes_for
 from clmst.algorithms.shared import contraction
 from clmst.core.weight_keys import WeightKind
-from clmst.primitives import chain, radix_chain, selection
+from clmst.primitives import radix_chain, selection, sweeps
 from clmst.primitives.element import NO_WORDS, RecordWords
 from clmst.primitives.function import Predicate
 from clmst.primitives.histogram import LOCAL_BINS
@@ -278,7 +278,7 @@ def _scans(capabilities: Capabilities) -> Iterator[tuple[int, Monoid, Segments, 
 
 def _scan_chain(capabilities: Capabilities, tuning: Policy) -> Iterator[Built]:
     for k, monoid, ways, exclusive in _scans(capabilities):
-        one = chain.scan_defines(
+        one = sweeps.chain_defines(
             capabilities, tuning, item_bytes=monoid.dtype.itemsize, segments=ways,
             exclusive=exclusive,
         )  # fmt: skip

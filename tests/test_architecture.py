@@ -544,19 +544,7 @@ def test_every_macro_has_a_commented_default() -> None:
         match[2]: match[1]
         for path in KERNEL_FILES
         for match in DEFAULT.finditer(path.read_text(encoding="utf-8"))
-        # A guard against including a file twice has neither a value nor parameters.
-        if match[3] or match[0].endswith(")")
     }
     assert given == defaults.keys() - INTERNAL - FIXED
     assert defaults.keys() >= FIXED
     assert [name for name, comment in defaults.items() if not comment] == []
-
-
-@kernel_files
-def test_file_is_included_once(path: Path) -> None:
-    """What other files include has a guard that is called after it."""
-    name = str(path.relative_to(source.root()))
-    included = {x for p in KERNEL_FILES for x in INCLUDE.findall(p.read_text(encoding="utf-8"))}
-    guard = "CLMST_" + re.sub(r"\W", "_", name.removesuffix(".cl")).upper()
-    text = path.read_text(encoding="utf-8")
-    assert (f"#ifndef {guard}\n#define {guard}\n" in text) == (name in included)

@@ -1,7 +1,5 @@
 // Atomic minima in global memory. 64-bit atomics exist only where ATOMIC64 is set. Kernels that can
 // do without them obey the same contract by 32-bit atomics (reservation.cl).
-#ifndef CLMST_DEVICE_ATOMICS
-#define CLMST_DEVICE_ATOMICS
 
 // Whether the device has 64-bit integer atomics on global memory: 0 or 1.
 #ifndef ATOMIC64
@@ -18,6 +16,4 @@ static inline uint atomic_min_u32(volatile global uint *address, uint value) {
 static inline ulong atomic_min_u64(volatile global ulong *address, ulong value) {
   return atom_min(address, value);
 }
-#endif
-
 #endif

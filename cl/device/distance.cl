@@ -8,9 +8,6 @@
 // The measure of a pair rises with its distance. Of METRIC_EUCLIDEAN, METRIC_ROUNDED and
 // METRIC_GREAT_CIRCLE it is the square, so that most pairs need no root. Of all others, and where
 // points have core distances, it is the distance itself.
-#ifndef CLMST_DEVICE_DISTANCE
-#define CLMST_DEVICE_DISTANCE
-
 #include "device/weight_key.cl"
 
 #define METRIC_EUCLIDEAN 1
@@ -165,6 +162,4 @@ static inline distance_key_t distance_key(double measure, const global double *p
   return weight_key(low);
 #endif
 }
-#endif
-
 #endif

@@ -9,8 +9,6 @@
 //
 //     pairs    0<<2|1   1<<2|0   1<<2|2   2<<2|1
 //     ranks       1        1        0        0         rank 0 is the edge of weight 3.0
-#ifndef CLMST_DEVICE_EDGE_LIST
-#define CLMST_DEVICE_EDGE_LIST
 
 static inline uint pair_source(ulong pair, uint bits) {
   return (uint)(pair >> bits);
@@ -38,5 +36,3 @@ static inline uint choice_rank(ulong choice) {
 static inline uint choice_vertex(ulong choice) {
   return (uint)choice;
 }
-
-#endif

@@ -1,7 +1,4 @@
 // A fence across the device.
-#ifndef CLMST_DEVICE_FENCE
-#define CLMST_DEVICE_FENCE
-
 #include "device/lanes.cl"
 
 // Make this work-item's earlier writes visible to the device, and other work-items' writes visible
@@ -42,5 +39,3 @@ static inline uint device_load_acquire(volatile global uint *word) {
   return value;
 #endif
 }
-
-#endif

@@ -2,8 +2,6 @@
 //
 // The caller of a primitive gives these macros. The defaults are the identity on 32-bit integers,
 // without arguments.
-#ifndef CLMST_DEVICE_FUNCTION
-#define CLMST_DEVICE_FUNCTION
 
 // Type of an element: a scalar of 8 to 64 bits, or a vector of 2, 4, 8 or 16 of them.
 #ifndef T
@@ -54,5 +52,3 @@ static inline R function_of(T x, uint i, const given_t *Given) {
   ARGUMENTS(NAMED_SCALAR, NAMED_ARRAY)
   return EXPRESSION;
 }
-
-#endif

@@ -14,9 +14,6 @@
 //
 //     items    3  1  4  1  5         inclusive scan by segments    3  4  4  5  5
 //     heads    1  0  1  0  1         exclusive                     0  3  0  4  0
-#ifndef CLMST_DEVICE_LANE_GROUP
-#define CLMST_DEVICE_LANE_GROUP
-
 #include "device/monoid.cl"
 #include "device/work_group.cl"
 
@@ -138,5 +135,3 @@ static inline void lane_group_scan(partial_t *run, partial_t *total, local T *su
   run->head = (below & ~(1u << lane)) != 0;
 #endif
 }
-
-#endif

@@ -9,9 +9,6 @@
 // A lane group of one (LANES 1, in work-groups of one) has nothing to exchange. All lanes of a
 // group call a lanes_ function together, in the same control flow. Every kernel that reaches one,
 // wg_ functions included, has LANES_ATTRIBUTE.
-#ifndef CLMST_DEVICE_LANES
-#define CLMST_DEVICE_LANES
-
 #include "device/quirks.cl"
 
 #define LANES_LOCAL 0
@@ -226,7 +223,5 @@ static inline uint lanes_claim_global(volatile global uint *count, bool keep) {
   if (total > 0 && lanes_id() == 0) base = atomic_add(count, total);
   return lanes_broadcast_u32(base, 0) + rank;
 }
-
-#endif
 
 #endif

@@ -3,8 +3,6 @@
 // A store to a line that is not in the cache reads the line first. For an array that is written
 // from end to end and is larger than the caches, that read is a third of all traffic, and useless.
 // So full lines are stored past the caches.
-#ifndef CLMST_DEVICE_LINE
-#define CLMST_DEVICE_LINE
 
 #define LINE_BYTES 64
 #define LINE_WORDS 16
@@ -31,5 +29,3 @@ static inline void wi_store_line(global uint *to, const uint *line) {
   // By vectors as well: aliasing rules let a vector read elements of any type.
   for (uint w = 0; w < LINE_WORDS; w += 8) vstore8(*(const uint8 *)(line + w), 0, to + w);
 }
-
-#endif

@@ -11,9 +11,6 @@
 //
 //     lock word   0     1     2     3     4     ...    LOCK_LOST
 //                 free  taken free  taken free         given up for good
-#ifndef CLMST_DEVICE_LOCK
-#define CLMST_DEVICE_LOCK
-
 #include "device/fence.cl"
 
 // Looks at a lock that does not move on before a work-item gives up: 1 to 2**32 - 1.
@@ -55,5 +52,3 @@ static inline void lock_release(volatile global uint *lock, const lock_wait_t *w
 static inline bool lock_is_lost(const lock_wait_t *wait) {
   return wait->seen == LOCK_LOST;
 }
-
-#endif

@@ -12,9 +12,6 @@
 //
 // states: one word, the number of tiles taken; then, from word LOOK_WORDS on, STATE_WORDS words a
 // tile. Each has 16 bits of a sum.
-#ifndef CLMST_DEVICE_LOOK_BACK
-#define CLMST_DEVICE_LOOK_BACK
-
 #include "device/tile_state.cl"
 
 // What is added up: its type, its size in whole words (4, 8 or 16 bytes), its identity and its exact operator.
@@ -176,5 +173,3 @@ static inline void lookers_take(volatile global uint *states, look_t *at, LOOK_T
   if (get_local_id(0) == 0)
     look_publish(states, at->next, at->is_whole ? STATE_PREFIX : STATE_TOTAL, total);
 }
-
-#endif

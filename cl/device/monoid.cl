@@ -1,8 +1,6 @@
 // The operator of a primitive: an associative COMBINE with its IDENTITY, on elements of type T.
 //
 // The caller of a primitive gives these macros. The defaults are the sum of 32-bit integers.
-#ifndef CLMST_DEVICE_MONOID
-#define CLMST_DEVICE_MONOID
 
 // Type of an element: a scalar of 8 to 64 bits, or a vector of 2, 4, 8 or 16 of them.
 #ifndef T
@@ -54,5 +52,3 @@ static inline T choose(bool condition, T yes, T no) {
     chosen.words[w] = (chosen.words[w] & mask) | (other.words[w] & ~mask);
   return chosen.element;
 }
-
-#endif

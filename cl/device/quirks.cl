@@ -53,9 +53,6 @@
 //     vector for words crashes ("emit_alu: not implemented (vec16)"). BYTES_AS_UINT4 loads four
 //     vectors of 4. cl/device/quirks.cl,
 //     tests/primitives/test_compact.py::test_flags_are_no_vectors_of_16
-#ifndef CLMST_DEVICE_QUIRKS
-#define CLMST_DEVICE_QUIRKS
-
 // Declares the width of the sub-groups of a kernel (quirk: intel-lane-width).
 #define SUB_GROUPS_OF(lanes) __attribute__((intel_reqd_sub_group_size(lanes)))
 
@@ -63,5 +60,3 @@
 #define BYTES_AS_UINT4(at)                                                        \
   (uint4)(as_uint(vload4(0, at)), as_uint(vload4(1, at)), as_uint(vload4(2, at)), \
           as_uint(vload4(3, at)))
-
-#endif

@@ -16,9 +16,6 @@
 //   RANK_BALLOTS,  Every lane group counts its own consecutive items, LANES at a time. Lanes with
 //   RANK_MATCH     equal digits find each other, by a ballot a bit or by PTX's match, and the last
 //                  one counts for all (Adinets, Merrill 2022). Wider digits at the same cost.
-#ifndef CLMST_DEVICE_RANK
-#define CLMST_DEVICE_RANK
-
 #include "device/work_group.cl"
 
 #define RANK_COUNTERS 0
@@ -247,8 +244,6 @@ static inline void wg_rank(uint me, uint *items, local uint *ranking, local uint
 #pragma unroll
   for (uint j = 0; j < TILE_ITEMS; ++j) items[j] = (items[j] >> 16) + own_counts[items[j] & 0xffff];
 }
-
-#endif
 
 #endif
 

@@ -1,6 +1,4 @@
 // Records: elements that are moved and compared word by word, whatever their fields mean.
-#ifndef CLMST_DEVICE_RECORD
-#define CLMST_DEVICE_RECORD
 
 // Size of a word of a record in bytes: 4; or 2 or 1, if the record has no multiple of 4 bytes.
 #ifndef RECORD_UNIT
@@ -95,5 +93,3 @@ static inline bool record_differs(const record_chunk_t *left, const record_chunk
   return bits != 0;
 #endif
 }
-
-#endif

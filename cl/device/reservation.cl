@@ -25,9 +25,6 @@
 // Example: edges 7, 4 and 9 with keys 50, 20 and 20 enter for one component, with 64-bit atomics:
 //
 //     FFFFFFFF FFFFFFFF  ->  00000032 00000007  ->  00000014 00000004  ->  unchanged: 20, 9 > 20, 4
-#ifndef CLMST_DEVICE_RESERVATION
-#define CLMST_DEVICE_RESERVATION
-
 #include "device/atomics.cl"
 #include "device/weight_key.cl"
 #include "device/worklist.cl"
@@ -252,5 +249,3 @@ static inline void reservation_reset(global uint *reservations, uint n, uint c) 
 static inline void reservation_clear(global uint *reservations, uint n, uint c) {
   if (reservation_id(reservations, n, c) != UINT_MAX) reservation_reset(reservations, n, c);
 }
-
-#endif

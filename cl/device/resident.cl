@@ -5,9 +5,6 @@
 // on the device as a whole, so they may wait for one another. A work-group that waits longer than
 // RESIDENT_PATIENCE gives up for all. Then every work-group leaves, and the host solves again in
 // many launches.
-#ifndef CLMST_DEVICE_RESIDENT
-#define CLMST_DEVICE_RESIDENT
-
 #include "device/fence.cl"
 #include "device/work_group.cl"
 
@@ -61,5 +58,3 @@ static inline void grid_leave(volatile global uint *arrivals) {
     arrivals[2] = 0;
   }
 }
-
-#endif

@@ -1,6 +1,4 @@
 // The row of each slot of a block, for a work-item that is alone in its work-group.
-#ifndef CLMST_DEVICE_ROW_FILL
-#define CLMST_DEVICE_ROW_FILL
 
 // Rows stored at once: most rows of sparse graphs take one store. As many words behind a block's
 // rows are written as well.
@@ -24,5 +22,3 @@ static inline uint wi_fill_rows(local uint *rows, const global uint *indptr, uin
     if (at == length) return row;
   }
 }
-
-#endif

@@ -1,6 +1,4 @@
 // Searches in compressed sparse rows, and loops over all slots with their rows.
-#ifndef CLMST_DEVICE_ROWS
-#define CLMST_DEVICE_ROWS
 
 // The row of a slot: the last row in [low, high) that begins at or before the slot.
 //
@@ -75,5 +73,3 @@ static inline uint slot_run_row(slot_run_t *run, const global uint *indptr, uint
   while (slot == run->row_end) run->row_end = indptr[++run->row + 1];
   return run->row;
 }
-
-#endif

@@ -1,8 +1,5 @@
 // Work-group-aggregated append: edges are staged in local memory, and go to a worklist together, by
 // one atomic on its counter.
-#ifndef CLMST_DEVICE_STAGE
-#define CLMST_DEVICE_STAGE
-
 #include "device/lanes.cl"
 #include "device/work_group.cl"
 #include "device/worklist.cl"
@@ -74,7 +71,5 @@ static inline void stage_push(const stage_t *stage, edge_t edge, bool keep) {
   const uint index = lanes_claim_global(stage->count, spill);
   if (spill) worklist_store(stage->worklist, stage->capacity, index, edge);
 }
-
-#endif
 
 #endif

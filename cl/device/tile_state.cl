@@ -17,9 +17,6 @@
 // fence, and no state needs atomics of more than 32 bits: words of one state that agree on these
 // bits belong together. Words only rise, and who publishes the total of a tile publishes the
 // same. That takes an operator whose result does not depend on the grouping.
-#ifndef CLMST_DEVICE_TILE_STATE
-#define CLMST_DEVICE_TILE_STATE
-
 #include "device/lanes.cl"
 
 // Looks for a state before its tile's total is computed in its place: at least 1. A look takes
@@ -75,5 +72,3 @@ static inline bool state_is_starved(uint tile) {
   return false;
 #endif
 }
-
-#endif

@@ -16,8 +16,6 @@
 // Finds race with links and with path halving. Both only replace a parent by an ancestor, or a root
 // by a vertex above it. A stale read is an ancestor too, so a find ends at a vertex that was the
 // root at some moment during the call.
-#ifndef CLMST_DEVICE_UNION_FIND
-#define CLMST_DEVICE_UNION_FIND
 
 static inline uint union_find_priority(uint vertex) {
   vertex ^= vertex >> 16;
@@ -129,5 +127,3 @@ static inline bool wi_unite_alone(volatile global uint *parent, uint a, uint b) 
   parent[is_lower ? a : b] = is_lower ? b : a;  // no change where both are one
   return a != b;
 }
-
-#endif

@@ -8,8 +8,6 @@
 //     weight    -2.0        -0.0, 0.0    1.0          infinity
 //     bits      C0000000    00000000     3F800000     7F800000
 //     key       3FFFFFFF    80000000     BF800000     FF800000
-#ifndef CLMST_DEVICE_WEIGHT_KEY
-#define CLMST_DEVICE_WEIGHT_KEY
 
 #define WEIGHT_UNSIGNED 0
 #define WEIGHT_SIGNED 1
@@ -88,6 +86,4 @@ static inline uint weight_key_leading(weight_t bits) {
 static inline uint weight_key_trailing(weight_t bits) {
   return (uint)weight_key(bits);
 }
-#endif
-
 #endif

@@ -1,8 +1,5 @@
 // Keys of several consecutive weights at once, as weight_key has them: for compilers that make no
 // vectors of loops by themselves.
-#ifndef CLMST_DEVICE_WEIGHT_KEY_VECTOR
-#define CLMST_DEVICE_WEIGHT_KEY_VECTOR
-
 #include "device/weight_key.cl"
 
 // Keys at once, of 32 bits or, if weights have 64, of 64: a register of 64 bytes in both cases.
@@ -54,5 +51,3 @@ static inline keys_t weight_keys(const global weight_t *weights) {
 #endif
   return KEYS_CONVERT(bits);
 }
-
-#endif

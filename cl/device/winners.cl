@@ -14,9 +14,6 @@
 //
 // Plane w of the array has word w of all components, n words. With 64-bit atomics two planes are one
 // of n ulongs, and what stands behind the last word is of no account.
-#ifndef CLMST_DEVICE_WINNERS
-#define CLMST_DEVICE_WINNERS
-
 #include "device/atomics.cl"
 #include "device/distance.cl"
 
@@ -112,5 +109,3 @@ static inline void winner_clear(volatile global uint *winners, uint n, uint c, u
   for (uint word = 0; word < n_words; ++word) winners[(size_t)word * n + c] = UINT_MAX;
 #endif
 }
-
-#endif

@@ -2,8 +2,6 @@
 //
 // CPU devices have work-groups of one work-item: one fat work-item, no barriers. Everything here
 // then becomes plain sequential code.
-#ifndef CLMST_DEVICE_WORK_GROUP
-#define CLMST_DEVICE_WORK_GROUP
 
 // Work-items in a work-group: 1, or a multiple of LANES up to the device's limit.
 #ifndef WG_SIZE
@@ -148,5 +146,3 @@ static inline uint wg_exclusive_max_u32(uint value, local uint *scratch) {
   return before;
 #endif
 }
-
-#endif

@@ -1,6 +1,4 @@
 // Worklists of edges: (u, v, leading key word, id), as 4-tuples or as four arrays.
-#ifndef CLMST_DEVICE_WORKLIST
-#define CLMST_DEVICE_WORKLIST
 
 // 1: one array of 16-byte tuples. 0: four arrays of `capacity` words (for the ablation).
 #ifndef WORKLIST_TUPLES
@@ -49,5 +47,3 @@ static inline void worklist_store(global uint *list, uint capacity, uint at, edg
   list[3 * plane + at] = edge.id;
 #endif
 }
-
-#endif

@@ -8,9 +8,6 @@
 // A lane loads the flags of 16 consecutive records at once: half a row, or a whole one. Conditions
 // that lanes evaluate on their own records take a ballot a row. Without lanes, masks are exchanged
 // through local memory, and all lane groups of a work-group must call these functions together.
-#ifndef CLMST_PRIMITIVES_COMPACT_MASKS
-#define CLMST_PRIMITIVES_COMPACT_MASKS
-
 #include "device/work_group.cl"
 #include "primitives/compact_rule.cl"
 
@@ -129,5 +126,3 @@ static inline bool mask_has_own(uint mask) {
 static inline uint mask_rank(uint mask) {
   return popcount(mask & ((1u << lane_group_lane()) - 1));
 }
-
-#endif

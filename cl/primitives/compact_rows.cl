@@ -1,9 +1,6 @@
 // How a lane group goes through its range: tiles of ROWS rows, with one record of each row for
 // every lane, so that loads are coalesced, and so are the stores of kept records. All rows of a
 // batch are loaded before any is used.
-#ifndef CLMST_PRIMITIVES_COMPACT_ROWS
-#define CLMST_PRIMITIVES_COMPACT_ROWS
-
 #include "primitives/compact_masks.cl"
 
 #define FULL_BATCH (BATCH * LANE_GROUP)
@@ -184,5 +181,3 @@ static inline void range_write(const selection_t *of, size_t begin, size_t end, 
   }
 #endif
 }
-
-#endif

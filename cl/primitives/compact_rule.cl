@@ -1,6 +1,4 @@
 // Which records a selection keeps, and what it writes.
-#ifndef CLMST_PRIMITIVES_COMPACT_RULE
-#define CLMST_PRIMITIVES_COMPACT_RULE
 
 #define KEEP_FLAGGED 0
 #define KEEP_HOLDING 1
@@ -63,6 +61,4 @@ static inline bool rule_keeps(const selection_t *of, size_t i, const record_chun
   return function_of(RULE_AS_TYPE(T)(words), (uint)i, &of->given) != 0;
 #endif
 }
-#endif
-
 #endif

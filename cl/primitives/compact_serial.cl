@@ -1,7 +1,4 @@
 // How one work-item goes through its range: loops without branches that depend on the data.
-#ifndef CLMST_PRIMITIVES_COMPACT_SERIAL
-#define CLMST_PRIMITIVES_COMPACT_SERIAL
-
 #include "device/quirks.cl"
 #include "primitives/compact_rule.cl"
 
@@ -100,5 +97,3 @@ static inline void range_write(const selection_t *of, size_t begin, size_t end, 
   }
 #endif
 }
-
-#endif

@@ -1,7 +1,4 @@
 // An element of a scan by itself, for loops that take one at a time.
-#ifndef CLMST_PRIMITIVES_SCAN_ELEMENT
-#define CLMST_PRIMITIVES_SCAN_ELEMENT
-
 #include "primitives/scan_kind.cl"
 
 #include "device/monoid.cl"
@@ -17,5 +14,3 @@ static inline T range_element(const global T *in, const global uchar *flags, siz
   return in[i];
 #endif
 }
-
-#endif

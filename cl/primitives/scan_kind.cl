@@ -1,6 +1,4 @@
 // Which kind of scan a program is for: segmented or not, exclusive or inclusive.
-#ifndef CLMST_PRIMITIVES_SCAN_KIND
-#define CLMST_PRIMITIVES_SCAN_KIND
 
 #define SEGMENTS_NONE 0
 #define SEGMENTS_FLAGS 1
@@ -17,6 +15,4 @@
 // 1: exclusive, without the element's own value. 0: inclusive.
 #ifndef EXCLUSIVE
 #define EXCLUSIVE 1
-#endif
-
 #endif

@@ -7,8 +7,6 @@
 //     element    0 .. 3   4 .. 7   8 .. 11   12 .. 15   16 .. 19   20 .. 23   24 .. 27   28 .. 31
 //     lane         0        1         2          3          0          1          2          3
 //     chunk        0        0         0          0          1          1          1          1
-#ifndef CLMST_PRIMITIVES_SCAN_RANGE
-#define CLMST_PRIMITIVES_SCAN_RANGE
 
 // Bytes that a work-item loads from each tile: a multiple of 16 up to 128.
 #ifndef BYTES_PER_ITEM
@@ -205,6 +203,4 @@ static inline void range_scan(const global T *in, const global uchar *flags, glo
     range_store(out, tile, end, &own);
   }
 }
-#endif
-
 #endif

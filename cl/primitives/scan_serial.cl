@@ -1,8 +1,5 @@
 // How one work-item works through its range: plain loops, in the order of the definition. CPU
 // devices run this; it is also the sequential twin of scan_range.cl.
-#ifndef CLMST_PRIMITIVES_SCAN_SERIAL
-#define CLMST_PRIMITIVES_SCAN_SERIAL
-
 #include "device/line.cl"
 #include "primitives/scan_element.cl"
 #include "primitives/scan_kind.cl"
@@ -84,5 +81,3 @@ static inline void range_scan(const global T *in, const global uchar *flags, glo
     }
   for (; i < end; ++i) out[i] = serial_scan(in, flags, i, &carry->sum);
 }
-
-#endif

@@ -9,9 +9,6 @@
 //
 // Records and values go through the same local memory, one after the other, word by word: lanes
 // that move one word each use all banks, whatever the record.
-#ifndef CLMST_PRIMITIVES_SPLIT_RANGE
-#define CLMST_PRIMITIVES_SPLIT_RANGE
-
 #include "device/rank.cl"
 #include "primitives/split_record.cl"
 
@@ -171,8 +168,6 @@ static inline void tile_write_values(uint me, const local uint *sorted, uint val
     if (j * WG_SIZE < left) words_store(out, to[j], VALUE_WORDS, value);
   }
 }
-#endif
-
 #endif
 
 #endif

@@ -1,8 +1,5 @@
 // The items of a split: records of RECORD_WORDS words, each with a value of VALUE_WORDS words, and
 // the digits of their keys. Both are words in private memory, which compilers keep in registers.
-#ifndef CLMST_PRIMITIVES_SPLIT_RECORD
-#define CLMST_PRIMITIVES_SPLIT_RECORD
-
 #include "device/record.cl"
 #include "device/weight_key.cl"
 
@@ -97,5 +94,3 @@ static inline uint record_digit_at(const global uint *in, size_t i, uint shift, 
   return (uint)(((ulong)record[high] << 32 | record[low]) >> shift % 32) & mask;
 #endif
 }
-
-#endif

@@ -5,9 +5,6 @@
 // the line for each write, and most of its translation buffer. So where STAGED is set, records
 // gather in a line of private memory for each digit, and full lines are stored past the caches
 // (Wassenberg, Sanders 2011).
-#ifndef CLMST_PRIMITIVES_SPLIT_SERIAL
-#define CLMST_PRIMITIVES_SPLIT_SERIAL
-
 #include "device/line.cl"
 #include "device/rank.cl"
 #include "primitives/split_record.cl"
@@ -113,7 +110,5 @@ static inline void serial_scatter(const global uint *in, global uint *out,
 #endif
   }
 }
-
-#endif
 
 #endif

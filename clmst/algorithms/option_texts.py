@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from types import NoneType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
@@ -15,7 +15,9 @@ from clmst.core.errors import InvalidArgumentError
 
 def option_names(name: str) -> tuple[str, ...]:
     """Return the names of all options of an algorithm, those within another as ``prim.queue``."""
-    return () if name == "auto" else (*_kinds(ALGORITHMS[name].options_class),)
+    if name == "auto":
+        return ()
+    return tuple(option for option, *_ in _leaves(ALGORITHMS[name].options_class()))
 
 
 def with_options(name: str, options: object, texts: Iterable[str]) -> object:
@@ -76,8 +78,8 @@ def write(name: str, options: object) -> str:
     """Return the text that :func:`read` takes for an algorithm and its options."""
     if options is None:
         return name
-    usual = _values(type(options)())
-    given = [f"{key}={_text(v)}" for key, v in _values(options).items() if v != usual[key]]
+    both = zip(_leaves(options), _leaves(type(options)()), strict=True)
+    given = [f"{key}={_text(v)}" for (key, _, v), (*_, usual) in both if v != usual]
     return " ".join([name, *given])
 
 
@@ -98,41 +100,28 @@ def _halves(text: str) -> tuple[str, str]:
     return option.strip().replace("-", "_"), value.strip()
 
 
-def _kinds(options: type[Any]) -> Mapping[str, Any]:
-    """Return the types of options by name; those of a nested class behind its name and a dot."""
-    found: dict[str, Any] = {}
-    for name, kind in get_type_hints(options).items():
-        if is_dataclass(kind):
-            nested = _kinds(kind)  # type: ignore[arg-type]
-            found |= {f"{name}.{inner}": of for inner, of in nested.items()}
-        else:
-            found[name] = kind
-    return found
-
-
-def _values(options: Any) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+def _leaves(options: Any, within: str = "") -> Iterator[tuple[str, Any, Any]]:
+    """Yield name, type and value of each option; those of a nested class behind its name."""
+    kinds = get_type_hints(type(options))
     for field in fields(options):
-        value = getattr(options, field.name)
+        name, value = within + field.name, getattr(options, field.name)
         if is_dataclass(value):
-            found |= {f"{field.name}.{inner}": of for inner, of in _values(value).items()}
+            yield from _leaves(value, f"{name}.")
         else:
-            found[field.name] = value
-    return found
+            yield name, kinds[field.name], value
 
 
 def _changed(options: Any, texts: Mapping[str, str]) -> Any:
-    kinds, values = _kinds(type(options)), dict[str, Any]()
-    nested: dict[str, dict[str, str]] = {}
-    for option, text in texts.items():
+    """Return options with the values that texts mean; all are checked together."""
+    values, nested = dict[str, Any](), dict[str, dict[str, str]]()
+    for option, kind, _ in _leaves(options):
         outer, dot, inner = option.partition(".")
-        if dot:
-            nested.setdefault(outer, {})[inner] = text
-        else:
-            values[option] = _value(text, kinds[option])
-    for outer, inner_texts in nested.items():
-        values[outer] = _changed(getattr(options, outer), inner_texts)
-    return replace(options, **values)
+        if option in texts and dot:
+            nested.setdefault(outer, {})[inner] = texts[option]
+        elif option in texts:
+            values[option] = _value(texts[option], kind)
+    inner_options = {name: _changed(getattr(options, name), own) for name, own in nested.items()}
+    return replace(options, **values, **inner_options)
 
 
 def _value(text: str, kind: Any) -> Any:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from importlib import import_module
-from os import path
+from operator import attrgetter
 from pkgutil import iter_modules
 from typing import Any
 
@@ -17,14 +17,10 @@ from clmst.algorithms.shared.algorithm_record import AlgorithmRecord
 
 def _records() -> dict[str, AlgorithmRecord]:
     """Return the records of all folders, by the names of their algorithms."""
-    found = {}
-    for home in clmst.algorithms.__path__:
-        for folder in iter_modules([home]):
-            modules = iter_modules([path.join(home, folder.name)]) if folder.ispkg else ()
-            if any(module.name == "record" for module in modules):
-                record = import_module(f"clmst.algorithms.{folder.name}.record").RECORD
-                found[record.name] = record
-    return dict(sorted(found.items()))
+    names = (folder.name for folder in iter_modules(clmst.algorithms.__path__) if folder.ispkg)
+    packages = (import_module(f"clmst.algorithms.{name}") for name in names)
+    records = (package.RECORD for package in packages if hasattr(package, "RECORD"))
+    return {record.name: record for record in sorted(records, key=attrgetter("name"))}
 
 
 ALGORITHMS: dict[str, AlgorithmRecord] = _records()

@@ -215,7 +215,7 @@ def unique_by_key(
     """
     selection = Selection.of(
         keys, None, keep=Keep.HEADS, values=values, out=out, values_out=values_out,
-        at_most=at_most, count=count,
+        at_most=at_most, count=count, name="keys",
     )  # fmt: skip
     return selection.enqueue(strategy, launch)
 

@@ -20,7 +20,7 @@ expressions. All else is refused: pointers, loops, address spaces, directives, c
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from clmst.core.arguments import check_text, shown
@@ -87,20 +87,35 @@ class _Token(NamedTuple):
     at: int
 
 
-@dataclass(slots=True)
 class _Reader:
     """Parses one text; raises at the first token that the grammar does not allow there."""
 
-    what: str
-    text: str
-    tokens: list[_Token]
-    names: set[str]
-    functions: set[str] = field(default_factory=set)
-    arrays: frozenset[str] = frozenset()
-    position: int = 0
-    depth: int = 0
+    def __init__(
+        self, what: str, text: object, names: Iterable[str] = (), functions: Iterable[str] = (),
+        arrays: Iterable[str] = (), *, lines: bool = False,
+    ) -> None:  # fmt: skip
+        self.what, self.text = what, check_text(what, text)
+        self.names, self.functions, self.arrays = set(names), set(functions), set(arrays)
+        self.tokens = [*self._tokens(lines=lines), *[_Token("end", "", len(self.text))] * 2]
+        self.position = self.depth = 0
 
     # ------------------------------------------------------------------- tokens
+
+    def _tokens(self, *, lines: bool) -> Iterator[_Token]:
+        """Yield the tokens of the text, which goes over several `lines` or stands on one."""
+        text, at = self.text, 0
+        if len(text) > MAX_LENGTH:
+            raise InvalidArgumentError(
+                f"{self.what} has {len(text)} characters; it may have up to {MAX_LENGTH}"
+            )
+        while at < len(text):
+            found, twice = _TOKEN.match(text, at), _TWICE.match(text, at)
+            if found is None or twice or (not lines and "\n" in found[0]):
+                sign = _Token("", twice[0] if twice else text[at], at)
+                raise self.error(sign, "operators have no such sign")
+            if found.lastgroup != "space":
+                yield _Token(str(found.lastgroup), found[0], at)
+            at = found.end()
 
     @property
     def next(self) -> _Token:
@@ -121,7 +136,13 @@ class _Reader:
             raise self.error(self.next, f"{text!r} must stand there")
 
     def error(self, token: _Token, rule: str) -> InvalidArgumentError:
-        return _error(self.what, self.text, token.at, token.text, rule)
+        before = self.text[: token.at]
+        line, column = before.count("\n") + 1, token.at - before.rfind("\n")
+        where = f"column {column}" if "\n" not in self.text else f"line {line}, column {column}"
+        there = "it ends" if token.at >= len(self.text) else f"it has {shown(token.text)}"
+        return InvalidArgumentError(
+            f"{self.what} is {shown(self.text)}; at {where} {there}, and {rule}"
+        )
 
     # --------------------------------------------------------------- expressions
 
@@ -243,38 +264,12 @@ def _is_own_name(text: str) -> bool:
     return not taken and _OWN_NAME.fullmatch(text) is not None
 
 
-def _error(what: str, text: str, at: int, token: str, rule: str) -> InvalidArgumentError:
-    line, column = text.count("\n", 0, at) + 1, at - (text.rfind("\n", 0, at) + 1) + 1
-    where = f"column {column}" if "\n" not in text else f"line {line}, column {column}"
-    there = "it ends" if at >= len(text) else f"it has {shown(token)}"
-    return InvalidArgumentError(f"{what} is {shown(text)}; at {where} {there}, and {rule}")
-
-
-def _tokens(what: str, text: str, *, lines: bool) -> list[_Token]:
-    if len(text) > MAX_LENGTH:
-        raise InvalidArgumentError(
-            f"{what} has {len(text)} characters; it may have up to {MAX_LENGTH}"
-        )
-    tokens, at = [], 0
-    while at < len(text):
-        found = _TOKEN.match(text, at)
-        twice = _TWICE.match(text, at)
-        if found is None or twice or (not lines and "\n" in found[0]):
-            token = twice[0] if twice else text[at]
-            raise _error(what, text, at, token, "operators have no such sign")
-        if found.lastgroup != "space":
-            tokens.append(_Token(str(found.lastgroup), found[0], at))
-        at = found.end()
-    return [*tokens, _Token("end", "", len(text)), _Token("end", "", len(text))]
-
-
 def check_functions(what: str, text: object) -> tuple[str, frozenset[str]]:
     """Return a text and the names of its functions; raise unless it has only functions."""
-    text = check_text(what, text)
-    reader = _Reader(what, text, _tokens(what, text, lines=True), set())
+    reader = _Reader(what, text, lines=True)
     while reader.next.kind != "end":
         reader.function()
-    return text, frozenset(reader.functions)
+    return reader.text, frozenset(reader.functions)
 
 
 def check_expression(
@@ -289,13 +284,11 @@ def check_expression(
 
     It may call `functions`, in addition to the built-in ones, and read elements of `arrays`.
     """
-    text = check_text(what, text)
-    tokens = _tokens(what, text, lines=False)
-    reader = _Reader(what, text, tokens, set(names), set(functions), arrays)
+    reader = _Reader(what, text, names, functions, arrays)
     reader.expression()
     if reader.next.kind != "end":
         raise reader.error(reader.next, "the expression must end or go on by an operator")
-    return text
+    return reader.text
 
 
 def check_name(what: str, text: object) -> str:

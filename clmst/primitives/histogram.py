@@ -43,10 +43,8 @@ def histogram(
         unsigned integer.
     out : DeviceArray of uint32, shape (n_bins,) or more, optional
         Where the counts go; apart from all that is read.
-    strategy : {"parallel", "sequential"}
-        "sequential": by a single work-item, for debugging.
-    launch : Launcher, optional
-        The queue to work in; by default the device's own.
+    strategy, launch
+        As of :func:`~clmst.primitives.compact.compact`.
 
     Returns
     -------

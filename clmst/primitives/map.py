@@ -85,10 +85,8 @@ def map(
     out : DeviceArray, shape (n,) or more, optional
         Where the results go; of the dtype of the function's result. May be `values` itself, if both
         dtypes have one size.
-    strategy : {"parallel", "sequential"}
-        "sequential": by a single work-item, for debugging.
-    launch : Launcher, optional
-        The queue to work in; by default the device's own.
+    strategy, launch
+        As of :func:`~clmst.primitives.compact.compact`.
 
     Returns
     -------

@@ -133,64 +133,39 @@ class Monoid:
     # ---------------------------------------------------------------- ready-made
 
     @classmethod
-    def _commutative(
-        cls,
-        dtype: npt.DTypeLike,
-        name: str,
-        combine: str,
-        identity: str,
-        *,
-        exact: bool | None = None,
-    ) -> Monoid:
-        dtype = check_dtype("dtype", dtype)
-        if len({dtype[field] for field in dtype.names or ()}) > 1:
-            raise InvalidArgumentError(
-                f"elements are {dtype}; the {name} is of fields of one dtype (for others, give a "
-                "Monoid that says what becomes of each)"
-            )
-        return _commutative(dtype, name=name, combine=combine, identity=identity, exact=exact)
-
-    @classmethod
     def sum(cls, dtype: npt.DTypeLike) -> Monoid:
         """Sum; of integers modulo two to the power of their width."""
-        return cls._commutative(dtype, "sum", "(a) + (b)", "0")
+        return _commutative(dtype, "sum", "(a) + (b)", "0")
 
     @classmethod
     def product(cls, dtype: npt.DTypeLike) -> Monoid:
         """Product; of integers modulo two to the power of their width."""
-        return cls._commutative(dtype, "product", "(a) * (b)", "1")
+        return _commutative(dtype, "product", "(a) * (b)", "1")
 
     @classmethod
     def minimum(cls, dtype: npt.DTypeLike) -> Monoid:
         """Minimum; a NaN counts as absent."""
-        return cls._extreme(dtype, "minimum", 1)
+        return _extreme(dtype, "minimum", 1)
 
     @classmethod
     def maximum(cls, dtype: npt.DTypeLike) -> Monoid:
         """Maximum; a NaN counts as absent."""
-        return cls._extreme(dtype, "maximum", 0)
-
-    @classmethod
-    def _extreme(cls, dtype: npt.DTypeLike, name: str, identity: int) -> Monoid:
-        scalar = _scalar(dtype)
-        function = ("f" if scalar in ("float", "double") else "") + name[:3]
-        combine = f"{function}(a, b)"
-        return cls._commutative(dtype, name, combine, _EXTREMES[scalar][identity], exact=True)
+        return _extreme(dtype, "maximum", 0)
 
     @classmethod
     def bitwise_and(cls, dtype: npt.DTypeLike) -> Monoid:
         """Bitwise conjunction of integers."""
-        return cls._commutative(_integer(dtype), "and", "(a) & (b)", "-1")
+        return _commutative(_integer(dtype), "and", "(a) & (b)", "-1")
 
     @classmethod
     def bitwise_or(cls, dtype: npt.DTypeLike) -> Monoid:
         """Bitwise disjunction of integers."""
-        return cls._commutative(_integer(dtype), "or", "(a) | (b)", "0")
+        return _commutative(_integer(dtype), "or", "(a) | (b)", "0")
 
     @classmethod
     def bitwise_xor(cls, dtype: npt.DTypeLike) -> Monoid:
         """Bitwise exclusive disjunction of integers."""
-        return cls._commutative(_integer(dtype), "xor", "(a) ^ (b)", "0")
+        return _commutative(_integer(dtype), "xor", "(a) ^ (b)", "0")
 
     @classmethod
     def minimum_by_key(cls, key: Any) -> Monoid:
@@ -228,23 +203,32 @@ class Monoid:
         )
 
 
+def _extreme(dtype: npt.DTypeLike, name: str, identity: int) -> Monoid:
+    scalar = _scalar(dtype)
+    function = ("f" if scalar in ("float", "double") else "") + name[:3]
+    return _commutative(dtype, name, f"{function}(a, b)", _EXTREMES[scalar][identity], exact=True)
+
+
+def _commutative(
+    dtype: npt.DTypeLike, name: str, combine: str, identity: str, *, exact: bool | None = None
+) -> Monoid:
+    dtype = check_dtype("dtype", dtype)
+    if len({dtype[field] for field in dtype.names or ()}) > 1:
+        raise InvalidArgumentError(
+            f"elements are {dtype}; the {name} is of fields of one dtype (for others, give a "
+            "Monoid that says what becomes of each)"
+        )
+    return _kept(dtype, name, combine, identity, exact)
+
+
 # A call that names no operator gets the sum anew each time; the grammar reads it only once.
 @lru_cache(maxsize=128)
-def _commutative(
-    dtype: np.dtype[Any],
-    *,
-    name: str,
-    combine: str,
-    identity: str,
-    exact: bool | None,
+def _kept(
+    dtype: np.dtype[Any], name: str, combine: str, identity: str, exact: bool | None
 ) -> Monoid:
+    name = f"{element_type(dtype) if dtype.names else dtype} {name}"
     return Monoid(
-        dtype=dtype,
-        combine=combine,
-        identity=identity,
-        commutative=True,
-        exact=exact,
-        name=f"{element_type(dtype) if dtype.names else dtype} {name}",
+        dtype=dtype, combine=combine, identity=identity, commutative=True, exact=exact, name=name
     )
 
 

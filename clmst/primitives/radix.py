@@ -21,7 +21,6 @@ from clmst.primitives.checks import (
     check_fits,
     check_in_place,
     check_length,
-    launcher_for,
 )
 from clmst.primitives.element import WORD_BYTES, record_words
 from clmst.primitives.shares import Shares
@@ -236,11 +235,10 @@ def order(
     records: Move,
     values: Move | None,
     strategy: str,
-    launch: Launcher | None,
+    launch: Launcher,
 ) -> None:
     """Enqueue the launches that bring records and their values into the order of the key."""
     length, device = records.source.size, records.source.device
-    launch = launcher_for(records.source, launch)
     if length == 0:
         return
     value_words = values.words if values else 0

@@ -8,11 +8,10 @@ import numpy as np
 
 from clmst.core.arguments import check_bool
 from clmst.core.errors import InvalidArgumentError
-from clmst.primitives.chain import ChainedScan
 from clmst.primitives.checks import check_apart, check_array, check_fits, launcher_for, output_for
 from clmst.primitives.monoid import Monoid
 from clmst.primitives.shares import Strategy, check_strategy, tile_and_lane_groups
-from clmst.primitives.sweeps import Segments, Sweeps, checked_flags, checked_monoid, checked_out
+from clmst.primitives.sweeps import Scan, Segments, checked_flags, checked_monoid, checked_out
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.failures import guarded
 from clmst.runtime.launcher import Launcher
@@ -45,10 +44,8 @@ def reduce(
         By default the sum.
     out : DeviceArray, shape (1,) or more, optional
         Where the result goes; of the dtype of `values`, apart from it.
-    strategy : {"parallel", "sequential"}
-        "sequential": by a single work-item, for debugging.
-    launch : Launcher, optional
-        The queue to work in; by default the device's own.
+    strategy, launch
+        As of :func:`~clmst.primitives.compact.compact`.
 
     Returns
     -------
@@ -71,7 +68,8 @@ def reduce(
     check_strategy(strategy)
     out = output_for("out", out, values.dtype, 1, like=values)
     check_apart("out", out, values=values)
-    Sweeps.of(values, monoid, strategy=strategy, launch=launch).up(total=out)
+    scan = Scan(values=values, monoid=monoid, strategy=strategy)
+    scan.enqueue_reduction(launcher_for(values, launch), out)
     return out[:1]
 
 
@@ -211,11 +209,12 @@ def segmented_scan(
     checked_flags(values, flags)
     if flags is not None:
         check_apart("out", out, flags=flags)
-    chained = ChainedScan(
+    scan = Scan(
         values=values, flags=flags, monoid=monoid, exclusive=exclusive,
         segments=Segments.PACKED if flags is None else Segments.FLAGS,
+        strategy="auto" if strategy == "parallel" else strategy,
     )  # fmt: skip
-    return _enqueue(chained, out, None, "auto" if strategy == "parallel" else strategy, launch)
+    return scan.enqueue(launcher_for(values, launch), out)
 
 
 def _scan(
@@ -235,31 +234,14 @@ def _scan(
         check_array("total", total, values.dtype, like=values)
         check_fits("total", total, 1)
         check_apart("total", total, values=values, out=out)
+    if strategy == "scan-then-propagate" and total is not None:
+        raise InvalidArgumentError("scan-then-propagate has no total; it takes no `total`")
+    launch = launcher_for(values, launch)
     if strategy == "scan-then-propagate":
-        if total is not None:
-            raise InvalidArgumentError("scan-then-propagate has no total; it takes no `total`")
-        launch = launcher_for(values, launch)
         _scan_then_propagate(launch, values, out, monoid, exclusive=exclusive)
         return out[: values.size]
-    chained = ChainedScan(values=values, monoid=monoid, exclusive=exclusive)
-    return _enqueue(chained, out, total, strategy, launch)
-
-
-def _enqueue(
-    chained: ChainedScan,
-    out: DeviceArray,
-    total: DeviceArray | None,
-    strategy: str,
-    launch: Launcher | None,
-) -> DeviceArray:
-    """Enqueue one pass where "auto" may take it, else the sweeps; return the written part."""
-    if strategy == "auto" and chained.suits(out):
-        return chained.enqueue(launcher_for(chained.values, launch), out, total)
-    sweeps = Sweeps.of(
-        chained.values, chained.monoid, chained.flags, segments=chained.segments,
-        exclusive=chained.exclusive, strategy=strategy, launch=launch,
-    )  # fmt: skip
-    return sweeps.scan(out, total=total)
+    scan = Scan(values=values, monoid=monoid, exclusive=exclusive, strategy=strategy)
+    return scan.enqueue(launch, out, total)
 
 
 def _scan_then_propagate(

@@ -20,7 +20,7 @@ from clmst.primitives.checks import (
 from clmst.primitives.compact import compact
 from clmst.primitives.monoid import Monoid
 from clmst.primitives.scan import segmented_scan
-from clmst.primitives.shares import Strategy
+from clmst.primitives.shares import Strategy, check_strategy
 from clmst.primitives.sweeps import checked_monoid
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.failures import guarded
@@ -106,7 +106,6 @@ def end_flags(
 
 
 @overload
-@guarded
 def segmented_reduce(
     values: DeviceArray,
     flags: DeviceArray,
@@ -118,7 +117,6 @@ def segmented_reduce(
     launch: Launcher | None = ...,
 ) -> tuple[DeviceArray, DeviceArray]: ...
 @overload
-@guarded
 def segmented_reduce(
     values: DeviceArray,
     flags: None = ...,
@@ -153,10 +151,8 @@ def segmented_reduce(
         By default the sum.
     out : DeviceArray, optional
         Where the results go: shape (n,) or more with flags, (s,) or more with offsets.
-    strategy : {"parallel", "sequential"}
-        "sequential": by a single work-item, for debugging.
-    launch : Launcher, optional
-        The queue to work in; by default the device's own.
+    strategy, launch
+        As of :func:`~clmst.primitives.compact.compact`.
 
     Returns
     -------
@@ -179,6 +175,7 @@ def segmented_reduce(
     segments plays no part in the time.
     """
     check_array("values", values)
+    check_strategy(strategy)
     if (flags is None) == (offsets is None):
         raise InvalidArgumentError(
             "both flags and offsets are given, or neither; segments are given one way"

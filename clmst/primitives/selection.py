@@ -124,9 +124,13 @@ class Selection:
         values_out: DeviceArray | None = None,
         at_most: int | None = None,
         count: DeviceArray | None = None,
+        name: str = "records",
     ) -> Selection:
-        """Check everything, allocate outputs that are not given, and return the selection."""
-        source = _checked_source(records, flags, predicate, write)
+        """Check everything, allocate outputs that are not given, and return the selection.
+
+        `name` is that of `records` in messages.
+        """
+        source = _checked_source(name, records, flags, predicate, write)
         if values is not None:
             check_array("values", values, like=source)
             check_length("values", values, source.size)
@@ -141,7 +145,7 @@ class Selection:
         if values is not None:
             values_out = output_for("values_out", values_out, values.dtype, bound, like=source)
         count = output_for("count", count, np.uint32, 1, like=source)
-        read = {"records": records, "flags": flags, "values": values}
+        read = {name: records, "flags": flags, "values": values}
         check_apart("out", out, **read)
         check_apart("count", count, **read, out=out, values_out=values_out)
         if values_out is not None:
@@ -257,6 +261,7 @@ def positions_of(
 
 
 def _checked_source(
+    name: str,
     records: DeviceArray | None,
     flags: DeviceArray | None,
     predicate: Predicate | None,
@@ -267,9 +272,9 @@ def _checked_source(
         check_array("flags", flags, np.uint8)
         assert flags is not None
         return flags
-    check_array("records", records)
+    check_array(name, records)
     assert records is not None, "that was checked"
-    record_words("records", records.dtype)
+    record_words(name, records.dtype)
     if flags is not None:
         check_array("flags", flags, np.uint8, like=records)
         check_length("flags", flags, records.size)

@@ -35,10 +35,8 @@ def sort(
         The greatest first.
     out : DeviceArray, shape (n,) or more, optional
         Where the result goes; of the dtype of `keys`; may be `keys` itself.
-    strategy : {"parallel", "sequential"}
-        "sequential": by a single work-item, for debugging.
-    launch : Launcher, optional
-        The queue to work in; by default the device's own.
+    strategy, launch
+        As of :func:`~clmst.primitives.compact.compact`.
 
     Returns
     -------
@@ -93,10 +91,8 @@ def sort_by_key(
         The greatest first.
     keys_out, values_out : DeviceArray, shape (n,) or more, optional
         Where keys and values go; of their dtypes; may be `keys` and `values` themselves.
-    strategy : {"parallel", "sequential"}
-        "sequential": by a single work-item, for debugging.
-    launch : Launcher, optional
-        The queue to work in; by default the device's own.
+    strategy, launch
+        As of :func:`~clmst.primitives.compact.compact`.
 
     Returns
     -------
@@ -144,10 +140,8 @@ def argsort(
         The greatest first.
     out : DeviceArray of uint32, shape (n,) or more, optional
         Where the result goes; apart from `keys`.
-    strategy : {"parallel", "sequential"}
-        "sequential": by a single work-item, for debugging.
-    launch : Launcher, optional
-        The queue to work in; by default the device's own.
+    strategy, launch
+        As of :func:`~clmst.primitives.compact.compact`.
 
     Returns
     -------

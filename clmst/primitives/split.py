@@ -19,7 +19,6 @@ from clmst.runtime.launcher import Launcher
 
 
 @overload
-@guarded
 def split(
     records: DeviceArray,
     *,
@@ -34,7 +33,6 @@ def split(
 
 
 @overload
-@guarded
 def split(
     records: DeviceArray,
     *,
@@ -75,10 +73,8 @@ def split(
         A value for each record; of any such dtype.
     out, values_out : DeviceArray, shape (n,) or more, optional
         Where records and values go; of their dtypes; may be `records` and `values` themselves.
-    strategy : {"parallel", "sequential"}
-        "sequential": by a single work-item, for debugging.
-    launch : Launcher, optional
-        The queue to work in; by default the device's own.
+    strategy, launch
+        As of :func:`~clmst.primitives.compact.compact`.
 
     Returns
     -------

@@ -1,4 +1,7 @@
-"""The sweeps of reduce-then-scan: the launches of ``cl/primitives/scan.cl``, and their checks."""
+"""The launches of a scan: one pass by look-back, or the sweeps of reduce-then-scan.
+
+Host side of ``cl/primitives/scan_chain.cl`` and ``cl/primitives/scan.cl``.
+"""
 
 from __future__ import annotations
 
@@ -10,23 +13,23 @@ import numpy as np
 
 from clmst.core.arguments import check_kind
 from clmst.core.errors import InvalidArgumentError
-from clmst.primitives.checks import (
-    check_array,
-    check_in_place,
-    check_length,
-    launcher_for,
-    output_for,
-)
-from clmst.primitives.element import check_supported
+from clmst.primitives.chain import chain_work_group, chains_by_itself, cleared_states
+from clmst.primitives.checks import check_array, check_in_place, check_length, output_for
+from clmst.primitives.element import WORD_BYTES, check_supported
 from clmst.primitives.monoid import Monoid
-from clmst.primitives.shares import Shares, shape_defines
+from clmst.primitives.shares import Shares, shape_defines, tile_and_lane_groups
 from clmst.runtime.array import DeviceArray
+from clmst.runtime.capabilities import Capabilities
 from clmst.runtime.handles import Memory
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.policy import Policy
 from clmst.runtime.program import Program
 
 SOURCE = "primitives/scan.cl"
+CHAIN_SOURCE = "primitives/scan_chain.cl"
+
+# A state has 16 bits of an element in each word, and LOOK_WORDS words at most.
+_MOST_CHAINED_BYTES = 16
 
 
 class Segments(IntEnum):
@@ -68,91 +71,158 @@ def checked_flags(values: DeviceArray, flags: DeviceArray | None) -> None:
         )
 
 
+def _bytes_per_item(most: int, segments: Segments) -> int:
+    """Return the bytes that a work-item loads at a time: half as many with head flags.
+
+    These take registers: segmented minima of 8-byte pairs by a branching operator took 1.08 ms on
+    an H200 with half, 1.17 ms with all; by one without branches 0.94 and 0.95 ms.
+    """
+    return most if segments == Segments.NONE else max(most // 2, 16)
+
+
 def sweep_defines(
     tuning: Policy, *, segments: Segments, exclusive: bool, strategy: str = "parallel"
 ) -> dict[str, int | bool]:
-    """Return the macros of ``scan.cl`` beside the operator's.
-
-    With head flags, which take registers, a work-item loads half as many bytes at a time: segmented
-    minima of 8-byte pairs by a branching operator took 1.08 ms on an H200 with half, 1.17 ms with
-    all; by one without branches 0.94 and 0.95 ms.
-    """
-    whole = tuning.bytes_per_item
+    """Return the macros of ``scan.cl`` beside the operator's."""
     return {
         "SEGMENTS": segments,
         "EXCLUSIVE": exclusive,
-        "BYTES_PER_ITEM": whole if segments == Segments.NONE else max(whole // 2, 16),
+        "BYTES_PER_ITEM": _bytes_per_item(tuning.bytes_per_item, segments),
         **shape_defines(strategy),
     }
 
 
+def chain_defines(
+    capabilities: Capabilities,
+    tuning: Policy,
+    *,
+    item_bytes: int,
+    segments: Segments,
+    exclusive: bool,
+) -> dict[str, int | bool]:
+    """Return the macros of ``scan_chain.cl`` beside the operator's.
+
+    Elements of several words are scanned by half as many work-items, with as many registers as they
+    like (docs/performance_log.md).
+    """
+    work_group = chain_work_group(capabilities, tuning)
+    is_wide = item_bytes > WORD_BYTES and work_group > 1
+    half = max(work_group // 2, capabilities.lane_width)
+    return {
+        "SEGMENTS": segments,
+        "EXCLUSIVE": exclusive,
+        "BYTES_PER_ITEM": _bytes_per_item(tuning.chain_bytes_per_item, segments),
+        "WG_SIZE": half if is_wide else work_group,
+        "MAX_REGISTERS": 0 if is_wide else tuning.chain_registers,
+    }
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sweeps:
-    """Upsweep, spine and downsweep over an array, in a queue."""
+class Scan:
+    """A scan or reduction of arguments that are checked."""
 
-    launch: Launcher
-    program: Program
     values: DeviceArray
-    flags: Any
-    shares: Shares
+    monoid: Monoid
+    flags: DeviceArray | None = None
+    segments: Segments = Segments.NONE
+    exclusive: bool = True
+    strategy: str
 
-    @classmethod
-    def of(
-        cls,
-        values: DeviceArray,
-        monoid: Monoid,
-        flags: DeviceArray | None = None,
-        *,
-        segments: Segments = Segments.NONE,
-        exclusive: bool = True,
-        strategy: str,
-        launch: Launcher | None,
-    ) -> Sweeps:
-        """Prepare the sweeps over checked arguments; `launch` is the device's own if None."""
-        device = values.device
-        defines = sweep_defines(
-            device.policy, segments=segments, exclusive=exclusive, strategy=strategy
-        )
-        program = device.program(SOURCE, monoid.prelude, **defines)
-        return cls(
-            launch=launcher_for(values, launch),
-            program=program,
-            values=values,
-            flags=None if flags is None else flags.memory,
-            shares=Shares.divide(
-                device,
-                values.size,
-                values.dtype.itemsize,
-                strategy,
-                bytes_per_item=int(defines["BYTES_PER_ITEM"]),
-                work_group=program.work_group_size,
-            ),
-        )
-
-    def scan(self, out: DeviceArray, *, total: DeviceArray | None = None) -> DeviceArray:
-        """Enqueue all necessary sweeps; return the written part of `out`."""
-        carries = self.up(total=total) if total is not None or not self.shares.alone else None
-        self.launch(
-            self.program, "scan_write_ranges", self.shares.groups, self.values.memory, self.flags,
-            carries, out.memory, *self._extent,
-        )  # fmt: skip
+    def enqueue(
+        self, launch: Launcher, out: DeviceArray, total: DeviceArray | None = None
+    ) -> DeviceArray:
+        """Enqueue one pass where "auto" may take it, else the sweeps; return the written part."""
+        if self.strategy == "auto" and self.suits_chain(out):
+            self._enqueue_chain(launch, out, total)
+        else:
+            self._enqueue_sweeps(launch, out, total)
         return out[: self.values.size]
 
-    def up(self, *, total: DeviceArray | None = None) -> Memory | None:
+    def enqueue_reduction(self, launch: Launcher, out: DeviceArray) -> None:
+        """Enqueue the combination of all elements: upsweep and spine."""
+        self._enqueue_upsweep(launch, *self._sweeps, total=out)
+
+    # ------------------------------------------------------------------ in one pass
+
+    def suits_chain(self, out: DeviceArray) -> bool:
+        """Return whether the results are right in one pass, and bit for bit the same each time."""
+        device, item_bytes = self.values.device, self.values.dtype.itemsize
+        is_right = bool(self.monoid.exact) and not out.is_at(self.values)
+        if not is_right or item_bytes > _MOST_CHAINED_BYTES or not chains_by_itself(device):
+            return False
+        loaded = _bytes_per_item(device.policy.bytes_per_item, self.segments)
+        return not Shares.divide(device, self.values.size, item_bytes, bytes_per_item=loaded).alone
+
+    def _enqueue_chain(self, launch: Launcher, out: DeviceArray, total: DeviceArray | None) -> None:
+        values, (program, tile) = self.values, self.chain
+        n_tiles = -(-values.size // tile)
+        states = cleared_states(launch, n_tiles, max(values.dtype.itemsize // 2, 2))
+        launch(
+            program, "scan_chain_tiles", n_tiles, values.memory, _memory(self.flags), states,
+            out.memory, _memory(total), np.uint32(values.size),
+        )  # fmt: skip
+
+    @property
+    def chain(self) -> tuple[Program, int]:
+        """The program of one pass, and the elements of a work-group's tile."""
+        device, item_bytes = self.values.device, self.values.dtype.itemsize
+        defines = chain_defines(
+            device.capabilities, device.policy, item_bytes=item_bytes, segments=self.segments,
+            exclusive=self.exclusive,
+        )  # fmt: skip
+        program = device.program(CHAIN_SOURCE, self.monoid.prelude, **defines)
+        tile, lane_groups = tile_and_lane_groups(
+            device, item_bytes, bytes_per_item=int(defines["BYTES_PER_ITEM"]),
+            work_group=program.work_group_size,
+        )  # fmt: skip
+        return program, tile * lane_groups
+
+    # ------------------------------------------------------------- reduce-then-scan
+
+    def _enqueue_sweeps(
+        self, launch: Launcher, out: DeviceArray, total: DeviceArray | None
+    ) -> None:
+        """Enqueue the downsweep, and what it needs before."""
+        program, shares = self._sweeps
+        carries = None
+        if total is not None or not shares.alone:
+            carries = self._enqueue_upsweep(launch, program, shares, total=total)
+        launch(
+            program, "scan_write_ranges", shares.groups, self.values.memory, _memory(self.flags),
+            carries, out.memory, *self._extent(shares),
+        )  # fmt: skip
+
+    def _enqueue_upsweep(
+        self, launch: Launcher, program: Program, shares: Shares, *, total: DeviceArray | None
+    ) -> Memory:
         """Enqueue upsweep and spine; return the prefix of each share."""
-        shares, launch = self.shares, self.launch
         entries = shares.groups * (1 + shares.lane_groups)
         carries = launch.device.allocate(entries * (self.values.dtype.itemsize + 4) + 4)
         launch(
-            self.program, "scan_reduce_ranges", shares.groups, self.values.memory, self.flags,
-            carries, *self._extent,
+            program, "scan_reduce_ranges", shares.groups, self.values.memory, _memory(self.flags),
+            carries, *self._extent(shares),
         )  # fmt: skip
-        launch(
-            self.program, "scan_scan_spine", 1, carries, None if total is None else total.memory,
-            np.uint32(shares.groups),
-        )  # fmt: skip
+        launch(program, "scan_scan_spine", 1, carries, _memory(total), np.uint32(shares.groups))
         return carries
 
     @property
-    def _extent(self) -> tuple[np.uint32, np.uint64]:
-        return np.uint32(self.values.size), np.uint64(self.shares.share)
+    def _sweeps(self) -> tuple[Program, Shares]:
+        """The program of the sweeps, and the division of the elements."""
+        device, strategy = self.values.device, self.strategy
+        defines = sweep_defines(
+            device.policy, segments=self.segments, exclusive=self.exclusive, strategy=strategy
+        )
+        program = device.program(SOURCE, self.monoid.prelude, **defines)
+        shares = Shares.divide(
+            device, self.values.size, self.values.dtype.itemsize, strategy,
+            bytes_per_item=int(defines["BYTES_PER_ITEM"]), work_group=program.work_group_size,
+        )  # fmt: skip
+        return program, shares
+
+    def _extent(self, shares: Shares) -> tuple[np.uint32, np.uint64]:
+        return np.uint32(self.values.size), np.uint64(shares.share)
+
+
+def _memory(array: DeviceArray | None) -> Memory | None:
+    """Return the kernel argument of an array, a null pointer for None."""
+    return None if array is None else array.memory

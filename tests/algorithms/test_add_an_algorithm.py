@@ -51,7 +51,7 @@ def copy(tmp_path: Path) -> Path:
             shutil.copytree(ROOT / folder, tmp_path / folder, ignore=ignored)
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
     files = FILE.findall(PAGE.read_text(encoding="utf-8"))
-    assert len(files) == 7
+    assert len(files) == 6
     for name, text in files:
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -9,8 +9,8 @@ import pytest
 
 import clmst
 from clmst import Graph
+from clmst.algorithms import filter_boruvka
 from clmst.algorithms.choosing import check_name, choose
-from clmst.algorithms.filter_boruvka import record
 from clmst.core.errors import InvalidArgumentError
 from clmst.runtime.device import Device
 from tests.forests import assert_same_forest
@@ -64,7 +64,7 @@ def test_graphs_that_links_are_too_short_for(
     any_device: Device, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(any_device.trust, "given", True)  # graphs of self-tests are larger
-    monkeypatch.setattr(record, "MAX_VERTICES", 8)
+    monkeypatch.setattr(filter_boruvka, "MAX_VERTICES", 8)
     device = any_device.with_policy(replace(any_device.policy, prim_vertices=0))
     monkeypatch.setattr(device.trust, "given", True)
     for n, is_ecl in ((8, False), (9, True)):

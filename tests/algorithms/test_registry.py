@@ -51,7 +51,6 @@ for name in sorted(ALGORITHMS):
 @every_record
 def test_record_is_whole(record: AlgorithmRecord) -> None:
     """What is loaded late must be there all the same."""
-    assert record.folder == f"clmst.algorithms.{record.name.replace('-', '_')}"
     assert record.options_class() == record.options_class()
     assert record.is_chosen_by(record.options_class())
     assert not record.is_chosen_by(None)

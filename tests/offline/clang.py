@@ -91,10 +91,8 @@ def _front_end_says(architecture: str, text: str, options: Sequence[str]) -> str
 
 
 def front_end_says_of_file(name: str) -> str:
-    """Return the front end's complaints of ``cl/<name>`` as it is, macros at their defaults."""
-    options = ["-cl-std=CL1.2", f"-I{source.root()}"]
-    path = source.root() / name
-    return run([*_command("gfx90a", options), "-fsyntax-only", str(path)])[1]
+    """Return the front end's complaints of ``cl/<name>`` by itself, macros at their defaults."""
+    return _front_end_says("gfx90a", source.compose(name), ["-cl-std=CL1.2"])
 
 
 def _command(architecture: str, options: Sequence[str]) -> list[str]:

@@ -14,9 +14,8 @@ import numpy as np
 
 from clmst import Device
 from clmst.primitives import radix_chain, selection
-from clmst.primitives.chain import ChainedScan
 from clmst.primitives.selection import Keep, Selection
-from clmst.primitives.sweeps import Segments
+from clmst.primitives.sweeps import Scan, Segments
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.program import Program
 from tests.primitives.shapes import shape_of
@@ -52,7 +51,7 @@ def one_pass(starved: Starved) -> Iterator[list[str]]:
         patch.object(Device, "program", program),
         patch.object(radix_chain, "suits", lambda *_: True),
         patch.object(selection, "chains_by_itself", lambda _: True),
-        patch.object(ChainedScan, "suits", lambda self, out: not out.is_at(self.values)),
+        patch.object(Scan, "suits_chain", lambda self, out: not out.is_at(self.values)),
     ):
         yield asked
 
@@ -70,12 +69,11 @@ def tile_of(device: Device, kind: Kind) -> int:
         if "segmented" in kind.primitive:
             segments = Segments.PACKED if kind.dtype else Segments.FLAGS
         one = operator(name)
-        return ChainedScan(
-            values=DeviceArray.empty(0, one.dtype, device),
-            monoid=one.monoid,
-            segments=segments,
-            exclusive="exclusive" in kind.primitive,
-        ).tile
+        scan = Scan(
+            values=DeviceArray.empty(0, one.dtype, device), monoid=one.monoid, segments=segments,
+            exclusive="exclusive" in kind.primitive, strategy="auto",
+        )  # fmt: skip
+        return scan.chain[1]
     if kind.primitive.startswith("sort"):
         return shape_of(device, np.dtype(kind.dtype).itemsize // 4).tile
     nothing, flags = (DeviceArray.empty(1, dtype, device) for dtype in (np.uint32, np.uint8))

@@ -7,7 +7,7 @@ draws, new, in place, into longer memory or a view of it, and compares with NumP
 from __future__ import annotations
 
 import warnings
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import product
@@ -15,6 +15,7 @@ from itertools import product
 import numpy as np
 import pyopencl as cl
 import pytest
+from _pytest.mark import ParameterSet
 
 from clmst import Device, DeviceArray
 from clmst.primitives import selection, shares
@@ -67,23 +68,20 @@ def _lane_group(device: Device) -> str:
     return "alone" if device.policy.work_group_size == 1 else device.capabilities.lanes
 
 
-def each_pair(*kinds: str) -> pytest.MarkDecorator:
-    """Run a test on pairs of a shape and an operator, such as all kinds together make up.
+def _pairs() -> Iterator[ParameterSet]:
+    """Yield pairs of a shape and an operator, such as all kinds together make up.
 
     What compilers take for a program, a second or more, does not allow for every kind of every
     pair. Each operator comes to each kind of lane group, on one vendor's compiler or the other's in
     turn; each kind to each shape; each operator to several kinds.
     """
     lane_groups = sorted({_lane_group(one.device) for one in SHAPES})
-    pairs = []
     for (i, name), (j, lane_group) in product(enumerate(OPERATORS), enumerate(lane_groups)):
         same = [one for one in SHAPES if _lane_group(one.device) == lane_group]
         one = same[i % len(same)]
-        kind = KINDS[(i // len(same) + j) % len(KINDS)]
-        if kind in kinds and _is_tried(name, one.device):
-            label = f"{one.name}-{name}".replace(" ", "-")
-            pairs.append(pytest.param(one.device, name, kind, id=label))
-    return pytest.mark.parametrize(("shape", "name", "kind"), pairs)
+        if _is_tried(name, one.device):
+            kind = KINDS[(i // len(same) + j) % len(KINDS)]
+            yield pytest.param(one.device, name, kind, id=f"{one.name}-{name}".replace(" ", "-"))
 
 
 def _is_tried(name: str, device: Device) -> bool:
@@ -96,23 +94,12 @@ def _is_tried(name: str, device: Device) -> bool:
     return _lane_group(device) != "khr" or name in QUICK_OPERATORS
 
 
-def assert_right(
-    device: Device,
-    lengths: int | Iterable[int],
-    primitive: str,
-    dtype: str = "",
-    value: str = "",
-    *,
-    how: str = "",
-    strategy: str = "parallel",
-    draws: int = 2,
-) -> None:
-    """Call a primitive several times on arrays of each length; compare with NumPy bit for bit.
+each_pair = pytest.mark.parametrize(("shape", "name", "kind"), [*_pairs()])
 
-    What tells the primitive is as of :class:`~tests.prove.primitives.kinds.Kind`.
-    """
-    kind = Kind(primitive=primitive, dtype=dtype, value=value, how=how, strategy=strategy)
-    for length in [lengths] if isinstance(lengths, int) else lengths:
+
+def assert_right(device: Device, lengths: Iterable[int], kind: Kind, *, draws: int = 2) -> None:
+    """Call a primitive several times on arrays of each length; compare with NumPy bit for bit."""
+    for length in lengths:
         for seed in range(draws):
             wrong = run(kind, Bench(device, Draws(length, seed), length))
             assert wrong is None, (length, seed)

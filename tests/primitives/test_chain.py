@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -11,18 +10,18 @@ import numpy as np
 import pytest
 
 from clmst import Device
-from clmst.primitives.chain import ChainedScan, chains_by_itself
+from clmst.primitives.chain import chains_by_itself
 from clmst.primitives.compact import compact, partition
 from clmst.primitives.function import Predicate
 from clmst.primitives.monoid import Monoid
 from clmst.primitives.scan import exclusive_scan, segmented_scan
 from clmst.primitives.sort import sort
+from clmst.primitives.sweeps import Scan
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.launcher import Launcher, Profile
 from tests.primitives.chain_cases import (
     ALL_STARVE,
     NONE_STARVE,
-    SOME_STARVE,
     Starved,
     in_shape,
     wrong_of,
@@ -32,8 +31,6 @@ from tests.prove.primitives.kinds import Kind
 from tests.prove.primitives.operators import operator, vector_of
 
 GROUP_SHAPES = [pytest.param(one.device, id=one.name) for one in SHAPES if in_shape(one.device)]
-each_group_shape = pytest.mark.parametrize("shape", GROUP_SHAPES)
-# Compilers take a second or more for a kernel: with lanes and without them is enough for most.
 few_group_shapes = pytest.mark.parametrize("shape", GROUP_SHAPES[:2])
 
 U4, F4 = np.dtype(np.uint32), np.dtype(np.float32)
@@ -42,83 +39,57 @@ AFFINE = operator("affine maps").monoid
 
 # ------------------------------------------------------------------- whatever is published
 
-
-def assert_right(
-    shape: Device,
-    primitive: str,
-    dtype: str = "",
-    value: str = "",
-    *,
-    how: str = "",
-    tiles: Iterable[tuple[int, int]],
-    starved: Starved = SOME_STARVE,
-) -> None:
-    """Call a primitive on as many elements as some tiles have, and some more."""
-    kind = Kind(primitive=primitive, dtype=dtype, value=value, how=how)
-    kind = replace(kind, strategy="auto") if primitive in CHAINED_BY_AUTO else kind
-    for count, more in tiles:
-        assert wrong_of(shape, kind, tiles=count, more=more, starved=starved) is None
-
-
-CHAINED_BY_AUTO = ("exclusive_scan", "inclusive_scan")
+# Compilers take a second or more for a kernel: with lanes and without them is enough for most.
+EVERY, FEW = GROUP_SHAPES, GROUP_SHAPES[:2]
 FEW_TILES = ((1, -1), (1, 1), (40, 1))
 
 
-@each_group_shape
-def test_scans(shape: Device) -> None:
-    """Work-groups that never publish must stop nobody, nor those that look for the first tile.
+def kind(primitive: str, dtype: str = "", value: str = "", how: str = "") -> Kind:
+    strategy = "auto" if primitive in ("exclusive_scan", "inclusive_scan") else "parallel"
+    return Kind(primitive=primitive, dtype=dtype, value=value, how=how, strategy=strategy)
 
-    Tiles are fewer than lanes look at together, or several times as many; the operator does not
-    commute.
-    """
-    tiles = product((1, 70, 300), (-1, 0, 1))
-    assert_right(shape, "exclusive_scan", how="affine maps", tiles=tiles)
+
+# Shapes, a kind, and numbers of tiles with what more elements there are. Tiles are fewer than lanes
+# look at together, or several times as many; the operator does not commute.
+STARVED: tuple[tuple[Any, Kind, Iterable[tuple[int, int]]], ...] = (
+    (EVERY, kind("exclusive_scan", how="affine maps"), [*product((1, 70, 300), (-1, 0, 1))]),
+    # Elements of 16 bytes: their states are the longest.
+    (FEW, kind("inclusive_scan", how="products of matrices"), ((3, 5), (70, 5))),
+    # A head anywhere ends the search, a tile without one does not.
+    (FEW, kind("segmented_scan exclusive", how="sum of u4"), ((1, -2), (70, -2))),
+    (FEW, kind("segmented_scan exclusive", "u4", how="flags in the values"), ((1, -2), (70, -2))),
+    (EVERY, kind("unique_by_key", "V4", "V4"), FEW_TILES),
+    (FEW, kind("compact", "V4"), FEW_TILES),
+    (FEW, kind("compact", "u4", how="by a predicate"), FEW_TILES),
+    (FEW, kind("positions", "u1"), ((30, 1),)),
+    # More than four digits take two counts; odd numbers of digits in place take a copy.
+    (EVERY, kind("sort_by_key", "u4", "V4"), ((1, 0), (1, 1), (5, 0), (9, -1))),
+    (FEW, kind("sort_by_key", "f8", "V4"), ((5, 3),)),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("shape", "called", "tiles"),
+    [
+        pytest.param(*shape.values, called, tiles, id=f"{called.primitive}-{k}-{shape.id}")
+        for k, (shapes, called, tiles) in enumerate(STARVED)
+        for shape in shapes
+    ],
+)
+def test_tiles_that_never_publish(
+    shape: Device, called: Kind, tiles: Iterable[tuple[int, int]]
+) -> None:
+    """They must stop nobody, nor those that look for the first tile."""
+    for count, more in tiles:
+        assert wrong_of(shape, called, tiles=count, more=more) is None
 
 
 @pytest.mark.parametrize("starved", [ALL_STARVE, NONE_STARVE])
 @few_group_shapes
 def test_nothing_or_everything_is_published(shape: Device, starved: Starved) -> None:
-    tiles = ((1, 3), (70, 3), (300, 3))
-    assert_right(shape, "exclusive_scan", how="sum of u4", tiles=tiles, starved=starved)
-
-
-@few_group_shapes
-def test_long_states(shape: Device) -> None:
-    """Elements of 16 bytes: their states are the longest."""
-    assert_right(shape, "inclusive_scan", how="products of matrices", tiles=((3, 5), (70, 5)))
-
-
-@few_group_shapes
-def test_segments(shape: Device) -> None:
-    """A head anywhere ends the search, a tile without one does not."""
-    tiles = ((1, -2), (70, -2))
-    assert_right(shape, "segmented_scan exclusive", how="sum of u4", tiles=tiles)
-    packed = "flags in the values"
-    assert_right(shape, "segmented_scan exclusive", "u4", how=packed, tiles=tiles)
-
-
-@each_group_shape
-def test_selections(shape: Device) -> None:
-    assert_right(shape, "unique_by_key", "V4", "V4", tiles=FEW_TILES)
-
-
-@few_group_shapes
-def test_other_selections(shape: Device) -> None:
-    assert_right(shape, "compact", "V4", tiles=FEW_TILES)
-    assert_right(shape, "compact", "u4", how="by a predicate", tiles=FEW_TILES)
-    assert_right(shape, "positions", "u1", tiles=((30, 1),))
-
-
-@each_group_shape
-def test_sorts(shape: Device) -> None:
-    """More than four digits take two counts; odd numbers of digits in place take a copy."""
-    tiles = ((1, 0), (1, 1), (5, 0), (9, -1))
-    assert_right(shape, "sort_by_key", "u4", "V4", tiles=tiles)
-
-
-@few_group_shapes
-def test_sorts_of_doubles(shape: Device) -> None:
-    assert_right(shape, "sort_by_key", "f8", "V4", tiles=((5, 3),))
+    for count in (1, 70, 300):
+        called = kind("exclusive_scan", how="sum of u4")
+        assert wrong_of(shape, called, tiles=count, more=3, starved=starved) is None
 
 
 # ------------------------------------------------------------------------- when it is taken
@@ -194,5 +165,5 @@ def test_long_elements_are_not_chained(shape: Device) -> None:
     for length, is_short in ((4, True), (8, False)):
         dtype = vector_of("u4", length)
         values, out = (DeviceArray.empty(10**5, dtype, shape) for _ in range(2))
-        chained = ChainedScan(values=values, monoid=Monoid.sum(dtype), exclusive=True)
-        assert chained.suits(out) == (is_short and chains_by_itself(shape))
+        scan = Scan(values=values, monoid=Monoid.sum(dtype), strategy="auto")
+        assert scan.suits_chain(out) == (is_short and chains_by_itself(shape))

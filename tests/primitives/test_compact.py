@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 
-from clmst import Device, InvalidArgumentError, KernelBuildError
-from clmst.primitives.compact import compact, partition, positions, unique_by_key
+from clmst import Device
+from clmst.primitives.compact import compact, positions, unique_by_key
 from clmst.primitives.function import Predicate
-from clmst.primitives.selection import divide
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.source import compose
-from tests.primitives.mistakes import assert_refused
 from tests.primitives.shapes import (
-    assert_right,
     each_compiler,
     each_shape,
     lengths_of_selections,
@@ -34,24 +29,6 @@ TWO_LENGTHS = (1003, 2**17 + 77)
 # --------------------------------------------------------------------------- lengths
 
 
-@pytest.mark.parametrize(
-    ("primitive", "dtype", "how"),
-    [
-        *((primitive, "V4", "") for primitive in SELECTIONS),
-        ("compact", "u4", BY_PREDICATE),
-        ("positions", "u1", ""),
-    ],
-)
-@each_shape
-def test_every_length(shape: Device, primitive: str, dtype: str, how: str) -> None:
-    """A row, tile or share that is just filled, or not, must lose or repeat nothing.
-
-    A run may go on over rows, tiles and shares, or end with one; there may be one only.
-    """
-    device = with_shares(shape, 1)
-    assert_right(device, lengths_of_selections(device), primitive, dtype, how=how, draws=5)
-
-
 @each_shape
 def test_single_flags(shape: Device) -> None:
     """The first and the last flag of all, of a word, of a vector and of a row."""
@@ -64,54 +41,7 @@ def test_single_flags(shape: Device) -> None:
             assert [*count.to_host(), *found[:1].to_host()] == [1, at]
 
 
-@each_shape
-def test_more_work_groups_than_a_work_group_has_work_items(shape: Device) -> None:
-    """Then the spine takes several counts a work-item."""
-    device = with_shares(shape, 2 * shape.policy.work_group_size)
-    short = divide(device, 3 * 2**17)
-    # Where tiles are large, such an array has fewer work-groups.
-    most = short.share * short.lane_groups * (shape.policy.work_group_size + 2)
-    length = 5 + (3 * 2**17 if short.groups > shape.policy.work_group_size else most)
-    assert divide(device, length).groups > shape.policy.work_group_size
-    assert_right(device, length, "compact", "V4")
-
-
-@each_shape
-def test_as_many_shares_as_are_resident(shape: Device) -> None:
-    assert_right(shape, 2**21 - 3, "compact", "V4", draws=1)
-    assert_right(shape, 2**21 - 3, "compact", "u4", how=BY_PREDICATE, draws=1)
-
-
 # ---------------------------------------------------------------------------- dtypes
-
-
-@pytest.mark.parametrize("size", [1, 2, 3, 8, 12, 16, 64])
-@pytest.mark.parametrize("primitive", ["compact", "unique_by_key"])
-@each_shape
-def test_every_size(shape: Device, primitive: str, size: int) -> None:
-    assert_right(shape, TWO_LENGTHS, primitive, f"V{size}")
-
-
-@pytest.mark.parametrize("dtype", ["i1", "i4", "f4", "u8", "i8", "f8"])
-@pytest.mark.parametrize("primitive", ["compact", "partition"])
-@each_shape
-def test_predicates_of_every_dtype(shape: Device, primitive: str, dtype: str) -> None:
-    if dtype != "f8" or shape.capabilities.doubles:
-        assert_right(shape, TWO_LENGTHS, primitive, dtype, how=BY_PREDICATE)
-
-
-@pytest.mark.parametrize(
-    ("primitive", "record", "value"),
-    [
-        *(("compact", *sizes) for sizes in ((4, 12), (12, 8), (20, 64), (64, 4))),
-        ("partition", 12, 24),
-        ("unique_by_key", 4, 12),
-    ],
-)
-@each_shape
-def test_values_go_along(shape: Device, primitive: str, record: int, value: int) -> None:
-    """Of every size that is moved in pieces of its own."""
-    assert_right(shape, TWO_LENGTHS, primitive, f"V{record}", f"V{value}")
 
 
 @pytest.mark.parametrize("n_words", [4, 8, 16])
@@ -138,30 +68,6 @@ def test_keys_are_compared_bit_by_bit(shape: Device) -> None:
 # -------------------------------------------------------------------- ways of calling
 
 
-@pytest.mark.parametrize(
-    ("primitive", "dtype", "value", "how"),
-    [
-        *((primitive, "V4", "V12", "") for primitive in SELECTIONS),
-        ("compact", "u4", "", BY_PREDICATE),
-        ("positions", "u1", "", ""),
-    ],
-)
-@each_shape
-def test_sequential_twin(shape: Device, primitive: str, dtype: str, value: str, how: str) -> None:
-    """A single work-item does the same, whatever the shape."""
-    assert_right(
-        shape, (0, 20_011), primitive, dtype, value, how=how, strategy="sequential", draws=3
-    )
-
-
-@pytest.mark.parametrize("length", TWO_LENGTHS)
-@each_shape
-def test_promise(shape: Device, length: int) -> None:
-    """What is promised fits, be it exactly; what is more is not written, but counted."""
-    assert_right(shape, length, "compact", "V4", "V4", draws=30)
-    assert_right(shape, length, "positions", "u1", draws=30)
-
-
 @each_compiler
 def test_predicate_with_a_preamble(plain: Device) -> None:
     preamble = "bool is_odd(uint x) {\n  return x % 2 == 1;\n}"
@@ -181,96 +87,6 @@ def test_launches(plain: Device) -> None:
 
 
 # ---------------------------------------------------------------------------- errors
-
-
-def test_out_of_a_partition_must_hold_all(any_device: Device) -> None:
-    """Unlike compaction it has no promise that would allow for less."""
-    records, chosen = DeviceArray.empty(9, WORD, any_device), DeviceArray.empty(9, "u1", any_device)
-    mistakes = [
-        ("out has 8 elements; it must have at least 9", {"out": records[:8]}),
-        ("out and records overlap", {"out": records}),
-    ]
-    assert_refused(partition, {"records": records, "flags": chosen}, mistakes, records)
-
-
-def test_mistakes(any_device: Device) -> None:
-    byte, word, odd = np.dtype(np.uint8), np.dtype(np.uint32), np.dtype("V17")
-
-    def new(length: int, dtype: np.dtype[Any]) -> DeviceArray:
-        return DeviceArray.empty(length, dtype, any_device)
-
-    long = DeviceArray.from_host(np.zeros(512, np.uint32), any_device)
-    above = Predicate(dtype=WORD, expression="x > 3")
-    of_floats = Predicate(dtype=np.dtype("f4"), expression="x > 3")
-    pair = {"values": new(100, word), "values_out": new(9, word)}
-    mistakes: list[tuple[str, dict[str, Any]]] = [
-        ("neither flags nor a predicate", {"flags": None}),
-        ("both flags and a predicate", {"predicate": above}),
-        ("flags has 99 elements; it must have 100", {"flags": new(99, byte)}),
-        ("flags is of uint32; it must be of uint8", {"flags": new(100, word)}),
-        ("records has elements of", {"records": new(100, odd)}),
-        ("values has elements of", {"values": new(100, odd)}),
-        ("values has 99 elements", {"values": new(99, word)}),
-        ("values_out but no values", {"values_out": new(100, word)}),
-        ("out has 99 elements; it must have at least 100", {"out": new(99, word)}),
-        ("values_out has 9 elements", pair),
-        ("out is of int32", {"out": new(100, np.dtype(np.int32))}),
-        ("count has 0 elements", {"count": new(0, word)}),
-        ("count is of uint64", {"count": new(1, np.dtype(np.uint64))}),
-        ("out and records overlap", {"records": long[128:228], "out": long}),
-        ("out and flags overlap", {"flags": long.view(np.uint8)[:100], "out": long}),
-        ("values_out and out overlap", pair | {"out": long, "values_out": long[128:]}),
-        ("count and out overlap", {"out": long, "count": long[128:129]}),
-        ("at_most is -1", {"at_most": -1}),
-        ("no strategy is called 'quick'", {"strategy": "quick"}),
-        ("records is a ndarray", {"records": np.zeros(100, np.uint32)}),
-        ("predicate is 'x > 3'; it must be a Predicate", {"flags": None, "predicate": "x > 3"}),
-        (
-            "the predicate is of float32, the elements are of uint32",
-            {"flags": None, "predicate": of_floats},
-        ),
-    ]
-    records, chosen, out = put(
-        any_device, np.arange(100, dtype=np.uint32), np.ones(100, np.uint8), np.zeros(100, WORD)
-    )
-    right = {"records": records, "flags": chosen, "out": out}
-    assert_refused(compact, right, mistakes, records, chosen, out, long)
-
-
-def test_arrays_of_another_context(any_device: Device) -> None:
-    other = any_device.with_policy(any_device.policy)  # which has a context of its own
-    records, chosen = DeviceArray.empty(9, WORD, any_device), DeviceArray.empty(9, "u1", other)
-    with pytest.raises(InvalidArgumentError, match="must be in one context"):
-        compact(records, chosen)
-
-
-@each_compiler
-def test_predicate_that_does_not_compile(plain: Device) -> None:
-    """The log tells what is wrong with the caller's own line, under the predicate's name."""
-    rule = Predicate(dtype=WORD, expression="x.w > 3", name="above the threshold")
-    records, out = put(plain, np.arange(100, dtype=np.uint32), np.zeros(100, WORD))
-    launch = Launcher(plain, plain.queue)
-    with pytest.raises(KernelBuildError) as raised:
-        compact(records, predicate=rule, out=out, launch=launch)
-    assert "above the threshold" in str(raised.value)
-    assert "above the threshold:3:" in raised.value.log  # after the preamble, and the type
-    assert "x.w" in raised.value.log
-    assert launch.launches == 0
-    assert not out.to_host().any()
-
-
-@pytest.mark.parametrize("text", ["", " ", "x >\n3", 'x > "3"', "x > \\"])
-@pytest.mark.parametrize("what", ["expression", "name"])
-def test_predicate_of_several_lines(what: str, text: str) -> None:
-    """It would tear the macro, or the line directive, that it goes into."""
-    parts: dict[str, Any] = {"expression": "x > 3", "name": "above"} | {what: text}
-    with pytest.raises(InvalidArgumentError, match=f"{what} is "):
-        Predicate(dtype=WORD, **parts)
-
-
-def test_predicate_of_what_is_no_vector() -> None:
-    with pytest.raises(InvalidArgumentError, match="elements are"):
-        Predicate(dtype=vector_of("u4", 3), expression="x.x > 3")
 
 
 def test_flags_are_no_vectors_of_16() -> None:

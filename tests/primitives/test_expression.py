@@ -197,3 +197,8 @@ def test_operators_are_read_before_anything_is_built() -> None:
         Predicate(dtype=np.dtype("u4"), expression="a")
     with pytest.raises(InvalidArgumentError, match="preamble is"):
         Predicate(dtype=np.dtype("u4"), expression="x", preamble="kernel void f() {}")
+    for name in ("", "a\nb", 'a"b'):
+        with pytest.raises(InvalidArgumentError, match=r"^name is "):
+            Monoid(dtype=np.dtype("u4"), combine="a", identity="0", name=name)
+        with pytest.raises(InvalidArgumentError, match=r"^name is "):
+            Predicate(dtype=np.dtype("u4"), expression="x", name=name)

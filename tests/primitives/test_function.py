@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
-from clmst import Device, InvalidArgumentError
+from clmst import Device, InvalidArgumentError, KernelBuildError
 from clmst.primitives.compact import compact
 from clmst.primitives.function import Predicate
+from clmst.primitives.histogram import LOCAL_BINS, histogram
 from clmst.primitives.map import Map, map
+from clmst.primitives.monoid import Monoid
+from clmst.primitives.scan import reduce
 from clmst.runtime.array import DeviceArray
-from tests.primitives.shapes import assert_right, each_shape
+from clmst.runtime.launcher import Launcher
+from tests.primitives.shapes import each_compiler
 
 WORD = np.dtype(np.uint32)
 RULE = Predicate(
     dtype=WORD, expression="x < limit && table[i / 2] != 0", scalars={"limit": "u4"},
     arrays={"table": "u1"},
 )  # fmt: skip
-
-
-@pytest.mark.parametrize("primitive", ["compact", "partition"])
-@each_shape
-def test_arguments_reach_every_kernel(shape: Device, primitive: str) -> None:
-    """Selections have kernels for short and for long arrays; each must get all arguments."""
-    assert_right(shape, (1, 20_000), primitive, "u4", how="by a predicate", draws=3)
 
 
 def test_a_call_compiles_nothing(any_device: Device) -> None:
@@ -97,13 +95,6 @@ def test_arguments_are_not_forgotten(any_device: Device) -> None:
         compact(values, predicate=RULE)
 
 
-def test_what_is_read_is_not_written(any_device: Device) -> None:
-    values = DeviceArray.empty(9, WORD, any_device)
-    table = DeviceArray.empty(36, np.uint8, any_device)
-    with pytest.raises(InvalidArgumentError, match="out and table overlap"):
-        compact(values, predicate=RULE(limit=3, table=table), out=table.view(WORD))
-
-
 @pytest.mark.parametrize(
     ("parts", "message"),
     [
@@ -127,3 +118,98 @@ def test_wrong_functions(parts: dict[str, Any], message: str) -> None:
     """What is no array must not be indexed, and no name may hide another one."""
     with pytest.raises(InvalidArgumentError, match=message):
         Predicate(dtype=WORD, **parts)
+
+
+# ------------------------------------------------------------------------------------------- maps
+
+
+@pytest.mark.parametrize("result", ["u1", "i1", "u2", "i2", "u4", "i4", "f4", "u8", "i8"])
+def test_every_result(any_device: Device, result: str) -> None:
+    host = np.array([0, 1, 100], np.int8)
+    twice = Map(dtype=np.dtype("i1"), result=np.dtype(result), expression="x + 20")
+    found = map(DeviceArray.from_host(host, any_device), twice).to_host()
+    assert found.dtype == np.dtype(result)
+    assert found.tolist() == [20, 21, 120]
+
+
+def test_vectors(any_device: Device) -> None:
+    pair = np.dtype([("x", "f4"), ("y", "f4")])
+    host = np.array([(3, 4), (6, 8)], pair)
+    length = Map(dtype=pair, result=np.dtype("f4"), expression="length(x)")
+    assert map(DeviceArray.from_host(host, any_device), length).to_host().tolist() == [5, 10]
+
+
+def test_bits_as_another_dtype_in_place(any_device: Device) -> None:
+    values = DeviceArray.from_host(np.array([1.0, -2.0], np.float32), any_device)
+    bits = Map(dtype=np.dtype("f4"), result=WORD, expression="as_uint(x)")
+    found = map(values, bits, out=values.view(WORD)).to_host()
+    assert found.tolist() == [0x3F800000, 0xC0000000]
+
+
+# ------------------------------------------------------------------------------------- histograms
+
+
+@pytest.mark.parametrize("n_bins", [0, 1, LOCAL_BINS, LOCAL_BINS + 1])
+def test_one_bin_has_all(any_device: Device, n_bins: int) -> None:
+    """All atomic additions meet in one word."""
+    values = DeviceArray.from_host(np.zeros(50_000, np.uint8), any_device)
+    counts = histogram(values, n_bins).to_host()
+    assert counts.tolist() == ([50_000] + [0] * (n_bins - 1) if n_bins else [])
+
+
+def test_no_values(any_device: Device) -> None:
+    """Counts of an output that is used again must not stay."""
+    out = DeviceArray.from_host(np.array([5, 6, 7], np.uint32), any_device)
+    assert histogram(DeviceArray.empty(0, WORD, any_device), 2, out=out).to_host().tolist() == [
+        0,
+        0,
+    ]
+    assert out.to_host().tolist() == [0, 0, 7]
+
+
+def test_numbers_of_64_bits_are_not_cut(any_device: Device) -> None:
+    values = DeviceArray.from_host(np.array([1, 2**32 + 1, 2**64 - 1], np.uint64), any_device)
+    assert histogram(values, 3).to_host().tolist() == [0, 1, 0]
+
+
+def test_bins_of_ones_own(any_device: Device) -> None:
+    host = np.random.default_rng(0).random(10_000).astype(np.float32) * 2 - 0.5
+    even = Map(
+        dtype=np.dtype("f4"), result=WORD,
+        expression="x >= least ? (uint)((x - least) * scale) : UINT_MAX",
+        scalars={"least": "f4", "scale": "f4"},
+    )  # fmt: skip
+    counts = histogram(DeviceArray.from_host(host, any_device), 8, bin_of=even(least=0, scale=8))
+    assert counts.to_host().tolist() == np.histogram(host, 8, range=(0, 1))[0].tolist()
+
+
+# --------------------------------------------------------------------------------- builds
+
+F_OF_TWO = "static inline uint f(uint a, uint b) {\n  return a + b.w;\n}"
+BAD = [  # what does not compile, the program's name, the place in the log, and the caller's words
+    (Monoid(dtype=WORD, combine="a + b.w", identity="0", name="bad"), "scan[bad,", "bad:", "b.w"),
+    (Monoid(dtype=WORD, combine="f(a, b)", identity="0", preamble=F_OF_TWO, name="bad"),
+     "scan[bad,", "bad:2:", "b.w"),  # lines of the preamble are counted from 1
+    (Predicate(dtype=WORD, expression="x.w > 3", name="above"), "compact", "above:3:", "x.w"),
+    (Map(dtype=WORD, expression="x.w + 1", name="of no vector"), "map", "of no vector:", "x.w"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("bad", "label", "place", "words"), BAD, ids=lambda one: str(one)[:20])
+@each_compiler
+def test_what_does_not_compile(plain: Device, bad: Any, label: str, place: str, words: str) -> None:
+    """The label names the operator, the log its line, and nothing is launched or written."""
+    values, out = (DeviceArray.from_host(np.arange(100, dtype=WORD), plain) for _ in range(2))
+    launch = Launcher(plain, plain.queue)
+    calls: dict[type, tuple[Callable[..., object], str]] = {
+        Monoid: (reduce, "monoid"), Predicate: (compact, "predicate"), Map: (map, "function")
+    }  # fmt: skip
+    call, name = calls[type(bad)]
+    with pytest.raises(KernelBuildError) as caught:
+        call(values, **{name: bad}, out=out, launch=launch)
+    assert caught.value.label.startswith(label)
+    assert bad.name in str(caught.value)
+    assert place in caught.value.log
+    assert words in caught.value.log
+    assert launch.launches == 0
+    np.testing.assert_array_equal(out.to_host(), np.arange(100))

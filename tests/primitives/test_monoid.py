@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -188,51 +189,27 @@ def test_equal_monoids_share_programs() -> None:
 # ------------------------------------------------------------------------------- errors
 
 
-def refused(make: Callable[[], Monoid]) -> str:
-    with pytest.raises(InvalidArgumentError) as caught:
-        make()
-    return str(caught.value)
-
-
-@pytest.mark.parametrize("what", ["combine", "identity", "name"])
-@pytest.mark.parametrize("text", ["", "  ", "a\n+ b", 'a "+" b', "a \\"])
-def test_texts_that_would_break_out_of_their_line(what: str, text: str) -> None:
-    """They become macros, and the name of a file in a #line directive."""
-    parts: dict[str, Any] = {"combine": "a + b", "identity": "0", "name": "sum", what: text}
-    message = refused(lambda: Monoid(dtype=np.dtype("u4"), **parts))
-    assert message.startswith(f"{what} is {text!r}; ")
-
-
-@pytest.mark.parametrize("dtype", [">u2", "f2", "c8", "bool", "S4", ">u4", "u4,f8", "3u4"])
-def test_elements_that_kernels_do_not_have(dtype: str) -> None:
-    message = refused(lambda: Monoid(dtype=np.dtype(dtype), combine="a", identity="0"))
-    assert message.startswith(f"elements are {np.dtype(dtype)}; they must be (u)int8, 16,")
-
-
-@pytest.mark.parametrize("make", [Monoid.minimum, Monoid.maximum, Monoid.minimum_by_key])
-def test_orders_are_of_scalars(make: Callable[[Any], Monoid]) -> None:
-    dtype = np.dtype("u4,u4")
-    message = refused(lambda: make(dtype))
-    assert message == f"elements are {dtype}; this monoid takes scalars"
+PAIR, MIXED = np.dtype("u4,u4"), Monoid.minimum_by_key("f4").dtype
+ONE_DTYPE = "(for others, give a Monoid that says what becomes of each)"
 
 
 @pytest.mark.parametrize(
-    "make", [Monoid.bitwise_and, Monoid.bitwise_or, Monoid.bitwise_xor], ids=lambda m: m.__name__
-)
-def test_bits_are_of_integers(make: Callable[[Any], Monoid]) -> None:
-    assert refused(lambda: make("f4")) == ("elements are float32; bitwise operators take integers")
-
-
-@pytest.mark.parametrize(("make", "name"), [(Monoid.sum, "sum"), (Monoid.product, "product")])
-def test_no_sum_of_what_kernels_see_as_other_than_it_is(
-    make: Callable[[Any], Monoid], name: str
-) -> None:
-    """Fields of two kinds are a vector of unsigned words: a float's bits would be added up."""
-    dtype = Monoid.minimum_by_key("f4").dtype
-    assert refused(lambda: make(dtype)) == (
-        f"elements are {dtype}; the {name} is of fields of one dtype (for others, give a Monoid "
-        "that says what becomes of each)"
-    )
+    ("make", "dtype", "message"),
+    [
+        *((make, PAIR, f"elements are {PAIR}; this monoid takes scalars")
+          for make in (Monoid.minimum, Monoid.maximum, Monoid.minimum_by_key)),
+        *((make, "f4", "elements are float32; bitwise operators take integers")
+          for make in (Monoid.bitwise_and, Monoid.bitwise_or, Monoid.bitwise_xor)),
+        # Fields of two kinds are a vector of unsigned words: a float's bits would be added up.
+        *((make, MIXED, f"elements are {MIXED}; the {name} is of fields of one dtype {ONE_DTYPE}")
+          for make, name in ((Monoid.sum, "sum"), (Monoid.product, "product"))),
+        (partial(Monoid, combine="a", identity="0"), "f2", "elements are float16; they must be"),
+    ],
+)  # fmt: skip
+def test_elements_that_an_operator_does_not_take(make: Any, dtype: Any, message: str) -> None:
+    with pytest.raises(InvalidArgumentError) as caught:
+        make(dtype=dtype) if isinstance(make, partial) else make(dtype)
+    assert str(caught.value).startswith(message)
 
 
 def test_ready_made_ones_are_made_once() -> None:

@@ -1,17 +1,20 @@
-"""Scans: every length at which a share ends differently, every operator, every way of calling."""
+"""Scans, segmented scans and reductions: heads, roundings, launches, operators that fail.
+
+What they return of every length and operator is in ``test_results.py``.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from clmst import Device
+from clmst import Device, KernelBuildError, UnsupportedDeviceError
 from clmst.primitives.chain import chains_by_itself
-from clmst.primitives.monoid import Monoid
 from clmst.primitives.scan import (
     _BLOCK_TILES,
     SCAN_STRATEGIES,
@@ -23,13 +26,10 @@ from clmst.primitives.scan import (
 from clmst.primitives.shares import Shares, tile_and_lane_groups
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.launcher import Launcher, Profile
-from tests.primitives.mistakes import APART, IN_PLACE, NO_ARRAY, assert_refused
+from clmst.runtime.specialisation import Prelude
 from tests.primitives.shapes import (
-    SPINE_ITEMS,
-    assert_right,
     crowded,
     each_compiler,
-    each_pair,
     each_shape,
     landmarks,
     lengths_for,
@@ -37,69 +37,9 @@ from tests.primitives.shapes import (
     small,
 )
 from tests.prove.primitives.operators import operator, reduced, scanned
+from tests.strategies import Array
 
 SUM, LAST = operator("sum of u4"), operator("last of u4")
-SCANS = ["exclusive_scan", "inclusive_scan"]
-RTS = "reduce-then-scan"
-AFFINE = "affine maps"  # an operator that does not commute: whatever changes places shows
-
-# ----------------------------------------------------------------------------- results
-
-
-@pytest.mark.parametrize("primitive", SCANS)
-@each_shape
-def test_every_length(shape: Device, primitive: str) -> None:
-    """A chunk, tile, share or work-group that is just filled, or not, must lose nothing."""
-    device = small(shape)
-    assert_right(device, lengths_for(device, 4), primitive, how="sum of u4", strategy=RTS, draws=3)
-
-
-@pytest.mark.parametrize("strategy", SCAN_STRATEGIES)
-@each_shape
-def test_every_length_in_order(shape: Device, strategy: str) -> None:
-    device = small(shape)
-    lengths = lengths_for(device, 8)
-    assert_right(device, lengths, SCANS[0], how=AFFINE, strategy=strategy, draws=4)
-
-
-@each_pair("exclusive", "inclusive")
-def test_operators(shape: Device, name: str, kind: str) -> None:
-    device = small(shape)
-    lengths = lengths_for(device, operator(name).dtype.itemsize)
-    few = (lengths[3], lengths[-1])
-    assert_right(device, few, f"{kind}_scan", how=name, strategy=RTS, draws=3)
-
-
-@pytest.mark.parametrize("strategy", SCAN_STRATEGIES[1:])
-@each_shape
-def test_inclusive_by_other_strategies(shape: Device, strategy: str) -> None:
-    device = small(shape)
-    longest = lengths_for(device, 4)[-1]
-    assert_right(device, longest, SCANS[1], how="last of u4", strategy=strategy, draws=4)
-
-
-@pytest.mark.parametrize("dtype", ["u1", "i2"])
-@each_shape
-def test_short_elements(shape: Device, dtype: str) -> None:
-    """Lanes exchange whole words, tiles have as many short elements as words."""
-    for strategy in SCAN_STRATEGIES[:2]:
-        lengths = (5000, 40_001)
-        assert_right(shape, lengths, SCANS[1], how=f"sum of {dtype}", strategy=strategy)
-
-
-def test_many_tiles_a_share(device: Device) -> None:
-    assert_right(device, 2**20 + 7, SCANS[0], how="sum of u4", strategy="auto", draws=1)
-
-
-@each_compiler
-def test_results_larger_than_the_caches(plain: Device) -> None:
-    """On a CPU they go past the caches, line by line; the last line is not full."""
-    device = small(plain)
-    for name, size in (("sum of u4", 4), ("product of u8", 8)):
-        marks = landmarks(device, size)
-        tiles = 2**20 // (marks["tile"] * size)
-        length = (tiles + 1) * marks["all shares"] - 3
-        assert_right(device, length, SCANS[0], how=name, strategy=RTS)
 
 
 @each_shape
@@ -117,17 +57,6 @@ def test_levels_of_propagation(shape: Device) -> None:
         assert result.to_host().tolist() == expected.tolist()
         levels = 1 if length <= block else 2 if length <= block**2 else 3
         assert launch.launches == 2 * levels - 1
-
-
-@each_shape
-def test_more_work_groups_than_the_spine_takes_at_a_time(shape: Device) -> None:
-    """Their totals are scanned in several tiles; nothing may be lost between those."""
-    device = crowded(shape)
-    for name, size in (("sum of u4", 4), (AFFINE, 8)):
-        length = landmarks(device, size)["all shares"] - 3
-        shares = Shares.divide(device, length, size)
-        assert shares.groups > SPINE_ITEMS * device.policy.work_group_size // shares.lane_groups
-        assert_right(device, length, SCANS[0], how=name, strategy=RTS)
 
 
 def within_segments(values: DeviceArray) -> DeviceArray:
@@ -232,57 +161,97 @@ def test_several_threads_on_one_device(device: Device) -> None:
         assert all(pool.map(is_right, lengths))
 
 
-# ------------------------------------------------------------------------------- errors
+# --------------------------------------------------------------------------------------- segments
+
+
+def assert_scans(values: Array, heads: Array, device: Device, *, exclusive: bool) -> None:
+    given, flags = put(device, values, heads.astype(np.uint8))
+    found = segmented_scan(given, flags, exclusive=exclusive).to_host()
+    np.testing.assert_array_equal(found, scanned(SUM, values, heads, exclusive=exclusive))
+
+
+@each_shape
+def test_single_heads(shape: Device) -> None:
+    """One head, at the begin or end of a chunk, tile or share: what is before it is cut off."""
+    device = small(shape)
+    places = lengths_for(device, 4, segmented=True)
+    values = SUM.draw(places[-1] + 5)
+    for k, at in enumerate(places):
+        heads = np.arange(values.size) == at
+        assert_scans(values, heads, device, exclusive=k % 2 == 0)
+
+
+@each_shape
+def test_two_heads(shape: Device) -> None:
+    """A segment that begins in one share and ends in another, with whole shares between them."""
+    device = small(shape)
+    places = sorted(landmarks(device, 4, segmented=True).values())
+    values = SUM.draw(places[-1] + 5)
+    for first in places:
+        for second in places:
+            heads = np.isin(np.arange(values.size), [first, second - 1])
+            assert_scans(values, heads, device, exclusive=first < second)
+
+
+@each_shape
+def test_more_work_groups_than_the_spine_takes_at_a_time(shape: Device) -> None:
+    """With a segment over most of them, and with segments that end within one."""
+    device = crowded(shape)
+    places = np.arange(landmarks(device, 4, segmented=True)["all shares"] - 3)
+    for heads in (places == places.size // 9, places % 7919 == 3):
+        for exclusive in (False, True):
+            assert_scans(SUM.draw(places.size), heads, device, exclusive=exclusive)
+
+
+def test_sums_of_packed_values_may_reach_the_top_bit(any_device: Device) -> None:
+    """What is combined is the lower bits; the results are no flags."""
+    values = np.array([2**31 + 2**30, 2**30, 5, 2**31 + 7, 1], np.uint32)
+    found = segmented_scan(DeviceArray.from_host(values, any_device))
+    assert found.to_host().tolist() == [2**30, 2**31, 2**31 + 5, 7, 8]
+
+
+# ------------------------------------------------------------------------ ways of calling
+
+
+def test_three_launches_for_segments(device: Device) -> None:
+    device = small(device)
+    one_lane_group = landmarks(device, 4, segmented=True)["one lane group"]
+    for length in (0, 1, one_lane_group, one_lane_group + 1, 10**6):
+        given = DeviceArray.from_host(np.zeros(length, np.uint32), device)
+        flags = DeviceArray.from_host(np.zeros(length, np.uint8), device)
+        launch = Launcher(device, device.queue)
+        segmented_scan(given, flags, launch=launch)
+        is_one = length <= one_lane_group or chains_by_itself(device)
+        assert launch.launches == (1 if is_one else 3)
+        launch = Launcher(device, device.queue)
+        segmented_scan(given, flags, launch=launch, strategy="reduce-then-scan")
+        assert launch.launches == (1 if length <= one_lane_group else 3)
+
+
+# ------------------------------------------------------------------------------------- reductions
+
 
 VALUES = np.arange(1000, dtype=np.uint32)
 
 
-@pytest.mark.parametrize("function", [exclusive_scan, inclusive_scan])
-def test_mistakes(any_device: Device, function: Any) -> None:
-    """Among them arrays on another device, even if it is the same chip: another context."""
-    given, out = (DeviceArray.from_host(VALUES, any_device) for _ in range(2))
-    integers = DeviceArray.from_host(VALUES.astype(np.int32), any_device)
-    elsewhere = DeviceArray.from_host(VALUES, Device(any_device.cl_device))
-    part = given[384:900]
-    halves = DeviceArray.from_host(np.zeros(10, np.float16), any_device)
-    for no_array in (VALUES, [1, 2], None, b"1234"):
-        kind = type(no_array).__name__
-        mistake = (f"values is a {kind}; {NO_ARRAY}", {"values": no_array})
-        assert_refused(function, {}, [mistake], given)
-    mistakes: list[tuple[str, dict[str, Any]]] = [
-        *(
-            (message, {name: array})
-            for name in ("out", "total")
-            for message, array in (
-                (f"{name} is a ndarray; {NO_ARRAY}", VALUES),
-                (f"{name} is of int32; it must be of uint32", integers),
-                (
-                    f"{name} is on {elsewhere.device!r}, another array on {any_device!r}; all must "
-                    "be in one context",
-                    elsewhere,
-                ),
-            )
-        ),
-        ("out has 999 elements; it must have at least 1000", {"out": out[:999]}),
-        ("total has 0 elements; it must have at least 1", {"total": out[:0]}),
-        (f"out and values {IN_PLACE}", {"values": given[:500], "out": part}),
-        (f"out and values {IN_PLACE}", {"values": given[384:700], "out": given[:400]}),
-        (f"total and values {APART}", {"total": given[:1], "out": out}),
-        (f"total and out {APART}", {"total": out[128:129], "out": out}),
-        (f"total and values {APART}", {"total": given[:1], "out": given}),
-        (
-            "no strategy is called 'decoupled-look-back'; there are 'auto', 'reduce-then-scan', "
-            "'scan-then-propagate', 'sequential'",
-            {"strategy": "decoupled-look-back"},
-        ),
-        (
-            "the monoid is of float32, values are of uint32; they must agree",
-            {"monoid": Monoid.sum(np.float32)},
-        ),
-        (
-            "scan-then-propagate has no total; it takes no `total`",
-            {"total": out[:1], "out": given, "strategy": "scan-then-propagate"},
-        ),
-        ("elements are float16; they must be (u)int8,", {"values": halves}),
-    ]
-    assert_refused(function, {"values": given}, mistakes, given, out, integers, elsewhere)
+def test_two_launches_whatever_the_length(device: Device) -> None:
+    for length in (0, 1, 10_000, 10**6):
+        launch = Launcher(device, device.queue)
+        reduce(DeviceArray.empty(length, np.uint32, device), launch=launch)
+        assert launch.launches == 2
+
+
+def test_device_without_doubles(any_device: Device) -> None:
+    device = Device(any_device.cl_device)
+    given = DeviceArray.from_host(VALUES.astype("f8"), device)
+    device.capabilities = replace(device.capabilities, doubles=False)
+    with pytest.raises(UnsupportedDeviceError, match=r"no arithmetic on doubles, .* float64 need"):
+        reduce(given)
+
+
+@each_compiler
+def test_element_of_another_size_does_not_compile(plain: Device) -> None:
+    """An operator of other elements than the arrays have would read behind them."""
+    prelude = Prelude(name="wide", text="#define T ulong\n#define T_BYTES 4")
+    with pytest.raises(KernelBuildError, match="monoid_element_has_the_size_of_its_dtype"):
+        plain.program("primitives/scan.cl", prelude)

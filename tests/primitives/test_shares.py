@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clmst import Device, InvalidArgumentError
+from clmst import Device
 from clmst.primitives import shares
 from clmst.primitives.monoid import Monoid
-from clmst.primitives.shares import Shares, check_strategy, shape_defines, tile_and_lane_groups
+from clmst.primitives.shares import Shares, shape_defines, tile_and_lane_groups
 from clmst.primitives.sweeps import Segments, sweep_defines
 from clmst.runtime import policy
 from clmst.runtime.array import DeviceArray
@@ -160,12 +160,3 @@ def test_kernels_have_the_same_tiles(shape: Device, strategy: str) -> None:
             )
             assert (tile, lane_groups) == expected
             assert lane_group * lane_groups == dict(one.defines)["WG_SIZE"]
-
-
-def test_unknown_strategy() -> None:
-    check_strategy("parallel")
-    check_strategy("sequential")
-    check_strategy("mine", ("mine",))
-    with pytest.raises(InvalidArgumentError) as caught:
-        check_strategy("fast")
-    assert str(caught.value) == ("no strategy is called 'fast'; there are 'parallel', 'sequential'")

@@ -2,31 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 
 from clmst import Device, InvalidArgumentError
-from clmst.primitives.sort import argsort, sort, sort_by_key
+from clmst.primitives.sort import argsort, sort_by_key
 from clmst.runtime.array import DeviceArray
-from tests.primitives.mistakes import assert_refused
-from tests.primitives.shapes import assert_right, each_shape, shape_of
-from tests.prove.primitives.kinds import NUMBERS
+from tests.primitives.shapes import each_shape
 
 # What floats have beside numbers; the signs of NaNs play no part, nor what they carry.
 SPECIAL = (0.0, -0.0, np.inf, -np.inf, np.nan, -np.nan, 1e-40, -1e-40)
-
-
-@pytest.mark.parametrize("dtype", NUMBERS)
-@each_shape
-def test_every_dtype(shape: Device, dtype: str) -> None:
-    """Alone, with values, and their order; in place, apart, and by some bits of the keys."""
-    how = "descending" if dtype in ("i1", "i4", "u8", "f8") else ""
-    lengths = (0, 1, 333, 2 * shape_of(shape).tile + 7)
-    assert_right(shape, lengths, "sort", dtype, how=how)
-    assert_right(shape, lengths, "argsort", dtype, how=how, draws=1)
-    assert_right(shape, lengths, "sort_by_key", dtype, "V4", how=how, draws=4)
 
 
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
@@ -44,53 +29,7 @@ def test_what_is_no_ordinary_number(shape: Device, dtype: str, descending: bool)
     assert found.to_host().tobytes() == keys[order].tobytes()
 
 
-@pytest.mark.parametrize("dtype", ["i4", "f8"])
-@each_shape
-def test_sequential_twin(shape: Device, dtype: str) -> None:
-    assert_right(shape, 20_001, "sort", dtype, how="descending", strategy="sequential")
-    assert_right(shape, 20_001, "sort_by_key", dtype, "V4", strategy="sequential")
-
-
-@pytest.mark.parametrize("size", [1, 3, 12])
-@each_shape
-def test_values_of_every_size(shape: Device, size: int) -> None:
-    """Those that are no whole words are sorted as such, too."""
-    assert_right(shape, 5000, "sort_by_key", "u8", f"V{size}", draws=4)
-
-
 # ------------------------------------------------------------------------------ errors
-
-
-@pytest.mark.parametrize("dtype", ["V1", ">i2", "f2", ">u4", "?", "V4", [("a", "u4")]])
-def test_keys_must_be_numbers(any_device: Device, dtype: Any) -> None:
-    keys = DeviceArray.from_host(np.zeros(4, dtype), any_device)
-    values = DeviceArray.from_host(np.zeros(4, "u4"), any_device)
-    for call in (lambda: sort(keys), lambda: sort_by_key(keys, values)):
-        with pytest.raises(
-            InvalidArgumentError, match=r"keys are of .*; they must be of \(u\)int8"
-        ):
-            call()
-
-
-def test_arrays_must_fit(any_device: Device) -> None:
-    keys = DeviceArray.from_host(np.arange(8, dtype="i4")[::-1].copy(), any_device)
-    values = DeviceArray.from_host(np.arange(8, dtype="u4"), any_device)
-    short = values[:7]
-    wrong: list[tuple[str, dict[str, Any]]] = [
-        ("keys_out has 0 elements", {"keys_out": keys[:0]}),
-        ("keys_out is of uint32; it must be of int32", {"keys_out": values}),
-        ("values has 7 elements; it must have 8", {"values": short}),
-        ("values is a NoneType", {"values": None}),
-        ("values has elements of", {"values": DeviceArray.empty(8, "V17", any_device)}),
-        ("values_out has 7", {"values_out": short}),
-        ("key_bits is 0; a key has 1 to 64 bits", {"key_bits": 0}),
-        ("key_bits is 0; a key has 1 to 64 bits", {"start_bit": 32}),
-        ("the key goes from bit 1 to bit 33; keys has", {"start_bit": 1, "key_bits": 32}),
-        ("no strategy is called 'quick'", {"strategy": "quick"}),
-    ]
-    assert_refused(sort_by_key, {"keys": keys, "keys_out": keys, "values": values}, wrong, keys)
-    wrong = [("out has 0", {"out": keys[:0]}), ("no strategy", {"strategy": "quick"})]
-    assert_refused(sort, {"keys": keys}, wrong, keys)
 
 
 def test_order_of_equal_and_falling_keys(any_device: Device) -> None:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, get_args
+from typing import get_args
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clmst import Device, InvalidArgumentError
+from clmst import Device
 from clmst.primitives import radix, radix_chain
 from clmst.primitives.radix import Key, Shape
 from clmst.primitives.split import split
@@ -18,13 +18,14 @@ from clmst.runtime import policy
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.capabilities import LanesKind
 from clmst.runtime.launcher import Launcher, Profile
-from tests.primitives.mistakes import assert_refused
 from tests.primitives.shapes import SHAPES, assert_right, shape_of
+from tests.prove.primitives.kinds import Kind
 from tests.prove.primitives.orders import field_of
 from tests.runtime.test_policy import CAPABILITIES
 from tests.variants import Variant
 
 RANKING = radix._RANKING_LANES
+WORDS = Kind(primitive="split", dtype="V4", value="V4")
 
 
 def _has_sub_groups(one: Variant) -> bool:
@@ -62,7 +63,7 @@ def test_every_length(shape: Device) -> None:
     marks = (32, chosen.work_group_size, chosen.tile, chosen.max_groups * chosen.tile)
     around = [mark + d for mark in marks for d in (-1, 0, 1)]
     lengths = sorted({0, 1, 2, *around, 2 * marks[-1] + chosen.tile + 77})
-    assert_right(shape, lengths, "split", "V4", "V4", draws=3)
+    assert_right(shape, lengths, WORDS, draws=3)
 
 
 @pytest.mark.parametrize(
@@ -73,15 +74,15 @@ def test_every_length(shape: Device) -> None:
     ],
 )  # fmt: skip
 def test_every_size(shape: Device, size: int, value: int) -> None:
-    length = 2 * shape_of(shape, max(size, value, 4) // 4).tile + 37
-    assert_right(shape, length, "split", f"V{size}", f"V{value}" if value else "", draws=4)
+    kind = Kind(primitive="split", dtype=f"V{size}", value=f"V{value}" if value else "")
+    assert_right(shape, [2 * shape_of(shape, max(size, value, 4) // 4).tile + 37], kind, draws=4)
 
 
 @pytest.mark.parametrize("size", [4, 8, 12])
 def test_every_field(shape: Device, size: int) -> None:
     """Whole digits and parts of them, within a word, across two and across three; in place."""
     lengths = (100, shape_of(shape, size // 4).tile // 4 + 99)
-    assert_right(shape, lengths, "split", f"V{size}", draws=40)
+    assert_right(shape, lengths, Kind(primitive="split", dtype=f"V{size}"), draws=40)
 
 
 @pytest.mark.parametrize("name", ["equal", "rising", "falling", "two", "last digit", "few", "rare"])
@@ -108,7 +109,7 @@ def test_distributions(shape: Device, name: str) -> None:
 
 def test_many_tiles(shape: Device) -> None:
     length = 1_000_003 if shape_of(shape).is_serial else 200_003
-    assert_right(shape, length, "split", "V4", "V4", draws=1)
+    assert_right(shape, [length], WORDS, draws=1)
 
 
 def test_more_work_groups_than_a_work_group_has_work_items(shape: Device) -> None:
@@ -118,13 +119,13 @@ def test_more_work_groups_than_a_work_group_has_work_items(shape: Device) -> Non
     device = shape.with_policy(many)
     length = (2 * work_group + 3) * shape_of(device).tile + 5
     assert shape_of(device).divide(length)[0] > work_group
-    assert_right(device, length, "split", "V4", "V4", draws=1)
+    assert_right(device, [length], WORDS, draws=1)
 
 
 @pytest.mark.parametrize("size", [4, 20])
 def test_sequential_twin(shape: Device, size: int) -> None:
-    lengths = (0, 1, 4000, 70_001)
-    assert_right(shape, lengths, "split", f"V{size}", "V8", strategy="sequential")
+    kind = Kind(primitive="split", dtype=f"V{size}", value="V8", strategy="sequential")
+    assert_right(shape, (0, 1, 4000, 70_001), kind)
 
 
 # ---------------------------------------------------------------------------- launches
@@ -190,63 +191,6 @@ def test_shape_fits_the_device() -> None:
 
 
 # ------------------------------------------------------------------------------ errors
-
-
-def array(device: Device, dtype: Any = "u4", length: int = 8) -> DeviceArray:
-    return DeviceArray.from_host(
-        np.arange(length * 2).astype("u4").view("u8").astype(dtype), device
-    )
-
-
-def test_field_must_lie_within_the_record(any_device: Device) -> None:
-    records = array(any_device)
-    fields = [
-        ("key_bits is 0; a key has 1 to 64 bits", 0, 0),
-        ("key_bits is 65; a key has 1 to 64 bits", 0, 65),
-        ("the key goes from bit -1 to bit 2; records has elements of 32 bits", -1, 3),
-        ("the key goes from bit 30 to bit 33; records has elements of 32 bits", 30, 3),
-    ]
-    mistakes = [(text, {"start_bit": start, "key_bits": bits}) for text, start, bits in fields]
-    assert_refused(split, {"records": records, "out": records}, mistakes, records)
-
-
-def test_arrays_must_fit(any_device: Device) -> None:
-    """Of the arrays given, the one that is in the way must be named, and none be written."""
-    step = max(any_device.capabilities.buffer_alignment // 4, 1)
-    base = array(any_device, length=3 * step)
-    left, right = base[: 2 * step], base[step:]
-    good, values = array(any_device), array(any_device)
-    wide, short = array(any_device, "u8"), array(any_device, length=7)
-    long = array(any_device, length=2 * step)
-    wrong: list[tuple[str, dict[str, Any]]] = [
-        ("records is a ndarray; primitives work on device", {"records": good.to_host()}),
-        ("records has elements of |V18, 18 bytes each", {"records": array(any_device, "V18")}),
-        ("out is of uint64; it must be of uint32", {"out": wide}),
-        ("out has 7 elements; it must have at least 8", {"out": short}),
-        ("out and records overlap without being equal", {"records": left, "out": right}),
-        ("values is a list", {"values": [1]}),
-        ("values has elements of |V68, 68 bytes each", {"values": array(any_device, "V68")}),
-        ("values has 7 elements; it must have 8", {"values": short}),
-        ("there is a values_out without values", {"values_out": values}),
-        ("values_out is of uint64", {"values": values, "values_out": wide}),
-        ("values_out has 7", {"values": values, "values_out": short}),
-        ("values_out and values overlap", {"records": long, "values": left, "values_out": right}),
-        ("values_out and records overlap", {"values": values, "values_out": good}),
-        ("out and values overlap", {"values": values, "out": values}),
-        ("out and values_out overlap", {"values": values, "out": good, "values_out": good}),
-        ("no strategy is called 'quick'", {"strategy": "quick"}),
-    ]
-    arrays = base, good, values, wide, short, long
-    assert_refused(split, {"records": good, "key_bits": 5}, wrong, *arrays)
-
-
-@pytest.mark.skipif(len({one.device.cl_device for one in SHAPES}) < 2, reason="one device only")
-def test_arrays_must_be_on_one_device() -> None:
-    first, *_, last = (one.device for one in SHAPES)
-    for name in ("out", "values"):
-        elsewhere: dict[str, Any] = {name: array(last)}
-        with pytest.raises(InvalidArgumentError, match="all must be in one context"):
-            split(array(first), key_bits=5, **elsewhere)
 
 
 # ------------------------------------------------------------------- the expectations

@@ -7,9 +7,6 @@
 //     | . . . |        the leaf's box; all its points are of component c
 //     |  . .  | <-W->  no point of another component is within W, the weight of c's best edge so far
 //     +-------+
-#ifndef CLMST_ALGORITHMS_BVH_BORUVKA_CLEAR
-#define CLMST_ALGORITHMS_BVH_BORUVKA_CLEAR
-
 #include "algorithms/bvh_boruvka/components.cl"
 #include "algorithms/bvh_boruvka/walk.cl"
 #include "device/winners.cl"
@@ -67,5 +64,3 @@ kernel void bvh_boruvka_clear_leaves(const global double *points, const global d
     leaf_lower[leaf] = above;
   }
 }
-
-#endif

@@ -1,7 +1,4 @@
 // bvh-boruvka: the components of points, their best edges, and lists that work-groups append to.
-#ifndef CLMST_ALGORITHMS_BVH_BORUVKA_COMPONENTS
-#define CLMST_ALGORITHMS_BVH_BORUVKA_COMPONENTS
-
 #include "algorithms/bvh_boruvka/tree.cl"
 
 // Components: of a point whose leaf is MIXED its own entry counts, of any other that of the leaf.
@@ -33,5 +30,3 @@ static inline void wg_append(global uint *list, volatile global uint *count, uin
   if (keep) list[*base + before] = entry;
   wg_barrier_local();
 }
-
-#endif

@@ -1,7 +1,4 @@
 // bvh-boruvka: the lightest edge of every component, in each round (bvh_boruvka.cl).
-#ifndef CLMST_ALGORITHMS_BVH_BORUVKA_LIGHTEST
-#define CLMST_ALGORITHMS_BVH_BORUVKA_LIGHTEST
-
 #include "algorithms/bvh_boruvka/components.cl"
 #include "algorithms/bvh_boruvka/walk.cl"
 #include "device/winners.cl"
@@ -247,5 +244,3 @@ kernel void bvh_boruvka_lightest_reserve_word(const global uint *ids, const glob
     reserve_later(winners, n, own, &claim, word, short_ids);
   }
 }
-
-#endif

@@ -13,8 +13,6 @@
 //                           turns, then the least core distance; group bases[level] / FANOUT + p has
 //                           the children of node p, which are on `level`.
 // Other arrays of nodes:    index bases[level] + node; bases are multiples of FANOUT, bases[0] is 0.
-#ifndef CLMST_ALGORITHMS_BVH_BORUVKA_TREE
-#define CLMST_ALGORITHMS_BVH_BORUVKA_TREE
 
 #ifndef METRIC
 #define METRIC 1  // METRIC_EUCLIDEAN: a hierarchy is always of points
@@ -251,6 +249,4 @@ static inline uint search_leaf(const search_t *search, const tree_t *tree, uint 
 #else
 #define SEARCHED_PLAIN(search, tree, leaf, lane, plains) \
   search_plain(search, tree, (leaf) * LEAF + (lane))
-#endif
-
 #endif

@@ -1,7 +1,4 @@
 // bvh-boruvka: the way of a search through the hierarchy.
-#ifndef CLMST_ALGORITHMS_BVH_BORUVKA_WALK
-#define CLMST_ALGORITHMS_BVH_BORUVKA_WALK
-
 #include "algorithms/bvh_boruvka/tree.cl"
 
 // What a box adds to the bound of its points: `lower` and `upper` are its ends, x and x_upper those of
@@ -125,5 +122,3 @@ static inline uint walk_next(walk_t *walk, const tree_t *tree, const search_t *s
     walk->masks |= near << (walk->level << FANOUT_SHIFT);
   }
 }
-
-#endif

@@ -14,9 +14,6 @@
 //
 // Source: G. L. Steele Jr., D. Lea, C. H. Flood, "Fast splittable pseudorandom number generators",
 // OOPSLA 2014, has the function that mixes bits.
-#ifndef CLMST_ALGORITHMS_CSR_VALIDATION_FINGERPRINT
-#define CLMST_ALGORITHMS_CSR_VALIDATION_FINGERPRINT
-
 #include "algorithms/csr_validation/verdict.cl"
 #include "device/weight_key.cl"
 
@@ -91,7 +88,5 @@ static inline void wi_check_vector(finding_t *found, ulong8 *words, secret_t sec
       mix_vectors(mix_vectors(ends ^ secret.ends) + (vload8(0, keys) ^ secret.weights));
   *words ^= select(word, (ulong8)0, convert_long8(row == column));
 }
-
-#endif
 
 #endif

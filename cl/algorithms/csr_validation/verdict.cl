@@ -1,6 +1,4 @@
 // The verdict on a caller's CSR: the words that the kernels of the validation write.
-#ifndef CLMST_ALGORITHMS_CSR_VALIDATION_VERDICT
-#define CLMST_ALGORITHMS_CSR_VALIDATION_VERDICT
 
 // Words of a verdict, all 0 at first.
 #define VERDICT_FAULTS 0           // bits as below
@@ -14,5 +12,3 @@
 #define FAULT_BELOW 8u   // a slot is below the diagonal; no fault if the matrix is symmetric
 #define FAULT_ORDER 16u  // a column is less than the one before it in its row
 #define FAULT_TWICE 32u  // a column equals the one before it in its row
-
-#endif

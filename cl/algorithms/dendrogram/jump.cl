@@ -1,7 +1,4 @@
 // dendrogram: pointer jumping, by contraction and by condensing.
-#ifndef CLMST_ALGORITHMS_DENDROGRAM_JUMP
-#define CLMST_ALGORITHMS_DENDROGRAM_JUMP
-
 #include "device/work_group.cl"
 
 // Parents that a launch follows, at most.
@@ -20,5 +17,3 @@ static inline void wi_dendrogram_jump(volatile global uint *parent, uint node) {
   }
   parent[node] = top;
 }
-
-#endif

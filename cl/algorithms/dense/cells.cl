@@ -3,9 +3,6 @@
 // A cell has a measure, by which the cells of a row are compared, and a key, the order-preserving
 // integer of its weight. The measure of a stored cell is its key. The measure of a pair of points
 // is that of cl/device/distance.cl. Weights rise with it, so most cells need no weight.
-#ifndef CLMST_ALGORITHMS_DENSE_CELLS
-#define CLMST_ALGORITHMS_DENSE_CELLS
-
 #include "device/distance.cl"
 
 // 1: all pairs are edges. 0: cells are keys, and the greatest key stands for no edge.
@@ -112,5 +109,3 @@ static inline void row_take_measured(const row_t *row, uint v, measure_t measure
 static inline void row_take(const row_t *row, uint v, candidate_t *best) {
   row_take_measured(row, v, row_measure(row, v), best);
 }
-
-#endif

@@ -16,8 +16,6 @@
 // errors of (d + 2) * 2**-24, and d products and sums one of 2**-24 each. So a filter value is wrong by
 // at most (6 d + 8) * 2**-24 * N^2: `absolute`, which has some more for what underflows. That is too
 // much where near points are far from all others' center; the host looks at a sample (tiles.py).
-#ifndef CLMST_ALGORITHMS_DENSE_FILTER
-#define CLMST_ALGORITHMS_DENSE_FILTER
 
 // Of points there is always a METRIC_ of distance.cl, with as many bits of weights as it has.
 #ifndef METRIC
@@ -157,5 +155,3 @@ static inline double rows_plain(const global double *rows, uint d, uint u, uint 
   for (; k < d; ++k) sum = DISTANCE_ADD(sum, a[k], b[k]);
   return sum;
 }
-
-#endif

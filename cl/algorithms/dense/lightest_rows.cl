@@ -1,7 +1,4 @@
 // dense: the lightest pair of a row; of ROWS_AT_ONCE rows, where work-items are alone.
-#ifndef CLMST_ALGORITHMS_DENSE_LIGHTEST_ROWS
-#define CLMST_ALGORITHMS_DENSE_LIGHTEST_ROWS
-
 #include "algorithms/dense/tile.cl"
 #include "device/winners.cl"
 
@@ -88,7 +85,5 @@ static inline void lightest_of_rows(const points_t *of, const filter_t *filter,
     }
   }
 }
-
-#endif
 
 #endif

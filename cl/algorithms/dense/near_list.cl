@@ -1,7 +1,4 @@
 // dense: the list of a row's least plain sums.
-#ifndef CLMST_ALGORITHMS_DENSE_NEAR_LIST
-#define CLMST_ALGORITHMS_DENSE_NEAR_LIST
-
 #include "algorithms/dense/filter.cl"
 
 // A list of a row, of one part of the columns: entry j stands at from[j * n].
@@ -54,5 +51,3 @@ static inline float list_reach(const list_t *list, const filter_t *filter, uint 
 static inline void list_close(list_t *list) {
   for (uint j = list->filled; j < list->k; ++j) list->from[j * list->stride] = INFINITY;
 }
-
-#endif

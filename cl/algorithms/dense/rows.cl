@@ -1,7 +1,4 @@
 // dense: how the lanes of a group, or a single work-item, find the lightest cell of a block.
-#ifndef CLMST_ALGORITHMS_DENSE_ROWS
-#define CLMST_ALGORITHMS_DENSE_ROWS
-
 #include "algorithms/dense/cells.cl"
 #include "device/lanes.cl"
 #include "device/work_group.cl"
@@ -83,5 +80,3 @@ static inline void lanes_take_lightest(candidate_t *best, local dense_key_t *key
   wg_barrier_local();
 #endif
 }
-
-#endif

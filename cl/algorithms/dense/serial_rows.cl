@@ -1,7 +1,4 @@
 // dense: how a single work-item goes along a row: by vectors, without a branch for each cell.
-#ifndef CLMST_ALGORITHMS_DENSE_SERIAL_ROWS
-#define CLMST_ALGORITHMS_DENSE_SERIAL_ROWS
-
 #include "algorithms/dense/cells.cl"
 
 // Cells of a vector.
@@ -122,7 +119,5 @@ static inline void row_take_range(const row_t *row, uint begin, uint end,
   }
   row_take_each(row, stop, end, component, own, best);
 }
-
-#endif
 
 #endif

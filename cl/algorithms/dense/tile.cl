@@ -1,8 +1,5 @@
 // dense: filter values of tiles of pairs. Work-groups of one take ROWS_AT_ONCE rows and 16 columns at a
 // time, by vectors; others TILE_ROWS x TILE_COLUMNS, of which a work-item has OWN_ROWS x 8.
-#ifndef CLMST_ALGORITHMS_DENSE_TILE
-#define CLMST_ALGORITHMS_DENSE_TILE
-
 #include "algorithms/dense/filter.cl"
 #include "device/work_group.cl"
 
@@ -204,7 +201,5 @@ static inline void tile_fill(local tile_memory_t *memory, ulong found, uint plac
     memory->next[entry] = atomic_xchg(memory->first + row, entry);
   }
 }
-
-#endif
 
 #endif

@@ -1,9 +1,6 @@
 // How ECL-MST finds the sets of vertices, with and without implicit path compression.
 //
 // Source: SC '23, section 5.3, item 4.
-#ifndef CLMST_ALGORITHMS_ECL_SETS
-#define CLMST_ALGORITHMS_ECL_SETS
-
 #include "device/union_find.cl"
 
 // 1: worklists have the representatives of endpoints, which compresses paths implicitly; vertices
@@ -18,6 +15,4 @@ typedef const global uint *parents_t;
 #else
 #define wi_find_set wi_find_halving
 typedef volatile global uint *parents_t;
-#endif
-
 #endif

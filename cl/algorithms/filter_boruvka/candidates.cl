@@ -1,9 +1,6 @@
 // filter-boruvka: beginning with candidates, edges of which some are in the forest for certain.
 //
 // Each edge is stored once.
-#ifndef CLMST_ALGORITHMS_FILTER_BORUVKA_CANDIDATES
-#define CLMST_ALGORITHMS_FILTER_BORUVKA_CANDIDATES
-
 #include "algorithms/filter_boruvka/rounds.cl"
 
 #if !SYMMETRIC
@@ -76,7 +73,5 @@ kernel void filter_boruvka_candidates_enter_chains(SOLVE_PARAMETERS, const globa
   }
   if (get_global_id(0) == 0) *solve_count(&solve, 0, 0, COUNT_EDGES) = n_chains;
 }
-
-#endif
 
 #endif

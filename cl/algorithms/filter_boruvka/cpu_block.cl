@@ -11,9 +11,6 @@
 //     columns            2    4    7    8    9    5    8    9
 //     light              0         2    3    4    5    6    7     (from the block's begin)
 //     above the row                2    3    4         6    7
-#ifndef CLMST_ALGORITHMS_FILTER_BORUVKA_CPU_BLOCK
-#define CLMST_ALGORITHMS_FILTER_BORUVKA_CPU_BLOCK
-
 #include "algorithms/filter_boruvka/window.cl"
 #include "device/row_fill.cl"
 #include "device/weight_key_vector.cl"
@@ -123,5 +120,3 @@ static inline uint wi_keep_joining(local uint *picked, local uint *rows, local u
   }
   return n_kept;
 }
-
-#endif

@@ -4,9 +4,6 @@
 // lengths[segment] are in use. Edges keep their order, and segments follow one another, so
 // positions in the list order edges as their slots do. The position therefore stands for the edge's
 // id in reservations, and leads from a supervertex straight to the edge that it has reserved.
-#ifndef CLMST_ALGORITHMS_FILTER_BORUVKA_CPU_LIST
-#define CLMST_ALGORITHMS_FILTER_BORUVKA_CPU_LIST
-
 #include "algorithms/filter_boruvka/cpu_block.cl"
 #include "device/reservation.cl"
 #include "device/weight_key.cl"
@@ -105,5 +102,3 @@ static inline void list_reserve(const list_t *list, uint from, uint to,
     reservation_lower_first(reserved, lowering[k] % 2 ? edge.v : edge.u, word);
   }
 }
-
-#endif

@@ -1,8 +1,5 @@
 // filter-boruvka: filtering. Between phases, every vertex learns its component; the edges of the
 // next window are then read from the graph, and hardly any joins two components.
-#ifndef CLMST_ALGORITHMS_FILTER_BORUVKA_FILTER
-#define CLMST_ALGORITHMS_FILTER_BORUVKA_FILTER
-
 #include "algorithms/filter_boruvka/rounds.cl"
 #include "algorithms/filter_boruvka/tiles.cl"
 
@@ -182,5 +179,3 @@ static inline void filter_admit_edges(const solve_t *solve, uint phase, uint n_p
     filter_put_edges(solve, depth, tile, own, other, before, n_all, base);
   }
 }
-
-#endif

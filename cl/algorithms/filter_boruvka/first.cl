@@ -1,9 +1,6 @@
 // filter-boruvka: the first round, on graphs that store both directions of every edge.
 //
 // Every vertex has found its lightest edge in its own row: no worklist, no atomics.
-#ifndef CLMST_ALGORITHMS_FILTER_BORUVKA_FIRST
-#define CLMST_ALGORITHMS_FILTER_BORUVKA_FIRST
-
 #include "algorithms/filter_boruvka/minima.cl"
 #include "algorithms/filter_boruvka/rounds.cl"
 
@@ -120,5 +117,3 @@ static inline void first_follow_choices(const solve_t *solve) {
   }
   if (pending) atomic_add(solve_count(solve, 0, 0, COUNT_PENDING), pending);
 }
-
-#endif

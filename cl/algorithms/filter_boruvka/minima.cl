@@ -4,9 +4,6 @@
 // several windows, the first one's edges are listed on the way: few, so that columns need hardly be
 // read. Where all edges are in one window, reading the graph again costs less than listing it
 // (filter_admit_edges).
-#ifndef CLMST_ALGORITHMS_FILTER_BORUVKA_MINIMA
-#define CLMST_ALGORITHMS_FILTER_BORUVKA_MINIMA
-
 #include "algorithms/filter_boruvka/rounds.cl"
 #include "algorithms/filter_boruvka/tiles.cl"
 
@@ -235,5 +232,3 @@ static inline void minima_join_rows(const solve_t *solve) {
     if (best.column > row) solve_mark(solve, best.slot);
   }
 }
-
-#endif

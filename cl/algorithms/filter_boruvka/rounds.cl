@@ -3,9 +3,6 @@
 // When a round begins, every supervertex holds its lightest edge (reservation.cl). Hooking needs no
 // compare-and-swap and no find: exactly one edge is what a supervertex holds, so exactly one
 // work-item links it.
-#ifndef CLMST_ALGORITHMS_FILTER_BORUVKA_ROUNDS
-#define CLMST_ALGORITHMS_FILTER_BORUVKA_ROUNDS
-
 #include "algorithms/filter_boruvka/solve.cl"
 
 // Edges a work-item takes from each tile of a worklist: 1 to 1024; registers on GPUs.
@@ -226,5 +223,3 @@ static inline void round_contract(const solve_t *solve, uint phase, uint depth, 
       if (edges[i].u != edges[i].v) round_put(solve, depth + 1, next++, edges[i]);
   }
 }
-
-#endif

@@ -1,7 +1,4 @@
 // filter-boruvka: the ends of windows, by a sample of weights.
-#ifndef CLMST_ALGORITHMS_FILTER_BORUVKA_SAMPLE
-#define CLMST_ALGORITHMS_FILTER_BORUVKA_SAMPLE
-
 #include "algorithms/filter_boruvka/solve.cl"
 
 // Keys in the sample that sets the ends of windows: a multiple of WG_SIZE up to 2048.
@@ -83,5 +80,3 @@ static inline void filter_set_windows(const solve_t *solve, uint seed, uint draw
     wg_barrier_local();
   }
 }
-
-#endif

@@ -4,8 +4,6 @@
 // of depth 0 (those of the graph) are contracted to supervertices of depth 1, those to depth 2, and
 // so on. The supervertices of a depth have consecutive numbers, so that arrays shrink with them.
 // At least two vertices make one supervertex, which bounds how many are at a depth.
-#ifndef CLMST_ALGORITHMS_FILTER_BORUVKA_SOLVE
-#define CLMST_ALGORITHMS_FILTER_BORUVKA_SOLVE
 
 #define RESERVATION_BY_LEADING 1  // saves a pass over the worklist of each depth
 
@@ -220,5 +218,3 @@ static inline void window_open(const solve_t *solve, uint phase, uint n_phases, 
   window->high_key = window->has_high ? window_end_key(solve, phase) : FULL_KEY_MAX;
   window->high_slot = window->has_high ? solve->state[STATE_WINDOWS + 3 * phase + 2] : UINT_MAX;
 }
-
-#endif

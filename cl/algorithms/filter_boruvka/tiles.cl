@@ -5,9 +5,6 @@
 // tiles[t] is the row of the first slot of tile t; tiles[n_tiles] is n - 1, the last row. Behind
 // them, a word a tile each: the lightest slot of the part of a row that began in a tile before, and
 // that of the part of a row that begins in the tile and goes on in the next one.
-#ifndef CLMST_ALGORITHMS_FILTER_BORUVKA_TILES
-#define CLMST_ALGORITHMS_FILTER_BORUVKA_TILES
-
 #include "algorithms/filter_boruvka/solve.cl"
 #include "device/rows.cl"
 
@@ -270,5 +267,3 @@ static inline void tile_store_marks(const solve_t *solve, const tile_t *tile) {
   if (me * 32 < tile->length) solve->marks[tile->first / 32 + me] = tile->heads[me];
 #endif
 }
-
-#endif

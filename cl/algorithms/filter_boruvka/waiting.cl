@@ -1,8 +1,5 @@
 // filter-boruvka: rounds, and the step to the next phase, of resident work-groups that wait for one
 // another (device/resident.cl).
-#ifndef CLMST_ALGORITHMS_FILTER_BORUVKA_WAITING
-#define CLMST_ALGORITHMS_FILTER_BORUVKA_WAITING
-
 #include "algorithms/filter_boruvka/filter.cl"
 #include "algorithms/filter_boruvka/rounds.cl"
 #include "device/resident.cl"
@@ -191,5 +188,3 @@ static inline bool resident_settle(const solve_t *solve, uint phase, uint depth,
   filter_begin_reservations(solve, phase + 1);
   return true;
 }
-
-#endif

@@ -7,9 +7,6 @@
 // are cut behind (key 5, slot 3), the first goes from (0, 0) to (5, 3), the second from (5, 4) on:
 // of the edges of weight 5, those in slots 0 to 3 are in the first. Windows cut a total order, so
 // the forest of a window's edges, given those of the windows before, is part of the graph's forest.
-#ifndef CLMST_ALGORITHMS_FILTER_BORUVKA_WINDOW
-#define CLMST_ALGORITHMS_FILTER_BORUVKA_WINDOW
-
 #include "device/weight_key.cl"
 #include "device/work_group.cl"
 
@@ -68,5 +65,3 @@ static inline bool window_has(const window_t *window, full_key_t key, uint slot)
 #define LINK_FINAL 0x40000000u
 #define LINK_NUMBER 0x3fffffffu
 #define LINK_FINISHED 0xffffffffu
-
-#endif

@@ -1,7 +1,4 @@
 // k-core: the words that rounds leave for one another, and how a degree is lowered.
-#ifndef CLMST_ALGORITHMS_K_CORE_STATE
-#define CLMST_ALGORITHMS_K_CORE_STATE
-
 #include "device/work_group.cl"
 
 // state[]: the words of ROUNDS_KEPT rounds in a ring, then the number of rounds that had work.
@@ -59,5 +56,3 @@ static inline bool degree_lower(volatile global int *degree, uint vertex, uint l
   else if (before > (int)level + 1) *bound = min(*bound, (uint)before - 1);
   return before == (int)level + 1;
 }
-
-#endif

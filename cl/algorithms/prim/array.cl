@@ -11,9 +11,6 @@
 //     position   0     1     2     3     4        taken = 2
 //     vertex     -     -     c     a     b
 //     key        -     -     9     4     max      next: a, at position 3; c moves there, taken = 3
-#ifndef CLMST_ALGORITHMS_PRIM_ARRAY
-#define CLMST_ALGORITHMS_PRIM_ARRAY
-
 #include "algorithms/prim/tree.cl"
 
 // Steps that choosing a vertex counts for, beside the positions and slots that a work-item reads.
@@ -157,5 +154,3 @@ kernel void prim_array_grow(PRIM_PARAMETERS, const global uint *vertices,
     if (patch < n_patches) atomic_max(unfinished, launch + 1);
   }
 }
-
-#endif

@@ -6,9 +6,6 @@
 //
 // The heap is addressable: positions[] has every vertex's index in it, so a lighter edge raises the
 // vertex from there. A vertex is in it at most once, so its capacity is the number of vertices.
-#ifndef CLMST_ALGORITHMS_PRIM_HEAP
-#define CLMST_ALGORITHMS_PRIM_HEAP
-
 #include "algorithms/prim/tree.cl"
 
 #define HEAP_ARITY 4
@@ -148,5 +145,3 @@ kernel void prim_heap_grow(PRIM_PARAMETERS, const global uint *vertices, const g
   to[4] = cursor.slot;
   to[5] = cursor.end;
 }
-
-#endif

@@ -8,9 +8,6 @@
 //
 // Vertices are divided into patches, which no edge leaves. One worker grows all trees of a patch, a
 // component each. Workers have no word in common.
-#ifndef CLMST_ALGORITHMS_PRIM_TREE
-#define CLMST_ALGORITHMS_PRIM_TREE
-
 #include "device/weight_key.cl"
 #include "device/work_group.cl"
 
@@ -83,5 +80,3 @@ static inline bool prim_precedes(const prim_t *prim, prim_key_t key_a, uint a, p
   const uint low_a = min(a, from_a), low_b = min(b, from_b);
   return low_a != low_b ? low_a < low_b : max(a, from_a) < max(b, from_b);
 }
-
-#endif

@@ -2,9 +2,6 @@
 //
 // Measures order like keys, except that different measures may have one key. The measure of points
 // is that of cl/device/distance.cl, or, where the order is reversed, its negative.
-#ifndef CLMST_ALGORITHMS_PROOF_CELLS
-#define CLMST_ALGORITHMS_PROOF_CELLS
-
 #include "device/distance.cl"
 
 #if METRIC
@@ -69,5 +66,3 @@ static inline measure_t cell_limit(const global cell_t *cells, uint n, cell_key_
 #endif
 #endif
 }
-
-#endif

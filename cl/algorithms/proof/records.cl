@@ -1,7 +1,4 @@
 // proof: the list of forest edges, and the least edge of each node (state.cl).
-#ifndef CLMST_ALGORITHMS_PROOF_RECORDS
-#define CLMST_ALGORITHMS_PROOF_RECORDS
-
 #include "algorithms/proof/state.cl"
 
 // Items that a work-group takes at a time, so that those read twice are in the nearest cache.
@@ -83,5 +80,3 @@ static inline void records_offer(const global record_t *records, uint from, uint
     least_lower(least, record.y - base, record.z, index);
 #endif
 }
-
-#endif

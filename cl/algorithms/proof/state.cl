@@ -13,9 +13,6 @@
 // An order word compares edges. Its first half is the order-preserving key of the weight, or, of
 // 64-bit weights, the rank of the forest edge among all forest edges, from 1 on. Its second half is
 // the slot.
-#ifndef CLMST_ALGORITHMS_PROOF_STATE
-#define CLMST_ALGORITHMS_PROOF_STATE
-
 #include "device/atomics.cl"
 #include "device/work_group.cl"
 
@@ -38,5 +35,3 @@
 static inline ulong order_word(uint first, uint slot) {
   return (ulong)first << 32 | slot;
 }
-
-#endif

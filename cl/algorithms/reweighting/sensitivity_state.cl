@@ -1,6 +1,4 @@
 // The record of an edge's sensitivity interval (sensitivity.cl, sensitivity_classify.cl).
-#ifndef CLMST_ALGORITHMS_REWEIGHTING_SENSITIVITY_STATE
-#define CLMST_ALGORITHMS_REWEIGHTING_SENSITIVITY_STATE
 
 // An edge's record is one word: the position of its reference weight, and its state.
 //
@@ -15,5 +13,3 @@
 #define EDGE_STATE 3u
 #define EDGE_IS_TREE 1u
 #define EDGE_IS_CANDIDATE 2u
-
-#endif

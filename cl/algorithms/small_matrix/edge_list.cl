@@ -3,9 +3,6 @@
 // A symmetric or upper triangular matrix with rising rows lists its edges in canonical order as it
 // is. For any other one, two counting sorts bring the slots into that order. Where ties go to slots,
 // every slot is an edge.
-#ifndef CLMST_ALGORITHMS_SMALL_MATRIX_EDGE_LIST
-#define CLMST_ALGORITHMS_SMALL_MATRIX_EDGE_LIST
-
 #include "device/weight_key.cl"
 
 // No vertex.

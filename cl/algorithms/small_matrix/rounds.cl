@@ -4,9 +4,6 @@
 // join most vertices; of the heavy ones few lead from one tree to another then. It is the filter of
 // V. Osipov, P. Sanders and J. Singler, "The filter-Kruskal minimum spanning tree algorithm"
 // (ALENEX 2009), section 3.
-#ifndef CLMST_ALGORITHMS_SMALL_MATRIX_ROUNDS
-#define CLMST_ALGORITHMS_SMALL_MATRIX_ROUNDS
-
 #include "algorithms/small_matrix/edge_list.cl"
 
 // No edge, or no component.
@@ -246,5 +243,3 @@ static inline uint wi_solve_edges(edges_t all, edges_t fewer, components_t parts
   wi_list_heavy(all, pivot, trees, &fewer);
   return rounds + wi_rounds(parts, fewer, all, fewer, trees, 0, &components, chosen);
 }
-
-#endif

@@ -9,11 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from clmst.algorithms.filter_boruvka import usual_launches
 from clmst.algorithms.filter_boruvka.options import FilterBoruvkaOptions
-from clmst.algorithms.filter_boruvka.plan import Plan
-from clmst.algorithms.filter_boruvka.record import usual_launches
+from clmst.algorithms.filter_boruvka.plan import Candidates, Plan
 from clmst.algorithms.filter_boruvka.solve import Change, FilterBoruvkaRun
-from clmst.algorithms.shared.candidates import Candidates
 from clmst.algorithms.shared.progress import no_progress
 from clmst.algorithms.shared.solution import flag_words
 from clmst.algorithms.shared.windows import contracts_slowly, last_range_too_large

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from clmst.algorithms.filter_boruvka.options import MAX_PHASES, FilterBoruvkaOptions
-from clmst.algorithms.shared.candidates import Candidates
 from clmst.algorithms.shared.solution import flag_words, new_flags, reservation_shape
 from clmst.algorithms.shared.windows import may_have_windows, window_ends
 from clmst.core.weight_keys import Array
+from clmst.runtime.array import DeviceArray
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.handles import Memory
 from clmst.runtime.launcher import Launcher
@@ -110,6 +111,28 @@ def usual_capacities(n: int, m: int, *, symmetric: bool, lists_light: bool) -> t
     half = min(m, (an_edge * m + a_vertex * n) // 32 + _FEW_EDGES)
     at_least = -(-m // 2) if symmetric and lists_light else 0
     return max(at_least, half), half
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidates:
+    """The graph of a larger graph's candidates; other edges are in the forest or out of it."""
+
+    # What candidates join: vertices of the larger graph, or components of what is in for certain.
+    n_vertices: int
+    # Of uint64, one a candidate: the numbers of what it joins, one twice if it is never chosen.
+    ends: DeviceArray
+    # Of uint32: the candidates' slots in the larger graph; rising, if each is one edge.
+    slots: DeviceArray
+    # A bit a slot of the larger graph, set for edges of the forest and of degree-2 paths.
+    kept: Memory
+    # Of uint32: where in `slots` each candidate's degree-2 path begins, of which all but the
+    # heaviest edge are in the forest, and where the last ends; None where each is one edge.
+    starts: DeviceArray | None = None
+
+    @property
+    def n_edges(self) -> int:
+        """Number of candidates, k."""
+        return self.ends.size
 
 
 class Plan:

@@ -15,7 +15,7 @@ from functools import cache
 from importlib import import_module
 from typing import Any, TypeAlias, cast
 
-from clmst.algorithms.filter_boruvka import record
+from clmst.algorithms import filter_boruvka
 from clmst.algorithms.filter_boruvka.options import FilterBoruvkaOptions
 from clmst.algorithms.shared.options import options_for
 from clmst.algorithms.shared.progress import check_halved
@@ -40,10 +40,10 @@ def solve(graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: Any =
     the graph.
     """
     options = options_for("filter-boruvka", FilterBoruvkaOptions, options)
-    if graph.n_vertices > record.MAX_VERTICES:
+    if graph.n_vertices > filter_boruvka.MAX_VERTICES:
         raise InvalidArgumentError(
             f"the graph has {graph.n_vertices} vertices; 'filter-boruvka' takes at most "
-            f"{record.MAX_VERTICES}, 'ecl' more"
+            f"{filter_boruvka.MAX_VERTICES}, 'ecl' more"
         )
     shape = options.shape_under(graph.device.policy)
     if graph.n_slots == 0:
@@ -94,20 +94,20 @@ class FilterBoruvkaRun(ABC):
     def enqueue(self) -> bool:
         """Enqueue the solve; return False where it was given up."""
         self._prepare()
-        phase = 0
-        while phase < self.n_phases:
+        for phase in range(self.n_phases):  # light edges first
             self._filter(phase)
             if not self._contract_window(phase):
                 return False
             if phase + 1 < self.n_phases:
                 self._settle(phase)
-            phase += 1
         self._finish()
         return True
 
     def _contract_window(self, phase: int) -> bool:
         """Contract the graph along a window's edges; return False where it was given up."""
         depth = first = self._first_depth(phase)
+        may_be_finer = not self.finer and self.options.targets is None
+        may_be_finer &= 0 < phase == self.n_phases - 1
         while self._has_edges(phase, depth):
             vertices, edges = self._choose_and_contract(phase, depth)
             check_halved(
@@ -115,11 +115,9 @@ class FilterBoruvkaRun(ABC):
             )
             if not vertices[1]:
                 break
-            may_be_finer = not self.finer and self.options.targets is None
-            if may_be_finer and 0 < phase == self.n_phases - 1:
-                self.finer = self._wants_finer(depth - first, vertices, edges)
-                if self.finer:
-                    return False
+            if may_be_finer and self._wants_finer(depth - first, vertices, edges):
+                self.finer = True
+                return False
             depth += 1
         return not self._has_overflowed()
 

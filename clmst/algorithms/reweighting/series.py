@@ -15,9 +15,8 @@ import numpy.typing as npt
 
 from clmst.algorithms.filter_boruvka.gpu import begin_candidates, plan_candidates
 from clmst.algorithms.filter_boruvka.options import FilterBoruvkaOptions
-from clmst.algorithms.filter_boruvka.plan import Plan
+from clmst.algorithms.filter_boruvka.plan import Candidates, Plan
 from clmst.algorithms.k_core.core_numbers import core_numbers
-from clmst.algorithms.shared.candidates import Candidates
 from clmst.algorithms.shared.solution import Solution
 from clmst.primitives.compact import positions
 from clmst.primitives.scan import exclusive_scan

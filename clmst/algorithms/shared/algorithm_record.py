@@ -27,13 +27,15 @@ class Solve(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlgorithmRecord:
-    """An algorithm: its name, where its parts are, what it is for, and what limits it."""
+    """An algorithm: its name, what it is for, and what limits it.
+
+    The name tells where its parts are: the package of "filter-boruvka" is ``filter_boruvka``, its
+    ``solve.py`` has a function ``solve``, and its ``options.py`` a class ``FilterBoruvkaOptions``.
+    """
 
     name: str  # what callers give as ``algorithm``
-    # Its package, which has ``solve.py`` with a function ``solve``, and ``options.py`` with the
-    # class of its options.
-    folder: str
-    options: str  # the name of the class of its options
+    folder: str = field(init=False)  # its package
+    options: str = field(init=False)  # the name of the class of its options
     purpose: str  # what it is, in one line
     good_for: str  # when to take it, in one line
     # Where "auto" comes to it, the least first; a function of a device's policy and of the graph,
@@ -60,6 +62,11 @@ class AlgorithmRecord:
     # Names that it had, each with the options that such a name stood for. They go on working for
     # one version, with a warning.
     former_names: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        folder = f"clmst.algorithms.{self.name.replace('-', '_')}"
+        object.__setattr__(self, "folder", folder)
+        object.__setattr__(self, "options", f"{self.name.title().replace('-', '')}Options")
 
     @property
     def solve(self) -> Solve:

@@ -24,9 +24,9 @@ from clmst import (
     Graph,
     UnsupportedDeviceError,
 )
+from clmst.algorithms.filter_boruvka import RECORD
 from clmst.algorithms.filter_boruvka import plan as plan_module
 from clmst.algorithms.filter_boruvka.plan import Plan
-from clmst.algorithms.filter_boruvka.record import RECORD
 from clmst.algorithms.filter_boruvka.solve import solve as solve_in_shape
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.launcher import Launcher

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 import clmst
 from clmst import Device, DeviceArray, FilterBoruvkaOptions, RepeatedSolver
+from clmst.algorithms.filter_boruvka.plan import Candidates
 from clmst.algorithms.reweighting import series
 from clmst.algorithms.reweighting.series import SeriesContraction, contract_series
-from clmst.algorithms.shared.candidates import Candidates
 from clmst.core.graph import Graph
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.launcher import Launcher
