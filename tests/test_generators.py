@@ -274,32 +274,6 @@ def test_road_network_is_connected_and_of_the_degree_asked_for(
     assert degrees(graph).max() <= 6
 
 
-def test_road_lengths_are_those_of_the_drawing() -> None:
-    graph = generators.road(n=1_000)
-    u, v, w, _ = graph.edges()
-    assert graph.coordinates is not None
-    span = graph.coordinates[u] - graph.coordinates[v]
-    np.testing.assert_array_equal(w, np.maximum(np.rint(np.sqrt((span**2).sum(axis=1))), 1))
-    assert w.dtype == np.int32
-
-
-def test_hardly_any_roads_cross() -> None:
-    graph = generators.road(n=800, seed=5)
-    u, v, _, _ = graph.edges()
-    assert graph.coordinates is not None
-    z = graph.coordinates @ np.array([1, 1j])
-    a, b = z[u][:, None], z[v][:, None]
-    c, d = z[u][None], z[v][None]
-
-    def side(p: Array, q: Array, r: Array) -> Array:
-        signs: Array = np.sign(((q - p) * (r - p).conj()).imag)
-        return signs
-
-    crosses = (side(a, b, c) * side(a, b, d) < 0) & (side(c, d, a) * side(c, d, b) < 0)
-    shared = (u[:, None] == u) | (u[:, None] == v) | (v[:, None] == u) | (v[:, None] == v)
-    assert np.count_nonzero(crosses & ~shared) / 2 < 0.02 * graph.n_edges
-
-
 # ------------------------------------------------------------------------ registry
 
 

@@ -35,7 +35,6 @@ from clmst.generators.surrogates import (
 )
 from clmst.generators.surrogates.rows import graph_of_edges
 from clmst.io import read_graph
-from tests.test_generators import components
 
 Pairs = Iterable[tuple[int, int]]
 
@@ -193,25 +192,6 @@ def test_rows_are_sorted_and_simple(n: int) -> None:
     edges = zip(u.tolist(), v.tolist(), strict=True)
     assert graph.indptr.size == n + 1
     assert list(slots_of(graph).items()) == list(twin(n, edges).items())
-
-
-# ------------------------------------------------------------------ our own two
-
-
-def test_topology_has_its_crumbs_and_hubs() -> None:
-    graph = growth.topology(n=5000, n_crumbs=5, in_crumbs=12, few=1.888, anyone=0.19, near=0.2)
-    degrees = np.diff(graph.indptr.astype(np.int64))
-    assert components(graph)[0] == 6
-    assert components(graph)[0] == kruskal(graph).n_components
-    assert degrees[-12:].max() == 2
-    assert degrees.max() > 20 * degrees.mean()
-
-
-def test_web_crawl_is_local_and_its_lonely_sites_stay_alone() -> None:
-    graph = cliques.web_crawl(n=20_000, n_alone=7, listed=0.6)
-    distances = np.abs(graph.rows.astype(np.int64) - graph.indices)
-    assert components(graph)[0] == 8
-    assert np.count_nonzero(distances < 256) > 0.7 * graph.n_slots
 
 
 def test_web_crawl_needs_sites_to_leave_alone() -> None:
