@@ -21,8 +21,6 @@
 #include "device/distance.cl"
 
 #define KEY_WORDS (WEIGHT_BITS == 64 ? 2u : 1u)
-// Words that a pass takes.
-#define PASS_WORDS (ATOMIC64 ? 2u : 1u)
 
 // An edge that leaves a component.
 typedef struct {
