@@ -143,7 +143,7 @@ PINNED: list[tuple[Callable[..., Graph], int, dict[str, Any]]] = [
     (growth.preferential, 0x497713D8, {"n": 400, "edges_per_vertex": 2, "second_may_fail": True}),
     (growth.preferential, 0x5853136E, {"n": 300, "edges_per_vertex": 4}),
     (growth.topology, 0xC1278772,
-     {"n": 900, "n_crumbs": 5, "in_crumbs": 12, "few": 1.888, "anyone": 0.19, "near": 0.2}),
+     {"n": 900, "n_paths": 5, "in_paths": 12, "few": 1.888, "anyone": 0.19, "near": 0.2}),
     (cliques.co_authors, 0xBB0A0C7C, {"n": 700, "drawn": 9000}),
     (cliques.web_crawl, 0xD44F9DE5, {"n": 3000, "n_alone": 2, "listed": 0.6}),
 ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""What notebooks show: right sizes, and pictures that are there, are sound and stay small."""
+"""Notebook views: right sizes, and pictures that are well-formed and small."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where pictures are drawn, what their legends say, and how clusters differ on them."""
+"""Destinations of pictures, texts of their legends, and hues of clusters."""
 
 from __future__ import annotations
 
@@ -178,7 +178,7 @@ def test_a_cluster_keeps_its_colour_where_others_are_missing() -> None:
     ],
 )
 def test_clusters_have_hues(name: str, of_none: dict[str, Any], tmp_path: Path) -> None:
-    """What is in none, as noise is, has none."""
+    """Noise, and trees without a selection, are grey."""
     DRAWN[name](path=tmp_path / "hues.png")
     DRAWN[name](path=tmp_path / "grey.png", **of_none)
     assert coloured(tmp_path / "hues.png").sum() > 1000

@@ -1,4 +1,4 @@
-// dense: how the lanes of a group, or a single work-item, find the lightest cell of a block.
+// dense: the lightest cell of a block, by the lanes of a group or by a single work-item.
 #ifndef CLMST_ALGORITHMS_DENSE_ROWS
 #define CLMST_ALGORITHMS_DENSE_ROWS
 

@@ -1,4 +1,4 @@
-// dense: how a single work-item goes along a row: by vectors, without a branch for each cell.
+// dense: the cells of a row by a single work-item: vectors, no branch for each cell.
 #ifndef CLMST_ALGORITHMS_DENSE_SERIAL_ROWS
 #define CLMST_ALGORITHMS_DENSE_SERIAL_ROWS
 
