@@ -1,4 +1,4 @@
-"""What runs the pages outside a clone: it must see what is wrong on a page."""
+"""The runner of pages outside a clone: it must see each error of a page."""
 
 from __future__ import annotations
 

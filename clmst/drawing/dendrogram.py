@@ -84,7 +84,7 @@ def draw_dendrogram(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DrawnTree:
-    """Where the nodes of a linkage matrix are drawn: the points in order, then the merges."""
+    """Places of the nodes of a linkage matrix: the points in order, then the merges."""
 
     children: Array  # of each merge
     clusters: DrawnClusters

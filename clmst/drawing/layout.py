@@ -3,7 +3,7 @@
 Distances in the plane follow the shortest paths of a component. Up to some thousand vertices every
 pair counts. Larger components are laid out in three steps: pivot MDS gives a first map; some
 hundred landmarks, spread evenly over it, are placed by the stress of all their pairs; the rest
-follows its landmarks and is then relaxed along the edges.
+moves with its landmarks and is then relaxed along the edges.
 """
 
 from __future__ import annotations
@@ -26,9 +26,8 @@ Points = npt.NDArray[np.float64]
 _PIVOTS = 30
 _LANDMARKS = 1200  # at most: their stress costs the square of their number a round
 _STRESS_ROUNDS = 40
-_FOLLOW_STEPS = 50  # of conjugate gradients: enough to reach across the cell of a landmark
-_RELAX_ROUNDS = 5
-_RELAX_STEPS = 10
+_RELAX_ROUNDS = 6
+_RELAX_STEPS = 10  # of conjugate gradients
 _GRIP = 10.0  # how firmly landmarks stay while the rest relaxes, over the pull of their edges
 _GOLDEN_ANGLE = 2.399963229728653  # successive multiples of it spread evenly round a circle
 _WIDEST_RANGE = 1e6  # of lengths: beyond it the short ones would not show
@@ -142,7 +141,8 @@ def _place(lengths: Any) -> Points:
     landmarks = _evenly_spread(first_map)
     owner, between = _cells(landmarks, lengths)
     placed = _least_stress(dijkstra(between), first_map[landmarks])
-    return _upright(_follow(lengths, first_map, landmarks, placed, owner))
+    moved = first_map + (placed - first_map[landmarks])[owner]
+    return _upright(_relax(lengths, moved, landmarks, placed))
 
 
 def _upright(points: Points) -> Points:
@@ -249,10 +249,8 @@ def _shortest_parallels(u: Array, v: Array, lengths: Array, n: int) -> Any:
     return sparse.coo_array((np.tile(lengths[chosen], 2), both), shape=(n, n)).tocsr()
 
 
-def _follow(
-    lengths: Any, first_map: Points, landmarks: Array, placed: Points, owner: Array
-) -> Points:
-    """Take all vertices from the first map to where their landmarks went, then relax the edges."""
+def _relax(lengths: Any, points: Points, landmarks: Array, placed: Points) -> Points:
+    """Let edges pull and push all vertices towards their lengths; landmarks hardly move."""
     n = lengths.shape[0]
     edges = sparse.triu(lengths).tocoo()
     u, v = edges.row, edges.col
@@ -262,26 +260,20 @@ def _follow(
     grip = np.zeros(n)
     grip[landmarks] = _GRIP * stiffness[landmarks]
     system = (sparse.diags_array(stiffness + grip) - springs).tocsr()
-    moved = placed - first_map[landmarks]
-    points = np.empty((2, n))
-    for axis in range(2):  # one row an axis: columns of two would be slow to add and multiply
-        pull = np.zeros(n)
-        pull[landmarks] = grip[landmarks] * moved[:, axis]
-        shift = _solve(system, pull, moved[owner, axis], _FOLLOW_STEPS)
-        points[axis] = first_map[:, axis] + shift
     pull = np.zeros((2, n))
     pull[:, landmarks] = grip[landmarks] * placed.T
+    points = np.ascontiguousarray(points.T)  # one row an axis: columns of two would be slow
     for _ in range(_RELAX_ROUNDS):
         span = points[:, u] - points[:, v]
         span /= np.sqrt((span * span).sum(axis=0)) + 1e-12  # spring times length is 1: unit pushes
         for axis in range(2):
             push = np.bincount(u, span[axis], n) - np.bincount(v, span[axis], n)
-            points[axis] = _solve(system, pull[axis] + push, points[axis], _RELAX_STEPS)
+            points[axis] = _solve(system, pull[axis] + push, points[axis])
     return np.ascontiguousarray(points.T)
 
 
-def _solve(system: Any, right: Array, start: Array, steps: int) -> Array:
+def _solve(system: Any, right: Array, start: Array) -> Array:
     """Take some steps of conjugate gradients, scaled by the diagonal, from a good start."""
     scale = sparse.diags_array(1.0 / system.diagonal())
-    solution: Array = cg(system, right, start, rtol=1e-6, maxiter=steps, M=scale)[0]
+    solution: Array = cg(system, right, start, rtol=1e-6, maxiter=_RELAX_STEPS, M=scale)[0]
     return solution

@@ -1,4 +1,4 @@
-"""What is drawn on a sheet: lines, dots, columns, names, titles and legends."""
+"""A sheet with one drawing: lines, dots, columns, names, titles and legends."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a picture goes: to a file, to axes that the caller has, or to a new figure.
+"""Destinations of pictures: a file, axes of the caller, or a new figure.
 
 What is written to a file is drawn without pyplot, which would choose a backend for the whole
 program. Without a file and axes it is pyplot's figure: so notebooks and ``plt.show()`` show it.
@@ -24,7 +24,7 @@ _HEAD = 0.95  # space for title, captions and key, inches
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """Where a picture goes: to a file, to axes, to both, or to a new figure of pyplot."""
+    """Destination of a picture: a file, axes, both, or a new figure of pyplot."""
 
     path: Path | None
     axes: Any

@@ -4,14 +4,6 @@ Each family is a pure function of its keyword parameters. Nothing depends on the
 version of NumPy, or any global state; every number is a hash of the seed and a counter. Graphs
 are simple, their edge ids count the edges in canonical order.
 
-``weights`` chooses among
-
-* ``int``: 1 + hash(u, v) mod n, the same from both ends, int32;
-* ``float``: uniform in [0, 1), float64;
-* ``equal``: 1, int32: every forest is minimal, only the order of edge ids decides;
-* ``rising``: 1, 2, 3, ... in canonical order, int64;
-* ``ruler``: 1 + trailing zero bits of that number, int32: the worst case of Borůvka on a path.
-
 Surrogates of the graphs that papers measure are in :mod:`clmst.generators.surrogates`.
 
 >>> from clmst import generators
@@ -113,6 +105,13 @@ class Parameter:
             raise InvalidArgumentError(f"{self.name} is {text!r}; it must be {wanted}") from None
 
 
+# Of what nearly all families take; docstrings name :func:`generate` for it.
+_COMMON_HELP = {
+    "weights": "How edges are weighted.",
+    "seed": "What all randomness follows from.",
+}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Family:
     """A named family of graphs.
@@ -139,7 +138,7 @@ class Family:
         """Read a family off its function: signature, annotations and NumPy-style docstring."""
         text = inspect.getdoc(function) or ""
         hints = get_type_hints(function)
-        helps = _parameter_help(text)
+        helps = _COMMON_HELP | _parameter_help(text)
         return cls(
             name=function.__name__,
             function=function,
@@ -231,11 +230,24 @@ def generate(kind: str, **parameters: Any) -> Graph:
         A key of :data:`FAMILIES`.
     **parameters
         What the family takes; see ``FAMILIES[kind].parameters`` or the function of that name.
+        Nearly all families take `weights` and `seed`: how edges are weighted, and what all
+        randomness follows from, an integer from 0 on.
 
     Raises
     ------
     InvalidArgumentError
         The family is unknown, or a parameter is unknown, missing or illegal.
+
+    Notes
+    -----
+    Values of `weights`:
+
+    * ``"int"``, the default: 1 + hash(u, v) mod n, the same from both ends, int32;
+    * ``"float"``: uniform in [0, 1), float64;
+    * ``"equal"``: 1, int32: every forest is minimal, only the order of edge ids decides;
+    * ``"rising"``: 1, 2, 3, ... in canonical order, int64;
+    * ``"ruler"``: 1 + trailing zero bits of that number, int32: the worst case of Borůvka on a
+      path.
     """
     if not isinstance(kind, str) or str.__str__(kind) not in FAMILIES:
         raise InvalidArgumentError(

@@ -33,10 +33,8 @@ def grid(*, rows: int, columns: int, weights: WeightChoice = "int", seed: int = 
         Vertices from top to bottom.
     columns : int
         Vertices from left to right.
-    weights : {"int", "float", "equal", "rising", "ruler"}
-        How edges are weighted.
-    seed : int
-        What the random weights follow from.
+    weights, seed
+        As of :func:`clmst.generate`.
 
     Notes
     -----
@@ -84,10 +82,8 @@ def star(*, n: int, weights: WeightChoice = "int", seed: int = 0) -> Graph:
     ----------
     n : int
         Number of vertices, the hub included.
-    weights : {"int", "float", "equal", "rising", "ruler"}
-        How edges are weighted.
-    seed : int
-        What the random weights follow from.
+    weights, seed
+        As of :func:`clmst.generate`.
 
     Notes
     -----
@@ -105,10 +101,8 @@ def complete(*, n: int, weights: WeightChoice = "int", seed: int = 0) -> Graph:
     ----------
     n : int
         Number of vertices.
-    weights : {"int", "float", "equal", "rising", "ruler"}
-        How edges are weighted.
-    seed : int
-        What the random weights follow from.
+    weights, seed
+        As of :func:`clmst.generate`.
 
     Notes
     -----
@@ -134,10 +128,8 @@ def cliques(
         Vertices of each.
     chained : bool
         Join the last vertex of each clique to the first of the next.
-    weights : {"int", "float", "equal", "rising", "ruler"}
-        How edges are weighted.
-    seed : int
-        What the random weights follow from.
+    weights, seed
+        As of :func:`clmst.generate`.
 
     Notes
     -----
@@ -165,10 +157,8 @@ def caveman(*, caves: int, size: int, weights: WeightChoice = "int", seed: int =
         Number of cliques; a single one keeps all its edges.
     size : int
         Vertices of each, at least 3.
-    weights : {"int", "float", "equal", "rising", "ruler"}
-        How edges are weighted.
-    seed : int
-        What the random weights follow from.
+    weights, seed
+        As of :func:`clmst.generate`.
 
     Notes
     -----
@@ -199,10 +189,8 @@ def circulant(
         Number of vertices.
     offsets : sequence of int
         Distances round the ring, each from 1 to n // 2.
-    weights : {"int", "float", "equal", "rising", "ruler"}
-        How edges are weighted.
-    seed : int
-        What the random weights follow from.
+    weights, seed
+        As of :func:`clmst.generate`.
 
     Notes
     -----

@@ -107,7 +107,7 @@ def weighted_graph(
 
 
 def choose_weights(pairs: Words, n: int, *, choice: str, seed: int) -> Array:
-    """Weigh distinct pairs in canonical order, as the package's docstring says.
+    """Weigh distinct pairs in canonical order, as :func:`clmst.generate` says.
 
     On a path, ``ruler`` makes Borůvka's algorithm do no better than halve the trees in every round.
     """

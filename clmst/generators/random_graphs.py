@@ -94,10 +94,8 @@ def random(
         Number of vertices.
     average_degree : float
         Twice the number of edges over the number of vertices, at most n - 1.
-    weights : {"int", "float", "equal", "rising", "ruler"}
-        How edges are weighted.
-    seed : int
-        What all randomness follows from.
+    weights, seed
+        As of :func:`clmst.generate`.
 
     Notes
     -----
@@ -140,10 +138,8 @@ def rmat(
     a, b, c : float
         Chances of the upper left, upper right and lower left quarter of the adjacency matrix; the
         lower right one gets the rest.
-    weights : {"int", "float", "equal", "rising", "ruler"}
-        How edges are weighted.
-    seed : int
-        What all randomness follows from.
+    weights, seed
+        As of :func:`clmst.generate`.
 
     Notes
     -----
@@ -179,10 +175,8 @@ def kronecker(
     a, b, c : float
         Chances of the upper left, upper right and lower left quarter of the adjacency matrix; the
         lower right one gets the rest.
-    weights : {"int", "float", "equal", "rising", "ruler"}
-        How edges are weighted.
-    seed : int
-        What all randomness follows from.
+    weights, seed
+        As of :func:`clmst.generate`.
 
     Notes
     -----
@@ -209,10 +203,8 @@ def preferential(
         Number of vertices.
     edges_per_vertex : int
         Edges that every vertex but the first draws.
-    weights : {"int", "float", "equal", "rising", "ruler"}
-        How edges are weighted.
-    seed : int
-        What all randomness follows from.
+    weights, seed
+        As of :func:`clmst.generate`.
 
     Notes
     -----
@@ -280,10 +272,8 @@ def clustered(
         Vertices of each.
     density : float
         Chance of every pair of vertices of a cluster to be an edge, from 0 to 1.
-    weights : {"int", "float", "equal", "rising", "ruler"}
-        How edges are weighted.
-    seed : int
-        What all randomness follows from.
+    weights, seed
+        As of :func:`clmst.generate`.
 
     Notes
     -----

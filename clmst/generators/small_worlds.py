@@ -33,10 +33,8 @@ def watts_strogatz(
         Nearest vertices that each meets, an even number below n.
     rewired : float
         Chance of an edge to be rewired, from 0 to 1.
-    weights : {"int", "float", "equal", "rising", "ruler"}
-        How edges are weighted.
-    seed : int
-        What all randomness follows from.
+    weights, seed
+        As of :func:`clmst.generate`.
 
     Notes
     -----
@@ -81,10 +79,8 @@ def ssca2(
         Sizes of cliques are uniform from 1 to this.
     between : float
         Chance of an edge from a vertex to the next clique, from 0 to 1.
-    weights : {"int", "float", "equal", "rising", "ruler"}
-        How edges are weighted.
-    seed : int
-        What all randomness follows from.
+    weights, seed
+        As of :func:`clmst.generate`.
 
     Notes
     -----

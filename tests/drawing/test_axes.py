@@ -1,4 +1,4 @@
-"""Where pictures are drawn, what their legends say, and how clusters differ on them."""
+"""Destinations of pictures, texts of their legends, and hues of clusters."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from clmst import InvalidArgumentError, drawing, generators
 from clmst.cluster import HDBSCAN, single_linkage
 from clmst.core.weight_keys import Array
 from clmst.drawing import draw_clusters, draw_condensed_tree, draw_dendrogram, draw_forest
+from clmst.drawing.clusters import projected
+from clmst.drawing.dendrogram import DrawnTree
 
 plt = pytest.importorskip("matplotlib.pyplot")
 
@@ -26,7 +28,7 @@ MODEL = HDBSCAN(8).fit(X)
 DRAWN: dict[str, Callable[..., Any]] = {
     "draw_forest": partial(draw_forest, ROADS, FOREST),
     "draw_change": partial(drawing.draw_change, ROADS, FOREST, clmst.kruskal(ROADS, maximum=True)),
-    "draw_clusters": partial(draw_clusters, X, LABELS),
+    "draw_clusters": partial(draw_clusters, X, labels=LABELS),
     "draw_dendrogram": partial(draw_dendrogram, single_linkage(X), labels=LABELS),
     "draw_condensed_tree": partial(
         draw_condensed_tree, MODEL.condensed_tree_, selected=MODEL.selected_clusters_
@@ -74,7 +76,7 @@ def test_without_path_and_axes_pyplot_shows_it(name: str, tmp_path: Path) -> Non
 
 @every_picture
 def test_a_path_is_written_and_nothing_is_shown(name: str, tmp_path: Path) -> None:
-    ax = DRAWN[name](tmp_path / "a.png")
+    ax = DRAWN[name](path=tmp_path / "a.png")
     assert ax.get_title(loc="left")
     assert plt.get_fignums() == []
     assert [path.name for path in tmp_path.iterdir()] == ["a.png"]
@@ -84,7 +86,7 @@ def test_a_path_is_written_and_nothing_is_shown(name: str, tmp_path: Path) -> No
 def test_a_path_and_axes_write_the_whole_figure(name: str, tmp_path: Path) -> None:
     figure = plt.figure(figsize=(8, 3))
     part = figure.subfigures(1, 2)[0].subplots()
-    DRAWN[name](tmp_path / "both.png", ax=part)
+    DRAWN[name](path=tmp_path / "both.png", ax=part)
     assert plt.imread(tmp_path / "both.png").shape[:2] == (600, 1600)
 
 
@@ -167,13 +169,38 @@ def test_a_cluster_keeps_its_colour_where_others_are_missing() -> None:
     assert looks_of(draw_clusters(X[part], LABELS[part])) == [whole[1]]
 
 
-# ------------------------------------------------------------------ many dimensions
+@pytest.mark.parametrize(
+    ("name", "of_none"),
+    [
+        ("draw_clusters", {"labels": np.full(60, -1)}),
+        ("draw_dendrogram", {"labels": None}),
+        ("draw_condensed_tree", {"selected": ()}),
+    ],
+)
+def test_clusters_have_hues(name: str, of_none: dict[str, Any], tmp_path: Path) -> None:
+    """Noise, and trees without a selection, are grey."""
+    DRAWN[name](path=tmp_path / "hues.png")
+    DRAWN[name](path=tmp_path / "grey.png", **of_none)
+    assert coloured(tmp_path / "hues.png").sum() > 1000
+    assert not coloured(tmp_path / "grey.png").any()
 
 
 def coloured(path: Path) -> Array:
     """Mark the pixels that have a strong hue."""
     marks: Array = np.ptp(plt.imread(path)[:, :, :3], axis=2) > 0.25
     return marks
+
+
+# ------------------------------------------------------------------ many dimensions
+
+
+def test_points_are_projected_where_they_are_widest() -> None:
+    """The first two principal components keep distances of points in a plane."""
+    plane = np.linalg.qr(np.random.default_rng(7).random((5, 2)))[0]
+    places = projected(X @ plane.T + 3)
+    apart = np.linalg.norm(places[:, None] - places, axis=2)
+    np.testing.assert_allclose(apart, np.linalg.norm(X[:, None] - X, axis=2), atol=1e-9)
+    assert projected(np.arange(4.0)[:, None]).tolist() == [[0, 0], [1, 0], [2, 0], [3, 0]]
 
 
 def test_the_tree_hides_no_points_of_many_dimensions(tmp_path: Path) -> None:
@@ -225,6 +252,18 @@ def test_infinite_heights_are_above_all_others() -> None:
     assert ax.get_ylim()[1] > ax.get_yticks()[-1] > 2
 
 
+def test_no_lines_of_a_dendrogram_cross() -> None:
+    """The points below each merge are neighbours, the left ones below its left node."""
+    linkage = single_linkage(X)
+    x = DrawnTree.of(linkage, None, None).x
+    n = len(X)
+    below = [{point} for point in range(n)]
+    for a, b in linkage[:, :2].astype(int).tolist():
+        below.append(below[a] | below[b])
+        assert max(x[k] for k in below[a]) < min(x[k] for k in below[b])
+    assert sorted(np.rint(x[:n] / x[:n].max() * (n - 1)).astype(int).tolist()) == list(range(n))
+
+
 def from_left(ax: Any) -> list[str]:
     """Return the names below a dendrogram."""
     labels = sorted(ax.get_xticklabels(), key=lambda label: float(label.get_position()[0]))
@@ -252,3 +291,24 @@ def test_maps_do_not_distort() -> None:
     low, high = ax.transData.transform([ROADS.coordinates.min(0), ROADS.coordinates.max(0)])
     assert ax.bbox.contains(*low)
     assert ax.bbox.contains(*high)
+
+
+@pytest.mark.parametrize(
+    ("draw", "given"),
+    [
+        (draw_dendrogram, {"linkage": np.zeros((3, 3))}),
+        (draw_dendrogram, {"linkage": [[0, 1, 1, 2], [0, 2, 2, 3]]}),
+        (draw_dendrogram, {"linkage": [[0, 3, 1, 2], [1, 2, 2, 3]]}),
+        (draw_dendrogram, {"linkage": [[0, 1, 1, 2]], "labels": [0]}),
+        (draw_dendrogram, {"linkage": [[0, 1, 1, 2]], "names": ["a"]}),
+        (draw_dendrogram, {"linkage": [[0, 1, 1, 2]], "names": 3}),
+        (draw_clusters, {"points": [[0, np.nan]], "labels": [0]}),
+        (draw_clusters, {"points": [[0, 1]], "labels": [0.5]}),
+        (draw_clusters, {"points": [[0, 1]], "labels": [0], "forest": FOREST}),
+        (draw_condensed_tree, {"tree": np.zeros(3)}),
+    ],
+)  # fmt: skip
+def test_what_is_no_such_thing_is_refused(draw: Any, given: dict[str, Any], tmp_path: Path) -> None:
+    with pytest.raises(InvalidArgumentError):
+        draw(**given, path=tmp_path / "a.png")
+    assert not list(tmp_path.iterdir())

@@ -71,16 +71,6 @@ static inline measure_t row_measure(const row_t *row, uint v) {
 #endif
 }
 
-// The key of a cell's weight.
-static inline dense_key_t row_key(const row_t *row, measure_t measure) {
-#if METRIC
-  const double rising = WEIGHT_DESCENDING ? -measure : measure;
-  return distance_key(rising, row->point.points, row->point.n);
-#else
-  return measure;
-#endif
-}
-
 // Whether a cell of this measure can be lighter than the best so far. Columns rise, and edge ids of
 // a vertex rise with them, so of equal cells the first one stays.
 static inline bool candidate_yields(const candidate_t *best, measure_t measure) {
@@ -97,7 +87,9 @@ static inline void row_take_measured(const row_t *row, uint v, measure_t measure
   if (!candidate_yields(best, measure)) return;
   best->measure = measure;
 #if METRIC
-  const dense_key_t key = row_key(row, measure);  // which may be equal: roots and steps are rounded
+  const double rising = WEIGHT_DESCENDING ? -measure : measure;
+  // The key may be equal: roots and steps are rounded.
+  const dense_key_t key = distance_key(rising, row->point.points, row->point.n);
   if (best->to != NO_VERTEX && key >= best->key) return;
   best->key = key;
 #else

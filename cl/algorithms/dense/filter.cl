@@ -85,31 +85,16 @@ static inline float filter_above(double value) {
   return (float)(value * (1 + 0x1p-22));
 }
 
-// The greatest filter value of a pair whose distance, times the scale, is at most this one.
-static inline float filter_of_scaled(const filter_t *filter, double scaled) {
-  const double far = scaled + filter->slack;
-  const double value = (FILTER_IS_SQUARE ? far * far : far) * (1 + filter->error);
-  return filter_above(value + filter->absolute);
-}
-
 // The greatest filter value of a pair whose distance is at most this one: by the metric, not yet
 // rounded.
 static inline float filter_of_distance(const filter_t *filter, double distance, uint d) {
 #if METRIC == METRIC_COSINE  // of points of length 1: half the square between them
   distance = sqrt(2 * (distance + (d + 4) * 0x1p-51));
 #endif
-  return filter_of_scaled(filter, (distance + filter->least) * filter->scale);
-}
-
-// The greatest filter value of a pair whose measure is at most this one.
-static inline float filter_of_measure(const filter_t *filter, double measure, uint d) {
-#if METRIC == METRIC_ROUNDED
-  return filter_of_distance(filter, sqrt(measure) + 1, d);
-#elif MEASURE_IS_SQUARE
-  return filter_of_distance(filter, sqrt(measure), d);
-#else
-  return filter_of_distance(filter, measure, d);
-#endif
+  const double scaled = (distance + filter->least) * filter->scale;
+  const double far = scaled + filter->slack;
+  const double value = (FILTER_IS_SQUARE ? far * far : far) * (1 + filter->error);
+  return filter_above(value + filter->absolute);
 }
 
 // The greatest filter value of a pair that may be as near as one of this filter value.

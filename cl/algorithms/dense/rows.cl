@@ -1,4 +1,4 @@
-// dense: how the lanes of a group, or a single work-item, find the lightest cell of a block.
+// dense: the lightest cell of a block, by the lanes of a group or by a single work-item.
 #include "algorithms/dense/cells.cl"
 #include "device/lanes.cl"
 #include "device/work_group.cl"

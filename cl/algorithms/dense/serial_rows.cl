@@ -1,4 +1,4 @@
-// dense: how a single work-item goes along a row: by vectors, without a branch for each cell.
+// dense: the cells of a row by a single work-item: vectors, no branch for each cell.
 #include "algorithms/dense/cells.cl"
 
 // Cells of a vector.
@@ -119,5 +119,3 @@ static inline void row_take_range(const row_t *row, uint begin, uint end,
   }
   row_take_each(row, stop, end, component, own, best);
 }
-
-#endif

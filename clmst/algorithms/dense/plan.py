@@ -97,22 +97,22 @@ class DensePlan:
 
     @property
     def reservation_words(self) -> int:
-        """Words by which edges are ordered."""
+        """Number of words by which edges are ordered."""
         return (2 if self.wide else 1) + (1 if self.short_ids else 2)
 
     @property
     def pass_words(self) -> int:
-        """Words that a pass over edges settles."""
+        """Number of words that a pass over edges settles."""
         return 2 if self.device.capabilities.int64_atomics else 1
 
     @property
     def vertex_bits(self) -> int:
-        """Bits of a vertex in an edge; all ones is none."""
+        """Number of bits of a vertex in an edge; no vertex has all of them set."""
         return max(self.n.bit_length(), 1)
 
     @property
     def no_edge(self) -> int:
-        """What stands for no edge: behind all others."""
+        """Value that stands for no edge: greater than every edge."""
         return (1 << 2 * self.vertex_bits) - 1
 
 

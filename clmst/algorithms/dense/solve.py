@@ -22,19 +22,15 @@ from clmst.algorithms.dense.plan import (
 from clmst.algorithms.dense.tile_pairs import LightestPairs, plan_of_tiles
 from clmst.algorithms.shared.device_forest import DeviceForest
 from clmst.algorithms.shared.options import options_for
-from clmst.algorithms.shared.progress import check_rounds, no_progress
+from clmst.algorithms.shared.progress import MOST_ROUNDS, check_rounds, no_progress
 from clmst.algorithms.shared.solution import Solution, flag_words, forest_of_pairs, new_flags
 from clmst.core import pairs
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device_graph import DeviceGraph
-from clmst.runtime.device_matrix import DeviceMatrix, most_vertices
+from clmst.runtime.device_matrix import DeviceMatrix
 from clmst.runtime.handles import KernelArgument
 from clmst.runtime.launcher import Launcher
 
-__all__ = ["most_vertices", "solve", "solve_matrix"]
-
-# Every round at least halves the components that have an edge.
-_MAX_ROUNDS = 33
 # Work-groups a compute unit for blocks whose number is known on the device only, and small.
 _FEW_GROUPS = 16
 
@@ -193,7 +189,7 @@ class _DenseRun:
         """Jump pointers until every vertex points to its root."""
         launches = 1
         while self.counts[pending]:
-            if launches == _MAX_ROUNDS:
+            if launches == MOST_ROUNDS:
                 rule = f"jumps at least double each time, so {launches} times are enough"
                 raise no_progress(
                     "dense", self.plan.device, rule, round=len(self.components),

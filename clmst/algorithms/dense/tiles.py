@@ -137,7 +137,7 @@ class PackedPoints:
 
     @property
     def by(self) -> Literal["differences", "products"]:
-        """How filter values are found."""
+        """Method that finds filter values."""
         return "products" if _PRODUCTS in self.defines else "differences"
 
     def _may_take_products(self, metric: str) -> bool:
@@ -170,7 +170,7 @@ class PackedPoints:
 
     @property
     def groups_at_once(self) -> int:
-        """How many work-groups of a program of tiles are resident."""
+        """Number of resident work-groups of a program of tiles."""
         return self.device.capabilities.compute_units * _GROUPS_PER_UNIT
 
 

@@ -98,7 +98,7 @@ _RECIPES: dict[str, Callable[[], Graph]] = {
     "grid20": partial(grid, rows=1024, columns=1024),
     "amazon": partial(preferential, n=403_394, edges_per_vertex=6),
     "skitter": partial(
-        topology, n=1_696_415, n_crumbs=755, in_crumbs=1_799, few=1.888, anyone=0.19, near=0.2
+        topology, n=1_696_415, n_paths=755, in_paths=1_799, few=1.888, anyone=0.19, near=0.2
     ),
     "in2004": partial(web_crawl, n=1_382_908, n_alone=133, listed=0.623),
     "patents": partial(preferential, n=3_774_768, edges_per_vertex=4),
@@ -136,7 +136,7 @@ _RECIPES |= {
         recursive_matrix, scale=16, drawn=485_400, chances=(0.45, 0.185, 0.185), seed=1
     ),
     "lj-close": partial(
-        topology, n=4_847_571, n_crumbs=1_875, in_crumbs=4_400, few=2.5, anyone=0.38, near=0.2
+        topology, n=4_847_571, n_paths=1_875, in_paths=4_400, few=2.5, anyone=0.38, near=0.2
     ),
 }
 

@@ -77,29 +77,29 @@ def _attached_vertices(
 
 
 def topology(
-    *, n: int, n_crumbs: int, in_crumbs: int, few: float, anyone: float, near: float
+    *, n: int, n_paths: int, in_paths: int, few: float, anyone: float, near: float
 ) -> Graph:
-    """Grow a network by copying, close triangles, and set crumbs beside it.
+    """Grow a network by copying, close triangles, and set small paths beside it.
 
     Vertex i makes about ``few / sqrt(random)`` draws, so some vertices make hundreds. Each draw
     joins a vertex, and also one of those that this vertex itself has drawn. The chances that it
     goes to any earlier vertex, or to one of the last 64, are `anyone` and `near`; the others copy
-    an earlier draw. The last `in_crumbs` vertices are `n_crumbs` paths of their own.
+    an earlier draw. The last `in_paths` vertices are `n_paths` paths of their own.
     """
-    n_large = n - in_crumbs
+    n_large = n - in_paths
     counts = _draw_counts(n_large, few)
     owners = np.repeat(np.arange(n_large, dtype=np.uint32), counts)
     firsts = np.zeros(n_large + 1, np.int64)
     np.cumsum(counts, out=firsts[1:])
     joined = _joined_vertices(owners, firsts, anyone, near)
     closing = _closing_vertices(joined, counts, firsts)
-    crumbs, next_in_crumb = _crumbs(n_large, n_crumbs, in_crumbs)
+    ends, next_ends = _paths(n_large, n_paths, in_paths)
     return graph_of_edges(
         n,
         [
             *draws_of(owners, joined),
             *draws_of(owners, closing),
-            *draws_of(crumbs, next_in_crumb),
+            *draws_of(ends, next_ends),
         ],
     )
 
@@ -154,9 +154,9 @@ def _closing_vertices(joined: Array, counts: Array, firsts: Array) -> npt.NDArra
     return closing
 
 
-def _crumbs(first: int, n_crumbs: int, in_crumbs: int) -> tuple[Array, Array]:
+def _paths(first: int, n_paths: int, in_paths: int) -> tuple[Array, Array]:
     """Return the edges of paths that share out the vertices from `first` on as evenly as can be."""
-    vertices = np.arange(in_crumbs)
-    crumb = vertices * n_crumbs // in_crumbs
-    continues = np.flatnonzero(crumb[1:] == crumb[:-1]) + first
+    vertices = np.arange(in_paths)
+    path = vertices * n_paths // in_paths
+    continues = np.flatnonzero(path[1:] == path[:-1]) + first
     return continues.astype(np.uint32), (continues + 1).astype(np.uint32)

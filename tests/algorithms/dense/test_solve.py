@@ -120,7 +120,7 @@ def test_array_is_taken_as_it_is(any_device: Device) -> None:
 
 
 def test_masked_array(any_device: Device) -> None:
-    """What is masked is no edge, so there can be several trees."""
+    """Masked cells are no edges, so there can be several trees."""
     weights = np.ma.masked_equal(np.kron(np.eye(3, dtype=int), np.full((4, 4), 5)), 0)
     for algorithm in ("auto", "dense", "ecl"):
         forest = clmst.minimum_spanning_forest(weights, algorithm=algorithm, device=any_device)
@@ -129,7 +129,7 @@ def test_masked_array(any_device: Device) -> None:
 
 
 def test_most_blocks_are_read_once(device: Device) -> None:
-    """That is what the entries of blocks are for."""
+    """The entries of blocks save reading most blocks again."""
     stats = solve(square(3000, 1 << 30), device).stats
     assert stats["rounds"] == len(stats["components"]) - 1 == len(stats["blocks_again"]) + 1 > 3
     assert stats["blocks"] == 3000 * 12
