@@ -191,7 +191,9 @@ class _Builder:
         cells = np.zeros(sample.shape[1], np.uint64)
         for places_of_axis in (places * (1 << bits)).astype(np.uint64):
             cells = (cells << np.uint64(bits)) | places_of_axis
-        return np.unique(cells).size < (1 - _CROWDED_SHARE) * cells.size
+        cells.sort()
+        n_shared = np.count_nonzero(cells[1:] == cells[:-1])
+        return bool(n_shared > _CROWDED_SHARE * cells.size)
 
     def _box(self) -> npt.NDArray[np.float64]:
         """Return the lower ends of all points' box, and half its longest side."""
@@ -284,7 +286,10 @@ def distances(
 ) -> DeviceArray:
     """Return by point the distance of the `k`-th nearest other point; by slot, with `lists`."""
     found = DeviceArray.empty(tree.n, np.float64, tree.device)
-    program = tree.device.program(NEIGHBOURS_SOURCE, **tree.defines, NEIGHBOURS=capacity_for(k))
+    defines = {**tree.defines, "NEIGHBOURS": capacity_for(k)}
+    if lists is None and tree.device.policy.work_group_size == 1:
+        defines["LISTED"] = 0
+    program = tree.device.program(NEIGHBOURS_SOURCE, **defines)
     launch.for_each(
         program, "bvh_boruvka_neighbours_find", tree.n, *tree.arguments, lists, found, tree.n,
         tree.top, k, int(lists is None),
