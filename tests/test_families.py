@@ -162,6 +162,7 @@ MUTATIONS = [
         "max((lower) - (x_upper), (x) - (upper))",
         "max((lower) - (x_upper), (x) - (lower))",
     ),
+    Mutation("bvh-boruvka", "algorithms/bvh_boruvka/prim.cl", "pairs < edges", "pairs > edges"),
     Mutation(
         "moved-points",
         "algorithms/bvh_boruvka/moved.cl",

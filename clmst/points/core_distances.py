@@ -208,7 +208,7 @@ def reachability_graph(graph: Any, min_samples: int, device: Any, *, alpha: floa
             u, v = np.triu_indices(graph.n_vertices, 1)
             return _of_matrix(squareform(graph.weights_of(u, v)), min_samples)
         core, matrix = _of_points(graph, min_samples, get_device(device))
-        if matrix is None or not choice.is_for_tree(matrix):
+        if matrix is None or not (choice.is_for_tree(matrix) or choice.is_for_prim(matrix)):
             return graph.with_core_distances(core * alpha)
         return with_core_distances(matrix, core * alpha)
     if isinstance(graph, DenseGraph):
