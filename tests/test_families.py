@@ -162,7 +162,13 @@ MUTATIONS = [
         "max((lower) - (x_upper), (x) - (upper))",
         "max((lower) - (x_upper), (x) - (lower))",
     ),
-    Mutation("bvh-boruvka", "algorithms/bvh_boruvka/prim.cl", "pairs < edges", "pairs > edges"),
+    Mutation(
+        "bvh-boruvka",
+        "algorithms/bvh_boruvka/prim.cl",
+        "pairs < edges",
+        "pairs > edges",
+        case=BY_NAME["bvh-boruvka"].cases[-1],
+    ),
     Mutation(
         "moved-points",
         "algorithms/bvh_boruvka/moved.cl",
