@@ -168,11 +168,11 @@ kernel void bvh_boruvka_build_bound_nodes(global double *boxes, global uint *lea
                                           const global uint *bases, uint box_rows, uint n_leaves,
                                           uint level, uint end) {
   for (; level < end; ++level) {
-    const uint n_nodes = tree_width(n_leaves, level), n_below = tree_width(n_leaves, level - 1);
+    const uint n_below = tree_width(n_leaves, level - 1);
     const uint base = bases[level], below = bases[level - 1];
-    GRID_FOR(node, tree_places(n_nodes)) {
+    GRID_FOR(node, tree_places(tree_width(n_leaves, level))) {
       const uint first = (uint)node << FANOUT_SHIFT;
-      const uint n_children = node < n_nodes ? min(n_below - first, FANOUT) : 0;
+      const uint n_children = first < n_below ? min(n_below - first, FANOUT) : 0;
       const global double *from =
           boxes + ((size_t)(below >> FANOUT_SHIFT) + node) * (box_rows * FANOUT);
       global double *box =
@@ -181,10 +181,8 @@ kernel void bvh_boruvka_build_bound_nodes(global double *boxes, global uint *lea
       for (uint row = 0; row < box_rows; ++row) {
         const bool is_upper = row % 2 == 1;  // the core distances' row is even
         double end_of_row = is_upper ? -INFINITY : INFINITY;
-        for (uint c = 0; c < n_children; ++c) {
-          const double of_child = from[row * FANOUT + c];
-          end_of_row = is_upper ? max(end_of_row, of_child) : min(end_of_row, of_child);
-        }
+        for (uint c = row * FANOUT; c < row * FANOUT + n_children; ++c)
+          end_of_row = is_upper ? max(end_of_row, from[c]) : min(end_of_row, from[c]);
         box[row * FANOUT] = end_of_row;
       }
       uint least_id = NO_SLOT;

@@ -59,7 +59,7 @@ static inline double prim_relax(const prim_t *outside, uint dimensions, const do
           max(found, max(vload8(i, outside->rows + dimensions * outside->width), own[dimensions]));
 #endif
       const ulong8 ids = vload8(i, outside->id), edges = vload8(i, outside->edge);
-      const ulong8 pairs = min(ids, id) << 32 | max(ids, id);
+      const ulong8 pairs = min(ids, (ulong8)id) << 32 | max(ids, (ulong8)id);
       const long8 is_better =
           is_near & ((found < weights) | ((found == weights) & (pairs < edges)));
       weights = select(weights, found, is_better);
