@@ -191,7 +191,7 @@ def _not_below(
         heights = 1 / tree.birth
     of_first = tree.parent <= 0
     stops = heights > epsilon if allow_single else (heights > epsilon) | of_first
-    target = _first_above(tree, stops)[tree.above]
+    target = first_above(tree, stops)[tree.above]
     if not allow_single:  # clusters from the first one stay
         target[of_first] = np.flatnonzero(of_first)
     moves = chosen & (heights < epsilon)
@@ -202,12 +202,12 @@ def _not_below(
 
 def _topmost(tree: CondensedTree, chosen: Chosen) -> Chosen:
     """Return the chosen clusters that are in no other one."""
-    within = chosen[_first_above(tree, chosen)[tree.above]]
+    within = chosen[first_above(tree, chosen)[tree.above]]
     within[0] = False
     return chosen & ~within
 
 
-def _first_above(tree: CondensedTree, stops: Chosen) -> Nodes:
+def first_above(tree: CondensedTree, stops: Chosen) -> Nodes:
     """Return the first cluster on the way up from each one, itself included, at which to stop.
 
     Where there is none, that is the first cluster of all. Pointer jumping: O(k log k).
@@ -220,6 +220,13 @@ def _first_above(tree: CondensedTree, stops: Chosen) -> Nodes:
         above = further
 
 
+def share_of(density: Array, greatest: Array) -> Floats:
+    """Return the share, up to 1, that densities are of the greatest ones, which may be infinite."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        share: Floats = np.where(density >= greatest, 1.0, density / greatest)
+    return share
+
+
 def label_points(
     tree: CondensedTree, chosen: Chosen, epsilon: float
 ) -> tuple[npt.NDArray[Any], Floats, Nodes]:
@@ -227,7 +234,7 @@ def label_points(
 
     Labels are numbered by least point; noise is -1, with the strength 0.
     """
-    owner = _first_above(tree, chosen)
+    owner = first_above(tree, chosen)
     owner[~chosen[owner]] = NOISE
     first = np.full(tree.n_clusters, tree.n_points)
     np.minimum.at(first, owner[owner != NOISE], tree.least_point[owner != NOISE])
@@ -235,13 +242,9 @@ def label_points(
     clusters = clusters[np.argsort(first[clusters])]
     number = np.full(tree.n_clusters + 1, NOISE)  # the last one is of no owner
     number[clusters] = np.arange(clusters.size)
-    most = np.append(tree.death, np.inf)  # so noise has a strength of 0
-    labels, strengths = number[owner][tree.point_cluster], most[owner][tree.point_cluster]
-    leaves = tree.point_lambda
-    with np.errstate(invalid="ignore", divide="ignore"):
-        np.divide(np.minimum(leaves, strengths), strengths, out=strengths)
-    endless = np.isnan(strengths)  # 0 / 0, or infinity by itself
-    strengths[endless] = labels[endless] != NOISE
+    labels, leaves = number[owner][tree.point_cluster], tree.point_lambda
+    strengths = share_of(leaves, tree.death[owner][tree.point_cluster])
+    strengths[labels == NOISE] = 0
     if chosen[0]:  # all points are one cluster but for those that leave it early
         is_early = leaves < (tree.death[0] if epsilon == 0 else 1 / epsilon)
         labels[is_early], strengths[is_early] = NOISE, 0

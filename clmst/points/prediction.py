@@ -22,10 +22,10 @@ from clmst.core.machine import usable_cores
 from clmst.core.points import Points
 from clmst.core.threads import slices
 from clmst.core.weight_keys import Array
+from clmst.points.condensed import NOISE, Floats, Nodes, share_of
 from clmst.points.core_distances import WITH_CORE, Distances, core_distances, filled
 from clmst.points.hdbscan import HDBSCAN, INFINITE, MISSING, distances_between
 from clmst.points.inputs import as_rows, check_rows, own_parameters
-from clmst.points.measures import NO_LABEL, Floats, Nodes, share_of
 
 _CELLS_AT_ONCE = 1 << 22
 # In few dimensions a tree of boxes leaves most points out; in many, products of all pairs are
@@ -175,7 +175,7 @@ class Predictor:
                 f"{model!r} was fitted by distances; prediction needs a fit of points"
             )
         least = used["min_samples"]
-        self.given, self.rows, self.tree = given, given.rows, model._tree
+        self.given, self.rows, self.chosen = given, given.rows, model._tree
         self.min_samples = int(used["min_cluster_size"] if least is None else least)
         self.metric = used["metric"]
         self.metric_params = own_parameters(given.rows, self.metric, used["metric_params"])
@@ -259,24 +259,24 @@ class Predictor:
 
     def membership(self, found: Connections) -> tuple[Nodes, Floats]:
         """Return labels, and strengths of membership."""
-        tree, density = self.tree, found.density
-        cluster, leaves = tree.of_point[found.point], tree.leaves[found.point]
+        chosen, tree, density = self.chosen, self.chosen.tree, found.density
+        cluster, leaves = tree.point_cluster[found.point], tree.point_lambda[found.point]
         higher = np.flatnonzero(leaves > density)
-        cluster[higher] = tree.clusters_at(cluster[higher], density[higher])
-        labels = tree.label[cluster]
-        if tree.chosen.size and tree.chosen[0] == 0:  # all points are one cluster, but early ones
+        cluster[higher] = chosen.clusters_at(cluster[higher], density[higher])
+        labels = chosen.label[cluster]
+        if 0 in chosen.chosen:  # all points are one cluster, but early ones
             least = 1 / self.epsilon if self.epsilon > 0 else tree.death[0]
-            labels[np.minimum(density, leaves) < least] = NO_LABEL
-        strengths, is_in = np.zeros(labels.size), labels != NO_LABEL
-        most = tree.death[tree.chosen[labels[is_in]]]
+            labels[np.minimum(density, leaves) < least] = NOISE
+        strengths, is_in = np.zeros(labels.size), labels != NOISE
+        most = tree.death[chosen.chosen[labels[is_in]]]
         strengths[is_in] = share_of(density[is_in], most)
         return labels, strengths
 
     def scores(self, found: Connections) -> Floats:
         """Return outlier scores."""
-        tree, point = self.tree, found.point
-        density = np.where(found.is_at, tree.leaves[point], found.density)
-        return 1 - share_of(density, tree.last_death[tree.of_point[point]])
+        leaves = self.chosen.tree.point_lambda[found.point]
+        density = np.where(found.is_at, leaves, found.density)
+        return self.chosen.outlier_scores(found.point, density)
 
 
 class _Boxes:
