@@ -23,9 +23,9 @@ from clmst.core.points import Points
 from clmst.core.threads import slices
 from clmst.core.weight_keys import Array
 from clmst.points.condensed import NOISE, Floats, Nodes, share_of
-from clmst.points.core_distances import WITH_CORE, Distances, core_distances, filled
+from clmst.points.core_distances import WITH_CORE, Distances, core_distances, filled, finite_rows
 from clmst.points.hdbscan import HDBSCAN, INFINITE, MISSING, distances_between
-from clmst.points.inputs import as_rows, check_rows, own_parameters
+from clmst.points.inputs import as_rows, own_parameters
 
 _CELLS_AT_ONCE = 1 << 22
 # In few dimensions a tree of boxes leaves most points out; in many, products of all pairs are
@@ -198,23 +198,17 @@ class Predictor:
 
     def checked(self, X: Any) -> Distances:
         """Return new points, those that are not finite left out; raise unless they are some."""
-        array = filled(X) if sparse.issparse(X) else as_rows(X)
-        check_rows(array)
-        d = self.rows.shape[1]
-        if array.shape[1] != d or not array.shape[0]:
+        array, d = filled(X) if sparse.issparse(X) else as_rows(X), self.rows.shape[1]
+        rows, finite, missing = finite_rows(array)
+        if array.shape[1] != d or not len(array):
             raise InvalidGraphError(
                 f"points_to_predict has shape {array.shape}; it must be (m, {d}) with m at least "
                 f"1, as the fit was of points with {d} coordinates"
             )
-        rows = array.astype(np.float64, copy=False)
-        is_finite = np.isfinite(rows).all(axis=1)
-        finite, missing = np.flatnonzero(is_finite), np.flatnonzero(np.isnan(rows).any(axis=1))
-        rows = rows if is_finite.all() else rows[finite]
         graph = None if self.points is None else Points(rows, self.points.metric)
         return Distances(
-            graph=graph, n_rows=is_finite.size, finite=finite, missing=missing, n_features=d,
-            rows=rows,
-        )  # fmt: skip
+            graph=graph, n_rows=len(array), finite=finite, missing=missing, n_features=d, rows=rows
+        )
 
     def connections(self, new: Distances) -> Connections:
         """Return the nearest point of the fit to each new one, by mutual reachability.
