@@ -189,10 +189,10 @@ _ALGORITHMS: dict[str, Rule] = {
     "bvh_boruvka/candidates": lambda c, _: _in_boxes(c, core=False),
     "bvh_boruvka/moved": lambda c, _: _in_boxes(c, core=False),
     "bvh_boruvka/neighbours": lambda c, tuning: (
-        one | {"NEIGHBOURS": capacity, "LISTED": listed}
+        one | {"NEIGHBOURS": capacity} | listed
         for one in _in_boxes(c)
         for capacity in (8, 32)
-        for listed in ((0, 1) if _is_alone(tuning) else (1,))
+        for listed in (({}, {"LISTED": 0}) if _is_alone(tuning) else ({},))
     ),
     "bvh_boruvka/prim": lambda c, _: _in_boxes(c),
     "canonical_csr/canonical_csr": _each(*LEAST),

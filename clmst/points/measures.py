@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from clmst.algorithms.dendrogram.condense import CondensedTree, Floats, Nodes
 from clmst.core.errors import NotFittedError
 from clmst.core.weight_keys import Array
-from clmst.points.condensed import NOISE, CondensedTree, Floats, Nodes, first_above, share_of
+from clmst.points.condensed import NOISE, first_above, share_of
 from clmst.points.core_distances import Distances
 
 _COMPUTED = ("_tree", "outlier_scores_", "cluster_persistence_", "exemplars_", "_predictor")

@@ -16,13 +16,14 @@ import numpy.typing as npt
 from scipy import sparse
 from scipy.spatial import cKDTree
 
+from clmst.algorithms.dendrogram.condense import Floats, Nodes
 from clmst.core.arguments import check_bool, check_kind
 from clmst.core.errors import InvalidGraphError, NotFittedError
 from clmst.core.machine import usable_cores
 from clmst.core.points import Points
 from clmst.core.threads import slices
 from clmst.core.weight_keys import Array
-from clmst.points.condensed import NOISE, Floats, Nodes, share_of
+from clmst.points.condensed import NOISE, share_of
 from clmst.points.core_distances import WITH_CORE, Distances, core_distances, filled, finite_rows
 from clmst.points.hdbscan import HDBSCAN, INFINITE, MISSING, distances_between
 from clmst.points.inputs import as_rows, own_parameters
