@@ -8,7 +8,7 @@ from inspect import signature
 from typing import Any, Literal, TypeVar, cast, overload
 
 from clmst.algorithms import choosing, families
-from clmst.algorithms.bvh_boruvka.choice import is_for_tree
+from clmst.algorithms.bvh_boruvka.choice import is_for_prim, is_for_tree
 from clmst.algorithms.dense.options import DenseOptions
 from clmst.algorithms.dense.tiles import takes_tiles
 from clmst.algorithms.equal_weights import solve as equal_weights
@@ -294,11 +294,15 @@ def _solve_small(
 def solve_complete(
     matrix: DeviceMatrix, launch: Launcher, *, algorithm: str, options: object, maximum: bool
 ) -> DeviceForest:
-    """Solve a complete graph: points by a hierarchy where that is quicker."""
-    if algorithm == "auto" and options is None and not maximum and is_for_tree(matrix):
-        from clmst.algorithms.bvh_boruvka import solve as bvh_boruvka
+    """Solve a complete graph: points by a hierarchy or by Prim where that is quicker."""
+    if algorithm == "auto" and options is None and not maximum:
+        if is_for_prim(matrix) and families.points_refusal(matrix, few=True) is None:
+            from clmst.algorithms.bvh_boruvka import prim
 
-        if families.points_refusal(matrix) is None:
+            return prim.solve(matrix, launch)
+        if is_for_tree(matrix) and families.points_refusal(matrix) is None:
+            from clmst.algorithms.bvh_boruvka import solve as bvh_boruvka
+
             return bvh_boruvka.solve(matrix, launch)
     from clmst.algorithms.dense import solve as dense
 

@@ -188,9 +188,13 @@ _ALGORITHMS: dict[str, Rule] = {
     "bvh_boruvka/bvh_boruvka": lambda c, _: _in_boxes(c),
     "bvh_boruvka/candidates": lambda c, _: _in_boxes(c, core=False),
     "bvh_boruvka/moved": lambda c, _: _in_boxes(c, core=False),
-    "bvh_boruvka/neighbours": lambda c, _: (
-        one | {"NEIGHBOURS": capacity} for one in _in_boxes(c) for capacity in (8, 32)
+    "bvh_boruvka/neighbours": lambda c, tuning: (
+        one | {"NEIGHBOURS": capacity} | listed
+        for one in _in_boxes(c)
+        for capacity in (8, 32)
+        for listed in (({}, {"LISTED": 0}) if _is_alone(tuning) else ({},))
     ),
+    "bvh_boruvka/prim": lambda c, _: _in_boxes(c),
     "canonical_csr/canonical_csr": _each(*LEAST),
     "csr_validation/csr_validation": _each(*LEAST),
     "dendrogram/chains": _where(_has_groups, {}),

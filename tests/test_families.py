@@ -169,6 +169,13 @@ MUTATIONS = [
         "max((lower) - (x_upper), (x) - (lower))",
     ),
     Mutation(
+        "bvh-boruvka",
+        "algorithms/bvh_boruvka/prim.cl",
+        "pairs < edges",
+        "pairs > edges",
+        case=BY_NAME["bvh-boruvka"].cases[-1],
+    ),
+    Mutation(
         "moved-points",
         "algorithms/bvh_boruvka/moved.cl",
         "moves[slot] + farthest, slack)",

@@ -34,6 +34,7 @@ DIRECTED = (Case(32, "unsigned", maximum=False), Case(64, "float", maximum=True)
 KEYS = (Case(32, "unsigned"), Case(64, "float"))
 WORDS = (Case(32, None), Case(64, None))
 FEW_VERTICES, MANY_VERTICES = "few vertices", "many vertices"
+FEW_POINTS = "few points"
 # Of edges that are sorted: a position in the same word as its key, or in another one; and weights.
 PACKED, APART, RANKS = "positions with keys", "positions apart", "ranks of weights"
 
@@ -68,7 +69,7 @@ TILES = _family(
 POINTS = _family(
     "bvh-boruvka", "points_self_test:hierarchies",
     "spanning trees and core distances of points; where it is refused, dense or the host",
-    _points(dimension_class=2), _points(dimension_class=3),
+    _points(dimension_class=2), _points(dimension_class=3), _points(core=True, variant=FEW_POINTS),
 )  # fmt: skip
 CORE_NUMBERS = _family("core-numbers", "self_test:core_numbers", "core numbers of vertices")
 DENDROGRAM = _family(
@@ -191,12 +192,14 @@ def require_complete(matrix: DeviceMatrix, *, maximum: bool, options: object) ->
         matrix.device.trust.require(COMPLETE, case)
 
 
-def points_refusal(matrix: DeviceMatrix, neighbours: int = 0) -> str | None:
+def points_refusal(matrix: DeviceMatrix, neighbours: int = 0, *, few: bool = False) -> str | None:
     """Return why a device is not trusted with hierarchies of points; None if it is.
 
-    For trees or, with `neighbours`, for lists of near points that kernels are built for.
+    For trees or, with `neighbours`, for lists of near points that kernels are built for. With `few`
+    for trees without a hierarchy.
     """
-    return matrix.device.trust.refusal(POINTS, matrix_case(matrix, neighbours=neighbours))
+    facts: dict[str, Any] = {"variant": FEW_POINTS} if few else {"neighbours": neighbours}
+    return matrix.device.trust.refusal(POINTS, matrix_case(matrix, **facts))
 
 
 def tiles_refusal(

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from clmst.algorithms.bvh_boruvka import hierarchy
+from clmst.algorithms.bvh_boruvka import hierarchy, prim
 from clmst.algorithms.bvh_boruvka import solve as bvh_boruvka
 from clmst.algorithms.dense import solve as dense
 from clmst.algorithms.dense import tile_pairs
@@ -43,12 +43,17 @@ def hierarchies(device: Device, case: Case) -> Iterator[Answer]:
     for n in VERTICES:
         points = _known_points(n, case)
         matrix, launch = DeviceMatrix.upload(points, device), Launcher(device, device.queue)
+        if not case.variant:  # by codes, as a device orders many points
+            hierarchy.hierarchy_of(matrix, launch, by_codes=True)
         if case.neighbours:
             for k in range(min(case.neighbours, n - 1), case.neighbours // 2, -5):
                 if hierarchy.capacity_for(k) != case.neighbours:
                     break
                 kth = hierarchy.distances(hierarchy.hierarchy_of(matrix, launch), k, launch)
                 yield f"distances to the {k} nearest of {n} known points", kth, _kth(points, k)
+            continue
+        if case.variant:
+            yield from _tree(points, prim.solve(matrix, launch))
             continue
         yield from _tree(points, bvh_boruvka.solve(matrix, launch))
         tree = kruskal(points.to_graph())

@@ -79,10 +79,11 @@ def dendrograms(device: Device, case: object) -> Iterator[Answer]:
     ends, places = (
         DeviceArray.from_host(a.astype(np.uint32).ravel(), device) for a in (edges, order)
     )
-    heights = DeviceArray.from_host(np.arange(n - 1, dtype=np.float64), device)
+    heights = DeviceArray.from_host(np.arange(1, n, dtype=np.float64), device)
     found = condense(merge(n, ends, places, launch, few=few), heights, 3, launch)
     leaves = condense_by_host(n, *merge_by_host(n, edges, order), 3)
-    yield "heights in the condensed tree of 300 vertices", found.point_height, order[leaves]
+    expected = 1 / (order[leaves] + 1.0)
+    yield "densities in the condensed tree of 300 vertices", found.point_lambda, expected
 
 
 def condense_by_host(n: int, children: Array, sizes: Array, least: int) -> Array:

@@ -208,7 +208,7 @@ def reachability_graph(graph: Any, min_samples: int, device: Any, *, alpha: floa
             u, v = np.triu_indices(graph.n_vertices, 1)
             return _of_matrix(squareform(graph.weights_of(u, v)), min_samples)
         core, matrix = _of_points(graph, min_samples, get_device(device))
-        if matrix is None or not choice.is_for_tree(matrix):
+        if matrix is None or not (choice.is_for_tree(matrix) or choice.is_for_prim(matrix)):
             return graph.with_core_distances(core * alpha)
         return with_core_distances(matrix, core * alpha)
     if isinstance(graph, DenseGraph):
@@ -294,27 +294,27 @@ def _complete(X: Any, rows: Array | None = None) -> Distances:
     )
 
 
-def _of_rows(array: Array, model: HDBSCAN) -> Distances:
-    """Return the distances of rows without NaN and infinite coordinates."""
+def finite_rows(array: Array) -> tuple[Array, Array, Array]:
+    """Return the rows without NaN and infinity, which they are, and which rows have a NaN."""
     check_rows(array)
     rows = array.astype(np.float64, copy=False)
-    finite, missing = np.arange(rows.shape[0]), np.zeros(0, np.int64)
-    if not are_finite(rows):
-        finite = np.flatnonzero(np.isfinite(rows).all(axis=1))
-        missing = np.flatnonzero(np.isnan(rows).any(axis=1))
+    if are_finite(rows):
+        return rows, np.arange(len(rows)), np.zeros(0, np.int64)
+    finite = np.flatnonzero(np.isfinite(rows).all(axis=1))
+    return rows[finite], finite, np.flatnonzero(np.isnan(rows).any(axis=1))
+
+
+def _of_rows(array: Array, model: HDBSCAN) -> Distances:
+    """Return the distances of rows without NaN and infinite coordinates."""
+    rows, finite, missing = finite_rows(array)
     if not finite.size:
         raise InvalidGraphError(
-            f"X has {rows.shape[0]} rows, of which none is finite; a clustering takes one at least"
+            f"X has {len(array)} rows, of which none is finite; a clustering takes one at least"
         )
-    rows = rows[finite] if finite.size < rows.shape[0] else rows
     return Distances(
-        graph=graph_of(rows, model.metric, model.metric_params),
-        n_rows=array.shape[0],
-        finite=finite,
-        missing=missing,
-        n_features=array.shape[1],
-        rows=rows,
-    )
+        graph=graph_of(rows, model.metric, model.metric_params), n_rows=len(array), finite=finite,
+        missing=missing, n_features=array.shape[1], rows=rows,
+    )  # fmt: skip
 
 
 def spanning_forest(given: Distances, model: HDBSCAN) -> Forest:

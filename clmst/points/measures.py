@@ -15,15 +15,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from clmst.algorithms.dendrogram.condense import CondensedTree, Floats, Nodes
 from clmst.core.errors import NotFittedError
 from clmst.core.weight_keys import Array
-from clmst.points.condensed import CondensedTree
+from clmst.points.condensed import NOISE, first_above, share_of
 from clmst.points.core_distances import Distances
 
-Floats = npt.NDArray[np.float64]
-Nodes = npt.NDArray[np.int64]
-
-NO_LABEL = -1
 _COMPUTED = ("_tree", "outlier_scores_", "cluster_persistence_", "exemplars_", "_predictor")
 # What prediction needs to know of the parameters, which may be changed after a fit.
 _PARAMETERS = (
@@ -34,64 +31,33 @@ _PARAMETERS = (
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ChosenClusters:
-    """The clusters of a condensed tree, and which of them, or of those around them, is chosen.
+    """The clusters of a condensed tree, and which of them, or of those around them, is chosen."""
 
-    Cluster 0 has all points; a cluster has a greater number than its parent. Of cluster 0 the
-    parent is itself.
-    """
-
-    of_point: Nodes  # shape (n,): the last cluster that each point is in
-    leaves: Floats  # shape (n,): the density lambda at which the point leaves it
-    parent: Nodes  # shape (k,)
-    birth: Floats  # shape (k,): lambda at which a cluster leaves its parent; 0 of the first
-    size: Nodes  # shape (k,): points at birth
+    tree: CondensedTree
     chosen: Nodes  # shape (number of labels,): the cluster of each label
-
-    @classmethod
-    def of_rows(cls, rows: Array, n_points: int, selected: Nodes) -> ChosenClusters:
-        """Return the tree of `condensed_tree_`, whose first rows are the points in order."""
-        points, clusters = rows[:n_points], rows[n_points:]
-        return cls(
-            of_point=points["parent"] - n_points,
-            leaves=points["value"].copy(),
-            parent=np.concatenate([[0], clusters["parent"] - n_points]),
-            birth=np.concatenate([[0.0], clusters["value"]]),
-            size=np.concatenate([[n_points], clusters["cluster_size"]]),
-            chosen=selected - n_points,
-        )
 
     @cached_property
     def ancestors(self) -> list[Nodes]:
         """The ancestor of each cluster 1, 2, 4, ... levels up, or cluster 0. O(k log depth)."""
-        found = [self.parent]
+        found = [self.tree.above]
         while found[-1].any():
             found.append(found[-1][found[-1]])
         return found
 
     @cached_property
-    def death(self) -> Floats:
-        """When the last point, or cluster, leaves each cluster."""
-        death = np.zeros(self.parent.size)
-        np.maximum.at(death, self.of_point, self.leaves)
-        np.maximum.at(death, self.parent[1:], self.birth[1:])
-        return death
-
-    @cached_property
     def last_death(self) -> Floats:
         """The death of each cluster and of all clusters in it, whichever is last."""
-        last = self.death.copy()
+        last = self.tree.death.copy()
         for ancestor in self.ancestors:  # now of each cluster and what is 1, 3, 7, ... levels below
             np.maximum.at(last, ancestor, last.copy())
         return last
 
     @cached_property
     def label(self) -> Nodes:
-        """The label of each cluster: that of the chosen one it is, or is in; or -1."""
-        label = np.full(self.parent.size, NO_LABEL)
+        """The label of each cluster: that of the chosen one it is, or is in; or NOISE."""
+        label = np.full(self.tree.n_clusters, NOISE)
         label[self.chosen] = np.arange(self.chosen.size)
-        for ancestor in self.ancestors:
-            label = np.where(label == NO_LABEL, label[ancestor], label)
-        return label
+        return label[first_above(self.tree, label != NOISE)]
 
     def clusters_at(self, cluster: Nodes, density: Floats) -> Nodes:
         """Return the first cluster, from each given one on upwards, that is born below a density.
@@ -99,47 +65,40 @@ class ChosenClusters:
         Cluster 0 where there is none. A cluster is born no earlier than those around it: so the
         way up is found by halving it.
         """
+        birth = self.tree.birth
         for ancestor in reversed(self.ancestors):
             higher = ancestor[cluster]
-            cluster = np.where(self.birth[higher] >= density, higher, cluster)
-        return np.where(self.birth[cluster] >= density, self.parent[cluster], cluster)
+            cluster = np.where(birth[higher] >= density, higher, cluster)
+        return np.where(birth[cluster] >= density, self.tree.above[cluster], cluster)
 
-    def outlier_scores(self) -> Floats:
-        """Return how early each point leaves, as a share of how long its cluster lasts."""
-        return 1 - share_of(self.leaves, self.last_death[self.of_point])
+    def outlier_scores(self, point: Nodes | slice, density: Floats) -> Floats:
+        """Return how early points leave, as a share of how long their clusters last."""
+        return 1 - share_of(density, self.last_death[self.tree.point_cluster[point]])
 
     def persistence(self) -> Floats:
         """Return how long points stay in each chosen cluster, as a share of all densities."""
-        within = np.concatenate([self.of_point, self.parent[1:]])
-        until = np.concatenate([self.leaves, self.birth[1:]])
-        count = np.concatenate([np.ones(self.of_point.size, np.int64), self.size[1:]])
+        tree = self.tree
+        within = np.concatenate([tree.point_cluster, tree.parent[1:]])
+        until = np.concatenate([tree.point_lambda, tree.birth[1:]])
+        count = np.concatenate([np.ones(tree.n_points, np.int64), tree.size[1:]])
         greatest = until.max(initial=0, where=np.isfinite(until))
         if greatest == 0:
             return np.ones(self.chosen.size)
-        since = self.birth[within]
+        since = tree.birth[within]
         with np.errstate(invalid="ignore"):
             stays = np.where(until == since, 0, np.minimum(until - since, greatest))
-        stability = np.bincount(within, stays * count, self.parent.size)[self.chosen]
-        shares: Floats = stability / (self.size[self.chosen] * greatest)
+        stability = np.bincount(within, stays * count, tree.n_clusters)[self.chosen]
+        shares: Floats = stability / (tree.size[self.chosen] * greatest)
         return shares
 
     def exemplars(self) -> list[Nodes]:
         """Return the points of each label that leave the smallest clusters in it last."""
-        is_leaf = np.ones(self.parent.size, bool)
-        is_leaf[self.parent] = False
-        is_leaf[0] |= self.parent.size == 1
-        is_last = is_leaf[self.of_point] & (self.leaves == self.death[self.of_point])
-        labels = np.where(is_last, self.label[self.of_point], NO_LABEL)
+        tree, of_point = self.tree, self.tree.point_cluster
+        is_last = tree.is_leaf[of_point] & (tree.point_lambda == tree.death[of_point])
+        labels = np.where(is_last, self.label[of_point], NOISE)
         order = np.argsort(labels, kind="stable")
         ends = np.searchsorted(labels[order], np.arange(self.chosen.size + 1))
         return [order[begin:end] for begin, end in pairwise(ends)]
-
-
-def share_of(density: Array, greatest: Array) -> Floats:
-    """Return the share, up to 1, that densities are of the greatest ones, which may be infinite."""
-    with np.errstate(invalid="ignore", divide="ignore"):
-        share: Floats = np.where(density >= greatest, 1.0, density / greatest)
-    return share
 
 
 class TreeMeasures:
@@ -173,8 +132,8 @@ class TreeMeasures:
     @cached_property
     def _tree(self) -> ChosenClusters:
         self._check_fitted()
-        n = self._given.finite.size
-        return ChosenClusters.of_rows(self.condensed_tree_, n, self.selected_clusters_)
+        tree = self._condensed
+        return ChosenClusters(tree=tree, chosen=self.selected_clusters_ - tree.n_points)
 
     @cached_property
     def outlier_scores_(self) -> Floats:
@@ -187,7 +146,7 @@ class TreeMeasures:
         """
         tree, given = self._tree, self._given
         scores = np.ones(given.n_rows)
-        scores[given.finite] = tree.outlier_scores()
+        scores[given.finite] = tree.outlier_scores(slice(None), tree.tree.point_lambda)
         scores[given.missing] = np.nan
         return scores
 

@@ -16,16 +16,17 @@ import numpy.typing as npt
 from scipy import sparse
 from scipy.spatial import cKDTree
 
+from clmst.algorithms.dendrogram.condense import Floats, Nodes
 from clmst.core.arguments import check_bool, check_kind
 from clmst.core.errors import InvalidGraphError, NotFittedError
 from clmst.core.machine import usable_cores
 from clmst.core.points import Points
 from clmst.core.threads import slices
 from clmst.core.weight_keys import Array
-from clmst.points.core_distances import WITH_CORE, Distances, core_distances, filled
+from clmst.points.condensed import NOISE, share_of
+from clmst.points.core_distances import WITH_CORE, Distances, core_distances, filled, finite_rows
 from clmst.points.hdbscan import HDBSCAN, INFINITE, MISSING, distances_between
-from clmst.points.inputs import as_rows, check_rows, own_parameters
-from clmst.points.measures import NO_LABEL, Floats, Nodes, share_of
+from clmst.points.inputs import as_rows, own_parameters
 
 _CELLS_AT_ONCE = 1 << 22
 # In few dimensions a tree of boxes leaves most points out; in many, products of all pairs are
@@ -175,7 +176,7 @@ class Predictor:
                 f"{model!r} was fitted by distances; prediction needs a fit of points"
             )
         least = used["min_samples"]
-        self.given, self.rows, self.tree = given, given.rows, model._tree
+        self.given, self.rows, self.chosen = given, given.rows, model._tree
         self.min_samples = int(used["min_cluster_size"] if least is None else least)
         self.metric = used["metric"]
         self.metric_params = own_parameters(given.rows, self.metric, used["metric_params"])
@@ -198,23 +199,17 @@ class Predictor:
 
     def checked(self, X: Any) -> Distances:
         """Return new points, those that are not finite left out; raise unless they are some."""
-        array = filled(X) if sparse.issparse(X) else as_rows(X)
-        check_rows(array)
-        d = self.rows.shape[1]
-        if array.shape[1] != d or not array.shape[0]:
+        array, d = filled(X) if sparse.issparse(X) else as_rows(X), self.rows.shape[1]
+        rows, finite, missing = finite_rows(array)
+        if array.shape[1] != d or not len(array):
             raise InvalidGraphError(
                 f"points_to_predict has shape {array.shape}; it must be (m, {d}) with m at least "
                 f"1, as the fit was of points with {d} coordinates"
             )
-        rows = array.astype(np.float64, copy=False)
-        is_finite = np.isfinite(rows).all(axis=1)
-        finite, missing = np.flatnonzero(is_finite), np.flatnonzero(np.isnan(rows).any(axis=1))
-        rows = rows if is_finite.all() else rows[finite]
         graph = None if self.points is None else Points(rows, self.points.metric)
         return Distances(
-            graph=graph, n_rows=is_finite.size, finite=finite, missing=missing, n_features=d,
-            rows=rows,
-        )  # fmt: skip
+            graph=graph, n_rows=len(array), finite=finite, missing=missing, n_features=d, rows=rows
+        )
 
     def connections(self, new: Distances) -> Connections:
         """Return the nearest point of the fit to each new one, by mutual reachability.
@@ -259,24 +254,24 @@ class Predictor:
 
     def membership(self, found: Connections) -> tuple[Nodes, Floats]:
         """Return labels, and strengths of membership."""
-        tree, density = self.tree, found.density
-        cluster, leaves = tree.of_point[found.point], tree.leaves[found.point]
+        chosen, tree, density = self.chosen, self.chosen.tree, found.density
+        cluster, leaves = tree.point_cluster[found.point], tree.point_lambda[found.point]
         higher = np.flatnonzero(leaves > density)
-        cluster[higher] = tree.clusters_at(cluster[higher], density[higher])
-        labels = tree.label[cluster]
-        if tree.chosen.size and tree.chosen[0] == 0:  # all points are one cluster, but early ones
+        cluster[higher] = chosen.clusters_at(cluster[higher], density[higher])
+        labels = chosen.label[cluster]
+        if 0 in chosen.chosen:  # all points are one cluster, but early ones
             least = 1 / self.epsilon if self.epsilon > 0 else tree.death[0]
-            labels[np.minimum(density, leaves) < least] = NO_LABEL
-        strengths, is_in = np.zeros(labels.size), labels != NO_LABEL
-        most = tree.death[tree.chosen[labels[is_in]]]
+            labels[np.minimum(density, leaves) < least] = NOISE
+        strengths, is_in = np.zeros(labels.size), labels != NOISE
+        most = tree.death[chosen.chosen[labels[is_in]]]
         strengths[is_in] = share_of(density[is_in], most)
         return labels, strengths
 
     def scores(self, found: Connections) -> Floats:
         """Return outlier scores."""
-        tree, point = self.tree, found.point
-        density = np.where(found.is_at, tree.leaves[point], found.density)
-        return 1 - share_of(density, tree.last_death[tree.of_point[point]])
+        leaves = self.chosen.tree.point_lambda[found.point]
+        density = np.where(found.is_at, leaves, found.density)
+        return self.chosen.outlier_scores(found.point, density)
 
 
 class _Boxes:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from clmst.algorithms.dendrogram.condense import Floats, Nodes
 from clmst.api import minimum_spanning_forest
 from clmst.core.arguments import as_array, check_bool, check_integer
 from clmst.core.dense_graph import DenseGraph
@@ -19,10 +20,10 @@ from clmst.core.errors import InvalidArgumentError
 from clmst.core.points import Points
 from clmst.core.threads import in_threads, slices
 from clmst.core.weight_keys import Array
+from clmst.points.condensed import share_of
 from clmst.points.core_distances import WITH_CORE, filled
 from clmst.points.hdbscan import distances_between
 from clmst.points.inputs import as_rows, check_metric, check_rows, graph_of, precomputed
-from clmst.points.measures import Floats, Nodes, share_of
 
 _CELLS_AT_ONCE = 1 << 18  # of a few arrays that a core's cache holds
 

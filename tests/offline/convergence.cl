@@ -73,6 +73,10 @@ KNOWN_MIN_MAX(long)
 KNOWN_MIN_MAX(ulong)
 KNOWN_MIN_MAX(float)
 KNOWN_MIN_MAX(double)
+KNOWN_MIN_MAX(double2)
+KNOWN_MIN_MAX(double4)
+KNOWN_MIN_MAX(double8)
+KNOWN_MIN_MAX(ulong8)
 static uint OVERLOADED known_clz(uint value) {
   return __builtin_clz(value);
 }

@@ -55,15 +55,15 @@ def points(n: int, d: int) -> np.ndarray:
 def test_no_dimension_pays_after_another_of_its_class(
     new: Device, log: pytest.LogCaptureFixture
 ) -> None:
-    HDBSCAN(min_cluster_size=10, device=new).fit(points(1200, 5))
+    HDBSCAN(min_cluster_size=10, device=new).fit(points(2100, 5))
     first = built(log)
     assert first
     if new.policy.work_group_size == 1:
         assert len(first) <= MOST_PROGRAMS, first
     for d in (9, 4, 12):
-        HDBSCAN(min_cluster_size=12, device=new).fit(points(1300, d))
+        HDBSCAN(min_cluster_size=12, device=new).fit(points(2200, d))
         assert built(log) == []
-    HDBSCAN(min_cluster_size=10, device=new).fit(points(1200, 2))
+    HDBSCAN(min_cluster_size=10, device=new).fit(points(2100, 2))
     assert 0 < len(built(log)) < len(first)  # sorts and dendrograms know no dimensions
 
 

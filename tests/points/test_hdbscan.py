@@ -104,7 +104,7 @@ def test_epsilon_joins_clusters_that_are_near(any_device: Device) -> None:
 @pytest.mark.parametrize("alpha", [1.0, 1.5])
 def test_the_forest_is_that_of_points_with_core_distances(any_device: Device, alpha: float) -> None:
     """Of points that a hierarchy takes: its order serves core distances and the tree."""
-    X = blobs(3, 1500) + blobs(4, 1500) / 1000
+    X = blobs(3, 2100) + blobs(4, 2100) / 1000
     model = HDBSCAN(min_samples=4, alpha=alpha, device=any_device).fit(X)
     core = clmst.core_distances(X, 4, device=any_device)
     graph = clmst.Points(X, core_distances=alpha * core)

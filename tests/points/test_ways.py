@@ -12,7 +12,7 @@ from scipy.spatial.distance import cdist
 
 import clmst
 from clmst import DenseOptions, Device, Forest, InvalidGraphError, Points
-from clmst.algorithms.bvh_boruvka import choice, hierarchy
+from clmst.algorithms.bvh_boruvka import choice, hierarchy, prim
 from clmst.algorithms.bvh_boruvka import solve as bvh_boruvka
 from clmst.algorithms.dense import tile_pairs
 from clmst.algorithms.dense.tiles import PackedPoints
@@ -26,10 +26,16 @@ FILTERS: tuple[Any, ...] = ("differences", "products")
 
 
 def trees(points: Points, device: Device) -> Iterator[tuple[str, Forest]]:
-    """Yield the tree by a hierarchy, where one takes the metric, and by all pairs."""
+    """Yield the tree by hierarchies, where one takes the metric, and by all pairs."""
+    launch = Launcher(device, device.queue)
     if choice.takes(points):
-        matrix = DeviceMatrix.upload(points, device)
-        yield "hierarchy", bvh_boruvka.solve(matrix, Launcher(device, device.queue)).to_host()
+        by_host = [False] if device.policy.work_group_size == 1 else []
+        for by_codes in (True, *by_host):
+            matrix = DeviceMatrix.upload(points, device)
+            hierarchy.hierarchy_of(matrix, launch, by_codes=by_codes)
+            yield f"hierarchy, {by_codes=}", bvh_boruvka.solve(matrix, launch).to_host()
+        if points.dimensions <= 12 and points.n_vertices > 1:
+            yield "Prim", prim.solve(DeviceMatrix.upload(points, device), launch).to_host()
     for by in FILTERS if points.dimensions > 3 else FILTERS[:1]:
         options = DenseOptions(filter=by)
         yield (

@@ -11,8 +11,9 @@ from scipy.spatial.distance import pdist
 import clmst
 from clmst import Device, Points
 from clmst.algorithms.bvh_boruvka import solve as bvh_boruvka
+from clmst.algorithms.dendrogram.condense import CondensedTree
 from clmst.core.weight_keys import Array
-from clmst.points.condensed import CondensedTree, choose_clusters, label_points
+from clmst.points.condensed import choose_clusters, label_points
 from clmst.runtime.device_matrix import DeviceMatrix
 from clmst.runtime.launcher import Launcher
 from tests.prove.plain import Merged, merges

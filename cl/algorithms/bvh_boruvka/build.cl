@@ -157,38 +157,39 @@ kernel void bvh_boruvka_build_bound_leaves(const global double *points, const gl
   }
 }
 
-// Compute the boxes of the nodes of a level of those of the level below.
+// Compute the boxes of the nodes of levels of those of the level below each.
 //
 // In       bases: by level.
-// In-out   boxes, least: `level` is written, level - 1 is read.
-// Launch   any; level after level, from 1 on.
+// In-out   boxes, least: those of [level, end) are written, level - 1 is read.
+// Launch   any for one level; one work-group for several. Level after level, from 1 on.
 // Needs    the level below is complete.
 // Ensures  the box of every child is in that of its node. Places without a node have empty boxes.
 kernel void bvh_boruvka_build_bound_nodes(global double *boxes, global uint *least,
                                           const global uint *bases, uint box_rows, uint n_leaves,
-                                          uint level) {
-  const uint n_nodes = tree_width(n_leaves, level), n_below = tree_width(n_leaves, level - 1);
-  const uint base = bases[level], below = bases[level - 1];
-  GRID_FOR(node, tree_places(n_nodes)) {
-    const uint first = (uint)node << FANOUT_SHIFT;
-    const uint n_children = node < n_nodes ? min(n_below - first, FANOUT) : 0;
-    const global double *from =
-        boxes + ((size_t)(below >> FANOUT_SHIFT) + node) * (box_rows * FANOUT);
-    global double *box =
-        boxes + ((size_t)(base >> FANOUT_SHIFT) + (node >> FANOUT_SHIFT)) * (box_rows * FANOUT) +
-        (node & FANOUT_MASK);
-    for (uint row = 0; row < box_rows; ++row) {
-      const bool is_upper = row % 2 == 1;  // the core distances' row is even
-      double end = is_upper ? -INFINITY : INFINITY;
-      for (uint c = 0; c < n_children; ++c) {
-        const double of_child = from[row * FANOUT + c];
-        end = is_upper ? max(end, of_child) : min(end, of_child);
+                                          uint level, uint end) {
+  for (; level < end; ++level) {
+    const uint n_below = tree_width(n_leaves, level - 1);
+    const uint base = bases[level], below = bases[level - 1];
+    GRID_FOR(node, tree_places(tree_width(n_leaves, level))) {
+      const uint first = (uint)node << FANOUT_SHIFT;
+      const uint n_children = first < n_below ? min(n_below - first, FANOUT) : 0;
+      const global double *from =
+          boxes + ((size_t)(below >> FANOUT_SHIFT) + node) * (box_rows * FANOUT);
+      global double *box =
+          boxes + ((size_t)(base >> FANOUT_SHIFT) + (node >> FANOUT_SHIFT)) * (box_rows * FANOUT) +
+          (node & FANOUT_MASK);
+      for (uint row = 0; row < box_rows; ++row) {
+        const bool is_upper = row % 2 == 1;  // the core distances' row is even
+        double end_of_row = is_upper ? -INFINITY : INFINITY;
+        for (uint c = row * FANOUT; c < row * FANOUT + n_children; ++c)
+          end_of_row = is_upper ? max(end_of_row, from[c]) : min(end_of_row, from[c]);
+        box[row * FANOUT] = end_of_row;
       }
-      box[row * FANOUT] = end;
+      uint least_id = NO_SLOT;
+      for (uint c = 0; c < n_children; ++c) least_id = min(least_id, least[below + first + c]);
+      least[base + node] = least_id;
     }
-    uint least_id = NO_SLOT;
-    for (uint c = 0; c < n_children; ++c) least_id = min(least_id, least[below + first + c]);
-    least[base + node] = least_id;
+    wg_barrier();
   }
 }
 

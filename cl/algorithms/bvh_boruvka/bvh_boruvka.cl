@@ -173,22 +173,25 @@ kernel void bvh_boruvka_label_leaves(const global uint *parents, global uint *co
   }
 }
 
-// Bring the labels of the nodes of a level up to date.
+// Bring the labels of the nodes of levels up to date.
 //
 // In       bases: by level.
-// In-out   labels: `level` is written, level - 1 is read.
-// Launch   any; level after level, from 1 on.
+// In-out   labels: those of [level, end) are written, level - 1 is read.
+// Launch   any for one level; one work-group for several. Level after level, from 1 on.
 // Needs    the level below is complete.
 // Ensures  the label of a node is that of all its children, or MIXED.
 kernel void bvh_boruvka_label_nodes(global uint *labels, const global uint *bases, uint n_leaves,
-                                    uint level) {
-  const uint n_nodes = tree_width(n_leaves, level), n_below = tree_width(n_leaves, level - 1);
-  GRID_FOR(node, n_nodes) {
-    const uint first = (uint)node << FANOUT_SHIFT, n_children = min(n_below - first, FANOUT);
-    const global uint *below = labels + bases[level - 1] + first;
-    uint label = below[0];
-    for (uint c = 1; c < n_children; ++c) label = below[c] == label ? label : MIXED;
-    labels[bases[level] + node] = label;
+                                    uint level, uint end) {
+  for (; level < end; ++level) {
+    const uint n_nodes = tree_width(n_leaves, level), n_below = tree_width(n_leaves, level - 1);
+    GRID_FOR(node, n_nodes) {
+      const uint first = (uint)node << FANOUT_SHIFT, n_children = min(n_below - first, FANOUT);
+      const global uint *below = labels + bases[level - 1] + first;
+      uint label = below[0];
+      for (uint c = 1; c < n_children; ++c) label = below[c] == label ? label : MIXED;
+      labels[bases[level] + node] = label;
+    }
+    wg_barrier();
   }
 }
 

@@ -5,13 +5,19 @@
 #define NEIGHBOURS 8
 #endif
 
+// 0: only the distance of the last point is wanted.
+#ifndef LISTED
+#define LISTED 1
+#endif
+
 // Short lists stay in registers: all loops over them have a known length.
 #define IS_SHORT (NEIGHBOURS <= 8)
 // The first entry of a list of k points that is in use, or one before it.
 #define LIST_FIRST(k) (IS_SHORT || (k) == NEIGHBOURS ? 0 : NEIGHBOURS - 1 - (k))
 
-// A work-item alone finds short lists of all points of a leaf at once: a lane each.
-#define BY_LEAF (WG_SIZE == 1 && IS_SHORT)
+// A work-item alone finds short lists of all points of a leaf at once: a lane each. Longer ones, too,
+// where there is a vector of distances for each entry, and none of slots.
+#define BY_LEAF (WG_SIZE == 1 && (IS_SHORT || (!LISTED && NEIGHBOURS <= 32)))
 
 #include "algorithms/bvh_boruvka/walk.cl"
 
@@ -97,7 +103,9 @@ typedef const global double *coordinates_t;
 // The lists of all points of a leaf, a lane each.
 typedef struct {
   double8 near[NEIGHBOURS];
+#if LISTED
   long8 at[NEIGHBOURS];
+#endif
 } lists_t;
 
 static inline double greatest_of(double8 values) {
@@ -107,8 +115,9 @@ static inline double greatest_of(double8 values) {
 }
 
 // Insert a point into the lists of a leaf's points, from which it is as far as plain sums say.
-static inline void lists_insert(lists_t *lists, uint slot, double8 plains) {
+static inline void lists_insert(lists_t *lists, uint slot, double8 plains, uint k) {
   if (!any(plains < lists->near[NEIGHBOURS - 1])) return;
+#if LISTED
   long8 slots = (long)slot;
 #pragma unroll
   for (uint j = 0; j < NEIGHBOURS; ++j) {
@@ -119,12 +128,19 @@ static inline void lists_insert(lists_t *lists, uint slot, double8 plains) {
     plains = select(plains, near, is_behind);
     slots = select(slots, slots_before, is_behind);
   }
+#else
+  for (uint j = NEIGHBOURS - k; j < NEIGHBOURS; ++j) {
+    const double8 near = lists->near[j];
+    lists->near[j] = min(near, plains);
+    plains = max(near, plains);
+  }
+#endif
 }
 
 // Insert the points of a leaf into the lists of those of another one, or of the same. A few at once, so
 // that own coordinates are loaded less often.
 static inline void lists_take_leaf(lists_t *lists, const tree_t *tree, coordinates_t own, uint leaf,
-                                   uint own_leaf) {
+                                   uint own_leaf, uint k) {
   const global double *at = tree_leaf(tree, leaf);
   const long8 lanes = (long8)(0, 1, 2, 3, 4, 5, 6, 7);
   const uint n_points = min(tree->n - leaf * LEAF, LEAF);
@@ -139,7 +155,7 @@ static inline void lists_take_leaf(lists_t *lists, const tree_t *tree, coordinat
     for (uint i = 0; i < AT_ONCE && first + i < n_points; ++i) {
       double8 plains = DISTANCE_PLAIN(sums[i]);
       if (leaf == own_leaf) plains = select(plains, (double8)INFINITY, lanes == (long)(first + i));
-      lists_insert(lists, leaf * LEAF + first + i, plains);
+      lists_insert(lists, leaf * LEAF + first + i, plains, k);
     }
   }
 }
@@ -159,17 +175,20 @@ static inline void lists_fill(lists_t *lists, const tree_t *tree, uint leaf, uin
 #pragma unroll
   for (uint j = 0; j < NEIGHBOURS; ++j) {
     lists->near[j] = j < NEIGHBOURS - k ? -1.0 : INFINITY;
+#if LISTED
     lists->at[j] = (long)NO_SLOT;
+#endif
   }
   walk_open(&walk, leaf);
   for (uint next = leaf; next != NO_SLOT; next = walk_next(&walk, tree, &search, 0, 0)) {
-    lists_take_leaf(lists, tree, own, next, leaf);
+    lists_take_leaf(lists, tree, own, next, leaf, k);
     search.reach = greatest_of(lists->near[NEIGHBOURS - 1]);
   }
 }
 
-// The list of a lane.
+// The list of a lane; without slots the distance of its last point alone.
 static inline void lists_get(const lists_t *lists, uint lane, list_t *list) {
+#if LISTED
   for (uint j = 0; j < NEIGHBOURS; ++j) {
     double near[8];
     long at[8];
@@ -178,6 +197,9 @@ static inline void lists_get(const lists_t *lists, uint lane, list_t *list) {
     list->near[j] = near[lane];
     list->at[j] = (uint)at[lane];
   }
+#else
+  list->near[NEIGHBOURS - 1] = ((const double *)&lists->near[NEIGHBOURS - 1])[lane];
+#endif
 }
 
 #endif
@@ -208,11 +230,11 @@ kernel void bvh_boruvka_neighbours_find(const global double *points, const globa
     if (is_whole && slot % LEAF == 0) lists_fill(&of_leaf, &tree, leaf, k);
     if (is_whole) lists_get(&of_leaf, slot % LEAF, &list);
     // Points that are infinitely far are not found in this way.
-    if (!is_whole || list.at[NEIGHBOURS - 1] == NO_SLOT) list_fill(&list, &tree, (uint)slot, k);
+    if (!is_whole || list.near[NEIGHBOURS - 1] == INFINITY) list_fill(&list, &tree, (uint)slot, k);
 #else
     list_fill(&list, &tree, (uint)slot, k);
 #endif
-    if (lists) {
+    if (LISTED && lists) {
       const uint begin = NEIGHBOURS - k;
 #if IS_SHORT
 #pragma unroll

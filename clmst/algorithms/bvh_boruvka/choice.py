@@ -12,6 +12,8 @@ METRICS = ("euclidean", "manhattan", "chebyshev", "cosine")
 # search of many dimensions is not. There the number is twice as large from the fourth dimension on,
 # where dense goes by tiles, and doubles with every 2.5 dimensions beyond that.
 _LEAST_POINTS_ALONE = 1000
+# The most points whose tree one work-item finds sooner among all pairs, where work-items are alone.
+_MOST_BY_PRIM = 2000
 _LEAST_POINTS = 20_000
 _LEAST_FLAT_POINTS = 8_000  # for nearest points alone
 _LEAST_POINTS_BY_TILES = 40_000
@@ -23,6 +25,15 @@ _MOST_DIMENSIONS = 12
 def takes(points: Points) -> bool:
     """Return whether a hierarchy can be built over points: whether boxes bound their distances."""
     return points.metric in METRICS
+
+
+def is_for_prim(matrix: DeviceMatrix) -> bool:
+    """Return whether "auto" solves few points by Prim's algorithm, on a device that is a CPU."""
+    points = matrix.graph
+    if matrix.device.policy.work_group_size > 1 or not isinstance(points, Points):
+        return False
+    has_few_rows = takes(points) and points.dimensions <= _MOST_DIMENSIONS
+    return has_few_rows and 1 < points.n_vertices <= _MOST_BY_PRIM
 
 
 def is_for_tree(matrix: DeviceMatrix) -> bool:

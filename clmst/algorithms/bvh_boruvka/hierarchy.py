@@ -6,7 +6,7 @@ Host side of ``build.cl`` and ``neighbours.cl`` in ``cl/algorithms/bvh_boruvka``
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import ceil, log2
+from math import ceil, log2, prod
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from clmst.primitives.split import split
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
 from clmst.runtime.device_matrix import DeviceMatrix, dimension_class
+from clmst.runtime.handles import KernelArgument
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.program import Program
 
@@ -41,6 +42,14 @@ _SAMPLES, _CROWDED_SHARE, _FINEST_BITS = 4096, 0.05, 24
 _LEAST_SIDE = np.finfo(np.float64).tiny
 # Passes over crowds, at the most: one for each halving of a double's exponent would be enough.
 _MOST_PASSES = 64
+
+# Among a matrix's plans: the points in the order of leaves.
+_ORDER = "bvh order"
+# The most points that the host orders, where work-items search alone.
+_FEW_POINTS = 1 << 13
+
+# The most nodes of a level that one work-group goes through sooner than another launch begins.
+_NODES_OF_A_GROUP = 512
 
 # Of a hierarchy with 8 children a node: its levels share a word of 64 bits in a search.
 _MOST_POINTS = 1 << 27
@@ -79,10 +88,19 @@ class BoxTree:
         """The program that builds hierarchies: one for all metrics, with core distances or not."""
         return builder_for(self.device, self.dimensions)
 
-    def width(self, level: int) -> int:
-        """Return the number of nodes of a level."""
-        below: int = fanout(self.device) ** level
-        return ceil(self.n_leaves / below)
+    def each_level(
+        self, launch: Launcher, program: Program, kernel: str, *arguments: KernelArgument
+    ) -> None:
+        """Enqueue a kernel over the nodes of all levels above the leaves, each after that below.
+
+        Few nodes and those above them are left to one work-group, in one launch.
+        """
+        level, width = 1, ceil(self.n_leaves / fanout(self.device))
+        while level < self.top:
+            is_last = width <= _NODES_OF_A_GROUP
+            end, n_items = (self.top, 1) if is_last else (level + 1, width)
+            launch.for_each(program, kernel, n_items, *arguments, level, end)
+            level, width = end, ceil(width / fanout(self.device))
 
 
 def fanout(device: Device) -> int:
@@ -95,8 +113,11 @@ def builder_for(device: Device, dimensions: int) -> Program:
     return device.program(BUILD_SOURCE, DIMENSION_CLASS=dimension_class(dimensions))
 
 
-def hierarchy_of(matrix: DeviceMatrix, launch: Launcher) -> BoxTree:
-    """Return the hierarchy of points, that of the call before if there was one."""
+def hierarchy_of(matrix: DeviceMatrix, launch: Launcher, *, by_codes: bool = False) -> BoxTree:
+    """Return the hierarchy of points, that of the call before if there was one.
+
+    Few points are ordered by the host where that is quicker, unless `by_codes` asks the device.
+    """
     n = matrix.n_vertices
     if n > _MOST_POINTS and fanout(matrix.device) == 8:
         raise InvalidGraphError(
@@ -105,7 +126,7 @@ def hierarchy_of(matrix: DeviceMatrix, launch: Launcher) -> BoxTree:
         )
     if "bvh" not in matrix.plans:
         with launch.phase("build the hierarchy"):
-            matrix.plans["bvh"] = _Builder(matrix, launch).build()
+            matrix.plans["bvh"] = _Builder(matrix, launch).build(by_codes=by_codes)
     tree: BoxTree = matrix.plans["bvh"]
     return tree
 
@@ -113,7 +134,35 @@ def hierarchy_of(matrix: DeviceMatrix, launch: Launcher) -> BoxTree:
 def with_core_distances(matrix: DeviceMatrix, core: Array) -> DeviceMatrix:
     """Return points that have a hierarchy with core distances; theirs has the same order."""
     found = matrix.with_core_distances(core)
-    found.plans["bvh order"] = matrix.plans["bvh"].ids
+    found.plans[_ORDER] = matrix.plans["bvh"].ids
+    return found
+
+
+def order_of(matrix: DeviceMatrix) -> DeviceArray:
+    """Return few points in an order in which near ones are near each other, found by the host.
+
+    Source: Leutenegger, Edgington, Lopez, "STR: a simple and efficient algorithm for R-tree
+    packing" (1997). Slices by one dimension are cut by the next one, until there are leaves.
+    """
+    if _ORDER not in matrix.plans:
+        assert isinstance(matrix.graph, Points)
+        planes, n = matrix.graph.planes, matrix.n_vertices
+        leaves = ceil(n / LEAF)
+        with np.errstate(over="ignore"):
+            axes = np.argsort(-np.ptp(planes, axis=1))[: max(ceil(log2(leaves)), 1)]
+        cuts = []
+        for left in range(axes.size, 0, -1):
+            cuts.append(ceil(leaves ** (1 / left)))
+            leaves = ceil(leaves / cuts[-1])
+        order, n_slices = np.arange(LEAF * prod(cuts)), 1
+        beyond = np.full(order.size - n, np.inf)  # places behind the last point
+        for axis, n_cuts in zip(axes, cuts, strict=True):
+            slices = order.reshape(n_slices, -1)
+            rising = np.argsort(np.append(planes[axis], beyond)[slices], axis=1)
+            order = np.take_along_axis(slices, rising, axis=1).ravel()
+            n_slices *= n_cuts
+        matrix.plans[_ORDER] = DeviceArray.from_host(order[:n].astype(np.uint32), matrix.device)
+    found: DeviceArray = matrix.plans[_ORDER]
     return found
 
 
@@ -146,10 +195,11 @@ class _Builder:
     def _for_each(self, kernel: str, n_items: int, *arguments: Any) -> None:
         self.launch.for_each(self.program, kernel, n_items, *arguments)
 
-    def build(self) -> BoxTree:
+    def build(self, *, by_codes: bool) -> BoxTree:
         """Return the hierarchy; enqueued, and waited for only to see whether there are crowds."""
-        if "bvh order" in self.matrix.plans:
-            return self._arrange(self.matrix.plans["bvh order"])
+        is_by_host = not by_codes and self.n <= _FEW_POINTS
+        if _ORDER in self.matrix.plans or (is_by_host and self.device.policy.work_group_size == 1):
+            return self._arrange(order_of(self.matrix))
         codes, ids = self._encode()
         tree = self._arrange(ids)
         state = self._new(1, np.uint32)
@@ -191,7 +241,9 @@ class _Builder:
         cells = np.zeros(sample.shape[1], np.uint64)
         for places_of_axis in (places * (1 << bits)).astype(np.uint64):
             cells = (cells << np.uint64(bits)) | places_of_axis
-        return np.unique(cells).size < (1 - _CROWDED_SHARE) * cells.size
+        cells.sort()
+        n_shared = np.count_nonzero(cells[1:] == cells[:-1])
+        return bool(n_shared > _CROWDED_SHARE * cells.size)
 
     def _box(self) -> npt.NDArray[np.float64]:
         """Return the lower ends of all points' box, and half its longest side."""
@@ -251,11 +303,10 @@ def bound(tree: BoxTree, launch: Launcher) -> None:
         program, "bvh_boruvka_build_bound_leaves", n_leaves, tree.points, tree.ids, tree.boxes,
         tree.least, tree.dimensions, tree.rows, tree.n,
     )  # fmt: skip
-    for level in range(1, tree.top):
-        launch.for_each(
-            program, "bvh_boruvka_build_bound_nodes", tree.width(level), tree.boxes, tree.least,
-            tree.bases, tree.dimensions + tree.rows, n_leaves, level,
-        )  # fmt: skip
+    tree.each_level(
+        launch, program, "bvh_boruvka_build_bound_nodes", tree.boxes, tree.least, tree.bases,
+        tree.dimensions + tree.rows, n_leaves,
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -284,7 +335,10 @@ def distances(
 ) -> DeviceArray:
     """Return by point the distance of the `k`-th nearest other point; by slot, with `lists`."""
     found = DeviceArray.empty(tree.n, np.float64, tree.device)
-    program = tree.device.program(NEIGHBOURS_SOURCE, **tree.defines, NEIGHBOURS=capacity_for(k))
+    defines = {**tree.defines, "NEIGHBOURS": capacity_for(k)}
+    if lists is None and tree.device.policy.work_group_size == 1:
+        defines["LISTED"] = 0
+    program = tree.device.program(NEIGHBOURS_SOURCE, **defines)
     launch.for_each(
         program, "bvh_boruvka_neighbours_find", tree.n, *tree.arguments, lists, found, tree.n,
         tree.top, k, int(lists is None),

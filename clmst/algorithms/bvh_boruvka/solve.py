@@ -297,7 +297,7 @@ class _Run:
         self._for_each(
             "label_leaves", tree.n_leaves, self.parents, self.component, self.labels, self.n
         )
-        for level in range(1, tree.top):
-            self._for_each(
-                "label_nodes", tree.width(level), self.labels, tree.bases, tree.n_leaves, level
-            )
+        tree.each_level(
+            self.launch, self.program, "bvh_boruvka_label_nodes", self.labels, tree.bases,
+            tree.n_leaves,
+        )  # fmt: skip

@@ -22,7 +22,7 @@ def test_crowds_get_boxes_of_their_own(any_device: Device) -> None:
     rng = np.random.default_rng(8)
     coordinates = np.concatenate([1e-9 * rng.random((400, 2)), [[1e9, 1e9]]])
     matrix = DeviceMatrix.upload(Points(coordinates), any_device)
-    tree = hierarchy_of(matrix, Launcher(any_device, any_device.queue))
+    tree = hierarchy_of(matrix, Launcher(any_device, any_device.queue), by_codes=True)
     sides = np.ptp(tree.points.to_host().reshape(-1, 2, 8)[:50], axis=2)
     assert np.median(sides) < 3e-10  # in any order it would be 8e-10
 
@@ -36,7 +36,8 @@ def test_clusters_get_fine_codes_at_once(any_device: Device) -> None:
     for coordinates in (spread, clusters, clusters * 1e-300):
         profile = Profile()
         matrix = DeviceMatrix.upload(Points(coordinates), any_device)
-        hierarchy_of(matrix, Launcher(any_device, any_device.profiling_queue, profile))
+        launch = Launcher(any_device, any_device.profiling_queue, profile)
+        hierarchy_of(matrix, launch, by_codes=True)
         any_device.profiling_queue.finish()
         launched = {name: one.launches for name, one in profile.summary().items()}
         assert "bvh_boruvka_build_refine" not in launched
@@ -45,14 +46,27 @@ def test_clusters_get_fine_codes_at_once(any_device: Device) -> None:
 
 
 def test_auto_takes_the_hierarchy(any_device: Device) -> None:
-    """From 1000 points in the plane on CPUs, and 20,000 elsewhere."""
-    rng, n = np.random.default_rng(9), 3000 if any_device.policy.work_group_size == 1 else 20_000
-    few, many = Points(rng.random((100, 2))), Points(rng.random((n, 2)))
+    """From 2000 points in the plane on CPUs, where fewer are for Prim, and 20,000 elsewhere."""
+    rng, is_alone = np.random.default_rng(9), any_device.policy.work_group_size == 1
+    few, many = Points(rng.random((100, 2))), Points(rng.random((3000 if is_alone else 20_000, 2)))
     solved = [clmst.minimum_spanning_forest(p, device=any_device) for p in (few, many)]
-    assert [forest.stats["algorithm"] for forest in solved] == ["dense", "bvh-boruvka"]
+    by = ["prim" if is_alone else "dense", "bvh-boruvka"]
+    assert [forest.stats["algorithm"] for forest in solved] == by
     by_dense = clmst.minimum_spanning_forest(many, algorithm="dense", device=any_device)
     assert_same_forest(solved[1], by_dense)
     assert clmst.maximum_spanning_forest(many, device=any_device).stats["algorithm"] == "dense"
+
+
+def test_the_host_orders_few_points(any_device: Device) -> None:
+    """Points of a leaf are near each other; no kernel of codes is launched on a CPU."""
+    profile = Profile()
+    matrix = DeviceMatrix.upload(Points(np.random.default_rng(9).random((4000, 2))), any_device)
+    tree = hierarchy_of(matrix, Launcher(any_device, any_device.profiling_queue, profile))
+    any_device.profiling_queue.finish()
+    sides = np.ptp(tree.points.to_host().reshape(-1, 2, 8), axis=2)
+    assert np.median(sides) < 0.06  # a square of 8 points has sides of 0.045
+    by_codes = "bvh_boruvka_build_encode" in profile.summary()
+    assert by_codes == (any_device.policy.work_group_size > 1)
 
 
 def test_rounds_and_searches_are_told(any_device: Device) -> None:

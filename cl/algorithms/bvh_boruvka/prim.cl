@@ -1,0 +1,155 @@
+// bvh-boruvka, few points: Prim's algorithm over all pairs, for devices whose work-items search alone.
+//
+// A hierarchy takes more launches than few points are worth. Here one work-item keeps the lightest
+// edge between the tree and each point outside it, 8 points at a time. Points that have joined the
+// tree give their places to the last ones, so half of all pairs are compared.
+#include "algorithms/bvh_boruvka/tree.cl"
+
+// Coordinates and a core distance, at the most.
+#define MOST_PRIM_ROWS (DIMENSION_CLASS ? DIMENSION_CLASS + 1 : 13)
+
+// The greatest plain sums of pairs that are not farther than distances.
+#if METRIC == METRIC_EUCLIDEAN
+#define PRIM_REACH(weights) ((weights) * (weights) * (1 + SQUARE_SLACK) + SQUARE_SLACK_AT_ZERO)
+#else
+#define PRIM_REACH(weights) (weights)
+#endif
+
+// Points outside the tree, a place each; every array is a whole number of vectors long.
+typedef struct {
+  global double *rows;    // coordinates, then core distances, `width` entries a row
+  global double *reach;   // greater plain sums are too far; -1 where there is no point
+  global double *weight;  // of the lightest edge to the tree
+  global ulong *edge;     // its lesser end << 32 | its greater one
+  global ulong *id;
+  uint n_rows, width;
+} prim_t;
+
+static inline void prim_empty(const prim_t *outside, uint place) {
+  outside->reach[place] = -1;
+  outside->weight[place] = INFINITY;
+  outside->edge[place] = ULONG_MAX;
+}
+
+static inline void prim_move(const prim_t *outside, uint from, uint to) {
+  for (uint row = 0; row < outside->n_rows; ++row)
+    outside->rows[row * outside->width + to] = outside->rows[row * outside->width + from];
+  outside->reach[to] = outside->reach[from];
+  outside->weight[to] = outside->weight[from];
+  outside->edge[to] = outside->edge[from];
+  outside->id[to] = outside->id[from];
+}
+
+// Compare the edges from a point that has joined the tree with the lightest ones of `m` places; return
+// the least weight. `own`: the point's rows.
+static inline double prim_relax(const prim_t *outside, uint dimensions, const double *own, ulong id,
+                                uint m) {
+  double8 least = INFINITY;
+  for (uint i = 0; i < (m + 7) / 8; ++i) {
+    double8 sums = 0;
+    for (uint d = 0; d < DIMENSIONS(dimensions); ++d)
+      sums = DISTANCE_ADD(sums, own[d], vload8(i, outside->rows + d * outside->width));
+    const double8 plains = DISTANCE_PLAIN(sums), reach = vload8(i, outside->reach);
+    const long8 is_near = plains <= reach;
+    double8 weights = vload8(i, outside->weight);
+    if (any(is_near)) {
+      double8 found = DISTANCE_OF_PLAIN(plains);
+#if CORE_DISTANCES
+      found =
+          max(found, max(vload8(i, outside->rows + dimensions * outside->width), own[dimensions]));
+#endif
+      const ulong8 ids = vload8(i, outside->id), edges = vload8(i, outside->edge);
+      const ulong8 pairs = min(ids, (ulong8)id) << 32 | max(ids, (ulong8)id);
+      const long8 is_better =
+          is_near & ((found < weights) | ((found == weights) & (pairs < edges)));
+      weights = select(weights, found, is_better);
+      vstore8(weights, i, outside->weight);
+      vstore8(select(edges, pairs, is_better), i, outside->edge);
+      vstore8(select(reach, PRIM_REACH(weights), is_better), i, outside->reach);
+    }
+    least = min(least, weights);
+  }
+  const double4 four = min(least.lo, least.hi);
+  const double2 two = min(four.lo, four.hi);
+  return min(two.x, two.y);
+}
+
+// The place of the lightest edge among `m`: that of the least pair of those of a weight.
+static inline uint prim_lightest(const prim_t *outside, double weight, uint m) {
+  uint best = 0;
+  ulong edge = ULONG_MAX;
+  for (uint i = 0; i < (m + 7) / 8; ++i) {
+    if (!any(vload8(i, outside->weight) == weight)) continue;
+    for (uint place = 8 * i; place < min(8 * i + 8, m); ++place) {
+      if (outside->weight[place] != weight || outside->edge[place] >= edge) continue;
+      edge = outside->edge[place];
+      best = place;
+    }
+  }
+  return best;
+}
+
+// Sort edges by one of their ends, those of equal ends as they are.
+static inline void prim_sort(const global ulong *edges, const global double *weights,
+                             global ulong *to, global double *to_weights, global uint *starts,
+                             uint shift, uint n) {
+  for (uint v = 0; v <= n; ++v) starts[v] = 0;
+  for (uint i = 0; i < n - 1; ++i) starts[(uint)(edges[i] >> shift) + 1] += 1;
+  for (uint v = 0; v < n; ++v) starts[v + 1] += starts[v];
+  for (uint i = 0; i < n - 1; ++i) {
+    const uint at = starts[(uint)(edges[i] >> shift)]++;
+    to[at] = edges[i];
+    to_weights[at] = weights[i];
+  }
+}
+
+// Find the minimum spanning tree of points.
+//
+// Source   R. C. Prim, "Shortest connection networks and some generalizations", 1957.
+// In       planes[rows * n]: one dimension after the other, then the core distances; order[n]: the
+//          order in which places are given out. Near points side by side are compared less often.
+// Out      ends[n - 1], weights[n - 1]: the edges, in canonical order.
+// Temp     space[(rows + 6) * width]: width is n, rounded up to a vector; starts[n + 1].
+// Launch   one work-group, of which one work-item works. O(n**2) work.
+// Needs    n > 1; order: a permutation.
+// Ensures  the tree of the total order (weight, lesser, greater).
+kernel void bvh_boruvka_prim_solve(const global double *planes, const global uint *order,
+                                   global double *space, global uint *starts, global uint2 *ends,
+                                   global double *weights, uint dimensions, uint n) {
+  if (get_local_id(0) > 0) return;
+  const uint width = (n + 7) / 8 * 8, n_rows = DIMENSIONS(dimensions) + CORE_DISTANCES;
+  double own[MOST_PRIM_ROWS];
+  global double *const more = space + (size_t)n_rows * width;
+  const prim_t outside = {
+      space,
+      more,
+      more + width,
+      (global ulong *)(more + 2 * width),
+      (global ulong *)(more + 3 * width),
+      n_rows,
+      width,
+  };
+  global ulong *const edges = (global ulong *)(more + 4 * width);
+  global double *const found = more + 5 * width;
+  for (uint i = 0; i < width; ++i) {
+    const uint id = order[min(i, n - 1)];
+    for (uint row = 0; row < n_rows; ++row) space[row * width + i] = planes[(size_t)row * n + id];
+    prim_empty(&outside, i);
+    if (i < n) outside.reach[i] = INFINITY;
+    outside.id[i] = id;
+  }
+  uint place = 0;
+  for (uint m = n - 1; m > 0; --m) {
+    const ulong id = outside.id[place];
+    for (uint row = 0; row < n_rows; ++row) own[row] = space[row * width + place];
+    prim_move(&outside, m, place);
+    prim_empty(&outside, m);
+    const double least = prim_relax(&outside, DIMENSIONS(dimensions), own, id, m);
+    place = prim_lightest(&outside, least, m);
+    edges[m - 1] = outside.edge[place];
+    found[m - 1] = least;
+  }
+  prim_sort(edges, found, outside.edge, outside.weight, starts, 0, n);
+  prim_sort(outside.edge, outside.weight, edges, weights, starts, 32, n);
+  for (uint i = 0; i < n - 1; ++i) ends[i] = (uint2)((uint)(edges[i] >> 32), (uint)edges[i]);
+}

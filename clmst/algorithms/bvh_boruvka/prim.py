@@ -1,0 +1,35 @@
+"""Trees of few points by Prim's algorithm; host side of ``cl/algorithms/bvh_boruvka/prim.cl``."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from clmst.algorithms.bvh_boruvka.hierarchy import LEAF, order_of
+from clmst.algorithms.shared.device_forest import DeviceForest
+from clmst.algorithms.shared.solution import forest_of_pairs
+from clmst.runtime.array import DeviceArray
+from clmst.runtime.device_matrix import DeviceMatrix
+from clmst.runtime.launcher import Launcher
+
+SOURCE = "algorithms/bvh_boruvka/prim.cl"
+
+
+def solve(matrix: DeviceMatrix, launch: Launcher) -> DeviceForest:
+    """Solve two points or more, on a device whose work-items search alone; waits for it.
+
+    O(n**2) work by one work-item. The result is that of ``bvh_boruvka.solve``.
+    """
+    n, device, defines = matrix.n_vertices, matrix.device, matrix.defines(maximum=False)
+    rows = matrix.dimensions + defines["CORE_DISTANCES"]
+    width = -(-n // LEAF) * LEAF
+    space = DeviceArray.empty((rows + 6) * width, np.float64, device)
+    starts = DeviceArray.empty(n + 1, np.uint32, device)
+    ends = DeviceArray.empty(2 * (n - 1), np.uint32, device)
+    weights = DeviceArray.empty(n - 1, np.float64, device)
+    with launch.phase("points by Prim"):
+        launch.enqueue(
+            device.program(SOURCE, **defines), "bvh_boruvka_prim_solve", 1,
+            matrix.panels[0].cells, order_of(matrix), space, starts, ends, weights,
+            matrix.dimensions, n,
+        )  # fmt: skip
+    return forest_of_pairs(matrix, ends, {}, launch, "prim", weights=weights)
