@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 
 from clmst.core.weight_keys import Array
+from tests.processes import Child
 from tests.prove import input_forms
-from tests.prove.cases import Case, DeviceVariants, run
-from tests.prove.plants import plant
+from tests.prove.cases import Case
 from tests.prove.primitives.case import PrimitiveCase
-from tests.prove.run import in_child
+from tests.prove.run import outcome_in
 from tests.prove.sample import Sample
 from tests.prove.state import replace_file
 from tests.prove.weights import of_ranks
@@ -156,20 +156,19 @@ def _simpler_weights(sample: Sample, part: int) -> Iterator[Sample]:
         yield sample.with_weights(simple)
 
 
-def shrink_file(path: Path, *, seconds: float, limit: float, fault: str | None = None) -> None:
+def shrink_file(path: Path, child: Child, *, until: float, limit: float) -> None:
     """Shrink the failure of a file, which is replaced by every smaller one that is found.
 
     Parameters
     ----------
     path : Path
-    seconds : float
-        When to stop.
+    child : Child
+        As of :func:`tests.prove.run.child_on`.
+    until : float
+        When to stop, as of :func:`time.monotonic`.
     limit : float
-        Seconds of one case, where a case may hang.
-    fault : str or None
-        A name in :data:`tests.prove.plants.FAULTS`.
+        Seconds of one case.
     """
-    plant(fault)
     case, record = read(path)
     device, verdict = record["device"], record["verdict"]
     more: dict[str, Any] = {
@@ -181,9 +180,4 @@ def shrink_file(path: Path, *, seconds: float, limit: float, fault: str | None =
         write(path, smaller, device=device, verdict=verdict, **more)
 
     keep(case)
-    if verdict in ("crash", "hang"):
-        fails: Fails = lambda one: in_child(one, device, limit, fault).verdict == verdict  # noqa: E731
-    else:
-        variants = DeviceVariants(device)
-        fails = lambda one: run(one, variants).verdict == verdict  # noqa: E731
-    shrink(case, fails, time.monotonic() + seconds, keep)
+    shrink(case, lambda one: outcome_in(child, one, limit).verdict == verdict, until, keep)
