@@ -122,12 +122,12 @@ class Run:
         self._lost = 0
         self._lock = threading.Lock()
         self._began = self._saved = time.monotonic()
-        self._record: dict[str, Any] = {}
+        self._record: dict[str, Any] = {"seconds": 0.0, "cases": 0}
 
     def __call__(self) -> str | None:
         """Run; the state is kept in its file all along. Return why the device is not usable."""
-        self._record = {"began": time.strftime("%Y-%m-%d %H:%M"), "seconds": 0.0, "cases": 0}
-        self._record |= {"workers": self._n_workers, **sources()}
+        self._record |= {"began": time.strftime("%Y-%m-%d %H:%M"), "workers": self._n_workers}
+        self._record |= sources()
         self.state.runs.append(self._record)
         try:
             with ThreadPoolExecutor(self._n_workers) as pool:
@@ -152,9 +152,10 @@ class Run:
                 for _ in range(_BLOCKS_A_PROCESS):
                     with self._lock:
                         (block,) = islice(self._blocks, 1)
-                    self._run_block(child, *block)
+                    self.run_block(child, *block)
 
-    def _run_block(self, child: Child, block: int, first: int, end: int) -> None:
+    def run_block(self, child: Child, block: int, first: int, end: int) -> None:
+        """Run the cases of a block in a child, as long as there are cases and time."""
         for number in range(first, end):
             if not self._takes_case():
                 return

@@ -6,8 +6,10 @@ Everything runs in child processes, on the default device, in a block of one dty
 from __future__ import annotations
 
 import json
+import time
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -17,8 +19,8 @@ from tests.prove import __main__ as command
 from tests.prove import cases, failures
 from tests.prove.cases import Plan
 from tests.prove.plants import FAULTS, is_struck
-from tests.prove.run import child_on, outcome_in
-from tests.prove.state import State
+from tests.prove.run import Run, child_on, outcome_in
+from tests.prove.state import State, Tally
 
 SEED = 31  # whose first block is of i4, maximum, and as the device is
 
@@ -94,10 +96,19 @@ def test_run_goes_on_where_it_was(tmp_path: Path) -> None:
 
 
 def test_no_case_begins_when_the_time_is_over(tmp_path: Path) -> None:
-    """Else a run on a slow device goes on for long; two processes are ready after that time."""
+    """Neither the first nor a later one; else a run on a slow device goes on for long."""
     path = tmp_path / "run.json"
     assert run(path, "--minutes", "0.0001", "--workers", "2") == 0
     assert State.load(path).cases == 0
+
+    def slow(*_: object) -> Any:
+        time.sleep(0.1)
+        return Tally(["total/cases"]), []
+
+    state = State(plan=Plan(seed=SEED, block=800), device=None)
+    child: Any = SimpleNamespace(ask=slow)
+    Run(state, path=path, minutes=0.25 / 60).run_block(child, 0, 0, 800)
+    assert state.cases == state.done[0] <= 3
 
 
 def test_device_that_is_not_usable_is_refused(
