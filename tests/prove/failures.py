@@ -66,19 +66,7 @@ def _as_json(case: AnyCase) -> dict[str, Any]:
 
 
 def shrink(case: Any, fails: Fails, until: float, kept: Callable[[Any], object]) -> Any:
-    """Return the smallest case found that still fails.
-
-    Parameters
-    ----------
-    case : Case or PrimitiveCase
-        One that fails.
-    fails : callable
-        Whether a case fails in the same way.
-    until : float
-        When to stop, as of :func:`time.monotonic`.
-    kept : callable
-        Called with every smaller case that fails.
-    """
+    """Return the smallest case found that still fails."""
     ways: tuple[Smaller, ...] = tuple(
         map(_of_samples, (_fewer_vertices, _fewer_edges, _simpler_weights))
     )
@@ -157,18 +145,7 @@ def _simpler_weights(sample: Sample, part: int) -> Iterator[Sample]:
 
 
 def shrink_file(path: Path, child: Child, *, until: float, limit: float) -> None:
-    """Shrink the failure of a file, which is replaced by every smaller one that is found.
-
-    Parameters
-    ----------
-    path : Path
-    child : Child
-        As of :func:`tests.prove.run.child_on`.
-    until : float
-        When to stop, as of :func:`time.monotonic`.
-    limit : float
-        Seconds of one case.
-    """
+    """Shrink the failure of a file, which is replaced by every smaller one that is found."""
     case, record = read(path)
     device, verdict = record["device"], record["verdict"]
     more: dict[str, Any] = {

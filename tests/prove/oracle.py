@@ -19,24 +19,13 @@ from tests.prove.sample import Sample
 
 @dataclass(frozen=True, eq=False)
 class Expected:
-    """The forest that every answer must be.
-
-    Attributes
-    ----------
-    edges : ndarray of int, shape (k, 2)
-    ids : ndarray of int, shape (k,)
-        Places in the arrays of the sample.
-    weights : ndarray, shape (k,)
-    total : int or float
-    labels : ndarray of int, shape (n,)
-        The component of each vertex.
-    """
+    """The forest that every answer must be."""
 
     edges: Array
-    ids: Array
+    ids: Array  # places in the arrays of the sample
     weights: Array
     total: int | float
-    labels: Array
+    labels: Array  # the component of each vertex
 
 
 def solve(sample: Sample, *, maximum: bool) -> Expected:

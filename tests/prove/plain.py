@@ -16,15 +16,7 @@ from tests.forests import root
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Merged:
-    """The merges of a forest; merge i makes node n + i.
-
-    Attributes
-    ----------
-    n : int
-    children : ndarray of uint32, shape (n - 1, 2)
-    heights : ndarray of float64, shape (n - 1,)
-    sizes : ndarray of uint32, shape (n - 1,)
-    """
+    """The merges of a forest; merge i makes node n + i."""
 
     n: int
     children: npt.NDArray[np.uint32]

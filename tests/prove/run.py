@@ -30,13 +30,6 @@ def child_on(device: str | None, fault: str | None) -> Child:
 
     Asked for None it tells facts of the machine, for a case its outcome, and for a plan and a
     number what came of that case.
-
-    Parameters
-    ----------
-    device : str or None
-        As of :func:`clmst.get_device`.
-    fault : str or None
-        A name in :data:`tests.prove.plants.FAULTS`, which tests plant in the process.
     """
     return Child(_begin, device, fault)
 
@@ -84,24 +77,7 @@ def _report(plan: Plan, number: int, variants: DeviceVariants) -> Report:
 
 
 class Run:
-    """One run: some processes, until there are cases enough or the time is over.
-
-    Parameters
-    ----------
-    state : State
-        Goes on from there.
-    path : Path
-        Where it is kept.
-    workers : int
-        Processes.
-    until_cases : int or None
-        In all, those of earlier runs included.
-    minutes : float or None
-    time_limit : float
-        Seconds of one case, the building of its programs included.
-    fault : str or None
-        As of :func:`child_on`.
-    """
+    """One run: some processes, until there are cases enough or the time is over."""
 
     def __init__(
         self,

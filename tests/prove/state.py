@@ -58,28 +58,14 @@ def replace_file(path: Path, record: dict[str, Any], indent: int | None = None) 
 
 @dataclass(kw_only=True)
 class State:
-    """What has been run so far, as it is kept in a file.
-
-    Attributes
-    ----------
-    plan : Plan
-    device : str or None
-        As of :func:`clmst.get_device`.
-    done : dict of int to int
-        By block, the number of its first case that has not been run.
-    tally : Tally
-    failures : list of dict
-        Number, verdict and detail of each.
-    runs : list of dict
-        When, for how long, on what, and which sources.
-    """
+    """What has been run so far, as it is kept in a file."""
 
     plan: Plan
     device: str | None
-    done: dict[int, int] = field(default_factory=dict)
+    done: dict[int, int] = field(default_factory=dict)  # by block, the next case to run
     tally: Tally = field(default_factory=Tally)
     failures: list[dict[str, Any]] = field(default_factory=list)
-    runs: list[dict[str, Any]] = field(default_factory=list)
+    runs: list[dict[str, Any]] = field(default_factory=list)  # when, how long, on what
 
     @property
     def cases(self) -> int:
