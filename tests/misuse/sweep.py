@@ -96,7 +96,7 @@ def _begin(folder: str, is_optimised: bool) -> Callable[[int], dict[str, Any]]:
     warnings.simplefilter("ignore")
     os.chdir(folder)
     values = odd_values()
-    calls = {number: call for number, *call in cases()}
+    calls = {number: (entry, argument, value) for number, entry, argument, value in cases()}
 
     def answer(number: int) -> dict[str, Any]:
         entry, argument, value = calls[number]
