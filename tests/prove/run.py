@@ -52,7 +52,8 @@ def _begin(device: str | None, fault: str | None) -> Callable[[Any], Any]:
         if question is None:
             return machine.facts(variants.device)
         if isinstance(question, tuple):
-            return _report(*question, variants)
+            plan, number = question
+            return _report(plan, number, variants)
         return run_case(question, variants)
 
     return answer
