@@ -12,8 +12,8 @@
     python3 run.py first    the wheel from an index of its own, then the commands by which the page
                             about installing begins, for a user with empty caches, timed
     python3 run.py changelog
-                            the fragments of changelog.d and what is unreleased become the section
-                            of the version in CHANGELOG.md
+                            the fragments of changelog.d become the section of the version in
+                            CHANGELOG.md
     python3 run.py build    wheel and sdist into dist/, checked as an index does
     python3 run.py release  the same, and whether changelog and fragments are ready for an upload
     python3 run.py lint     ruff, clang-format, mypy, and the workflows against their schema
@@ -50,7 +50,6 @@ LOWEST_ENVIRONMENT = ROOT / ".venv-lowest"
 BIN = ENVIRONMENT / "bin"
 OUTPUT = ROOT / "demo"
 CHANGELOG = ROOT / "CHANGELOG.md"
-KINDS = ("Added", "Changed", "Deprecated", "Removed", "Fixed", "Security")  # of changes, in order
 
 # Debian's packages that the tests use, and a file that each brings.
 SYSTEM_PACKAGES = {
@@ -312,27 +311,11 @@ def version() -> str:
 
 
 def assemble_changelog() -> None:
-    """Make the section of the version out of the fragments and of what is unreleased."""
+    """Make the section of the version out of the fragments."""
     if f"\n## {version()} (" in CHANGELOG.read_text(encoding="utf-8"):
         sys.exit(f"CHANGELOG.md has a section of {version()}; a release has a new __version__")
     install("dev")
     run(BIN / "python", "-m", "towncrier", "build", "--yes", "--version", version())
-    text = CHANGELOG.read_text(encoding="utf-8")
-    CHANGELOG.write_text(with_nothing_unreleased(text), encoding="utf-8")
-
-
-def with_nothing_unreleased(text: str) -> str:
-    """Return a changelog in which the newest version has what was under "Unreleased", too."""
-    head, *sections = re.split(r"^(?=## )", text, flags=re.MULTILINE)
-    unreleased = [one for one in sections if one.startswith("## Unreleased\n")]
-    newest, *older = [one for one in sections if one not in unreleased]
-    title, changes = newest.partition("\n")[0], dict[str, str]()
-    for section in (newest, *unreleased):
-        for part in re.split(r"^### ", section, flags=re.MULTILINE)[1:]:
-            kind, _, lines = part.partition("\n")
-            changes[kind] = changes.get(kind, "") + lines.strip("\n") + "\n"
-    parts = (f"### {kind}\n\n{changes[kind]}\n" for kind in KINDS if kind in changes)
-    return "".join((head, f"{title}\n\n", *parts, *older)).rstrip("\n") + "\n"
 
 
 def build() -> None:

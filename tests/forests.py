@@ -71,10 +71,17 @@ def by_definition(n: int, u: Array, v: Array, w: Array, *, maximum: bool = False
     Weights are Python's numbers, which compare exactly; of equal ones the first edge wins.
     """
     weights, sign = w.tolist(), -1 if maximum else 1
-    trees, chosen = list(range(n)), list[int]()
+    above, chosen = list(range(n)), list[int]()
     for k in sorted(range(len(weights)), key=lambda k: (sign * weights[k], k)):
-        one, other = trees[u[k]], trees[v[k]]
+        one, other = root(above, int(u[k])), root(above, int(v[k]))
         if one != other:
-            trees = [one if tree == other else tree for tree in trees]
+            above[one] = other
             chosen.append(k)
     return sorted(chosen)
+
+
+def root(above: list[int], x: int) -> int:
+    """Return the root of a vertex's tree in a forest of parents; ways there get shorter."""
+    while above[x] != x:
+        above[x] = x = above[above[x]]
+    return x

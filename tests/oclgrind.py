@@ -120,6 +120,12 @@ def allocate_exactly(device: Device, n_bytes: int) -> Any:
     return _kept[-1]
 
 
+def large_buffers(most: int = 1 << 20) -> list[str]:
+    """Return what buffers are larger than some bytes: each of these slows all later launches."""
+    sizes = [one.size for one in _kept if one.size > most]
+    return [f"buffers of {sizes} bytes; they must be smaller"] if sizes else []
+
+
 def fill_by_copying(
     launch: Launcher, buffer: Any, value: int, count: int, dtype: Any = np.uint32
 ) -> None:

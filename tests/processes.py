@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
 import os
 import re
 import subprocess
 import sys
+import tempfile
+from collections.abc import Callable
+from contextlib import suppress
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, NoReturn
 
 import pytest
+
+_SPAWN = multiprocessing.get_context("spawn")  # no child shares a driver's threads
+_START_SECONDS = 300.0  # that a child may take to be ready
 
 
 def run_python(
@@ -37,3 +45,107 @@ def lacks(what: str) -> NoReturn:
     if os.environ.get("CI"):
         pytest.fail(what)
     pytest.skip(what)
+
+
+# ------------------------------------------------------------------- children that may end
+
+Answer = Callable[[Any], Any]
+
+
+class LostError(Exception):
+    """A child ended or hung before it answered.
+
+    Attributes
+    ----------
+    verdict : {"crash", "hang"}
+    detail : str
+    """
+
+    def __init__(self, verdict: str, detail: str) -> None:
+        super().__init__(verdict, detail)
+        self.verdict, self.detail = verdict, detail
+
+
+class Child:
+    """A process that answers questions; it is started for the first, and anew if it was lost.
+
+    Parameters
+    ----------
+    begin : callable
+        Called in the process with `arguments`; returns the function that answers. What it raises,
+        the parent raises.
+    *arguments : object
+    """
+
+    def __init__(self, begin: Callable[..., Answer], *arguments: Any) -> None:
+        self._work = (begin, *arguments)
+        self._log: Path | None = None
+
+    def __enter__(self) -> Child:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.end()
+
+    def ask(self, question: Any, seconds: float) -> Any:
+        """Return the answer to a question.
+
+        Raises
+        ------
+        LostError
+            The process ended, or did not answer within some seconds.
+        """
+        if self._log is None:
+            self._start()
+        self._connection.send(question)
+        return self._receive(seconds)
+
+    def end(self) -> str:
+        """End the process, if it has not ended by itself; return its last words and status."""
+        if self._log is None:
+            return ""
+        self._connection.close()
+        self._process.join(0.2)
+        self._process.kill()
+        self._process.join()
+        lines = self._log.read_text(errors="replace").strip().splitlines()
+        self._log.unlink()
+        self._log = None
+        return f"{lines[-1][:300] if lines else ''} (status {self._process.exitcode})"
+
+    def _start(self) -> None:
+        descriptor, log = tempfile.mkstemp(prefix="clmst-child-")
+        os.close(descriptor)
+        self._log = Path(log)  # of what drivers write to standard output and error
+        self._connection, other = _SPAWN.Pipe()
+        self._process = _SPAWN.Process(target=_serve, args=(log, other, *self._work), daemon=True)
+        self._process.start()
+        other.close()  # so that the child's end is the end of the connection
+        error = self._receive(_START_SECONDS)
+        if error is not None:
+            self.end()
+            raise error
+
+    def _receive(self, seconds: float) -> Any:
+        if not self._connection.poll(seconds):
+            self.end()
+            raise LostError("hang", f"no answer within {seconds:g} s")
+        try:
+            return self._connection.recv()
+        except (EOFError, ConnectionResetError):
+            raise LostError("crash", self.end()) from None
+
+
+def _serve(log: str, connection: Connection, begin: Callable[..., Answer], *arguments: Any) -> None:
+    with Path(log).open("wb") as file:
+        os.dup2(file.fileno(), 1)
+        os.dup2(file.fileno(), 2)
+    try:
+        answer = begin(*arguments)
+    except Exception as error:
+        connection.send(error)
+        return
+    connection.send(None)
+    with suppress(EOFError):
+        while True:
+            connection.send(answer(connection.recv()))

@@ -1,8 +1,8 @@
 """The one module of Hypothesis strategies: graphs of every shape, dtype and layout.
 
-Structure (sizes, shape, dtype, kind of weights, layout) is drawn, and so shrinks; the bulk is
-filled in by NumPy from a drawn seed, so that a graph of a hundred thousand edges costs no more
-draws than one of three, and the same strategies drive host and device tests.
+Structure (sizes, shape, dtype, kind of weights, layout) is drawn, and so shrinks; the bulk follows
+from a drawn seed by the shapes and weights of the proof by volume (`tests.prove`), so that a graph
+of a hundred thousand edges costs no more draws than one of three.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ from hypothesis import strategies as st
 from hypothesis.errors import InvalidArgument
 
 from clmst.core.graph import Graph
+from tests.prove import shapes, weights
+from tests.prove.draws import Draws
 
 Array = npt.NDArray[Any]
 Layout = Literal["edges", "symmetrised", "upper csr", "symmetric csr"]
@@ -116,44 +118,8 @@ class EdgeArrays(NamedTuple):
 
 def special_weights(dtype: np.dtype[Any]) -> Array:
     """Return the weights of `dtype` that are easiest to get wrong, -0.0 beside 0.0."""
-    if dtype.kind == "b":
-        return np.array([False, True])
-    if dtype.kind in "iu":
-        info = np.iinfo(dtype)
-        return np.unique(np.array([info.min, info.min + 1, 0, 1, info.max - 1, info.max], dtype))
-    finfo = np.finfo(dtype)
-    tiny, least = finfo.smallest_normal, finfo.smallest_subnormal
-    positive = np.array([0, least, tiny - least, tiny, 1, 1 + finfo.eps, finfo.max, np.inf], dtype)
-    return np.concatenate([-positive[::-1], positive])
-
-
-def _any_weights(rng: np.random.Generator, m: int, dtype: np.dtype[Any]) -> Array:
-    """Return `m` weights of any bit pattern but NaN."""
-    if dtype.kind == "b":
-        return rng.integers(0, 2, m).astype(bool)
-    weights = np.frombuffer(rng.bytes(m * dtype.itemsize), dtype)
-    return weights if dtype.kind != "f" else np.where(np.isnan(weights), dtype.type(0), weights)
-
-
-def _small_weights(rng: np.random.Generator, m: int, dtype: np.dtype[Any]) -> Array:
-    """Return `m` small integers, negative ones too where there are any."""
-    return rng.integers(-5 if dtype.kind in "if" else 0, 6, m).astype(dtype)
-
-
-def _special_weights(rng: np.random.Generator, m: int, dtype: np.dtype[Any]) -> Array:
-    return rng.choice(special_weights(dtype), m)
-
-
-def _tied_weights(rng: np.random.Generator, m: int, dtype: np.dtype[Any]) -> Array:
-    """Return `m` weights of which nearly all tie."""
-    return rng.choice(_any_weights(rng, 2, dtype), m)
-
-
-def _equal_weights(rng: np.random.Generator, m: int, dtype: np.dtype[Any]) -> Array:
-    return np.repeat(_any_weights(rng, 1, dtype), m)
-
-
-_WEIGHTS = (_small_weights, _tied_weights, _equal_weights, _special_weights, _any_weights)
+    found = weights.extremes(dtype)
+    return np.unique(found) if dtype.kind == "u" else found
 
 
 @st.composite
@@ -162,75 +128,17 @@ def weight_arrays(
 ) -> Array:
     """Draw `m` weights: few or many ties, special values, any bits; sorted now and then."""
     dtype = draw(st.sampled_from(dtypes))
-    weights = draw(st.sampled_from(_WEIGHTS))(_rng(draw), m, dtype)
+    found = draw(st.sampled_from([*weights.RANDOM.values()]))(_draws(draw), m, dtype)
     arrange = draw(st.sampled_from(["as drawn", "rising", "falling"]))
     if arrange != "as drawn":
-        weights = np.sort(weights)[:: 1 if arrange == "rising" else -1]
-    return np.ascontiguousarray(weights)
+        found = np.sort(found)[:: 1 if arrange == "rising" else -1]
+    return np.ascontiguousarray(found)
 
 
 # -------------------------------------------------------------------------- shapes
 
 
-def _random(rng: np.random.Generator, n: int, m: int) -> tuple[Array, Array]:
-    """Endpoints at random: self-loops, parallel edges and isolated vertices among them."""
-    if n == 0:
-        m = 0
-    return rng.integers(0, max(n, 1), m), rng.integers(0, max(n, 1), m)
-
-
-def _path(_rng: np.random.Generator, n: int, m: int) -> tuple[Array, Array]:
-    """Return a path; with rising weights it is the longest chain of hooks."""
-    k = min(max(n - 1, 0), m)
-    return np.arange(k), np.arange(1, k + 1)
-
-
-def _cycle(_rng: np.random.Generator, n: int, m: int) -> tuple[Array, Array]:
-    u = np.arange(min(n, m))
-    return u, (u + 1) % max(n, 1)
-
-
-def _star(_rng: np.random.Generator, n: int, m: int) -> tuple[Array, Array]:
-    """Return a star: one vertex that everyone hooks to, and one long row."""
-    k = min(max(n - 1, 0), m)
-    return np.zeros(k, np.int64), np.arange(1, k + 1)
-
-
-def _complete(_rng: np.random.Generator, n: int, m: int) -> tuple[Array, Array]:
-    """Return all pairs of as many vertices as `m` edges allow."""
-    k = min(n, int((1 + np.sqrt(1 + 8 * m)) / 2))
-    u, v = np.triu_indices(k, 1)
-    return u, v
-
-
-def _two_components(rng: np.random.Generator, n: int, m: int) -> tuple[Array, Array]:
-    """Return a random graph on the even and one on the odd vertices."""
-    u, v = _random(rng, n // 2, m)
-    side = rng.integers(0, 2, u.size)
-    return 2 * u + side, 2 * v + side
-
-
-def _parallel(rng: np.random.Generator, n: int, m: int) -> tuple[Array, Array]:
-    """Return edges between the first three vertices only: nearly all of them parallel."""
-    return _random(rng, min(n, 3), m)
-
-
-def _loops(rng: np.random.Generator, n: int, m: int) -> tuple[Array, Array]:
-    u, _ = _random(rng, n, m)
-    return u, u
-
-
-Shape = Callable[[np.random.Generator, int, int], tuple[Array, Array]]
-_SHAPES: tuple[Shape, ...] = (
-    _random,
-    _path,
-    _cycle,
-    _star,
-    _complete,
-    _two_components,
-    _parallel,
-    _loops,
-)
+_SHAPES = [*(shapes.RANDOM | shapes.STRUCTURED).values()]
 
 
 @st.composite
@@ -255,12 +163,12 @@ def edge_arrays(
     """
     n = draw(_sizes(min_vertices, max_vertices))
     m = draw(_sizes(0, max_edges))
-    rng = _rng(draw)
-    u, v = draw(st.sampled_from(_SHAPES))(rng, n, m)
+    draws = _draws(draw)
+    u, v = (ends[:m] for ends in draw(st.sampled_from(_SHAPES))(draws, n, m)[1:])
     w = draw(weight_arrays(u.size, dtypes))
     if draw(st.booleans()):  # names of vertices, order of edges and directions mean nothing
-        rename, order = rng.permutation(n), rng.permutation(u.size)
-        flip = rng.integers(0, 2, u.size).astype(bool)
+        rename, order = draws.permutation(n), draws.permutation(u.size)
+        flip = draws.integers(2, u.size).astype(bool)
         u, v = np.where(flip, v, u), np.where(flip, u, v)
         u, v, w = rename[u][order], rename[v][order], w[order]
     return EdgeArrays(n, u, v, w)
@@ -294,5 +202,5 @@ def _sizes(least: int, most: int) -> st.SearchStrategy[int]:
     return st.sampled_from(steps + steps[len(steps) // 3 :])
 
 
-def _rng(draw: st.DrawFn) -> np.random.Generator:
-    return np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+def _draws(draw: st.DrawFn) -> Draws:
+    return Draws(draw(st.integers(0, 2**32 - 1)))

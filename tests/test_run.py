@@ -9,73 +9,11 @@ import pytest
 import run
 from tests import first_time
 
-BEFORE = """\
-# Changelog
-
-## 1.1.0 (2030-01-01)
-
-### Added
-
-- A thing of a fragment,
-  of two lines.
-
-### Fixed
-
-- A fault.
-
-## Unreleased
-
-### Added
-
-- An older thing.
-
-### Changed
-
-- A change.
-
-## 1.0.0 (2029-01-01)
-
-### Added
-
-- Everything.
-"""
-AFTER = """\
-# Changelog
-
-## 1.1.0 (2030-01-01)
-
-### Added
-
-- A thing of a fragment,
-  of two lines.
-- An older thing.
-
-### Changed
-
-- A change.
-
-### Fixed
-
-- A fault.
-
-## 1.0.0 (2029-01-01)
-
-### Added
-
-- Everything.
-"""
-
 
 def test_what_is_left_out_exists() -> None:
     """Pytest takes no notice of a path that is not there."""
     left_out = (*run.NOT_IN_CHECK, *run.NOT_AGAIN)
     assert [path for path in left_out if not (run.ROOT / path).exists()] == []
-
-
-def test_a_release_leaves_nothing_unreleased() -> None:
-    """Kind by kind, in their order; older sections stay; a second time changes nothing."""
-    assert run.with_nothing_unreleased(BEFORE) == AFTER
-    assert run.with_nothing_unreleased(AFTER) == AFTER
 
 
 def test_a_first_time_is_short(

@@ -10,6 +10,7 @@ import pytest
 import clmst
 from clmst.core.weight_keys import Array
 from clmst.runtime.device import Device
+from tests.forests import root
 
 
 def by_kruskal(graph: clmst.Graph, seeds: Array, *, maximum: bool = False) -> Array:
@@ -19,18 +20,12 @@ def by_kruskal(graph: clmst.Graph, seeds: Array, *, maximum: bool = False) -> Ar
     parent = list(range(graph.n_vertices))
     label = seeds.ravel().tolist()
 
-    def root(vertex: int) -> int:
-        while parent[vertex] != vertex:
-            parent[vertex] = parent[parent[vertex]]
-            vertex = parent[vertex]
-        return vertex
-
     for e in np.argsort(keys, kind="stable"):  # edges are in canonical order
-        a, b = root(int(u[e])), root(int(v[e]))
+        a, b = (root(parent, int(end)) for end in (u[e], v[e]))
         if a != b and not (label[a] and label[b]):
             parent[a] = b
             label[b] = label[a] or label[b]
-    return np.array([label[root(k)] for k in range(graph.n_vertices)]).reshape(seeds.shape)
+    return np.array([label[root(parent, k)] for k in range(graph.n_vertices)]).reshape(seeds.shape)
 
 
 @pytest.mark.parametrize("levels", [3, 250], ids=["ties", "hardly-any"])

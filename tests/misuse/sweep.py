@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 import traceback
 import warnings
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import chdir, suppress
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,7 @@ import clmst
 from tests.misuse.entries import Entry, entries
 from tests.misuse.values import odd_values
 from tests.misuse.world import World
-from tests.prove.run import Child
+from tests.processes import Child, LostError
 from tests.unoptimised import compile_quickly
 
 HANGS_AFTER = 20.0  # seconds without an outcome
@@ -76,42 +75,34 @@ _WORLD = World()
 
 
 def run(*, every: int = 1, first: int = 0, only: str = "", is_optimised: bool = True) -> Outcomes:
-    """Make each `every`-th call, from number `first` on, in children; return the outcomes."""
+    """Make each `every`-th call, from number `first` on, in a child; return the outcomes."""
     outcomes = Outcomes()
-    with tempfile.TemporaryDirectory() as folder:
-        while True:
-            child = Child(_make_calls, Path(folder), None, first, every, only, is_optimised)
-            tried: dict[str, Any] | None = {}
-            with suppress(EOFError):
-                while tried is not None and child.connection.poll(HANGS_AFTER):
-                    tried, outcome = child.connection.recv()
-                    if outcome:
-                        outcomes.count(tried or {}, outcome)
-            words = child.stop()
-            if tried is None:
-                return outcomes
-            if not tried:
-                raise RuntimeError(f"a child ended before its first call: {words}")
-            outcomes.ended.append({**tried, "by": words})
-            first = int(tried["number"]) + every
-
-
-def _make_calls(
-    connection: Connection, first: int, every: int, only: str, is_optimised: bool
-) -> None:
-    """Send each call before it is made, and then what became of it; None at the end."""
-    if not is_optimised:
-        compile_quickly()
-    values = odd_values()
-    warnings.simplefilter("ignore")
-    with tempfile.TemporaryDirectory() as folder, chdir(folder):
+    with tempfile.TemporaryDirectory() as folder, Child(_begin, folder, is_optimised) as child:
         for number, entry, argument, value in cases():
             if number < first or (number - first) % every or only not in entry.name:
                 continue
             call = {"number": number, "entry": entry.name, "argument": argument, "value": value}
-            connection.send((call, None))
-            connection.send((call, outcome_of(entry, argument, values[value](_WORLD))))
-    connection.send((None, None))
+            try:
+                outcomes.count(call, child.ask(number, HANGS_AFTER))
+            except LostError as lost:
+                outcomes.ended.append({**call, "by": lost.detail})
+    return outcomes
+
+
+def _begin(folder: str, is_optimised: bool) -> Callable[[int], dict[str, Any]]:
+    """Return what makes the call of a number, in a folder where it may leave files."""
+    if not is_optimised:
+        compile_quickly()
+    warnings.simplefilter("ignore")
+    os.chdir(folder)
+    values = odd_values()
+    calls = {number: (entry, argument, value) for number, entry, argument, value in cases()}
+
+    def answer(number: int) -> dict[str, Any]:
+        entry, argument, value = calls[number]
+        return outcome_of(entry, argument, values[value](_WORLD))
+
+    return answer
 
 
 def outcome_of(entry: Entry, argument: str, value: Any) -> dict[str, Any]:

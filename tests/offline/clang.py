@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 import shutil
-import tempfile
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -64,35 +63,25 @@ def installed() -> str:
     return kept.installed(Path(str(shutil.which(PROGRAM))), *libraries)
 
 
+@kept.asked_once(installed)
 def compile_text(architecture: str, text: str, options: Sequence[str]) -> Outcome:
     """Compile OpenCL C."""
-    question = ("clang", architecture, text, *options)
-    return kept.kept(question, installed(), lambda: _compile_text(architecture, text, options))
+    command = _command(architecture, options)
+    for library in (*_LIBRARIES, *_ARCHITECTURE_LIBRARIES[architecture]):
+        command += ["-Xclang", "-mlink-builtin-bitcode", "-Xclang", f"{_bitcode()}/{library}.bc"]
+    succeeded, assembly, log = run([*command, "-S", "-", "-o", "-"], text)
+    return Outcome(complaints=log, kernels=_kernels(assembly) if succeeded else ())
 
 
-def _compile_text(architecture: str, text: str, options: Sequence[str]) -> Outcome:
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "source.cl"
-        path.write_text(text, encoding="utf-8")
-        return _compile(architecture, path, options)
-
-
+@kept.asked_once(installed)
 def front_end_says(architecture: str, text: str, options: Sequence[str]) -> str:
     """Return the complaints of the front end alone, which is all that warns of a source."""
-    question = ("clang's front end", architecture, text, *options)
-    return kept.kept(question, installed(), lambda: _front_end_says(architecture, text, options))
-
-
-def _front_end_says(architecture: str, text: str, options: Sequence[str]) -> str:
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "source.cl"
-        path.write_text(text, encoding="utf-8")
-        return run([*_command(architecture, options), "-fsyntax-only", str(path)])[1]
+    return run([*_command(architecture, options), "-fsyntax-only", "-"], text)[2]
 
 
 def front_end_says_of_file(name: str) -> str:
     """Return the front end's complaints of ``cl/<name>`` by itself, macros at their defaults."""
-    return _front_end_says("gfx90a", source.compose(name), ["-cl-std=CL1.2"])
+    return front_end_says("gfx90a", source.compose(name), ["-cl-std=CL1.2"])
 
 
 def _command(architecture: str, options: Sequence[str]) -> list[str]:
@@ -100,16 +89,6 @@ def _command(architecture: str, options: Sequence[str]) -> list[str]:
     return [
         *command, "-Xclang", "-finclude-default-header", "-nogpulib", "-O3", *_WARNINGS, *options,
     ]  # fmt: skip
-
-
-def _compile(architecture: str, path: Path, options: Sequence[str]) -> Outcome:
-    command = _command(architecture, options)
-    for library in (*_LIBRARIES, *_ARCHITECTURE_LIBRARIES[architecture]):
-        command += ["-Xclang", "-mlink-builtin-bitcode", "-Xclang", f"{_bitcode()}/{library}.bc"]
-    with tempfile.TemporaryDirectory() as folder:
-        assembly = Path(folder) / "kernels.s"
-        succeeded, log = run([*command, "-S", str(path), "-o", str(assembly)])
-        return Outcome(complaints=log, kernels=_kernels(assembly.read_text()) if succeeded else ())
 
 
 def _kernels(assembly: str) -> tuple[Kernel, ...]:

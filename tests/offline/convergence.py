@@ -12,8 +12,6 @@ from __future__ import annotations
 
 import re
 import shutil
-import subprocess
-import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -21,6 +19,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from tests.offline import kept
+from tests.offline.outcome import output_of
 
 Scope: TypeAlias = Literal["work-group", "lanes"]
 
@@ -77,20 +76,13 @@ def _installed() -> str:
     return kept.installed(*paths, Path(__file__).with_suffix(".cl"))
 
 
+@kept.asked_once(_installed)
 def faults(text: str, options: list[str], scope: Scope) -> list[Fault]:
     """Return what is wrong in any kernel of a text, each branch once a kernel."""
-    question = ("convergence", text, *options, scope)
-    return kept.kept(question, _installed(), lambda: _faults(text, options, scope))
-
-
-def _faults(text: str, options: list[str], scope: Scope) -> list[Fault]:
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "source.cl"
-        path.write_text(Path(__file__).with_suffix(".cl").read_text() + text)
-        told = f"-DSCOPE_LANES={int(scope == 'lanes')}"
-        module = _output([*_CLANG, told, *options, str(path), "-o", "-"])[0]
-        path.write_text(module)
-        module, printed = _output([*_OPT, str(path)])
+    told = f"-DSCOPE_LANES={int(scope == 'lanes')}"
+    whole = Path(__file__).with_suffix(".cl").read_text() + text
+    module, _ = output_of([*_CLANG, told, *options, "-", "-o", "-"], whole)
+    module, printed = output_of([*_OPT, "-"], module)
     places = _Places(module)
     found: dict[tuple[str, str], Fault] = {}
     for kernel, blocks in _functions(module, printed).items():
@@ -108,13 +100,6 @@ def _faults(text: str, options: list[str], scope: Scope) -> list[Fault]:
                     )  # fmt: skip
                     found.setdefault((kernel, place), fault)
     return sorted(found.values())
-
-
-def _output(command: list[str]) -> tuple[str, str]:
-    """Run a command; return its output and its messages."""
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
-    assert done.returncode == 0, done.stderr
-    return done.stdout, done.stderr
 
 
 # ------------------------------------------------------------------------------- LLVM's text

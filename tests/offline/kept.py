@@ -12,14 +12,15 @@ import pickle
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from functools import cache
+from functools import cache, wraps
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from clmst.core import atomic_file
 from clmst.runtime import binary_cache
 
 Answer = TypeVar("Answer")
+P = ParamSpec("P")
 
 UNUSED_DAYS = 14  # after which an answer is removed
 
@@ -51,6 +52,26 @@ def kept(question: tuple[Any, ...], compiler: str, ask: Callable[[], Answer]) ->
         return kept(question, compiler, ask)
     found: Answer = pickle.loads(content[32:])
     return found
+
+
+def asked_once(compiler: Callable[[], str]) -> Callable[[Callable[P, Answer]], Callable[P, Answer]]:
+    """Keep the answers of a function, whose arguments are all that they depend on.
+
+    Parameters
+    ----------
+    compiler : callable
+        Returns what identifies the compiler as it is installed.
+    """
+
+    def decorate(ask: Callable[P, Answer]) -> Callable[P, Answer]:
+        @wraps(ask)
+        def answer(*question: P.args, **named: P.kwargs) -> Answer:
+            key = (ask.__module__, ask.__qualname__, question, named)
+            return kept(key, compiler(), lambda: ask(*question, **named))
+
+        return answer
+
+    return decorate
 
 
 @cache

@@ -50,13 +50,9 @@ def installed() -> str:
     return kept.installed(Path(str(shutil.which(PROGRAM))), *libraries)
 
 
+@kept.asked_once(installed)
 def compile_text(architecture: str, text: str, options: Sequence[str]) -> Outcome:
     """Compile OpenCL C."""
-    question = ("ocloc", architecture, text, *options)
-    return kept.kept(question, installed(), lambda: _compile_text(architecture, text, options))
-
-
-def _compile_text(architecture: str, text: str, options: Sequence[str]) -> Outcome:
     spirv, log = to_spirv("skl", text, tuple(options))
     if not spirv:
         return Outcome(complaints=log)
@@ -68,14 +64,11 @@ def _compile_text(architecture: str, text: str, options: Sequence[str]) -> Outco
 
 
 @cache
+@kept.asked_once(installed)
 def to_spirv(architecture: str, text: str, options: tuple[str, ...]) -> tuple[bytes, str]:
     """Compile OpenCL C to SPIR-V; return that, empty after errors, and what ocloc had to say."""
     source = text.encode() + b"\0"  # which ocloc reads to its end
-    return kept.kept(
-        ("SPIR-V", architecture, text, *options),
-        installed(),
-        lambda: _compile(architecture, source, options, ["-spv_only"], output=".spv"),
-    )
+    return _compile(architecture, source, options, ["-spv_only"], output=".spv")
 
 
 def _compile(

@@ -1,29 +1,24 @@
-"""ocloc as a library, in a process of its own: what it loads for one compilation serves the next.
-
-``python -m tests.offline.ocloc_library`` reads compilations from its standard input, and writes
-what came of each to its standard output, both pickled.
-"""
+"""ocloc as a library in processes of its own: what it loads for one call serves the next."""
 
 from __future__ import annotations
 
 import ctypes
-import os
-import pickle
-import subprocess
-import sys
-import threading
-from contextlib import suppress
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
+from tests.processes import Child, LostError
+
 LIBRARY = "libocloc.so"
+SECONDS = 300.0  # of a compilation
+
+Files = tuple[bool, dict[str, bytes]]  # whether ocloc succeeded, and what it would have written
 
 _BYTES = ctypes.POINTER(ctypes.c_uint8)
-_thread = threading.local()
+_idle: list[Child] = []
 
 
-def invoke(arguments: list[str], name: str, data: bytes) -> tuple[bool, dict[str, bytes]]:
-    """Let this thread's process call ocloc, as `_invoke` does.
+def invoke(arguments: list[str], name: str, data: bytes) -> Files:
+    """Let a process call ocloc; return whether that succeeded, and its files, the log included.
 
     Parameters
     ----------
@@ -34,53 +29,26 @@ def invoke(arguments: list[str], name: str, data: bytes) -> tuple[bool, dict[str
     data : bytes
         What is in that file.
     """
-    if not hasattr(_thread, "process"):
-        _thread.process = _Process()
     try:
-        answer: tuple[bool, dict[str, bytes]] = _thread.process.ask((arguments, name, data))
-    except (BrokenPipeError, EOFError):
-        status = _thread.process.end()
-        del _thread.process
-        return False, {"stdout.log": f"ocloc ends its process: {status}".encode()}
+        child = _idle.pop()
+    except IndexError:
+        child = Child(_begin)
+    try:
+        answer: Files = child.ask((arguments, name, data), SECONDS)
+    except LostError as lost:
+        return False, {"stdout.log": f"ocloc ends its process: {lost.detail}".encode()}
+    finally:
+        _idle.append(child)
     return answer
 
 
-class _Process:
-    """A process that calls ocloc; it ends with the thread that it belongs to."""
-
-    def __init__(self) -> None:
-        self.made = subprocess.Popen(
-            [sys.executable, "-m", __name__],
-            cwd=Path(__file__).parents[2],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-        )
-
-    def ask(self, question: Any) -> Any:
-        assert self.made.stdin is not None
-        assert self.made.stdout is not None
-        pickle.dump(question, self.made.stdin)
-        self.made.stdin.flush()
-        return pickle.load(self.made.stdout)
-
-    def end(self) -> int:
-        """Let it end, and return its status."""
-        assert self.made.stdin is not None
-        with suppress(BrokenPipeError):
-            self.made.stdin.close()
-        return self.made.wait()
-
-    def __del__(self) -> None:
-        self.end()
+def _begin() -> Callable[[Any], Files]:
+    library = ctypes.CDLL(LIBRARY)
+    return lambda question: _invoke(library, *question)
 
 
-def _invoke(
-    library: ctypes.CDLL, arguments: list[str], name: str, data: bytes
-) -> tuple[bool, dict[str, bytes]]:
-    """Return whether ocloc succeeded, and the files that it would have written, its log included.
-
-    This is `oclocInvoke` of Intel's ``ocloc_api.h``.
-    """
+def _invoke(library: ctypes.CDLL, arguments: list[str], name: str, data: bytes) -> Files:
+    """Call `oclocInvoke` of Intel's ``ocloc_api.h``."""
     words = [word.encode() for word in ("ocloc", *arguments)]
     source = ctypes.create_string_buffer(data, len(data))
     count = ctypes.c_uint32()
@@ -103,20 +71,3 @@ def _invoke(
     }
     library.oclocFreeOutput(*outputs)
     return status == 0, files
-
-
-def main() -> None:
-    library = ctypes.CDLL(LIBRARY)
-    with os.fdopen(os.dup(1), "wb") as answers:
-        os.dup2(2, 1)  # what the library prints is no answer
-        while True:
-            try:
-                question = pickle.load(sys.stdin.buffer)
-            except EOFError:
-                return
-            pickle.dump(_invoke(library, *question), answers)
-            answers.flush()
-
-
-if __name__ == "__main__":
-    main()

@@ -32,19 +32,23 @@ class Outcome:
     kernels: tuple[Kernel, ...] = ()  # empty after errors
 
 
-def run(command: Sequence[str]) -> tuple[bool, str]:
-    """Run a command; return whether it succeeded, and what it wrote.
+def run(command: Sequence[str], text: str = "") -> tuple[bool, str, str]:
+    """Run a command on a text, its standard input.
 
-    A command that fails has always written something.
+    Return whether it succeeded, what it wrote to its output, and what to its errors; a command
+    that fails has always written something there.
     """
     done = subprocess.run(
-        command,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-        timeout=300,
+        command, input=text, capture_output=True, text=True, check=False, timeout=300
     )
+    complaints = done.stderr.strip()
     if done.returncode != 0:
-        return False, done.stdout.strip() or f"{command[0]}: exit status {done.returncode}"
-    return True, done.stdout.strip()
+        complaints = complaints or f"{command[0]}: exit status {done.returncode}"
+    return done.returncode == 0, done.stdout, complaints
+
+
+def output_of(command: Sequence[str], text: str) -> tuple[str, str]:
+    """Run a command that has to succeed; return what it wrote to its output and its errors."""
+    succeeded, output, complaints = run(command, text)
+    assert succeeded, complaints
+    return output, complaints

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 import shutil
-import subprocess
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +17,7 @@ import pytest
 
 from clmst.runtime.specialisation import Specialisation
 from tests.offline import convergence, kept
+from tests.offline.outcome import output_of
 from tests.offline.targets import COMPLETE, TARGETS
 from tests.processes import lacks
 
@@ -31,20 +31,19 @@ _INLINED = "always-inline,function(sroa)"
 _FOLDED = "always-inline,function(sroa,early-cse,simplifycfg,dce)"
 
 
+def _installed() -> str:
+    return kept.installed(*(Path(str(shutil.which(name))) for name in convergence.PROGRAMS))
+
+
+@kept.asked_once(_installed)
 def unused_by_constants(text: str, options: Sequence[str]) -> list[str]:
     """Return the local variables of kernels whose last use goes when constants are folded."""
-    question = ("local memory", text, *options)
-    paths = [Path(str(shutil.which(name))) for name in convergence.PROGRAMS]
-    return kept.kept(question, kept.installed(*paths), lambda: _unused(text, options))
-
-
-def _unused(text: str, options: Sequence[str]) -> list[str]:
-    module = _output([*_CLANG, *options, "-"], text).replace(" noinline ", " alwaysinline ")
+    module = output_of([*_CLANG, *options, "-"], text)[0].replace(" noinline ", " alwaysinline ")
     variables = re.findall(r"^@([\w.]+) = .*addrspace\(3\) global", module, re.MULTILINE)
     if not variables:
         return []
     inlined, folded = (
-        _output(["opt-15", f"-passes={passes}", "-S", "-o", "-", "-"], module)
+        output_of(["opt-15", f"-passes={passes}", "-S", "-o", "-", "-"], module)[0]
         for passes in (_INLINED, _FOLDED)
     )
     return [one for one in variables if _is_used(inlined, one) and not _is_used(folded, one)]
@@ -52,12 +51,6 @@ def _unused(text: str, options: Sequence[str]) -> list[str]:
 
 def _is_used(module: str, variable: str) -> bool:
     return len(re.findall(rf"@{re.escape(variable)}(?![.\w])", module)) > 1
-
-
-def _output(command: list[str], text: str) -> str:
-    done = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
 
 
 def _specialisations() -> tuple[Specialisation, ...]:

@@ -17,7 +17,6 @@
 `state`         what has been run so far, counted, as a file
 `run`           processes that run cases, watched: faults and hangs recorded
 `failures`      a failure as a file that reproduces it, and with fewer edges
-`report`        the table of what was run
 `hashes`        one table of forests' hashes
 ==============  ===================================================================
 

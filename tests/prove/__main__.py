@@ -23,6 +23,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+import time
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -31,7 +32,7 @@ from tests.prove import failures
 from tests.prove.cases import SUBJECTS, DeviceVariants, Outcome, Plan
 from tests.prove.cases import run as run_case
 from tests.prove.plants import FAULTS
-from tests.prove.run import Run, in_child, wait_for
+from tests.prove.run import Run, child_on, outcome_in
 from tests.prove.state import FAILURES, State, table
 
 _SHRUNK = 5  # failures that a run shrinks
@@ -92,7 +93,8 @@ def _plan(given: argparse.Namespace) -> Plan:
 
 def _reproduce(given: argparse.Namespace) -> int:
     case, record = failures.read(given.reproduce)
-    return _tell(in_child(case, record["device"], given.time_limit, given.plant))
+    with child_on(record["device"], given.plant) as child:
+        return _tell(outcome_in(child, case, given.time_limit))
 
 
 def _tell(outcome: Outcome) -> int:
@@ -156,11 +158,10 @@ def _write_failures(state: State, path: Path, found: Iterable[dict[str, Any]]) -
 
 
 def _shrink(file: Path, given: argparse.Namespace) -> None:
-    """Shrink a failure in a process of its own: whatever that comes to, the file is a failure."""
-    how = {"seconds": given.shrink_seconds, "limit": given.time_limit, "fault": given.plant}
-    limit = 2 * given.shrink_seconds + 2 * given.time_limit
-    if not wait_for(failures.shrink_file, file.resolve(), limit, how):
-        print(f"{file}: shrinking ended after {limit:g} s")
+    with child_on(failures.read(file)[1]["device"], given.plant) as child:
+        child.ask(None, given.time_limit)  # its start is no time of shrinking
+        until = time.monotonic() + given.shrink_seconds
+        failures.shrink_file(file, child, until=until, limit=given.time_limit)
 
 
 if __name__ == "__main__":

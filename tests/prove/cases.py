@@ -27,35 +27,17 @@ _CHECKED = 16  # one graph in 16 checks the oracle itself
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Case:
-    """A graph, one way to solve it, and the draws that are left for it.
-
-    Attributes
-    ----------
-    sample : Sample
-    algorithm, option : str
-        Names in :data:`settings.OPTIONS`.
-    variant : str
-        A name in :data:`tests.variants.VARIANTS`.
-    maximum : bool
-    input_form : str
-        A name in :func:`input_forms.applicable`, "repeated" or "repeated, two devices".
-    lowered : bool
-        Whether limits are lowered that keep small graphs from some ways of solving.
-    key : int
-        Of the draws of the input form.
-    subject : str
-        A name in :data:`subjects.GRAPHS`.
-    """
+    """A graph, one way to solve it, and the draws that are left for it."""
 
     sample: Sample
     algorithm: str
     option: str
     variant: str
     maximum: bool
-    input_form: str
-    lowered: bool
-    key: int
-    subject: str = "solves"
+    input_form: str  # of `input_forms.applicable`, or "repeated"
+    lowered: bool  # limits that keep small graphs from some ways of solving
+    key: int  # of the draws of the input form
+    subject: str = "solves"  # or a name in subjects.GRAPHS
 
     @cached_property
     def named(self) -> str:
@@ -113,20 +95,14 @@ class Case:
 class Outcome:
     """What came of a case.
 
-    Attributes
-    ----------
-    verdict : {"right", "wrong", "refused", "error", "foreign error"}
-        "refused": an UnsupportedDeviceError, or an option that not every device takes. "error":
-        another one of clmst's, although nothing was wrong with what was given. "foreign error":
-        any other exception.
-    detail : str
-    solves : int
-        Forests that were compared.
+    "refused" is an UnsupportedDeviceError, or an option that not every device takes; "error"
+    another one of clmst's, although nothing was wrong with what was given; "foreign error" any
+    other exception.
     """
 
-    verdict: str
+    verdict: str  # one of these, "right" or "wrong"; "crash" or "hang" if its process was lost
     detail: str = ""
-    solves: int = 1
+    solves: int = 1  # forests that were compared
 
 
 def _size(n: int) -> str:
@@ -144,19 +120,10 @@ def _size(n: int) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """Which cases there are.
-
-    Attributes
-    ----------
-    seed : int
-    block : int
-        Cases of a dtype, a variant and a quarter of the options, in a row; a multiple of PER_GRAPH.
-    subject : str
-        A name in :data:`SUBJECTS`.
-    """
+    """Which cases there are: blocks of one dtype, one variant and a quarter of the options."""
 
     seed: int
-    block: int
+    block: int  # cases in a row; a multiple of PER_GRAPH
     subject: str = "solves"
 
     def case(self, number: int) -> Any:  # callers know which of the two

@@ -14,13 +14,7 @@ T = TypeVar("T")
 
 
 class Draws:
-    """A sequence of draws that follows from some integers, by 64-bit arithmetic alone.
-
-    Parameters
-    ----------
-    *key : int
-        What tells this sequence from all others.
-    """
+    """A sequence of draws that follows from some integers, by 64-bit arithmetic alone."""
 
     def __init__(self, *key: int) -> None:
         self._key = 0

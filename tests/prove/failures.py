@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 
 from clmst.core.weight_keys import Array
+from tests.processes import Child
 from tests.prove import input_forms
-from tests.prove.cases import Case, DeviceVariants, run
-from tests.prove.plants import plant
+from tests.prove.cases import Case
 from tests.prove.primitives.case import PrimitiveCase
-from tests.prove.run import in_child
+from tests.prove.run import outcome_in
 from tests.prove.sample import Sample
 from tests.prove.state import replace_file
 from tests.prove.weights import of_ranks
@@ -66,19 +66,7 @@ def _as_json(case: AnyCase) -> dict[str, Any]:
 
 
 def shrink(case: Any, fails: Fails, until: float, kept: Callable[[Any], object]) -> Any:
-    """Return the smallest case found that still fails.
-
-    Parameters
-    ----------
-    case : Case or PrimitiveCase
-        One that fails.
-    fails : callable
-        Whether a case fails in the same way.
-    until : float
-        When to stop, as of :func:`time.monotonic`.
-    kept : callable
-        Called with every smaller case that fails.
-    """
+    """Return the smallest case found that still fails."""
     ways: tuple[Smaller, ...] = tuple(
         map(_of_samples, (_fewer_vertices, _fewer_edges, _simpler_weights))
     )
@@ -156,20 +144,8 @@ def _simpler_weights(sample: Sample, part: int) -> Iterator[Sample]:
         yield sample.with_weights(simple)
 
 
-def shrink_file(path: Path, *, seconds: float, limit: float, fault: str | None = None) -> None:
-    """Shrink the failure of a file, which is replaced by every smaller one that is found.
-
-    Parameters
-    ----------
-    path : Path
-    seconds : float
-        When to stop.
-    limit : float
-        Seconds of one case, where a case may hang.
-    fault : str or None
-        A name in :data:`tests.prove.plants.FAULTS`.
-    """
-    plant(fault)
+def shrink_file(path: Path, child: Child, *, until: float, limit: float) -> None:
+    """Shrink the failure of a file, which is replaced by every smaller one that is found."""
     case, record = read(path)
     device, verdict = record["device"], record["verdict"]
     more: dict[str, Any] = {
@@ -181,9 +157,4 @@ def shrink_file(path: Path, *, seconds: float, limit: float, fault: str | None =
         write(path, smaller, device=device, verdict=verdict, **more)
 
     keep(case)
-    if verdict in ("crash", "hang"):
-        fails: Fails = lambda one: in_child(one, device, limit, fault).verdict == verdict  # noqa: E731
-    else:
-        variants = DeviceVariants(device)
-        fails = lambda one: run(one, variants).verdict == verdict  # noqa: E731
-    shrink(case, fails, time.monotonic() + seconds, keep)
+    shrink(case, lambda one: outcome_in(child, one, limit).verdict == verdict, until, keep)

@@ -203,8 +203,12 @@ def main(arguments: list[str] | None = None) -> int:
     )
     given = made.parse_args(arguments)
     if given.oracle:
-        table = {name: by_oracle(one) for size in given.sizes for name, one in inputs(size)}
-        print(json.dumps(table, indent=1))
+        table = (
+            f"{json.dumps(name)}: {json.dumps(by_oracle(one))}"  # a line an input
+            for size in given.sizes
+            for name, one in inputs(size)
+        )
+        print("{\n" + ",\n".join(table) + "\n}")
         return 0
     result = compare(clmst.get_device(given.device), given.sizes, given.variants)
     print(json.dumps(result, indent=1))

@@ -13,29 +13,19 @@ from scipy.sparse.csgraph import minimum_spanning_tree
 
 import clmst
 from clmst.core.weight_keys import Array
+from tests.forests import by_definition
 from tests.prove.sample import Sample
 
 
 @dataclass(frozen=True, eq=False)
 class Expected:
-    """The forest that every answer must be.
-
-    Attributes
-    ----------
-    edges : ndarray of int, shape (k, 2)
-    ids : ndarray of int, shape (k,)
-        Places in the arrays of the sample.
-    weights : ndarray, shape (k,)
-    total : int or float
-    labels : ndarray of int, shape (n,)
-        The component of each vertex.
-    """
+    """The forest that every answer must be."""
 
     edges: Array
-    ids: Array
+    ids: Array  # places in the arrays of the sample
     weights: Array
     total: int | float
-    labels: Array
+    labels: Array  # the component of each vertex
 
 
 def solve(sample: Sample, *, maximum: bool) -> Expected:
@@ -65,24 +55,10 @@ def doubts(sample: Sample, expected: Expected, *, maximum: bool) -> str | None:
 
 def _plain_kruskal(sample: Sample, *, maximum: bool) -> list[int]:
     """Return the ids of the forest in canonical order, by Kruskal's algorithm word for word."""
-    low, high, weights = sample.low.tolist(), sample.high.tolist(), sample.w.tolist()
-    sign = -1 if maximum else 1
-    order = sorted(range(sample.m), key=lambda e: (sign * weights[e], low[e], high[e], e))
-    above = list(range(sample.n))
-
-    def root(x: int) -> int:
-        while above[x] != x:
-            above[x] = above[above[x]]
-            x = above[x]
-        return x
-
-    chosen = []
-    for e in order:
-        a, b = root(low[e]), root(high[e])
-        if a != b:
-            above[a] = b
-            chosen.append(e)
-    return sorted(chosen, key=lambda e: (low[e], high[e], e))
+    order = np.lexsort((sample.high, sample.low))  # of equal weights the first in it wins
+    low, high, w = sample.low[order], sample.high[order], sample.w[order]
+    found: list[int] = order[by_definition(sample.n, low, high, w, maximum=maximum)].tolist()
+    return found
 
 
 def _rounds_to(exact: Fraction, total: float) -> bool:

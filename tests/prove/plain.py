@@ -11,19 +11,12 @@ from scipy.sparse.csgraph import connected_components
 
 from clmst import Forest
 from clmst.core.weight_keys import Array
+from tests.forests import root
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Merged:
-    """The merges of a forest; merge i makes node n + i.
-
-    Attributes
-    ----------
-    n : int
-    children : ndarray of uint32, shape (n - 1, 2)
-    heights : ndarray of float64, shape (n - 1,)
-    sizes : ndarray of uint32, shape (n - 1,)
-    """
+    """The merges of a forest; merge i makes node n + i."""
 
     n: int
     children: npt.NDArray[np.uint32]
@@ -45,14 +38,8 @@ def merges(forest: Forest) -> Merged:
     children: list[tuple[int, int]] = []
     sizes: list[int] = []
 
-    def root(x: int) -> int:
-        while above[x] != x:
-            above[x] = above[above[x]]
-            x = above[x]
-        return x
-
     def join(a: int, b: int) -> None:
-        a, b = root(a), root(b)
+        a, b = root(above, a), root(above, b)
         children.append((min(node[a], node[b]), max(node[a], node[b])))
         above[b] = a
         size[a] += size[b]
@@ -62,7 +49,7 @@ def merges(forest: Forest) -> Merged:
     for a, b in edges:
         join(a, b)
     for vertex in range(1, n):
-        if root(vertex) != root(0):
+        if root(above, vertex) != root(above, 0):
             join(0, vertex)
             heights.append(np.inf)
     return Merged(

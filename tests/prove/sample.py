@@ -19,22 +19,7 @@ _SIZES = ((60, 4),) * 20 + ((400, 5),) * 4 + ((4000, 4),)
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """A graph as a caller has it.
-
-    Attributes
-    ----------
-    family : {"random", "structured", "points"}
-    shape, order : str
-        The kind of graph, and of weights.
-    n : int
-        Vertices.
-    u, v : ndarray of int64, shape (m,)
-    w : ndarray of any supported dtype, shape (m,)
-    coordinates : ndarray of float64, shape (n, d), or None
-        Of points, whose edges are all pairs, in order.
-    metric : str
-        Of points.
-    """
+    """A graph as a caller has it."""
 
     family: str
     shape: str
@@ -43,7 +28,7 @@ class Sample:
     u: Array
     v: Array
     w: Array
-    coordinates: Array | None = None
+    coordinates: Array | None = None  # of points, whose edges are all pairs, in order
     metric: Metric = "euclidean"
 
     @property

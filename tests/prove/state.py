@@ -7,7 +7,7 @@ import json
 import os
 import subprocess
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -58,28 +58,14 @@ def replace_file(path: Path, record: dict[str, Any], indent: int | None = None) 
 
 @dataclass(kw_only=True)
 class State:
-    """What has been run so far, as it is kept in a file.
-
-    Attributes
-    ----------
-    plan : Plan
-    device : str or None
-        As of :func:`clmst.get_device`.
-    done : dict of int to int
-        By block, the number of its first case that has not been run.
-    tally : Tally
-    failures : list of dict
-        Number, verdict and detail of each.
-    runs : list of dict
-        When, for how long, on what, and which sources.
-    """
+    """What has been run so far, as it is kept in a file."""
 
     plan: Plan
     device: str | None
-    done: dict[int, int] = field(default_factory=dict)
+    done: dict[int, int] = field(default_factory=dict)  # by block, the next case to run
     tally: Tally = field(default_factory=Tally)
     failures: list[dict[str, Any]] = field(default_factory=list)
-    runs: list[dict[str, Any]] = field(default_factory=list)
+    runs: list[dict[str, Any]] = field(default_factory=list)  # when, how long, on what
 
     @property
     def cases(self) -> int:
@@ -159,37 +145,19 @@ def sources() -> dict[str, Any]:
 
 # ----------------------------------------------------------------------- the table of runs
 
-_TEXTS = ("device", "run", "subject")  # columns of words, which are set to the left
-
 
 def table(states: Sequence[State]) -> str:
-    """Return the table in Markdown: of solves, and another of all other subjects."""
-    solves = [state for state in states if state.plan.subject == "solves"]
-    others = [row for state in states if state not in solves for row in _subjects_of(state)]
-    tables = [_of_solves(solves)] if solves else []
-    return "\n\n".join(tables + ([_text(others)] if others else []))
-
-
-def _text(rows: Sequence[Mapping[str, str]]) -> str:
-    """Return rows as a table whose head is the names of the columns."""
-    rule = ["---" if name in _TEXTS else "--:" for name in rows[0]]
-    lines = [list(rows[0]), rule, *(list(row.values()) for row in rows)]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
-
-
-def _subjects_of(state: State) -> list[dict[str, str]]:
-    """Return a row for each subject of a run."""
-    verdicts: dict[str, dict[str, int]] = {}
-    for entry, count in state.tally.table("subject").items():
-        subject, _, verdict = entry.partition(": ")
-        verdicts.setdefault(subject, {})[verdict] = count
-    minutes = f"{state.seconds / 60:.1f}"
-    return [
-        {"device": _name(state), "run": state.plan.subject, "subject": subject}
-        | _verdicts(found)
-        | {"minutes": minutes}
-        for subject, found in verdicts.items()
-    ]
+    """Return the table of runs in Markdown, with the sum of all; then what was refused, and why."""
+    total = Tally()
+    for state in states:
+        total.update(state.tally)
+    rows = [_row(_name(one), one.plan.subject, one.tally, one.seconds) for one in states]
+    rows.append(_row("all", "", total, sum(one.seconds for one in states)))
+    heads = list(rows[0])
+    lines = [heads, ["---", "---", *("--:" for _ in heads[2:])], *(row.values() for row in rows)]
+    text = [f"| {' | '.join(line)} |" for line in lines]
+    refused = [f"* {n:,} times {why}" for why, n in total.table("refused").items()]
+    return "\n".join(text + (["", "Refused:", "", *refused] if refused else []))
 
 
 def _name(state: State) -> str:
@@ -199,39 +167,14 @@ def _name(state: State) -> str:
     return f"{machine.get('platform', state.device)} {machine.get('driver', '')}".strip()
 
 
-def _verdicts(verdicts: Mapping[str, int]) -> dict[str, str]:
-    """Return how many were right, refused, wrong, lost and failed otherwise."""
-    found = {name: verdicts.get(name, 0) for name in ("right", "refused", "wrong")}
-    found["crash or hang"] = verdicts.get("crash", 0) + verdicts.get("hang", 0)
-    failed = sum(verdicts.get(one, 0) for one in FAILURES)
-    found["other errors"] = failed - found["wrong"] - found["crash or hang"]
-    return {name: f"{count:,}" for name, count in found.items()}
-
-
-def _of_solves(states: Sequence[State]) -> str:
-    total = Tally()
-    for state in states:
-        total.update(state.tally)
-    rows = [_row(_name(state), state.tally, state.seconds) for state in states]
-    rows.append(_row("all", total, sum(state.seconds for state in states)))
-    missing = settings.n_combinations() - len(total.table("combinations"))
-    lines = [
-        _text(rows),
-        "",
-        f"Combinations of option, dtype and variant that gave no right answer: {missing}.",
-    ]
-    if refused := total.table("refused"):
-        lines += ["", "Refused:", "", *(f"* {n:,} times {why}" for why, n in refused.items())]
-    return "\n".join(lines)
-
-
-def _row(name: str, tally: Tally, seconds: float) -> dict[str, str]:
-    families = ("random", "structured", "points")
+def _row(device: str, subject: str, tally: Tally, seconds: float) -> dict[str, str]:
+    compared = ("total/forests compared", "total/results compared")
+    counts = {name: tally[f"family/{name}"] for name in ("random", "structured", "points")}
+    counts["compared"] = sum(tally[one] for one in compared)
+    counts |= {name: tally[f"verdict/{name}"] for name in ("right", "refused", *FAILURES)}
     seen = f"{len(tally.table('combinations')):,} of {settings.n_combinations():,}"
     return (
-        {"device": name}
-        | {family: f"{tally[f'family/{family}']:,}" for family in families}
-        | {"forests compared": f"{tally['total/forests compared']:,}"}
-        | _verdicts(tally.table("verdict"))
+        {"device": device, "run": subject}
+        | {name: f"{count:,}" for name, count in counts.items()}
         | {"combinations": seen, "minutes": f"{seconds / 60:.0f}"}
     )

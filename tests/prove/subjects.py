@@ -32,26 +32,14 @@ from tests.prove.sample import Sample
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
-    """What a subject is given.
-
-    Attributes
-    ----------
-    sample : Sample
-    draws : Draws
-    device : Device
-    expected : Expected
-        The oracle's forest of the sample.
-    maximum : bool
-    form : str
-        One of the subject's.
-    """
+    """What a subject is given."""
 
     sample: Sample
     draws: Draws
     device: Any
-    expected: Expected
+    expected: Expected  # the oracle's forest of the sample
     maximum: bool
-    form: str
+    form: str  # one of the subject's
 
 
 Compare = Callable[[Task], str | None]
@@ -59,18 +47,10 @@ Compare = Callable[[Task], str | None]
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A subject.
+    """A subject."""
 
-    Attributes
-    ----------
-    compare : callable
-        Returns what is wrong, or None.
-    forms : tuple of str
-        Names of the ways in which its input may come.
-    """
-
-    compare: Compare
-    forms: tuple[str, ...]
+    compare: Compare  # returns what is wrong, or None
+    forms: tuple[str, ...]  # ways in which its input may come
 
 
 def _graph(sample: Sample) -> clmst.Graph:

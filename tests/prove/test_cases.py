@@ -82,7 +82,7 @@ def test_a_slice_is_right(any_device: Device) -> None:
     variants, tally, failures = DeviceVariants(None), Tally(), []
     assert variants.device is any_device
     plan = Plan(seed=31, block=2400)  # one dtype in one variant: programs are few
-    for number in range(2400):
+    for number in range(1600):
         case = plan.case(number)
         assert plan.doubts(number, case) is None
         outcome = cases.run(case, variants)
@@ -90,8 +90,8 @@ def test_a_slice_is_right(any_device: Device) -> None:
         if outcome.verdict in FAILURES:
             failures.append((number, outcome))
     assert failures == []
-    assert tally["total/cases"] == 2400
-    assert tally.table("verdict")["right"] > 2000
+    assert tally["total/cases"] == 1600
+    assert tally.table("verdict")["right"] > 1300
     assert tally["total/oracle checked"] > 10
     assert len(tally.table("graph")) >= 19
     input_forms = tally.table("input form")

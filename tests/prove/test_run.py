@@ -6,6 +6,7 @@ Everything runs in child processes, on the default device, in a block of one dty
 from __future__ import annotations
 
 import json
+import time
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -18,8 +19,8 @@ from tests.prove import __main__ as command
 from tests.prove import cases, failures
 from tests.prove.cases import Plan
 from tests.prove.plants import FAULTS, is_struck
-from tests.prove.run import in_child, run_unit
-from tests.prove.state import State
+from tests.prove.run import Run, child_on, outcome_in
+from tests.prove.state import State, Tally
 
 SEED = 31  # whose first block is of i4, maximum, and as the device is
 
@@ -54,7 +55,8 @@ def test_planted_fault_is_found_and_shrunk(
     else:  # how far it comes in that time depends on the machine
         assert case.sample.m <= record["found with"]["edges"]
         few = replace(case, sample=case.sample.induced(np.arange(3)))
-        found = [in_child(one, None, float(limit), verdict).verdict for one in (case, few)]
+        with child_on(None, verdict) as child:
+            found = [outcome_in(child, one, float(limit)).verdict for one in (case, few)]
         assert found == [verdict, "right"]
     assert command.main(["--reproduce", str(file), "--plant", verdict, "--time-limit", limit]) == 1
     assert capsys.readouterr().out.startswith(verdict)
@@ -79,34 +81,34 @@ def _happens(case: cases.Case) -> bool:
 @pytest.mark.slow
 def test_run_goes_on_where_it_was(tmp_path: Path) -> None:
     path, whole = tmp_path / "run.json", tmp_path / "whole.json"
-    assert run(path, "--cases", "210") == 0
-    assert State.load(path).cases == 210
-    assert run(path, "--cases", "230", "--seed", "77") == 0  # the file's seed counts
-    assert run(whole, "--cases", "230") == 0
-    assert State.load(path).done == State.load(whole).done == {0: 230}
+    assert run(path, "--cases", "40") == 0
+    assert State.load(path).cases == 40
+    assert run(path, "--cases", "52", "--seed", "77") == 0  # the file's seed counts
+    assert run(whole, "--cases", "52") == 0
+    assert State.load(path).done == State.load(whole).done == {0: 52}
     assert State.load(path).tally == State.load(whole).tally
     record = json.loads(path.read_text())
     assert record["wrong"] == 0
-    assert [one["cases"] for one in record["runs"]] == [210, 20]
+    assert [one["cases"] for one in record["runs"]] == [40, 12]
     assert record["runs"][0]["machine"]["driver"]
     assert record["runs"][0]["sources"]
     assert record["counts"]["total/oracle checked"] >= 1
 
 
-def test_no_case_begins_when_the_time_is_over() -> None:
-    """Else a run on a slow device went on for two hundred cases more."""
-    plan, progress = Plan(seed=SEED, block=800), SimpleNamespace(value=0)
-    variants = cases.DeviceVariants(None)
-    done, tally, _ = run_unit(plan, variants, progress, range(16, 800), skip=[], until=0.0)
-    assert (done, tally["total/cases"], progress.value) == (17, 1, -1)
-    done, tally, _ = run_unit(plan, variants, progress, range(16, 800), skip=[17, 18], until=1e300)
-    assert (done, tally["total/cases"]) == (216, 198)
-
-
-def test_time_is_kept(tmp_path: Path) -> None:
+def test_no_case_begins_when_the_time_is_over(tmp_path: Path) -> None:
+    """Neither the first nor a later one; else a run on a slow device goes on for long."""
     path = tmp_path / "run.json"
     assert run(path, "--minutes", "0.0001", "--workers", "2") == 0
-    assert State.load(path).cases <= 400
+    assert State.load(path).cases == 0
+
+    def slow(*_: object) -> Any:
+        time.sleep(0.1)
+        return Tally(["total/cases"]), []
+
+    state = State(plan=Plan(seed=SEED, block=800), device=None)
+    child: Any = SimpleNamespace(ask=slow)
+    Run(state, path=path, minutes=0.25 / 60).run_block(child, 0, 0, 800)
+    assert state.cases == state.done[0] <= 3
 
 
 def test_device_that_is_not_usable_is_refused(
@@ -125,14 +127,14 @@ def test_device_that_is_not_usable_is_refused(
 @pytest.mark.slow
 def test_report_adds_up(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "run.json"
-    run(path, "--cases", "100")
+    run(path, "--cases", "40")
     capsys.readouterr()
     assert command.main(["--report", str(path), str(path)]) == 0
     rows = capsys.readouterr().out.splitlines()
     cells = [[cell.strip() for cell in row.split("|")[1:-1]] for row in rows[2:5]]
     verdicts = State.load(path).tally.table("verdict")
-    assert [row[5] for row in cells] == [str(k * verdicts["right"]) for k in (1, 1, 2)]
-    assert {row[7] for row in cells} == {"0"}
+    assert [row[6] for row in cells] == [str(k * verdicts["right"]) for k in (1, 1, 2)]
+    assert {row[8] for row in cells} == {"0"}
 
 
 @pytest.mark.parametrize("subject", ["solves", "primitives"])

@@ -7,7 +7,6 @@ import time
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -24,7 +23,7 @@ from tests.prove.primitives.case import PER_KIND, PrimitiveCase, kinds
 from tests.prove.primitives.kinds import SIZES
 from tests.prove.primitives.operators import NAMES, operator, reduced, scanned
 from tests.prove.state import Tally
-from tests.test_families import Mutation, cl_tree, mutate
+from tests.test_families import MUTATIONS, cl_tree, mutate
 from tests.variants import unoptimised
 
 SEED, BLOCK = 5, 32
@@ -196,76 +195,26 @@ def test_a_slice_is_right(
     assert tally[f"total/{compared} compared"] >= PER_KIND
 
 
-class Wrong(NamedTuple):
-    """A subject, a primitive or none, and the change of a kernel that must be found."""
-
-    subject: str
-    primitive: str
-    file: str
-    old: str
-    new: str
+# Each subject, or primitive, and the family whose mutation it must find.
+WRONG = {
+    "compact": "compact", "split": "split", "gather": "permute", "segmented_scan": "scan",
+    "map": "map", "repeated": "repeated", "streams": "edge-passes", "proofs": "proof",
+    "cores": "core-numbers", "dendrograms": "dendrogram", "points": "bvh-boruvka",
+}  # fmt: skip
 
 
-WRONG = [
-    Wrong(
-        "primitives", "compact", "device/record.cl",
-        "+ c] = record[c];", "+ c] = record[0];",
-    ),
-    Wrong(
-        "primitives", "split", "primitives/split_serial.cl",
-        "first); i < end;", "first); i + 1 < end;",
-    ),
-    Wrong(
-        "primitives", "gather", "primitives/permute.cl",
-        "indices[i], out", "indices[i] & ~1u, out",
-    ),
-    Wrong(
-        "primitives", "segmented_scan", "primitives/scan_element.cl",
-        "flags[i] != 0;", "flags[i] > 1;",
-    ),
-    Wrong(
-        "primitives", "map", "primitives/map.cl",
-        "in[i], (uint)i,", "in[i], (uint)i | 1,",
-    ),
-    Wrong(
-        "repeated", "", "algorithms/reweighting/repeated.cl",
-        "claims[edge] != base", "claims[edge] == base",
-    ),
-    Wrong(
-        "streams", "", "algorithms/edge_stream/passes.cl",
-        "return word <= before;", "return word > before;",
-    ),
-    Wrong(
-        "proofs", "", "algorithms/proof/edges.cl",
-        "greatest = max(", "greatest = min(",
-    ),
-    Wrong(
-        "cores", "", "algorithms/k_core/k_core.cl",
-        "+= own > level;", "+= own > level + 1;",
-    ),
-    Wrong(
-        "dendrograms", "", "algorithms/dendrogram/serial.cl",
-        "= min(one.node, other.node);", "= max(one.node, other.node);",
-    ),
-    Wrong(
-        "points", "", "algorithms/bvh_boruvka/walk.cl",
-        "(x) - (upper))", "(x) - (lower))",
-    ),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("wrong", WRONG, ids=lambda one: f"{one.subject}-{one.primitive}")
+@pytest.mark.parametrize(("name", "family"), WRONG.items())
 def test_wrong_kernel_is_found_and_shrunk(
-    wrong: Wrong, mutable: Path, tmp_path: Path, variants: DeviceVariants
+    name: str, family: str, mutable: Path, tmp_path: Path, variants: DeviceVariants
 ) -> None:
     """Else the subject would be right whatever its kernels do."""
     if variants.device.policy.work_group_size > 1:
         pytest.skip("the table is of kernels of single work-items")
-    mutate(mutable, Mutation(wrong.subject, wrong.file, wrong.old, wrong.new))
-    plan = Plan(seed=SEED, block=BLOCK, subject=wrong.subject)
+    mutate(mutable, [one for one in MUTATIONS if one.family == family][-1])
+    subject, primitive = (name, "") if name in REST else ("primitives", name)
+    plan = Plan(seed=SEED, block=BLOCK, subject=subject)
     outcomes = {
-        number: cases.run(plan.case(number), variants)
-        for number in one_of(wrong.subject, wrong.primitive)
+        number: cases.run(plan.case(number), variants) for number in one_of(subject, primitive)
     }
     failed = [number for number, one in outcomes.items() if one.verdict in ("wrong", "error")]
     assert failed

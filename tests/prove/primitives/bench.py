@@ -18,24 +18,12 @@ _MOST_BEHIND = 70  # bytes behind an array that are not its own
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """Memory for an output, with bytes before and behind it that are not its own.
+    """Memory for an output, with bytes before and behind it that are not its own."""
 
-    Attributes
-    ----------
-    array : DeviceArray
-        What a primitive is given.
-    whole : DeviceArray of uint8
-        All of the memory.
-    before : ndarray of uint8
-        Its contents beforehand.
-    begin : int
-        The first byte of the array.
-    """
-
-    array: DeviceArray
-    whole: DeviceArray
-    before: Array
-    begin: int
+    array: DeviceArray  # what a primitive is given
+    whole: DeviceArray  # all of the memory, as bytes
+    before: Array  # its contents beforehand
+    begin: int  # the first byte of the array
 
     def wrong(self, name: str, expected: Array) -> str | None:
         """Return how the memory differs from what it must hold: `expected`, and nothing else new.
@@ -64,17 +52,7 @@ class Target:
 
 
 class Bench:
-    """Where the arrays of a case are put, as its draws say.
-
-    Parameters
-    ----------
-    device : Device
-    draws : Draws
-    length : int
-        Elements of the case's inputs.
-    has_views : bool
-        Whether arrays may begin within their memory.
-    """
+    """Where the arrays of a case are put, as its draws say."""
 
     def __init__(
         self, device: Device, draws: Draws, length: int, *, has_views: bool = True

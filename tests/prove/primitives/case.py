@@ -25,24 +25,13 @@ _MOST_BYTES = 1 << 21
 
 @dataclass(frozen=True, kw_only=True)
 class PrimitiveCase:
-    """One call of a primitive.
-
-    Attributes
-    ----------
-    kind : Kind
-    variant : str
-        A name in :data:`tests.variants.VARIANTS`.
-    length : int
-        Elements of its inputs.
-    key : int
-        Of the draws of data, outputs and options.
-    """
+    """One call of a primitive."""
 
     subject: ClassVar[str] = "primitives"
     kind: Kind
     variant: str
-    length: int
-    key: int
+    length: int  # elements of its inputs
+    key: int  # of the draws of data, outputs and options
 
     @property
     def named(self) -> str:

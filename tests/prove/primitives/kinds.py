@@ -16,25 +16,12 @@ _SEQUENTIAL_EVERY = 12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kind:
-    """What decides which programs a case takes.
+    """What decides which programs a case takes."""
 
-    Attributes
-    ----------
-    primitive : str
-        A public name of :mod:`clmst.primitives`.
-    dtype : str
-        Of the elements, as NumPy writes it; ``V12`` is a record of 12 bytes.
-    value : str
-        Of the values that go along, or of the results; empty if there are none.
-    how : str
-        What else there is to say, such as the operator.
-    strategy : str
-    """
-
-    primitive: str
-    dtype: str
-    value: str = ""
-    how: str = ""
+    primitive: str  # a public name of clmst.primitives
+    dtype: str  # of the elements; "V12" is a record of 12 bytes
+    value: str = ""  # of the values that go along, or of the results, if there are any
+    how: str = ""  # what else there is to say, such as the operator
     strategy: str = "parallel"
 
 

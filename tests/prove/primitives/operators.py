@@ -26,20 +26,10 @@ _PRIME = 46337  # the greatest whose squares can be added in pairs in 32 bits
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Operator:
-    """An operator.
-
-    Attributes
-    ----------
-    monoid : Monoid
-    combine : callable
-        What it means, element by element of two arrays of one length.
-    identity : ndarray, shape (1,)
-    values_of : callable
-        Returns values to try it on, made of elements of any bits.
-    """
+    """An operator."""
 
     monoid: Monoid
-    combine: Combine
+    combine: Combine  # what it means, element by element
     identity: Array
     values_of: Callable[[Array], Array] = lambda bits: bits
 
