@@ -6,8 +6,10 @@ import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+import numpy as np
+
 from clmst.algorithms.shared.options import check_alternatives
-from clmst.algorithms.shared.windows import check_windows, checked_targets
+from clmst.core.arguments import check_integer, shown
 from clmst.core.errors import FormerNameWarning, InvalidArgumentError, callers_level
 
 if TYPE_CHECKING:
@@ -55,7 +57,7 @@ class FilterBoruvkaOptions:
     def __post_init__(self) -> None:
         """Refuse what means nothing."""
         check_alternatives(self, shape=Shape, launches=Launches)
-        targets = checked_targets(self.targets) or ()
+        targets = self._numbers()
         if self.shape == "cpu":
             if self.launches != "auto":
                 raise InvalidArgumentError(
@@ -67,7 +69,21 @@ class FilterBoruvkaOptions:
                 f"there are {len(targets)} targets; at most {MAX_PHASES - 1} can be given, unless "
                 "shape is 'cpu'"
             )
-        check_windows(targets, self.seed)
+        if any(not low < high for low, high in zip((0.0, *targets), targets, strict=False)):
+            raise InvalidArgumentError(
+                f"targets are {shown(targets)}; they must be positive and rise"
+            )
+        check_integer("seed", self.seed, low=0, high=2**32 - 1)
+
+    def _numbers(self) -> tuple[float, ...]:
+        """Return the targets, none if the device chooses; raise unless they are numbers."""
+        targets = () if self.targets is None else self.targets
+        if isinstance(targets, list | tuple) and all(
+            isinstance(one, int | float | np.integer | np.floating) and not isinstance(one, bool)
+            for one in targets
+        ):
+            return tuple(targets)
+        raise InvalidArgumentError(f"targets are {shown(targets)}; they must be a tuple of numbers")
 
     def shape_under(self, policy: Policy) -> Literal["gpu", "cpu"]:
         """Return the shape of solves on a device of such a policy."""

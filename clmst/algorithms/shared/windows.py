@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import sqrt
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from clmst.core.arguments import check_integer, shown
-from clmst.core.errors import InvalidArgumentError
+from clmst.algorithms.shared.read_back import gather_words
 from clmst.core.weight_keys import Array
-
-if TYPE_CHECKING:  # options need this, which load no OpenCL
-    from clmst.runtime.device_graph import DeviceGraph
-    from clmst.runtime.launcher import Launcher
+from clmst.runtime.array import DeviceArray
+from clmst.runtime.device_graph import DeviceGraph
+from clmst.runtime.launcher import Launcher
 
 # A sample's share above which a window is not worth its own phase.
 _MAX_SHARE = 0.7
@@ -63,25 +60,6 @@ class Ends:
         """The largest window's share of all edges, as the sample has it; the last left out."""
         above = 1 - np.array([0, *self.ranks]) / self.samples
         return float(np.max(-np.diff(above ** (1 / (1 << self.draw_bits)))))
-
-
-def checked_targets(targets: tuple[float, ...] | None) -> tuple[float, ...] | None:
-    """Return the targets as numbers, or raise unless they are such, or None."""
-    if targets is None:
-        return None
-    if isinstance(targets, list | tuple) and all(
-        isinstance(one, int | float | np.integer | np.floating) and not isinstance(one, bool)
-        for one in targets
-    ):
-        return tuple(targets)
-    raise InvalidArgumentError(f"targets are {shown(targets)}; they must be a tuple of numbers")
-
-
-def check_windows(targets: tuple[float, ...], seed: int) -> None:
-    """Raise unless windows can end at such targets, and a sample be drawn with the seed."""
-    if any(not low < high for low, high in zip((0.0, *targets), targets, strict=False)):
-        raise InvalidArgumentError(f"targets are {shown(targets)}; they must be positive and rise")
-    check_integer("seed", seed, low=0, high=2**32 - 1)
 
 
 def contracts_slowly(edges: tuple[int, int], n_vertices: int) -> bool:
@@ -148,9 +126,6 @@ def _some_degrees(graph: DeviceGraph, launch: Launcher) -> Array:
 
     Evenly spaced ones would not do: degrees of R-MAT graphs follow the bits of vertices.
     """
-    from clmst.algorithms.shared.read_back import gather_words
-    from clmst.runtime.array import DeviceArray
-
     n = graph.n_vertices
     drawn = n > _DEGREES
     rows = np.random.default_rng(0).integers(n, size=_DEGREES) if drawn else np.arange(n)
