@@ -37,30 +37,11 @@ def child_on(device: str | None, fault: str | None) -> Child:
 def outcome_in(child: Child, case: Any, seconds: float) -> Outcome:
     """Run a case in a child, which may end or hang."""
     try:
-<<<<<<< HEAD
-        variants = DeviceVariants(device)
-    except UnsupportedDeviceError as error:
-        connection.send({"refused": str(error)})
-        return
-    connection.send({"ready": machine_facts(variants.device)})
-    with suppress(EOFError):
-        while True:
-            numbers, skip, until = connection.recv()
-            while numbers and time.time() < until:
-                last = min(time.time() + UNIT_SECONDS, until)
-                done, tally, failures = run_unit(
-                    plan, variants, progress, numbers, skip=skip, until=last
-                )
-                numbers = range(done, numbers.stop)
-                connection.send({"done": done, "tally": tally, "failures": failures})
-            connection.send({"finished": True})
-=======
         outcome = child.ask(case, seconds)
     except LostError as lost:
         return Outcome(verdict=lost.verdict, detail=lost.detail)
     assert isinstance(outcome, Outcome)
     return outcome
->>>>>>> wt-suite
 
 
 def _begin(device: str | None, fault: str | None) -> Callable[[Any], Any]:
