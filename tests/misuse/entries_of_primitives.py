@@ -11,7 +11,6 @@ import numpy as np
 import clmst
 from clmst import drawing
 from clmst import primitives as p
-from clmst.points import condensed
 from clmst.runtime.launcher import Launcher
 from tests.misuse.world import WORLD as W
 from tests.misuse.world import Later, World
@@ -135,7 +134,8 @@ def _drawing() -> Iterator[Valid]:
     forest = clmst.kruskal(clmst.Graph.from_edges([0, 2], [2, 1], [1, 2]))
     map_of = dict(points=np.eye(3)[:, :2], forest=forest, **three)
     yield "draw_clusters", drawing.draw_clusters, dict(**map_of, tree=False)
-    tree = np.array([(2, 0, 1.0, 1), (2, 1, 2.0, 1)], condensed.ROW)
+    row = [("parent", "i8"), ("child", "i8"), ("value", "f8"), ("cluster_size", "i8")]
+    tree = np.array([(2, 0, 1.0, 1), (2, 1, 2.0, 1)], row)
     shown = dict(tree=tree, path="tree.png", selected=[2], **look)
     yield "draw_condensed_tree", drawing.draw_condensed_tree, shown
     if find_spec("plotly"):
