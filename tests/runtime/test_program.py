@@ -67,7 +67,7 @@ def test_work_items_that_are_alone_are_not_made_into_vectors(
 
 def binary_size(device: Device, one: Specialisation) -> int:
     """Return the bytes of a program that is built anew."""
-    built = cl.Program(device.context, one.text).build(one.options, cache_dir=False)  # type: ignore[arg-type]
+    built = cl.Program(device.context, one.text).build(one.options)
     return len(built.binaries[0])
 
 
