@@ -142,7 +142,7 @@ def _place(lengths: Any) -> Points:
     owner, between = _cells(landmarks, lengths)
     placed = _least_stress(dijkstra(between), first_map[landmarks])
     moved = first_map + (placed - first_map[landmarks])[owner]
-    return _upright(_relax(lengths, moved, landmarks, placed))
+    return _upright(_relax(lengths, moved, landmarks))
 
 
 def _upright(points: Points) -> Points:
@@ -249,8 +249,11 @@ def _shortest_parallels(u: Array, v: Array, lengths: Array, n: int) -> Any:
     return sparse.coo_array((np.tile(lengths[chosen], 2), both), shape=(n, n)).tocsr()
 
 
-def _relax(lengths: Any, points: Points, landmarks: Array, placed: Points) -> Points:
-    """Let edges pull and push all vertices towards their lengths; landmarks hardly move."""
+def _relax(lengths: Any, points: Points, landmarks: Array) -> Points:
+    """Let edges pull and push vertices towards their lengths; landmarks hardly leave their places.
+
+    Each round takes some steps of conjugate gradients, scaled by the diagonal.
+    """
     n = lengths.shape[0]
     edges = sparse.triu(lengths).tocoo()
     u, v = edges.row, edges.col
@@ -260,20 +263,15 @@ def _relax(lengths: Any, points: Points, landmarks: Array, placed: Points) -> Po
     grip = np.zeros(n)
     grip[landmarks] = _GRIP * stiffness[landmarks]
     system = (sparse.diags_array(stiffness + grip) - springs).tocsr()
-    pull = np.zeros((2, n))
-    pull[:, landmarks] = grip[landmarks] * placed.T
+    scale = sparse.diags_array(1.0 / (stiffness + grip))
     points = np.ascontiguousarray(points.T)  # one row an axis: columns of two would be slow
+    pull = grip * points
     for _ in range(_RELAX_ROUNDS):
         span = points[:, u] - points[:, v]
         span /= np.sqrt((span * span).sum(axis=0)) + 1e-12  # spring times length is 1: unit pushes
         for axis in range(2):
-            push = np.bincount(u, span[axis], n) - np.bincount(v, span[axis], n)
-            points[axis] = _solve(system, pull[axis] + push, points[axis])
+            force = pull[axis] + np.bincount(u, span[axis], n) - np.bincount(v, span[axis], n)
+            points[axis], _ = cg(
+                system, force, points[axis], rtol=1e-6, maxiter=_RELAX_STEPS, M=scale
+            )
     return np.ascontiguousarray(points.T)
-
-
-def _solve(system: Any, right: Array, start: Array) -> Array:
-    """Take some steps of conjugate gradients, scaled by the diagonal, from a good start."""
-    scale = sparse.diags_array(1.0 / system.diagonal())
-    solution: Array = cg(system, right, start, rtol=1e-6, maxiter=_RELAX_STEPS, M=scale)[0]
-    return solution
