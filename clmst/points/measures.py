@@ -75,31 +75,6 @@ class ChosenClusters:
         """Return how early points leave, as a share of how long their clusters last."""
         return 1 - share_of(density, self.last_death[self.tree.point_cluster[point]])
 
-    def persistence(self) -> Floats:
-        """Return how long points stay in each chosen cluster, as a share of all densities."""
-        tree = self.tree
-        within = np.concatenate([tree.point_cluster, tree.parent[1:]])
-        until = np.concatenate([tree.point_lambda, tree.birth[1:]])
-        count = np.concatenate([np.ones(tree.n_points, np.int64), tree.size[1:]])
-        greatest = until.max(initial=0, where=np.isfinite(until))
-        if greatest == 0:
-            return np.ones(self.chosen.size)
-        since = tree.birth[within]
-        with np.errstate(invalid="ignore"):
-            stays = np.where(until == since, 0, np.minimum(until - since, greatest))
-        stability = np.bincount(within, stays * count, tree.n_clusters)[self.chosen]
-        shares: Floats = stability / (tree.size[self.chosen] * greatest)
-        return shares
-
-    def exemplars(self) -> list[Nodes]:
-        """Return the points of each label that leave the smallest clusters in it last."""
-        tree, of_point = self.tree, self.tree.point_cluster
-        is_last = tree.is_leaf[of_point] & (tree.point_lambda == tree.death[of_point])
-        labels = np.where(is_last, self.label[of_point], NOISE)
-        order = np.argsort(labels, kind="stable")
-        ends = np.searchsorted(labels[order], np.arange(self.chosen.size + 1))
-        return [order[begin:end] for begin, end in pairwise(ends)]
-
 
 class TreeMeasures:
     """What an estimator with a condensed tree can be asked for after its fit; computed then.
@@ -159,7 +134,19 @@ class TreeMeasures:
         finite one divides, and a stay without end counts as this one. 1 if none is finite.
         Computed when it is first read, in O(n).
         """
-        return self._tree.persistence()
+        tree, chosen = self._tree.tree, self._tree.chosen
+        within = np.concatenate([tree.point_cluster, tree.parent[1:]])
+        until = np.concatenate([tree.point_lambda, tree.birth[1:]])
+        count = np.concatenate([np.ones(tree.n_points, np.int64), tree.size[1:]])
+        greatest = until.max(initial=0, where=np.isfinite(until))
+        if greatest == 0:
+            return np.ones(chosen.size)
+        since = tree.birth[within]
+        with np.errstate(invalid="ignore"):
+            stays = np.where(until == since, 0, np.minimum(until - since, greatest))
+        stability = np.bincount(within, stays * count, tree.n_clusters)[chosen]
+        shares: Floats = stability / (tree.size[chosen] * greatest)
+        return shares
 
     @cached_property
     def exemplars_(self) -> list[Array]:
@@ -173,9 +160,14 @@ class TreeMeasures:
         NotFittedError
             The fit was given distances, so there are no coordinates.
         """
-        tree, rows = self._tree, self._given.rows
+        clusters, rows = self._tree, self._given.rows
         if rows is None:
             raise NotFittedError(
                 f"{self!r} was fitted by distances; exemplars_ needs a fit of points"
             )
-        return [rows[members] for members in tree.exemplars()]
+        tree, of_point = clusters.tree, clusters.tree.point_cluster
+        is_last = tree.is_leaf[of_point] & (tree.point_lambda == tree.death[of_point])
+        labels = np.where(is_last, clusters.label[of_point], NOISE)
+        order = np.argsort(labels, kind="stable")
+        ends = np.searchsorted(labels[order], np.arange(clusters.chosen.size + 1))
+        return [rows[order[begin:end]] for begin, end in pairwise(ends)]

@@ -11,6 +11,7 @@ import numpy as np
 import clmst
 from clmst import drawing
 from clmst import primitives as p
+from clmst.algorithms.dendrogram.condense import ROW
 from clmst.runtime.launcher import Launcher
 from tests.misuse.world import WORLD as W
 from tests.misuse.world import Later, World
@@ -134,8 +135,7 @@ def _drawing() -> Iterator[Valid]:
     forest = clmst.kruskal(clmst.Graph.from_edges([0, 2], [2, 1], [1, 2]))
     map_of = dict(points=np.eye(3)[:, :2], forest=forest, **three)
     yield "draw_clusters", drawing.draw_clusters, dict(**map_of, tree=False)
-    row = [("parent", "i8"), ("child", "i8"), ("value", "f8"), ("cluster_size", "i8")]
-    tree = np.array([(2, 0, 1.0, 1), (2, 1, 2.0, 1)], row)
+    tree = np.array([(2, 0, 1.0, 1), (2, 1, 2.0, 1)], ROW)
     shown = dict(tree=tree, path="tree.png", selected=[2], **look)
     yield "draw_condensed_tree", drawing.draw_condensed_tree, shown
     if find_spec("plotly"):

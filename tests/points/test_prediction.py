@@ -40,24 +40,6 @@ def test_predictions_are_hdbscans(seed: int, min_samples: int) -> None:
     np.testing.assert_allclose(approximate_predict_scores(model, X), scores, atol=1e-12)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-def test_labels_are_nearly_those_of_hdbscan_as_it_is(seed: int) -> None:
-    """Its prediction takes one neighbour less for the core distances of the points of a fit."""
-    hdbscan = pytest.importorskip("hdbscan")
-    X, given = sets(seed)
-    given["min_samples"] = 6
-    model = HDBSCAN(**given).fit(X)
-    peer = peer_of(X, given, model)
-    peer.generate_prediction_data()
-    number = their_labels(model.labels_, peer.labels_)
-    Q = new_points(X, seed)
-    labels, probabilities = approximate_predict(model, Q)
-    theirs = hdbscan.approximate_predict(peer, Q)
-    is_same = number[labels] == theirs[0]
-    assert is_same.mean() >= 0.98
-    np.testing.assert_allclose(probabilities[is_same], theirs[1][is_same], atol=0.1)
-
-
 def placed(model: HDBSCAN, apart: np.ndarray, core: np.ndarray, alpha: float) -> Any:
     """Return label, probability and score of new points, one at a time, by all distances."""
     n, min_samples = len(core), model.min_samples or model.min_cluster_size

@@ -139,15 +139,15 @@ def condense(merges: Merges, heights: DeviceArray, least: int, launch: Launcher)
     order, rank = np.argsort(place), np.empty(k, np.int64)
     rank[order] = np.arange(k)
     parent[order[0]] = order[0]
-    above = rank[parent[order]]
-    above[0] = -1
+    from_cluster = rank[parent[order]]
+    from_cluster[0] = -1
     with np.errstate(divide="ignore"):
         leaves, birth, death = (
             1 / of for of in (point_height, birth_height[order], last_height[order])
         )
     birth[0] = 0
     return CondensedTree(
-        n_points=n, point_cluster=rank[point_cluster], point_lambda=leaves, parent=above,
+        n_points=n, point_cluster=rank[point_cluster], point_lambda=leaves, parent=from_cluster,
         birth=birth, death=death, size=size[order].astype(np.int64),
         least_point=least_point[order].astype(np.int64),
     )  # fmt: skip
