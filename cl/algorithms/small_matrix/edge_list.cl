@@ -210,5 +210,3 @@ static inline void wi_sort_by_end(const global uint *ends, const global uint *fr
   wi_places_of_counts(places, n);
   for (uint k = 0; k < count; ++k) to[places[ends[from[k]]]++] = from[k];
 }
-
-#endif
