@@ -119,3 +119,4 @@ static inline void row_take_range(const row_t *row, uint begin, uint end,
   }
   row_take_each(row, stop, end, component, own, best);
 }
+#endif
