@@ -53,13 +53,7 @@ Answer = Callable[[Any], Any]
 
 
 class LostError(Exception):
-    """A child ended or hung before it answered.
-
-    Attributes
-    ----------
-    verdict : {"crash", "hang"}
-    detail : str
-    """
+    """A child ended or hung before it answered."""
 
     def __init__(self, verdict: str, detail: str) -> None:
         super().__init__(verdict, detail)

@@ -30,20 +30,12 @@ _PACKAGE = str(Path(clmst.__file__).parent)
 
 @dataclass(slots=True)
 class Outcomes:
-    """What became of misused calls.
+    """What became of misused calls."""
 
-    Attributes
-    ----------
-    returned, refused : int
-        Calls that took the value, and calls that raised a :class:`clmst.ClmstError`.
-    foreign, ended : list of dict
-        Calls that raised something else, with the location; calls that ended the process, or hung.
-    """
-
-    returned: int = 0
-    refused: int = 0
-    foreign: list[dict[str, Any]] = field(default_factory=list)
-    ended: list[dict[str, Any]] = field(default_factory=list)
+    returned: int = 0  # took the value
+    refused: int = 0  # raised a ClmstError
+    foreign: list[dict[str, Any]] = field(default_factory=list)  # raised something else
+    ended: list[dict[str, Any]] = field(default_factory=list)  # ended the process, or hung
 
     @property
     def calls(self) -> int:

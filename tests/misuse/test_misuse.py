@@ -120,6 +120,8 @@ def test_masked_elements_are_not_forgotten() -> None:
 
 def test_what_messages_show() -> None:
     assert arguments.shown("a\nb") == r"'a\nb'"
+    assert arguments.shown("x" * 78) == repr("x" * 78)
+    assert arguments.shown("x" * 79) == f"'{'x' * 76}..."
     assert len(arguments.shown("x" * 10**6)) == 80
     broken = type("Broken", (), {"__repr__": lambda _: 1 / 0})()
     assert arguments.shown(broken) == "a Broken"

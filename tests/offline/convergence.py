@@ -46,23 +46,14 @@ _RESIDENT = "cl/device/resident.cl"
 
 @dataclass(frozen=True, slots=True, order=True, kw_only=True)
 class Fault:
-    """A branch on which a call depends that must not.
-
-    Attributes
-    ----------
-    kernel : str
-    why : {"diverges", "is a condition"}
-        Work-items may take different ways, or all take the same: a compiler may still be wrong.
-    branch : str
-        File and line, and those of the calls that lead there.
-    call : str
-        The same of one call that depends on it.
-    """
+    """A branch on which a call depends that must not."""
 
     kernel: str
+    # "diverges": work-items may take different ways; "is a condition": all take the same, and a
+    # compiler may still be wrong.
     why: str
-    branch: str
-    call: str
+    branch: str  # file and line, and those of the calls that lead there
+    call: str  # the same of one call that depends on it
 
 
 def is_installed() -> bool:

@@ -28,14 +28,7 @@ UNUSED_DAYS = 14  # after which an answer is removed
 def kept(question: tuple[Any, ...], compiler: str, ask: Callable[[], Answer]) -> Answer:
     """Return the answer to a question, which is asked only if its answer is not there.
 
-    Parameters
-    ----------
-    question : tuple
-        All that the answer depends on beside the compiler, of strings and bytes.
-    compiler : str
-        What identifies the compiler as it is installed.
-    ask : callable
-        Returns the answer, which can be pickled.
+    The question has all that the answer depends on beside the compiler, as it is installed.
     """
     key = hashlib.sha256(repr((question, compiler, _modules())).encode()).hexdigest()
     path = folder() / key
@@ -55,13 +48,7 @@ def kept(question: tuple[Any, ...], compiler: str, ask: Callable[[], Answer]) ->
 
 
 def asked_once(compiler: Callable[[], str]) -> Callable[[Callable[P, Answer]], Callable[P, Answer]]:
-    """Keep the answers of a function, whose arguments are all that they depend on.
-
-    Parameters
-    ----------
-    compiler : callable
-        Returns what identifies the compiler as it is installed.
-    """
+    """Keep the answers of a function, whose arguments are all that they depend on."""
 
     def decorate(ask: Callable[P, Answer]) -> Callable[P, Answer]:
         @wraps(ask)

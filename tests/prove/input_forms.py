@@ -21,24 +21,14 @@ from tests.prove.sample import Sample
 
 @dataclass(frozen=True, eq=False)
 class Given:
-    """What is handed to a solve.
-
-    Attributes
-    ----------
-    graph : object
-    ids : ndarray of int, shape (m,), or None
-        The caller's id of each edge of the sample, where that is known beforehand.
-    entries : (rows, columns, weights) or None
-        Of a matrix, in the order that ids count: an id must name an entry of its edge's ends and
-        weight.
-    keeps_dtype : bool
-        Whether the forest's weights have the dtype of the sample's.
-    """
+    """What is handed to a solve."""
 
     graph: Any
-    ids: Array | None = None
+    ids: Array | None = None  # the caller's id of each edge of the sample, where that is known
+    # Rows, columns and weights of a matrix, in the order that ids count: an id must name an entry
+    # of its edge's ends and weight.
     entries: tuple[Array, Array, Array] | None = None
-    keeps_dtype: bool = True
+    keeps_dtype: bool = True  # whether the forest's weights have the dtype of the sample's
 
     def wrong_ids(self, found: Any, sample: Sample, right: Array) -> str | None:
         """Return what is wrong with a forest's edge ids, whose edges and weights are right."""
