@@ -62,13 +62,11 @@ def check(graph: DeviceGraph) -> clmst.Forest:
 
 
 def dense(n_edges: int, rng: np.random.Generator) -> clmst.Graph:
-    """Return the complete graph of about so many edges, as its upper triangle."""
+    """Return the complete graph of about that many edges, as its upper triangle."""
     n = int((1 + np.sqrt(1 + 8 * n_edges)) // 2)
-    rows = np.arange(n, dtype=np.int64)
-    indptr = np.concatenate([[0], np.cumsum(n - 1 - rows)])
-    indices = np.arange(indptr[-1]) - np.repeat(indptr[:-1], n - 1 - rows)
-    indices += np.repeat(rows + 1, n - 1 - rows)
-    return _graph(indptr, indices, rng)
+    graph = clmst.generate("complete", n=n)
+    weights = rng.integers(0, 1 << 30, graph.n_slots, dtype=np.uint32)
+    return graph.replace(weights=weights)
 
 
 def sparse(n_edges: int, rng: np.random.Generator) -> clmst.Graph:
@@ -79,18 +77,13 @@ def sparse(n_edges: int, rng: np.random.Generator) -> clmst.Graph:
     columns[:, :1] = rows + 1
     columns.sort(axis=1)
     indptr = np.minimum(np.arange(n + 1, dtype=np.int64), n - 1) * SPARSE_DEGREE
-    return _graph(indptr, columns.ravel(), rng)
-
-
-def _graph(indptr: np.ndarray, indices: np.ndarray, rng: np.random.Generator) -> clmst.Graph:
-    weights = rng.integers(0, 1 << 30, indices.size, dtype=np.uint32)
     return clmst.Graph(
         indptr=indptr.astype(np.uint32),
-        indices=indices.astype(np.uint32),
-        weights=weights,
+        indices=columns.ravel().astype(np.uint32),
+        weights=rng.integers(0, 1 << 30, columns.size, dtype=np.uint32),
         is_symmetric=False,
         edge_ids=None,
-        n_input=indices.size,
+        n_input=columns.size,
     )
 
 

@@ -20,28 +20,8 @@ import numpy as np
 import clmst
 from benchmarks.runner import Cases, Row, Rows, Run, case, sizes_up_to
 from benchmarks.timing import seconds_of
-from clmst.core import pairs
 
 BOTH, ONCE, NETWORKX = "both directions", "one direction", "NetworkX"
-
-
-def complete_graph(n: int, *, both: bool) -> clmst.Graph:
-    """Return a complete graph as rows; its weights take little memory."""
-    if not both:
-        return pairs.graph_of(n, np.dtype(np.uint8), lambda _: np.uint8(1))
-    indptr = np.arange(n + 1, dtype=np.uint32) * np.uint32(n - 1)
-    rows = np.tile(np.arange(n - 1, dtype=np.uint32), (n, 1))
-    for u in range(n):
-        rows[u, u:] += 1
-    indices = rows.ravel()
-    return clmst.Graph(
-        indptr=indptr,
-        indices=indices,
-        weights=np.ones(indices.size, np.uint8),
-        is_symmetric=True,
-        edge_ids=None,
-        n_input=indices.size,
-    )
 
 
 def by_networkx(graph: clmst.Graph) -> tuple[np.ndarray, float]:
@@ -84,7 +64,8 @@ def main() -> None:
 def complete(run: Run, largest: int) -> Rows:
     """Time complete graphs of 512 vertices and more (Table 6)."""
     for n in sizes_up_to(largest):
-        ways = {name: complete_graph(n, both=name == BOTH) for name in (BOTH, ONCE)}
+        graph = clmst.generate("complete", n=n, weights="equal")
+        ways = {BOTH: graph.symmetrised(), ONCE: graph}
         yield timed(run, "complete", ways, np.full(n, n - 1))
 
 

@@ -102,7 +102,6 @@ def write(listing: FileEdges, stream: BinaryIO) -> None:
 
 _MAGIC = "33d32945"
 _GRAPH = "graph"
-_LETTERS = tuple("EeAa")
 
 
 def read_steinlib(source: SourceFile) -> Graph:
@@ -113,23 +112,25 @@ def read_steinlib(source: SourceFile) -> Graph:
 class _Sections(EdgeText):
     """The position in a SteinLib file, and the sizes that the graph section declared."""
 
+    letters = tuple("EeAa")
+
     def __init__(self, source: SourceFile) -> None:
         super().__init__(source)
         self.has_begun = True
         self._sizes: dict[str, str] = {}
         self._section = ""  # its name in lower case; empty outside of sections
 
-    @property
-    def letters(self) -> tuple[str, ...]:  # type: ignore[override]
-        """The letters that begin an edge, inside of the graph section alone."""
-        return _LETTERS if self._section == _GRAPH and "nodes" in self._sizes else ("?",)
+    def add_plain(self, text: bytes) -> bool:
+        """Take a block that has nothing but edges, inside of the graph section alone."""
+        is_inside = self._section == _GRAPH and "nodes" in self._sizes
+        return is_inside and not text[:1].isdigit() and super().add_plain(text)
 
     def edge_lines(self, line: int, text: bytes) -> list[bytes]:
         """Keep the edges of the graph section; follow all other lines."""
         lines = text.split(b"\n")
         for at, one in enumerate(lines):
             word = "".join(words_of(one)[:1])
-            if word in _LETTERS:
+            if word in self.letters:
                 if not self._section:
                     raise self._outside(line + at, word)
                 if self._section == _GRAPH and "nodes" not in self._sizes:

@@ -34,7 +34,6 @@ from clmst.io.text import (
 ARROW_BYTES = 1 << 17  # of a block: below, pyarrow's import would take longer than it saves
 _NO_VERTEX = "is not a vertex number"
 _EMPTY_FIELD = re.compile(rb"^[ \t]*,|,[ \t]*(?=[,\r\n]|\Z)", re.MULTILINE)
-_SUSPECT = (b",,", b", ", b",\t", b",\r", b",\n", b"\n,", b" ,", b"\t,")  # found quicker
 _FRACTION = re.compile(rb"[.eEnNiI]")
 
 
@@ -135,24 +134,26 @@ class EdgeText:
 
     def add_lines(self, line: int, lines: list[bytes]) -> None:
         """Gather the edges on lines from the given one on; empty ones are none."""
-        if self.commas:
-            lines = _without_commas(line, lines)
-        first = next((words for one in lines if (words := words_of(one))), None)
+        first = next((one for one in lines if one.strip()), None)
         if first is None:
             return
-        n_letters = int(first[0] in self.letters)
-        rows = self._table(lines, n_letters, self._fields or len(first) - n_letters)
+        delimiter = "," if self.commas and b"," in first else None
+        words = words_of(first.replace(b",", b" ") if delimiter else first)
+        n_letters = int(words[0] in self.letters)
+        rows = self._table(lines, n_letters, self._fields or len(words) - n_letters, delimiter)
         if rows is None or not self._take_sound(rows):
-            self._take(self._exact(line, lines))
+            self._take(self._exact(line, _without_commas(line, lines) if self.commas else lines))
 
-    def _table(self, lines: list[bytes], n_letters: int, n_fields: int) -> list[Array] | None:
+    def _table(
+        self, lines: list[bytes], n_letters: int, n_fields: int, delimiter: str | None
+    ) -> list[Array] | None:
         """Return the columns of some lines by NumPy; None if not all are as they should be."""
         if n_fields not in (2, 3):
             return None
         names = [*["letter"][:n_letters], *"uvw"[:n_fields]]
         for weights in ("i8", "f8")[: n_fields - 1]:
             kinds = [*["U2"][:n_letters], "i8", "i8", weights]
-            rows = table(lines, [*zip(names, kinds, strict=False)])
+            rows = table(lines, [*zip(names, kinds, strict=False)], delimiter)
             if rows is not None:
                 is_known = not n_letters or np.isin(rows["letter"], self.letters).all()
                 return [rows[name] for name in names[n_letters:]] if is_known else None
@@ -273,8 +274,7 @@ def _without_commas(line: int, lines: list[bytes]) -> list[bytes]:
     text = b"\n".join(lines)
     if b"," not in text:
         return lines
-    may_be_empty = text[:1] == b"," or text[-1:] == b"," or any(two in text for two in _SUSPECT)
-    if may_be_empty and (empty := _EMPTY_FIELD.search(text)):
+    if empty := _EMPTY_FIELD.search(text):
         line += text.count(b"\n", 0, empty.start())
         raise line_error(line, "a field is empty; each comma must separate two fields")
     return text.replace(b",", b" ").split(b"\n")

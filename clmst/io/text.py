@@ -86,14 +86,21 @@ def word_error(word: Word, message: str) -> FileFormatError:
 # --------------------------------------------------------------------------- numbers
 
 
-def table(lines: Sequence[bytes], dtype: npt.DTypeLike) -> Array | None:
-    """Return the rows of some lines, or None if these have anything else."""
+def table(
+    lines: Sequence[bytes], dtype: npt.DTypeLike, delimiter: str | None = None
+) -> Array | None:
+    """Return the rows of some lines, or None if these have anything else.
+
+    Fields stand between spaces and tabs, or delimiters.
+    """
     if not all(map(bytes.isascii, lines)):  # other letters may be spaces, or digits, elsewhere
         return None
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # of no rows; of integers, by NumPy 1.26, with a fraction
         try:
-            return np.loadtxt(lines, dtype, comments=None, encoding="latin-1", ndmin=1)
+            return np.loadtxt(
+                lines, dtype, comments=None, delimiter=delimiter, encoding="latin-1", ndmin=1
+            )
         except (ValueError, Warning):
             return None
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clmst.core.errors import FileFormatError, InvalidArgumentError
+from clmst.core.errors import ClmstError, FileFormatError, InvalidArgumentError
 from clmst.core.graph import Graph
 from clmst.generators import generate
 from clmst.io import FORMATS, read_forest, read_graph, write_forest, write_graph
@@ -127,28 +127,17 @@ def test_more_rows_than_are_written_at_once() -> None:
     assert np.array_equal(back.weights, graph.weights)
 
 
-def test_every_suffix_means_one_format() -> None:
-    suffixes = [suffix for each in FORMATS for suffix in each.suffixes]
-    assert len(suffixes) == len(set(suffixes))
-    assert all(suffix == suffix.lower() and suffix.startswith(".") for suffix in suffixes)
-    assert len({each.name for each in FORMATS}) == len(FORMATS)
-
-
 @pytest.mark.parametrize("form", ["a{}", "b.c{}", "A{}.gz", "/x.gz/y{}"])
-def test_the_suffix_decides(form: str) -> None:
+def test_every_suffix_means_one_format(tmp_path: Path, form: str) -> None:
+    """Of a path, or as the name of a format; in any case, and with or without its dot."""
+    assert len({each.name for each in FORMATS}) == len(FORMATS)
     for each in FORMATS:
         for suffix in each.suffixes:
-            assert find(Path(form.format(suffix)), None) is each
-            assert find(Path(form.format(suffix.upper())), None) is each
-
-
-@pytest.mark.parametrize("form", ["{}", ".{}"])
-def test_a_format_may_be_named_by_its_suffix(form: str, tmp_path: Path) -> None:
-    for each in FORMATS:
-        for suffix in each.suffixes:
-            name = form.format(suffix[1:])
-            assert find(tmp_path / "roads.xyz", name) is each
-            assert find(tmp_path / "roads.xyz", name.upper()) is each
+            assert suffix == suffix.lower()
+            for one in (suffix, suffix.upper()):
+                assert find(Path(form.format(one)), None) is each
+                assert find(tmp_path / "roads.xyz", one) is each
+                assert find(tmp_path / "roads.xyz", one.removeprefix(".")) is each
 
 
 @pytest.mark.parametrize(
@@ -217,8 +206,9 @@ def test_a_mislabelled_file_is_refused(tmp_path: Path, label: Format, content: F
 @every_format
 def test_missing_empty_and_unreadable_files(tmp_path: Path, chosen: Format) -> None:
     path = tmp_path / f"roads{chosen.suffixes[0]}"
-    with pytest.raises(InvalidArgumentError, match=f"^no such file: {path}$"):
-        read_graph(path)
+    for kind in (FileNotFoundError, InvalidArgumentError, ValueError, ClmstError):
+        with pytest.raises(kind, match=f"^no such file: {path}$"):
+            read_graph(path)
     path.touch()
     with pytest.raises(FileFormatError, match="the file is empty"):
         read_graph(path)

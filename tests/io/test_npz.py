@@ -116,15 +116,13 @@ class _Bomb:
         (archive(indices=np.array([1, 2, 0, 4])), "indices[3] is 4 in a graph of 4 vertices"),
         (archive(indices=np.array([1, 2, 0, -1])), "indices[3] is -1; vertex numbers must not"),
         (archive(indptr=np.array([0, 2, 3, 4])), "indptr has 4 entries for 4 rows; it must have 5"),
-        (archive(indptr=np.array([0, 3, 2, 4, 4])), "indptr falls from 3 to 2 at row 1"),
-        (archive(format=b"csc", indices=np.array([1, 2, 0, 99])), "indices[3] is 99 in a graph"),
         (archive(data=np.array([1j] * 4)), "the matrix has dtype complex128; weights must be"),
         (archive(data=np.array([1, np.nan, 3, 4])), "the weight of edge 1 (0, 2) is NaN"),
         (lying("data", shape=(10**12,)), "data.npy declares 2000000000000 bytes of int16"),
         (lying("indices", shape=(2, 10**15)), "indices.npy declares"),
         (lying("indptr", shape=(1,)), "indptr.npy declares 8 bytes of int64 but holds 40"),
     ],
-    ids=range(20),  # archives have the time in them, which differs between processes
+    ids=range(18),  # archives have the time in them, which differs between processes
 )
 def test_bad_files_are_refused(tmp_path: Path, data: bytes, message: str) -> None:
     refuses(tmp_path, ".npz", data, message)

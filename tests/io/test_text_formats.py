@@ -340,6 +340,12 @@ def test_edge_ids_count_the_lines_with_edges(tmp_path: Path) -> None:
     assert (graph.edges()[3].tolist(), graph.n_input) == ([2, 1], 4)
 
 
+def test_numbers_of_other_sections_are_no_edges(tmp_path: Path) -> None:
+    """Not even where a block has nothing else, and they look like edges without their letter."""
+    text = SECTIONS.replace("DD 1 0 0\n", "1 2 3\n" * 400_000)
+    assert parse(tmp_path, ".stp", text).n_edges == 3
+
+
 # --------------------------------------------------------------------------- edge lists
 
 

@@ -119,4 +119,5 @@ static inline void row_take_range(const row_t *row, uint begin, uint end,
   }
   row_take_each(row, stop, end, component, own, best);
 }
+
 #endif
