@@ -22,7 +22,7 @@ class ClusterEstimator:
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters by name; `deep` changes nothing, as none is an estimator."""
-        return {name: getattr(self, name) for name in self._names()}
+        return {name: getattr(self, name) for name in self._defaults()}
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters by name, and return the estimator.
@@ -32,11 +32,11 @@ class ClusterEstimator:
         InvalidArgumentError
             There is no such parameter.
         """
-        names = self._names()
+        known = self._defaults()
         for name, value in params.items():
-            if name not in names:
+            if name not in known:
                 raise InvalidArgumentError(
-                    f"{type(self).__name__} has no parameter {name!r}; it has {', '.join(names)}"
+                    f"{type(self).__name__} has no parameter {name!r}; it has {', '.join(known)}"
                 )
             setattr(self, name, value)
         return self
@@ -50,18 +50,14 @@ class ClusterEstimator:
         return self.fit(X).labels_
 
     @classmethod
-    def _names(cls) -> list[str]:
-        return [name for name in inspect.signature(cls.__init__).parameters if name != "self"]
-
-    @classmethod
-    def _default_of(cls, name: str) -> Any:
-        return inspect.signature(cls.__init__).parameters[name].default
+    def _defaults(cls) -> dict[str, Any]:
+        return {name: one.default for name, one in inspect.signature(cls).parameters.items()}
 
     def __repr__(self) -> str:
         given = [
-            f"{name}={value!r}"
-            for name, value in self.get_params().items()
-            if value is not self._default_of(name)
+            f"{name}={getattr(self, name)!r}"
+            for name, default in self._defaults().items()
+            if getattr(self, name) is not default
         ]
         return f"{type(self).__name__}({', '.join(given)})"
 
