@@ -114,9 +114,9 @@ MUTATIONS = [
     ),
     Mutation(
         "small-matrix",
-        "algorithms/small_matrix/edge_list.cl",
-        "count += u != v;\n  }\n  edges->count = count;\n  edges->in_order = 0;",
-        "++count;\n  }\n  edges->count = count;\n  edges->in_order = 1;",
+        "algorithms/small_matrix/small_matrix.cl",
+        "work.all.in_order = 0;",
+        "work.all.in_order = 1;",
     ),
     Mutation("proof", "algorithms/proof/tree.cl", "0) : max(orders", "0) : min(orders"),
     Mutation("proof", "algorithms/proof/edges.cl", "greatest = max(", "greatest = min("),

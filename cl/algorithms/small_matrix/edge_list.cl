@@ -1,12 +1,15 @@
 // The edges of a caller's CSR or arrays of ends as a list, and the checks of these; for one work-item.
 //
 // A symmetric or upper triangular matrix with rising rows lists its edges in canonical order as it
-// is. For any other one, two counting sorts bring the slots into that order. Where ties go to slots,
-// every slot is an edge.
+// is. For any other one with mirror slots, two counting sorts bring the slots into that order. Where
+// there are none, or ties go to slots, every slot is an edge.
 #include "device/weight_key.cl"
 
 // No vertex.
 #define NO_VERTEX UINT_MAX
+
+// Rows of which a sample has a slot.
+#define SAMPLED_ROWS 128
 
 // An edge list: components of both ends, keys, and the number of each edge among all edges; whether
 // edges are in canonical order.
@@ -101,6 +104,23 @@ static inline void wi_places_of_counts(global uint *counts, uint n) {
   }
 }
 
+// Return whether slots of a sample have mirror slots. Both mostly have one weight, and no processor
+// foresees which choices between edges are such ties.
+//
+// Scope    one work-item.
+static inline bool wi_has_mirrors(const global uint *indptr, const global uint *indices, uint n) {
+  uint tried = 0, found = 0;
+  for (uint row = 0; row < n; row += n / SAMPLED_ROWS + 1) {
+    if (indptr[row] == indptr[row + 1]) continue;
+    const uint column = indices[indptr[row]], begin = indptr[column], end = indptr[column + 1];
+    uint slot = begin;
+    while (slot < end && indices[slot] != row && slot - begin < SAMPLED_ROWS) ++slot;
+    found += slot < end && indices[slot] == row;
+    ++tried;
+  }
+  return found > tried / 8;
+}
+
 // List every slot of checked arrays that is no loop, in the order of slots.
 //
 // Out      slots, edges.
@@ -111,12 +131,13 @@ static inline void wi_list_slots(const global uint *indptr, const global uint *i
   uint count = 0;
   for (uint row = 0; row < n; ++row) {
     for (uint slot = indptr[row]; slot < indptr[row + 1]; ++slot) {
+      const uint column = indices[slot];
       slots[count] = slot;
-      edges->us[count] = row;
-      edges->vs[count] = indices[slot];
+      edges->us[count] = min(row, column);
+      edges->vs[count] = max(row, column);
       edges->ids[count] = count;
       edges->keys[count] = weight_key(weights[slot]);
-      count += indices[slot] != row;
+      count += column != row;
     }
   }
   edges->count = count;
@@ -195,7 +216,6 @@ static inline bool wi_list_given(const global uint *us, const global uint *vs,
     count += u != v;
   }
   edges->count = count;
-  edges->in_order = 0;
   return sound;
 }
 

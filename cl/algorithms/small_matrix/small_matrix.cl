@@ -64,16 +64,60 @@ static inline bool wi_narrow(const global uint *pairs, uint count, global uint *
   return upper == 0;
 }
 
-// Write an edge of the forest.
-static inline void wi_put_edge(work_t work, uint edge, uint place, uint n, global uint *result) {
-  global uint *ends = result + RESULT_WORDS + (n - 1) + 2 * (size_t)place;
-  result[RESULT_WORDS + place] = work.slots[edge];
-  ends[0] = work.all.us[edge];
-  ends[1] = work.all.vs[edge];
+// Bring a list of edges into canonical order.
+//
+// In       all.ids: 0, 1, 2 and so on.
+// Scope    one work-item. O(n + all.count).
+static inline void wi_arrange(work_t *work, uint n) {
+  const edges_t given = work->all;
+  edges_t to = work->fewer;
+  wi_sort_by_end(given.vs, given.ids, to.ids, given.count, work->counts, n);
+  wi_sort_by_end(given.us, to.ids, given.ids, given.count, work->counts, n);
+  for (uint edge = 0; edge < given.count; ++edge) {
+    const uint id = given.ids[edge];
+    to.us[edge] = given.us[id];
+    to.vs[edge] = given.vs[id];
+    to.keys[edge] = given.keys[id];
+    to.ids[edge] = work->slots[id];
+  }
+  for (uint edge = 0; edge < given.count; ++edge) {
+    work->slots[edge] = to.ids[edge];
+    to.ids[edge] = edge;
+  }
+  to.count = given.count;
+  to.in_order = 1;
+  work->all = to;
+  work->fewer = given;
 }
 
-// Write how a solve ended.
-static inline void wi_finish(global uint *result, uint count, uint rounds) {
+// Solve a list of edges, and write the forest in canonical order, or in that of the list.
+//
+// In       work.all.in_order: whether the list is in canonical order, or in that in which ties go.
+// Scope    one work-item.
+static inline void wi_solve(work_t work, uint n, global uint *result) {
+  const global weight_t *sample = work.fewer.keys;
+  // Where the light edges are all equal, comparing their ends would take longer than to sort these.
+  if (!work.all.in_order && wi_has_window(work.all, n) &&
+      wi_pivot(work.all, n, work.fewer.keys) == sample[0])
+    wi_arrange(&work, n);
+  const edges_t all = work.all;
+  const uint rounds = wi_solve_edges(all, work.fewer, work.parts, work.counts, n, work.chosen);
+  global uint *found = work.fewer.us, *sorted = work.fewer.vs;
+  uint count = 0;
+  for (uint edge = 0; edge < all.count && count < n - 1; ++edge) {
+    found[count] = edge;
+    count += work.chosen[edge];
+  }
+  if (!all.in_order) {
+    wi_sort_by_end(all.vs, found, sorted, count, work.counts, n);
+    wi_sort_by_end(all.us, sorted, found, count, work.counts, n);
+  }
+  global uint *of_slots = result + RESULT_WORDS, *of_ends = of_slots + (n - 1);
+  for (uint k = 0; k < count; ++k) {
+    of_slots[k] = work.slots[found[k]];
+    of_ends[2 * (size_t)k] = all.us[found[k]];
+    of_ends[2 * (size_t)k + 1] = all.vs[found[k]];
+  }
   result[RESULT_EDGES] = count;
   result[RESULT_ROUNDS] = rounds;
   result[RESULT_STATUS] = STATUS_SOLVED;
@@ -109,44 +153,14 @@ kernel void small_matrix_solve(const global uint *indptr, const global uint *ind
     if (!wi_count_ends(indptr, indices, weights, n, n_slots, lesser, work.counts)) return;
     // Which of parallel entries are edges of a maximum forest depends on the form of the matrix.
     if (WEIGHT_DESCENDING && !by_slot) return;
-    if (by_slot) wi_list_slots(indptr, indices, weights, n, work.slots, &work.all);
+    work.all.in_order = by_slot || wi_has_mirrors(indptr, indices, n);
+    if (by_slot || !work.all.in_order)
+      wi_list_slots(indptr, indices, weights, n, work.slots, &work.all);
     else
       wi_list_pairs(indptr, indices, weights, n, work.slots, &work.all, work.all.us, work.fewer.us,
                     lesser, work.counts);
   }
-  const uint rounds = wi_solve_edges(work.all, work.fewer, work.parts, work.counts, n, work.chosen);
-  uint count = 0;
-  for (uint edge = 0; edge < work.all.count && count < n - 1; ++edge) {
-    wi_put_edge(work, edge, count, n, result);
-    count += work.chosen[edge];
-  }
-  wi_finish(result, count, rounds);
-}
-
-// Bring a list of edges into canonical order.
-//
-// In       all.ids: 0, 1, 2 and so on.
-// Scope    one work-item. O(n + all.count).
-static inline void wi_arrange(work_t *work, uint n) {
-  const edges_t given = work->all;
-  edges_t to = work->fewer;
-  wi_sort_by_end(given.vs, given.ids, to.ids, given.count, work->counts, n);
-  wi_sort_by_end(given.us, to.ids, given.ids, given.count, work->counts, n);
-  for (uint edge = 0; edge < given.count; ++edge) {
-    const uint id = given.ids[edge];
-    to.us[edge] = given.us[id];
-    to.vs[edge] = given.vs[id];
-    to.keys[edge] = given.keys[id];
-    to.ids[edge] = work->slots[id];
-  }
-  for (uint edge = 0; edge < given.count; ++edge) {
-    work->slots[edge] = to.ids[edge];
-    to.ids[edge] = edge;
-  }
-  to.count = given.count;
-  to.in_order = 1;
-  work->all = to;
-  work->fewer = given;
+  wi_solve(work, n, result);
 }
 
 // Solve a list of edges.
@@ -165,22 +179,7 @@ kernel void small_matrix_solve_list(const global uint *us, const global uint *vs
   if (get_global_id(0) > 0) return;
   work_t work = wi_lay_out(keys, n, n_given);
   result[RESULT_STATUS] = STATUS_UNSOUND;
-  if (!wi_list_given(us, vs, weights, n, n_given, wide, work.slots, &work.all)) return;
-  const global weight_t *sample = work.fewer.keys;
-  // Where the light edges are all equal, comparing their ends would take longer than to sort these.
-  if (wi_has_window(work.all, n) && wi_pivot(work.all, n, work.fewer.keys) == sample[0])
-    wi_arrange(&work, n);
-  const uint rounds = wi_solve_edges(work.all, work.fewer, work.parts, work.counts, n, work.chosen);
-  global uint *found = work.fewer.us, *sorted = work.fewer.vs;
-  uint count = 0;
-  for (uint edge = 0; edge < work.all.count && count < n - 1; ++edge) {
-    found[count] = edge;
-    count += work.chosen[edge];
-  }
-  if (!work.all.in_order) {
-    wi_sort_by_end(work.all.vs, found, sorted, count, work.counts, n);
-    wi_sort_by_end(work.all.us, sorted, found, count, work.counts, n);
-  }
-  for (uint k = 0; k < count; ++k) wi_put_edge(work, found[k], k, n, result);
-  wi_finish(result, count, rounds);
+  work.all.in_order = 0;
+  if (wi_list_given(us, vs, weights, n, n_given, wide, work.slots, &work.all))
+    wi_solve(work, n, result);
 }
