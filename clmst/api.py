@@ -283,7 +283,9 @@ def _solve_small(
         return solve_on_host(graph, maximum=maximum, verify=verify, symmetrize=symmetrize)
     if verify:
         return None
-    given = small_matrix.in_csr_form(graph, partial(equal_weights.most_slots, device=chosen))
+    given = small_matrix.in_csr_form(
+        graph, chosen, partial(equal_weights.most_slots, device=chosen)
+    )
     may_host = device is None and not is_named()
     of_equal = equal_weights.solve(given, chosen, maximum=maximum)
     if of_equal is not None:

@@ -37,14 +37,18 @@ SOURCE = "algorithms/small_matrix/small_matrix.cl"
 
 # Up to how many slots or edges one work-item is quicker than two compute units: of a matrix whose
 # rows rise and that is symmetric or a triangle, of any other one, of a list. Processor time on two
-# cores, in ms, of one work-item and of the steps: symmetric, 1.6 and 4.0 for 119,938 slots of a
-# triangulation, 8.5 and 17 for 599,932; directed, 3.8 and 12 for 200,000 slots of nearest
-# neighbours, 28 and 54 for 1,000,000; lists of random edges, 0.9 and 7.9 for 100,000, 20 and 60 for
-# 1,000,000, 105 and 258 for 4,000,000.
-MOST_SLOTS = 1 << 18
-MOST_SLOTS_IN_ANY_ORDER = 1 << 20
+# cores, in ms, of one work-item and of the steps: symmetric, 1.2 and 2.9 for 119,938 slots of a
+# triangulation, 7.1 and 14 for 599,932; a road network, 8.4 and 27 for 365,050; directed, 3.7 and
+# 11 for 200,000 slots of nearest neighbours, 35 and 66 for 1,500,000; random, not sorted, 23 and 89
+# for 2,000,000; lists of random edges, 0.9 and 7.9 for 100,000, 20 and 60 for 1,000,000, 105 and
+# 258 for 4,000,000.
+MOST_SLOTS = 1 << 19
+MOST_SLOTS_IN_ANY_ORDER = 1 << 21
 MOST_EDGES = 1 << 21
 _MOST_UNITS = 16  # more compute units do not make the steps quicker at these sizes
+_MOST_CONVERTED = (
+    1 << 17
+)  # entries that the host brings into CSR form for a device of its own memory
 # Slots up to which the host is quicker than a GPU. One of those cores takes 0.15 ms for 3,994 slots
 # of a symmetric matrix and 0.41 for 15,848; an H100 takes 0.56 ms for 100 and 1.03 for 16,000.
 MOST_SLOTS_ON_HOST = 1 << 14
@@ -88,7 +92,7 @@ def solve(
     return forest_of_matrix(graph, maximum=maximum)
 
 
-def in_csr_form(graph: Any, most: Callable[[Any], int]) -> Any:
+def in_csr_form(graph: Any, device: Device, most: Callable[[Any], int]) -> Any:
     """Return a COO or CSC matrix in CSR form, if it is small; all else as it is.
 
     `most` tells how many entries of such weights are few, too.
@@ -97,7 +101,11 @@ def in_csr_form(graph: Any, most: Callable[[Any], int]) -> Any:
     if not is_sparse or graph.format not in {"coo", "csc"}:
         return graph
     size = np.size(graph.data)
-    return as_csr(graph) if size <= MOST_SLOTS or size <= most(graph.data) else graph
+    if works_on(device):
+        few = _most(device, MOST_SLOTS_IN_ANY_ORDER)
+    else:
+        few = min(_MOST_CONVERTED, MOST_SLOTS)
+    return as_csr(graph) if size <= few or size <= most(graph.data) else graph
 
 
 def _arrays_of(graph: Any, device: Device, most: int) -> Any:
