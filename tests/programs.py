@@ -194,7 +194,7 @@ _ALGORITHMS: dict[str, Rule] = {
         for capacity in (8, 32)
         for listed in (({}, {"LISTED": 0}) if _is_alone(tuning) else ({},))
     ),
-    "bvh_boruvka/prim": lambda c, _: _in_boxes(c),
+    "bvh_boruvka/prim": lambda c, tuning: _in_boxes(c) if _is_alone(tuning) else (),
     "canonical_csr/canonical_csr": _each(*LEAST),
     "csr_validation/csr_validation": _each(*LEAST),
     "dendrogram/chains": _where(_has_groups, {}),
