@@ -135,8 +135,10 @@ def numbered_table(table: Any, columns: Columns) -> NumberedEdges:
     if columns.weight is None:
         return numbered
     column = table[columns.weight]
-    missing = column.is_null(nan_is_null=True).to_numpy()
-    return _weighted(numbered, column.to_numpy(), missing, columns.weight)
+    values, missing = column.to_numpy(), column.is_null().to_numpy()
+    if values.dtype.kind == "f":  # pyarrow 15 finds no NaN among halves
+        missing = missing | np.isnan(values)
+    return _weighted(numbered, values, missing, columns.weight)
 
 
 def _ids_of_series(series: Any, name: Hashable) -> Ends:
