@@ -115,7 +115,7 @@ static inline bool wi_has_mirrors(const global uint *indptr, const global uint *
     const uint column = indices[indptr[row]], begin = indptr[column], end = indptr[column + 1];
     uint slot = begin;
     while (slot < end && indices[slot] != row && slot - begin < SAMPLED_ROWS) ++slot;
-    found += slot < end && indices[slot] == row;
+    found += column != row && slot < end && indices[slot] == row;
     ++tried;
   }
   return found > tried / 8;

@@ -205,7 +205,8 @@ static inline void wi_list_heavy(edges_t all, weight_t pivot, const global uint 
 
 // Join components by rounds, until no edge of a list leads from one to another.
 //
-// In/Out   trees[n]: the number of each vertex's component. components: how many there are.
+// In/Out   trees[n]: the number of each vertex's component; n is 0 where nobody reads it.
+//          components: how many there are.
 // Scope    one work-item. O(m log n); components halve at least. `fewer` may be the list itself.
 static inline uint wi_rounds(components_t parts, edges_t edges, edges_t all, edges_t fewer,
                              global uint *trees, uint n, uint *components, global uchar *chosen) {
@@ -222,11 +223,13 @@ static inline uint wi_rounds(components_t parts, edges_t edges, edges_t all, edg
 
 // Mark the forest's edges of a list; return how many rounds that took.
 //
+// In       pivot: the key up to which edges are light, if the list has a window.
 // Out      chosen[all.count]: 1 for the edges of the forest, else 0.
 // Temp     fewer, parts, trees[n].
 // Scope    one work-item.
 static inline uint wi_solve_edges(edges_t all, edges_t fewer, components_t parts,
-                                  global uint *trees, uint n, global uchar *chosen) {
+                                  global uint *trees, uint n, weight_t pivot,
+                                  global uchar *chosen) {
   for (uint edge = 0; edge < all.count; ++edge) chosen[edge] = 0;
   if (all.in_order && wi_keys_rise(all)) {
     wi_join_in_order(parts.parents, all, n, chosen);
@@ -236,7 +239,6 @@ static inline uint wi_solve_edges(edges_t all, edges_t fewer, components_t parts
   uint components = n;
   if (!wi_has_window(all, n))
     return wi_rounds(parts, all, all, fewer, trees, 0, &components, chosen);
-  const weight_t pivot = wi_pivot(all, n, fewer.keys);
   for (uint vertex = 0; vertex < n; ++vertex) trees[vertex] = vertex;
   wi_list_light(all, pivot, &fewer);
   const uint rounds = wi_rounds(parts, fewer, all, fewer, trees, n, &components, chosen);

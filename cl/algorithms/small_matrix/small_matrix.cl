@@ -95,13 +95,15 @@ static inline void wi_arrange(work_t *work, uint n) {
 // In       work.all.in_order: whether the list is in canonical order, or in that in which ties go.
 // Scope    one work-item.
 static inline void wi_solve(work_t work, uint n, global uint *result) {
-  const global weight_t *sample = work.fewer.keys;
-  // Where the light edges are all equal, comparing their ends would take longer than to sort these.
-  if (!work.all.in_order && wi_has_window(work.all, n) &&
-      wi_pivot(work.all, n, work.fewer.keys) == sample[0])
-    wi_arrange(&work, n);
+  weight_t pivot = 0;
+  if (wi_has_window(work.all, n)) {
+    pivot = wi_pivot(work.all, n, work.fewer.keys);
+    // Where the light edges are all equal, comparing their ends would take longer than to sort these.
+    if (!work.all.in_order && pivot == work.fewer.keys[0]) wi_arrange(&work, n);
+  }
   const edges_t all = work.all;
-  const uint rounds = wi_solve_edges(all, work.fewer, work.parts, work.counts, n, work.chosen);
+  const uint rounds =
+      wi_solve_edges(all, work.fewer, work.parts, work.counts, n, pivot, work.chosen);
   global uint *found = work.fewer.us, *sorted = work.fewer.vs;
   uint count = 0;
   for (uint edge = 0; edge < all.count && count < n - 1; ++edge) {

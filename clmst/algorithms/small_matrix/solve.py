@@ -46,9 +46,7 @@ MOST_SLOTS = 1 << 19
 MOST_SLOTS_IN_ANY_ORDER = 1 << 21
 MOST_EDGES = 1 << 21
 _MOST_UNITS = 16  # more compute units do not make the steps quicker at these sizes
-_MOST_CONVERTED = (
-    1 << 17
-)  # entries that the host brings into CSR form for a device of its own memory
+_MOST_CONVERTED = 1 << 17  # entries that the host converts for devices that take copies
 # Slots up to which the host is quicker than a GPU. One of those cores takes 0.15 ms for 3,994 slots
 # of a symmetric matrix and 0.41 for 15,848; an H100 takes 0.56 ms for 100 and 1.03 for 16,000.
 MOST_SLOTS_ON_HOST = 1 << 14
