@@ -205,7 +205,7 @@ static inline void wi_list_heavy(edges_t all, weight_t pivot, const global uint 
 
 // Join components by rounds, until no edge of a list leads from one to another.
 //
-// In/Out   trees[n]: the number of each vertex's component; n is 0 where nobody reads it.
+// In/Out   trees[n]: the number of each vertex's component; n is 0 where they are not needed.
 //          components: how many there are.
 // Scope    one work-item. O(m log n); components halve at least. `fewer` may be the list itself.
 static inline uint wi_rounds(components_t parts, edges_t edges, edges_t all, edges_t fewer,
