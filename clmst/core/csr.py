@@ -14,6 +14,7 @@ from clmst.core.threads import in_threads, slices
 from clmst.core.weight_keys import Array
 
 _SLICE = 1 << 20  # numbers that a thread looks at at once
+_CACHED = 1 << 17  # of those, numbers that a core reads twice, the second time from its cache
 
 
 # --------------------------------------------------------------------- checks
@@ -109,6 +110,22 @@ def as_uint32(array: Array) -> npt.NDArray[np.uint32]:
     """Return non-negative integers below 2**32 as contiguous uint32, by view where possible."""
     array = np.ascontiguousarray(array)
     return array.view(np.uint32) if array.dtype == np.int32 else array.astype(np.uint32, copy=False)
+
+
+def narrowed(numbers: Array) -> npt.NDArray[np.uint32] | None:
+    """Return integers of 64 bits as uint32, or None if one is negative or 2**32 or more. O(n)."""
+    words = np.empty(numbers.size, np.uint32)
+
+    def narrow(part: slice) -> int:
+        seen = 0  # all bits that are set: one pass over memory tells the range
+        for chunk in slices(part.stop - part.start, _CACHED):
+            given = numbers[part][chunk]
+            seen |= int(np.bitwise_or.reduce(given))
+            words[part][chunk] = given
+        return seen
+
+    fits = all(0 <= seen < 1 << 32 for seen in in_threads(narrow, slices(numbers.size, _SLICE)))
+    return words if fits else None
 
 
 # ------------------------------------------------------------------- geometry

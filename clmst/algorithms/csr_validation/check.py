@@ -16,7 +16,7 @@ from scipy import sparse
 
 from clmst.algorithms.canonical_csr.arrange import put_slots
 from clmst.algorithms.families import CSR_VALIDATION
-from clmst.core.csr import as_uint32, extremes
+from clmst.core.csr import as_uint32, narrowed
 from clmst.core.from_scipy import csr_parts
 from clmst.core.graph import Graph
 from clmst.core.weight_keys import Array, EncodedWeights, Encoding, as_weights
@@ -132,11 +132,7 @@ def _words(numbers: Array) -> Array | None:
     """Return integers as words of 32 bits, or None; negative ones of 32 bits become large ones."""
     if numbers.ndim != 1 or numbers.size == 0 or numbers.dtype.kind not in "iu":
         return None
-    if numbers.dtype.itemsize == 8:
-        least, greatest = extremes(numbers)
-        if not 0 <= least <= greatest < 1 << 32:
-            return None
-    return as_uint32(numbers)
+    return narrowed(numbers) if numbers.dtype.itemsize == 8 else as_uint32(numbers)
 
 
 def _verdict(graph: DeviceGraph) -> list[int]:
