@@ -36,6 +36,12 @@ _SKEWED, _SKEWED_SHARE = 1.5, 0.6
 # edges lie within components when the first window is done.
 _SPARSE_TIMES = 8
 _SAMPLED = "degrees"  # with a graph: their skew, and the share of vertices that have edges
+# Slots whose weights tell whether nearly all are equal. A window of a graph like that has the edges
+# of its first rows, since ids break ties: it joins the vertices there, and hardly any other ones.
+_WEIGHTS = 64
+_EQUAL = "equal"  # with a graph: whether they are
+# Bytes an edge of the worklists that hold all edges, and the device's share that they may take.
+_LIST_BYTES, _LIST_SHARE = 32, 1 / 4
 # What tells that they did: a round of the last window leaves so large a share of its edges, and so
 # many edges a supervertex. In random graphs it leaves less than half.
 _STUBBORN_SHARE, _STUBBORN_DEGREE = 0.9, 8
@@ -143,6 +149,27 @@ def _some_degrees(graph: DeviceGraph, launch: Launcher) -> Array:
     return degrees
 
 
+def seem_equal(graph: DeviceGraph, launch: Launcher) -> bool:
+    """Return whether nearly all weights of a graph seem to be equal; waits the first time.
+
+    Those of a graph that gets new weights, and has `rows`, say nothing of the next ones.
+    """
+    lists = _LIST_BYTES * graph.edge_bound
+    if graph.rows is not None or lists > _LIST_SHARE * graph.device.capabilities.global_memory:
+        return False
+    if _EQUAL not in graph.plans:
+        slots = np.random.default_rng(0).integers(graph.n_slots, size=_WEIGHTS).astype(np.uint32)
+        if graph.graph.has_at_hand("weights"):  # no wait for the device
+            found = graph.graph.weights[slots]
+        else:
+            word = graph.encoded.encoding.word
+            places = DeviceArray.from_host(slots, graph.device)
+            found = gather_words(graph.weights, word, places, places.size, launch).to_host()
+        graph.plans[_EQUAL] = bool((found == found[0]).all())
+    seem: bool = graph.plans[_EQUAL]
+    return seem
+
+
 def window_ends(
     graph: DeviceGraph,
     targets: tuple[float, ...] | None,
@@ -154,11 +181,12 @@ def window_ends(
     """Return the ends in a sample of so many keys of all windows but the last.
 
     `targets` are how many edges a vertex the windows up to each end are to have; None: what is
-    usual for the graph. `finer` asks for more windows than usual.
+    usual for the graph: none where weights seem to be equal. `finer` asks for more windows than
+    usual.
     """
     if targets is None:
         targets = ()
-        if may_have_windows(graph, None):
+        if may_have_windows(graph, None) and not seem_equal(graph, launch):
             usual = usual_target(graph, launch)
             targets = tuple(usual * k for k in (_FINER if finer else (1.0,)))
     shares = [target * graph.n_vertices / max(graph.edge_bound, 1) for target in targets]

@@ -150,6 +150,23 @@ def on_buffers(graph: Graph, device: Device) -> DeviceGraph:
     return DeviceGraph.from_arrays(indptr, indices, weights, device=device)
 
 
+# ---------------------------------------------------------------------- equal weights
+
+
+def test_graphs_of_equal_weights_have_one_window(device: Device) -> None:
+    """Ids break ties, so that light edges would be those of the first rows."""
+    device = device.with_policy(replace(device.policy, filter_edges=0))
+    graph = clmst.generate("random", n=1500, average_degree=16).symmetrised()
+    equal = np.full(graph.n_slots, 7, np.int32)
+    two = 7 + graph.weights.astype(np.int64) % 2
+    for weights, one in ((equal, True), (two, False), (graph.weights, False)):
+        stored = graph.replace(weights=weights)
+        for resident in (clmst.to_device(stored, device), on_buffers(stored, device)):
+            found = solve(resident, None, algorithm="filter-boruvka")
+            assert (len(found.stats["worklist_sizes"]) == 1) == one
+            np.testing.assert_array_equal(found.edges, clmst.kruskal(stored).edges)
+
+
 # ----------------------------------------------------------------------- dense graphs
 
 
