@@ -11,11 +11,13 @@ import numpy as np
 from clmst.core import csr
 from clmst.core.arguments import as_array, shown
 from clmst.core.errors import InvalidArgumentError, InvalidGraphError
+from clmst.core.threads import in_threads, slices
 from clmst.core.weight_keys import Array
 
 if TYPE_CHECKING:
     from clmst.core.graph import Graph
 
+_SLICE = 1 << 18  # ends that a thread looks at at once
 _DENSE = 8  # a table ranks numbers whose range is at most 8 times as long as the endpoints
 
 
@@ -130,12 +132,28 @@ def rank(u: Array, v: Array, factorize: Factorize = _by_sorting) -> tuple[Array,
     if least:
         u, v = ((ends.astype(common) - common.type(least)).astype(np.int64) for ends in (u, v))
     occurs = np.zeros(greatest - least + 1, bool)
-    occurs[u] = occurs[v] = True
+
+    def note(part: slice) -> None:
+        occurs[u[part]] = occurs[v[part]] = True  # threads that meet store the same
+
+    in_threads(note, slices(u.size, _SLICE))
     numbers = np.flatnonzero(occurs)
     if numbers.size < occurs.size:
-        ranks = (np.cumsum(occurs) - 1).astype(np.uint32)
-        u, v = ranks[u], ranks[v]
+        ranks = np.empty(occurs.size, np.uint32)
+        ranks[numbers] = np.arange(numbers.size, dtype=np.uint32)
+        u, v = _looked_up(ranks, u), _looked_up(ranks, v)
     return u, v, numbers.astype(common) + common.type(least) if least else numbers
+
+
+def _looked_up(table: Array, at: Array) -> Array:
+    """Return the entries of a table at many places."""
+    found = np.empty(at.size, table.dtype)
+
+    def look_up(part: slice) -> None:
+        found[part] = table[at[part]]
+
+    in_threads(look_up, slices(at.size, _SLICE))
+    return found
 
 
 def renumbered(u: Any, v: Any) -> tuple[Array, Array, tuple[Hashable, ...]]:
