@@ -8,7 +8,7 @@ import sys
 from dataclasses import replace
 from importlib import import_module
 from importlib.util import find_spec
-from itertools import chain
+from itertools import chain, product
 from pathlib import Path
 from typing import Any
 
@@ -602,12 +602,18 @@ def test_rounds(file: Path, graph: Path, tmp_path: Path) -> None:
     assert "'repeated:guess' is no contestant" in result.output
 
 
-def test_rounds_of_the_hybrid(file: Path) -> None:
+def test_rounds_of_the_hybrid(file: Path, tmp_path: Path) -> None:
     """MP and CU alone, and both at once: dense parts on one device, the rest on another."""
-    chosen = [word for name in ("MP", "CU", "Hybrid") for word in ("--contestant", name)]
-    clustered = "clustered:n=3000,clusters=2,cluster_size=300,density=1.0"
-    points = points_of(file, "rounds", clustered, "--repetitions", 2, *chosen, *two_devices())
-    assert [point["contestant"] for point in points] == ["MP", "CU", "Hybrid"]
+    names = ["MP", "CU", "Hybrid"]
+    chosen = [word for name in names for word in ("--contestant", name)]
+    graphs = [f"clustered:n={n},clusters=2,cluster_size=300,density=1.0" for n in (2000, 3000)]
+    more = ["--repetitions", 2, *chosen, *two_devices(), "--plot", tmp_path / "rounds.png"]
+    points = points_of(file, "rounds", *graphs, *more)
+    assert [(point["graph"], point["contestant"]) for point in points] == [*product(graphs, names)]
+    assert [len(point["_stats"]) for point in points] == [0, 0, 2] * 2
+    steps = rounds.course(points[-1]["_stats"])
+    for one in points[-1]["_stats"][0]["devices"]:
+        assert f"{one['device']}: {one['edges']:,} edges" in steps
     sparse = run_case_of("rounds", "road:n=3000", "--contestant", "Hybrid", *two_devices())
     assert sparse.exit_code == 1
     assert "no dense part" in sparse.output
@@ -624,8 +630,18 @@ def test_contestant_that_does_not_fit_is_left_out(
     run = Run(devices=[any_device], repetitions=2)
     assert [*rounds.race(run, reweighted, ["one-shot:dense", "repeated"])] == ["repeated"]
     assert "one-shot:dense is left out: it needs 9 GB of 1" in capsys.readouterr().err
-    with pytest.raises(ClickException, match="can hold none of the contestants"):
+    with pytest.raises(ClickException, match="all contestants are left out"):
         rounds.race(run, reweighted, ["one-shot"])
+
+
+def test_contestant_that_takes_too_long_is_left_out(graph: Path) -> None:
+    """Of the graph, and of those after it; the others go on."""
+    chosen = ["--contestant", "one-shot:prim", "--contestant", "repeated", "--repetitions", 2]
+    result = run_case_of("rounds", graph, graph, *chosen, "--at-most", 1e-9)
+    assert result.exit_code == 1
+    assert result.output.count("is left out: a round takes") == 2
+    assert "all contestants are left out" in result.output
+    assert run_case_of("rounds", graph, *chosen, "--at-most", 100).output.count("| repeated |") == 1
 
 
 def test_round_in_which_preparing_is_repaid() -> None:
