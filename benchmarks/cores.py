@@ -1,6 +1,6 @@
 """`core_numbers` of complete graphs, of random ones, and of files beside NetworkX.
 
-    python -m benchmarks cores complete [--largest N]
+    python -m benchmarks cores complete [--smallest N] [--largest N]
     python -m benchmarks cores random [--vertices N] [--degree D]
     python -m benchmarks cores files FILE...
 
@@ -60,10 +60,13 @@ def main() -> None:
 
 
 @main.add_command
-@case(click.option("--largest", type=click.IntRange(512), default=16384, show_default=True))
-def complete(run: Run, largest: int) -> Rows:
-    """Time complete graphs of 512 vertices and more (Table 6)."""
-    for n in sizes_up_to(largest):
+@case(
+    click.option("--smallest", type=click.IntRange(2), default=512, show_default=True),
+    click.option("--largest", type=click.IntRange(2), default=16384, show_default=True),
+)
+def complete(run: Run, smallest: int, largest: int) -> Rows:
+    """Time complete graphs (Table 6)."""
+    for n in sizes_up_to(largest, smallest):
         graph = clmst.generate("complete", n=n, weights="equal")
         ways = {BOTH: graph.symmetrised(), ONCE: graph}
         yield timed(run, "complete", ways, np.full(n, n - 1))

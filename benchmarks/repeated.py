@@ -30,52 +30,71 @@ from benchmarks.timing import seconds_of
 from clmst.bench.contestants import as_matrix
 from clmst.bench.harness import WrongResultError
 from clmst.bench.inputs import real_file
-from clmst.core import csr
+from clmst.core import canonical
+from clmst.core.threads import in_threads, slices
 from clmst.generators import FAMILIES, surrogates
 from clmst.tune import graphs as sources
 
 CLUSTERED = "clustered"
+_SLOTS = 1 << 20  # that a thread weighs at a time
 
 
 def load(name: str) -> clmst.Graph:
     """Return the graph of a name, a family as in ``clustered:n=5000``, or a file; symmetric."""
+    return as_it_comes(name).symmetrised()
+
+
+def as_it_comes(name: str) -> clmst.Graph:
+    """Return the graph of a name as of :func:`load`, its edges stored once or twice."""
     if (file := real_file(name)) is not None:
-        graph = clmst.Graph.read(file)
-    elif Path(name).is_file() or name.partition(":")[0] in FAMILIES:
+        return clmst.Graph.read(file)
+    if Path(name).is_file() or name.partition(":")[0] in FAMILIES:
         (make,) = sources.named([name]).values()
-        graph = make()
-    else:
-        graph = surrogates.find(name).load()
-    return graph.symmetrised()
+        return make()
+    return surrogates.find(name).load()
 
 
 class Reweighted:
-    """A symmetric graph without loops, and matrices of it under other weights.
+    """A graph without loops, its edges stored twice, and matrices of it under other weights.
 
     Attributes
     ----------
     graph : Graph
+        Symmetric.
     own : ndarray, shape (m,)
         The weights that it came with, one an edge in canonical order.
     """
 
     def __init__(self, graph: clmst.Graph) -> None:
-        self.graph = graph
-        self.own = graph.edges()[2]
-        is_upper = graph.indices > graph.rows
-        edges = np.cumsum(is_upper, dtype=np.uint32) - np.uint32(1)
-        slots = np.arange(graph.n_slots, dtype=np.uint32)
-        # In the transpose, the slot (i, j) holds what the graph has in the slot (j, i).
-        mirrored = csr.transpose(graph.indptr, graph.indices, slots)[2]
-        self._edges = np.where(is_upper, edges, edges[mirrored])  # of each slot
+        u, v, self.own, _ = graph.edges()
+        both = canonical.mirror(graph.n_vertices, u, v)
+        self._edges = both.positions  # of each slot
+        self.graph = graph.replace_unchecked(
+            indptr=both.indptr, indices=both.indices, weights=self._by_slot(self.own),
+            is_symmetric=True, edge_ids=None, n_input=both.indices.size,
+        )  # fmt: skip
+        self._permuted = np.random.default_rng(0).permutation(self.own)
+
+    def _by_slot(self, weights: np.ndarray) -> np.ndarray:
+        found = np.empty(self._edges.size, weights.dtype)
+
+        def take(some: slice) -> None:
+            found[some] = weights.take(self._edges[some])
+
+        in_threads(take, slices(found.size, _SLOTS))
+        return found
 
     def matrix(self, weights: np.ndarray) -> Any:
         """Return the SciPy matrix that has these weights, one an edge in canonical order."""
-        return as_matrix(self.graph.replace(weights=weights[self._edges]))
+        return as_matrix(self.graph.replace_unchecked(weights=self._by_slot(weights)))
 
     def permuted(self, number: int) -> np.ndarray:
-        """Return one of many permutations of the graph's own weights."""
-        return np.random.default_rng(number).permutation(self.own)
+        """Return one of many permutations of the graph's own weights.
+
+        They are one random permutation, each turned by a random number of places.
+        """
+        turned = np.random.default_rng(number).integers(max(self.own.size, 1))
+        return np.roll(self._permuted, turned)
 
     def near(self, share: float, number: int) -> np.ndarray:
         """Return one of many weights that differ from the own ones by up to a share of them."""

@@ -1,6 +1,6 @@
 """Accumulated time of many rounds under new weights: Figure 9 of Ma and Wan.
 
-    python -m benchmarks rounds [GRAPH] [--repetitions 30] [--contestant NAME]... [--plot FILE]
+    python -m benchmarks rounds [GRAPH]... [--repetitions 30] [--contestant NAME]... [--plot FILE]
     python -m benchmarks rounds --device nvidia --device intel --contestant MP --contestant CU \
         --contestant Hybrid
 
@@ -13,14 +13,17 @@ algorithm, maybe with options: ``one-shot:ecl``. Of the paper's own, ``MP`` is `
 parallel`` on the last device, ``CU`` is ``one-shot:dense reread=all`` on the first, and ``Hybrid``
 is ``repeated`` on all devices by the strategy "cores"; all others are on the first device, which
 should be the GPU. Times are from host to host. Preparing, which is from a SciPy matrix to a solver,
-is timed five times, and its median is what a contestant begins with. All contestants solve a round
-in turn, and must give the same forest; making weights and matrices is not timed, nor are a first
-preparing and a first round of each, which build kernels. A contestant that the device has no memory
-for is left out.
+is timed five times, or until that took two seconds, and its median is what a contestant begins
+with. All contestants solve a round in turn, and must give the same forest; making weights and
+matrices is not timed, nor are a first preparing and a first round of each, which build kernels. A
+contestant that the device has no memory for is left out, and with ``--at-most`` one whose round
+takes too long, of later graphs, too. Below the times of rounds on several devices stands what each
+device did in them.
 """
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import accumulate
@@ -33,7 +36,7 @@ import numpy as np
 
 import clmst
 from benchmarks.agreement import Agreement
-from benchmarks.repeated import CLUSTERED, Reweighted, load
+from benchmarks.repeated import CLUSTERED, Reweighted, as_it_comes
 from benchmarks.runner import Row, Rows, Run, case
 from clmst.algorithms.option_texts import read
 from clmst.bench.canvas import GRID, panels, style
@@ -42,7 +45,7 @@ from clmst.bench.harness import Contestant, Times, WrongResultError
 ONE_SHOT, REPEATED = "one-shot", "repeated"
 MP, CU, HYBRID = "MP", "CU", "Hybrid"
 DEFAULT = (ONE_SHOT, f"{ONE_SHOT}:filter-boruvka", f"{ONE_SHOT}:ecl", REPEATED)
-_PREPARED = 5  # times
+_PREPARED, _PREPARED_MS = 5, 2000  # times, and after how long no more
 
 # A round's weights by edge, and a matrix that has them.
 Weights = tuple[np.ndarray, Any]
@@ -101,8 +104,10 @@ def timed(run: Run, call: Callable[[Any], Any], argument: Any) -> tuple[Any, flo
     return result, 1e3 * seconds
 
 
-def prepared(run: Run, name: str, weights: Weights) -> tuple[Solve, list[float]] | None:
-    """Return a contestant with kernels built, and what preparing took; None if it does not fit."""
+def prepared(
+    run: Run, name: str, weights: Weights, at_most: float | None
+) -> tuple[Solve, list[float]] | None:
+    """Return a contestant with kernels built, and what preparing took; None if it is left out."""
     kind, _, algorithm = name.partition(":")
 
     def make(matrix: Any) -> Solve:
@@ -115,32 +120,66 @@ def prepared(run: Run, name: str, weights: Weights) -> tuple[Solve, list[float]]
         click.echo(f"{name} is left out: {error}", err=True)
         run.device.release_memory()
         return None
-    times = []
-    for _ in range(_PREPARED):
+    times = list[float]()
+    while len(times) < _PREPARED and sum(times) < _PREPARED_MS:
         del solve
         solve, milliseconds = timed(run, make, weights[1])
         times.append(milliseconds)
-    solve(weights)
+    _, milliseconds = timed(run, solve, weights)
+    if at_most is not None and milliseconds > 1e3 * at_most:
+        fact = f"a round takes {milliseconds / 1e3:.3g} s; --at-most is {at_most:g}"
+        click.echo(f"{name} is left out: {fact}", err=True)
+        return None
     return solve, times
 
 
-def race(run: Run, reweighted: Reweighted, names: Sequence[str]) -> dict[str, Row]:
-    """Return the milliseconds of preparing and of rounds by contestants that fit the device."""
+def race(
+    run: Run, reweighted: Reweighted, names: Sequence[str], at_most: float | None = None
+) -> dict[str, Row]:
+    """Return the milliseconds of preparing and of rounds by contestants that are not left out.
+
+    There may be none. "_stats" are those of rounds on several devices.
+    """
     first = reweighted.own, reweighted.matrix(reweighted.own)
-    runners = {name: one for name in names if (one := prepared(run, name, first)) is not None}
+    every = ((name, prepared(run, name, first, at_most)) for name in names)
+    runners = {name: one for name, one in every if one is not None}
     if not runners:
-        raise click.ClickException("the device can hold none of the contestants")
-    rounds: dict[str, list[float]] = {name: [] for name in runners}
+        return {}
+    rows: dict[str, Row] = {
+        name: {"prepare": times, "round": [], "_stats": []} for name, (_, times) in runners.items()
+    }
     for number in range(run.repetitions):
         by_edge = reweighted.permuted(number)
         weights = by_edge, reweighted.matrix(by_edge)
         agreement = Agreement(next(iter(runners)), by="edges")
         for name, (solve, _) in runners.items():
             forest, milliseconds = timed(run, solve, weights)
-            rounds[name].append(milliseconds)
+            rows[name]["round"].append(milliseconds)
+            if "last_pass" in forest.stats:
+                rows[name]["_stats"].append(forest.stats)
             if difference := agreement.difference(forest):
                 raise WrongResultError(f"round {number}: {name}: {difference}")
-    return {name: {"prepare": runners[name][1], "round": rounds[name]} for name in runners}
+    return rows
+
+
+def course(rounds: Sequence[Any]) -> str:
+    """Return what each device does in a round: medians of milliseconds since the round began."""
+
+    def at(of: Callable[[Any], Any], *steps: str) -> str:
+        return f"{median(sum(of(one)[f'{step}ms'] for step in steps) for one in rounds):.3g}"
+
+    parts = list[str]()
+    for k, one in enumerate(rounds[-1]["devices"]):
+        of = partial(lambda stats, k: stats["devices"][k], k=k)
+        parts.append(
+            f"{one['device']}: {one['edges']:,} edges by {', '.join(one['algorithms'])}, weights "
+            f"{at(of, 'began_')} to {at(of, 'began_', 'upload_')}, "
+            f"forests to {at(of, 'began_', 'upload_', 'solve_')}, sent {at(of, 'ended_')}"
+        )
+    last = rounds[-1]["last_pass"]
+    begin, end = (at(operator.itemgetter("last_pass"), *of) for of in (["began_"], ["began_", ""]))
+    parts.append(f"union of {last['edges']:,} edges on {last['device']}: {begin} to {end}")
+    return "; ".join(parts)
 
 
 def accumulated(row: Row) -> list[float]:
@@ -155,18 +194,25 @@ def repaid(row: Row, other: Row) -> int | None:
 
 
 def draw(rows: Sequence[Row], file: Path, device: str) -> None:
-    """Draw accumulated times over rounds, as the paper's Figure 9; the slowest comes first."""
-    ranked = sorted(rows, key=lambda row: accumulated(row)[-1], reverse=True)
-    with panels(file, 1, (7, 4.6), title=f"{rows[0]['_graph']}, {device}") as (panel,):
-        for number, row in zip(reversed(range(len(ranked))), ranked, strict=True):
-            seconds, look = [ms / 1e3 for ms in accumulated(row)], style(number)
-            panel.plot(range(len(seconds)), seconds, label=row["contestant"], markersize=4, **look)
-        panel.set_xlabel("rounds of new weights; at 0, what preparing took")
-        panel.set_ylabel("seconds, accumulated")
-        panel.set_xlim(left=0)
-        panel.set_ylim(bottom=0)
-        panel.grid(**GRID)
-        panel.legend(loc="upper left", frameon=False)
+    """Draw accumulated times over rounds, as the paper's Figure 9, each graph; slowest first."""
+    graphs = list(dict.fromkeys(row["_graph"] for row in rows))
+    wide = 7 * len(graphs)
+    title = device if len(graphs) > 1 else f"{graphs[0]}, {device}"
+    with panels(file, len(graphs), (wide, 4.6), title=title) as every:
+        for panel, graph in zip(every, graphs, strict=True):
+            shown = [row for row in rows if row["_graph"] == graph]
+            ranked = sorted(shown, key=lambda row: accumulated(row)[-1], reverse=True)
+            for number, row in zip(reversed(range(len(ranked))), ranked, strict=True):
+                seconds, look = [ms / 1e3 for ms in accumulated(row)], style(number)
+                name = row["contestant"]
+                panel.plot(range(len(seconds)), seconds, label=name, markersize=4, **look)
+            panel.set_title(graph if len(graphs) > 1 else "")
+            panel.set_xlabel("rounds of new weights; at 0, what preparing took")
+            panel.set_ylabel("seconds, accumulated")
+            panel.set_xlim(left=0)
+            panel.set_ylim(bottom=0)
+            panel.grid(**GRID)
+            panel.legend(loc="upper left", frameon=False)
 
 
 def known(context: click.Context, parameter: click.Parameter, names: tuple[str, ...]) -> list[str]:
@@ -186,25 +232,42 @@ def known(context: click.Context, parameter: click.Parameter, names: tuple[str, 
 
 
 @case(
-    click.argument("graph", default=CLUSTERED),
+    click.argument("graphs", nargs=-1),
     click.option(
         "--contestant", "names", multiple=True, callback=known,
         help=f"Who takes part; others are compared with the first. {', '.join(DEFAULT)} if none.",
+    ),
+    click.option(
+        "--at-most", type=click.FloatRange(0, min_open=True), metavar="SECONDS",
+        help="Leave out who takes longer for a round, of later graphs, too.",
     ),
     repetitions=30,
     devices=(1, 8),
     draw=draw,
 )  # fmt: skip
-def main(run: Run, graph: str, names: list[str]) -> Rows:
+def main(run: Run, graphs: tuple[str, ...], names: list[str], at_most: float | None) -> Rows:
     """Time rounds of new weights, accumulated."""
-    reweighted = Reweighted(load(graph))
-    size = f"{reweighted.graph.n_vertices:,} vertices, {reweighted.own.size:,} edges"
-    found = race(run, reweighted, names)
-    first = next(iter(found.values()))
-    for name, times in found.items():
-        after = repaid(times, first)
-        row = {"contestant": name, **times}
-        row["of the first"] = run.of(times["round"]) / run.of(first["round"])
-        row["repaid in round"] = "" if times is first else "never" if after is None else str(after)
-        row["all rounds s"] = accumulated(times)[-1] / 1e3
-        yield row | {"_graph": f"{Path(graph).name}: {size}"}
+    courses = list[str]()
+    for graph in graphs or (CLUSTERED,):
+        reweighted = Reweighted(as_it_comes(graph))
+        size = f"{reweighted.graph.n_vertices:,} vertices, {reweighted.own.size:,} edges"
+        found = race(run, reweighted, names, at_most)
+        names = [name for name in names if name in found]
+        if not found:
+            courses.append(f"{size}: all contestants are left out")
+            break
+        first = next(iter(found.values()))
+        for name, times in found.items():
+            after = repaid(times, first)
+            row: Row = {"graph": graph} if len(graphs) > 1 else {}
+            row |= {"contestant": name, **times}
+            row["of the first"] = run.of(times["round"]) / run.of(first["round"])
+            row["repaid in round"] = (
+                "" if times is first else "never" if after is None else str(after)
+            )
+            row["all rounds s"] = accumulated(times)[-1] / 1e3
+            yield row | {"_graph": f"{Path(graph).name}: {size}"}
+            if times["_stats"]:
+                facts = f"{name}, {size}, ms since a round began"
+                courses.append(f"{facts}: {course(times['_stats'])}")
+    yield from courses

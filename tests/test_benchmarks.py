@@ -8,14 +8,14 @@ import sys
 from dataclasses import replace
 from importlib import import_module
 from importlib.util import find_spec
-from itertools import chain
+from itertools import chain, product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyopencl as cl
 import pytest
-from click import ClickException, Context, Group, option
+from click import Context, Group, option
 from click.testing import CliRunner, Result
 from scipy import sparse
 
@@ -506,6 +506,15 @@ def test_a_wrong_forest_is_not_timed(
     assert "another forest" in result.output
 
 
+@pytest.mark.parametrize("probability", [0.1, 1.0])
+def test_rows_of_dense_graphs_are_a_graph(probability: float) -> None:
+    """Which is made without checks: they find nothing."""
+    graph = dense.random_rows(60, probability)
+    fields = ("indptr", "indices", "weights", "is_symmetric", "edge_ids", "n_input")
+    clmst.Graph(**{name: getattr(graph, name) for name in fields})
+    assert graph.n_edges == pytest.approx(probability * 60 * 59 / 2, rel=0.3)
+
+
 def test_dense_graphs(file: Path, tmp_path: Path) -> None:
     """Complete and ever denser graphs, forests compared first; where contestants cross."""
     points = points_of(file, "dense", "complete", "--largest", "1024")
@@ -602,12 +611,18 @@ def test_rounds(file: Path, graph: Path, tmp_path: Path) -> None:
     assert "'repeated:guess' is no contestant" in result.output
 
 
-def test_rounds_of_the_hybrid(file: Path) -> None:
+def test_rounds_of_the_hybrid(file: Path, tmp_path: Path) -> None:
     """MP and CU alone, and both at once: dense parts on one device, the rest on another."""
-    chosen = [word for name in ("MP", "CU", "Hybrid") for word in ("--contestant", name)]
-    clustered = "clustered:n=3000,clusters=2,cluster_size=300,density=1.0"
-    points = points_of(file, "rounds", clustered, "--repetitions", 2, *chosen, *two_devices())
-    assert [point["contestant"] for point in points] == ["MP", "CU", "Hybrid"]
+    names = ["MP", "CU", "Hybrid"]
+    chosen = [word for name in names for word in ("--contestant", name)]
+    graphs = [f"clustered:n={n},clusters=2,cluster_size=300,density=1.0" for n in (2000, 3000)]
+    more = ["--repetitions", 2, *chosen, *two_devices(), "--plot", tmp_path / "rounds.png"]
+    points = points_of(file, "rounds", *graphs, *more)
+    assert [(point["graph"], point["contestant"]) for point in points] == [*product(graphs, names)]
+    assert [len(point["_stats"]) for point in points] == [0, 0, 2] * 2
+    steps = rounds.course(points[-1]["_stats"])
+    for one in points[-1]["_stats"][0]["devices"]:
+        assert f"{one['device']}: {one['edges']:,} edges" in steps
     sparse = run_case_of("rounds", "road:n=3000", "--contestant", "Hybrid", *two_devices())
     assert sparse.exit_code == 1
     assert "no dense part" in sparse.output
@@ -624,8 +639,17 @@ def test_contestant_that_does_not_fit_is_left_out(
     run = Run(devices=[any_device], repetitions=2)
     assert [*rounds.race(run, reweighted, ["one-shot:dense", "repeated"])] == ["repeated"]
     assert "one-shot:dense is left out: it needs 9 GB of 1" in capsys.readouterr().err
-    with pytest.raises(ClickException, match="can hold none of the contestants"):
-        rounds.race(run, reweighted, ["one-shot"])
+    assert rounds.race(run, reweighted, ["one-shot"]) == {}
+
+
+def test_contestant_that_takes_too_long_is_left_out(graph: Path) -> None:
+    """Of the graph, and of those after it; the others go on."""
+    chosen = ["--contestant", "one-shot:prim", "--contestant", "repeated", "--repetitions", 2]
+    result = run_case_of("rounds", graph, graph, *chosen, "--at-most", 1e-9)
+    assert result.exit_code == 0
+    assert result.output.count("is left out: a round takes") == 2
+    assert result.output.count("all contestants are left out") == 1
+    assert run_case_of("rounds", graph, *chosen, "--at-most", 100).output.count("| repeated |") == 1
 
 
 def test_round_in_which_preparing_is_repaid() -> None:
@@ -678,6 +702,7 @@ def test_cores(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     clmst.write_graph(generate("grid", rows=5, columns=10), graph)
     wanted = {
         ("complete", "--largest", "1024"): ([512, 1024], 511),
+        ("complete", "--smallest", "16", "--largest", "40"): ([16, 32], 15),
         ("random", "--vertices", "900"): ([900], 5),
         ("files", str(graph)): ([50], 2),
     }

@@ -78,9 +78,27 @@ def sort_upper(n: int, ends: list[Array]) -> Pattern:
 
 
 def mirror(n: int, u: Array, v: Array) -> Pattern:
-    """Return both directions of edges given in canonical order; positions index the edges."""
-    both = [np.concatenate([u, v]), np.concatenate([v, u])]
-    return sort_pairs(n, both, np.tile(np.arange(u.size), 2))
+    """Return both directions of edges given in canonical order; positions index the edges.
+
+    A row has the edges to lesser vertices, which one counting sort finds, and then the others.
+    """
+    index = csr.index_dtype(n, 2 * u.size)
+    numbers = np.arange(u.size, dtype=index)
+    if n > 2 * _SPARSE * u.size:
+        both = [np.concatenate([u, v]), np.concatenate([v, u])]
+        return sort_pairs(n, both, np.tile(numbers, 2))
+    upper = row_starts(u, n)
+    lower, lesser, below = csr.transpose(upper, v, numbers)
+    lower = csr.as_uint32(lower)
+    indptr = upper + lower
+    indices, positions = np.empty(2 * u.size, np.uint32), np.empty(2 * u.size, index)
+    for (own, columns, edges), before in (
+        ((lower, lesser, below), upper[:-1]),
+        ((upper, v, numbers), lower[1:]),
+    ):
+        slots = numbers + np.repeat(before.astype(index), np.diff(own))
+        indices[slots], positions[slots] = columns, edges
+    return Pattern(indptr=indptr, indices=indices, positions=positions)
 
 
 def sort_pairs(n: int, pairs: list[Array], ids: Array | None = None) -> Pattern:

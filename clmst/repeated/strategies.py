@@ -15,9 +15,10 @@ import numpy as np
 from clmst import peeling
 from clmst.algorithms import choosing
 from clmst.algorithms.parts import costs as model
-from clmst.core import partition
+from clmst.core import clusters, partition
+from clmst.core.clusters import Clusters
 from clmst.core.graph import Graph
-from clmst.core.partition import Clusters, Part
+from clmst.core.partition import Part
 from clmst.core.weight_keys import Array
 from clmst.runtime.device import Device
 from clmst.runtime.tuning import Costs
@@ -187,7 +188,7 @@ class Choice:
         if not tried or not 0 < self.edges.n_slots <= _MOST_PEELED:
             return None
         cores = peeling.core_numbers(self.edges, device=self.devices[self.quickest])
-        every = partition.clusters(self.edges, cores, _thresholds(cores))
+        every = clusters.of_cores(self.edges, cores, _thresholds(cores))
         cuts = [cut for found in every for cut in self._cuts(found, tried, by_rule=below is None)]
         best = min(cuts, key=lambda cut: cut.ms, default=None)
         return None if best is None or (below is not None and best.ms >= below) else best

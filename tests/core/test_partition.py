@@ -6,10 +6,9 @@ from typing import Any
 
 import hypothesis.strategies as st
 import numpy as np
-import pytest
 from hypothesis import given
 
-from clmst.core import partition, topology
+from clmst.core import clusters, partition, topology
 from clmst.core.graph import Graph
 from clmst.core.kruskal import kruskal
 from clmst.core.partition import Part
@@ -60,7 +59,7 @@ def test_parts_hold_the_forest(data: st.DataObject) -> None:
     cuts = data.draw(st.lists(st.integers(0, edges.n_input), max_size=3))
     check_parts(edges, partition.by_ranges(edges, [0, *sorted(cuts), edges.n_input]), weights)
     cores = peel(edges)
-    (found,) = partition.clusters(edges, cores, [data.draw(st.integers(1, 4))])
+    (found,) = clusters.of_cores(edges, cores, [data.draw(st.integers(1, 4))])
     assert found.sizes.sum() == np.count_nonzero(found.labels >= 0)
     chosen = found.chosen(np.flatnonzero(found.edges >= 3))
     places = list(range(chosen.sizes.size))
@@ -84,7 +83,7 @@ def test_ranges_begin_where_devices_want_it() -> None:
     u, v = np.triu_indices(100, 1)
     edges = topology.edges_once(Graph.from_edges(u, v, n_vertices=200))
     cores = np.r_[np.zeros(50), np.full(50, 9), np.zeros(100)]
-    (found,) = partition.clusters(edges, cores, [9])
+    (found,) = clusters.of_cores(edges, cores, [9])
     dense, rest = partition.by_clusters(edges, found, [[0]])
     first = slots_of(dense)[0]
     assert dense.first == first // partition.RANGE_STEP * partition.RANGE_STEP > 0
@@ -100,37 +99,3 @@ def test_consecutive_slots_take_no_memory() -> None:
     assert second.first_slot == 700
     assert second.graph.edge_ids is None
     assert (first.graph.n_vertices, second.graph.n_vertices) == (701, 301)
-
-
-@pytest.mark.parametrize("least", [2, 5, 9])
-def test_clusters_are_components(least: int) -> None:
-    """Two cliques that an edge joins are one; edges that leave are in neither."""
-    u, v = np.triu_indices(10, 1)
-    u, v = np.concatenate([u, u + 10, [3, 19, 20]]), np.concatenate([v, v + 10, [13, 20, 21]])
-    joined = topology.edges_once(Graph.from_edges(u, v))
-    (found,) = partition.clusters(joined, peel(joined), [least])
-    assert found.sizes.tolist() == [20]
-    assert found.edges.tolist() == [91]
-    apart = topology.edges_once(Graph.from_edges(np.delete(u, 90), np.delete(v, 90)))
-    (found,) = partition.clusters(apart, peel(apart), [least])
-    assert found.sizes.tolist() == [10, 10]
-    assert found.edges.tolist() == [45, 45]
-    assert found.labels[20:].tolist() == [-1, -1]
-
-
-def test_dense_parts_that_edges_join() -> None:
-    """Hundreds of edges between two dense parts leave them two; they count in neither."""
-    rng = np.random.default_rng(4)
-    u, v = np.triu_indices(120, 1)
-    kept = rng.random(u.size) < 0.6
-    u, v = u[kept], v[kept]
-    a, b = rng.integers(0, 120, (2, 300))
-    ends = np.concatenate([u, u + 120, a]), np.concatenate([v, v + 120, b + 120])
-    names = rng.permutation(300)
-    edges = topology.edges_once(Graph.from_edges(names[ends[0]], names[ends[1]], n_vertices=300))
-    first, second = partition.clusters(edges, peel(edges), [3, 40])
-    assert first.sizes.tolist() == [240]
-    assert second.sizes.tolist() == [120, 120]
-    assert second.edges.tolist() == [u.size, u.size]
-    assert set(second.labels[names[:120]]) ^ set(second.labels[names[120:240]]) == {0, 1}
-    assert (second.labels[names[240:]] == -1).all()
