@@ -21,6 +21,7 @@ from clmst.runtime.device import Device
 from clmst.runtime.device_matrix import DeviceMatrix, dimension_class
 from clmst.runtime.handles import KernelArgument
 from clmst.runtime.launcher import Launcher
+from clmst.runtime.policy import Policy
 from clmst.runtime.program import Program
 
 BUILD_SOURCE = "algorithms/bvh_boruvka/build.cl"
@@ -42,6 +43,9 @@ _SAMPLES, _CROWDED_SHARE, _FINEST_BITS = 4096, 0.05, 24
 _LEAST_SIDE = np.finfo(np.float64).tiny
 # Passes over crowds, at the most: one for each halving of a double's exponent would be enough.
 _MOST_PASSES = 64
+
+# Where work-items search alone, and share out the items of a kernel tile by tile.
+_SEARCHES_OF_A_TILE = 128
 
 # Among a matrix's plans: the points in the order of leaves.
 _ORDER = "bvh order"
@@ -106,6 +110,11 @@ class BoxTree:
 def fanout(device: Device) -> int:
     """Return the children of a node: FANOUT of ``tree.cl``."""
     return 8 if device.policy.work_group_size == 1 else 4
+
+
+def search_defines(policy: Policy) -> dict[str, int]:
+    """Return the macros of kernels that search: few searches are a tile, as one may take long."""
+    return {"GRID_TILE": _SEARCHES_OF_A_TILE} if policy.work_group_size == 1 else {}
 
 
 def builder_for(device: Device, dimensions: int) -> Program:
@@ -277,7 +286,8 @@ class _Builder:
         n_leaves = ceil(n / LEAF)
         tree = BoxTree(
             device=device, n=n, dimensions=self.dimensions, rows=self.rows,
-            defines=self.matrix.defines(maximum=False), ids=ids, slots=self._new(n, np.uint32),
+            defines=self.matrix.defines(maximum=False) | search_defines(device.policy),
+            ids=ids, slots=self._new(n, np.uint32),
             points=self._new(n_leaves * self.rows * LEAF, np.float64),
             boxes=self._new(self.n_nodes * (self.dimensions + self.rows), np.float64),
             least=self._new(self.n_nodes, np.uint32),
