@@ -113,7 +113,9 @@ def _in_boxes(capabilities: Capabilities, *, core: bool = True) -> Iterator[dict
             yield {"COMPLETE": 1} | one
 
 
-def _searches(capabilities: Capabilities, tuning: Policy, *, core: bool = True) -> Iterator[Macros]:
+def _searches(
+    capabilities: Capabilities, tuning: Policy, *, core: bool = True
+) -> Iterator[dict[str, int]]:
     """Yield the macros of kernels that search for points."""
     return (one | search_defines(tuning) for one in _in_boxes(capabilities, core=core))
 

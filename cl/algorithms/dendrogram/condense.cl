@@ -117,7 +117,7 @@ static inline void grid_condense_points(const condense_t *run) {
 // In       children[2 m]: of each merge; sizes[m]: vertices below each; order[m]: the edge of each;
 //          heights[m]: the bits of each edge's weight.
 // Temp     scratch[n + 3 m].
-// Out      result: the number of clusters, 0 before unless it is written here; from the next word of
+// Out      result: the number of clusters, 0 before; from the next word of
 //          64 bits on the heights of points; their clusters in words of 32 bits; from the next word of
 //          64 bits on the clusters.
 // Launch   any for one step; one work-group for several.
@@ -143,9 +143,7 @@ kernel void dendrogram_condense_steps(const global uint *children, const global 
                           n,
                           n - 1,
                           least};
-  if (end - step > 1 && get_local_id(0) == 0) *run.n_clusters = 0;
   for (; step < end; ++step) {
-    wg_barrier();
     if (step == 0) grid_condense_begin(&run);
     else if (step == n_steps - 1) grid_condense_points(&run);
     else if (step == n_steps - 2) grid_condense_clusters(&run);

@@ -12,6 +12,8 @@ import numpy.typing as npt
 from clmst.algorithms.dendrogram.merge import HOPS, NONE, Merges
 from clmst.core.weight_keys import Array
 from clmst.runtime.array import DeviceArray
+from clmst.runtime.device_memory import result_in_place
+from clmst.runtime.handles import KernelArgument
 from clmst.runtime.launcher import Launcher
 
 SOURCE = "algorithms/dendrogram/condense.cl"
@@ -105,7 +107,12 @@ def _since(later: Array, earlier: Array) -> Array:
 
 
 def condense(
-    merges: Merges, heights: DeviceArray, least: int, launch: Launcher, *, few: bool | None = None
+    merges: Merges,
+    heights: KernelArgument,
+    least: int,
+    launch: Launcher,
+    *,
+    few: bool | None = None,
 ) -> CondensedTree:
     """Condense the dendrogram of two vertices or more, all of them joined; waits for it.
 
@@ -118,21 +125,28 @@ def condense(
     program = device.program(SOURCE)
     k = max(2 * (n // least) - 1, 1)  # at most: those without others in them have no common point
     behind = 1 + n + (n + 1) // 2  # words before the clusters
-    scratch = DeviceArray.empty(n + 3 * (n - 1), np.uint32, device)
-    result = DeviceArray.empty(behind + _CLUSTER_WORDS * k, np.uint64, device)
-    given = (merges.children, merges.sizes, merges.order, heights, scratch, result, n, least)
-    n_steps = 3 + max(ceil(log(n, HOPS)), 1)
-    if n <= _TILES_OF_FEW * program.grid_tile if few is None else few:
-        launch.enqueue(program, "dendrogram_condense_steps", 1, *given, 0, n_steps, n_steps)
-    else:
-        launch.fill(result.memory, 0, 1)
-        for step in range(n_steps):
-            launch.for_each(
-                program, "dendrogram_condense_steps", n, *given, step, step + 1, n_steps
-            )
-        k = launch.read_word(result.memory)
     words = np.empty(behind + _CLUSTER_WORDS * k, np.uint64)
-    launch.read(result.memory, words)
+    words[0] = 0
+    in_place = result_in_place(device, words)
+    result = (
+        DeviceArray.empty(words.size, np.uint64, device).memory if in_place is None else in_place
+    )
+    scratch = DeviceArray.empty(n + 3 * (n - 1), np.uint32, device)
+    n_steps = 3 + max(ceil(log(n, HOPS)), 1)
+    few = n <= _TILES_OF_FEW * program.grid_tile if few is None else few
+    if in_place is None:
+        launch.fill(result, 0, 1)
+    for step in range(1 if few else n_steps):
+        launch.for_each(
+            program, "dendrogram_condense_steps", 1 if few else n, merges.children, merges.sizes,
+            merges.order, heights, scratch, result, n, least, step, n_steps if few else step + 1,
+            n_steps,
+        )  # fmt: skip
+    if in_place is None:
+        words = words[: behind + _CLUSTER_WORDS * (k if few else launch.read_word(result))]
+        launch.read(result, words)
+    else:
+        launch.queue.finish()
     found = words[behind:].view(_CLUSTER)[: int(words[0] & NONE)]
     order = np.argsort(found["place"])
     clusters, rank = found[order], np.empty(order.size, np.int64)
