@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cache
+from functools import cache, partial
 from itertools import product
 from typing import TypeAlias, get_args
 
 import numpy as np
 
 from clmst.algorithms.bvh_boruvka import choice
+from clmst.algorithms.bvh_boruvka.hierarchy import search_defines
 from clmst.algorithms.dense.plan import key_defines
 from clmst.algorithms.dense.tiles import HAVE_SQUARES, tile_defines
 from clmst.algorithms.ecl.options import (
@@ -112,6 +113,13 @@ def _in_boxes(capabilities: Capabilities, *, core: bool = True) -> Iterator[dict
             yield {"COMPLETE": 1} | one
 
 
+def _searches(
+    capabilities: Capabilities, tuning: Policy, *, core: bool = True
+) -> Iterator[dict[str, int]]:
+    """Yield the macros of kernels that search for points."""
+    return (one | search_defines(tuning) for one in _in_boxes(capabilities, core=core))
+
+
 def _tiles(what: str) -> Rule:
     """Return the rule of kernels of tiles; on a sphere points have few dimensions."""
 
@@ -185,12 +193,12 @@ _GENERATED = tuple(
 
 _ALGORITHMS: dict[str, Rule] = {
     "bvh_boruvka/build": lambda c, _: ({"DIMENSION_CLASS": d} for d in (2, 3, 0) if c.doubles),
-    "bvh_boruvka/bvh_boruvka": lambda c, _: _in_boxes(c),
-    "bvh_boruvka/candidates": lambda c, _: _in_boxes(c, core=False),
-    "bvh_boruvka/moved": lambda c, _: _in_boxes(c, core=False),
+    "bvh_boruvka/bvh_boruvka": _searches,
+    "bvh_boruvka/candidates": partial(_searches, core=False),
+    "bvh_boruvka/moved": partial(_searches, core=False),
     "bvh_boruvka/neighbours": lambda c, tuning: (
         one | {"NEIGHBOURS": capacity} | listed
-        for one in _in_boxes(c)
+        for one in _searches(c, tuning)
         for capacity in (8, 32)
         for listed in (({}, {"LISTED": 0}) if _is_alone(tuning) else ({},))
     ),

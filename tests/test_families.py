@@ -88,6 +88,7 @@ MUTATIONS = [
         "= min(one.node, other.node);",
         "= max(one.node, other.node);",
     ),
+    Mutation("dendrogram", "algorithms/dendrogram/condense.cl", "order[run->m - 1 - l", "order[l"),
     Mutation(
         "csr-check",
         "algorithms/csr_validation/fingerprint.cl",
@@ -170,9 +171,9 @@ MUTATIONS = [
     ),
     Mutation(
         "bvh-boruvka",
-        "algorithms/bvh_boruvka/prim.cl",
-        "pairs < edges",
-        "pairs > edges",
+        "algorithms/bvh_boruvka/leaf_lanes.cl",
+        "(pairs < *edges)",
+        "(pairs > *edges)",
         case=BY_NAME["bvh-boruvka"].cases[-1],
     ),
     Mutation(

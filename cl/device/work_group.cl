@@ -25,8 +25,10 @@
 
 #include "device/lanes.cl"
 
-// Items of a tile: consecutive items that a work-group takes at a time.
+// Items of a tile: consecutive items that a work-group takes at a time. Fewer where each takes long.
+#ifndef GRID_TILE
 #define GRID_TILE (WG_SIZE == 1 ? 1024 : WG_SIZE)
+#endif
 
 // Divide the items 0 .. n - 1 among work-groups, tile by tile of `size` items, of which `tile` is the
 // first. A loop header; all work-items of a work-group go on together.

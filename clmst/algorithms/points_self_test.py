@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from clmst.algorithms.bvh_boruvka import hierarchy, prim
+from clmst.algorithms.bvh_boruvka import hierarchy, neighbours, prim
 from clmst.algorithms.bvh_boruvka import solve as bvh_boruvka
 from clmst.algorithms.dense import solve as dense
 from clmst.algorithms.dense import tile_pairs
@@ -47,9 +47,9 @@ def hierarchies(device: Device, case: Case) -> Iterator[Answer]:
             hierarchy.hierarchy_of(matrix, launch, by_codes=True)
         if case.neighbours:
             for k in range(min(case.neighbours, n - 1), case.neighbours // 2, -5):
-                if hierarchy.capacity_for(k) != case.neighbours:
+                if neighbours.capacity_for(k) != case.neighbours:
                     break
-                kth = hierarchy.distances(hierarchy.hierarchy_of(matrix, launch), k, launch)
+                kth = neighbours.distances(hierarchy.hierarchy_of(matrix, launch), k, launch)
                 yield f"distances to the {k} nearest of {n} known points", kth, _kth(points, k)
             continue
         if case.variant:

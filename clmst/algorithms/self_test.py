@@ -80,7 +80,7 @@ def dendrograms(device: Device, case: object) -> Iterator[Answer]:
         DeviceArray.from_host(a.astype(np.uint32).ravel(), device) for a in (edges, order)
     )
     heights = DeviceArray.from_host(np.arange(1, n, dtype=np.float64), device)
-    found = condense(merge(n, ends, places, launch, few=few), heights, 3, launch)
+    found = condense(merge(n, ends, places, launch, few=few), heights, 3, launch, few=few)
     leaves = condense_by_host(n, *merge_by_host(n, edges, order), 3)
     expected = 1 / (order[leaves] + 1.0)
     yield "densities in the condensed tree of 300 vertices", found.point_lambda, expected

@@ -17,7 +17,6 @@ from clmst.algorithms.dendrogram.merge import Merges
 from clmst.core.forest import Forest
 from clmst.core.weight_keys import Array
 from clmst.points.dendrogram import made_of_merges
-from clmst.runtime.array import DeviceArray
 from clmst.runtime.launcher import Launcher
 
 
@@ -36,8 +35,7 @@ def condensed_tree(forest: Forest, min_cluster_size: int, *, device: Any) -> Con
         )  # fmt: skip
 
     def condensed(merges: Merges, heights: Array, launch: Launcher) -> CondensedTree:
-        given = DeviceArray.from_host(heights, launch.device)
-        return condense(merges, given, min_cluster_size, launch)
+        return condense(merges, launch.device.upload(heights), min_cluster_size, launch)
 
     return made_of_merges(forest, condensed, join_components=True, device=device)
 

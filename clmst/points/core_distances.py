@@ -14,13 +14,8 @@ from scipy.spatial.distance import squareform
 
 from clmst.algorithms import families
 from clmst.algorithms.bvh_boruvka import choice
-from clmst.algorithms.bvh_boruvka.hierarchy import (
-    MOST_NEIGHBOURS,
-    capacity_for,
-    distances,
-    hierarchy_of,
-    with_core_distances,
-)
+from clmst.algorithms.bvh_boruvka.hierarchy import hierarchy_of, with_core_distances
+from clmst.algorithms.bvh_boruvka.neighbours import MOST_NEIGHBOURS, capacity_for, distances
 from clmst.algorithms.dense import tile_pairs
 from clmst.algorithms.dense.tiles import PackedPoints
 from clmst.api import minimum_spanning_forest
@@ -120,7 +115,7 @@ def _of_points(
                 return tile_pairs.distances(packed, k, launch).to_host(), None
         if k <= MOST_NEIGHBOURS and families.points_refusal(matrix, capacity_for(k)) is None:
             with device.lock, Guard(device):
-                return distances(hierarchy_of(matrix, launch), k, launch).to_host(), matrix
+                return distances(hierarchy_of(matrix, launch), k, launch), matrix
     return _by_the_host(plain, min_samples), None
 
 

@@ -86,8 +86,7 @@ def made_of_merges(
                 if heights.size > order.size:  # edges between trees come last
                     joined = np.arange(order.size, heights.size, dtype=np.uint32)
                     order = DeviceArray.from_host(np.concatenate([order.to_host(), joined]), found)
-                given = DeviceArray.from_host(ends, found)
-                merges = merge(forest.n_vertices, given, order, launch, few=few)
+                merges = merge(forest.n_vertices, found.upload(ends), order, launch, few=few)
                 return use(merges, heights, launch)
         except NoFamilyLeftError as error:
             if not pass_over(device, error):

@@ -23,17 +23,16 @@ class Program:
 
     def __init__(self, built: Any, specialisation: Specialisation) -> None:
         self.specialisation = specialisation
-        self.work_group_size = dict(specialisation.defines)["WG_SIZE"]
+        defines = dict(specialisation.defines)
+        self.work_group_size = defines["WG_SIZE"]
+        # Items that a work-group takes at a time, as in cl/device/work_group.cl.
+        usual = 1024 if self.work_group_size == 1 else self.work_group_size
+        self.grid_tile = defines.get("GRID_TILE", usual)
         self._built = built
         self._kernels: dict[str, Kernel] = {}
         self._asked: dict[str, Kernel] = {}  # kernels that have only been asked so far
         self._limits: dict[str, int] = {}
         self._local_memory: dict[str, int] = {}
-
-    @property
-    def grid_tile(self) -> int:
-        """Items that a work-group takes at a time: GRID_TILE of ``cl/device/work_group.cl``."""
-        return 1024 if self.work_group_size == 1 else self.work_group_size
 
     def kernel(self, name: str, arguments: tuple[KernelArgument, ...]) -> Kernel:
         """Return the kernel of this name, which knows types (quirk: pyopencl-argument-types)."""

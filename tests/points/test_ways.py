@@ -12,7 +12,7 @@ from scipy.spatial.distance import cdist
 
 import clmst
 from clmst import DenseOptions, Device, Forest, InvalidGraphError, Points
-from clmst.algorithms.bvh_boruvka import choice, hierarchy, prim
+from clmst.algorithms.bvh_boruvka import choice, hierarchy, neighbours, prim
 from clmst.algorithms.bvh_boruvka import solve as bvh_boruvka
 from clmst.algorithms.dense import tile_pairs
 from clmst.algorithms.dense.tiles import PackedPoints
@@ -52,9 +52,9 @@ def distances(points: Points, k: int, device: Device) -> Iterator[tuple[str, Arr
     poor = with_capabilities(device, doubles=False)
     yield "host", clmst.core_distances(points, k + 1, device=poor)
     matrix, launch = DeviceMatrix.upload(points, device), Launcher(device, device.queue)
-    if 0 < k <= hierarchy.MOST_NEIGHBOURS:
+    if 0 < k <= neighbours.MOST_NEIGHBOURS:
         tree = hierarchy.hierarchy_of(matrix, launch)
-        yield "hierarchy", hierarchy.distances(tree, k, launch).to_host()
+        yield "hierarchy", neighbours.distances(tree, k, launch)
     for by in FILTERS if k and points.dimensions > 3 else ():
         packed = PackedPoints.upload(matrix, launch, by=by)
         yield by, tile_pairs.distances(packed, k, launch).to_host()

@@ -1,11 +1,5 @@
 // bvh-boruvka: the lightest edge of every component, in each round (bvh_boruvka.cl).
-#include "algorithms/bvh_boruvka/components.cl"
-#include "algorithms/bvh_boruvka/walk.cl"
-#include "device/winners.cl"
-
-// cursor[p] of a point whose candidate was found by a search, and is the lightest edge that leaves its
-// component. Else cursor[p] is a position in p's list: those before it are in p's component.
-#define CURSOR_SEARCHED 255
+#include "algorithms/bvh_boruvka/search.cl"
 
 // Move on in the list of p to the lightest edge that leaves the component `own`; whether there is one.
 static inline bool find_in_list(const tree_t *tree, const components_t *components,
@@ -153,70 +147,6 @@ kernel void bvh_boruvka_lightest_collect(const global uint *component, const glo
     for (uint lane = 0; lane < LEAF; ++lane)
       if (due >> lane & 1) list[base + before + popcount(due & ((1u << lane) - 1))] = begin + lane;
     wg_barrier_local();
-  }
-}
-
-// Let the listed points search for their lightest edges, and enter them.
-//
-// In       points, boxes, ids[n], least, bases, dimensions: the tree; component[n], labels; list[state[count]].
-// In-out   candidate[n], keys[n], cursor[n], lower[n]: of listed points; winners[n * words];
-//          active[n], state[n_active]: points that have a candidate.
-// Launch   any.
-// Needs    bvh_boruvka_lightest_collect.
-// Ensures  the candidate of a listed point is the lightest edge that leaves its component, unless its
-//          component has a lighter one.
-LANES_ATTRIBUTE
-kernel void bvh_boruvka_lightest_search(
-    const global double *points, const global double *boxes, const global uint *ids,
-    const global uint *least, const global uint *bases, uint dimensions,
-    const global uint *component, const global uint *labels, global uint *candidate,
-    global ulong *keys, global uchar *cursor, global double *lower, volatile global uint *winners,
-    const global uint *list, global uint *active, volatile global uint *state, uint count,
-    uint n_active, uint n, uint top, uint short_ids) {
-  local uint scratch[WG_SIZE];
-  local uint base;
-  tree_t tree;
-  tree_open(&tree, points, boxes, ids, least, bases, dimensions, n, top);
-  const components_t components = {labels, component};
-  const uint n_listed = state[count];
-  WG_FOR(first, n_listed) {
-    const bool is_there = first + get_local_id(0) < n_listed;
-    const uint slot = is_there ? list[first + get_local_id(0)] : 0;
-    const uint own = component_of(&components, slot);
-    const double bound = distance_of_key(winner_bound(winners, n, own));
-    bool is_new = false;
-    if (is_there && lower[slot] <= bound) {  // else others of the component have lowered it
-      search_t search;
-      walk_t walk;
-      search_open(&search, &tree, slot, bound);
-      walk_open(&walk, slot >> LEAF_SHIFT);
-      for (uint leaf = walk.leaf; leaf != NO_SLOT;
-           leaf = walk_next(&walk, &tree, &search, labels, own)) {
-        const uint label = labels[leaf];
-        if (label == own) continue;  // the leaf of the point itself
-        double plains[LEAF];
-        uint remaining = search_leaf(&search, &tree, leaf, plains);
-        for (; remaining; remaining &= remaining - 1) {
-          const uint lane = 31 - clz(remaining & -remaining), other = leaf * LEAF + lane;
-          const double plain = SEARCHED_PLAIN(&search, &tree, leaf, lane, plains);
-          if (plain > search.reach) continue;
-          if ((label == MIXED ? component[other] : label) == own) continue;
-          const double weight = search_weight(&search, &tree, other, plain);
-          search_take(&search, &tree, other, weight);
-        }
-      }
-      lower[slot] = search.weight;
-      if (search.at != NO_SLOT) {
-        is_new = candidate[slot] == NO_SLOT;
-        candidate[slot] = search.at;
-        cursor[slot] = CURSOR_SEARCHED;
-        keys[slot] = weight_key(as_ulong(search.weight));
-        claim_t claim;
-        claim_make(&claim, keys[slot], ids[slot], ids[search.at]);
-        reserve_first(winners, n, own, &claim, short_ids);
-      }
-    }
-    wg_append(active, state + n_active, slot, is_new, scratch, &base);
   }
 }
 

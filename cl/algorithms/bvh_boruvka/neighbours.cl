@@ -19,7 +19,7 @@
 // where there is a vector of distances for each entry, and none of slots.
 #define BY_LEAF (WG_SIZE == 1 && (IS_SHORT || (!LISTED && NEIGHBOURS <= 32)))
 
-#include "algorithms/bvh_boruvka/walk.cl"
+#include "algorithms/bvh_boruvka/leaf_lanes.cl"
 
 // The nearest points so far, the nearest first. A list of k points has the last k entries; what
 // stands before them is nearer than all points.
@@ -89,17 +89,6 @@ static inline void list_fill(list_t *list, const tree_t *tree, uint slot, uint k
 
 #if BY_LEAF
 
-#define AT_ONCE (DIMENSION_CLASS ? 1u : 4u)
-
-// The coordinates of a leaf in a dimension: few are in registers.
-#if DIMENSION_CLASS
-typedef const double8 *coordinates_t;
-#define LANES_AT(own, d) (own)[d]
-#else
-typedef const global double *coordinates_t;
-#define LANES_AT(own, d) vload8(d, own)
-#endif
-
 // The lists of all points of a leaf, a lane each.
 typedef struct {
   double8 near[NEIGHBOURS];
@@ -107,12 +96,6 @@ typedef struct {
   long8 at[NEIGHBOURS];
 #endif
 } lists_t;
-
-static inline double greatest_of(double8 values) {
-  const double4 four = max(values.lo, values.hi);
-  const double2 two = max(four.lo, four.hi);
-  return max(two.x, two.y);
-}
 
 // Insert a point into the lists of a leaf's points, from which it is as far as plain sums say.
 static inline void lists_insert(lists_t *lists, uint slot, double8 plains, uint k) {
@@ -137,23 +120,16 @@ static inline void lists_insert(lists_t *lists, uint slot, double8 plains, uint 
 #endif
 }
 
-// Insert the points of a leaf into the lists of those of another one, or of the same. A few at once, so
-// that own coordinates are loaded less often.
-static inline void lists_take_leaf(lists_t *lists, const tree_t *tree, coordinates_t own, uint leaf,
-                                   uint own_leaf, uint k) {
-  const global double *at = tree_leaf(tree, leaf);
+// Insert the points of a leaf into the lists of those of another one, or of the same.
+static inline void lists_take_leaf(lists_t *lists, const tree_t *tree, const coordinates_t *own,
+                                   uint leaf, uint own_leaf, uint k) {
   const long8 lanes = (long8)(0, 1, 2, 3, 4, 5, 6, 7);
   const uint n_points = min(tree->n - leaf * LEAF, LEAF);
   for (uint first = 0; first < n_points; first += AT_ONCE) {
-    double8 sums[AT_ONCE] = {0};
-    for (uint d = 0; d < DIMENSIONS(tree->dimensions); ++d) {
-      const double8 x = LANES_AT(own, d);
-#pragma unroll
-      for (uint i = 0; i < AT_ONCE; ++i)
-        sums[i] = DISTANCE_ADD(sums[i], x, at[d * LEAF + first + i]);
-    }
+    double8 found[AT_ONCE];
+    lanes_plains(found, tree, own, leaf, first);
     for (uint i = 0; i < AT_ONCE && first + i < n_points; ++i) {
-      double8 plains = DISTANCE_PLAIN(sums[i]);
+      double8 plains = found[i];
       if (leaf == own_leaf) plains = select(plains, (double8)INFINITY, lanes == (long)(first + i));
       lists_insert(lists, leaf * LEAF + first + i, plains, k);
     }
@@ -165,13 +141,8 @@ static inline void lists_fill(lists_t *lists, const tree_t *tree, uint leaf, uin
   search_t search;
   walk_t walk;
   search_open_box(&search, tree, leaf, INFINITY);
-#if DIMENSION_CLASS
-  double8 own[DIMENSION_CLASS];
-#pragma unroll
-  for (uint d = 0; d < DIMENSION_CLASS; ++d) own[d] = vload8(d, tree_leaf(tree, leaf));
-#else
-  const global double *own = tree_leaf(tree, leaf);
-#endif
+  coordinates_t own;
+  lanes_place(&own, tree, leaf);
 #pragma unroll
   for (uint j = 0; j < NEIGHBOURS; ++j) {
     lists->near[j] = j < NEIGHBOURS - k ? -1.0 : INFINITY;
@@ -181,7 +152,8 @@ static inline void lists_fill(lists_t *lists, const tree_t *tree, uint leaf, uin
   }
   walk_open(&walk, leaf);
   for (uint next = leaf; next != NO_SLOT; next = walk_next(&walk, tree, &search, 0, 0)) {
-    lists_take_leaf(lists, tree, own, next, leaf, k);
+    if (!lanes_are_near(tree, &own, next, lists->near[NEIGHBOURS - 1])) continue;
+    lists_take_leaf(lists, tree, &own, next, leaf, k);
     search.reach = greatest_of(lists->near[NEIGHBOURS - 1]);
   }
 }

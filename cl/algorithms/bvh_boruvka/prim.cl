@@ -3,17 +3,10 @@
 // A hierarchy takes more launches than few points are worth. Here one work-item keeps the lightest
 // edge between the tree and each point outside it, 8 points at a time. Points that have joined the
 // tree give their places to the last ones, so half of all pairs are compared.
-#include "algorithms/bvh_boruvka/tree.cl"
+#include "algorithms/bvh_boruvka/leaf_lanes.cl"
 
 // Coordinates and a core distance, at the most.
 #define MOST_PRIM_ROWS (DIMENSION_CLASS ? DIMENSION_CLASS + 1 : 13)
-
-// The greatest plain sums of pairs that are not farther than distances.
-#if METRIC == METRIC_EUCLIDEAN
-#define PRIM_REACH(weights) ((weights) * (weights) * (1 + SQUARE_SLACK) + SQUARE_SLACK_AT_ZERO)
-#else
-#define PRIM_REACH(weights) (weights)
-#endif
 
 // Points outside the tree, a place each; every array is a whole number of vectors long.
 typedef struct {
@@ -49,23 +42,20 @@ static inline double prim_relax(const prim_t *outside, uint dimensions, const do
     double8 sums = 0;
     for (uint d = 0; d < DIMENSIONS(dimensions); ++d)
       sums = DISTANCE_ADD(sums, own[d], vload8(i, outside->rows + d * outside->width));
-    const double8 plains = DISTANCE_PLAIN(sums), reach = vload8(i, outside->reach);
+    const double8 plains = DISTANCE_PLAIN(sums);
+    double8 reach = vload8(i, outside->reach);
     const long8 is_near = plains <= reach;
     double8 weights = vload8(i, outside->weight);
     if (any(is_near)) {
-      double8 found = DISTANCE_OF_PLAIN(plains);
+      ulong8 edges = vload8(i, outside->edge);
+      double8 cores = 0;
 #if CORE_DISTANCES
-      found =
-          max(found, max(vload8(i, outside->rows + dimensions * outside->width), own[dimensions]));
+      cores = max(vload8(i, outside->rows + dimensions * outside->width), own[dimensions]);
 #endif
-      const ulong8 ids = vload8(i, outside->id), edges = vload8(i, outside->edge);
-      const ulong8 pairs = min(ids, (ulong8)id) << 32 | max(ids, (ulong8)id);
-      const long8 is_better =
-          is_near & ((found < weights) | ((found == weights) & (pairs < edges)));
-      weights = select(weights, found, is_better);
+      lanes_take(is_near, plains, cores, vload8(i, outside->id), id, &weights, &edges, &reach);
       vstore8(weights, i, outside->weight);
-      vstore8(select(edges, pairs, is_better), i, outside->edge);
-      vstore8(select(reach, PRIM_REACH(weights), is_better), i, outside->reach);
+      vstore8(edges, i, outside->edge);
+      vstore8(reach, i, outside->reach);
     }
     least = min(least, weights);
   }

@@ -100,14 +100,12 @@ static inline double tree_at(const tree_t *tree, uint slot, uint row) {
   return tree_leaf(tree, slot >> LEAF_SHIFT)[row * LEAF + slot % LEAF];
 }
 
-// The greatest plain sum of a pair that is not farther than `distance`.
-static inline double tree_reach(double distance) {
+// The greatest plain sum of a pair that is not farther than a distance: of one, or of a vector of them.
 #if METRIC == METRIC_EUCLIDEAN
-  return distance * distance * (1 + SQUARE_SLACK) + SQUARE_SLACK_AT_ZERO;
+#define TREE_REACH(distance) ((distance) * (distance) * (1 + SQUARE_SLACK) + SQUARE_SLACK_AT_ZERO)
 #else
-  return distance;
+#define TREE_REACH(distance) (distance)
 #endif
-}
 
 // A search for the lightest edge, or for near points, around the point of a slot, or around a box, whose
 // corners it has. Few coordinates stay in registers.
@@ -156,7 +154,7 @@ static inline void search_open_box(search_t *search, const tree_t *tree, uint le
   const global double *box = tree_box(tree, leaf);
   search_place(search, box, box + FANOUT, 2 * FANOUT);
   search->weight = weight;
-  search->reach = tree_reach(weight);
+  search->reach = TREE_REACH(weight);
   search->at = NO_SLOT;
 }
 
@@ -165,7 +163,7 @@ static inline void search_open(search_t *search, const tree_t *tree, uint slot, 
   search_place(search, at, at, LEAF);
   search->core = CORE_DISTANCES ? tree_at(tree, slot, tree->dimensions) : 0;
   search->weight = weight;
-  search->reach = tree_reach(weight);
+  search->reach = TREE_REACH(weight);
   search->id = tree->ids[slot];
   search->lesser = search->greater = search->at = NO_SLOT;
 }
@@ -198,7 +196,7 @@ static inline void search_take(search_t *search, const tree_t *tree, uint slot, 
       (lesser > search->lesser || (lesser == search->lesser && greater >= search->greater)))
     return;
   search->weight = weight;
-  search->reach = tree_reach(weight);
+  search->reach = TREE_REACH(weight);
   search->lesser = lesser;
   search->greater = greater;
   search->at = slot;

@@ -15,133 +15,139 @@
 //     points      4 leaves cluster 0 at place 0; 2 and 3 leave 1 at place 2; 0 and 1 leave 2 at 3
 #include "algorithms/dendrogram/jump.cl"
 
-// No place: what is above the top.
+// No place: what is above the top; and what is not known of a cluster.
 #define CONDENSE_NONE 0xFFFFFFFFu
 
-// Find the merge above each node, and where clusters begin.
-//
-// In       children[2 m]: of each merge; sizes[m]: vertices below each.
-// Out      above[n + m]: the place above each node, vertices first, then places; begins[m]: by
-//          place, 1 where a cluster begins, else 0.
-// Launch   any. A node is below one merge, so one work-item writes it.
-// Needs    m == n - 1 > 0: all vertices are joined. least > 1.
-// Ensures  the first place begins a cluster.
-kernel void dendrogram_condense_above(const global uint *children, const global uint *sizes,
-                                      global uint *above, global uint *begins, uint n, uint least) {
-  const uint m = n - 1;
-  GRID_FOR(i, m) {
-    const uint place = m - 1 - (uint)i;
-    uint node[2], at[2];
-    bool is_split = true;
-    for (uint side = 0; side < 2; ++side) {
-      node[side] = children[2 * i + side];
-      const bool is_point = node[side] < n;
-      at[side] = is_point ? node[side] : n + m - 1 - (node[side] - n);
-      is_split = is_split && !is_point && sizes[node[side] - n] >= least;
-    }
-    for (uint side = 0; side < 2; ++side) {
-      above[at[side]] = place;
-      if (node[side] >= n) begins[at[side] - n] = is_split;
-    }
-    if (place == 0) {
-      above[n] = CONDENSE_NONE;
-      begins[0] = 1;
-    }
-  }
-}
+// A cluster, numbered in any order.
+typedef struct {
+  uint parent;  // the cluster that it comes from; CONDENSE_NONE of the first
+  uint leaves,
+      last;          // the merge where it leaves that one, of the first one the top; its last merge
+  uint size;         // points
+  uint least_point;  // of those in no cluster that comes from it, or CONDENSE_NONE
+  uint place;        // where it begins
+  ulong birth, death;  // the heights of `leaves` and `last`
+} condense_cluster_t;
+
+typedef struct {
+  const global uint *children, *sizes, *order;
+  const global ulong *heights;
+  volatile global uint *above;   // by node, vertices first, then places: the place above it
+  volatile global uint *top;     // by place: one farther up, in the end where its way ends
+  volatile global uint *number;  // by place: the cluster that begins there, or CONDENSE_NONE
+  global ulong *point_height;    // of the merge where each point leaves its last cluster
+  global uint *point_cluster;    // this cluster
+  volatile global uint *n_clusters;
+  volatile global condense_cluster_t *clusters;
+  uint n, m, least;
+} condense_t;
 
 // Whether a merge has a cluster's points. The top has, however few they are.
-static inline bool wi_condense_is_large(const global uint *sizes, uint place, uint m, uint least) {
-  return place == 0 || sizes[m - 1 - place] >= least;
+static inline bool wi_condense_is_large(const condense_t *run, uint place) {
+  return place == 0 || run->sizes[run->m - 1 - place] >= run->least;
 }
 
-// Point each merge to the one above, but those where its way ends: of a large one where its cluster
-// begins, of a small one where what is above is large. Number the clusters, in any order.
-//
-// In       above[n + m], begins[m], sizes[m].
-// In-out   n_clusters: 0 before.
-// Out      top[m]; number[m]: where clusters begin.
-// Launch   any.
-// Needs    dendrogram_condense_above.
-// Ensures  pointers make trees.
-kernel void dendrogram_condense_point(const global uint *above, const global uint *begins,
-                                      const global uint *sizes, global uint *top,
-                                      global uint *number, volatile global uint *n_clusters, uint n,
-                                      uint least) {
-  const uint m = n - 1;
-  GRID_FOR(place, m) {
-    const uint over = above[n + place];
-    const bool is_large = wi_condense_is_large(sizes, (uint)place, m, least);
-    const bool ends = is_large ? begins[place] : wi_condense_is_large(sizes, over, m, least);
-    top[place] = ends ? (uint)place : over;
-    if (begins[place]) number[place] = atomic_inc(n_clusters);
+// Point a merge to the one above, but where its way ends: of a large one where its cluster begins, of a
+// small one where what is above is large. Number its cluster.
+static inline void wi_condense_place(const condense_t *run, uint place, uint over, bool begins) {
+  const bool is_large = wi_condense_is_large(run, place);
+  const bool ends = is_large ? begins : wi_condense_is_large(run, over);
+  run->above[run->n + place] = place ? over : CONDENSE_NONE;
+  run->top[place] = ends ? place : over;
+  run->number[place] = CONDENSE_NONE;
+  if (!begins) return;
+  run->number[place] = atomic_inc(run->n_clusters);
+  volatile global condense_cluster_t *of = &run->clusters[run->number[place]];
+  of->parent = of->last = of->least_point = CONDENSE_NONE;
+  of->leaves = run->m - 1 - over;
+  of->size = run->sizes[run->m - 1 - place];
+  of->place = place;
+}
+
+// A node is below one merge, so one work-item writes what is above it.
+static inline void grid_condense_begin(const condense_t *run) {
+  GRID_FOR(i, run->m) {
+    const uint place = run->m - 1 - (uint)i;
+    const uint node[2] = {run->children[2 * i], run->children[2 * i + 1]};
+    bool is_split = true;
+    for (uint side = 0; side < 2; ++side)
+      is_split = is_split && node[side] >= run->n && run->sizes[node[side] - run->n] >= run->least;
+    for (uint side = 0; side < 2; ++side) {
+      if (node[side] < run->n) run->above[node[side]] = place;
+      else wi_condense_place(run, run->m - 1 - (node[side] - run->n), place, is_split);
+    }
+    if (place == 0) wi_condense_place(run, 0, 0, true);
   }
 }
 
-// Point each merge to one that is farther up.
-//
-// In-out   top[m].
-// Launch   any; as often as the depth needs: a launch divides it by DENDROGRAM_HOPS at least.
-// Needs    dendrogram_condense_point.
-// Ensures  after enough launches a merge points to where its way ends.
-kernel void dendrogram_condense_jump(volatile global uint *top, uint m) {
-  GRID_FOR(place, m) wi_dendrogram_jump(top, (uint)place);
-}
-
-// Describe clusters.
-//
-// In       above[n + m], begins[m], sizes[m], top[m], number[m].
-// In-out   clusters[6][n_clusters]: CONDENSE_NONE before. The cluster that each comes from, which
-//          stays of the first; the merge where it leaves that one, the top one of the first; its
-//          last merge; how many points it has; its least point, which stays; the place where it
-//          begins.
-// Launch   any. The last merge does not depend on the order.
-// Needs    dendrogram_condense_jump.
-// Ensures  all rows but the fifth.
-kernel void dendrogram_condense_clusters(const global uint *above, const global uint *begins,
-                                         const global uint *sizes, const global uint *top,
-                                         const global uint *number, volatile global uint *clusters,
-                                         uint n, uint n_clusters, uint least) {
-  const uint m = n - 1;
-  GRID_FOR(place, m) {
-    if (!wi_condense_is_large(sizes, (uint)place, m, least)) continue;
-    const uint cluster = number[top[place]];
-    volatile global uint *last = &clusters[2 * (size_t)n_clusters + cluster];
-    if (*last > m - 1 - place) atomic_min(last, m - 1 - (uint)place);
-    if (!begins[place]) continue;
-    const uint over = place ? above[n + place] : 0;
-    if (place) clusters[cluster] = number[top[over]];
-    clusters[n_clusters + (size_t)cluster] = m - 1 - over;
-    clusters[3 * (size_t)n_clusters + cluster] = sizes[m - 1 - place];
-    clusters[5 * (size_t)n_clusters + cluster] = (uint)place;
+// The last merge of a cluster does not depend on the order.
+static inline void grid_condense_clusters(const condense_t *run) {
+  GRID_FOR(place, run->m) {
+    if (!wi_condense_is_large(run, (uint)place)) continue;
+    volatile global uint *last = &run->clusters[run->number[run->top[place]]].last;
+    if (*last > run->m - 1 - place) atomic_min(last, run->m - 1 - (uint)place);
+    const uint cluster = run->number[place];
+    if (place && cluster != CONDENSE_NONE)
+      run->clusters[cluster].parent = run->number[run->top[run->above[run->n + place]]];
   }
 }
 
-// Find where each point leaves its last cluster, and the heights of clusters.
-//
-// In       above[n + m], sizes[m], top[m], number[m]; order[m]: the edge of each merge; heights[m]:
-//          the bits of each edge's weight.
-// In-out   clusters[6][n_clusters].
-// Out      point_cluster[n], point_height[n]: the cluster that a point leaves, and the weight of the
-//          merge where it does; cluster_height[2][n_clusters]: those of the merges of clusters.
-// Launch   any. The least point does not depend on the order.
-// Needs    dendrogram_condense_clusters.
-// Ensures  clusters are complete.
-kernel void dendrogram_condense_points(const global uint *above, const global uint *sizes,
-                                       const global uint *top, const global uint *number,
-                                       const global uint *order, const global ulong *heights,
-                                       volatile global uint *clusters, global uint *point_cluster,
-                                       global ulong *point_height, global ulong *cluster_height,
-                                       uint n, uint n_clusters, uint least) {
-  const uint m = n - 1;
-  GRID_FOR(point, n) {
-    uint leaves_at = above[point];
-    if (!wi_condense_is_large(sizes, leaves_at, m, least)) leaves_at = above[n + top[leaves_at]];
-    const uint cluster = number[top[leaves_at]];
-    point_cluster[point] = cluster;
-    point_height[point] = heights[order[m - 1 - leaves_at]];
-    volatile global uint *first = &clusters[4 * (size_t)n_clusters + cluster];
-    if (*first > point) atomic_min(first, (uint)point);
+// Nor does its least point.
+static inline void grid_condense_points(const condense_t *run) {
+  GRID_FOR(point, run->n) {
+    uint leaves_at = run->above[point];
+    if (!wi_condense_is_large(run, leaves_at)) leaves_at = run->above[run->n + run->top[leaves_at]];
+    const uint cluster = run->number[run->top[leaves_at]];
+    run->point_cluster[point] = cluster;
+    run->point_height[point] = run->heights[run->order[run->m - 1 - leaves_at]];
+    volatile global uint *least_point = &run->clusters[cluster].least_point;
+    if (*least_point > point) atomic_min(least_point, (uint)point);
   }
-  GRID_FOR(i, 2 * n_clusters) cluster_height[i] = heights[order[clusters[n_clusters + i]]];
+  GRID_FOR(i, *run->n_clusters) {
+    volatile global condense_cluster_t *of = &run->clusters[i];
+    of->birth = run->heights[run->order[of->leaves]];
+    of->death = run->heights[run->order[of->last]];
+  }
+}
+
+// Take the steps [step, end) of condensing: find what is above each node, and where clusters begin; point
+// merges farther up, again and again; find the last merge of each cluster, and the one that it comes
+// from; and, as the last step, where each point leaves its last cluster, and the heights of clusters.
+//
+// In       children[2 m]: of each merge; sizes[m]: vertices below each; order[m]: the edge of each;
+//          heights[m]: the bits of each edge's weight.
+// Temp     scratch[n + 3 m].
+// Out      result: the number of clusters, 0 before; from the next word of
+//          64 bits on the heights of points; their clusters in words of 32 bits; from the next word of
+//          64 bits on the clusters.
+// Launch   any for one step; one work-group for several.
+// Needs    m == n - 1 > 0: all vertices are joined. least > 1. A jump divides depths by
+//          DENDROGRAM_HOPS at least, and n_steps are so many that none is deep in the end.
+// Ensures  as above.
+kernel void dendrogram_condense_steps(const global uint *children, const global uint *sizes,
+                                      const global uint *order, const global ulong *heights,
+                                      global uint *scratch, global ulong *result, uint n,
+                                      uint least, uint step, uint end, uint n_steps) {
+  const size_t m = n - 1, points = 1 + (size_t)n;
+  const condense_t run = {children,
+                          sizes,
+                          order,
+                          heights,
+                          scratch,
+                          scratch + n + m,
+                          scratch + n + 2 * m,
+                          result + 1,
+                          (global uint *)(result + points),
+                          (global uint *)result,
+                          (global condense_cluster_t *)(result + points + points / 2),
+                          n,
+                          n - 1,
+                          least};
+  for (; step < end; ++step) {
+    if (step == 0) grid_condense_begin(&run);
+    else if (step == n_steps - 1) grid_condense_points(&run);
+    else if (step == n_steps - 2) grid_condense_clusters(&run);
+    else
+      GRID_FOR(place, m) wi_dendrogram_jump(run.top, (uint)place);
+  }
 }

@@ -1,7 +1,4 @@
-"""The bounding-volume hierarchy of points, and the nearest points of every point.
-
-Host side of ``build.cl`` and ``neighbours.cl`` in ``cl/algorithms/bvh_boruvka``.
-"""
+"""The bounding-volume hierarchy of points; host side of ``cl/algorithms/bvh_boruvka/build.cl``."""
 
 from __future__ import annotations
 
@@ -21,17 +18,10 @@ from clmst.runtime.device import Device
 from clmst.runtime.device_matrix import DeviceMatrix, dimension_class
 from clmst.runtime.handles import KernelArgument
 from clmst.runtime.launcher import Launcher
+from clmst.runtime.policy import Policy
 from clmst.runtime.program import Program
 
 BUILD_SOURCE = "algorithms/bvh_boruvka/build.cl"
-NEIGHBOURS_SOURCE = "algorithms/bvh_boruvka/neighbours.cl"
-
-# Most points of a list: more would not fit the private memory of a work-item.
-MOST_NEIGHBOURS = 256
-# For how many points kernels are built: few, which stay in registers, and many.
-_CAPACITIES = (4, 8, 32, MOST_NEIGHBOURS)
-# Nearest points that every point begins with.
-_LISTED = 7
 
 LEAF = 8
 # Bits of a code beside the bits of all points' number: there are 2**4 cells for each point.
@@ -42,6 +32,9 @@ _SAMPLES, _CROWDED_SHARE, _FINEST_BITS = 4096, 0.05, 24
 _LEAST_SIDE = np.finfo(np.float64).tiny
 # Passes over crowds, at the most: one for each halving of a double's exponent would be enough.
 _MOST_PASSES = 64
+
+# Where work-items search alone, and share out the items of a kernel tile by tile.
+_SEARCHES_OF_A_TILE = 128
 
 # Among a matrix's plans: the points in the order of leaves.
 _ORDER = "bvh order"
@@ -106,6 +99,11 @@ class BoxTree:
 def fanout(device: Device) -> int:
     """Return the children of a node: FANOUT of ``tree.cl``."""
     return 8 if device.policy.work_group_size == 1 else 4
+
+
+def search_defines(policy: Policy) -> dict[str, int]:
+    """Return the macros of kernels that search: few searches are a tile, as one may take long."""
+    return {"GRID_TILE": _SEARCHES_OF_A_TILE} if policy.work_group_size == 1 else {}
 
 
 def builder_for(device: Device, dimensions: int) -> Program:
@@ -277,7 +275,8 @@ class _Builder:
         n_leaves = ceil(n / LEAF)
         tree = BoxTree(
             device=device, n=n, dimensions=self.dimensions, rows=self.rows,
-            defines=self.matrix.defines(maximum=False), ids=ids, slots=self._new(n, np.uint32),
+            defines=self.matrix.defines(maximum=False) | search_defines(device.policy),
+            ids=ids, slots=self._new(n, np.uint32),
             points=self._new(n_leaves * self.rows * LEAF, np.float64),
             boxes=self._new(self.n_nodes * (self.dimensions + self.rows), np.float64),
             least=self._new(self.n_nodes, np.uint32),
@@ -307,40 +306,3 @@ def bound(tree: BoxTree, launch: Launcher) -> None:
         launch, program, "bvh_boruvka_build_bound_nodes", tree.boxes, tree.least, tree.bases,
         tree.dimensions + tree.rows, n_leaves,
     )  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class NearPoints:
-    """What every point knows before the first round."""
-
-    k: int  # the length of lists
-    lists: DeviceArray | None  # uint32, shape (n * k,): slots of near points, the nearest first
-    lower: DeviceArray  # float64, shape (n,): no edge that a point's list leaves out is lighter
-
-
-def nearest(tree: BoxTree, launch: Launcher) -> NearPoints:
-    """Return the lists that a solve begins with, of two points or more."""
-    k = min(_LISTED, tree.n - 1)
-    lists = DeviceArray.empty(tree.n * k, np.uint32, tree.device)
-    return NearPoints(k=k, lists=lists, lower=distances(tree, k, launch, lists))
-
-
-def capacity_for(k: int) -> int:
-    """Return the capacity of lists for `k` points: few different ones, so few programs."""
-    return next(capacity for capacity in _CAPACITIES if k <= capacity)
-
-
-def distances(
-    tree: BoxTree, k: int, launch: Launcher, lists: DeviceArray | None = None
-) -> DeviceArray:
-    """Return by point the distance of the `k`-th nearest other point; by slot, with `lists`."""
-    found = DeviceArray.empty(tree.n, np.float64, tree.device)
-    defines = {**tree.defines, "NEIGHBOURS": capacity_for(k)}
-    if lists is None and tree.device.policy.work_group_size == 1:
-        defines["LISTED"] = 0
-    program = tree.device.program(NEIGHBOURS_SOURCE, **defines)
-    launch.for_each(
-        program, "bvh_boruvka_neighbours_find", tree.n, *tree.arguments, lists, found, tree.n,
-        tree.top, k, int(lists is None),
-    )  # fmt: skip
-    return found

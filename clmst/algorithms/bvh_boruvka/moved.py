@@ -12,14 +12,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from clmst.algorithms.bvh_boruvka import solve as bvh_boruvka
-from clmst.algorithms.bvh_boruvka.hierarchy import (
-    BoxTree,
-    NearPoints,
-    bound,
-    gather,
-    hierarchy_of,
-    nearest,
-)
+from clmst.algorithms.bvh_boruvka.hierarchy import BoxTree, bound, gather, hierarchy_of
+from clmst.algorithms.bvh_boruvka.neighbours import NearPoints, nearest
 from clmst.algorithms.shared.device_forest import DeviceForest
 from clmst.core.points import Points
 from clmst.core.weight_keys import Array

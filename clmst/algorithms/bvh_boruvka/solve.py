@@ -12,7 +12,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from clmst.algorithms.bvh_boruvka.hierarchy import BoxTree, NearPoints, hierarchy_of, nearest
+from clmst.algorithms.bvh_boruvka.hierarchy import BoxTree, hierarchy_of
+from clmst.algorithms.bvh_boruvka.neighbours import NearPoints, nearest
 from clmst.algorithms.shared.device_forest import DeviceForest
 from clmst.algorithms.shared.progress import check_rounds, no_progress
 from clmst.algorithms.shared.solution import forest_of_pairs

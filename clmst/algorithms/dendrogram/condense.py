@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from math import ceil, log
 
 import numpy as np
 import numpy.typing as npt
@@ -11,10 +12,20 @@ import numpy.typing as npt
 from clmst.algorithms.dendrogram.merge import HOPS, NONE, Merges
 from clmst.core.weight_keys import Array
 from clmst.runtime.array import DeviceArray
+from clmst.runtime.device_memory import result_in_place
+from clmst.runtime.handles import KernelArgument
 from clmst.runtime.launcher import Launcher
 
 SOURCE = "algorithms/dendrogram/condense.cl"
 
+# condense_cluster_t of condense.cl, in words of 64 bits.
+_CLUSTER = np.dtype(
+    [(name, np.uint32) for name in ("parent", "leaves", "last", "size", "least_point", "place")]
+    + [("birth", np.float64), ("death", np.float64)]
+)
+_CLUSTER_WORDS = _CLUSTER.itemsize // 8
+# The most tiles of items that one work-group goes through sooner than several launches begin.
+_TILES_OF_FEW = 8
 
 # The fields that scikit-learn's condensed tree has.
 ROW = np.dtype(
@@ -95,59 +106,61 @@ def _since(later: Array, earlier: Array) -> Array:
     return passed
 
 
-def condense(merges: Merges, heights: DeviceArray, least: int, launch: Launcher) -> CondensedTree:
+def condense(
+    merges: Merges,
+    heights: KernelArgument,
+    least: int,
+    launch: Launcher,
+    *,
+    few: bool | None = None,
+) -> CondensedTree:
     """Condense the dendrogram of two vertices or more, all of them joined; waits for it.
 
     `heights` are the weights of edges, float64, and `least` is the fewest points of a cluster, 2 or
-    more. O(n log n) work, nearly O(n) where work-items go on in their order; some 40 bytes of
-    device memory a vertex.
+    more. One work-group takes all steps of `few` vertices; by default where that is quicker.
+    O(n log n) work, nearly O(n) where work-items go on in their order; some 28 bytes of device
+    memory a vertex, and 80 for every `least` of them.
     """
-    n, m, device = merges.n, merges.n - 1, launch.device
+    n, device = merges.n, launch.device
     program = device.program(SOURCE)
-    above, begins, top, number, count = (
-        DeviceArray.empty(size, np.uint32, device) for size in (n + m, m, m, m, 1)
+    k = max(2 * (n // least) - 1, 1)  # at most: those without others in them have no common point
+    behind = 1 + n + (n + 1) // 2  # words before the clusters
+    words = np.empty(behind + _CLUSTER_WORDS * k, np.uint64)
+    words[0] = 0
+    in_place = result_in_place(device, words)
+    result = (
+        DeviceArray.empty(words.size, np.uint64, device).memory if in_place is None else in_place
     )
-    launch.fill(count.memory, 0, 1)
-    launch.for_each(
-        program, "dendrogram_condense_above", m, merges.children, merges.sizes, above, begins, n,
-        least,
-    )  # fmt: skip
-    launch.for_each(
-        program, "dendrogram_condense_point", m, above, begins, merges.sizes, top, number, count,
-        n, least,
-    )  # fmt: skip
-    reached = 1
-    while reached < m:
-        launch.for_each(program, "dendrogram_condense_jump", m, top, m)
-        reached *= HOPS
-    k = launch.read_word(count.memory)
-    clusters = DeviceArray.empty(6 * k, np.uint32, device)
-    launch.fill(clusters.memory, NONE, 6 * k)
-    launch.for_each(
-        program, "dendrogram_condense_clusters", m, above, begins, merges.sizes, top, number,
-        clusters, n, k, least,
-    )  # fmt: skip
-    of_points = DeviceArray.empty(n, np.uint32, device), DeviceArray.empty(n, np.float64, device)
-    of_clusters = DeviceArray.empty(2 * k, np.float64, device)
-    launch.for_each(
-        program, "dendrogram_condense_points", n, above, merges.sizes, top, number, merges.order,
-        heights, clusters, *of_points, of_clusters, n, k, least,
-    )  # fmt: skip
-    point_cluster, point_height = (array.to_host() for array in of_points)
-    parent, _, _, size, least_point, place = clusters.to_host().reshape(6, k)
-    birth_height, last_height = of_clusters.to_host().reshape(2, k)
-    order, rank = np.argsort(place), np.empty(k, np.int64)
-    rank[order] = np.arange(k)
-    parent[order[0]] = order[0]
-    from_cluster = rank[parent[order]]
-    from_cluster[0] = -1
+    scratch = DeviceArray.empty(n + 3 * (n - 1), np.uint32, device)
+    n_steps = 3 + max(ceil(log(n, HOPS)), 1)
+    few = n <= _TILES_OF_FEW * program.grid_tile if few is None else few
+    if in_place is None:
+        launch.fill(result, 0, 1)
+    for step in range(1 if few else n_steps):
+        launch.for_each(
+            program, "dendrogram_condense_steps", 1 if few else n, merges.children, merges.sizes,
+            merges.order, heights, scratch, result, n, least, step, n_steps if few else step + 1,
+            n_steps,
+        )  # fmt: skip
+    if in_place is None:
+        words = words[: behind + _CLUSTER_WORDS * (k if few else launch.read_word(result))]
+        launch.read(result, words)
+    else:
+        launch.queue.finish()
+    found = words[behind:].view(_CLUSTER)[: int(words[0] & NONE)]
+    order = np.argsort(found["place"])
+    clusters, rank = found[order], np.empty(order.size, np.int64)
+    rank[order] = np.arange(order.size)
+    parent = rank[clusters["parent"] % order.size]
+    parent[0] = -1
+    point_height, point_cluster = words[1 : n + 1].view(np.float64), words[n + 1 : behind]
     with np.errstate(divide="ignore"):
         leaves, birth, death = (
-            1 / of for of in (point_height, birth_height[order], last_height[order])
+            1 / of for of in (point_height, clusters["birth"], clusters["death"])
         )
     birth[0] = 0
     return CondensedTree(
-        n_points=n, point_cluster=rank[point_cluster], point_lambda=leaves, parent=from_cluster,
-        birth=birth, death=death, size=size[order].astype(np.int64),
-        least_point=least_point[order].astype(np.int64),
+        n_points=n, point_cluster=rank[point_cluster.view(np.uint32)[:n]], point_lambda=leaves,
+        parent=parent, birth=birth, death=death, size=clusters["size"].astype(np.int64),
+        least_point=clusters["least_point"].astype(np.int64),
     )  # fmt: skip

@@ -17,6 +17,7 @@ from clmst.primitives.scan import exclusive_scan, segmented_scan
 from clmst.primitives.sort import argsort, bits_of, sort_by_key
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
+from clmst.runtime.handles import KernelArgument
 from clmst.runtime.launcher import Launcher
 
 SERIAL_SOURCE = "algorithms/dendrogram/serial.cl"
@@ -47,7 +48,9 @@ class Merges:
     sizes: DeviceArray  # uint32, shape (m,): vertices below each
 
 
-def merge(n: int, ends: DeviceArray, order: DeviceArray, launch: Launcher, *, few: bool) -> Merges:
+def merge(
+    n: int, ends: KernelArgument, order: DeviceArray, launch: Launcher, *, few: bool
+) -> Merges:
     """Merge the ends of edges of a forest in an order, the lightest edge first; do not wait.
 
     `ends` are those of each edge, uint32, shape (2 m,). With `few` one work-item merges, never of
@@ -105,7 +108,7 @@ class _ClusterTree:
 class ParallelMerge:
     """The arrays that all steps use; edges are named by their ranks in the order of merges."""
 
-    def __init__(self, n: int, edges: DeviceArray, order: DeviceArray, launch: Launcher) -> None:
+    def __init__(self, n: int, edges: KernelArgument, order: DeviceArray, launch: Launcher) -> None:
         self.n, self.m, self.launch, self.device = n, order.size, launch, order.device
         self.contract_program = self.device.program(CONTRACT_SOURCE)
         self.chains_program = self.device.program(CHAINS_SOURCE)
@@ -132,7 +135,7 @@ class ParallelMerge:
             self.contract_program, f"dendrogram_contract_{step}", count, *arguments
         )
 
-    def _chains(self, step: str, count: int, *arguments: DeviceArray | int) -> None:
+    def _chains(self, step: str, count: int, *arguments: KernelArgument) -> None:
         self.launch.for_each(self.chains_program, f"dendrogram_chains_{step}", count, *arguments)
 
     def run(self) -> tuple[DeviceArray, DeviceArray]:

@@ -1,0 +1,74 @@
+// bvh-boruvka: eight points at once, a lane each, for devices whose work-items search alone.
+#include "algorithms/bvh_boruvka/walk.cl"
+
+// Points that are compared with those of a leaf at a time, so that own coordinates are loaded less
+// often.
+#define AT_ONCE (DIMENSION_CLASS ? 1u : 4u)
+
+// The coordinates of a leaf in a dimension: few are in registers.
+#if DIMENSION_CLASS
+typedef struct {
+  double8 row[DIMENSION_CLASS];
+} coordinates_t;
+#define LANES_AT(own, d) (own)->row[d]
+#else
+typedef const global double *coordinates_t;
+#define LANES_AT(own, d) vload8(d, *(own))
+#endif
+
+static inline void lanes_place(coordinates_t *own, const tree_t *tree, uint leaf) {
+#if DIMENSION_CLASS
+#pragma unroll
+  for (uint d = 0; d < DIMENSION_CLASS; ++d) own->row[d] = vload8(d, tree_leaf(tree, leaf));
+#else
+  *own = tree_leaf(tree, leaf);
+#endif
+}
+
+// The plain sums of AT_ONCE points of a leaf, from `first` on, with all points of another one.
+static inline void lanes_plains(double8 plains[AT_ONCE], const tree_t *tree,
+                                const coordinates_t *own, uint leaf, uint first) {
+  const global double *at = tree_leaf(tree, leaf) + first;
+  for (uint i = 0; i < AT_ONCE; ++i) plains[i] = 0;
+  for (uint d = 0; d < DIMENSIONS(tree->dimensions); ++d) {
+    const double8 x = LANES_AT(own, d);
+#pragma unroll
+    for (uint i = 0; i < AT_ONCE; ++i) plains[i] = DISTANCE_ADD(plains[i], x, at[d * LEAF + i]);
+  }
+#pragma unroll
+  for (uint i = 0; i < AT_ONCE; ++i) plains[i] = DISTANCE_PLAIN(plains[i]);
+}
+
+// Whether the box of a leaf is within reach of any of the points: those of many dimensions are far apart,
+// so the box of their own leaf is near more leaves than each of them.
+static inline bool lanes_are_near(const tree_t *tree, const coordinates_t *own, uint leaf,
+                                  double8 reach) {
+  if (DIMENSION_CLASS) return true;
+  const global double *box = tree_box(tree, leaf);
+  double8 sums = 0;
+  for (uint d = 0; d < tree->dimensions; ++d) {
+    const double8 x = LANES_AT(own, d);
+    sums = BOX_ADD(sums, x, x, box[2 * d * FANOUT], box[(2 * d + 1) * FANOUT]);
+  }
+  return any(DISTANCE_PLAIN(sums) <= reach);
+}
+
+static inline double greatest_of(double8 values) {
+  const double4 four = max(values.lo, values.hi);
+  const double2 two = max(four.lo, four.hi);
+  return max(two.x, two.y);
+}
+
+// Compare the edges from points, a lane each, to point `id` with the lightest ones of these points; those
+// that are better take their places. `cores`: the greater core distance of both ends. Returns where.
+static inline long8 lanes_take(long8 is_near, double8 plains, double8 cores, ulong8 ids, ulong id,
+                               double8 *weights, ulong8 *edges, double8 *reach) {
+  double8 found = DISTANCE_OF_PLAIN(plains);
+  if (CORE_DISTANCES) found = max(found, cores);
+  const ulong8 pairs = min(ids, (ulong8)id) << 32 | max(ids, (ulong8)id);
+  const long8 is_better = is_near & ((found < *weights) | ((found == *weights) & (pairs < *edges)));
+  *weights = select(*weights, found, is_better);
+  *edges = select(*edges, pairs, is_better);
+  *reach = select(*reach, TREE_REACH(*weights), is_better);
+  return is_better;
+}

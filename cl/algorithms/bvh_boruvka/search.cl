@@ -1,0 +1,198 @@
+// bvh-boruvka: the searches of points for their lightest edges, in each round (bvh_boruvka.cl).
+#include "algorithms/bvh_boruvka/components.cl"
+#include "algorithms/bvh_boruvka/leaf_lanes.cl"
+#include "device/winners.cl"
+
+// cursor[p] of a point whose candidate was found by a search, and is the lightest edge that leaves its
+// component. Else cursor[p] is a position in p's list: those before it are in p's component.
+#define CURSOR_SEARCHED 255
+
+// Find the lightest edge of a point that leaves its component `own`, as light as `bound` or lighter.
+static inline void search_out(search_t *search, const tree_t *tree, const components_t *components,
+                              uint slot, uint own, double bound) {
+  walk_t walk;
+  search_open(search, tree, slot, bound);
+  walk_open(&walk, slot >> LEAF_SHIFT);
+  for (uint leaf = walk.leaf; leaf != NO_SLOT;
+       leaf = walk_next(&walk, tree, search, components->labels, own)) {
+    const uint label = components->labels[leaf];
+    if (label == own) continue;  // the leaf of the point itself
+    double plains[LEAF];
+    uint remaining = search_leaf(search, tree, leaf, plains);
+    for (; remaining; remaining &= remaining - 1) {
+      const uint lane = 31 - clz(remaining & -remaining), other = leaf * LEAF + lane;
+      const double plain = SEARCHED_PLAIN(search, tree, leaf, lane, plains);
+      if (plain > search->reach) continue;
+      if ((label == MIXED ? components->component[other] : label) == own) continue;
+      search_take(search, tree, other, search_weight(search, tree, other, plain));
+    }
+  }
+}
+
+#if WG_SIZE == 1
+
+// The fewest points of a leaf that search together sooner than each by itself.
+#define LEAST_LANES 4
+
+// A search of listed points of a leaf.
+typedef struct {
+  uint leaf;        // whose points have searched, or NO_SLOT
+  uint is_done;     // whether all has been found
+  double8 weights;  // heavier edges are not wanted; those of the best edges so far
+  double8 reach;    // greater plain sums are too far; -1 of a lane that does not search
+  double8 cores;
+  ulong8 ids, edges;
+  long8 own;  // components
+  long8 at;   // slots of other ends, or NO_SLOT
+} lanes_t;
+
+// Prepare the search of the points of a leaf that are listed from `list` on; return how many they are.
+static inline uint lanes_open(lanes_t *lanes, const tree_t *tree, const components_t *components,
+                              const volatile global uint *winners, const global double *lower,
+                              const global uint *list, uint n_listed) {
+  const uint leaf = list[0] >> LEAF_SHIFT;
+  double weights[LEAF], reach[LEAF];
+  ulong ids[LEAF];
+  long own[LEAF];
+  uint n_due = 0, i = 0;
+  for (uint lane = 0; lane < LEAF; ++lane) {
+    const uint slot = min(leaf * LEAF + lane, tree->n - 1);
+    const uint component = component_of(components, slot);
+    const double bound = distance_of_key(winner_bound(winners, tree->n, component));
+    const bool is_listed = i < n_listed && list[i] == slot,
+               is_due = is_listed && lower[slot] <= bound;
+    i += is_listed;
+    n_due += is_due;
+    weights[lane] = is_due ? bound : -1;
+    reach[lane] = is_due ? TREE_REACH(bound) : -1;
+    ids[lane] = tree->ids[slot];
+    own[lane] = component;
+  }
+  lanes->leaf = leaf;
+  lanes->weights = vload8(0, weights);
+  lanes->reach = vload8(0, reach);
+  lanes->ids = vload8(0, ids);
+  lanes->own = vload8(0, own);
+  lanes->edges = ULONG_MAX;
+  lanes->at = NO_SLOT;
+  if (CORE_DISTANCES) lanes->cores = vload8(tree->dimensions, tree_leaf(tree, leaf));
+  return n_due;
+}
+
+// Compare the edges to the points of a leaf.
+static inline void lanes_search_leaf(lanes_t *lanes, const tree_t *tree, const coordinates_t *own,
+                                     const components_t *components, uint leaf) {
+  const uint label = components->labels[leaf], n_points = min(tree->n - leaf * LEAF, LEAF);
+  for (uint first = 0; first < n_points; first += AT_ONCE) {
+    double8 plains[AT_ONCE];
+    lanes_plains(plains, tree, own, leaf, first);
+    for (uint i = 0; i < AT_ONCE && first + i < n_points; ++i) {
+      const uint slot = leaf * LEAF + first + i;
+      const long other = label == MIXED ? components->component[slot] : label;
+      const long8 is_near = (plains[i] <= lanes->reach) & (lanes->own != other);
+      if (!any(is_near)) continue;
+      double8 cores = 0;
+      if (CORE_DISTANCES) cores = max(lanes->cores, tree_at(tree, slot, tree->dimensions));
+      const long8 is_better = lanes_take(is_near, plains[i], cores, lanes->ids, tree->ids[slot],
+                                         &lanes->weights, &lanes->edges, &lanes->reach);
+      lanes->at = select(lanes->at, (long8)slot, is_better);
+    }
+  }
+}
+
+// Find the lightest edges of points, as search_out does; return false if they are all of weight 0. Then
+// each has to search by itself, as searches of equal points end by their numbers.
+static inline bool lanes_search(lanes_t *lanes, const tree_t *tree,
+                                const components_t *components) {
+  search_t search;
+  walk_t walk;
+  coordinates_t own;
+  const uint label = components->labels[lanes->leaf];
+  const global uint *const labels = label == MIXED ? 0 : components->labels;
+  lanes_place(&own, tree, lanes->leaf);
+  search_open_box(&search, tree, lanes->leaf, greatest_of(lanes->weights));
+  walk_open(&walk, lanes->leaf);
+  for (uint leaf = walk.leaf; leaf != NO_SLOT && search.weight > 0;
+       leaf = walk_next(&walk, tree, &search, labels, label)) {
+    if (label != MIXED && leaf == walk.leaf) continue;
+    if (!lanes_are_near(tree, &own, leaf, lanes->reach)) continue;
+    lanes_search_leaf(lanes, tree, &own, components, leaf);
+    search.weight = greatest_of(lanes->weights);
+    search.reach = TREE_REACH(search.weight);
+  }
+  return search.weight > 0;
+}
+
+// Let the point that is listed first search, together with listed points of its leaf if these are many
+// enough; return whether they have.
+static inline bool lanes_have(lanes_t *lanes, search_t *search, const tree_t *tree,
+                              const components_t *components, const volatile global uint *winners,
+                              const global double *lower, const global uint *list, uint n_listed) {
+  const uint slot = list[0], lane = slot % LEAF;
+  if (lanes->leaf != slot >> LEAF_SHIFT) {
+    const uint n_due = lanes_open(lanes, tree, components, winners, lower, list, n_listed);
+    lanes->is_done = n_due >= LEAST_LANES && lanes_search(lanes, tree, components);
+  }
+  if (!lanes->is_done) return false;
+  search->weight = ((const double *)&lanes->weights)[lane];
+  search->at = (uint)((const long *)&lanes->at)[lane];
+  search->id = tree->ids[slot];
+  return true;
+}
+
+#endif
+
+// Let the listed points search for their lightest edges, and enter them.
+//
+// In       points, boxes, ids[n], least, bases, dimensions: the tree; component[n], labels; list[state[count]].
+// In-out   candidate[n], keys[n], cursor[n], lower[n]: of listed points; winners[n * words];
+//          active[n], state[n_active]: points that have a candidate.
+// Launch   any.
+// Needs    bvh_boruvka_lightest_collect.
+// Ensures  the candidate of a listed point is the lightest edge that leaves its component, unless its
+//          component has a lighter one.
+LANES_ATTRIBUTE
+kernel void bvh_boruvka_lightest_search(
+    const global double *points, const global double *boxes, const global uint *ids,
+    const global uint *least, const global uint *bases, uint dimensions,
+    const global uint *component, const global uint *labels, global uint *candidate,
+    global ulong *keys, global uchar *cursor, global double *lower, volatile global uint *winners,
+    const global uint *list, global uint *active, volatile global uint *state, uint count,
+    uint n_active, uint n, uint top, uint short_ids) {
+  local uint scratch[WG_SIZE];
+  local uint base;
+  tree_t tree;
+  tree_open(&tree, points, boxes, ids, least, bases, dimensions, n, top);
+  const components_t components = {labels, component};
+  const uint n_listed = state[count];
+#if WG_SIZE == 1
+  lanes_t lanes;
+  lanes.leaf = NO_SLOT;
+#endif
+  WG_FOR(first, n_listed) {
+    const bool is_there = first + get_local_id(0) < n_listed;
+    const uint slot = is_there ? list[first + get_local_id(0)] : 0;
+    const uint own = component_of(&components, slot);
+    const double bound = distance_of_key(winner_bound(winners, n, own));
+    bool is_new = false;
+    if (is_there && lower[slot] <= bound) {  // else others of the component have lowered it
+      search_t search;
+#if WG_SIZE == 1
+      if (!lanes_have(&lanes, &search, &tree, &components, winners, lower, list + first,
+                      n_listed - (uint)first))
+#endif
+        search_out(&search, &tree, &components, slot, own, bound);
+      lower[slot] = search.weight;
+      if (search.at != NO_SLOT) {
+        is_new = candidate[slot] == NO_SLOT;
+        candidate[slot] = search.at;
+        cursor[slot] = CURSOR_SEARCHED;
+        keys[slot] = weight_key(as_ulong(search.weight));
+        claim_t claim;
+        claim_make(&claim, keys[slot], ids[slot], ids[search.at]);
+        reserve_first(winners, n, own, &claim, short_ids);
+      }
+    }
+    wg_append(active, state + n_active, slot, is_new, scratch, &base);
+  }
+}

@@ -1,0 +1,40 @@
+"""Condensing: one launch of few vertices finds what launches of single steps find."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+
+import numpy as np
+import pytest
+
+from clmst import Device
+from clmst.algorithms.dendrogram.condense import condense
+from clmst.algorithms.dendrogram.merge import has_few, merge
+from clmst.runtime.array import DeviceArray
+from clmst.runtime.launcher import Launcher, Profile
+
+
+@pytest.mark.parametrize(("n", "least"), [(2, 2), (3, 5), (700, 2), (701, 3), (1500, 40)])
+def test_few_are_condensed_at_once(any_device: Device, n: int, least: int) -> None:
+    """By one launch and at most one read; n // least clusters may have none in them."""
+    rng = np.random.default_rng(n)
+    child = np.arange(1, n, dtype=np.uint32)
+    ends = np.stack([(rng.random(n - 1) * child).astype(np.uint32), child], axis=1).ravel()
+    order = rng.permutation(n - 1).astype(np.uint32)
+    heights = np.empty(n - 1)
+    heights[order] = np.arange(1, n)
+    found = []
+    for few in (True, False):
+        launch = Launcher(any_device, any_device.profiling_queue, Profile())
+        assert launch.profile is not None
+        given = [DeviceArray.from_host(array, any_device) for array in (ends, order, heights)]
+        merges = merge(n, *given[:2], launch, few=has_few(n, any_device))
+        found.append(condense(merges, given[2], least, launch, few=few))
+        times = launch.profile.summary()
+        steps = times["dendrogram_condense_steps"].launches
+        assert (steps == 1) == few
+        if few and "(read back)" in times:  # which devices need that have memory of their own
+            assert times["(read back)"].launches == 1
+    for one in fields(found[0]):
+        np.testing.assert_array_equal(*(getattr(tree, one.name) for tree in found), one.name)
+    assert found[0].n_clusters > 1 or n < 2 * least
