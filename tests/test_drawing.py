@@ -371,6 +371,16 @@ def test_large_layout_is_a_map() -> None:
     assert np.corrcoef(drawn, w)[0, 1] > 0.7
 
 
+@pytest.mark.parametrize("seed", [0, 2])
+def test_longer_tails_go_right_and_up(seed: int) -> None:
+    """The longer axis is horizontal; third powers tell which of its tails is the longer one."""
+    points = layout(generators.preferential(n=60, edges_per_vertex=1, seed=seed))
+    points -= points.mean(axis=0)
+    width, height = points.std(axis=0)
+    assert width > height
+    assert (points**3).sum(axis=0).min() >= 0
+
+
 def test_layout_is_the_same_every_time() -> None:
     graph = generators.road(n=1500).replace(coordinates=None)
     np.testing.assert_array_equal(layout(graph), layout(graph))

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from clmst.core import csr
-from clmst.core.weight_keys import Array, order_keys
+from clmst.core.weight_keys import Array, is_float, order_keys
 
 _GLIMPSED_PAIRS = 256
 # From so many vertices a pair on, pairs are sorted as words, and vertices not counted.
@@ -145,7 +145,7 @@ def stable_order(weights: Array, *, descending: bool = False) -> Array:
     NumPy's comparison defines the order: -0.0 equals 0.0, and infinities are the extremes. NumPy
     sorts in a seventh of the time if it may mix equal weights; their runs are put right afterwards.
     """
-    if weights.dtype.itemsize <= 2 and weights.dtype.kind != "f":  # by a counting sort
+    if weights.dtype.itemsize <= 2 and not is_float(weights.dtype):  # by a counting sort
         return np.argsort(~weights if descending else weights, kind="stable")
     order = np.argsort(weights)
     if descending:

@@ -25,7 +25,7 @@ from clmst.core.errors import InvalidArgumentError, InvalidForestError
 from clmst.core.graph_checks import MAX_VERTICES, check_labels
 from clmst.core.lazy import LazyField
 from clmst.core.vertex_names import as_tuple, hashable_labels
-from clmst.core.weight_keys import Array, check_dtype
+from clmst.core.weight_keys import Array, check_dtype, is_float
 
 if TYPE_CHECKING:
     from clmst.core.paths import RootedForest
@@ -264,7 +264,7 @@ def _same_labels(one: Any, other: Any) -> bool:
 
 def exact_sum(weights: Array) -> int | float:
     """Sum weights: exactly bool and integers, correctly rounded to float64 floats."""
-    if weights.dtype.kind == "f":
+    if is_float(weights.dtype):
         return _rounded_sum(weights)
     wide = np.int64 if weights.dtype.kind == "i" else np.uint64
     if weights.dtype.itemsize <= 4:

@@ -77,9 +77,14 @@ def weight_kind_or_none(dtype: np.dtype[Any]) -> WeightKind | None:
     return _KIND_OF.get(dtype) or _KIND_OF.get(dtype.newbyteorder("="))
 
 
+def is_float(dtype: np.dtype[Any]) -> bool:
+    """Return whether weights of this dtype may be NaN, infinite or no integers."""
+    return weight_kind_or_none(dtype) == "float"
+
+
 def first_nan(weights: Array) -> int | None:
     """Return the position of the first NaN in `weights`, or None."""
-    if weight_kind_or_none(weights.dtype) != "float" or weights.size == 0:
+    if not is_float(weights.dtype) or weights.size == 0:
         return None
 
     def least(part: slice) -> Any:

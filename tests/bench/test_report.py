@@ -116,6 +116,7 @@ def test_notes_of_times() -> None:
     notes = view(incomplete(), tables.times).notes
     assert notes[0] == "clmst auto is ecl."
     assert "Means are over the 1 of 2 graphs that all were timed on." in notes
+    assert notes[-1].startswith("A ratio is a time over that of clmst auto;")
 
 
 def test_ratios_keep_their_base_where_it_failed_first() -> None:

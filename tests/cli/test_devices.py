@@ -14,7 +14,7 @@ import clmst
 from clmst import families
 from clmst.cli.devices import test_reports as reports_of
 from clmst.families import FAMILIES
-from clmst.runtime import child, discovery
+from clmst.runtime import child, discovery, listing
 from clmst.runtime.device import Device
 from clmst.runtime.verdicts import Verdict
 from tests.cli.results import Run, assert_fails, assert_fine
@@ -72,6 +72,15 @@ def test_unusable_device_is_shown_with_its_reason(
     assert_fails(result, "no usable OpenCL device", "unknown target CPU", "pip install")
     assert "cannot build a kernel: unknown target CPU" in result.stdout
     assert "chosen" not in result.stdout
+
+
+def test_driver_that_is_left_out(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is no device, so nobody can use it; its reason stands behind all devices."""
+    monkeypatch.setattr(listing, "left_out", lambda: {"rogue.so": "it ends the process"})
+    entry = json.loads(run("devices", "--json").stdout)[-1]
+    assert (entry["name"], entry["usable"]) == ("rogue.so", False)
+    assert entry["reason"] == "it ends the process"
+    assert "rogue.so is left out: it ends the process" in run("devices").stdout
 
 
 def test_variable_that_matches_nothing(run: Run) -> None:

@@ -81,9 +81,12 @@ def test_spinner_is_gone_after_an_error(screen: FakeTerminal) -> None:
     assert len(screen.getvalue()) == length
 
 
-def test_no_spinner_in_a_pipe(capsys: pytest.CaptureFixture[str]) -> None:
+def test_no_spinner_in_a_pipe(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(terminal, "_PATIENCE", 0.05)
     with Stages(quiet=False).stage("read", "reading"):
-        time.sleep(0.01)
+        time.sleep(0.1)
     assert capsys.readouterr().err == ""
 
 

@@ -248,13 +248,14 @@ def read_terminal(master: int) -> str:
         parts.append(part)
 
 
-def test_progress_on_a_terminal() -> None:
-    """What is tried shows on stderr, and the table alone on stdout."""
+@pytest.mark.parametrize("more", [("--budget", "1"), ("--budget", "1", "--json")])
+def test_progress_on_a_terminal(more: tuple[str, ...]) -> None:
+    """What is tried shows on stderr, but beside JSON, and the result alone on stdout."""
     master, slave = pty.openpty()
     with (
         ThreadPoolExecutor(1) as pool,
         subprocess.Popen(
-            [sys.executable, "-m", "clmst.cli", *QUICK, *TWO],
+            [sys.executable, "-m", "clmst.cli", *QUICK, *TWO, *more],
             stdout=subprocess.PIPE,
             stderr=slave,
             env=os.environ | {"TERM": "xterm"},
@@ -267,6 +268,6 @@ def test_progress_on_a_terminal() -> None:
         progress = reading.result()
     os.close(master)
     assert started.returncode == 0
-    assert "best so far" in progress
+    assert ("best so far" in progress) is ("--json" not in more)
     assert "best so far" not in shown
-    assert "written to" in shown
+    assert "written" in shown

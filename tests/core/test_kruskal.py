@@ -134,3 +134,7 @@ def test_too_many_vertices_are_refused() -> None:
     assert kruskal_module.forest_positions(1, starts, columns, weights).size == 0
     with pytest.raises(InvalidArgumentError, match=r"has 2147483646 vertices and 1 edges; .* may"):
         kruskal_module.forest_positions(2**31 - 2, starts, columns, weights)
+    no_edges = starts[:1], columns[:0], weights[:0]
+    assert kruskal_module.forest_positions(2**31 - 1, *no_edges).size == 0
+    with pytest.raises(InvalidArgumentError, match=r"has 2147483648 vertices and 0 edges; .* may"):
+        kruskal_module.forest_positions(2**31, *no_edges)

@@ -368,6 +368,8 @@ BAD: list[tuple[Any, str, dict[str, Any]]] = [
     ([GOOD, ([0], [1], np.ones(1, np.float32))], "^chunk 1: .* float32 after float64; all", {}),
     ([GOOD, ([0.5], [1], np.ones(1))], "^chunk 1: u has dtype float64", {}),
     ([GOOD, 7], "^chunk 1 is 7; it must be", {}),
+    ([GOOD, (*GOOD, [0, 1], 7)], "^chunk 1 is .*; it must be", {}),
+    ([GOOD, ([0],)], "^chunk 1 is .*; it must be", {}),
     ([GOOD, (1, 2, 3)], r"^chunk 1: the shapes are u \(\)", {}),
     ([(*GOOD, [3, 3])], "^chunk 0: edge id 3 comes before 3; ids must rise", {}),
     ([(*GOOD, [-1, 3])], "^chunk 0: edge ids go from -1 to 3", {}),

@@ -46,7 +46,7 @@ typedef VECTOR(WEIGHT_WORD) weights_t;
 // Bits of the scale; a weight and its double are 1 << OCTAVE_BITS steps apart.
 #define SCALE_BITS 30
 #define SCALE_TOP ((1u << SCALE_BITS) - 1)
-#if WEIGHT_KIND == WEIGHT_FLOAT && WEIGHT_BITS == 16
+#if WEIGHT_KIND == WEIGHT_FLOAT && WEIGHT_INFINITY == 0x7C00
 #define OCTAVE_BITS 24
 #elif WEIGHT_KIND == WEIGHT_FLOAT && WEIGHT_BITS == 64
 #define OCTAVE_BITS 18
@@ -87,7 +87,7 @@ static inline words_t sensitivity_nan(weights_t bits) {
   const weights_t above = 0x7FF0000000000000ul - (bits & 0x7FFFFFFFFFFFFFFFul);
   return VECTOR(convert_uint)(above >> 63) * UINT_MAX;
 #else
-  const uint infinity = WEIGHT_BITS == 16 ? 0x7C000000u : 0x7F800000u;
+  const uint infinity = (uint)WEIGHT_INFINITY << (32 - WEIGHT_BITS);
   return ALL_IF_TOP(infinity - (sensitivity_float_bits(bits) & ~TOP_BIT));
 #endif
 }

@@ -55,13 +55,9 @@ def new_run(
         plan = None  # the next one may need its memory
     if plan is None:
         plan = graph.plans[key] = Plan(
-            graph,
-            launch,
-            maximum=maximum,
-            options=options,
-            full_capacity=full_capacity,
+            graph, launch, maximum=maximum, options=options, full_capacity=full_capacity,
             finer=finer,
-        )
+        )  # fmt: skip
         plan.clear_state(launch)
     plan.set_weights(graph.weights)
     return _run_of(graph, plan, launch)

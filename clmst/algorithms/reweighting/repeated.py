@@ -18,7 +18,7 @@ import numpy as np
 from clmst.algorithms.shared.solution import words_on_device
 from clmst.core.csr import as_uint32
 from clmst.core.partition import Part
-from clmst.core.weight_keys import Array, Encoding
+from clmst.core.weight_keys import Array, Encoding, is_float
 from clmst.runtime import forking
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
@@ -48,7 +48,7 @@ class DeviceWeights:
     @property
     def may_hold_nan(self) -> bool:
         """Whether the host has to read them."""
-        return self.encoding.kind == "float" and not self.is_checked
+        return is_float(self.encoding.stored) and not self.is_checked
 
 
 class UploadBuffers:
