@@ -102,18 +102,16 @@ class CpuRun(FilterBoruvkaRun):
         n, graph, device = self.n, self.graph, self.graph.device
         capacity, word = self.segments * self.stride, 4 * self.words
         wide = 8 * capacity if self.wide else 0
-        sizes = (
-            word * n, word * (n // 2), 12 * n, 4 * -(-n // 32), 16 * capacity, wide,
-            4 * self.segments,
-        )  # fmt: skip
+        sizes = (word * n, word * (n // 2), 12 * n, 4 * -(-n // 32), 4 * self.segments)
         buffers = [device.allocate(max(size, 16)) for size in sizes]
-        self.reserved, (self.links, self.in_largest) = buffers[:2], buffers[2:4]
-        self.edges, self.listed, self.lengths = buffers[4:]
+        self.reserved, (self.links, self.in_largest, self.lengths) = buffers[:2], buffers[2:]
+        lists = 16 * capacity, wide
+        self.edges, self.listed = (device.allocate(max(size, 16), is_list=True) for size in lists)
         self.in_forest = new_flags(graph.n_slots, device)
         self.state = np.zeros(1 + self.n_phases * (1 + _COUNTS * _MAX_DEPTHS), np.uint32)
         self.on_device = device.allocate(self.state.nbytes)
-        self.device_bytes = sum(sizes) + self.state.nbytes + 4 * flag_words(graph.n_slots)
-        self.device_bytes += 4 * (n + 1 + graph.n_slots)
+        self.device_bytes = sum((*sizes, *lists)) + self.state.nbytes
+        self.device_bytes += 4 * (flag_words(graph.n_slots) + n + 1 + graph.n_slots)
         self.device_bytes += graph.n_slots * graph.encoded.encoding.word.itemsize
 
     # ------------------------------------------------------------ the algorithm's steps
