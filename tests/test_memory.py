@@ -144,3 +144,16 @@ def test_lists_take_the_pages_that_they_fill(
     if device.capabilities.host_arrays != "copied":
         assert 12 * n in asked
     assert max(asked, default=0) < 8 * m
+
+
+def test_a_solve_leaves_weights_on_the_device(any_device: Device) -> None:
+    """The ends of windows need a sample of them; the host copied all, 8 bytes an edge."""
+    resident = clmst.to_device(shuffled_list()[0], any_device)
+    options = clmst.FilterBoruvkaOptions(shape="cpu", targets=(1.0,))
+    solve(resident, options=options, keep_on_device=True)
+    tracemalloc.start()
+    try:
+        solve(resident, options=options, keep_on_device=True)
+        assert tracemalloc.get_traced_memory()[1] < 4 * MANY.n_edges
+    finally:
+        tracemalloc.stop()

@@ -16,7 +16,12 @@ import numpy as np
 from clmst.algorithms.filter_boruvka.options import FilterBoruvkaOptions
 from clmst.algorithms.filter_boruvka.solve import Change, FilterBoruvkaRun
 from clmst.algorithms.shared.progress import no_progress
-from clmst.algorithms.shared.solution import flag_words, new_flags, reservation_shape
+from clmst.algorithms.shared.solution import (
+    flag_words,
+    new_flags,
+    reservation_shape,
+    words_on_device,
+)
 from clmst.algorithms.shared.windows import Ends, contracts_slowly, least_of_draws, window_ends
 from clmst.core import canonical, csr
 from clmst.runtime.device_graph import DeviceGraph
@@ -80,7 +85,7 @@ class CpuRun(FilterBoruvkaRun):
         self.wide = weights["WEIGHT_BITS"] == 64
         self.words, self.passes = reservation_shape(weights["WEIGHT_BITS"], graph.device)
         self.ends = window_ends(graph, options.targets, launch, samples=_SAMPLES, finer=self.finer)
-        self.windows = _windows(graph, self.ends, options.seed, maximum=maximum)
+        self.windows = _windows(graph, self.ends, launch, options.seed, maximum=maximum)
         self.n_phases = len(self.windows)
         self.segments = launch.groups_for(-(-graph.n_slots // _MIN_SEGMENT))
         self.stride = self._stride()
@@ -295,7 +300,9 @@ def _incident_slots(graph: DeviceGraph) -> tuple[Any, Any] | None:
     return starts, incident
 
 
-def _windows(graph: DeviceGraph, ends: Ends, seed: int, *, maximum: bool) -> list[Window]:
+def _windows(
+    graph: DeviceGraph, ends: Ends, launch: Launcher, seed: int, *, maximum: bool
+) -> list[Window]:
     """Return the upper ends of the windows, cut where the ranks say; the last one has none.
 
     Slots are drawn one from each of so many equal parts of all slots.
@@ -307,7 +314,10 @@ def _windows(graph: DeviceGraph, ends: Ends, seed: int, *, maximum: bool) -> lis
     parts = np.arange(n_draws, dtype=np.float64) * (graph.n_slots / n_draws)
     offsets = np.random.default_rng(seed).random(n_draws) * (graph.n_slots / n_draws)
     slots = np.minimum((parts + offsets).astype(np.int64), graph.n_slots - 1)
-    drawn = graph.encoded.keys(slots, descending=maximum)
+    encoded = graph.encoded
+    if callable(encoded.source):  # the device has them: it looks up the few that are drawn
+        encoded = words_on_device(graph.weights, encoded.encoding, graph.n_slots, launch)
+    drawn = encoded.keys(slots, descending=maximum)
     keys, places = least_of_draws(drawn, ends.draw_bits)
     order = np.argsort(keys, kind="stable")  # slots rise, so this orders by (key, slot)
     cuts = order[list(ends.ranks)]
