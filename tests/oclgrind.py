@@ -110,7 +110,7 @@ POLICIES = {
 _kept: list[Any] = []
 
 
-def allocate_exactly(device: Device, n_bytes: int) -> Any:
+def allocate_exactly(device: Device, n_bytes: int, *, is_list: bool = False) -> Any:
     """Do as `Device.allocate`, without the pool, whose buffers are larger and were used before.
 
     Nothing is given back: Oclgrind remembers which bytes of a buffer are initialised by an address

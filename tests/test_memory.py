@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,10 +14,12 @@ import clmst
 from clmst import cluster
 from clmst.algorithms.registry import ALGORITHMS
 from clmst.core.errors import UnsupportedDeviceError
+from clmst.runtime import device_memory
 from clmst.runtime.device import Device
-from tests.peak import collecting_no_cycles
+from tests.peak import Peak, collecting_no_cycles
 
 GRAPH = clmst.generate("random", n=5000, average_degree=6)
+MANY = clmst.generate("random", n=25_000, average_degree=16, seed=2)
 RANDOM = np.random.default_rng(1)
 FEW, WIDE = RANDOM.random((1500, 3)), RANDOM.random((1500, 9))
 CELLS = RANDOM.random((200, 200))
@@ -69,3 +73,87 @@ def test_algorithms_leave_nothing(any_device: Device, algorithm: str) -> None:
         )
     except UnsupportedDeviceError as error:
         pytest.skip(str(error))
+
+
+def shuffled_list() -> tuple[Any, int]:
+    """Return a list of edges in any order, and its bytes."""
+    order = np.random.default_rng(3).permutation(MANY.n_edges)
+    u, v, _, _ = (part[order].astype(np.int32) for part in MANY.edges())
+    weights = order.astype(np.float64)
+    return clmst.Graph.from_edges(u, v, weights), u.nbytes + v.nbytes + weights.nbytes
+
+
+def falling_matrix() -> tuple[Any, int]:
+    """Return a matrix of both directions of these edges whose columns fall, and its bytes."""
+    u, v, _, _ = MANY.edges()
+    ends, weights = np.concatenate([u, v]), np.arange(2.0 * u.size) % u.size
+    others = np.concatenate([v, u])
+    order = np.lexsort((-others.astype(int), ends))
+    indptr = np.searchsorted(ends[order], np.arange(MANY.n_vertices + 1)).astype(np.int32)
+    parts = (weights[order], others[order].astype(np.int32), indptr)
+    return sparse.csr_array(parts), sum(part.nbytes for part in parts)
+
+
+@pytest.mark.parametrize(("given", "most"), [(shuffled_list, 27), (falling_matrix, 30)])
+def test_edges_are_ordered_in_two_arrays_of_words(
+    any_device: Device, given: Callable[[], tuple[Any, int]], most: int
+) -> None:
+    """Bytes an edge or slot that the pool has had at once; a third array takes 8 more."""
+    device = any_device.forcing_off()
+    device.trust.given = True  # self-tests would be measured, too
+    graph, n_bytes = given()
+    clmst.to_device(graph, device)
+    copied = n_bytes if device.capabilities.host_arrays == "copied" else 0
+    m = MANY.n_edges * (2 if given is falling_matrix else 1)
+    assert 20 * m < device._pool.managed_bytes - 1.07 * copied < most * m
+
+
+def test_what_scipy_has_converted_goes_before_the_graph_comes(any_device: Device) -> None:
+    """A COO matrix in CSR form takes 12 bytes an entry, which are free for the last buffers."""
+    device = any_device.forcing_off()
+    device.trust.given = True
+    held: list[int] = []
+
+    class Noting(Peak):
+        def allocate(self, n_bytes: int) -> Any:
+            held.append(tracemalloc.get_traced_memory()[0])
+            return super().allocate(n_bytes)
+
+    matrix = sparse.tril(falling_matrix()[0], format="coo")  # which has to be turned over
+    device._pool = Noting(device._pool)
+    tracemalloc.start()
+    try:
+        assert clmst.to_device(matrix, device).graph.n_slots == MANY.n_edges
+    finally:
+        tracemalloc.stop()
+    assert max(held) > 12 * matrix.nnz
+    assert held[-1] < 2 * matrix.nnz
+
+
+def test_lists_take_the_pages_that_they_fill(
+    any_device: Device, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Lists of a solve are seldom full; with huge pages their empty ends were resident, too."""
+    asked: list[int] = []
+    monkeypatch.setattr(device_memory, "HUGE_PAGES_FROM", 1 << 12)
+    monkeypatch.setattr(device_memory, "advise_huge_pages", lambda *given: asked.append(given[2]))
+    device = any_device.forcing_off()
+    resident = clmst.to_device(MANY, device)
+    solve(resident, options=clmst.FilterBoruvkaOptions(shape="cpu"))
+    n, m = MANY.n_vertices, MANY.n_edges
+    if device.capabilities.host_arrays != "copied":
+        assert 12 * n in asked
+    assert max(asked, default=0) < 8 * m
+
+
+def test_a_solve_leaves_weights_on_the_device(any_device: Device) -> None:
+    """The ends of windows need a sample of them; the host copied all, 8 bytes an edge."""
+    resident = clmst.to_device(shuffled_list()[0], any_device)
+    options = clmst.FilterBoruvkaOptions(shape="cpu", targets=(1.0,))
+    solve(resident, options=options, keep_on_device=True)
+    tracemalloc.start()
+    try:
+        solve(resident, options=options, keep_on_device=True)
+        assert tracemalloc.get_traced_memory()[1] < 4 * MANY.n_edges
+    finally:
+        tracemalloc.stop()

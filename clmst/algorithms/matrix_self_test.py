@@ -134,7 +134,7 @@ def canonical_order(device: Device, case: Case) -> Iterator[Answer]:
         on_device = uploaded(device, edges.u, edges.v, edges.weights)
         work = Arrangement(edges.n_vertices, on_device[2], encoding, word_bits=word_bits)
         work.pair_edges(*on_device[:2])
-        found = work.graph(lightest=merged, n_input=edges.size)
+        found = work.graph(lightest=merged)
         yield from _arrays("edges", found, *map(edges.canonical.get, _NAMES))
     yield from _canonical_slots(edges, device, encoding, word_bits)
 
@@ -168,7 +168,7 @@ def _canonical_slots(
     given = uploaded(device, weights)[0]
     work = Arrangement(edges.n_vertices, given, encoding, word_bits=word_bits)
     work.pair_slots(DeviceGraph.of_keys(matrix, words, device, wait=True))
-    found = work.graph(lightest=True, n_input=indices.size)
+    found = work.graph(lightest=True)
     right = canonicalise(indptr, indices, weights)
     yield from _arrays("slots", found, *map(right.get, _NAMES))
 

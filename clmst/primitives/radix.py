@@ -74,6 +74,7 @@ class Move:
 
     source: DeviceArray
     target: DeviceArray
+    spare: DeviceArray | None = None  # what passes write between; a new array if they need one
 
     @property
     def words(self) -> int:
@@ -258,6 +259,29 @@ def order(
         _enqueue_passes(launch, shape.of(program), key, length, moves, program=program)
 
 
+def sort_over(
+    key: Key, records: DeviceArray, values: DeviceArray | None, launch: Launcher
+) -> tuple[DeviceArray, DeviceArray | None]:
+    """Return records and values in the order of a key, without checks; theirs are overwritten.
+
+    Both are of whole words. Passes go to and fro between them and one new array each, without a
+    third: after an even number of passes the results are where records and values were.
+    """
+    arrays = [one for one in (records, values) if one is not None]
+    words = max(one.dtype.itemsize // WORD_BYTES for one in arrays)
+    shape = Shape.choose(launch.device.capabilities, launch.device.policy, words)
+    is_even = len(key.digits(shape.radix_bits)) % 2 == 0
+    moves = [_move_over(one, is_even=is_even) for one in arrays]
+    order(key, moves[0], moves[1] if values is not None else None, "parallel", launch)
+    return moves[0].target, moves[1].target if values is not None else None
+
+
+def _move_over(array: DeviceArray, *, is_even: bool) -> Move:
+    other = DeviceArray.unchecked(array.size, array.dtype, array.device)
+    target, spare = (array, other) if is_even else (other, array)
+    return Move(source=array, target=target, spare=spare)
+
+
 def _enqueue_passes(
     launch: Launcher,
     shape: Shape,
@@ -294,7 +318,8 @@ def _steps(
     is_copied = move.is_in_place and n_passes % 2 == 1
     if n_passes == 1 and not is_copied:
         return [(source, target)]
-    spare = launch.device.allocate(move.source.nbytes)
+    own = move.spare
+    spare = launch.device.allocate(move.source.nbytes) if own is None else own.memory
     if is_copied:
         n_words, program = move.source.size * move.words, launch.device.program(SOURCE, **defines)
         groups = launch.groups_for(-(-n_words // program.grid_tile))

@@ -180,8 +180,11 @@ class Device:
 
         return cast(Pool, MemoryPool(ImmediateAllocator(self.queue)))
 
-    def allocate(self, n_bytes: int) -> Buffer:
+    def allocate(self, n_bytes: int, *, is_list: bool = False) -> Buffer:
         """Return a device buffer of at least `n_bytes` from the pool; contents undefined.
+
+        A list, or one for each work-item, is written from its beginning and seldom full. In the
+        host's memory it gets no huge pages, most of which would hold little.
 
         Raises
         ------
@@ -198,7 +201,8 @@ class Device:
                 f"at most {limit} in one piece"
             )
         buffer = self._from_pool(max(n_bytes, 16))
-        if n_bytes >= device_memory.HUGE_PAGES_FROM and self.capabilities.host_arrays != "copied":
+        may_be_huge = n_bytes >= device_memory.HUGE_PAGES_FROM and not is_list
+        if may_be_huge and self.capabilities.host_arrays != "copied":
             with self.lock:
                 if buffer.int_ptr not in self._advised:  # else it has been in use before
                     self._advised.add(buffer.int_ptr)

@@ -191,7 +191,8 @@ kernel void canonical_csr_mark_lightest(const global ulong *words, const global 
 // In       words: sorted; numbers: of the edges in that order, or null; places[m]: of those among
 //          the sorted ones that are listed, rising, or null for the first m; weights: in the order
 //          of the words, if there are places.
-// Out      indices[m], ids[m]; listed_weights[m], if there are places.
+// Out      indices[m]; ids[m], or null where these are the first numbers; listed_weights[m], if there
+//          are places.
 // In-out   ends[n + 1]: 0 before.
 // Launch   any.
 // Needs    a stable sort; places are those of edges.
@@ -207,7 +208,7 @@ kernel void canonical_csr_list(const global ulong *words, const global uint *num
     const ulong key = words[at] >> number_bits;
     const uint row = (uint)(key >> bits);
     indices[i] = (uint)(key & (((ulong)1 << bits) - 1));
-    ids[i] = number_at(words, numbers, at, number_bits);
+    if (ids) ids[i] = number_at(words, numbers, at, number_bits);
     if (places) listed_weights[i] = weights[at];
     const size_t next = i + 1 == m || !places ? at + 1 : places[i + 1];
     if (i + 1 == m || (uint)(words[next] >> number_bits >> bits) != row)

@@ -16,10 +16,10 @@ from clmst.core.deferred_graph import EdgeList
 from clmst.core.weight_keys import Array, Encoding
 from clmst.primitives.monoid import Monoid
 from clmst.primitives.permute import number, scatter
+from clmst.primitives.radix import Key, sort_over
 from clmst.primitives.scan import inclusive_scan
 from clmst.primitives.selection import positions_of
-from clmst.primitives.sort import argsort, bits_of, sort_by_key
-from clmst.primitives.split import split
+from clmst.primitives.sort import argsort, bits_of
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph, graph_on_device, weight_defines
@@ -60,15 +60,14 @@ def put_edges(edges: EdgeList, device: Device, **attributes: Any) -> DeviceGraph
         ends_u, ends_v, words = uploaded(device, u, v, weights)
         work = Arrangement(edges.n_vertices, words, encoding)
         work.pair_edges(ends_u, ends_v)
-        return _kept(work.graph(lightest=edges.merge_parallel, n_input=edges.size, **attributes))
+        return _kept(work.graph(lightest=edges.merge_parallel, **attributes))
 
 
-def put_slots(resident: DeviceGraph, *, by_entry: bool = False) -> DeviceGraph | None:
-    """Return the canonical graph of a matrix on a device; None where the host has to make it.
+def paired_slots(resident: DeviceGraph, *, by_entry: bool) -> Arrangement | None:
+    """Return the slots of a matrix on their way into canonical order; None where the host does it.
 
-    Both directions of an edge become one with the lesser weight. The device has found the matrix to
-    be well formed. With `by_entry` equal weights are ordered by entries, not by edges: the weights
-    of the graph are then the ranks of entries in that order.
+    The device has found the matrix to be well formed. With `by_entry` equal weights are ordered by
+    entries, not by edges: the weights of the graph are then the ranks of entries in that order.
     """
     encoding, device, size = resident.encoded.encoding, resident.device, resident.n_slots
     stored = encoding.stored
@@ -84,7 +83,16 @@ def put_slots(resident: DeviceGraph, *, by_entry: bool = False) -> DeviceGraph |
     weights = ranks_of(weights) if by_entry else weights
     work = Arrangement(resident.n_vertices, weights, encoding)
     work.pair_slots(resident)
-    return _kept(work.graph(lightest=True, n_input=resident.n_slots))
+    return work
+
+
+def put_slots(work: Arrangement) -> DeviceGraph | None:
+    """Return the canonical graph of a matrix; None where the host has to make it.
+
+    Both directions of an edge become one with the lesser weight. Of the matrix, what only the
+    arrangement holds is free before the graph is made.
+    """
+    return _kept(work.graph(lightest=True))
 
 
 def _kept(graph: DeviceGraph | None) -> DeviceGraph | None:
@@ -127,6 +135,7 @@ class Arrangement:
         self._launch.fill(self._verdict.memory, 0, _VERDICT_WORDS)
         self._is_list = self._is_sorted = False
         self._found = [0] * _VERDICT_WORDS
+        self._matrix: DeviceGraph | None = None  # while kernels read it
 
     def pair_edges(self, u: DeviceArray, v: DeviceArray, order: DeviceArray | None = None) -> None:
         """Enqueue the keys of ends of 32 or 64 bits, in another order of the edges if given.
@@ -152,28 +161,20 @@ class Arrangement:
             self._words, self._numbers, self._verdict, self._n, self._m, self._bits,
             self._number_bits,
         )  # fmt: skip
+        self._matrix = matrix
 
-    def sort(self, *, in_place: bool = False) -> bool:
+    def sort(self) -> bool:
         """Sort the words stably by their keys, unless they are; return whether ends are vertices.
 
-        Of a list it waits for that. `in_place` takes less memory, and as a rule more time.
+        Of a list it waits for that.
         """
         self._is_sorted = True
         if self._is_list:
             self._found = self._read()
             if self._found[_FAULTY] or not self._found[_FALLS]:
                 return not self._found[_FAULTY]
-        bits, words, numbers = 2 * self._bits, self._words, self._numbers
-        out, numbers_out = (words, numbers) if in_place else (None, None)
-        if numbers is None:
-            self._words = split(
-                words, key_bits=bits, start_bit=self._number_bits, out=out, launch=self._launch
-            )
-        else:
-            self._words, self._numbers = sort_by_key(
-                words, numbers, key_bits=bits, keys_out=out, values_out=numbers_out,
-                launch=self._launch,
-            )  # fmt: skip
+        key = Key(start_bit=self._number_bits, bits=2 * self._bits)
+        self._words, self._numbers = sort_over(key, self._words, self._numbers, self._launch)
         return True
 
     def is_in_order_of(self, ids: DeviceArray) -> bool:
@@ -199,13 +200,14 @@ class Arrangement:
         if not self._is_sorted and not self.sort():
             return None
         stays, weights = None, self._gather()
+        self._weights = weights
         if lightest:
             stays = new_flags(m, launch.device)
             launch.for_each(
                 self._program, "canonical_csr_mark_lightest", m, self._words, weights, stays,
                 self._verdict, m, self._bits, self._number_bits,
             )  # fmt: skip
-            self._found = self._read()
+            self._found, self._matrix = self._read(), None
             if self._found[_LONG]:
                 return None
         assert lightest or self._is_list, "slots of a matrix have to be merged"
@@ -233,19 +235,20 @@ class Arrangement:
         indices = DeviceArray.unchecked(m, _WORD, device)
         weights = sorted_weights[:m]
         if places is not None:
-            weights = DeviceArray.unchecked(m, self._weights.dtype, device)
+            weights = DeviceArray.unchecked(m, sorted_weights.dtype, device)
         indptr = DeviceArray.unchecked(n + 1, _WORD, device)
-        ids = DeviceArray.unchecked(m, _WORD, device)
+        numbers = self._numbers if places is None else None  # which are the ids, then
+        ids = DeviceArray.unchecked(m, _WORD, device) if numbers is None else numbers[:m]
         launch.fill(indptr.memory, 0, n + 1)
         launch.for_each(
             self._program, "canonical_csr_list", m, self._words, self._numbers, places,
-            sorted_weights, indices, ids, None if places is None else weights, indptr, m,
-            self._bits, self._number_bits,
+            sorted_weights, indices, ids if numbers is None else None,
+            None if places is None else weights, indptr, m, self._bits, self._number_bits,
         )  # fmt: skip
         inclusive_scan(indptr, monoid=_GREATEST, out=indptr, launch=launch)
         return graph_on_device(
             indptr, indices, weights, is_symmetric=False, encoding=self._encoding,
-            edge_ids=ids, **attributes,
+            edge_ids=ids, n_input=self._m, **attributes,
         )  # fmt: skip
 
     def _read(self) -> list[int]:

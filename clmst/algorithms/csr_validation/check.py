@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from clmst.algorithms.canonical_csr.arrange import put_slots
+from clmst.algorithms.canonical_csr.arrange import Arrangement, paired_slots, put_slots
 from clmst.algorithms.families import CSR_VALIDATION
 from clmst.core.csr import as_uint32, narrowed
 from clmst.core.from_scipy import csr_parts
@@ -54,22 +54,31 @@ def put_matrix(
 
     It is a SciPy matrix or array with many entries in CSR, CSC or COO form; for all else this
     returns None, as for what is faulty, which the host then names, and for what the host has to
-    rearrange. `by_entry` is as of :func:`put_slots`. O(n + n_slots) on the device; waits for it.
+    rearrange. `by_entry` is as of :func:`paired_slots`. O(n + n_slots) on the device; waits for it.
     """
     graph = _as_it_is(matrix)
     if graph is None:
         return None
     with device.lock, Guard(device):
-        resident = _uploaded(graph, device)
-        if resident is None:
-            return None
-        faults, *fingerprint = _verdict(resident)
-        sound = _sound(resident, faults, *fingerprint)
-        if sound is not None or faults & _FAULTY or not arrange:
-            return sound
-        if not faults & _ORDER and not (faults & _BELOW and any(fingerprint)):
-            return None  # the host may keep entries that are there twice, as parallel edges
-        return put_slots(resident, by_entry=by_entry)
+        found = _checked(graph, device, by_entry=by_entry, arrange=arrange)
+        del graph  # which may be a copy of the matrix: the arrangement has what it needs of it
+        return put_slots(found) if isinstance(found, Arrangement) else found
+
+
+def _checked(
+    graph: Graph, device: Device, *, by_entry: bool, arrange: bool
+) -> DeviceGraph | Arrangement | None:
+    """Return a graph that its device finds sound, its slots where they need an order, or None."""
+    resident = _uploaded(graph, device)
+    if resident is None:
+        return None
+    faults, *fingerprint = _verdict(resident)
+    sound = _sound(resident, faults, *fingerprint)
+    if sound is not None or faults & _FAULTY or not arrange:
+        return sound
+    if not faults & _ORDER and not (faults & _BELOW and any(fingerprint)):
+        return None  # the host may keep entries that are there twice, as parallel edges
+    return paired_slots(resident, by_entry=by_entry)
 
 
 def _uploaded(graph: Graph, device: Device) -> DeviceGraph | None:

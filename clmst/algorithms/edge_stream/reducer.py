@@ -180,7 +180,7 @@ class EdgeReducer(EdgeKernels):
         encoding = Encoding(dtype=self.dtype, stored=self.dtype)
         arranged = Arrangement(self.n_vertices, weights, encoding)
         arranged.pair_edges(u, v, order)
-        arranged.sort(in_place=True)
+        arranged.sort()
         return arranged
 
     def _limit_by(self, forest: DeviceForest) -> None:

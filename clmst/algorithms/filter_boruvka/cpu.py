@@ -16,7 +16,12 @@ import numpy as np
 from clmst.algorithms.filter_boruvka.options import FilterBoruvkaOptions
 from clmst.algorithms.filter_boruvka.solve import Change, FilterBoruvkaRun
 from clmst.algorithms.shared.progress import no_progress
-from clmst.algorithms.shared.solution import flag_words, new_flags, reservation_shape
+from clmst.algorithms.shared.solution import (
+    flag_words,
+    new_flags,
+    reservation_shape,
+    words_on_device,
+)
 from clmst.algorithms.shared.windows import Ends, contracts_slowly, least_of_draws, window_ends
 from clmst.core import canonical, csr
 from clmst.runtime.device_graph import DeviceGraph
@@ -80,7 +85,7 @@ class CpuRun(FilterBoruvkaRun):
         self.wide = weights["WEIGHT_BITS"] == 64
         self.words, self.passes = reservation_shape(weights["WEIGHT_BITS"], graph.device)
         self.ends = window_ends(graph, options.targets, launch, samples=_SAMPLES, finer=self.finer)
-        self.windows = _windows(graph, self.ends, options.seed, maximum=maximum)
+        self.windows = _windows(graph, self.ends, launch, options.seed, maximum=maximum)
         self.n_phases = len(self.windows)
         self.segments = launch.groups_for(-(-graph.n_slots // _MIN_SEGMENT))
         self.stride = self._stride()
@@ -102,18 +107,16 @@ class CpuRun(FilterBoruvkaRun):
         n, graph, device = self.n, self.graph, self.graph.device
         capacity, word = self.segments * self.stride, 4 * self.words
         wide = 8 * capacity if self.wide else 0
-        sizes = (
-            word * n, word * (n // 2), 12 * n, 4 * -(-n // 32), 16 * capacity, wide,
-            4 * self.segments,
-        )  # fmt: skip
+        sizes = (word * n, word * (n // 2), 12 * n, 4 * -(-n // 32), 4 * self.segments)
         buffers = [device.allocate(max(size, 16)) for size in sizes]
-        self.reserved, (self.links, self.in_largest) = buffers[:2], buffers[2:4]
-        self.edges, self.listed, self.lengths = buffers[4:]
+        self.reserved, (self.links, self.in_largest, self.lengths) = buffers[:2], buffers[2:]
+        lists = 16 * capacity, wide
+        self.edges, self.listed = (device.allocate(max(size, 16), is_list=True) for size in lists)
         self.in_forest = new_flags(graph.n_slots, device)
         self.state = np.zeros(1 + self.n_phases * (1 + _COUNTS * _MAX_DEPTHS), np.uint32)
         self.on_device = device.allocate(self.state.nbytes)
-        self.device_bytes = sum(sizes) + self.state.nbytes + 4 * flag_words(graph.n_slots)
-        self.device_bytes += 4 * (n + 1 + graph.n_slots)
+        self.device_bytes = sum((*sizes, *lists)) + self.state.nbytes
+        self.device_bytes += 4 * (flag_words(graph.n_slots) + n + 1 + graph.n_slots)
         self.device_bytes += graph.n_slots * graph.encoded.encoding.word.itemsize
 
     # ------------------------------------------------------------ the algorithm's steps
@@ -297,7 +300,9 @@ def _incident_slots(graph: DeviceGraph) -> tuple[Any, Any] | None:
     return starts, incident
 
 
-def _windows(graph: DeviceGraph, ends: Ends, seed: int, *, maximum: bool) -> list[Window]:
+def _windows(
+    graph: DeviceGraph, ends: Ends, launch: Launcher, seed: int, *, maximum: bool
+) -> list[Window]:
     """Return the upper ends of the windows, cut where the ranks say; the last one has none.
 
     Slots are drawn one from each of so many equal parts of all slots.
@@ -309,7 +314,10 @@ def _windows(graph: DeviceGraph, ends: Ends, seed: int, *, maximum: bool) -> lis
     parts = np.arange(n_draws, dtype=np.float64) * (graph.n_slots / n_draws)
     offsets = np.random.default_rng(seed).random(n_draws) * (graph.n_slots / n_draws)
     slots = np.minimum((parts + offsets).astype(np.int64), graph.n_slots - 1)
-    drawn = graph.encoded.keys(slots, descending=maximum)
+    encoded = graph.encoded
+    if callable(encoded.source):  # the device has them: it looks up the few that are drawn
+        encoded = words_on_device(graph.weights, encoded.encoding, graph.n_slots, launch)
+    drawn = encoded.keys(slots, descending=maximum)
     keys, places = least_of_draws(drawn, ends.draw_bits)
     order = np.argsort(keys, kind="stable")  # slots rise, so this orders by (key, slot)
     cuts = order[list(ends.ranks)]

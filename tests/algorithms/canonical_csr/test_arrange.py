@@ -98,7 +98,7 @@ def test_edges_in_order_need_no_sort(device: Device, monkeypatch: pytest.MonkeyP
     def never(*_: Any, **__: Any) -> None:
         raise AssertionError("they are in order")
 
-    monkeypatch.setattr(arrange, "sort_by_key", never)
+    monkeypatch.setattr(arrange, "sort_over", never)
     assert_arranged(device, v, u, weights)
 
 
