@@ -1,12 +1,16 @@
-"""Caches of a test's own."""
+"""Caches of a test's own: on disk, and of what names of devices mean."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
-from clmst.runtime import binary_cache
+from clmst import Device
+from clmst.runtime import binary_cache, discovery
 
 
 def use_own_cache(monkeypatch: pytest.MonkeyPatch, folder: Path) -> Path:
@@ -20,3 +24,14 @@ def use_own_cache(monkeypatch: pytest.MonkeyPatch, folder: Path) -> Path:
     monkeypatch.setenv("CLMST_CACHE", str(folder))
     binary_cache.folder().symlink_to(binaries)
     return folder
+
+
+@contextmanager
+def resolving_anew(*devices: Device) -> Iterator[None]:
+    """Forget for a while which devices names resolved to, and which were passed over.
+
+    Names then resolve to the machine's devices, or to others.
+    """
+    others = {"enumerate_devices": lambda: list(devices)} if devices else {}
+    with patch.multiple(discovery, _resolved={}, _passed_over=[], _hosts=set(), **others):
+        yield

@@ -1,6 +1,7 @@
-"""Faults let into OpenCL, one at a time: the k-th call of a kind fails, before or after it is done.
+"""Faults let into OpenCL: the k-th call of a kind fails, before or after it is done, or some do.
 
-Everything that clmst asks of a driver goes through one of the functions in `CALLS`.
+Everything that clmst asks of a driver goes through one of the functions in `CALLS`. No other test
+replaces them.
 """
 
 from __future__ import annotations
@@ -8,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
+from itertools import count
 from typing import Any
 
+import numpy as np
 import pyopencl as cl
 import pytest
 
@@ -24,8 +27,12 @@ CALLS: dict[str, tuple[list[tuple[Any, str]], int]] = {
     "wait": ([(cl.CommandQueue, "finish"), (cl.Event, "wait")], -36),
     "build": ([(program, "_compile")], -11),
     "allocate": ([], -4),  # of the pool of a device
+    "map": ([(cl, "enqueue_map_buffer")], -6),
+    "context": ([(cl, "Context")], -6),  # NVIDIA's driver blames the host
 }
-KINDS = tuple(CALLS)
+KINDS = ("kernel", "fill", "copy", "wait", "build", "allocate")  # that a solve asks for
+Condition = Callable[..., bool]
+Fault = type[BaseException] | BaseException
 
 
 def opencl_error(code: int, routine: str) -> cl.Error:
@@ -44,11 +51,20 @@ class Injector:
     count: int = 0
     fails_at: int | None = None
     after: bool = False  # whether the call is done before it fails
-    error: type[BaseException] = cl.Error
+    error: Fault = cl.Error
+    fails: Condition | None = None  # of a call's arguments
 
-    def arm(self, at: int, *, after: bool = False, error: type[BaseException] = cl.Error) -> None:
+    def arm(self, at: int, *, after: bool = False, error: Fault = cl.Error) -> None:
         """Let the call with this number fail, counted from now on."""
         self.count, self.fails_at, self.after, self.error = 0, at, after, error
+
+    def let_fail(
+        self,
+        fails: Condition = lambda *_: True,
+        error: Fault = cl.Error,
+    ) -> None:
+        """Let each call fail whose arguments are such."""
+        self.fails, self.error = fails, error
 
     def disarm(self) -> None:
         """Let nothing fail any more; raise if the fault has not happened."""
@@ -60,6 +76,8 @@ class Injector:
         @wraps(call)
         def injected(*arguments: Any, **named: Any) -> Any:
             number, self.count = self.count, self.count + 1
+            if self.fails is not None and self.fails(*arguments):
+                raise self._make(getattr(call, "__name__", "call"))
             if number != self.fails_at:
                 return call(*arguments, **named)
             self.fails_at = None
@@ -72,7 +90,7 @@ class Injector:
     def _make(self, routine: str) -> BaseException:
         if self.error is cl.Error:
             return opencl_error(CALLS[self.kind][1], routine)
-        return self.error()
+        return self.error if isinstance(self.error, BaseException) else self.error()
 
 
 class Pool:
@@ -92,16 +110,51 @@ class Pool:
         try:
             return self._injector.wrap(self._inner.allocate)(n_bytes)
         except cl.MemoryError as error:
-            self._again = error
+            if self._injector.fails is None:
+                self._again = error
             raise
 
 
-def inject(patch: pytest.MonkeyPatch, kind: str, device: Device) -> Injector:
-    """Let calls of a kind be counted, until the patch is undone."""
+def launches(*words: str) -> Condition:
+    """Return whether a call launches a kernel whose name has one of some words."""
+
+    def is_one(*arguments: Any) -> bool:
+        kernels = (one.function_name for one in arguments if isinstance(one, cl.Kernel))
+        return any(word in name for name in kernels for word in words)
+
+    return is_one
+
+
+def lose(patch: pytest.MonkeyPatch, device: Device) -> None:
+    """Let a device be lost: nothing in its present queue is answered any more."""
+    lost = device.queue
+
+    def asks_it(*arguments: Any) -> bool:
+        return any(isinstance(one, cl.CommandQueue) and one == lost for one in arguments)
+
+    for kind in ("copy", "wait"):
+        inject(patch, kind, device).let_fail(asks_it)
+
+
+def lying(patch: pytest.MonkeyPatch, lie: Callable[[Any, int], None]) -> None:
+    """Let `lie` change each array that is read from a device, given its number from 1 on."""
+    copy, numbers = cl.enqueue_copy, count(1)
+
+    def lied(queue: Any, target: Any, *arguments: Any, **named: Any) -> Any:
+        event: Any = copy(queue, target, *arguments, **named)
+        if isinstance(target, np.ndarray):
+            lie(target, next(numbers))
+        return event
+
+    patch.setattr(cl, "enqueue_copy", lied)
+
+
+def inject(patch: pytest.MonkeyPatch, kind: str, device: Device | None = None) -> Injector:
+    """Let calls of a kind be counted, until the patch is undone; builds are of one device."""
     injector = Injector(kind)
     for owner, name in CALLS[kind][0]:
         patch.setattr(owner, name, injector.wrap(getattr(owner, name)))
-    if kind == "allocate":
+    if kind == "allocate" and device is not None:
         patch.setattr(device, "_pool", Pool(device._pool, injector))
     if kind == "build":
         patch.setattr(device, "_programs", {})
