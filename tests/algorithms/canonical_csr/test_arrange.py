@@ -117,7 +117,7 @@ def test_positions_beside_keys(device: Device) -> None:
         weights = DeviceArray.from_host(raw.w, device)
         work = arrange.Arrangement(raw.n, weights, encoding, word_bits=20)
         work.pair_edges(*ends)
-        found = work.graph(lightest=lightest, n_input=raw.u.size)
+        found = work.graph(lightest=lightest)
         assert found is not None
         for name in ("indptr", "indices", "weights", "edge_ids"):
             right = getattr(expected, name)
