@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 from unittest.mock import patch
 
 import pytest
@@ -32,6 +33,7 @@ def resolving_anew(*devices: Device) -> Iterator[None]:
 
     Names then resolve to the machine's devices, or to others.
     """
-    others = {"enumerate_devices": lambda: list(devices)} if devices else {}
-    with patch.multiple(discovery, _resolved={}, _passed_over=[], _hosts=set(), **others):
+    others: dict[str, Any] = {"enumerate_devices": lambda: list(devices)} if devices else {}
+    others |= {"_resolved": {}, "_passed_over": [], "_hosts": set()}
+    with patch.multiple(discovery, **others):
         yield
