@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from clmst import Device
+
 
 class Peak:
     """A pool that notes the most that was in use.
@@ -28,6 +30,17 @@ class Peak:
         buffer = self._inner.allocate(n_bytes)
         self.most = max(self.most, self._inner.active_bytes)
         return buffer
+
+
+@contextmanager
+def peak_of(device: Device) -> Iterator[Peak]:
+    """Note the most that a device's pool has in use meanwhile."""
+    inner = device._pool
+    device._pool = peak = Peak(inner)  # type: ignore[assignment]  # which does all that one does
+    try:
+        yield peak
+    finally:
+        device._pool = inner
 
 
 @contextmanager

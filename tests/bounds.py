@@ -1,0 +1,46 @@
+"""Bounds that keep some ways from small inputs: each has a name here, and nobody else sets one.
+
+What is too costly to reach by an honest input, and is neither an option nor a capability, stands in
+the table. The proof by volume (``tests.prove``) lowers all that solves of small graphs go by.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from typing import Any
+
+BOUNDS = {
+    "arranged_from": "algorithms.canonical_csr.arrange.FROM_EDGES",
+    "checkpoint_pace": "scale.driver.PACE",
+    "checkpoint_seconds": "scale.driver.SECONDS_BETWEEN",
+    "checked_from": "algorithms.csr_validation.check.FROM_SLOTS",
+    "range_step": "core.partition.RANGE_STEP",
+    "series_from": "algorithms.reweighting.series._LEAST_EDGES",
+    "small_edges": "algorithms.small_matrix.solve.MOST_EDGES",
+    "small_slots": "algorithms.small_matrix.solve.MOST_SLOTS",
+    "stream_opens_from": "scale.sinks.OPEN_FROM",
+    "stream_rows_from": "scale.sinks.LEAST_ROWS",
+    "warm_from": "algorithms.reweighting.warm_start._LEAST_EDGES",
+    "warm_most_left": "algorithms.reweighting.warm_start._MOST_LEFT",
+    "weights_checked_from": "repeated.weights.DEVICE_CHECKS_FROM",
+}
+
+
+@contextmanager
+def bounds(**values: Any) -> Iterator[None]:
+    """Set some bounds for a while; also a decorator of tests."""
+    saved = []
+    try:
+        for name, value in values.items():
+            path, _, attribute = BOUNDS[name].rpartition(".")
+            module = import_module(f"clmst.{path}")
+            usual = getattr(module, attribute)
+            saved.append((module, attribute, usual))
+            by_kind = isinstance(usual, dict)  # of devices
+            setattr(module, attribute, dict.fromkeys(usual, value) if by_kind else value)
+        yield
+    finally:
+        for module, attribute, usual in reversed(saved):
+            setattr(module, attribute, usual)
