@@ -13,9 +13,13 @@ from typing import Any
 
 BOUNDS = {
     "arranged_from": "algorithms.canonical_csr.arrange.FROM_EDGES",
+    "arrow_from": "io.edge_text.ARROW_BYTES",
     "checkpoint_pace": "scale.driver.PACE",
     "checkpoint_seconds": "scale.driver.SECONDS_BETWEEN",
     "checked_from": "algorithms.csr_validation.check.FROM_SLOTS",
+    "expansion_free": "io.files.FREE_EXPANSION",
+    "expansion_times": "io.files.MAX_EXPANSION",
+    "kruskal_word_bits": "core.kruskal._WORD",
     "range_step": "core.partition.RANGE_STEP",
     "series_from": "algorithms.reweighting.series._LEAST_EDGES",
     "small_edges": "algorithms.small_matrix.solve.MOST_EDGES",
@@ -24,6 +28,8 @@ BOUNDS = {
     "stream_opens_from": "scale.sinks.OPEN_FROM",
     "stream_patience": "scale.driver.PATIENCE",
     "stream_rows_from": "scale.sinks.LEAST_ROWS",
+    "text_block": "io.text.BLOCK_BYTES",
+    "topology_run": "core.topology._SLOTS_A_RUN",
     "warm_from": "algorithms.reweighting.warm_start._LEAST_EDGES",
     "warm_most_left": "algorithms.reweighting.warm_start._MOST_LEFT",
     "weights_checked_from": "repeated.weights.DEVICE_CHECKS_FROM",
