@@ -1,4 +1,4 @@
-"""Devices that lack something."""
+"""Devices that lack something, or say something else."""
 
 from __future__ import annotations
 
@@ -27,3 +27,14 @@ def chosen_with(**changes: Any) -> Iterator[None]:
         yield
     finally:
         device.capabilities = usual
+
+
+class Saying:
+    """An OpenCL device that says some things of itself, and all else as another one."""
+
+    def __init__(self, cl_device: Any, **facts: Any) -> None:
+        self._cl_device = cl_device
+        vars(self).update(facts)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._cl_device, name)

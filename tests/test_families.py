@@ -6,10 +6,8 @@ In each kernel of the table one comparison, or one constant, is changed.
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,9 +15,9 @@ import pytest
 
 from clmst import Device
 from clmst.families import BY_NAME, FAMILIES
-from clmst.runtime import source
 from clmst.runtime.kernel_family import Case
 from tests.caches import use_own_cache
+from tests.kernel_sources import changed
 from tests.variants import variants
 
 FLOAT, WIDE = Case(32, "float", False, True), Case(64, "float", True, False)
@@ -197,17 +195,10 @@ MUTATIONS = [
 
 
 @pytest.fixture
-def cl_tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """Put a copy in place of ``cl/``, whose files may be changed; and an empty cache."""
-    copy = tmp_path / "cl"
-    shutil.copytree(source.root(), copy)
-    monkeypatch.setattr(source, "root", lambda: copy)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a folder with an empty cache."""
     use_own_cache(monkeypatch, tmp_path / "cache")
-    source.compose.cache_clear()
-    source.digest.cache_clear()
-    yield copy
-    source.compose.cache_clear()
-    source.digest.cache_clear()
+    return tmp_path
 
 
 @pytest.fixture
@@ -218,13 +209,6 @@ def serial() -> Device:
     if device is None:
         pytest.skip("no device has work-groups of one work-item; the table is of their kernels")
     return Device(device.cl_device)
-
-
-def mutate(tree: Path, mutation: Mutation) -> None:
-    path = tree / mutation.file
-    text = path.read_text(encoding="utf-8")
-    assert mutation.old in text, f"{mutation.file} has no {mutation.old!r}: choose another mutation"
-    path.write_text(text.replace(mutation.old, mutation.new), encoding="utf-8")
 
 
 _SELF_TESTS = """
@@ -278,10 +262,11 @@ def test_every_family_has_a_mutation() -> None:
 
 
 @pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda one: f"{one.family}-{one.file}")
-def test_wrong_kernel_is_refused(cl_tree: Path, serial: Device, mutation: Mutation) -> None:
+def test_wrong_kernel_is_refused(cache: Path, serial: Device, mutation: Mutation) -> None:
     """Else the self-test of the family would pass whatever its kernels do."""
-    mutate(cl_tree, mutation)
     tested = BY_NAME[mutation.family]
-    verdict = serial.trust.test(tested, tested.cases[0] if mutation.case is None else mutation.case)
-    assert verdict.reason is not None
-    assert serial.trust.store.find(mutation.family, verdict.case) == verdict
+    case = tested.cases[0] if mutation.case is None else mutation.case
+    with changed(cache, (mutation.old, mutation.new), file=mutation.file):
+        verdict = serial.trust.test(tested, case)
+        assert verdict.reason is not None
+        assert serial.trust.store.find(mutation.family, verdict.case) == verdict

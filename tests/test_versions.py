@@ -12,8 +12,8 @@ from click.testing import CliRunner
 import clmst
 from clmst import Device
 from clmst.cli import root
-from clmst.runtime import discovery
 from clmst.runtime.verdicts import Verdict
+from tests.caches import resolving_anew
 from tests.processes import run_python
 
 
@@ -23,6 +23,7 @@ def report(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
     return found
 
 
+@resolving_anew()
 def test_it_has_what_a_fault_depends_on(
     any_device: Device, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
@@ -30,7 +31,6 @@ def test_it_has_what_a_fault_depends_on(
     """System, packages, drivers, devices with tuning and verdicts, caches, settings."""
     monkeypatch.setenv("CLMST_CACHE", str(tmp_path))
     monkeypatch.setenv("CLMST_WITHOUT", "int64-atomics")
-    monkeypatch.setattr(discovery, "_resolved", {})
     store = Device(any_device.cl_device, without=("int64-atomics",)).trust.store
     store.keep(Verdict(family="ecl", case="wide", reason="3 edges came out wrong"))
     store.keep(Verdict(family="scan", reason=None))

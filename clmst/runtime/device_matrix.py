@@ -267,9 +267,9 @@ def _append_core(planes: Memory, points: Points, device: Device) -> tuple[Panel,
     copy: Any = cl.enqueue_copy  # whose stub knows no host arrays in place
     cells = device.allocate(n_bytes + points.core_distances.nbytes)
     with device.lock, failures.Guard(device):
-        copy(device.queue, cells, planes, byte_count=n_bytes)
         transfer = Transfer(buffer=cells, array=points.core_distances, offset=n_bytes)
-        device.staging.send(device.queue, [transfer])
+        device.send([transfer], wait=False)
+        copy(device.queue, cells, planes, byte_count=n_bytes)
     return (Panel(first=0, n_rows=points.n_vertices, cells=cells),)
 
 

@@ -16,7 +16,7 @@ from clmst.core.weight_keys import Array
 from clmst.runtime.handles import Event, Kernel, KernelArgument, Memory, Queue
 from clmst.runtime.program import Program
 from clmst.runtime.quirks import MOST_FILLED
-from clmst.runtime.transfer import STAGED_FROM, Transfer
+from clmst.runtime.transfer import Transfer
 
 if TYPE_CHECKING:
     from clmst.runtime.device import Device
@@ -154,7 +154,7 @@ class Launcher:
         """
         import pyopencl as cl
 
-        if out.nbytes >= STAGED_FROM:
+        if out.nbytes >= self.device.staging.shape.from_bytes:
             self.read_all(Transfer(buffer=buffer, array=out, offset=offset))
             return
         with self.device.lock:

@@ -24,11 +24,6 @@ from clmst.runtime import forking
 from clmst.runtime.device_memory import is_pinned
 from clmst.runtime.handles import Event, Memory, Queue
 
-# Smaller transfers are left to the driver: waking the threads would take longer. On an H200, from a
-# SciPy matrix to a forest, with staging from 4 and from 16 MiB: road_ny 3.46 and 1.66 ms, rmat16
-# 2.45 and 1.54, cit 4.08 and 3.32, amazon 4.71 and 4.05; from 64 MiB amazon takes 4.41.
-STAGED_FROM = 16 << 20
-
 _PAGE = 4096
 
 
@@ -38,12 +33,17 @@ class StagingShape:
 
     With two blocks a thread fills one while the device fetches the other. The copy of a block of
     `block_bytes`, a multiple of a page, must take much longer than the 20 us that Python needs to
-    enqueue one; all blocks together should nearly fit the host's caches.
+    enqueue one; all blocks together should nearly fit the host's caches. Transfers of less than
+    `from_bytes` are left to the driver: waking the threads would take longer.
     """
 
     threads: int = 8
     blocks: int = 2
     block_bytes: int = 4 << 20
+    # On an H200, from a SciPy matrix to a forest, with staging from 4 and from 16 MiB: road_ny 3.46
+    # and 1.66 ms, rmat16 2.45 and 1.54, cit 4.08 and 3.32, amazon 4.71 and 4.05; from 64 MiB amazon
+    # takes 4.41.
+    from_bytes: int = 16 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -210,7 +210,7 @@ class Staging:
         Returns whether it did. If anything fails, Ctrl-C included, no thread works and no copy runs
         any more when this returns.
         """
-        if not self.pinned or sum(one.array.nbytes for one in transfers) < STAGED_FROM:
+        if not self.pinned or sum(one.array.nbytes for one in transfers) < self.shape.from_bytes:
             return False
         with self.lock:
             if not self._open():

@@ -1,6 +1,7 @@
-"""Faults let into OpenCL, one at a time: the k-th call of a kind fails, before or after it is done.
+"""Faults let into OpenCL: the k-th call of a kind fails, before or after it is done, or some do.
 
-Everything that clmst asks of a driver goes through one of the functions in `CALLS`.
+Everything that clmst asks of a driver goes through one of the functions in `CALLS`. No other test
+replaces them.
 """
 
 from __future__ import annotations
@@ -24,8 +25,12 @@ CALLS: dict[str, tuple[list[tuple[Any, str]], int]] = {
     "wait": ([(cl.CommandQueue, "finish"), (cl.Event, "wait")], -36),
     "build": ([(cl.Program, "build")], -11),
     "allocate": ([], -4),  # of the pool of a device
+    "map": ([(cl, "enqueue_map_buffer")], -6),
+    "context": ([(cl, "Context")], -6),  # NVIDIA's driver blames the host
 }
-KINDS = tuple(CALLS)
+KINDS = ("kernel", "fill", "copy", "wait", "build", "allocate")  # that a solve asks for
+Condition = Callable[..., bool]
+Fault = type[BaseException] | BaseException
 _OF_A_CONTEXT = (cl.CommandQueue, cl.Kernel, cl.Context)
 
 
@@ -39,27 +44,37 @@ def opencl_error(code: int, routine: str) -> cl.Error:
 
 @dataclass
 class Injector:
-    """Counts calls of one kind to a device, and lets one of them fail once it is armed.
+    """Counts calls of one kind to a device, or to any, and lets one of them fail once it is armed.
 
-    Where the device is then `lost`, so do all later ones. `seen` is told of each call before it.
+    Where the device is then `lost`, so do all later ones.
     """
 
     kind: str
-    device: Device
+    device: Device | None
     count: int = 0
     fails_at: int | None = None
     after: bool = False  # whether the call is done before it fails
     lost: bool = False
-    error: type[BaseException] = cl.Error
-    seen: Callable[..., object] | None = None
+    error: Fault = cl.Error
+    fails: Condition | None = None  # of a call's arguments
+
+    def __post_init__(self) -> None:
+        self._contexts = list[Any]()
 
     def arm(
-        self, at: int, *, after: bool = False, lost: bool = False,
-        error: type[BaseException] = cl.Error,
-    ) -> None:  # fmt: skip
+        self, at: int, *, after: bool = False, lost: bool = False, error: Fault = cl.Error
+    ) -> None:
         """Let the call with this number fail, counted from now on."""
         self.count, self.fails_at, self.error = 0, at, error
         self.after, self.lost = after, lost
+
+    def let_fail(
+        self,
+        fails: Condition = lambda *_: True,
+        error: Fault = cl.Error,
+    ) -> None:
+        """Let each call fail whose arguments are such."""
+        self.fails, self.error = fails, error
 
     def disarm(self) -> None:
         """Let nothing fail any more; raise if the fault has not happened."""
@@ -75,8 +90,8 @@ class Injector:
             if not self._concerns(arguments):
                 return call(*arguments, **named)
             number, self.count = self.count, self.count + 1
-            if self.seen is not None:
-                self.seen(*arguments)
+            if self.fails is not None and self.fails(*arguments):
+                raise self._make(getattr(call, "__name__", "call"))
             if self.fails_at is None or number < self.fails_at:
                 return call(*arguments, **named)
             if not self.lost:
@@ -89,14 +104,17 @@ class Injector:
 
     def _concerns(self, arguments: tuple[Any, ...]) -> bool:
         """Return whether a call is one to the device, as its queue, kernel or event tells."""
-        own = Device.context.made(self.device)
+        if self.device is None:
+            return True
+        if (own := Device.context.made(self.device)) not in self._contexts:
+            self._contexts.append(own)  # another one after a loss
         used = (one for one in arguments if isinstance(one, _OF_A_CONTEXT))
-        return all(getattr(one, "context", one) == own for one in used)
+        return all(getattr(one, "context", one) in self._contexts for one in used)
 
     def _make(self, routine: str) -> BaseException:
         if self.error is cl.Error:
             return opencl_error(CALLS[self.kind][1], routine)
-        return self.error()
+        return self.error if isinstance(self.error, BaseException) else self.error()
 
 
 class Pool:
@@ -116,19 +134,33 @@ class Pool:
         try:
             return self._injector.wrap(self._inner.allocate)(n_bytes)
         except cl.MemoryError as error:
-            self._again = error
+            if self._injector.fails is None:
+                self._again = error
             raise
 
 
-def inject(patch: pytest.MonkeyPatch, kind: str, device: Device, *, anew: bool = True) -> Injector:
-    """Let calls of a kind to a device be counted, until the patch is undone.
+def lose(patch: pytest.MonkeyPatch, device: Device) -> None:
+    """Let a device be lost: nothing in its present queue is answered any more."""
+    lost = device.queue
 
-    Unless all is to be built `anew`, programs that it has stay.
+    def asks_it(*arguments: Any) -> bool:
+        return any(isinstance(one, cl.CommandQueue) and one == lost for one in arguments)
+
+    for kind in ("copy", "wait"):
+        inject(patch, kind, device).let_fail(asks_it)
+
+
+def inject(
+    patch: pytest.MonkeyPatch, kind: str, device: Device | None = None, *, anew: bool = True
+) -> Injector:
+    """Let calls of a kind be counted, those to a device or all, until the patch is undone.
+
+    Builds are of one device; unless all are to be made `anew`, programs that it has stay.
     """
     injector = Injector(kind, device)
     for owner, name in CALLS[kind][0]:
         patch.setattr(owner, name, injector.wrap(getattr(owner, name)))
-    if kind == "allocate":
+    if kind == "allocate" and device is not None:
         patch.setattr(device, "_pool", Pool(device._pool, injector))
     if kind == "build" and anew:
         patch.setattr(device, "_programs", {})

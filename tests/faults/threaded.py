@@ -17,7 +17,7 @@ from clmst.core.dense_graph import check_symmetric
 from clmst.core.graph import Graph
 from clmst.runtime.device import Device
 from clmst.runtime.launcher import Launcher
-from clmst.runtime.transfer import STAGED_FROM
+from clmst.runtime.transfer import StagingShape
 from clmst.scale import partitions
 from clmst.scale.partition_pieces import FileLane
 from clmst.scale.partitions import PartitionJob
@@ -94,7 +94,8 @@ def _transfers(device: Device) -> Check:
     """Return copies to a device and back that go through pinned memory, by several threads."""
     device = device.forcing_off()
     device.capabilities = replace(device.capabilities, host_arrays="copied")
-    values = np.random.default_rng(6).integers(0, 256, STAGED_FROM + 12_345).astype(np.uint8)
+    n_bytes = StagingShape().from_bytes + 12_345
+    values = np.random.default_rng(6).integers(0, 256, n_bytes).astype(np.uint8)
     found = np.empty_like(values)
 
     def run() -> None:

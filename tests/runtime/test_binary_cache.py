@@ -8,14 +8,11 @@ import subprocess
 import sys
 import warnings
 from collections.abc import Callable
-from contextlib import nullcontext
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from clmst.core import atomic_file
-from clmst.core.errors import CacheWarning, FileWriteError
+from clmst.core.errors import CacheWarning
 from clmst.runtime import binary_cache
 from clmst.runtime.device import Device
 from clmst.runtime.discovery import get_device
@@ -26,7 +23,6 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return an empty cache of this test's own."""
     get_device()  # whose trial would leave a binary there
     monkeypatch.setenv("CLMST_CACHE", str(tmp_path))
-    monkeypatch.setattr(binary_cache, "_warned", set())
     return binary_cache.folder()
 
 
@@ -83,24 +79,20 @@ def test_a_device_is_given_no_damaged_binary(
     assert binary_cache.read(file.name) is not None
 
 
-@pytest.mark.parametrize("reason", ["a file in its place", "no space"])
+@pytest.mark.parametrize("at_the_place_of", ["the folder", "the file"])
 def test_a_folder_that_takes_no_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reason: str
+    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at_the_place_of: str
 ) -> None:
     """Work goes on, and is told once what it misses."""
-
-    def full(*arguments: Any, **named: Any) -> None:
-        raise FileWriteError("no space")
-
-    (tmp_path / "file").touch()
-    place = tmp_path / ("empty" if reason == "no space" else "file")
+    place = tmp_path / "other"
+    if at_the_place_of == "the folder":
+        place.touch()
+    else:
+        of_its_own(monkeypatch).program("device/fill.cl")
+        (file,) = cache.iterdir()
+        (place / cache.name / file.name / "in the way").mkdir(parents=True)
     monkeypatch.setenv("CLMST_CACHE", str(place))
-    monkeypatch.setattr(binary_cache, "_warned", set())
-    if reason == "no space":
-        monkeypatch.setattr(atomic_file, "write_bytes", full)
-    words = "cannot be kept, so every process compiles"
-    words += ".*no space" if reason == "no space" else ""
-    with pytest.warns(CacheWarning, match=words):
+    with pytest.warns(CacheWarning, match="cannot be kept, so every process compiles"):
         of_its_own(monkeypatch).program("device/fill.cl")
     with warnings.catch_warnings():
         warnings.simplefilter("error", CacheWarning)
@@ -118,33 +110,23 @@ def test_what_a_binary_depends_on(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(keys) == 4
 
 
-def test_it_is_cut_back(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_is_cut_back(cache: Path) -> None:
     """What was not used for longest goes first; use is reading."""
-    monkeypatch.setattr(binary_cache, "LIMIT_BYTES", 10_000)
+    binary_cache.write("0", b"x")
     for number in range(9):
-        binary_cache.write(f"{number}", b"x" * 1000)
+        with open(cache / f"{number}", "ab") as file:
+            if number:  # holes take no space
+                file.truncate(binary_cache.LIMIT_BYTES // 8)
         os.utime(cache / f"{number}", (number, number))
     assert binary_cache.read("0") is not None
-    binary_cache.write("last", b"x" * 1000)
-    assert {path.name for path in cache.iterdir()} == {"0", "7", "8", "last"}
+    binary_cache.write("last", b"x")
+    assert {path.name for path in cache.iterdir()} == {"0", "6", "7", "8", "last"}
 
 
-def test_another_process_renames_its_file_meanwhile(
-    cache: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_another_process_renames_its_file_meanwhile(cache: Path) -> None:
     """A temporary file of another process may be gone between the listing and the look at it."""
-    scandir = os.scandir
-
-    def listing(where: Path) -> Any:
-        passing = cache / ".program.0123.part"
-        passing.write_bytes(b"")
-        entries = scandir(where)
-        listed = list(entries)
-        entries.close()
-        passing.unlink()
-        return nullcontext(listed)
-
-    monkeypatch.setattr(os, "scandir", listing)
+    cache.mkdir(parents=True)
+    (cache / ".program.0123.part").symlink_to("gone")  # is listed, and is not there
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         binary_cache.write("program", b"binary")

@@ -7,6 +7,7 @@ import time
 import weakref
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,10 +16,12 @@ import pytest
 
 import clmst
 from clmst import Device, OutOfDeviceMemoryError, UnsupportedDeviceError
-from clmst.core.errors import KernelBuildError
 from clmst.runtime.capabilities import HostArrays
 from clmst.runtime.launcher import Launcher
+from tests.bounds import bounds
+from tests.faults.injection import inject
 from tests.forests import assert_same_forest
+from tests.kernel_sources import changed
 from tests.variants import GPU_SHAPE
 
 
@@ -133,54 +136,51 @@ def test_upload_in_place_is_no_copy(device: Device) -> None:
 # ----------------------------------------------------------------------------- trial
 
 
-def raising(error: Exception) -> Any:
-    def fail(*_: object, **__: object) -> None:
-        raise error
-
-    return fail
-
-
-def failing_build(log: str) -> dict[str, Any]:
-    return {"Device.program": raising(KernelBuildError("trial[]", "it", log))}
-
-
 @pytest.mark.parametrize(
-    ("fault", "reason"),
+    ("kind", "said", "reason"),
     [
         (
-            failing_build("one\n  a.cl:3: ERROR: no such thing\nthree"),
+            "build",
+            "one\n  a.cl:3: ERROR: no such thing\nthree",
             "cannot build a kernel: a.cl:3: ERROR: no such thing",
         ),
         (
-            failing_build("clBuildProgram failed\nunknown target CPU 'generic'\n"),
+            "build",
+            "clBuildProgram failed\nunknown target CPU 'generic'\n",
             "cannot build a kernel: unknown target CPU 'generic'",
         ),
-        (failing_build("Segmentation fault"), "cannot build a kernel: Segmentation fault"),
-        (failing_build(""), "cannot build a kernel: the compiler gives no reason"),
+        ("build", "Segmentation fault", "cannot build a kernel: Segmentation fault"),
+        ("build", "", "cannot build a kernel: the compiler gives no reason"),
         (
-            {"Launcher.__call__": raising(cl.RuntimeError("clEnqueue: OUT_OF_RESOURCES\nmore"))},
+            "kernel",
+            "clEnqueue: OUT_OF_RESOURCES\nmore",
             "cannot run a kernel: clEnqueue: OUT_OF_RESOURCES",
         ),
-        (
-            {"Launcher.__call__": lambda *_: None},
-            f"computes wrongly: a minimum came out as {[2**32 - 1] * 2}",
-        ),
-        ({"max_allocation": 4}, "cannot run a kernel: a buffer of 8 bytes"),
     ],
 )
 def test_device_that_fails_its_trial(
-    fresh: Device, monkeypatch: pytest.MonkeyPatch, fault: dict[str, Any], reason: str
+    fresh: Device, monkeypatch: pytest.MonkeyPatch, kind: str, said: str, reason: str
 ) -> None:
-    ((place, value),) = fault.items()
-    owner, _, name = place.rpartition(".")
-    if owner:
-        monkeypatch.setattr({"Device": Device, "Launcher": Launcher}[owner], name, value)
-    else:
-        fresh.capabilities = replace(fresh.capabilities, **fault)
-    assert str(fresh.trial_failure).startswith(reason)
+    inject(monkeypatch, kind, fresh).let_fail(error=cl.RuntimeError(said))
+    assert_refused(fresh, reason)
+
+
+def test_device_whose_trial_comes_out_wrong(fresh: Device, tmp_path: Path) -> None:
+    least = f"computes wrongly: a minimum came out as {[2**32 - 1] * 2}"
+    with changed(tmp_path, ("i < length; i += get", "i < 0; i += get"), file="trial.cl"):
+        assert_refused(fresh, least)
+
+
+def test_device_with_too_little_memory_for_its_trial(fresh: Device) -> None:
+    fresh.capabilities = replace(fresh.capabilities, max_allocation=4)
+    assert_refused(fresh, "cannot run a kernel: a buffer of 8 bytes")
+
+
+def assert_refused(device: Device, reason: str) -> None:
+    assert str(device.trial_failure).startswith(reason)
     with pytest.raises(UnsupportedDeviceError) as caught:
-        fresh.check_usable()
-    assert str(caught.value).startswith(f"{fresh.description} {reason}")
+        device.check_usable()
+    assert str(caught.value).startswith(f"{device.description} {reason}")
 
 
 # ------------------------------------------------------------------------- launching
@@ -209,16 +209,14 @@ def test_kernel_of_any_number_of_groups(device: Device) -> None:
 @pytest.mark.parametrize("least", [0, 1 << 30])
 @pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.uint32, np.uint64])
 @pytest.mark.parametrize("count", [0, 1, 7, 8, 9, 1000, 20_011])
-def test_read_write_fill(
-    device: Device, monkeypatch: pytest.MonkeyPatch, dtype: type[Any], count: int, least: int
-) -> None:
+def test_read_write_fill(device: Device, dtype: type[Any], count: int, least: int) -> None:
     """What is filled, by a kernel where it is large, or by the driver, has no byte more."""
-    monkeypatch.setattr("clmst.runtime.launcher.MOST_FILLED", least)
     value = 0x0123456789ABCDEF & np.iinfo(dtype).max
     expected = np.arange(count + 16).astype(dtype)
     launch, buffer = Launcher(device, device.queue), device.allocate(expected.nbytes)
     launch.write(buffer, expected)
-    launch.fill(buffer, value, count, dtype)
+    with bounds(filled_by_driver=least):
+        launch.fill(buffer, value, count, dtype)
     expected[:count] = value
     for skipped in (0, 3):
         found = np.empty_like(expected[skipped:])

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
-from types import SimpleNamespace
+from types import MappingProxyType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -14,8 +15,9 @@ import pytest
 
 import clmst
 from clmst import Device, InvalidArgumentError, OutOfDeviceMemoryError, UnsupportedDeviceError
-from clmst.runtime import discovery
 from clmst.runtime.embedded import VENDORS_VARIABLE
+from tests.caches import resolving_anew
+from tests.faults.injection import inject
 from tests.forests import assert_same_forest
 from tests.processes import lacks, printed
 from tests.runtime.test_capabilities import INT64, described
@@ -63,30 +65,34 @@ def fake(name: str, platform: str, vendor: str, kind: str, units: int) -> Any:
 
 
 @pytest.fixture(autouse=True)
-def _no_choice(monkeypatch: pytest.MonkeyPatch) -> None:
+def _no_choice(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Whatever the caller of the tests has chosen, and what was resolved before, is forgotten."""
     monkeypatch.delenv("CLMST_DEVICE", raising=False)
     monkeypatch.delenv("CLMST_WITHOUT", raising=False)
-    monkeypatch.setattr(discovery, "_resolved", {})
-    monkeypatch.setattr(discovery, "_passed_over", [])
+    with resolving_anew():
+        yield
 
 
 @pytest.fixture
-def machine(monkeypatch: pytest.MonkeyPatch) -> Machine:
+def machine(monkeypatch: pytest.MonkeyPatch) -> Iterator[Machine]:
     """Return a function that puts other devices in place of the machine's own.
 
-    All pass their trial, but for those named in `failures`.
+    All pass their trial, but for those named in `failures`. Platforms may be `more`.
     """
+    with ExitStack() as stack:
 
-    def put(*rows: tuple[str, str, str, str, int], failures: dict[str, str] | None = None) -> None:
-        platforms = [SimpleNamespace(get_devices=lambda row=row: [fake(*row)]) for row in rows]
-        monkeypatch.setattr(cl, "get_platforms", lambda: platforms)
-        monkeypatch.setattr(discovery, "_resolved", {})
-        failed = failures or {}
-        trial = property(lambda device: failed.get(device.name))
-        monkeypatch.setattr(Device, "trial_failure", trial)
+        def put(
+            *rows: tuple[str, str, str, str, int],
+            failures: Mapping[str, str] = MappingProxyType({}),
+            more: tuple[Any, ...] = (),
+        ) -> None:
+            platforms = [SimpleNamespace(get_devices=lambda row=row: [fake(*row)]) for row in rows]
+            monkeypatch.setattr(cl, "get_platforms", lambda: [*more, *platforms])
+            stack.enter_context(resolving_anew())
+            trial = property(lambda device: failures.get(device.name))
+            monkeypatch.setattr(Device, "trial_failure", trial)
 
-    return put
+        yield put
 
 
 # --------------------------------------------------------------------- what there is
@@ -171,15 +177,13 @@ def test_no_device_passes_its_trial(machine: Machine) -> None:
     assert not any(entry.chosen for entry in clmst.devices())
 
 
-def test_platform_without_devices(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_platform_without_devices(machine: Machine) -> None:
     """It says so by an error, which must not hide the others'."""
 
     def none() -> None:
         raise cl.LogicError("clGetDeviceIDs failed: DEVICE_NOT_FOUND")
 
-    machine(*MACHINE[:1])
-    platforms = [SimpleNamespace(get_devices=none), *cl.get_platforms()]
-    monkeypatch.setattr(cl, "get_platforms", lambda: platforms)
+    machine(*MACHINE[:1], more=(SimpleNamespace(get_devices=none),))
     assert [entry.device.name for entry in clmst.devices()] == ["pthread-zen"]
 
 
@@ -342,17 +346,13 @@ def test_queue_of_a_device_without_a_capability(
 
 def test_memory_that_others_have(monkeypatch: pytest.MonkeyPatch) -> None:
     """NVIDIA's driver blames the host where a GPU has no memory for another context."""
-    makes = cl.Context
-
-    def full(*_: Any, **__: Any) -> Any:
-        raise cl.MemoryError("Context failed: OUT_OF_HOST_MEMORY")
-
-    monkeypatch.setattr(cl, "Context", full)
-    with pytest.raises(OutOfDeviceMemoryError, match=r"no memory left for a context .*OUT_OF_HOST"):
-        clmst.get_device()
-    listed = clmst.devices()
+    full = "no memory left for a context .*OUT_OF_HOST"
+    with monkeypatch.context() as patch:
+        inject(patch, "context").let_fail()
+        with pytest.raises(OutOfDeviceMemoryError, match=full):
+            clmst.get_device()
+        listed = clmst.devices()
     assert listed
     assert not any(entry.usable for entry in listed)
     assert all("no memory left for a context" in str(entry.reason) for entry in listed)
-    monkeypatch.setattr(cl, "Context", makes)
     assert clmst.get_device().trial_failure is None  # nothing of it is kept

@@ -9,6 +9,7 @@ from importlib import metadata
 from pathlib import Path
 
 import pytest
+from pyopencl import _cl
 
 from clmst.runtime import embedded
 from clmst.runtime.embedded import VENDORS_VARIABLE, find_driver, offered_to_loader
@@ -28,19 +29,23 @@ def is_installed() -> bool:
 def environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return the empty folder of a Python environment, with system drivers of its own."""
     monkeypatch.delenv(VENDORS_VARIABLE, raising=False)
-    monkeypatch.setattr(sys, "platform", "linux")
-    monkeypatch.setattr(sys, "prefix", str(tmp_path))
-    monkeypatch.setattr(sys, "base_prefix", str(tmp_path / "base"))
+    places = {"prefix": str(tmp_path), "base_prefix": str(tmp_path / "base")}
+    for name, value in ({"platform": "linux"} | places).items():
+        monkeypatch.setattr(sys, name, value)
     monkeypatch.setattr(sysconfig, "get_path", lambda name: str(tmp_path / name))
     monkeypatch.setattr(embedded, "_SYSTEM_VENDORS", tmp_path / "vendors")
     return tmp_path
 
 
-def install(root: Path, *names: str) -> Path:
+def install(root: Path, *names: str, loads: bool = False) -> Path:
+    """Install libraries that do or do not load; return the path of the driver."""
     (root / "lib").mkdir(parents=True, exist_ok=True)
     for name in names:
-        (root / "lib" / name).write_bytes(b"")
-    return root / "lib" / embedded._DRIVER
+        if loads:
+            (root / "lib" / name).symlink_to(_cl.__file__)
+        else:
+            (root / "lib" / name).write_bytes(b"")
+    return root / "lib" / LIBRARIES[0]
 
 
 # ------------------------------------------------------------------------------ found
@@ -88,17 +93,14 @@ def offered() -> dict[str, str] | None:
 
 
 @pytest.fixture
-def driver(environment: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return the path of an embedded driver that needs no libraries."""
-    monkeypatch.setattr(embedded, "_NEEDED", ())
-    return install(environment, embedded._DRIVER)
+def driver(environment: Path) -> Path:
+    """Return the path of an embedded driver with all libraries that it needs."""
+    return install(environment, *LIBRARIES, loads=True)
 
 
 @pytest.mark.parametrize("has_driver", [True, False])
 @pytest.mark.parametrize("is_conda", [True, False])
-def test_offered_beside_the_systems(
-    environment: Path, monkeypatch: pytest.MonkeyPatch, has_driver: bool, is_conda: bool
-) -> None:
+def test_offered_beside_the_systems(environment: Path, has_driver: bool, is_conda: bool) -> None:
     """And those of a conda environment, where PyOpenCL's own loader does not look."""
     wheel, own = "platlib/pyopencl/.libs", "etc/OpenCL/vendors"
     for folder, names in ((wheel, "bc"), ("vendors", "abx"), (own, "b")):
@@ -110,8 +112,8 @@ def test_offered_beside_the_systems(
     if is_conda:
         (environment / "conda-meta").mkdir()
     if has_driver:
-        monkeypatch.setattr(embedded, "_NEEDED", ())
-        expected["clmst-embedded.icd"] = f"{install(environment, embedded._DRIVER)}\n"
+        driver = install(environment, *LIBRARIES, loads=True)
+        expected["clmst-embedded.icd"] = f"{driver}\n"
     with offered_to_loader():
         assert offered() == (expected if is_conda or has_driver else None)
         folder = os.environ.get(VENDORS_VARIABLE, "none")

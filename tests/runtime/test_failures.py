@@ -17,8 +17,7 @@ from clmst.core.errors import ClmstError, DeviceError, OutOfDeviceMemoryError
 from clmst.runtime import failures
 from clmst.runtime.device import Device
 from clmst.runtime.discovery import get_device
-from clmst.runtime.launcher import Launcher
-from tests.faults.injection import opencl_error
+from tests.faults.injection import inject, lose, opencl_error
 from tests.faults.interrupting import Steps
 from tests.faults.subjects import forest, graph, same, solve, weights
 
@@ -30,26 +29,6 @@ _BEGUN = 3
 def fresh(any_device: Device) -> Device:
     """Return a device of this test's own."""
     return any_device.forcing_off()
-
-
-def lose(device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let a device be lost: nothing in its present queue is answered any more."""
-    lost = device.queue
-    finish = cl.CommandQueue.finish
-
-    def failing_finish(queue: Any) -> None:
-        if queue == lost:
-            raise opencl_error(-36, "clFinish")
-        finish(queue)
-
-    def failing_read(launch: Launcher, *arguments: Any, **named: Any) -> None:
-        if launch.queue == lost:
-            raise opencl_error(-5, "clEnqueueReadBuffer")
-        read(launch, *arguments, **named)
-
-    read = Launcher.read
-    monkeypatch.setattr(cl.CommandQueue, "finish", failing_finish)
-    monkeypatch.setattr(Launcher, "read", failing_read)
 
 
 def test_a_second_interrupt_while_a_device_is_settled(fresh: Device) -> None:
@@ -89,7 +68,7 @@ def test_a_lost_device_gets_another_context(fresh: Device, monkeypatch: pytest.M
     array = clmst.DeviceArray.from_host(np.arange(3, dtype=np.uint32), fresh)
     solver = clmst.RepeatedSolver(graph(), devices=fresh)
     before = fresh.context
-    lose(fresh, monkeypatch)
+    lose(monkeypatch, fresh)
     with pytest.raises(DeviceError, match=r"clmst opened it anew: what was in its memory is lost"):
         solve(graph(), "auto", fresh)
     assert fresh.context != before
@@ -118,7 +97,7 @@ def test_a_queue_of_the_callers_stays_theirs(
     context = cl.Context([any_device.cl_device])
     device = get_device(cl.CommandQueue(context))
     queue = device.queue
-    lose(device, monkeypatch)
+    lose(monkeypatch, device)
     with pytest.raises(DeviceError, match="the caller's, who must make another one"):
         solve(graph(), "auto", device)
     assert device.queue is queue
@@ -157,23 +136,8 @@ def test_others_stay_what_they_are(fresh: Device, error: BaseException) -> None:
 def test_memory_in_cycles_is_found(fresh: Device, monkeypatch: pytest.MonkeyPatch) -> None:
     """Python frees cycles when it likes; a device that is full cannot wait for that."""
     fresh.queue.finish()
-
-    class Small:
-        """A pool with memory for one buffer."""
-
-        def __init__(self, inner: Any) -> None:
-            self._inner = inner
-
-        @property
-        def active_bytes(self) -> int:
-            return int(self._inner.active_bytes)
-
-        def allocate(self, n_bytes: int) -> Any:
-            if self.active_bytes:
-                raise opencl_error(-4, "clCreateBuffer")
-            return self._inner.allocate(n_bytes)
-
-    monkeypatch.setattr(fresh, "_pool", Small(fresh._pool))
+    pool = fresh._pool
+    inject(monkeypatch, "allocate", fresh).let_fail(lambda _: pool.active_bytes > 0)
     cycle: list[Any] = [fresh.allocate(1000)]
     cycle.append(cycle)
     words = rf"^1000 bytes more are needed than .* {fresh.capabilities.global_memory} .*uses \d+$"

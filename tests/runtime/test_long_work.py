@@ -10,17 +10,18 @@ import pytest
 
 from clmst import Device
 from clmst.cli.terminal import Progress
-from clmst.runtime import binary_cache, long_work, program
+from clmst.runtime import program
 from clmst.runtime.kernel_family import KernelFamily
 from clmst.runtime.specialisation import specialise
+from tests.bounds import bounds
 from tests.caches import use_own_cache
+from tests.capabilities import Saying
 from tests.processes import run_python
 
 
 @pytest.fixture(autouse=True)
 def silent(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Let no device have had its warning, and no self-test be one that was done."""
-    monkeypatch.setattr(long_work, "_announced", set())
+    """Let no self-test be one that was done."""
     use_own_cache(monkeypatch, tmp_path)
 
 
@@ -35,9 +36,10 @@ def family(lasts: float, seen: list[str]) -> KernelFamily:
 
 
 def test_each_build_is_logged_with_its_seconds(
-    any_device: Device, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(binary_cache, "read", lambda key: None)
+    any_device: Device, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:  # fmt: skip
+    monkeypatch.setenv("CLMST_CACHE", str(tmp_path / "without programs"))
     one = specialise("device/fill.cl", any_device.capabilities, any_device.policy)
     with caplog.at_level(logging.INFO, "clmst"):
         program.build(any_device.context, any_device.cl_device, one)
@@ -48,12 +50,12 @@ def test_each_build_is_logged_with_its_seconds(
     assert record.getMessage().startswith(expected)
 
 
+@bounds(patience_seconds=0.02)
 def test_a_long_self_test_has_one_warning_and_while_it_goes_on(
-    any_device: Device, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+    any_device: Device, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(long_work, "PATIENCE", 0.02)
     shown = list[str]()
-    device = Device(any_device.cl_device)
+    device = Device(Saying(any_device.cl_device, name="a card"))  # which has had no warning
     with caplog.at_level(logging.INFO, "clmst"):
         for case in ("a", "b"):
             device.trust.require(family(0.3, shown), case)
@@ -74,9 +76,9 @@ def test_short_work_has_no_warning(any_device: Device, caplog: pytest.LogCapture
 def test_it_is_on_stderr_of_a_program_that_knows_nothing_of_logging() -> None:
     script = """
 import time
-from clmst.runtime import long_work
-long_work.PATIENCE = 0.02
-with long_work.timed("compiling kernels", "solve", "a device"):
+from clmst.runtime.long_work import timed
+from tests.bounds import bounds
+with bounds(patience_seconds=0.02), timed("compiling kernels", "solve", "a device"):
     time.sleep(0.3)
 """
     done = run_python("-c", script)

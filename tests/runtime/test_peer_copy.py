@@ -3,33 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
 
 from clmst.core.errors import DeviceError
-from clmst.runtime import peer_copy
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
 from clmst.runtime.device_threads import DeviceFailure
 from clmst.runtime.peer_copy import DeviceCopy, locks_in_order, move
 from clmst.runtime.transfer import Staging, StagingShape
+from tests.faults.injection import inject
 from tests.repeated.device_sets import every_device_set
 
 
 @every_device_set("two", "copying", "one twice")
 @pytest.mark.parametrize("is_pinned", [False, True])
-def test_every_block_arrives(
-    devices: list[Device], monkeypatch: pytest.MonkeyPatch, is_pinned: bool
-) -> None:
+def test_every_block_arrives(devices: list[Device], is_pinned: bool) -> None:
     """Blocks are used again and again, and copies end with parts of one."""
     source, target = devices
-    monkeypatch.setattr(peer_copy, "_BLOCK_BYTES", 4096)
     shape = StagingShape(threads=2, blocks=2, block_bytes=4096)
     staging = Staging(source.queue, pinned=is_pinned, shape=shape)
-    monkeypatch.setitem(source.__dict__, "staging", staging)
-    sizes = (0, 1, 4096, 50_001)
+    source.staging = staging
+    sizes = (0, 1, 4096, 50_001 if is_pinned else 9_000_001)
     values = [np.random.default_rng(n).integers(0, 256, n).astype(np.uint8) for n in sizes]
     found = DeviceArray.from_host(np.zeros(sum(sizes) + 5, np.uint8), target)
     sent = [DeviceArray.from_host(one, source) for one in values]
@@ -46,6 +42,7 @@ def test_every_block_arrives(
     assert (moved.source, moved.target) == (source.description, target.description)
     np.testing.assert_array_equal(found.to_host(), np.concatenate([np.zeros(5, np.uint8), *values]))
     staging.free()
+    Device.staging.forget(source)
 
 
 @every_device_set("two")
@@ -54,21 +51,12 @@ def test_a_move_that_fails_blames_the_right_device(
     devices: list[Device], side: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The one whose driver refuses, source or target; then both can be used again."""
-    import pyopencl as cl
-
     bad = devices[side == "target"]
     values = np.arange(5000, dtype=np.uint8)
     buffers = [DeviceArray.from_host(values, one) for one in devices]
     copies = [DeviceCopy(source=buffers[0].memory, target=buffers[1].memory, n_bytes=values.nbytes)]
-    inner = cl.enqueue_copy
-
-    def enqueue_copy(queue: Any, *buffers: Any, **given: Any) -> Any:
-        if queue == bad.queue:
-            raise cl.RuntimeError("clEnqueueCopy", -5)
-        return inner(queue, *buffers, **given)
-
     with monkeypatch.context() as patch:
-        patch.setattr(cl, "enqueue_copy", enqueue_copy)
+        inject(patch, "copy", bad).let_fail(lambda queue, *_: queue == bad.queue)
         first, second = locks_in_order(*devices)
         with first, second, pytest.raises(DeviceFailure, match="failed") as caught:
             move(copies, *devices)

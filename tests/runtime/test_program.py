@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import time
+import logging
 import warnings
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -13,9 +13,10 @@ import pyopencl as cl
 import pytest
 
 from clmst import Device, KernelBuildError
-from clmst.runtime import program, source, specialisation
+from clmst.runtime import program
 from clmst.runtime.capabilities import Capabilities
 from clmst.runtime.specialisation import Prelude, Specialisation, specialise
+from tests.kernel_sources import sources_in
 from tests.runtime.test_policy import CAPABILITIES
 from tests.variants import GPU_SHAPE, variants
 
@@ -28,13 +29,11 @@ def macros(capabilities: Capabilities, **defines: int | bool) -> dict[str, int]:
 
 
 @pytest.fixture
-def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def file(tmp_path: Path) -> Iterator[Path]:
     """Return the one kernel source there is, called ``some/file.cl``, to be written."""
-    monkeypatch.setattr(source, "root", lambda: tmp_path)
-    source.compose.cache_clear()
     (tmp_path / "some").mkdir()
-    yield tmp_path / "some" / "file.cl"
-    source.compose.cache_clear()
+    with sources_in(tmp_path):
+        yield tmp_path / "some" / "file.cl"
 
 
 # -------------------------------------------------------------------- specialisations
@@ -50,25 +49,20 @@ def test_names_and_options() -> None:
     assert Specialisation.of("b.cl", {}, Prelude("mine", "")).label == "b[mine]"
 
 
-def test_work_items_that_are_alone_are_not_made_into_vectors(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_work_items_that_are_alone_are_not_made_into_vectors() -> None:
     """Intel's compiler would keep each kernel twice: by vectors of work-items, which never run."""
     device = next((one.device for one in variants() if "Intel" in one.device.platform), None)
     if device is None:
         pytest.skip("Intel's runtime for CPUs is not here")
     source_name = "algorithms/dense/dense.cl"
     alone = specialise(source_name, device.capabilities, device.policy, WG_SIZE=1)
-    assert [option for option in alone.options if option.startswith("-Dkernel=")]
-    size = binary_size(device, alone)
-    monkeypatch.setattr(specialisation, "_ALONE", "-DNOTHING")
-    assert size < 0.8 * binary_size(device, alone)
-
-
-def binary_size(device: Device, one: Specialisation) -> int:
-    """Return the bytes of a program that is built anew."""
-    built = cl.Program(device.context, one.text).build(one.options)
-    return len(built.binaries[0])
+    undeclared = [option for option in alone.options if not option.startswith("-Dkernel=")]
+    assert len(undeclared) == len(alone.options) - 1
+    sizes = [
+        len(cl.Program(device.context, alone.text).build(options).binaries[0])
+        for options in (alone.options, undeclared)
+    ]
+    assert sizes[0] < 0.8 * sizes[1]
 
 
 @pytest.mark.parametrize(
@@ -165,22 +159,15 @@ def test_device_keeps_one_program_a_prelude(any_device: Device, file: Path) -> N
     assert again.work_group_size == device.policy.work_group_size
 
 
-def test_threads_build_a_program_once(any_device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_threads_build_a_program_once(
+    any_device: Device, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:  # fmt: skip
     """Else each thread would wait for its own, and silence warnings for the others."""
     device = Device(any_device.cl_device)
     device.check_usable()
-    builds: list[str] = []
-    build = program.build
-
-    def counted(
-        context: object, cl_device: object, specialisation: Specialisation, **options: bool
-    ) -> object:
-        builds.append(specialisation.label)
-        time.sleep(0.05)
-        return build(context, cl_device, specialisation, **options)
-
-    monkeypatch.setattr(program, "build", counted)
-    with ThreadPoolExecutor(4) as pool:
+    monkeypatch.setenv("CLMST_CACHE", str(tmp_path))  # which has no binary of it
+    with caplog.at_level(logging.INFO, "clmst"), ThreadPoolExecutor(4) as pool:
         found = list(pool.map(lambda _: device.program("device/trial.cl", UNHEARD_OF=2), range(8)))
-    assert len(builds) == 1
+    assert caplog.text.count("compiling kernels (trial)") == 1
     assert len(set(map(id, found))) == 1

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import re
+import runpy
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from clmst import KernelBuildError
 from clmst.runtime import program, source
 from clmst.runtime.specialisation import Specialisation
+from tests.kernel_sources import sources_in
 from tests.variants import Variant, variants
 
 FILES = sorted(str(path.relative_to(source.root())) for path in source.root().rglob("*.cl"))
@@ -18,12 +22,10 @@ MARKER = re.compile(r'#line (\d+) "cl/(.+)"')
 
 
 @pytest.fixture
-def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def tree(tmp_path: Path) -> Iterator[Path]:
     """Put an empty folder in place of ``cl/``."""
-    monkeypatch.setattr(source, "root", lambda: tmp_path)
-    source.compose.cache_clear()
-    yield tmp_path
-    source.compose.cache_clear()
+    with sources_in(tmp_path):
+        yield tmp_path
 
 
 def write(tree: Path, name: str, *lines: str) -> None:
@@ -89,17 +91,20 @@ def test_locations_of_a_compiler_that_counts_the_whole_text() -> None:
 
 
 @pytest.mark.parametrize("places", [["cl"], ["clmst/cl"], ["cl", "clmst/cl"]])
-def test_root_in_a_clone_and_in_an_installed_package(
-    places: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_root_in_a_clone_and_in_an_installed_package(places: list[str], tmp_path: Path) -> None:
     """A wheel holds the sources inside the package; those win over any folder beside it."""
     for place in places:
         (tmp_path / place / "device").mkdir(parents=True)
-    monkeypatch.setattr(source, "__file__", str(tmp_path / "clmst" / "runtime" / "source.py"))
-    assert source.root.__wrapped__() == tmp_path / places[-1]
+    assert installed(tmp_path)["root"]() == tmp_path / places[-1]
 
 
-def test_root_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(source, "__file__", str(tmp_path / "clmst" / "runtime" / "source.py"))
+def test_root_is_missing(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match="without its kernel sources"):
-        source.root.__wrapped__()
+        installed(tmp_path)["root"]()
+
+
+def installed(folder: Path) -> dict[str, Any]:
+    """Return what is in a copy of the module, in a package in a folder."""
+    copy = folder / "clmst" / "runtime" / "source.py"
+    copy.parent.mkdir(parents=True)
+    return runpy.run_path(str(shutil.copy(source.__file__, copy)))

@@ -14,26 +14,27 @@ import pytest
 
 import clmst
 from clmst import Device
+from clmst.core.machine import usable_cores
 from clmst.core.weight_keys import Array
-from clmst.runtime import device_memory, transfer, uploads
+from clmst.runtime import device_memory
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device_memory import is_pinned
 from clmst.runtime.launcher import Launcher, Profile
 from clmst.runtime.transfer import Staging, StagingShape, Transfer
 from clmst.runtime.uploads import Uploads
+from tests.capabilities import with_capabilities
+from tests.faults.injection import inject
 from tests.forests import assert_same_forest
 
 PAGE = 4096
 SIZE, ROUNDS = 1 << 16, 20
-SMALL = StagingShape(threads=3, blocks=2, block_bytes=2 * PAGE)
+SMALL = StagingShape(threads=3, blocks=2, block_bytes=2 * PAGE, from_bytes=1)
+THREADS = min(SMALL.threads, usable_cores())
 
 
 @pytest.fixture
-def copying(any_device: Device, monkeypatch: pytest.MonkeyPatch) -> Device:
+def copying(any_device: Device) -> Device:
     """Return a device that copies like a GPU, through little memory and from few bytes on."""
-    monkeypatch.setattr("clmst.runtime.transfer.STAGED_FROM", 1)
-    monkeypatch.setattr("clmst.runtime.launcher.STAGED_FROM", 1)
-    monkeypatch.setattr("clmst.runtime.transfer.usable_cores", lambda: 3)
     device = Device(any_device.cl_device)
     device.capabilities = replace(device.capabilities, host_arrays="copied")
     device.staging = Staging(device.queue, shape=SMALL)
@@ -163,7 +164,7 @@ def test_mapped_memory_is_pinned(any_device: Device) -> None:
         assert not is_pinned(other)
 
 
-def test_pinned_arrays_need_no_threads(copying: Device, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pinned_arrays_need_no_threads(copying: Device) -> None:
     """The device copies them; ordinary arrays of the same transfer go through staging."""
     word = np.dtype(np.uint32)
     arrays = [pinned(copying, 5000, word), np.empty(5000, word), pinned(copying, 70, word)]
@@ -185,11 +186,11 @@ def test_pinned_arrays_need_no_threads(copying: Device, monkeypatch: pytest.Monk
 @pytest.mark.parametrize("has_own", [False, True])
 @pytest.mark.parametrize("is_mapped", [False, True])
 def test_copies_and_kernels_wait_for_each_other(
-    any_device: Device, monkeypatch: pytest.MonkeyPatch, has_own: bool, is_mapped: bool
+    any_device: Device, has_own: bool, is_mapped: bool
 ) -> None:
     """Round after round into the same memory: each copy of it has the values of its round."""
-    monkeypatch.setattr(uploads, "has_own_queue", lambda _: has_own)
-    device, launch = any_device, Launcher(any_device, any_device.queue)
+    device = with_capabilities(any_device, host_arrays="copied" if has_own else "wrapped")
+    launch = Launcher(device, device.queue)
     sends, word = Uploads(device), np.dtype(np.uint32)
     assert len(sends.queues) == 1 + has_own
     target = DeviceArray.unchecked(SIZE, word, device)
@@ -212,16 +213,15 @@ def test_copies_and_kernels_wait_for_each_other(
 
 def test_once_for_each_large_buffer(any_device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
     """The pool hands the same memory out again, which has pages by then."""
-    asked: list[int] = []
-    monkeypatch.setattr(
-        device_memory, "advise_huge_pages", lambda queue, buffer, n: asked.append(n)
-    )
+    maps = inject(monkeypatch, "map", any_device)
     any_device.release_memory()
     large, small = device_memory.HUGE_PAGES_FROM, device_memory.HUGE_PAGES_FROM - 1
+    asked = []
     for n_bytes in (small, large, large):
         any_device.allocate(n_bytes).release()
+        asked.append(maps.count)
     in_place = any_device.capabilities.host_arrays != "copied"
-    assert asked == ([large] if in_place else [])
+    assert asked == ([0, 1, 1] if in_place else [0, 0, 0])
 
 
 def test_contents_are_as_ever(any_device: Device) -> None:
@@ -246,7 +246,7 @@ def is_open(device: Device) -> bool:
 
 
 def test_memory_is_taken_late_and_given_back(copying: Device) -> None:
-    assert copying.staging.n_bytes == 3 * 2 * 2 * PAGE
+    assert copying.staging.n_bytes == THREADS * 2 * 2 * PAGE
     copying.release_memory()
     array = numbers(30 * PAGE)
     for _ in range(2):
@@ -270,18 +270,14 @@ def test_device_goes_with_its_memory(copying: Device, any_device: Device) -> Non
 
 def test_driver_without_pinned_memory(copying: Device, monkeypatch: pytest.MonkeyPatch) -> None:
     """One warning, and the driver's own way from then on."""
-
-    def refuse(*_: object, **__: object) -> None:
-        raise cl.MemoryError("clCreateBuffer failed: OUT_OF_HOST_MEMORY")
-
     array, found = numbers(30 * PAGE), np.zeros(30 * PAGE, np.uint8)
-    monkeypatch.setattr("pyopencl.enqueue_map_buffer", refuse)
-    with pytest.warns(RuntimeWarning, match="no 49152 bytes of pinned.*OUT_OF_HOST_MEMORY"):
+    inject(monkeypatch, "map", copying).let_fail()
+    with pytest.warns(RuntimeWarning, match=f"no {4 * THREADS * PAGE} bytes of pin.*OF_HOST"):
         buffer = copying.upload(array)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         Launcher(copying, copying.queue).read(buffer, found)
-    assert copying.staging.failure == "clCreateBuffer failed: OUT_OF_HOST_MEMORY"
+    assert "OUT_OF_HOST_MEMORY" in str(copying.staging.failure)
     np.testing.assert_array_equal(found, array)
 
 
@@ -301,12 +297,13 @@ def test_small_transfers_take_no_memory(any_device: Device) -> None:
     """Nor do those of devices in the host's memory."""
     device = Device(any_device.cl_device)
     device.capabilities = replace(device.capabilities, host_arrays="copied")
-    device.upload(numbers(transfer.STAGED_FROM - 1))
+    enough = StagingShape().from_bytes
+    device.upload(numbers(enough - 1))
     assert not is_open(device)
-    device.upload(numbers(transfer.STAGED_FROM))
+    device.upload(numbers(enough))
     assert is_open(device)
     if any_device.capabilities.host_arrays != "copied":
-        array = numbers(transfer.STAGED_FROM)
+        array = numbers(enough)
         one = Transfer(buffer=any_device.allocate(array.nbytes), array=array)
         any_device.staging.send(any_device.queue, [one])
         assert not is_open(any_device)

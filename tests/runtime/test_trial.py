@@ -5,12 +5,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 import clmst
 from clmst import Device
-from clmst.runtime import source
 from clmst.runtime.capabilities import detect
+from tests.kernel_sources import changed
 from tests.variants import GPU_SHAPE
 
 # What a driver may get wrong, as changes of what lanes.cl calls.
@@ -37,47 +39,31 @@ def shaped(any_device: Device) -> Device:
     return Device(any_device.cl_device, tuning=GPU_SHAPE, _optimised=False)
 
 
-def get_wrong(monkeypatch: pytest.MonkeyPatch, what: str) -> None:
-    old, new = WRONG[what]
-    right = source.compose
-    assert old in right("device/trial.cl")
-    monkeypatch.setattr(source, "compose", lambda name: right(name).replace(old, new))
-
-
 def test_right_lanes_are_used(shaped: Device) -> None:
     assert shaped.trial_failure is None
     assert shaped.capabilities.lanes == "khr"
 
 
 @pytest.mark.parametrize("what", WRONG)
-def test_wrong_lanes_are_not_used(
-    shaped: Device, monkeypatch: pytest.MonkeyPatch, what: str
-) -> None:
+def test_wrong_lanes_are_not_used(shaped: Device, tmp_path: Path, what: str) -> None:
     """Which changes neither what else the device can do, nor whether it is usable."""
     can = shaped.capabilities
-    get_wrong(monkeypatch, what)
-    assert shaped.trial_failure is None
+    with changed(tmp_path, WRONG[what]):
+        assert shaped.trial_failure is None
     assert shaped.capabilities == can.without(("lanes",))
-    monkeypatch.undo()
     macros = dict(shaped.program("primitives/histogram.cl").specialisation.defines)
     assert macros["LANES_IMPL"] == 0
 
 
-def test_what_is_wrong_without_lanes_too_is_refused(
-    shaped: Device, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    right = source.compose
+def test_what_is_wrong_without_lanes_too_is_refused(shaped: Device, tmp_path: Path) -> None:
     text = "if (vertex == 7) rounds += 1; vertex = next;"
-    monkeypatch.setattr(source, "compose", lambda name: right(name).replace("vertex = next;", text))
-    assert str(shaped.trial_failure).startswith("computes wrongly: loops of 130816 rounds")
+    with changed(tmp_path, ("vertex = next;", text), file="trial.cl"):
+        assert str(shaped.trial_failure).startswith("computes wrongly: loops of 130816 rounds")
 
 
-def test_devices_made_of_one_without_lanes_have_none(
-    shaped: Device, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    get_wrong(monkeypatch, "a shuffle")
-    shaped.check_usable()
-    monkeypatch.undo()
+def test_devices_made_of_one_without_lanes_have_none(shaped: Device, tmp_path: Path) -> None:
+    with changed(tmp_path, WRONG["a shuffle"]):
+        shaped.check_usable()
     others = (
         shaped.with_policy(GPU_SHAPE), shaped.beside(GPU_SHAPE), shaped.twin(),
         shaped.forcing_off("int64-atomics"),
@@ -86,17 +72,16 @@ def test_devices_made_of_one_without_lanes_have_none(
 
 
 def test_a_policy_that_begins_to_use_lanes_tries_them(
-    any_device: Device, shaped: Device, monkeypatch: pytest.MonkeyPatch
+    any_device: Device, shaped: Device, tmp_path: Path
 ) -> None:
     """Where the device's own has work-groups of one, its trial says nothing about lanes."""
     plain = Device(any_device.cl_device)
     if plain.policy.work_group_size > 1:
         pytest.skip("its own policy uses lanes")
     plain.check_usable()
-    get_wrong(monkeypatch, "a minimum")
-    other = plain.with_policy(GPU_SHAPE)
+    with changed(tmp_path, WRONG["a minimum"]):
+        other = plain.with_policy(GPU_SHAPE)
     assert (plain.capabilities.lanes, other.capabilities.lanes) == ("khr", "local")
-    monkeypatch.undo()
     graph = clmst.generate("grid", rows=40, columns=40)
     other.trust.given = True
     found = clmst.minimum_spanning_forest(graph, algorithm="ecl", device=other)

@@ -22,6 +22,8 @@ from clmst.runtime import source, verdicts
 from clmst.runtime.kernel_family import KernelFamily
 from clmst.runtime.verdicts import Verdict, VerdictStore
 from tests.caches import use_own_cache
+from tests.capabilities import Saying
+from tests.kernel_sources import changed, sources_in
 from tests.variants import GPU_SHAPE
 
 
@@ -86,29 +88,26 @@ def test_family_that_is_not_for_a_device(new: Device) -> None:
     assert counted.calls == [""]
 
 
-def test_other_kernels_are_tested_anew(new: Device, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_kernels_are_tested_anew(new: Device, tmp_path: Path) -> None:
     """Another shape, a capability less, another driver or kernel text: other kernels run."""
     counted = Counted()
     new.trust.require(counted.family)
     new.forcing_off("int64-atomics").trust.require(counted.family)
     new.with_policy(GPU_SHAPE).trust.require(counted.family)
     assert len(counted.calls) == 3
-    monkeypatch.setattr(Device, "driver", "99.9")
-    again(new).trust.require(counted.family)
+    Device(Saying(new.cl_device, driver_version="99.9")).trust.require(counted.family)
     assert len(counted.calls) == 4
-    monkeypatch.setattr(source, "digest", lambda: "another")
-    again(new).trust.require(counted.family)
+    with changed(tmp_path, ("// ", "//  "), file="trial.cl"):
+        again(new).trust.require(counted.family)
     assert len(counted.calls) == 5
 
 
-def test_digest_is_of_every_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(source, "root", lambda: tmp_path)
+def test_digest_is_of_every_source(tmp_path: Path) -> None:
     found = set()
     for name, text in (("a.cl", "x"), ("a.cl", "y"), ("b.cl", "y"), ("b.cl", "yy")):
         (tmp_path / name).write_text(text)
-        source.digest.cache_clear()
-        found.add(source.digest())
-    source.digest.cache_clear()
+        with sources_in(tmp_path):
+            found.add(source.digest())
     assert len(found) == 4
 
 

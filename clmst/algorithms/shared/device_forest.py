@@ -40,7 +40,7 @@ from clmst.runtime.device_memory import check_capacity, check_is_memory
 from clmst.runtime.failures import Guard, check_memory
 from clmst.runtime.handles import Memory
 from clmst.runtime.launcher import Launcher
-from clmst.runtime.transfer import STAGED_FROM, Transfer
+from clmst.runtime.transfer import Transfer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -227,7 +227,8 @@ class DeviceForest:
             transfers.append(Transfer(buffer=self.edges, array=edges))
         if gathered is not None:
             transfers.append(Transfer(buffer=gathered, array=weights.view(np.uint8)))
-        if sum(one.array.nbytes for one in transfers) >= STAGED_FROM:
+        n_bytes = sum(one.array.nbytes for one in transfers)
+        if n_bytes >= launch.device.staging.shape.from_bytes:
             launch.read_all(*transfers)
         elif self.n_edges:
             for one in transfers:

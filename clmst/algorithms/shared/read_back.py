@@ -25,7 +25,6 @@ from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.device_memory import result_in_place
 from clmst.runtime.handles import Memory
 from clmst.runtime.launcher import Launcher
-from clmst.runtime.transfer import STAGED_FROM
 
 SOURCE = "algorithms/shared/forest.cl"
 
@@ -61,7 +60,7 @@ def can_pack(graph: DeviceGraph, n_edges: int, most: int | None = None) -> bool:
 
     By default `most` is the number of bytes from which several threads are quicker.
     """
-    most = STAGED_FROM if most is None else most
+    most = graph.device.staging.shape.from_bytes if most is None else most
     is_little = (12 + graph.encoded.encoding.word.itemsize) * n_edges < most
     return n_edges > 0 and is_little and graph.rows is None and can_gather(graph)
 

@@ -187,13 +187,12 @@ def test_an_upload_that_fails(devices: list[Device], monkeypatch: pytest.MonkeyP
     solver, rounds = solved(devices, count=4)
     copies, uploads = inject(monkeypatch, "copy", devices[1]), list[Any]()
 
-    def seen(queue: Any, *_: Any) -> None:
-        if queue != devices[1].queue:  # but one of its own: ahead
-            uploads.append(queue)
-            if len(uploads) == 3:
-                raise opencl_error(-4, "clEnqueueWriteBuffer")
+    def is_third_ahead(queue: Any, *_: Any) -> bool:
+        is_ahead = queue != devices[1].queue  # but one of its own
+        uploads.extend([queue] * is_ahead)
+        return is_ahead and len(uploads) == 3
 
-    copies.seen = seen
+    copies.let_fail(is_third_ahead, opencl_error(-4, "clEnqueueWriteBuffer"))
     with warned(devices[1]):
         for weights, forest in zip(rounds, solver.solve_many(iter(rounds)), strict=True):
             check(solver, weights, forest)
