@@ -1,8 +1,8 @@
-"""Caches of a test's own: of programs, of verdicts, and of what names of devices mean."""
+"""Caches of a test's own: on disk, and of what names of devices mean."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from unittest.mock import patch
@@ -11,8 +11,6 @@ import pytest
 
 from clmst import Device
 from clmst.runtime import binary_cache, discovery
-from clmst.runtime.kernel_family import ONLY, KernelFamily
-from clmst.runtime.verdicts import Verdict
 
 
 def use_own_cache(monkeypatch: pytest.MonkeyPatch, folder: Path) -> Path:
@@ -28,15 +26,12 @@ def use_own_cache(monkeypatch: pytest.MonkeyPatch, folder: Path) -> Path:
     return folder
 
 
-def keep_verdict(
-    device: Device, family: KernelFamily, case: Hashable = ONLY, *, reason: str | None
-) -> None:
-    """Let the cache have a verdict on a device: why it is refused, or None if it passed."""
-    device.trust.store.keep(Verdict(family=family.name, case=str(case), reason=reason))
-
-
 @contextmanager
-def resolving_anew() -> Iterator[None]:
-    """Forget for a while which devices names resolved to, and which were passed over."""
-    with patch.multiple(discovery, _resolved={}, _passed_over=[], _hosts=set()):
+def resolving_anew(*devices: Device) -> Iterator[None]:
+    """Forget for a while which devices names resolved to, and which were passed over.
+
+    Names then resolve to the machine's devices, or to others.
+    """
+    others = {"enumerate_devices": lambda: list(devices)} if devices else {}
+    with patch.multiple(discovery, _resolved={}, _passed_over=[], _hosts=set(), **others):
         yield

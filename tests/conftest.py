@@ -15,13 +15,14 @@ from types import ModuleType
 import pytest
 from hypothesis import settings
 
-from clmst.algorithms.equal_weights import solve as equal_weights
-from clmst.algorithms.small_matrix import solve as small_matrix
 from clmst.runtime import binary_cache
 from clmst.runtime.device import Device
+from tests.bounds import bounds
+from tests.caches import use_own_cache
 from tests.strategies import draw_examples_for, register_profiles, share_examples
 from tests.unoptimised import compile_quickly
 from tests.variants import Variant, takes_first_cases_only, variants, variants_elsewhere
+from tests.wrong_families import WrongFamilies, wrong_families
 
 MOST_KEPT = 2**27  # bytes that the pool of a variant may keep from one test to the next
 LASTING_AFTER = 100  # tests, after each of which objects are taken for lasting ones
@@ -65,11 +66,19 @@ def _own_settings() -> dict[str, str]:
 
 
 @pytest.fixture
-def in_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+def in_steps() -> Iterator[None]:
     """Let small graphs go the way of large ones, which does not end after one launch."""
-    for most in ("MOST_SLOTS", "MOST_SLOTS_IN_ANY_ORDER", "MOST_EDGES", "MOST_SLOTS_ON_HOST"):
-        monkeypatch.setattr(small_matrix, most, 0)
-    monkeypatch.setattr(equal_weights, "MOST_SLOTS", 0)
+    small = dict.fromkeys(("small_slots", "small_slots_in_any_order", "small_edges"), 0)
+    with bounds(**small, slots_on_host=0, equal_slots=0):
+        yield
+
+
+@pytest.fixture
+def wrong(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[WrongFamilies]:
+    """Let a test say which families of kernels are refused."""
+    use_own_cache(monkeypatch, tmp_path)
+    with wrong_families() as made:
+        yield made
 
 
 @pytest.fixture(scope="session")

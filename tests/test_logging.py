@@ -17,6 +17,7 @@ import clmst
 from clmst import Device, StreamedWarning
 from tests.processes import run_python
 from tests.scale.edges import limit_for_passes, random_edges
+from tests.wrong_families import WrongFamilies
 
 U, V, W = random_edges(400, 3000, n_weights=50)
 GRAPH = clmst.Graph.from_edges(U, V, W, n_vertices=400)
@@ -81,11 +82,13 @@ def test_a_stream_that_falls_back_to_passes(
 
 
 def test_a_proof_that_the_host_has_to_do(
-    any_device: Device, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+    any_device: Device, caplog: pytest.LogCaptureFixture, wrong: WrongFamilies
 ) -> None:
-    monkeypatch.setattr("clmst.algorithms.families.proof_refusal", lambda *_, **__: "no reason")
+    wrong.names = {"proof"}
     with caplog.at_level(logging.INFO, "clmst"):
-        forest = clmst.minimum_spanning_forest(GRAPH, device=any_device, verify=True)
+        forest = clmst.minimum_spanning_forest(
+            GRAPH, device=Device(any_device.cl_device), verify=True
+        )
     said = [one.getMessage() for one in caplog.records]
     expected = f"the host proves a forest of {any_device.description}: "
     assert [one for one in said if one.startswith(expected)] == [

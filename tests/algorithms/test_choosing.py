@@ -9,10 +9,10 @@ import pytest
 
 import clmst
 from clmst import Graph
-from clmst.algorithms import filter_boruvka
 from clmst.algorithms.choosing import check_name, choose
 from clmst.core.errors import InvalidArgumentError
 from clmst.runtime.device import Device
+from tests.bounds import bounds
 from tests.forests import assert_same_forest
 from tests.variants import GPU_SHAPE
 
@@ -60,13 +60,9 @@ def test_large_graphs(any_device: Device) -> None:
         assert (stats["algorithm"], stats["shape"]) == ("filter-boruvka", shape)
 
 
-def test_graphs_that_links_are_too_short_for(
-    any_device: Device, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(any_device.trust, "given", True)  # graphs of self-tests are larger
-    monkeypatch.setattr(filter_boruvka, "MAX_VERTICES", 8)
+@bounds(filter_boruvka_vertices=8)
+def test_graphs_that_links_are_too_short_for(any_device: Device) -> None:
     device = any_device.with_policy(replace(any_device.policy, prim_vertices=0))
-    monkeypatch.setattr(device.trust, "given", True)
     for n, is_ecl in ((8, False), (9, True)):
         chosen = clmst.minimum_spanning_forest(ring(n), device=device).stats["algorithm"]
         assert (chosen == "ecl") == is_ecl

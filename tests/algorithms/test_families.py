@@ -17,37 +17,15 @@ from clmst.algorithms.choosing import in_order
 from clmst.algorithms.csr_validation import check as csr_validation
 from clmst.algorithms.registry import ALGORITHMS
 from clmst.primitives import families as of_primitives
-from clmst.runtime import discovery
 from clmst.runtime.device_graph import DeviceGraph
-from clmst.runtime.kernel_family import KernelFamily
-from tests.caches import use_own_cache
+from tests.bounds import bounds
+from tests.caches import resolving_anew, use_own_cache
 from tests.forests import assert_same_forest
+from tests.records import registered
 from tests.variants import GPU_SHAPE
+from tests.wrong_families import WrongFamilies as Wrong
 
 pytestmark = pytest.mark.usefixtures("in_steps")
-
-
-class Wrong:
-    """Families that are refused, whatever their kernels do; others pass at once."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.names: set[str] = set()
-        self.tested: list[str] = []
-
-        def failure(family: KernelFamily, device: Device, case: object) -> str | None:
-            self.tested.append(family.name)
-            return "3 edges came out wrong" if family.name in self.names else None
-
-        monkeypatch.setattr(KernelFamily, "failure", failure)
-
-
-@pytest.fixture
-def wrong(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Wrong:
-    """Let a test say what is refused, with an empty cache and devices that have passed nothing."""
-    use_own_cache(monkeypatch, tmp_path)
-    monkeypatch.setattr(discovery, "_resolved", {})
-    monkeypatch.setattr(discovery, "_passed_over", [])
-    return Wrong(monkeypatch)
 
 
 @pytest.fixture
@@ -97,26 +75,24 @@ def test_options_are_tested_by_themselves(wrong: Wrong, fresh: Device) -> None:
     assert wrong.tested == ["ecl", "ecl"]
 
 
-def test_variants_are_tested_by_themselves(
-    wrong: Wrong, fresh: Device, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_variants_are_tested_by_themselves(wrong: Wrong, fresh: Device) -> None:
     """Where graphs are solved by different kernels, each set has a case; options have their own."""
     name, one_window = "filter-boruvka", clmst.FilterBoruvkaOptions(targets=())
 
     def variant_of(graph: DeviceGraph) -> tuple[str, object] | None:
         return ("even", one_window) if graph.n_vertices % 2 == 0 else None
 
-    monkeypatch.setitem(ALGORITHMS, name, replace(ALGORITHMS[name], variant_of=variant_of))
-    for n, options, count in (
-        (30, None, 1),
-        (40, None, 1),
-        (31, None, 2),
-        (30, clmst.FilterBoruvkaOptions(), 2),
-        (30, one_window, 3),
-        (31, one_window, 3),
-    ):
-        clmst.minimum_spanning_forest(ring(n), algorithm=name, device=fresh, options=options)
-        assert wrong.tested == [name] * count
+    with registered(name, variant_of=variant_of):
+        for n, options, count in (
+            (30, None, 1),
+            (40, None, 1),
+            (31, None, 2),
+            (30, clmst.FilterBoruvkaOptions(), 2),
+            (30, one_window, 3),
+            (31, one_window, 3),
+        ):
+            clmst.minimum_spanning_forest(ring(n), algorithm=name, device=fresh, options=options)
+            assert wrong.tested == [name] * count
 
 
 def test_a_variant_is_tested_by_its_options(
@@ -124,17 +100,17 @@ def test_a_variant_is_tested_by_its_options(
 ) -> None:
     use_own_cache(monkeypatch, tmp_path)
     name, one_window = "filter-boruvka", clmst.FilterBoruvkaOptions(targets=())
-    record, given = ALGORITHMS[name], []
+    given = []
 
-    def solve(*arguments: Any, options: object, **named: Any) -> Any:
-        given.append(options)
-        return solve_as_ever(*arguments, options=options, **named)
+    def noting(solve: Callable[..., Any]) -> Callable[..., Any]:
+        def noted(*arguments: Any, options: object, **named: Any) -> Any:
+            given.append(options)
+            return solve(*arguments, options=options, **named)
 
-    solve_as_ever = record.solve
-    monkeypatch.setattr("clmst.algorithms.filter_boruvka.solve.solve", solve)
-    changed = replace(record, variant_of=lambda _: ("one window", one_window))
-    monkeypatch.setitem(ALGORITHMS, name, changed)
-    forest = clmst.minimum_spanning_forest(ring(), algorithm=name, device=fresh)
+        return noted
+
+    with registered(name, wrap=noting, variant_of=lambda _: ("one window", one_window)):
+        forest = clmst.minimum_spanning_forest(ring(), algorithm=name, device=fresh)
     assert_same_forest(forest, clmst.kruskal(ring()))
     assert given == [one_window] * 3 + [None]  # three known graphs, then the ring
     (case,) = [one.case for one in fresh.trust.verdicts() if one.family == name]
@@ -153,30 +129,27 @@ def test_device_that_nothing_passes_on_is_passed_over(
 ) -> None:
     """The default goes on to the next; who names the device, or has a graph there, is told."""
     wrong.names = set(ALGORITHMS)
-    every = [fresh, Device(fresh.cl_device, without=("lanes",), _trusted=True)]
-    monkeypatch.setattr(discovery, "enumerate_devices", lambda: list(every))
+    other = Device(fresh.cl_device, without=("lanes",), _trusted=True)
     monkeypatch.delenv("CLMST_DEVICE", raising=False)
-    discovery._resolved.clear()
-    assert clmst.get_device() is fresh
-    forest = clmst.minimum_spanning_forest(ring())
-    assert_same_forest(forest, clmst.kruskal(ring()))
-    assert clmst.get_device() is every[1]
-    with pytest.raises(UnsupportedDeviceError, match="no algorithm passed its self-test"):
-        clmst.minimum_spanning_forest(ring(), device=fresh)
-    with pytest.raises(UnsupportedDeviceError, match="no algorithm passed its self-test"):
-        clmst.minimum_spanning_forest(clmst.to_device(ring(), fresh))
-    listed = clmst.devices()
-    assert [entry.usable for entry in listed] == [False, True]
-    assert "no algorithm passed" in str(listed[0].reason)
-    every.pop()
-    discovery._resolved.clear()
-    monkeypatch.setattr(discovery, "_hosts", set())
-    with pytest.warns(clmst.DeviceWarning, match=r"no usable .*no algorithm passed.*host solves"):
+    with resolving_anew(fresh, other):
+        assert clmst.get_device() is fresh
         forest = clmst.minimum_spanning_forest(ring())
-    assert_same_forest(forest, clmst.kruskal(ring()))
-    assert forest.stats["device"] == "host"
-    with pytest.raises(UnsupportedDeviceError, match=r"no usable .*no algorithm passed"):
-        clmst.minimum_spanning_forest(ring(), algorithm="auto", device="cpu")
+        assert_same_forest(forest, clmst.kruskal(ring()))
+        assert clmst.get_device() is other
+        with pytest.raises(UnsupportedDeviceError, match="no algorithm passed its self-test"):
+            clmst.minimum_spanning_forest(ring(), device=fresh)
+        with pytest.raises(UnsupportedDeviceError, match="no algorithm passed its self-test"):
+            clmst.minimum_spanning_forest(clmst.to_device(ring(), fresh))
+        listed = clmst.devices()
+        assert [entry.usable for entry in listed] == [False, True]
+        assert "no algorithm passed" in str(listed[0].reason)
+    with resolving_anew(fresh):
+        with pytest.warns(clmst.DeviceWarning, match=r"no usable .*no algorithm passed.*host s"):
+            forest = clmst.minimum_spanning_forest(ring())
+        assert_same_forest(forest, clmst.kruskal(ring()))
+        assert forest.stats["device"] == "host"
+        with pytest.raises(UnsupportedDeviceError, match=r"no usable .*no algorithm passed"):
+            clmst.minimum_spanning_forest(ring(), algorithm="auto", device="cpu")
 
 
 VALUES = np.arange(5, dtype=np.uint32)
@@ -207,10 +180,8 @@ def test_calls_name_the_family(
     assert clmst.primitives.sort(on(fresh)).to_host().tolist() == VALUES.tolist()
 
 
-def test_host_checks_a_matrix_where_the_device_may_not(
-    wrong: Wrong, fresh: Device, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(csr_validation, "FROM_SLOTS", 1)
+@bounds(checked_from=1)
+def test_host_checks_a_matrix_where_the_device_may_not(wrong: Wrong, fresh: Device) -> None:
     matrix = sparse.csr_array(np.triu(np.arange(1, 101).reshape(10, 10), 1))
     assert csr_validation.put_matrix(matrix, fresh) is not None
     wrong.names = {"csr-check"}

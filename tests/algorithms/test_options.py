@@ -26,7 +26,7 @@ from clmst.algorithms.boruvka.options import Duplicates, Numbering
 from clmst.algorithms.pma.options import Variant
 from clmst.algorithms.prim.options import Components, Queue
 from clmst.algorithms.registry import ALGORITHMS
-from clmst.runtime.launcher import Launcher
+from tests.faults.injection import inject
 from tests.forests import assert_same_forest, parallel_edges, solve
 
 QUEUES = get_args(Queue)
@@ -77,7 +77,7 @@ def test_options_are_of_one_algorithm(
     kind, graph = ALGORITHMS[name].options_class, parallel_edges(n=30, m=90)
     assert solve(graph, any_device, options=kind()).stats["algorithm"] == name
     other = EclOptions() if name != "ecl" else PrimOptions()
-    monkeypatch.setattr(Launcher, "__call__", lambda *_, **__: pytest.fail("a kernel was launched"))
+    inject(monkeypatch, "kernel").let_fail(error=AssertionError("a kernel was launched"))
     for wrong in (other, {"filter": False}, name, 3, kind):
         with pytest.raises(InvalidArgumentError, match=f"'{name}' takes an? {kind.__name__}$"):
             solve(graph, any_device, algorithm=name, options=wrong)

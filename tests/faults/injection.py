@@ -139,6 +139,16 @@ class Pool:
             raise
 
 
+def launches(*words: str) -> Condition:
+    """Return whether a call launches a kernel whose name has one of some words."""
+
+    def is_one(*arguments: Any) -> bool:
+        kernels = (one.function_name for one in arguments if isinstance(one, cl.Kernel))
+        return any(word in name for name in kernels for word in words)
+
+    return is_one
+
+
 def lose(patch: pytest.MonkeyPatch, device: Device) -> None:
     """Let a device be lost: nothing in its present queue is answered any more."""
     lost = device.queue

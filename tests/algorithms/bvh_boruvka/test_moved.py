@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,12 +12,12 @@ import pytest
 
 import clmst
 from clmst import Device, Forest, Points
-from clmst.algorithms.bvh_boruvka import moved
 from clmst.algorithms.bvh_boruvka.moved import MovingPoints
 from clmst.repeated.points import solver_of_candidates
 from clmst.runtime.device_matrix import DeviceMatrix
 from clmst.runtime.launcher import Launcher
 from tests.forests import assert_same_forest
+from tests.kernel_sources import changed
 
 Array = Any
 Rounds = Callable[[np.random.Generator], Iterator[Array]]
@@ -201,16 +202,20 @@ def half_of_them(rng: np.random.Generator) -> Iterator[Array]:
 
 
 @pytest.mark.parametrize(
-    ("name", "make", "candidates"),
+    ("old", "new", "make", "candidates"),
     [
-        ("margin_for", ROUNDS["euclidean crowds by 1e-05"][0], True),
-        ("_farthest", half_of_them, False),
+        ("own)) + margin", "own))", ROUNDS["euclidean crowds by 1e-05"][0], True),
+        ("] = scratch[0]", "] = 0", half_of_them, False),
     ],
+    ids=["candidates", "lists"],
 )
 def test_bounds_that_are_wrong_are_seen(
-    any_device: Device, monkeypatch: pytest.MonkeyPatch, name: str, make: Any, candidates: bool
+    any_device: Device, tmp_path: Path, *, old: str, new: str, make: Any, candidates: bool
 ) -> None:
     """Else these tests would pass whatever bounds are: here no point is said to move."""
-    monkeypatch.setattr(moved, name, lambda *_: 0.0)
-    with pytest.raises((AssertionError, clmst.DeviceError)):  # another tree, or a cycle
-        ways_of(any_device, make(np.random.default_rng(2)), candidates=candidates)
+    device = Device(any_device.cl_device, _trusted=True)
+    with (
+        changed(tmp_path, (old, new)),
+        pytest.raises((AssertionError, clmst.DeviceError)),  # another tree, or a cycle
+    ):
+        ways_of(device, make(np.random.default_rng(2)), candidates=candidates)

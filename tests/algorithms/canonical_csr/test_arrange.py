@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
 from dataclasses import replace
-from functools import partialmethod
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,11 @@ import clmst
 from clmst import Device, Graph, InvalidGraphError
 from clmst.algorithms.canonical_csr import arrange
 from clmst.core.deferred_graph import DeferredGraph
-from clmst.runtime.transfer import Staging
+from clmst.core.weight_keys import Encoding
+from clmst.runtime.array import DeviceArray
+from clmst.runtime.transfer import Staging, StagingShape
+from tests.bounds import bounds
+from tests.faults.injection import inject, launches
 from tests.forests import assert_same_forest
 from tests.strategies import WEIGHT_DTYPES, EdgeArrays, edge_arrays
 
@@ -24,8 +28,9 @@ SOLVES = ((clmst.minimum_spanning_forest, False), (clmst.maximum_spanning_forest
 
 
 @pytest.fixture(autouse=True)
-def of_any_size(in_steps: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(arrange, "FROM_EDGES", 1)
+def of_any_size(in_steps: None) -> Iterator[None]:
+    with bounds(arranged_from=1):
+        yield
 
 
 def random_edges(n: int, m: int, dtype: Any = np.float64, seed: int = 1) -> EdgeArrays:
@@ -94,24 +99,29 @@ def test_edges_in_order_need_no_sort(device: Device, monkeypatch: pytest.MonkeyP
     graph = Graph.from_edges(*random_edges(200, 900)[1:])
     u, v, weights, _ = graph.edges()
     assert_arranged(device, v, u, weights)
+    order = np.random.default_rng(3).permutation(u.size)
+    sorts = inject(monkeypatch, "kernel")
+    sorts.let_fail(launches("split"), AssertionError("sorts"))
+    clmst.to_device(Graph.from_edges(v, u, weights), device)
+    with pytest.raises(AssertionError, match="sorts"):
+        clmst.to_device(Graph.from_edges(v[order], u[order], weights[order]), device)
 
-    def never(*_: Any, **__: Any) -> None:
-        raise AssertionError("they are in order")
 
-    monkeypatch.setattr(arrange, "sort_by_key", never)
-    assert_arranged(device, v, u, weights)
-
-
-def test_positions_beside_keys(device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_positions_beside_keys(device: Device) -> None:
     """Of more than 64 bits a key and a position do not share a word."""
-    init = arrange.Arrangement.__init__
-    narrow = partialmethod(init, word_bits=20)
-    monkeypatch.setattr(arrange.Arrangement, "__init__", narrow)
     raw = random_edges(700, 3000)
-    for merge_parallel in (False, True):
-        assert_arranged(
-            device, raw.u, raw.v, raw.w, n_vertices=raw.n, merge_parallel=merge_parallel
-        )
+    ends = [DeviceArray.from_host(end.astype(np.uint32), device) for end in (raw.u, raw.v)]
+    encoding = Encoding(dtype=raw.w.dtype, stored=raw.w.dtype)
+    for lightest in (False, True):
+        expected = Graph.from_edges(*raw[1:], n_vertices=raw.n, merge_parallel=lightest)
+        weights = DeviceArray.from_host(raw.w, device)
+        work = arrange.Arrangement(raw.n, weights, encoding, word_bits=20)
+        work.pair_edges(*ends)
+        found = work.graph(lightest=lightest, n_input=raw.u.size)
+        assert found is not None
+        for name in ("indptr", "indices", "weights", "edge_ids"):
+            right = getattr(expected, name)
+            np.testing.assert_array_equal(getattr(found.graph, name), right)
 
 
 def test_labels_and_coordinates_stay(device: Device) -> None:
@@ -158,24 +168,21 @@ def test_arrays_may_change_once_they_are_on_the_device(device: Device) -> None:
     assert_same_forest(clmst.minimum_spanning_forest(resident), expected)
 
 
-def test_forests_by_staging(any_device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_forests_by_staging(any_device: Device) -> None:
     """Threads take weights and ids of what has come, while the solve holds the device's lock."""
-    for module in ("runtime.transfer", "runtime.launcher", "algorithms.shared.device_forest",
-                   "algorithms.shared.read_back"):  # fmt: skip
-        monkeypatch.setattr(f"clmst.{module}.STAGED_FROM", 1)
     device = Device(any_device.cl_device, _trusted=True)
     device.capabilities = replace(device.capabilities, host_arrays="copied")
-    device.staging = Staging(device.queue)
+    device.staging = Staging(device.queue, shape=StagingShape(from_bytes=1))
     raw = random_edges(300, 2000)
     assert_arranged(device, raw.u, raw.v, raw.w)
 
 
-def test_few_edges_are_the_hosts(device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_few_edges_are_the_hosts(device: Device) -> None:
     raw = random_edges(100, 400)
     for least in (400, 401):
-        monkeypatch.setattr(arrange, "FROM_EDGES", least)
         graph = Graph.from_edges(raw.u, raw.v, raw.w)
-        clmst.minimum_spanning_forest(graph, device=device)
+        with bounds(arranged_from=least):
+            clmst.minimum_spanning_forest(graph, device=device)
         assert is_untouched(graph) == (least == 400)
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Iterator
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -14,10 +14,11 @@ from scipy import sparse
 
 import clmst
 from clmst import Device, Graph, InvalidGraphError
-from clmst.algorithms.canonical_csr import arrange
 from clmst.algorithms.csr_validation import check as csr_validation
 from clmst.algorithms.csr_validation.check import put_matrix
-from clmst.runtime.device_graph import DeviceGraph
+from clmst.runtime.transfer import Staging
+from tests.bounds import bounds
+from tests.capabilities import with_capabilities
 from tests.forests import assert_same_forest
 from tests.matrices import (
     any_weights,
@@ -28,30 +29,29 @@ from tests.matrices import (
     with_indices,
 )
 from tests.strategies import WEIGHT_DTYPES
+from tests.wrong_families import WrongFamilies
 
 
 @pytest.fixture
-def copying(device: Device, monkeypatch: pytest.MonkeyPatch) -> Device:
+def copying(device: Device) -> Iterator[Device]:
     """Return the device as one that copies, for matrices of any size, and finds faults itself."""
-    monkeypatch.setattr(csr_validation, "FROM_SLOTS", 1)
-    monkeypatch.setattr(arrange, "FROM_EDGES", 1)
-    capabilities = device.capabilities
-    monkeypatch.setattr(device, "capabilities", replace(capabilities, host_arrays="copied"))
-    return device
+    with bounds(checked_from=1, arranged_from=1):
+        yield as_copying(device)
 
 
-@pytest.fixture
-def uploads(copying: Device, monkeypatch: pytest.MonkeyPatch) -> list[Graph]:
-    """Return what is put on the device."""
-    seen: list[Graph] = []
-    put = DeviceGraph.of_keys
+as_copying = cache(partial(with_capabilities, host_arrays="copied"))
 
-    def noted(graph: Graph, *arguments: Any, **named: Any) -> DeviceGraph:
-        seen.append(graph)
-        return put(graph, *arguments, **named)
 
-    monkeypatch.setattr(DeviceGraph, "of_keys", noted)
-    return seen
+class Noted(Staging):
+    """Transfers to a device, which notes the sizes of arrays that are sent."""
+
+    def __init__(self, device: Device) -> None:
+        super().__init__(device.queue)
+        self.sizes: list[int] = []
+
+    def send(self, queue: Any, transfers: Any) -> None:
+        self.sizes += [one.array.size for one in transfers]
+        super().send(queue, transfers)
 
 
 def assert_uploaded(A: Any, device: Device) -> None:
@@ -221,38 +221,43 @@ def test_other_forms(copying: Device) -> None:
         clmst.minimum_spanning_forest(wide, device=copying)
 
 
-def test_what_is_left_to_the_host(copying: Device, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_left_to_the_host(copying: Device) -> None:
     A = matrix(900)
     assert put_matrix(A.tolil(), copying) is None
     assert put_matrix(clmst.Graph.from_scipy(A), copying) is None
-    monkeypatch.setattr(csr_validation, "FROM_SLOTS", A.nnz + 1)
-    assert put_matrix(A, copying) is None
-    monkeypatch.setattr(csr_validation, "FROM_SLOTS", A.nnz)
-    assert put_matrix(A, copying) is not None
+    with bounds(checked_from=A.nnz + 1):
+        assert put_matrix(A, copying) is None
+    with bounds(checked_from=A.nnz):
+        assert put_matrix(A, copying) is not None
 
 
-def test_what_is_canonical_is_uploaded_once(copying: Device, uploads: list[Graph]) -> None:
+def test_what_is_canonical_is_uploaded_once(copying: Device) -> None:
+    usual, copying.staging = copying.staging, Noted(copying)
     for A in (matrix(3000), with_indices(sparse.csr_array(sparse.triu(matrix(3000))))):
+        copying.staging.sizes.clear()
         forest = clmst.minimum_spanning_forest(A, device=copying)
-        assert len(uploads) == 1
-        assert uploads.pop().n_slots == A.nnz
+        assert copying.staging.sizes.count(A.nnz) == 2  # columns and weights
         assert_same_forest(forest, clmst.kruskal(Graph.from_scipy(A)))
+    copying.staging = usual
 
 
-def test_an_untrusted_device_gets_no_upload(
-    copying: Device, uploads: list[Graph], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(csr_validation, "is_trusted", lambda *_: False)
-    assert put_matrix(matrix(900), copying) is None
-    assert uploads == []
+def test_an_untrusted_device_gets_no_upload(copying: Device, wrong: WrongFamilies) -> None:
+    wrong.names = {"csr-check"}
+    careful = with_capabilities(Device(copying.cl_device), host_arrays="copied")
+    careful.staging = Noted(careful)
+    assert put_matrix(matrix(900), careful) is None
+    assert wrong.tested == ["csr-check"]
+    assert careful.staging.sizes == []
 
 
 def test_a_device_that_is_not_trusted_to_sort_leaves_it_to_the_host(
-    copying: Device, monkeypatch: pytest.MonkeyPatch
+    copying: Device, wrong: WrongFamilies
 ) -> None:
-    monkeypatch.setattr(arrange, "is_trusted", lambda *_: False)
+    wrong.names = {"canonical-csr"}
+    careful = with_capabilities(Device(copying.cl_device), host_arrays="copied")
     A = matrix(900)
-    assert put_matrix(A, copying) is not None
+    assert put_matrix(A, careful) is not None
     any_weights(A)
-    assert put_matrix(A, copying) is None
-    assert_forests(A, Graph.from_scipy(A), copying)
+    assert put_matrix(A, careful) is None
+    assert "canonical-csr" in wrong.tested
+    assert_forests(A, Graph.from_scipy(A), careful)

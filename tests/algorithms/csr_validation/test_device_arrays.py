@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -11,18 +12,19 @@ import pytest
 
 import clmst
 from clmst import Device, DeviceArray, DeviceGraph, Graph, InvalidArgumentError, InvalidGraphError
-from clmst.algorithms.csr_validation import check as validation
 from clmst.core.kruskal import kruskal
 from clmst.core.weight_keys import Array
+from tests.bounds import bounds
 from tests.forests import assert_same_forest
 from tests.matrices import FAULTS, another_weight, matrix, swapped
+from tests.wrong_families import WrongFamilies
 
 
 @pytest.fixture
-def by_device(monkeypatch: pytest.MonkeyPatch, any_device: Device) -> Device:
+def by_device(any_device: Device) -> Iterator[Device]:
     """Return a device that checks small graphs, too."""
-    monkeypatch.setattr(validation, "FROM_SLOTS", 1)
-    return any_device
+    with bounds(checked_from=1):
+        yield any_device
 
 
 def on(device: Device, A: Any, *, integer: Any = np.int32) -> list[DeviceArray]:
@@ -31,15 +33,12 @@ def on(device: Device, A: Any, *, integer: Any = np.int32) -> list[DeviceArray]:
     return [DeviceArray.from_host(part, device) for part in parts]
 
 
-@pytest.mark.parametrize("checked_by", ["device", "host"])
+@pytest.mark.parametrize("least", [1, 1 << 40], ids=["by the device", "by the host"])
 @pytest.mark.parametrize("upper", [False, True])
-def test_the_forest_is_that_of_the_matrix(
-    monkeypatch: pytest.MonkeyPatch, any_device: Device, checked_by: str, upper: bool
-) -> None:
-    if checked_by == "device":
-        monkeypatch.setattr(validation, "FROM_SLOTS", 1)
+def test_the_forest_is_that_of_the_matrix(any_device: Device, least: int, upper: bool) -> None:
     A = matrix(500, symmetric=not upper)
-    graph = DeviceGraph.from_arrays(*on(any_device, A))
+    with bounds(checked_from=least):
+        graph = DeviceGraph.from_arrays(*on(any_device, A))
     assert graph.graph.is_symmetric != upper
     assert (graph.n_vertices, graph.n_slots) == (A.shape[0], A.nnz)
     for solve in (clmst.minimum_spanning_forest, clmst.maximum_spanning_forest):
@@ -144,22 +143,20 @@ NOT_CANONICAL = "the rows do not rise, or the matrix is neither symmetric nor up
     ],
 )
 @pytest.mark.parametrize("least", [1, 1 << 40])
-def test_every_fault_is_found(
-    monkeypatch: pytest.MonkeyPatch, any_device: Device, *, message: str, spoil: Any, least: int
-) -> None:
-    monkeypatch.setattr(validation, "FROM_SLOTS", least)
+def test_every_fault_is_found(any_device: Device, *, message: str, spoil: Any, least: int) -> None:
     A = matrix(500)
     spoil(A)
-    with pytest.raises(InvalidGraphError, match=message):
+    with bounds(checked_from=least), pytest.raises(InvalidGraphError, match=message):
         DeviceGraph.from_arrays(*on(any_device, A))
 
 
 def test_a_device_that_is_not_trusted_leaves_it_to_the_host(
-    monkeypatch: pytest.MonkeyPatch, by_device: Device
+    wrong: WrongFamilies, by_device: Device
 ) -> None:
-    monkeypatch.setattr(validation, "is_trusted", lambda *_: False)
+    wrong.names = {"csr-check"}
     A = matrix(500)
-    graph = DeviceGraph.from_arrays(*on(by_device, A))
+    graph = DeviceGraph.from_arrays(*on(Device(by_device.cl_device), A))
+    assert wrong.tested == ["csr-check"]
     assert_same_forest(clmst.minimum_spanning_forest(graph), kruskal(A))
 
 

@@ -12,7 +12,6 @@ from scipy.spatial import Delaunay
 import clmst
 from clmst import DenseGraph, DenseOptions, Device, DeviceMatrix, EclOptions, Graph, Points
 from clmst.algorithms.choosing import most_vertices
-from clmst.algorithms.dense import plan as dense_plan
 from clmst.core.errors import (
     InvalidArgumentError,
     InvalidGraphError,
@@ -20,6 +19,7 @@ from clmst.core.errors import (
     UnsupportedDeviceError,
 )
 from clmst.core.weight_keys import Array
+from tests.bounds import bounds
 from tests.capabilities import with_capabilities
 from tests.forests import assert_same_forest
 from tests.strategies import WEIGHT_DTYPES, special_weights
@@ -69,15 +69,12 @@ def test_sizes_around_blocks(device: Device, n: int) -> None:
     assert_right(DenseGraph(square(n, 40 if n % 2 else 1 << 30)), device, both=False)
 
 
-@pytest.mark.parametrize("short_ids", [None, 4])
-def test_words_of_edges(
-    device: Device, short_ids: int | None, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.parametrize("short_ids", [1 << 16, 4])  # so many vertices are too many for a test
+def test_words_of_edges(device: Device, short_ids: int) -> None:
     """Doubles take two words, and tie in the first; ends, too, of more than 65536 vertices."""
-    if short_ids is not None:  # as so many vertices are too many for a test
-        monkeypatch.setattr(dense_plan, "_SHORT_IDS", short_ids)
     for weights in (square(300, 6), square(300, 6, 1 / 7), 1 + square(300, 1 << 20, 2.0**-50)):
-        assert_right(DenseGraph(weights), device, both=False)
+        with bounds(dense_short_ids=short_ids):
+            assert_right(DenseGraph(weights), device, both=False)
 
 
 def test_all_weights_equal(device: Device) -> None:

@@ -12,8 +12,8 @@ import clmst
 from clmst import Device, Graph, InvalidGraphError
 from clmst.algorithms.equal_weights import solve as equal_weights
 from clmst.algorithms.families import EQUAL_WEIGHTS
-from clmst.algorithms.small_matrix import solve as small_matrix
 from clmst.core.kruskal import forest_positions
+from tests.bounds import bounds
 from tests.forests import assert_same_forest
 from tests.matrices import every_fault, matrix, with_indices
 from tests.strategies import WEIGHT_DTYPES
@@ -74,10 +74,9 @@ def test_rows_that_rise(any_device: Device, index: Any) -> None:
 
 @pytest.mark.parametrize("form", ["coo", "csc"])
 @pytest.mark.parametrize("weights", ["equal", "but one", "summed"])
-def test_other_forms(any_device: Device, form: str, weights: str, monkeypatch: Any) -> None:
+@bounds(small_slots=0, small_slots_in_any_order=0)
+def test_other_forms(any_device: Device, form: str, weights: str) -> None:
     """Beyond what one launch takes of any weights; SciPy's conversion sums entries."""
-    for most in ("MOST_SLOTS", "MOST_SLOTS_IN_ANY_ORDER"):
-        monkeypatch.setattr(small_matrix, most, 0)
     rng = np.random.default_rng(2)
     u, v = rng.integers(0, 300, (2, 1300))
     twice = [slice(None), slice(None, 1)] if weights == "summed" else [slice(None)]

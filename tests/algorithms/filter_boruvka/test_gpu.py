@@ -25,14 +25,15 @@ from clmst import (
     UnsupportedDeviceError,
 )
 from clmst.algorithms.filter_boruvka import RECORD
-from clmst.algorithms.filter_boruvka import plan as plan_module
 from clmst.algorithms.filter_boruvka.plan import Plan
 from clmst.algorithms.filter_boruvka.solve import solve as solve_in_shape
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.policy import Policy
+from tests.bounds import bounds
+from tests.faults.injection import inject
 from tests.forests import assert_same_forest, assert_solved, crowd, solve
-from tests.peak import Peak
+from tests.peak import peak_of
 from tests.variants import GPU_SHAPE, Variant, extreme_variants, variants
 
 # Every width of weights is a build, so tests that need many of them run in few variants; `device`
@@ -184,14 +185,11 @@ def test_worklists_that_turn_out_too_small(any_device: Device) -> None:
     assert again.stats["launches"] < first.stats["launches"]
 
 
-def test_memory_of_a_plan_that_overflowed_is_free_for_the_next(
-    any_device: Device, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_memory_of_a_plan_that_overflowed_is_free_for_the_next(any_device: Device) -> None:
     """Of a graph near the limit of a device's memory, both do not fit."""
     resident = clmst.to_device(clique(256).symmetrised(), any_device)
-    peak = Peak(any_device._pool)
-    monkeypatch.setattr(any_device, "_pool", peak)
-    needs = solve(resident, None, **gpu(targets=())).stats["device_bytes"]
+    with peak_of(any_device) as peak:
+        needs = solve(resident, None, **gpu(targets=())).stats["device_bytes"]
     assert plans_of(resident)[0].full_capacity
     assert peak.most - peak.before < needs
 
@@ -199,17 +197,14 @@ def test_memory_of_a_plan_that_overflowed_is_free_for_the_next(
 @pytest.mark.parametrize("capacities", [(0, 0), (64, 1 << 20), (1 << 20, 64)], ids=str)
 @pytest.mark.parametrize("targets", [(), (1.0,)], ids=str)
 def test_every_overflow_is_seen(
-    device: Device,
-    monkeypatch: pytest.MonkeyPatch,
-    capacities: tuple[int, int],
-    targets: tuple[float, ...],
+    device: Device, capacities: tuple[int, int], targets: tuple[float, ...]
 ) -> None:
     """Whichever list has too little room, in whichever phase: nothing is written behind it."""
-    monkeypatch.setattr(plan_module, "usual_capacities", lambda *_, **__: capacities)
     graph = crowd()
     for stored in (graph, graph.symmetrised()):
         resident = clmst.to_device(stored, device)
-        forest = solve(resident, None, **gpu(targets=targets))
+        with bounds(worklist_capacities=lambda *_, **__: capacities):
+            forest = solve(resident, None, **gpu(targets=targets))
         assert_same_forest(forest, clmst.kruskal(graph))
         assert plans_of(resident)[0].capacities == (resident.edge_bound,) * 2
 
@@ -219,14 +214,7 @@ def test_plan_is_kept_with_the_graph(variant: Variant, monkeypatch: pytest.Monke
     """A second solve allocates nothing and builds nothing; another kind of solve has its own."""
     device = variant.device
     graph = clmst.to_device(crowd().symmetrised(), device)
-    asked: list[int] = []
-    allocate = Device.allocate
-
-    def count(self: Device, n_bytes: int) -> Any:
-        asked.append(n_bytes)
-        return allocate(self, n_bytes)
-
-    monkeypatch.setattr(Device, "allocate", count)
+    asked = inject(monkeypatch, "allocate", device)
 
     def flags(*, maximum: bool) -> np.ndarray[Any, Any]:
         launch = Launcher(device, device.queue)
@@ -234,13 +222,13 @@ def test_plan_is_kept_with_the_graph(variant: Variant, monkeypatch: pytest.Monke
         return solution.in_forest.to_host()
 
     first = flags(maximum=False)
-    assert asked
+    assert asked.count
     (plan,) = plans_of(graph)
-    asked.clear()
+    asked.count = 0
     np.testing.assert_array_equal(flags(maximum=False), first)
-    assert (asked, plans_of(graph)) == ([], [plan])
+    assert (asked.count, plans_of(graph)) == (0, [plan])
     assert (flags(maximum=True) != first).any()
-    assert asked
+    assert asked.count
     assert len(plans_of(graph)) == 2
     solve(graph, None, **gpu(seed=5))
     assert len(plans_of(graph)) == 3

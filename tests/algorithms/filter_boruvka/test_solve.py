@@ -12,9 +12,9 @@ import pytest
 
 import clmst
 from clmst import Device, FilterBoruvkaOptions, Graph, InvalidArgumentError
-from clmst.algorithms.filter_boruvka import cpu
 from clmst.core.errors import FormerNameWarning
 from clmst.core.weight_keys import encode
+from tests.bounds import bounds
 from tests.forests import assert_same_forest, assert_solved, crowd, solve
 from tests.variants import GPU_SHAPE, Variant, variants
 
@@ -105,12 +105,10 @@ def test_seeds_change_the_windows_but_not_the_forest(any_device: Device, shape: 
     assert len(firsts) > 1
 
 
+@bounds(marked_from=0)
 @pytest.mark.parametrize("targets", [(1.0,), (0.5, 1.5)], ids=str)
-def test_largest_component_is_marked_or_not(
-    any_device: Device, monkeypatch: pytest.MonkeyPatch, targets: tuple[float, ...]
-) -> None:
+def test_largest_component_is_marked_or_not(any_device: Device, targets: tuple[float, ...]) -> None:
     """Bits leave out the edges within a large component; of small ones alone, hardly any."""
-    monkeypatch.setattr(cpu, "MARKED_FROM", 0)
     rng = np.random.default_rng(1)
     groups = 10 * rng.integers(0, 300, (9000, 1))  # of ten vertices, none of them in the lead
     u, v = (groups + rng.integers(0, 10, (9000, 2))).T
@@ -120,16 +118,14 @@ def test_largest_component_is_marked_or_not(
 
 
 @pytest.mark.parametrize("targets", [(1.0,), (0.25, 1.5)], ids=str)
-def test_segments_that_turn_out_too_small(
-    device: Device, monkeypatch: pytest.MonkeyPatch, targets: tuple[float, ...]
-) -> None:
+def test_segments_that_turn_out_too_small(device: Device, targets: tuple[float, ...]) -> None:
     """In whichever phase one overflows, nothing is written behind it, and all is done again."""
     graph, how = crowd(n=3000).symmetrised(), in_shape("cpu", targets=targets)
     expected = clmst.kruskal(graph)
     few = solve(graph, device, **how).stats["launches"]
     for capacity in (7, 200, 1000):
-        monkeypatch.setattr(cpu, "usual_capacity", lambda *_, k=capacity: k)
-        forest = solve(graph, device, **how)
+        with bounds(segment_capacity=lambda *_, k=capacity: k):
+            forest = solve(graph, device, **how)
         assert_same_forest(forest, expected)
         assert capacity > 7 or forest.stats["launches"] > few
 

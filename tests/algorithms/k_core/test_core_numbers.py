@@ -25,6 +25,7 @@ from clmst import (
 )
 from clmst.algorithms.k_core import core_numbers as k_core
 from clmst.runtime.launcher import Launcher, Profile
+from tests.bounds import bounds
 from tests.cores import peel
 from tests.strategies import edge_arrays, graphs
 from tests.variants import is_native, variants
@@ -195,18 +196,14 @@ def test_path_takes_no_round_a_vertex(device: Device) -> None:
 
 
 @pytest.mark.parametrize(("room", "chase"), [(1, 10**6), (4096, 1), (3, 40)])
-def test_cascades_are_left_to_the_next_round(
-    device: Device, monkeypatch: pytest.MonkeyPatch, room: int, chase: int
-) -> None:
+def test_cascades_are_left_to_the_next_round(device: Device, room: int, chase: int) -> None:
     """Without room or time to go on with, vertices are shared out anew; nobody is lost."""
-    monkeypatch.setattr(k_core, "SERIAL_CAPACITY", room)
-    monkeypatch.setattr(k_core, "SERIAL_BUDGET", chase)
-    monkeypatch.setattr(k_core, "GROUP_BUDGET", min(chase, 3))
     graph = random_graph(3000, 12_000, 5)
-    cut = assert_cores(graph, device, peel(graph))
     path = Graph.from_edges(np.arange(999), np.arange(1, 1000))
-    assert_cores(path, device, np.ones(1000, np.uint32))
-    monkeypatch.undo()
+    budgets = {"k_core_serial_budget": chase, "k_core_group_budget": min(chase, 3)}
+    with bounds(k_core_capacity=room, **budgets):
+        cut = assert_cores(graph, device, peel(graph))
+        assert_cores(path, device, np.ones(1000, np.uint32))
     if is_native(device):
         assert max(cut) >= max(assert_cores(graph, device, peel(graph)))
 

@@ -14,6 +14,7 @@ from clmst.algorithms.prim.mirror import rows_of
 from clmst.core.weight_keys import encode
 from clmst.runtime.launcher import Launcher
 from tests.algorithms.test_options import many_components
+from tests.bounds import bounds
 from tests.forests import assert_same_forest, solve
 
 queues = pytest.mark.parametrize("queue", ["heap", "array"])
@@ -94,24 +95,20 @@ def test_ties_go_by_edge_id(device: Device, queue: Any, n: int, weights: np.ndar
 @pytest.mark.parametrize("steps", [1, 30, 1000])
 @pytest.mark.parametrize("components", ["apart", "together"])
 @queues
-def test_launches_are_bounded(
-    device: Device, monkeypatch: pytest.MonkeyPatch, queue: Any, components: Any, steps: int
-) -> None:
+def test_launches_are_bounded(device: Device, queue: Any, components: Any, steps: int) -> None:
     """Work goes on where the launch before left off, in a row as well; workers keep their own."""
-    monkeypatch.setattr(prim_trees, "STEPS_A_LAUNCH", steps)
     graph = many_components(blocks=4)
-    forest = solve(graph, device, options=PrimOptions(queue=queue, components=components))
+    with bounds(prim_steps=steps):
+        forest = solve(graph, device, options=PrimOptions(queue=queue, components=components))
     assert_same_forest(forest, clmst.kruskal(graph))
     assert forest.stats["growing_launches"] > (1 if steps < 1000 else 0)
 
 
-def test_a_launch_ends_in_the_middle_of_a_row(
-    any_device: Device, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_launch_ends_in_the_middle_of_a_row(any_device: Device) -> None:
     """Else a hub would have a launch for as long as its row is."""
     graph, steps = star(2000), 100
-    monkeypatch.setattr(prim_trees, "STEPS_A_LAUNCH", steps)
-    forest = solve(graph, any_device, options=PrimOptions(queue="heap"))
+    with bounds(prim_steps=steps):
+        forest = solve(graph, any_device, options=PrimOptions(queue="heap"))
     assert_same_forest(forest, clmst.kruskal(graph))
     slots, taken = 2 * graph.n_edges, graph.n_vertices
     assert slots / steps <= forest.stats["growing_launches"] <= 2 + (slots + 17 * taken) / steps

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import AbstractContextManager
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import clmst
-from clmst import Graph, InvalidForestError
-from clmst.algorithms.proof import prove as proof
+from clmst import Device, Graph, InvalidForestError
 from clmst.algorithms.registry import ALGORITHMS
 from clmst.algorithms.shared.device_forest import DeviceForest
 from clmst.algorithms.shared.solution import Solution
-from clmst.core.errors import DeviceWarning, OutOfDeviceMemoryError
+from clmst.core.errors import DeviceWarning
 from clmst.runtime.launcher import Launcher
+from tests.algorithms.proof.test_prove import REFUSES
+from tests.faults.injection import inject, launches
+from tests.kernel_sources import changed
+from tests.records import registered
+from tests.wrong_families import WrongFamilies
 
 Array = Any
 Damage = Callable[[Array, Array], None]
@@ -32,7 +38,7 @@ def random_graph(n: int = 400, m: int = 2000) -> Graph:
 GRAPH = random_graph()
 
 
-def damage_forests(monkeypatch: pytest.MonkeyPatch, damage: Damage) -> None:
+def damaged_forests(damage: Damage) -> AbstractContextManager[Any]:
     """Let every algorithm flag other edges than it found; `damage` gets flags and edge slots."""
 
     def wrong(solve: Any) -> Any:
@@ -46,8 +52,7 @@ def damage_forests(monkeypatch: pytest.MonkeyPatch, damage: Damage) -> None:
 
         return solved
 
-    for record in ALGORITHMS.values():
-        monkeypatch.setattr(f"{record.folder}.solve.solve", wrong(record.solve))
+    return registered(*ALGORITHMS, wrap=wrong)
 
 
 def leave_one_out(flags: Array, edges: Array) -> None:
@@ -89,22 +94,20 @@ def test_a_proved_forest_tells_so(graph: Any, keep: bool, maximum: bool) -> None
 
 @damages
 @pytest.mark.parametrize("algorithm", ["filter-boruvka", "ecl"])
-def test_a_wrong_forest_is_not_returned(
-    algorithm: str, damage: Damage, message: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_wrong_forest_is_not_returned(algorithm: str, damage: Damage, message: str) -> None:
     clmst.minimum_spanning_forest(GRAPH, algorithm=algorithm)  # the self-test comes before
-    damage_forests(monkeypatch, damage)
-    wrong = clmst.minimum_spanning_forest(GRAPH, algorithm=algorithm)
-    assert not wrong.verify(GRAPH)
-    with pytest.raises(InvalidForestError, match=message) as raised:
-        clmst.minimum_spanning_forest(GRAPH, algorithm=algorithm, verify=True)
+    with damaged_forests(damage):
+        wrong = clmst.minimum_spanning_forest(GRAPH, algorithm=algorithm)
+        assert not wrong.verify(GRAPH)
+        with pytest.raises(InvalidForestError, match=message) as raised:
+            clmst.minimum_spanning_forest(GRAPH, algorithm=algorithm, verify=True)
     assert str(raised.value).startswith(f"the forest that {algorithm} on ")
     first = wrong.verify(GRAPH).problems[0]
     assert first in str(raised.value)
 
 
 @damages
-def test_repeated_solves(damage: Damage, message: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_repeated_solves(damage: Damage, message: str) -> None:
     weights = np.random.default_rng(1).integers(0, 50, GRAPH.n_input)
     with clmst.RepeatedSolver(GRAPH, algorithm="filter-boruvka", warm_start=False) as solver:
         assert solver.solve(weights, verify=True).stats["proof"]["where"] == "device"
@@ -112,14 +115,14 @@ def test_repeated_solves(damage: Damage, message: str, monkeypatch: pytest.Monke
         for forest in solver.solve_many([weights, weights[::-1]], verify=True):
             assert forest.stats["proof"]["where"] == "device"
         wrong = f"gave is wrong: .*{message}|gave is wrong: .*cycle"  # k is remembered
-        damage_forests(monkeypatch, damage)
-        with pytest.raises(InvalidForestError, match=wrong):
-            solver.solve(weights, verify=True)
-        solver.solve(weights)
-        with pytest.raises(InvalidForestError, match=wrong):
-            solver.update([3], [1000], verify=True)
-        with pytest.raises(InvalidForestError, match=wrong):
-            list(solver.solve_many([weights], verify=True))
+        with damaged_forests(damage):
+            with pytest.raises(InvalidForestError, match=wrong):
+                solver.solve(weights, verify=True)
+            solver.solve(weights)
+            with pytest.raises(InvalidForestError, match=wrong):
+                solver.update([3], [1000], verify=True)
+            with pytest.raises(InvalidForestError, match=wrong):
+                list(solver.solve_many([weights], verify=True))
 
 
 def shortened(forest: DeviceForest) -> DeviceForest:
@@ -151,47 +154,45 @@ def test_several_devices(monkeypatch: pytest.MonkeyPatch) -> None:
                     solver.solve(weights, verify=True)
 
 
-def no_memory(*_: Any) -> Any:
-    raise OutOfDeviceMemoryError("no memory is left\nat all")
-
-
-@pytest.mark.parametrize(
-    ("seam", "answer", "reason"),
-    [
-        ("proof.prove.prove", no_memory, "no memory is left"),
-        ("proof.prove.prove", lambda *_: proof.Proof(ok=False), "the device took the forest for w"),
-        ("families.proof_refusal", lambda *_, **__: "wrong of late",
-         "the device has not passed the self-test of proofs: wrong of late"),
-    ],
-    ids=["no memory", "refuses", "not trusted"],
-)  # fmt: skip
-def test_the_host_has_the_last_word(
-    monkeypatch: pytest.MonkeyPatch, seam: str, answer: Any, reason: str
-) -> None:
-    """Where the device does not prove, the host does, and says why."""
-    monkeypatch.setattr(f"clmst.algorithms.{seam}", answer)
-    expectation: Any = nullcontext()
-    if reason.startswith("the device took"):
-        expectation = pytest.warns(DeviceWarning, match="proofs of this device cannot be relied on")
-    with expectation:
-        forest = clmst.minimum_spanning_forest(GRAPH, verify=True)
+def proved_by_the_host(device: Device, reason: str) -> None:
+    """Check that the host proves where the device does not, and says why."""
+    forest = clmst.minimum_spanning_forest(GRAPH, device=device, verify=True)
     reported = forest.stats["proof"]
     assert reported["where"] == "host"
-    assert reported["reason"].startswith(reason)
+    assert re.match(reason, reported["reason"])
     assert forest.verify(GRAPH)
 
 
 @pytest.mark.usefixtures("in_steps")
-def test_weights_come_from_the_host(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_device_without_memory_for_a_proof(
+    any_device: Device, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clmst.minimum_spanning_forest(GRAPH, device=any_device, verify=True)
+    allocations = inject(monkeypatch, "allocate", any_device)
+    clmst.minimum_spanning_forest(GRAPH, device=any_device, keep_on_device=True)
+    allocations.arm(allocations.count)  # the first one behind the solve
+    proved_by_the_host(any_device, r"\d+ bytes more are needed than .* has left")
+
+
+def test_a_device_that_refuses_what_is_right(any_device: Device, tmp_path: Path) -> None:
+    device = Device(any_device.cl_device, _trusted=True)
+    words = "proofs of this device cannot be relied on"
+    with changed(tmp_path, REFUSES), pytest.warns(DeviceWarning, match=words):
+        proved_by_the_host(device, "the device took the forest for w")
+
+
+def test_a_device_that_is_not_trusted_with_proofs(any_device: Device, wrong: WrongFamilies) -> None:
+    wrong.names = {"proof"}
+    untrusted = "the device has not passed the self-test of proofs: 3 edges came out wrong"
+    proved_by_the_host(Device(any_device.cl_device), untrusted)
+
+
+@pytest.mark.usefixtures("in_steps")
+def test_weights_come_from_the_host(any_device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
     """What a kernel gathers behind the proof is not proved, so it is not used."""
-
-    def refuse(*_: Any) -> Any:
-        raise AssertionError("a kernel gathers the weights")
-
-    # The kernels that bring weights: one for devices that copy, one that writes to host's arrays.
-    shared = "clmst.algorithms.shared"
-    monkeypatch.setattr(f"{shared}.device_forest.DeviceForest._gather_weights", refuse)
-    monkeypatch.setattr(f"{shared}.read_back.write_out", refuse)
-    assert clmst.minimum_spanning_forest(GRAPH, verify=True).verify(GRAPH)
-    with pytest.raises(AssertionError, match="a kernel gathers"):
-        clmst.minimum_spanning_forest(GRAPH)
+    # Kernels that bring weights: two for devices that copy, one that writes to host's arrays.
+    brings = launches("forest_gather_weights", "forest_pack", "forest_write_out")
+    inject(monkeypatch, "kernel").let_fail(brings, AssertionError("a kernel brings the weights"))
+    assert clmst.minimum_spanning_forest(GRAPH, device=any_device, verify=True).verify(GRAPH)
+    with pytest.raises(AssertionError, match="a kernel brings"):
+        clmst.minimum_spanning_forest(GRAPH, device=any_device)

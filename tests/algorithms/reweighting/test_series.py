@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -13,11 +14,11 @@ from hypothesis import strategies as st
 import clmst
 from clmst import Device, DeviceArray, FilterBoruvkaOptions, RepeatedSolver
 from clmst.algorithms.filter_boruvka.plan import Candidates
-from clmst.algorithms.reweighting import series
 from clmst.algorithms.reweighting.series import SeriesContraction, contract_series
 from clmst.core.graph import Graph
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.launcher import Launcher
+from tests.bounds import bounds
 from tests.repeated.rounds import check, every_device
 from tests.strategies import examples
 
@@ -79,9 +80,10 @@ def test_what_is_left(variant: Device) -> None:
 
 
 @pytest.fixture
-def eager(monkeypatch: pytest.MonkeyPatch) -> None:
+def eager() -> Iterator[None]:
     """Let small graphs be contracted as large ones are."""
-    monkeypatch.setattr(series, "_LEAST_EDGES", 1)
+    with bounds(series_from=1):
+        yield
 
 
 @pytest.mark.usefixtures("eager")
@@ -119,7 +121,7 @@ def test_any_graph(seed: int, size: tuple[int, int], longest: int) -> None:
         np.testing.assert_array_equal(ids, clmst.kruskal(graph).edge_ids)
 
 
-def test_not_where_few_are_left_out(any_device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_not_where_few_are_left_out(any_device: Device) -> None:
     """Not for small graphs, for those of few chains, and where options or algorithms are given."""
     rng = np.random.default_rng(3)
     few = with_chains(rng, 60, 90, 6)
@@ -131,11 +133,11 @@ def test_not_where_few_are_left_out(any_device: Device, monkeypatch: pytest.Monk
         return "series_contraction" in forest.stats
 
     assert not is_by_chains(few, options=GPU)
-    monkeypatch.setattr(series, "_LEAST_EDGES", 1)
-    assert is_by_chains(few, options=GPU)
-    assert not is_by_chains(few, algorithm="ecl")
-    assert not is_by_chains(few, options=FilterBoruvkaOptions(targets=()))
     dense = Graph.from_edges(*rng.integers(0, 40, (2, 300)))
     grid = clmst.generate("grid", rows=30, columns=30, seed=1)
-    assert not is_by_chains(dense, options=GPU)
-    assert not is_by_chains(grid, options=GPU)
+    with bounds(series_from=1):
+        assert is_by_chains(few, options=GPU)
+        assert not is_by_chains(few, algorithm="ecl")
+        assert not is_by_chains(few, options=FilterBoruvkaOptions(targets=()))
+        assert not is_by_chains(dense, options=GPU)
+        assert not is_by_chains(grid, options=GPU)

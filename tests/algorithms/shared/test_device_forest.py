@@ -10,8 +10,8 @@ import pytest
 
 import clmst
 from clmst import Device, Graph
-from clmst.algorithms.shared import read_back
-from clmst.runtime.launcher import Launcher
+from clmst.runtime.transfer import Staging, StagingShape
+from tests.faults.injection import inject
 from tests.forests import assert_same_forest
 
 DTYPES = (np.bool_, np.int8, np.uint16, np.float16, np.int32, np.float32, np.float64)
@@ -42,37 +42,34 @@ def test_one_read(copying: Device, monkeypatch: pytest.MonkeyPatch, dtype: type)
 
     The number of edges is not read before; there may be fewer than there could be.
     """
-    bounds: list[tuple[bool, int]] = []
-    read = read_back.read_packed
-
-    def noted(on: Any, slots: Any, count: Any, bound: int, launch: Launcher) -> Any:
-        bounds.append((count is not None, bound))
-        return read(on, slots, count, bound, launch)
-
-    monkeypatch.setattr(read_back, "read_packed", noted)
+    copies = inject(monkeypatch, "copy")
     for given in (graph(dtype), graph(dtype, apart=50)):
         for name in ("ecl", "filter-boruvka"):
-            found = clmst.minimum_spanning_forest(given, device=copying, algorithm=name)
+            how: dict[str, Any] = {"device": copying, "algorithm": name}
+            kept = clmst.minimum_spanning_forest(given, **how, keep_on_device=True)
+            before = copies.count
+            found = kept.to_host()
+            assert copies.count == before + 1
+            assert found == clmst.minimum_spanning_forest(given, **how)
             expected = clmst.kruskal(given)
             assert_same_forest(found, expected)
             assert found.weights.dtype == expected.weights.dtype
             assert found.edge_ids.tolist() == expected.edge_ids.tolist()
-            kept = clmst.minimum_spanning_forest(
-                given, device=copying, algorithm=name, keep_on_device=True
-            )
-            assert kept.to_host() == found
-            assert bounds[-2:] == [(True, given.n_vertices - 1), (False, found.n_edges)]
+            counts = []
+            for keep in (False, True):  # which reads the number of edges alone
+                copies.arm(-1)
+                clmst.minimum_spanning_forest(given, **how, keep_on_device=keep)
+                counts.append(copies.count)
+            assert counts[0] == counts[1]
 
 
-def test_one_read_and_several_are_the_same(
-    copying: Device, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_one_read_and_several_are_the_same(copying: Device) -> None:
     given = graph(np.float32, seed=1)
     kept = clmst.minimum_spanning_forest(
         given, device=copying, algorithm="ecl", keep_on_device=True
     )
     at_once = kept.to_host()
-    monkeypatch.setattr(read_back, "STAGED_FROM", 1)
+    copying.staging = Staging(copying.queue, shape=StagingShape(from_bytes=1))
     by_parts = kept.to_host()
     assert_same_forest(at_once, by_parts)
     for name in ("edges", "edge_ids", "weights"):

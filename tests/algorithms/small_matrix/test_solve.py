@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -13,16 +13,17 @@ from scipy.sparse import csgraph as scipys
 
 import clmst
 from clmst import Device, Forest, Graph, InvalidGraphError, families
-from clmst.algorithms.equal_weights import solve as equal_weights
 from clmst.algorithms.families import SMALL_MATRIX
 from clmst.algorithms.small_matrix import solve as small_matrix
 from clmst.core.kruskal import forest_of_matrix
 from clmst.runtime.kernel_family import Case
+from tests.bounds import bounds
 from tests.capabilities import with_capabilities
 from tests.forests import assert_same_forest
 from tests.matrices import any_weights, every_fault, every_spoilt, matrix, with_indices
 from tests.strategies import WEIGHT_DTYPES
 from tests.variants import as_variant
+from tests.wrong_families import WrongFamilies
 
 # SciPy's matrices have no float16.
 DTYPES = [dtype for dtype in WEIGHT_DTYPES if dtype != np.float16]
@@ -46,8 +47,9 @@ def assert_solved(A: Any, device: Device, *, maximum: bool = False) -> Forest:
 
 
 @pytest.fixture(autouse=True)
-def _equal_weights_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(equal_weights, "MOST_SLOTS", 0)
+def _equal_weights_too() -> Iterator[None]:
+    with bounds(equal_slots=0):
+        yield
 
 
 @pytest.fixture
@@ -160,17 +162,15 @@ def test_calls_that_go_the_usual_way(any_device: Device) -> None:
         assert not is_at_once(forest)
 
 
-def test_matrices_that_go_the_usual_way(
-    any_device: Device, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_matrices_that_go_the_usual_way(any_device: Device) -> None:
     A = matrix()
-    monkeypatch.setattr(small_matrix, "MOST_SLOTS", A.nnz - 1)
-    for given in (A, Graph.from_scipy(A)):
-        assert not is_at_once(clmst.minimum_spanning_forest(given, device=any_device))
-    any_weights(A)
-    assert_solved(A, any_device)  # larger ones, if the host would have to sort them
-    monkeypatch.setattr(small_matrix, "MOST_SLOTS_IN_ANY_ORDER", A.nnz - 1)
-    assert not is_at_once(clmst.minimum_spanning_forest(A, device=any_device))
+    with bounds(small_slots=A.nnz - 1):
+        for given in (A, Graph.from_scipy(A)):
+            assert not is_at_once(clmst.minimum_spanning_forest(given, device=any_device))
+        any_weights(A)
+        assert_solved(A, any_device)  # larger ones, if the host would have to sort them
+    with bounds(small_slots=A.nnz - 1, small_slots_in_any_order=A.nnz - 1):
+        assert not is_at_once(clmst.minimum_spanning_forest(A, device=any_device))
     empty = sparse.csr_array((5, 5))
     assert clmst.minimum_spanning_forest(empty, device=any_device).n_edges == 0
 
@@ -343,10 +343,9 @@ def test_ends_changed_after_their_check(any_device: Device) -> None:
             clmst.minimum_spanning_forest(graph, device=any_device)
 
 
-def test_long_lists_go_the_usual_way(any_device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
+@bounds(small_edges=16, small_slots=16)
+def test_long_lists_go_the_usual_way(any_device: Device) -> None:
     u, v = np.random.default_rng(8).integers(0, 50, (2, 300))
-    monkeypatch.setattr(small_matrix, "MOST_EDGES", 16)
-    monkeypatch.setattr(small_matrix, "MOST_SLOTS", 16)
     forest = clmst.minimum_spanning_forest(Graph.from_edges(u, v), device=any_device)
     assert not is_at_once(forest)
 
@@ -371,13 +370,11 @@ def test_upper_words_of_indices_count(any_device: Device) -> None:
         clmst.minimum_spanning_forest(A, device=any_device)
 
 
-def test_an_untrusted_device_goes_the_usual_way(
-    any_device: Device, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    refused = type("Refused", (), {"refusal": lambda *_: "computes wrongly"})()
-    monkeypatch.setattr(Device, "trust", refused)
-    solve = small_matrix.solve
-    assert solve(matrix(), any_device, maximum=False, or_host=False) is None
-    on_host = solve(matrix(), any_device, maximum=False, or_host=True)
+def test_an_untrusted_device_goes_the_usual_way(any_device: Device, wrong: WrongFamilies) -> None:
+    wrong.names = {"small-matrix"}
+    solve, device = small_matrix.solve, Device(any_device.cl_device)
+    assert solve(matrix(), device, maximum=False, or_host=False) is None
+    assert wrong.tested == ["small-matrix"] * small_matrix.works_on(device)
+    on_host = solve(matrix(), device, maximum=False, or_host=True)
     assert on_host is not None
     assert on_host.stats["device"] == "host"
