@@ -27,11 +27,11 @@ def use_own_cache(monkeypatch: pytest.MonkeyPatch, folder: Path) -> Path:
 
 
 @contextmanager
-def resolving_anew(*devices: Device) -> Iterator[None]:
+def resolving_anew(*devices: Device | None) -> Iterator[None]:
     """Forget for a while which devices names resolved to, and which were passed over.
 
-    Names then resolve to the machine's devices, or to others.
+    Names then resolve to the machine's devices, or to others; with None, to none.
     """
-    others = {"enumerate_devices": lambda: list(devices)} if devices else {}
+    others = {"enumerate_devices": lambda: [*filter(None, devices)]} if devices else {}
     with patch.multiple(discovery, _resolved={}, _passed_over=[], _hosts=set(), **others):
         yield
