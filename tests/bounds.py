@@ -23,6 +23,7 @@ BOUNDS = {
     "expansion_times": "io.files.MAX_EXPANSION",
     "filled_by_driver": "runtime.launcher.MOST_FILLED",
     "filter_boruvka_vertices": "algorithms.filter_boruvka.MAX_VERTICES",
+    "hierarchy_from": "algorithms.bvh_boruvka.choice._LEAST_POINTS",
     "k_core_capacity": "algorithms.k_core.core_numbers.SERIAL_CAPACITY",
     "k_core_group_budget": "algorithms.k_core.core_numbers.GROUP_BUDGET",
     "k_core_serial_budget": "algorithms.k_core.core_numbers.SERIAL_BUDGET",
