@@ -39,6 +39,7 @@ BOUNDS = {
     "small_edges": "algorithms.small_matrix.solve.MOST_EDGES",
     "small_slots": "algorithms.small_matrix.solve.MOST_SLOTS",
     "small_slots_in_any_order": "algorithms.small_matrix.solve.MOST_SLOTS_IN_ANY_ORDER",
+    "stage_patience": "cli.terminal._PATIENCE",
     "stream_joined_below": "scale.rows.JOINED",
     "stream_opens_from": "scale.sinks.OPEN_FROM",
     "stream_patience": "scale.driver.PATIENCE",

@@ -49,8 +49,6 @@ def miscomputing(folder: Path, *changes: tuple[str, str], file: str = "*.cl") ->
 
 # Some hundred integers are equal weights: wrong forests by "ecl" and "filter-boruvka".
 COARSE_KEYS = ("(ulong)edge.key << 32", "(ulong)(edge.key >> 9) << 32")
-# Most edges are left out: wrong forests by "boruvka".
-FEWER_EDGES = ("indices[slot] > rows[slot]", "indices[slot] > 9 + rows[slot]")
 
 
 def _forget() -> None:
