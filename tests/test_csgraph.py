@@ -15,10 +15,10 @@ from scipy import sparse
 from scipy.sparse import csgraph as scipys
 
 import clmst
+from clmst.algorithms.registry import ALGORITHMS
 from clmst.algorithms.small_matrix import solve as small_matrix
 from clmst.core.errors import InvalidGraphError
 from clmst.csgraph import minimum_spanning_tree
-from clmst.families import BY_NAME
 from clmst.runtime.device import Device
 from tests.bounds import bounds
 from tests.caches import resolving_anew
@@ -406,9 +406,10 @@ def test_next_device_solves_where_one_has_earned_nothing(
     """As minimum_spanning_forest does: a device that fails its self-test is passed over."""
     if who_solves == "no device":
         pytest.skip("there is none to pass over")
-    wrong.names.update(BY_NAME)
+    wrong.names.update(ALGORITHMS)  # and none that brings the matrix to the device
     first, second = Device(any_device.cl_device), any_device.forcing_off("lanes")
-    with bounds(csgraph_any_order_below=0), resolving_anew(first, second):
+    lowered = bounds(csgraph_any_order_below=0, checked_from=1, arranged_from=1)
+    with lowered, resolving_anew(first, second):
         assert clmst.get_device() is first
         assert minimum_spanning_tree(TRIANGLE).nnz == 2
         assert clmst.get_device() is second
