@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
+_SURROGATES = "generators.surrogates."
 BOUNDS = {
     "arranged_from": "algorithms.canonical_csr.arrange.FROM_EDGES",
     "arrow_from": "io.edge_text.ARROW_BYTES",
@@ -46,6 +47,14 @@ BOUNDS = {
     "stream_opens_from": "scale.sinks.OPEN_FROM",
     "stream_patience": "scale.driver.PATIENCE",
     "stream_rows_from": "scale.sinks.LEAST_ROWS",
+    "stream_blocks": "scale.stream_sink.BLOCKS",
+    "stream_rows": "scale.stream_sink.ROWS",
+    "surrogate_block": " ".join(
+        f"{_SURROGATES}{one}.BLOCK" for one in ("drawn", "lattice", "rows")
+    ),
+    "surrogate_chunk": " ".join(
+        f"{_SURROGATES}{one}.CHUNK" for one in ("cliques", "drawn", "growth", "rows")
+    ),
     "text_block": "io.text.BLOCK_BYTES",
     "topology_run": "core.topology._SLOTS_A_RUN",
     "warm_from": "algorithms.reweighting.warm_start._LEAST_EDGES",
@@ -60,8 +69,8 @@ def bounds(**values: Any) -> Iterator[None]:
     """Set some bounds for a while; also a decorator of tests."""
     saved = []
     try:
-        for name, value in values.items():
-            path, _, attribute = BOUNDS[name].rpartition(".")
+        for place, value in [(at, values[name]) for name in values for at in BOUNDS[name].split()]:
+            path, _, attribute = place.rpartition(".")
             module = import_module(f"clmst.{path}")
             usual = getattr(module, attribute)
             saved.append((module, attribute, usual))
