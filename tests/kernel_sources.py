@@ -49,6 +49,8 @@ def miscomputing(folder: Path, *changes: tuple[str, str], file: str = "*.cl") ->
 
 # Some hundred integers are equal weights: wrong forests by "ecl" and "filter-boruvka".
 COARSE_KEYS = ("(ulong)edge.key << 32", "(ulong)(edge.key >> 9) << 32")
+# Records are told apart by half of each digit's bits or less: wrong orders.
+COARSE_DIGITS = ("& mask;", "& mask >> 1;")
 
 
 def _forget() -> None:
