@@ -37,7 +37,6 @@ from clmst import (
 )
 from clmst.algorithms import matrix_self_test, points_self_test, self_test
 from clmst.algorithms.bvh_boruvka.moved import MovingPoints
-from clmst.algorithms.dense import plan as dense_plan
 from clmst.algorithms.edge_parallel.options import UnionFind
 from clmst.algorithms.edge_stream import self_test as edge_stream_self_test
 from clmst.algorithms.families import (
@@ -58,27 +57,24 @@ from clmst.algorithms.families import (
     family_of,
     with_options,
 )
-from clmst.algorithms.filter_boruvka import cpu as filter_boruvka_cpu
 from clmst.algorithms.filter_boruvka import gpu as filter_boruvka
 from clmst.algorithms.filter_boruvka import plan as filter_boruvka_plan
 from clmst.algorithms.filter_boruvka.options import Launches
-from clmst.algorithms.k_core import core_numbers as k_core
 from clmst.algorithms.parts import union
-from clmst.algorithms.prim import trees as prim_trees
 from clmst.algorithms.proof import self_test as proof_self_test
-from clmst.algorithms.reweighting import sensitivity, warm_start
+from clmst.algorithms.reweighting import sensitivity
 from clmst.algorithms.reweighting.series import contract_series
 from clmst.algorithms.small_matrix import solve as small_matrix
-from clmst.core import known_graphs, partition
+from clmst.core import known_graphs
 from clmst.core.weight_keys import Array
-from clmst.repeated import weights as round_weights
 from clmst.repeated.points import solver_of_candidates
 from clmst.repeated.several_devices import SeveralDevices
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.device_matrix import DeviceMatrix
 from clmst.runtime.kernel_family import Case, KernelFamily
 from clmst.runtime.launcher import Launcher
-from clmst.scale import sinks, stream_sink
+from clmst.scale import stream_sink
+from tests.bounds import bounds
 from tests.conftest import SHARED_DATA
 from tests.oclgrind import POLICIES, allocate_exactly, large_buffers, only_device
 from tests.prove import hashes
@@ -181,7 +177,6 @@ def runs(shape: str, *without: str) -> Iterator[Run]:
         ("no edges by rows, resident", no_edge, filter_by("resident"), False),
     ]
     if shape == "cpu":  # its work-groups are of one work-item whatever the shape
-        filter_boruvka_cpu.MARKED_FROM = 0  # as of large graphs
         plain = FilterBoruvkaOptions(shape="cpu")
         windows = FilterBoruvkaOptions(shape="cpu", targets=(0.5, 1.5))
         for graph, both in ((narrow, rows), (wide, wide_rows)):
@@ -282,7 +277,7 @@ def dense_wrongs(device: Device, shape: str) -> Iterator[str]:
     """Yield what `dense` solves wrongly: complete graphs, and matrices that it builds of graphs."""
     yield from family_wrongs(device, COMPLETE)
     # Both ends of an edge share a word where a graph has few vertices, as all here.
-    with patch.object(dense_plan, "_SHORT_IDS", 4):
+    with bounds(dense_short_ids=4):
         yield from family_wrongs(device, COMPLETE, family_of("dense"))
     if shape == "gpu-shape" and os.environ.get("OCLGRIND_UNINITIALIZED") == "1":
         return  # that check ends the process by a segmentation fault in tiles of work-groups
@@ -291,13 +286,12 @@ def dense_wrongs(device: Device, shape: str) -> Iterator[str]:
 
 def core_wrongs(device: Device) -> Iterator[str]:
     """Yield whose core numbers come out wrong, cascades being cut short."""
-    k_core.SERIAL_CAPACITY, k_core.SERIAL_BUDGET, k_core.GROUP_BUDGET = 2, 20, 2
-    yield from family_wrongs(device, CORE_NUMBERS)
+    with bounds(k_core_capacity=2, k_core_serial_budget=20, k_core_group_budget=2):
+        yield from family_wrongs(device, CORE_NUMBERS)
 
 
 def repeated_wrongs(device: Device) -> Iterator[str]:
     """Yield what is wrong with repeated solves: in both orders, weights from host and device."""
-    round_weights.DEVICE_CHECKS_FROM = 0
     cases = [
         ("in order", hub(np.dtype(np.float32), 130, 70, 150), True),
         ("of doubles in disorder", hub(np.dtype(np.float64)), False),
@@ -329,7 +323,7 @@ def repeated_wrongs(device: Device) -> Iterator[str]:
 
 def warm_wrongs(device: Device) -> Iterator[str]:
     """Yield what is wrong with solves that begin with what earlier ones have settled."""
-    warm_start._LEAST_EDGES, warm_start._MOST_LEFT, sensitivity._CUTS = 1, 1.0, 3
+    sensitivity._CUTS = 3
     rng = np.random.default_rng(0)
     graph = hub(np.dtype("f8"), 40, 90, 150)
     with clmst.RepeatedSolver(graph, devices=device) as solver:
@@ -389,7 +383,7 @@ def stream_wrongs(device: Device) -> Iterator[str]:
     for dtype, maximum in (("uint32", False), ("float64", True)):
         u, v, w = ids * 7 % n, ids * ids % 31, (ids * 31 % 97).astype(dtype)
         halves = [(u[half], v[half], w[half], half) for half in np.split(ids, 2)]
-        with patch.object(sinks, "OPEN_FROM", 0), patch.dict(stream_sink.ROWS, rows):
+        with bounds(stream_opens_from=0), patch.dict(stream_sink.ROWS, rows):
             found = clmst.stream_minimum_spanning_forest(
                 halves[::-1], n, device=device, maximum=maximum, n_edges=m
             )
@@ -423,7 +417,6 @@ def several_wrongs(device: Device) -> Iterator[str]:
 
     union.move = move_whole  # type: ignore[assignment, attr-defined]
     SeveralDevices._together = work_in_turn  # type: ignore[method-assign, assignment]
-    partition.RANGE_STEP = 16
     graph = hub(np.dtype(np.float32), 120, 110, 230)
     u, v, w, ids = graph.edges()
     twins = [device, device.beside(fitted(device.policy, "solve_us", 1 + device.policy.solve_us))]
@@ -511,36 +504,44 @@ def main(shape: str, *without: str) -> None:
     if of_hashes:
         print(json.dumps(hashed(device)))
         return
-    prim_trees.STEPS_A_LAUNCH = 1000
     shrink_known_graphs()
-    wrong = list(give_up(device)) if shape == "gpu-shape" else []
-    wrong += dense_wrongs(device, shape)
-    with patch.object(points_self_test, "VERTICES", (POINTS_OF_SHAPE[shape],)):
-        wrong += family_wrongs(device, POINTS)
-    wrong += moved_wrongs(device)
+    with bounds(
+        prim_steps=1000, weights_checked_from=0, warm_from=1, warm_most_left=1.0, range_step=16
+    ):
+        print(json.dumps([*wrongs(device, shape, *without), *large_buffers()]))
+
+
+def wrongs(device: Device, shape: str, *without: str) -> Iterator[str]:
+    """Yield the names of what comes out wrong."""
+    if shape == "gpu-shape":
+        yield from give_up(device)
+    yield from dense_wrongs(device, shape)
+    with bounds(known_points=(POINTS_OF_SHAPE[shape],)):
+        yield from family_wrongs(device, POINTS)
+    yield from moved_wrongs(device)
     has_atomics = "int64-atomics" not in without
     if has_atomics:
-        wrong += family_wrongs(device, DENDROGRAM)
-        wrong += core_wrongs(device)
+        yield from family_wrongs(device, DENDROGRAM)
+        yield from core_wrongs(device)
     if shape != "gpu":  # whose work-groups differ from those of "gpu-shape" in their size alone
-        wrong += warm_wrongs(device)
-        wrong += chain_wrongs(device)
-        wrong += family_wrongs(device, PROOF, COMPLETE_PROOF, EDGE_STREAM)
+        yield from warm_wrongs(device)
+        yield from chain_wrongs(device)
+        yield from family_wrongs(device, PROOF, COMPLETE_PROOF, EDGE_STREAM)
         if has_atomics:  # at which no other kernel of these looks: the programs are the same
-            wrong += repeated_wrongs(device)
-            wrong += several_wrongs(device)
-            wrong += stream_wrongs(device)
-            wrong += family_wrongs(
+            yield from repeated_wrongs(device)
+            yield from several_wrongs(device)
+            yield from stream_wrongs(device)
+            yield from family_wrongs(
                 device, EDGE_PASSES, CSR_VALIDATION, CANONICAL_CSR, EQUAL_WEIGHTS
             )
     for name, graph, options, maximum in runs(shape, *without):
         solve = clmst.maximum_spanning_forest if maximum else clmst.minimum_spanning_forest
-        forest = solve(graph, device=device, options=options)
+        with bounds(marked_from=0):  # as of large graphs
+            forest = solve(graph, device=device, options=options)
         if not is_right(forest, graph, maximum=maximum):
-            wrong.append(name)
+            yield name
     if shape == "cpu" and has_atomics:  # at last, as it changes the device
-        wrong += small_matrix_wrongs(device)
-    print(json.dumps(wrong + large_buffers()))
+        yield from small_matrix_wrongs(device)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from clmst.runtime.capabilities import Capabilities
 from clmst.runtime.device import Device
 from clmst.runtime.handles import Memory
@@ -23,6 +25,11 @@ def chains_by_itself(device: Device) -> bool:
     """Return whether a device takes one pass by default: it needs lanes that look back."""
     has_lanes = device.capabilities.lanes != "local"
     return has_lanes and chain_work_group(device.capabilities, device.policy) > 1
+
+
+def is_taken(device: Device, pays: Callable[[], bool] = lambda: True) -> bool:
+    """Return whether work for which one pass is right is done in one: where that pays."""
+    return chains_by_itself(device) and pays()
 
 
 def cleared_states(launch: Launcher, n_tiles: int, words: int) -> Memory:

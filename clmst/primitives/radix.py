@@ -40,7 +40,7 @@ _MAX_KEY_BITS = 64
 # RANK_... of cl/device/rank.cl
 _BY_COUNTERS, _BY_BALLOTS = 0, 1
 # Lanes that rank records. Those of "khr" could too, as tests show; whether it pays is not measured.
-_RANKING_LANES = frozenset({"ptx"})
+RANKING_LANES = frozenset({"ptx"})
 # Counters take 512 bytes of local memory a digit in work-groups of 256.
 _COUNTERS_RADIX_BITS = 4
 _COUNTERS_MAX_WORK_GROUP_SIZE = 256
@@ -120,7 +120,7 @@ class Shape:
             )
         work_group_size = min(tuning.split_work_group_size, capabilities.max_work_group_size)
         bytes_per_item = tuning.split_bytes_per_item
-        has_ballots = capabilities.lanes in _RANKING_LANES
+        has_ballots = capabilities.lanes in RANKING_LANES
         if not has_ballots:
             work_group_size = min(work_group_size, _COUNTERS_MAX_WORK_GROUP_SIZE)
             bytes_per_item = min(bytes_per_item, _COUNTERS_MAX_BYTES_PER_ITEM)

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clmst.primitives.chain import LOOK_WORDS, chains_by_itself
+from clmst.primitives import chain
+from clmst.primitives.chain import LOOK_WORDS
 from clmst.primitives.element import WORD_BYTES
 from clmst.runtime.device import Device
 from clmst.runtime.launcher import Launcher
@@ -29,9 +30,8 @@ _COUNTING_GROUPS = 4
 
 def suits(shape: Shape, device: Device, length: int, record_words: int = 1) -> bool:
     """Return whether passes of one sweep are the quickest."""
-    is_chained = not shape.is_serial and chains_by_itself(device)
-    is_chained = is_chained and record_words <= MOST_WORDS
-    return is_chained and shape.tile < length <= _MOST_RECORDS
+    is_right = not shape.is_serial and record_words <= MOST_WORDS and length <= _MOST_RECORDS
+    return is_right and chain.is_taken(device, lambda: shape.tile < length)
 
 
 def chain_defines(

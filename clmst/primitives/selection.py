@@ -9,7 +9,8 @@ import numpy as np
 
 from clmst.core.arguments import check_integer, check_kind
 from clmst.core.errors import InvalidArgumentError
-from clmst.primitives.chain import chain_work_group, chains_by_itself, cleared_states
+from clmst.primitives import chain
+from clmst.primitives.chain import chain_work_group, cleared_states
 from clmst.primitives.checks import check_apart, check_array, check_length, launcher_for, output_for
 from clmst.primitives.element import NO_WORDS, WORD_BYTES, RecordWords, record_words, words_of
 from clmst.primitives.function import Predicate
@@ -208,7 +209,7 @@ class Selection:
     @property
     def _suits_chain(self) -> bool:
         """Whether one pass is right, and the quickest."""
-        return self.write != Write.ALL and chains_by_itself(self.source.device)
+        return self.write != Write.ALL and chain.is_taken(self.source.device)
 
     @property
     def chain_tile(self) -> int:

@@ -13,7 +13,8 @@ import numpy as np
 
 from clmst.core.arguments import check_kind
 from clmst.core.errors import InvalidArgumentError
-from clmst.primitives.chain import chain_work_group, chains_by_itself, cleared_states
+from clmst.primitives import chain
+from clmst.primitives.chain import chain_work_group, cleared_states
 from clmst.primitives.checks import check_array, check_in_place, check_length, output_for
 from clmst.primitives.element import WORD_BYTES, check_supported
 from clmst.primitives.monoid import Monoid
@@ -147,11 +148,14 @@ class Scan:
     def suits_chain(self, out: DeviceArray) -> bool:
         """Return whether the results are right in one pass, and bit for bit the same each time."""
         device, item_bytes = self.values.device, self.values.dtype.itemsize
+
+        def pays() -> bool:
+            size = self.values.size
+            loaded = _bytes_per_item(device.policy.bytes_per_item, self.segments)
+            return not Shares.divide(device, size, item_bytes, bytes_per_item=loaded).alone
+
         is_right = bool(self.monoid.exact) and not out.is_at(self.values)
-        if not is_right or item_bytes > _MOST_CHAINED_BYTES or not chains_by_itself(device):
-            return False
-        loaded = _bytes_per_item(device.policy.bytes_per_item, self.segments)
-        return not Shares.divide(device, self.values.size, item_bytes, bytes_per_item=loaded).alone
+        return is_right and item_bytes <= _MOST_CHAINED_BYTES and chain.is_taken(device, pays)
 
     def _enqueue_chain(self, launch: Launcher, out: DeviceArray, total: DeviceArray | None) -> None:
         values, (program, tile) = self.values, self.chain

@@ -18,9 +18,9 @@ SOLVE = """
 import json, sys
 import numpy as np
 import clmst
-import clmst.algorithms.small_matrix.solve
-for name in ("MOST_SLOTS", "MOST_EDGES"):  # the graph goes the way of large ones
-    setattr(clmst.algorithms.small_matrix.solve, name, 0)
+from tests.bounds import bounds
+of_large_graphs = bounds(small_slots=0, small_edges=0)
+of_large_graphs.__enter__()
 u, v = np.random.default_rng(1).integers(0, 3000, (2, 12000))
 weights = np.random.default_rng(2).random(12000)
 found = {}

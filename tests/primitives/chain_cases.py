@@ -13,11 +13,11 @@ from unittest.mock import patch
 import numpy as np
 
 from clmst import Device
-from clmst.primitives import radix_chain, selection
 from clmst.primitives.selection import Keep, Selection
 from clmst.primitives.sweeps import Scan, Segments
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.program import Program
+from tests.bounds import bounds
 from tests.primitives.shapes import shape_of
 from tests.prove.draws import Draws
 from tests.prove.primitives.bench import Bench
@@ -47,12 +47,7 @@ def one_pass(starved: Starved) -> Iterator[list[str]]:
         asked.extend([source] * is_chained)
         return as_ever(device, source, *prelude, **defines, **(macros if is_chained else {}))
 
-    with (
-        patch.object(Device, "program", program),
-        patch.object(radix_chain, "suits", lambda *_: True),
-        patch.object(selection, "chains_by_itself", lambda _: True),
-        patch.object(Scan, "suits_chain", lambda self, out: not out.is_at(self.values)),
-    ):
+    with bounds(one_pass=lambda *_: True), patch.object(Device, "program", program):
         yield asked
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import get_args
 
@@ -18,13 +19,14 @@ from clmst.runtime import policy
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.capabilities import LanesKind
 from clmst.runtime.launcher import Launcher, Profile
+from tests.bounds import bounds
 from tests.primitives.shapes import SHAPES, assert_right, shape_of
 from tests.prove.primitives.kinds import Kind
 from tests.prove.primitives.orders import field_of
 from tests.runtime.test_policy import CAPABILITIES
 from tests.variants import Variant
 
-RANKING = radix._RANKING_LANES
+RANKING = radix.RANKING_LANES
 WORDS = Kind(primitive="split", dtype="V4", value="V4")
 
 
@@ -42,16 +44,16 @@ def _has_sub_groups(one: Variant) -> bool:
         ),
     ]
 )
-def shape(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Device:
+def shape(request: pytest.FixtureRequest) -> Iterator[Device]:
     """Return a device with few shares, in each shape and with each way to rank records.
 
     Ranking by ballots, which NVIDIA's lanes get, is done by sub-groups here where there are any.
     """
     device: Device
     device, ranking = request.param
-    monkeypatch.setattr(radix, "_RANKING_LANES", ranking)
     tuning = replace(device.policy, split_shares_per_compute_unit=1)
-    return device.with_policy(tuning)
+    with bounds(ranking_lanes=ranking):
+        yield device.with_policy(tuning)
 
 
 # ----------------------------------------------------------------------------- results
