@@ -13,7 +13,7 @@ from clmst.algorithms.registry import ALGORITHMS
 from clmst.core.errors import OutOfDeviceMemoryError
 from clmst.core.graph import Graph
 from clmst.runtime.device import Device
-from tests.peak import Peak
+from tests.peak import peak_of
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def needed(algorithm: str, device: Device, n: int, m: int) -> int:
 
 
 @pytest.mark.parametrize("algorithm", [n for n, one in ALGORITHMS.items() if one.bytes_needed])
-def test_the_table(algorithm: str, copying: Device, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_table(algorithm: str, copying: Device) -> None:
     """A value that is too low would send users to an algorithm that does not fit either."""
     # On an H200 these two take 1.37 and 1.27 times the table's bytes for graphs as small as these.
     # A forest below 16 MiB is read from one more buffer, which counts beside so little memory.
@@ -52,9 +52,7 @@ def test_the_table(algorithm: str, copying: Device, monkeypatch: pytest.MonkeyPa
     for n, m in [(30_000, 30_000), (40_000, 320_000)]:
         for graph in (random_graph(n, m), random_graph(n, m).symmetrised()):
             stored = clmst.to_device(graph, copying)
-            with monkeypatch.context() as patch:
-                peak = Peak(copying._pool)
-                patch.setattr(copying, "_pool", peak)
+            with peak_of(copying) as peak:
                 clmst.minimum_spanning_forest(stored, algorithm=algorithm)
             share = (peak.most - peak.before) / needed(algorithm, copying, n, m)
             assert share < limit

@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
+from itertools import count
 from typing import Any
 
+import numpy as np
 import pyopencl as cl
 import pytest
 
@@ -158,6 +160,19 @@ def lose(patch: pytest.MonkeyPatch, device: Device) -> None:
 
     for kind in ("copy", "wait"):
         inject(patch, kind, device).let_fail(asks_it)
+
+
+def lying(patch: pytest.MonkeyPatch, lie: Callable[[Any, int], None]) -> None:
+    """Let `lie` change each array that is read from a device, given its number from 1 on."""
+    copy, numbers = cl.enqueue_copy, count(1)
+
+    def lied(queue: Any, target: Any, *arguments: Any, **named: Any) -> Any:
+        event: Any = copy(queue, target, *arguments, **named)
+        if isinstance(target, np.ndarray):
+            lie(target, next(numbers))
+        return event
+
+    patch.setattr(cl, "enqueue_copy", lied)
 
 
 def inject(

@@ -21,6 +21,7 @@ from clmst.runtime.kernel_family import ONLY, KernelFamily
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.program import Program, build
 from clmst.runtime.specialisation import Specialisation
+from tests.faults.injection import inject
 from tests.primitives.shapes import SHAPES
 from tests.programs import programs
 from tests.runtime.test_policy import CAPABILITIES
@@ -46,15 +47,9 @@ def shaped(any_device: Device) -> Device:
 def limited(monkeypatch: pytest.MonkeyPatch, limit: Limit) -> Iterator[Counter[int]]:
     """Let devices report a limit; count launches by the size of their work-groups."""
     sizes = Counter[int]()
-    launch = Launcher.__call__
-
-    def noted(self: Launcher, program: Program, *arguments: Any) -> Any:
-        sizes[program.work_group_size] += 1
-        return launch(self, program, *arguments)
-
     with monkeypatch.context() as patch:
         patch.setattr(Program, "work_group_limit", limit)
-        patch.setattr(Launcher, "__call__", noted)
+        inject(patch, "kernel").let_fail(lambda *given: bool(sizes.update(given[3])))
         yield sizes
 
 

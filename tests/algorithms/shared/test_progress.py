@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pyopencl as cl
 import pytest
 
 import clmst
@@ -19,11 +20,11 @@ from clmst import (
     PrimOptions,
 )
 from clmst.algorithms.filter_boruvka import gpu, plan
-from clmst.algorithms.prim import trees as prim_trees
 from clmst.algorithms.shared import progress
 from clmst.core.weight_keys import Array
 from clmst.generators import generate
-from clmst.runtime.launcher import Launcher
+from tests.bounds import bounds
+from tests.faults.injection import inject, lying
 
 # Changes what the host reads back; gets the number of the read, from 1 on.
 Lie = Callable[[Array, int], None]
@@ -42,18 +43,6 @@ def solve(device: Device, algorithm: str, options: Any = None) -> Any:
     if algorithm == "core numbers":
         return clmst.core_numbers(resident)
     return clmst.minimum_spanning_forest(resident, algorithm=algorithm, options=options)
-
-
-def lying(patch: pytest.MonkeyPatch, lie: Lie) -> None:
-    """Let the host read what no device that does its work would say."""
-    real, reads = Launcher.read, [0]
-
-    def read(launch: Launcher, buffer: Any, out: Array, **more: Any) -> None:
-        real(launch, buffer, out, **more)
-        reads[0] += 1
-        lie(out, reads[0])
-
-    patch.setattr(Launcher, "read", read)
 
 
 # ------------------------------------------------------------------------------- the lies
@@ -96,14 +85,13 @@ def remaining(*left: int) -> Lie:
 
 def links_lead_round(patch: pytest.MonkeyPatch) -> None:
     """Let two vertices follow each other, neither being a root."""
-    real = Launcher.enqueue
 
-    def enqueue(launch: Launcher, program: Any, name: str, groups: int, *arguments: Any) -> None:
-        if name == "filter_boruvka_cpu_follow":
-            launch.write(arguments[0], np.array([1, 0], np.uint32))
-        real(launch, program, name, groups, *arguments)
+    def change_links(kernel: Any, queue: Any, *given: Any) -> bool:
+        if getattr(kernel, "function_name", "") == "filter_boruvka_cpu_follow":
+            cl.enqueue_copy(queue, given[2], np.array([1, 0], np.uint32))
+        return False
 
-    patch.setattr(Launcher, "enqueue", enqueue)
+    inject(patch, "kernel").let_fail(change_links)
 
 
 SEPARATE = FilterBoruvkaOptions(launches="separate")
@@ -143,8 +131,7 @@ def test_device_that_lies(
     """The error names algorithm, device, round and counts; the next solve is right."""
     algorithm, options, lie, state = case
     solve(any_device, algorithm, options)
-    with monkeypatch.context() as patch:
-        patch.setattr(prim_trees, "STEPS_A_LAUNCH", 64)
+    with monkeypatch.context() as patch, bounds(prim_steps=64):
         if lie is None:
             links_lead_round(patch)
         else:
