@@ -222,9 +222,7 @@ class DeviceArray:
         check_memory(self.device, self.base)
         if self.size:
             transfer = Transfer(buffer=self.memory, array=np.ascontiguousarray(values))
-            with self.device.lock, Guard(self.device):
-                self.device.staging.send(self.device.queue, [transfer])
-                self.device.queue.finish()
+            self.device.send([transfer])
 
     # --------------------------------------------------------------------- views
 

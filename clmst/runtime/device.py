@@ -252,11 +252,17 @@ class Device:
                 transfers += [Transfer(buffer=memory, array=array)] if array.nbytes else []
             found.append(memory)
         if transfers:
-            with self.lock, failures.Guard(self):  # see Launcher
-                self.staging.send(self.queue, transfers)
-                if wait:
-                    self.queue.finish()
+            self.send(transfers, wait=wait)
         return found
+
+    def send(self, transfers: list[Transfer], *, wait: bool = True) -> None:
+        """Copy host arrays into buffers, as :meth:`upload_all` does."""
+        with self.lock, failures.Guard(self):  # see Launcher
+            if (other := Device.profiling_queue.made(self)) is not None:
+                other.finish()  # its kernels may still read what the pool has given out again
+            self.staging.send(self.queue, transfers)
+            if wait:
+                self.queue.finish()
 
     @LazyProperty
     def staging(self) -> Staging:

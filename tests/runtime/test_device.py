@@ -233,6 +233,25 @@ def test_one_device_in_several_threads(device: Device) -> None:
             assert_same_forest(forest, clmst.kruskal(graph))
 
 
+def test_what_a_profiled_solve_reads_is_not_overwritten(fresh: Device) -> None:
+    """The pool gives memory out again while kernels of another queue still read it."""
+    fresh.capabilities = replace(fresh.capabilities, host_arrays="copied")
+    old, new = np.arange(1000, dtype=np.uint32), np.zeros(1000, np.uint32)
+    read, copy = fresh.upload(old), fresh.allocate(old.nbytes)
+    gate, queue = cl.UserEvent(fresh.context), fresh.profiling_queue
+    cl.enqueue_barrier(queue, wait_for=[gate])
+    Launcher(fresh, queue).copy(read, copy, old.nbytes)
+    queue.flush()
+    read.release()
+    with ThreadPoolExecutor(1) as pool:
+        written = pool.submit(fresh.upload, new)
+        time.sleep(0.05)
+        assert not written.done()
+        gate.set_status(cl.command_execution_status.COMPLETE)
+        assert contents(fresh, written.result(timeout=60), 1000) == new.tolist()
+    assert contents(fresh, copy, 1000) == old.tolist()
+
+
 def test_new_buffers_are_made_under_the_lock(any_device: Device) -> None:
     """NVIDIA's driver does not survive a new buffer while another thread waits in the queue."""
     with ThreadPoolExecutor(1) as pool:
