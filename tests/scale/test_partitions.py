@@ -214,8 +214,10 @@ def test_rounds_of_a_single_lane_need_no_merge() -> None:
 
 
 def test_workers_of_a_host_share_its_processor() -> None:
-    job = replace(JOB, device=None)
-    assert place_of(job, "tcp://1:2") == place_of(job, "tcp://1:3")
+    for listed in clmst.devices():
+        if listed.usable and (device := listed.device).capabilities.kind == "cpu":
+            job = replace(JOB, device=device.name)
+            assert place_of(job, "tcp://1:2") == place_of(job, "tcp://1:3")
     missing = replace(JOB, device="no such device")
     assert place_of(missing, "tcp://1:2") == "tcp://1:2"
 
