@@ -156,9 +156,7 @@ class Device:
     @LazyProperty
     def queue(self) -> Queue:
         """The ``pyopencl.CommandQueue`` that the work goes to."""
-        import pyopencl as cl
-
-        return self._caller_queue or cl.CommandQueue(self.context)
+        return self._caller_queue or self.new_queue()
 
     @LazyProperty
     def profiling_queue(self) -> Queue:
