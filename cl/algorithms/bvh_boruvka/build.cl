@@ -2,6 +2,7 @@
 //
 // Source: Skilling, "Programming the Hilbert curve" (2004), for codes in any number of dimensions;
 // Kamel and Faloutsos, "Hilbert R-tree" (1994), for boxes of equally many consecutive points.
+#include "algorithms/bvh_boruvka/greatest.cl"
 #include "algorithms/bvh_boruvka/tree.cl"
 
 // Dimensions of which codes are made: a bit each is the least. Further ones count for boxes only.
@@ -61,27 +62,16 @@ static inline uint first_of(const global ulong *codes, uint n, ulong code) {
 // Launch   any.
 // Needs    nothing.
 // Ensures  infinite ends, the lower one greater, of a work-group without points.
+LANES_ATTRIBUTE
 kernel void bvh_boruvka_build_find_ends(const global double *planes, global double *ends,
                                         uint dimensions, uint n) {
   local double scratch[WG_SIZE];
   for (uint row = 0; row < 2 * DIMENSIONS(dimensions); ++row) {
-    const bool is_upper = row % 2 == 1;
-    double end = is_upper ? -INFINITY : INFINITY;
-    GRID_FOR(i, n) {
-      const double x = planes[(size_t)(row / 2) * n + i];
-      end = is_upper ? max(end, x) : min(end, x);
-    }
-    scratch[get_local_id(0)] = end;
-    for (uint stride = WG_SIZE / 2; stride > 0; stride /= 2) {
-      wg_barrier_local();
-      if (get_local_id(0) < stride) {
-        const double other = scratch[get_local_id(0) + stride];
-        end = is_upper ? max(end, other) : min(end, other);
-        scratch[get_local_id(0)] = end;
-      }
-    }
+    const double sign = row % 2 == 1 ? 1 : -1;  // the lower end is the greatest of what is negated
+    double end = -INFINITY;
+    GRID_FOR(i, n) end = max(end, sign * planes[(size_t)(row / 2) * n + i]);
+    end = sign * wg_max_f64(end, scratch);
     if (get_local_id(0) == 0) ends[(size_t)row * get_num_groups(0) + get_group_id(0)] = end;
-    wg_barrier_local();
   }
 }
 

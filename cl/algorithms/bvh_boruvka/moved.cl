@@ -3,6 +3,7 @@
 // Lists of near points are found once, at the *origins* of the points. Later the points in a list are
 // the same, and only their distances are computed again. What a list leaves out is bounded: no
 // distance shrinks by more than both of its points have moved.
+#include "algorithms/bvh_boruvka/greatest.cl"
 #include "algorithms/bvh_boruvka/tree.cl"
 
 // Most points of a list; they are sorted in registers.
@@ -53,6 +54,7 @@ static inline double lower_after(double lower, double moved, double slack) {
 // Launch   any.
 // Needs    bvh_boruvka_build_gather, for both.
 // Ensures  the farthest movement of a work-group without points is 0.
+LANES_ATTRIBUTE
 kernel void bvh_boruvka_moved_measure(const global double *points, const global double *origins,
                                       global double *moves, global double *farthest,
                                       uint dimensions, uint n) {
@@ -68,13 +70,8 @@ kernel void bvh_boruvka_moved_measure(const global double *points, const global 
     moves[slot] = move;
     most = max(most, move);
   }
-  scratch[get_local_id(0)] = most;
-  for (uint stride = WG_SIZE / 2; stride > 0; stride /= 2) {
-    wg_barrier_local();
-    if (get_local_id(0) < stride)
-      scratch[get_local_id(0)] = max(scratch[get_local_id(0)], scratch[get_local_id(0) + stride]);
-  }
-  if (get_local_id(0) == 0) farthest[get_group_id(0)] = scratch[0];
+  most = wg_max_f64(most, scratch);
+  if (get_local_id(0) == 0) farthest[get_group_id(0)] = most;
 }
 
 // Bring the lists of near points, and the bounds on what they leave out, up to date.

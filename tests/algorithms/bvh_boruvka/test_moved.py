@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from clmst.runtime.device_matrix import DeviceMatrix
 from clmst.runtime.launcher import Launcher
 from tests.forests import assert_same_forest
 from tests.kernel_sources import changed
+from tests.variants import GPU_SHAPE
 
 Array = Any
 Rounds = Callable[[np.random.Generator], Iterator[Array]]
@@ -163,6 +165,13 @@ def test_rounds(any_device: Device, name: str) -> None:
         assert found.count("candidates") >= 8
 
 
+def test_work_groups_that_are_no_power_of_two(any_device: Device) -> None:
+    """The farthest movement is that of all work-items, however often their number is halved."""
+    device = any_device.with_policy(replace(GPU_SHAPE, work_group_size=160))
+    for candidates in (False, True):
+        ways_of(device, one_after_the_other(np.random.default_rng(2)), candidates=candidates)
+
+
 @pytest.mark.parametrize("share", [0.0, 1e-3, 0.1, 10.0])
 def test_every_variant(device: Device, share: float) -> None:
     """Movements of any size by lists, and small ones by candidates."""
@@ -205,7 +214,7 @@ def half_of_them(rng: np.random.Generator) -> Iterator[Array]:
     ("old", "new", "make", "candidates"),
     [
         ("own)) + margin", "own))", ROUNDS["euclidean crowds by 1e-05"][0], True),
-        ("] = scratch[0]", "] = 0", half_of_them, False),
+        ("farthest[get_group_id(0)] = most", "farthest[get_group_id(0)] = 0", half_of_them, False),
     ],
     ids=["candidates", "lists"],
 )
