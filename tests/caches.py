@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 from unittest.mock import patch
 
 import pytest
@@ -32,6 +33,8 @@ def resolving_anew(*devices: Device | None) -> Iterator[None]:
 
     Names then resolve to the machine's devices, or to others; with None, to none.
     """
-    others = {"enumerate_devices": lambda: [*filter(None, devices)]} if devices else {}
-    with patch.multiple(discovery, _resolved={}, _passed_over=[], _hosts=set(), **others):
+    others: dict[str, Any] = {"_resolved": {}, "_passed_over": [], "_hosts": set()}
+    if devices:
+        others["enumerate_devices"] = lambda: [*filter(None, devices)]
+    with patch.multiple(discovery, **others):
         yield

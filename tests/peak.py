@@ -36,7 +36,7 @@ class Peak:
 def peak_of(device: Device) -> Iterator[Peak]:
     """Note the most that a device's pool has in use meanwhile."""
     inner = device._pool
-    device._pool = peak = Peak(inner)  # type: ignore[assignment]  # which does all that one does
+    device._pool = peak = Peak(inner)  # which does all that one does
     try:
         yield peak
     finally:

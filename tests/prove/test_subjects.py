@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -12,7 +13,9 @@ import numpy as np
 import pytest
 
 from clmst import Device, Graph, kruskal, primitives
+from tests.caches import use_own_cache
 from tests.cores import core_numbers
+from tests.kernel_sources import changed
 from tests.prove import __main__ as command
 from tests.prove import cases, failures
 from tests.prove.cases import REST, SUBJECTS, Case, DeviceVariants, Plan
@@ -23,12 +26,10 @@ from tests.prove.primitives.case import PER_KIND, PrimitiveCase, kinds
 from tests.prove.primitives.kinds import SIZES
 from tests.prove.primitives.operators import NAMES, operator, reduced, scanned
 from tests.prove.state import Tally
-from tests.test_families import MUTATIONS, cl_tree, mutate
+from tests.test_families import MUTATIONS
 from tests.variants import unoptimised
 
 SEED, BLOCK = 5, 32
-
-mutable = cl_tree  # a fixture: a copy of ``cl/`` whose files may be changed
 
 
 @pytest.fixture
@@ -203,14 +204,23 @@ WRONG = {
 }  # fmt: skip
 
 
+@pytest.fixture
+def mutated(family: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Let a kernel of a family be wrong."""
+    use_own_cache(monkeypatch, tmp_path / "cache")
+    last = [one for one in MUTATIONS if one.family == family][-1]
+    with changed(tmp_path, (last.old, last.new), file=last.file):
+        yield
+
+
+@pytest.mark.usefixtures("mutated")
 @pytest.mark.parametrize(("name", "family"), WRONG.items())
 def test_wrong_kernel_is_found_and_shrunk(
-    name: str, family: str, mutable: Path, tmp_path: Path, variants: DeviceVariants
+    name: str, family: str, tmp_path: Path, variants: DeviceVariants
 ) -> None:
     """Else the subject would be right whatever its kernels do."""
     if variants.device.policy.work_group_size > 1:
         pytest.skip("the table is of kernels of single work-items")
-    mutate(mutable, [one for one in MUTATIONS if one.family == family][-1])
     subject, primitive = (name, "") if name in REST else ("primitives", name)
     plan = Plan(seed=SEED, block=BLOCK, subject=subject)
     outcomes = {

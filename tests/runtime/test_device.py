@@ -237,7 +237,8 @@ def test_what_a_profiled_solve_reads_is_not_overwritten(fresh: Device) -> None:
     """The pool gives memory out again while kernels of another queue still read it."""
     fresh.capabilities = replace(fresh.capabilities, host_arrays="copied")
     old, new = np.arange(1000, dtype=np.uint32), np.zeros(1000, np.uint32)
-    read, copy = fresh.upload(old), fresh.allocate(old.nbytes)
+    read, copy = fresh.allocate(old.nbytes), fresh.allocate(old.nbytes)
+    Launcher(fresh, fresh.queue).write(read, old)
     gate, queue = cl.UserEvent(fresh.context), fresh.profiling_queue
     cl.enqueue_barrier(queue, wait_for=[gate])
     Launcher(fresh, queue).copy(read, copy, old.nbytes)
