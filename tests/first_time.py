@@ -89,7 +89,7 @@ def check(folder: Path) -> None:
 def main(
     arguments: list[str],
     by: Callable[[list[str], Path, Path, str | None], float] = run,
-    checked: Callable[[Path], None] = check,
+    checked: Callable[[Path], object] = check,
 ) -> None:
     """Run the commands in an empty folder; exit with 1 if they fail or take too long."""
     index = arguments[0] if arguments else None

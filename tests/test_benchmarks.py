@@ -410,7 +410,8 @@ def tiny_experiments() -> Iterator[None]:
     """Graphs of PMA's experiments that take no time."""
     tiny = {"path": lambda: generate("path", n=300), "dense": lambda: generate("complete", n=40)}
     names = ("table_graphs", "gamma_graphs", "reduction_graphs", "degree_graphs")
-    with patch.multiple(pma, GAMMAS=(2, 5), **dict.fromkeys(names, lambda _: tiny)):
+    changes: dict[str, Any] = {"GAMMAS": (2, 5), **dict.fromkeys(names, lambda _: tiny)}
+    with patch.multiple(pma, **changes):
         yield
 
 

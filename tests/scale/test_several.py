@@ -273,9 +273,10 @@ def two_gpus(**costs: float) -> list[Device]:
     found = [one.device for one in clmst.devices() if one.usable][:2]
     if len(found) < 2:
         pytest.skip("there are not two usable devices")
-    made = []
+    made = list[Device]()
+    same: Any = {"vertex_ns": 0.001, "solve_us": 0.001, **costs}
     for device in found:
-        policy = replace(device.policy, vertex_ns=0.001, solve_us=0.001, **costs)
+        policy = replace(device.policy, **same)
         made.append(OneOfTwo(device.cl_device, tuning=policy, _trusted=True))
         made[-1].capabilities = replace(device.capabilities, kind="gpu", host_arrays="copied")
     return made
