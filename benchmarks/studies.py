@@ -4,6 +4,7 @@
     python -m benchmarks studies degrees [--algorithm boruvka] [--algorithm "pma variant=min"]
     python -m benchmarks studies roads [--share 0.1]
     python -m benchmarks studies small [--algorithm NAME ...] [--rounds K ...] [--from-edges]
+        [--largest N]
 
 ``sizes`` and ``degrees`` are the panels of Figure 13 of Vineet et al. (HPG '09) and of Figures 5
 and 6 of Nobari et al. (PPoPP '12): uniform random graphs, recursive matrices, SSCA#2's cliques and
@@ -257,18 +258,22 @@ def weighted(u: np.ndarray, v: np.ndarray, n: int, rng: np.random.Generator) -> 
     return clmst.Graph.from_edges(u, v, weights, n_vertices=n)
 
 
-def small_graphs(seed: int = 0) -> Iterator[tuple[str, clmst.Graph]]:
-    """Yield the graphs, each after its kind."""
+def small_graphs(most: int, seed: int = 0) -> Iterator[tuple[str, clmst.Graph]]:
+    """Yield the graphs of so many vertices at most, each after its kind."""
     rng = np.random.default_rng(seed)
-    for n in (16, 64, 256, 1 << 10, 1 << 12, 1 << 14, 1 << 16):
+
+    def sizes(*every: int) -> Iterator[int]:
+        return (n for n in every if n <= most)
+
+    for n in sizes(16, 64, 256, 1 << 10, 1 << 12, 1 << 14, 1 << 16):
         u, v = rng.integers(0, n, (2, _DEGREE * n // 2))
         yield f"random, degree {_DEGREE}", weighted(u, v, n, rng)
-    for n in (1 << 12, 1 << 14, 1 << 16):
+    for n in sizes(1 << 12, 1 << 14, 1 << 16):
         u, v = rng.integers(0, n, (2, 8 * _DEGREE * n // 2))
         yield f"random, degree {8 * _DEGREE}", weighted(u, v, n, rng)
-    for n in (16, 64, 256, 1024, 2048, 4096):
+    for n in sizes(16, 64, 256, 1024, 2048, 4096):
         yield "complete", weighted(*np.triu_indices(n, 1), n, rng)
-    for n in (1 << 12, 1 << 16):
+    for n in sizes(1 << 12, 1 << 16):
         u = np.repeat(np.arange(n), _DEGREE // 2)
         v = u // _BLOCK * _BLOCK + rng.integers(0, _BLOCK, u.size)
         yield f"components of {_BLOCK}", weighted(u, v, n, rng)
@@ -279,11 +284,14 @@ def small_graphs(seed: int = 0) -> Iterator[tuple[str, clmst.Graph]]:
     click.option("--algorithm", "algorithms", multiple=True, default=SMALL, metavar="NAME"),
     click.option("--rounds", multiple=True, type=click.IntRange(min=0), help="Of prim-boruvka."),
     click.option("--from-edges", is_flag=True, help="From the host, each edge stored once."),
+    click.option("--largest", default=1 << 16, type=click.IntRange(1), help="Vertices at most."),
     repetitions=21,
 )
-def small(run: Run, algorithms: tuple[str, ...], rounds: tuple[int, ...], from_edges: bool) -> Rows:
+def small(
+    run: Run, algorithms: tuple[str, ...], rounds: tuple[int, ...], from_edges: bool, largest: int
+) -> Rows:
     """Time all algorithms on small and on dense graphs."""
-    for kind, graph in small_graphs():
+    for kind, graph in small_graphs(largest):
         given = graph if from_edges else clmst.to_device(graph.symmetrised(), run.device)
         solve = partial(
             clmst.minimum_spanning_forest, given, device=run.device, keep_on_device=True

@@ -11,19 +11,27 @@ from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
+_SURROGATES = "generators.surrogates."
 BOUNDS = {
     "arranged_from": "algorithms.canonical_csr.arrange.FROM_EDGES",
+    "arrow_from": "io.edge_text.ARROW_BYTES",
     "checked_from": "algorithms.csr_validation.check.FROM_SLOTS",
     "checkpoint_pace": "scale.driver.PACE",
     "checkpoint_seconds": "scale.driver.SECONDS_BETWEEN",
+    "csgraph_any_order_below": "csgraph.FEW_ENTRIES_IN_ANY_ORDER",
+    "csgraph_equal_below": "csgraph.FEW_EQUAL_ENTRIES",
     "dense_short_ids": "algorithms.dense.plan._SHORT_IDS",
     "equal_slots": "algorithms.equal_weights.solve.MOST_SLOTS",
+    "expansion_free": "io.files.FREE_EXPANSION",
+    "expansion_times": "io.files.MAX_EXPANSION",
     "filled_by_driver": "runtime.launcher.MOST_FILLED",
     "filter_boruvka_vertices": "algorithms.filter_boruvka.MAX_VERTICES",
+    "hierarchy_from": "algorithms.bvh_boruvka.choice._LEAST_POINTS",
     "k_core_capacity": "algorithms.k_core.core_numbers.SERIAL_CAPACITY",
     "k_core_group_budget": "algorithms.k_core.core_numbers.GROUP_BUDGET",
     "k_core_serial_budget": "algorithms.k_core.core_numbers.SERIAL_BUDGET",
     "known_points": "algorithms.points_self_test.VERTICES",
+    "kruskal_word_bits": "core.kruskal._WORD",
     "lock_looks": "algorithms.edge_parallel.solve._PATIENCE",
     "marked_from": "algorithms.filter_boruvka.cpu.MARKED_FROM",
     "patience_seconds": "runtime.long_work.PATIENCE",
@@ -37,8 +45,21 @@ BOUNDS = {
     "small_edges": "algorithms.small_matrix.solve.MOST_EDGES",
     "small_slots": "algorithms.small_matrix.solve.MOST_SLOTS",
     "small_slots_in_any_order": "algorithms.small_matrix.solve.MOST_SLOTS_IN_ANY_ORDER",
+    "stage_patience": "cli.terminal._PATIENCE",
+    "stream_joined_below": "scale.rows.JOINED",
     "stream_opens_from": "scale.sinks.OPEN_FROM",
+    "stream_patience": "scale.driver.PATIENCE",
     "stream_rows_from": "scale.sinks.LEAST_ROWS",
+    "stream_blocks": "scale.stream_sink.BLOCKS",
+    "stream_rows": "scale.stream_sink.ROWS",
+    "surrogate_block": " ".join(
+        f"{_SURROGATES}{one}.BLOCK" for one in ("drawn", "lattice", "rows")
+    ),
+    "surrogate_chunk": " ".join(
+        f"{_SURROGATES}{one}.CHUNK" for one in ("cliques", "drawn", "growth", "rows")
+    ),
+    "text_block": "io.text.BLOCK_BYTES",
+    "topology_run": "core.topology._SLOTS_A_RUN",
     "warm_from": "algorithms.reweighting.warm_start._LEAST_EDGES",
     "warm_most_left": "algorithms.reweighting.warm_start._MOST_LEFT",
     "weights_checked_from": "repeated.weights.DEVICE_CHECKS_FROM",
@@ -51,8 +72,8 @@ def bounds(**values: Any) -> Iterator[None]:
     """Set some bounds for a while; also a decorator of tests."""
     saved = []
     try:
-        for name, value in values.items():
-            path, _, attribute = BOUNDS[name].rpartition(".")
+        for place, value in [(at, values[name]) for name in values for at in BOUNDS[name].split()]:
+            path, _, attribute = place.rpartition(".")
             module = import_module(f"clmst.{path}")
             usual = getattr(module, attribute)
             saved.append((module, attribute, usual))

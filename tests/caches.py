@@ -28,12 +28,13 @@ def use_own_cache(monkeypatch: pytest.MonkeyPatch, folder: Path) -> Path:
 
 
 @contextmanager
-def resolving_anew(*devices: Device) -> Iterator[None]:
+def resolving_anew(*devices: Device | None) -> Iterator[None]:
     """Forget for a while which devices names resolved to, and which were passed over.
 
-    Names then resolve to the machine's devices, or to others.
+    Names then resolve to the machine's devices, or to others; with None, to none.
     """
-    others: dict[str, Any] = {"enumerate_devices": lambda: list(devices)} if devices else {}
-    others |= {"_resolved": {}, "_passed_over": [], "_hosts": set()}
+    others: dict[str, Any] = {"_resolved": {}, "_passed_over": [], "_hosts": set()}
+    if devices:
+        others["enumerate_devices"] = lambda: [*filter(None, devices)]
     with patch.multiple(discovery, **others):
         yield

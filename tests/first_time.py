@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -85,7 +86,11 @@ def check(folder: Path) -> None:
         sys.exit("clusters.png is no picture")
 
 
-def main(arguments: list[str]) -> None:
+def main(
+    arguments: list[str],
+    by: Callable[[list[str], Path, Path, str | None], float] = run,
+    checked: Callable[[Path], object] = check,
+) -> None:
     """Run the commands in an empty folder; exit with 1 if they fail or take too long."""
     index = arguments[0] if arguments else None
     lines = commands()
@@ -97,8 +102,8 @@ def main(arguments: list[str]) -> None:
         folder.mkdir()
         write_points(home / "points.csv")
         (home / "clmst").symlink_to(ROOT)
-        seconds = run(lines, home, folder, index)
-        check(folder)
+        seconds = by(lines, home, folder, index)
+        checked(folder)
     print(f"{len(lines)} commands, {seconds:.0f} s")
     if len(lines) > MOST_COMMANDS or seconds > MOST_SECONDS:
         sys.exit(f"more than {MOST_COMMANDS} commands or {MOST_SECONDS} s")

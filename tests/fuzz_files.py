@@ -21,11 +21,12 @@ import tempfile
 import time
 import zipfile
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import clmst
 from clmst.core.errors import FileFormatError
+from clmst.core.graph import Graph
 from clmst.io import FORMATS, Format, files, read_graph
 from clmst.io.compression import CODECS, Codec
 
@@ -243,11 +244,11 @@ def bombs(codec: Codec) -> Iterator[tuple[str, bytes]]:
 # ------------------------------------------------------------------------------- outcomes
 
 
-def outcome(path: Path, chosen: Format) -> str:
+def outcome(path: Path, chosen: Format, read: Callable[..., Graph] = read_graph) -> str:
     """Return "read", "refused", or what went wrong."""
     start = time.monotonic()
     try:
-        graph = read_graph(path, format=chosen.name)
+        graph = read(path, format=chosen.name)
         if graph.n_vertices:
             clmst.kruskal(graph)
         result = "read"
@@ -262,10 +263,13 @@ def outcome(path: Path, chosen: Format) -> str:
     return result if seconds < SECONDS else f"{result}, after {seconds:.0f} s"
 
 
-def fuzz(rounds: int, seed: int, folder: Path) -> dict[str, dict[str, int]]:
-    """Read damaged files of every format; return how often each reader read or refused one."""
+def fuzz(
+    rounds: int, seed: int, folder: Path, *, formats: Iterable[Format] = FORMATS,
+    read: Callable[..., Graph] = read_graph,
+) -> dict[str, dict[str, int]]:  # fmt: skip
+    """Read damaged files of formats; return how often each reader read or refused one."""
     counted: dict[str, dict[str, int]] = {}
-    for chosen in FORMATS:
+    for chosen in formats:
         good = samples(chosen)
         if not good:
             continue
@@ -275,7 +279,7 @@ def fuzz(rounds: int, seed: int, folder: Path) -> dict[str, dict[str, int]]:
             data, codec = damaged(draw, good)
             path = folder / f"damaged{chosen.suffixes[0]}{codec.suffix if codec else ''}"
             path.write_bytes(data)
-            result = outcome(path, chosen)
+            result = outcome(path, chosen, read)
             if result not in ("read", "refused"):
                 kept = folder / f"failure{sum(counts.values())}{''.join(path.suffixes)}"
                 kept.write_bytes(data)
@@ -286,12 +290,14 @@ def fuzz(rounds: int, seed: int, folder: Path) -> dict[str, dict[str, int]]:
     return counted
 
 
-def explode(folder: Path) -> dict[str, int]:
+def explode(
+    folder: Path, *, formats: Iterable[Format] = FORMATS, codecs: Iterable[Codec] = CODECS
+) -> dict[str, int]:
     """Read compressed files that expand beyond the limit; each has to be refused."""
     counts: Counter[str] = Counter()
-    for codec in CODECS:
+    for codec in codecs:
         for name, data in bombs(codec):
-            for chosen in (each for each in FORMATS if each.reader):
+            for chosen in (each for each in formats if each.reader):
                 path = folder / f"bomb{chosen.suffixes[0]}{codec.suffix}"
                 path.write_bytes(data)
                 result = outcome(path, chosen)

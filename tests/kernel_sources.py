@@ -8,7 +8,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from unittest.mock import patch
 
+from clmst import Device, get_device
 from clmst.runtime import source
+from tests.caches import resolving_anew
 
 
 @contextmanager
@@ -31,6 +33,24 @@ def changed(folder: Path, *changes: tuple[str, str], file: str = "*.cl") -> Iter
             path.write_text(path.read_text(encoding="utf-8").replace(old, new), encoding="utf-8")
     with sources_in(copy):
         yield copy
+
+
+@contextmanager
+def miscomputing(folder: Path, *changes: tuple[str, str], file: str = "*.cl") -> Iterator[Device]:
+    """Let devices compute by kernels that were changed, and be trusted; yield the one chosen.
+
+    Devices that were made before keep the programs that they have.
+    """
+    with changed(folder, *changes, file=file), resolving_anew():
+        device = get_device()
+        device.trust.given = True
+        yield device
+
+
+# Some hundred integers are equal weights: wrong forests by "ecl" and "filter-boruvka".
+COARSE_KEYS = ("(ulong)edge.key << 32", "(ulong)(edge.key >> 9) << 32")
+# Records are told apart by half of each digit's bits or less: wrong orders.
+COARSE_DIGITS = ("& mask;", "& mask >> 1;")
 
 
 def _forget() -> None:

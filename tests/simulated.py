@@ -16,7 +16,6 @@ from collections.abc import Hashable, Iterator
 from dataclasses import replace
 from functools import partial
 from typing import Any, TypeAlias, get_args
-from unittest.mock import patch
 
 import numpy as np
 import pyopencl as cl
@@ -73,7 +72,6 @@ from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.device_matrix import DeviceMatrix
 from clmst.runtime.kernel_family import Case, KernelFamily
 from clmst.runtime.launcher import Launcher
-from clmst.scale import stream_sink
 from tests.bounds import bounds
 from tests.conftest import SHARED_DATA
 from tests.oclgrind import POLICIES, allocate_exactly, large_buffers, only_device
@@ -378,12 +376,11 @@ def stream_wrongs(device: Device) -> Iterator[str]:
     many times as long.
     """
     n, m = 34, 200
-    rows = dict.fromkeys(stream_sink.ROWS, 128)
     ids = np.arange(m)
     for dtype, maximum in (("uint32", False), ("float64", True)):
         u, v, w = ids * 7 % n, ids * ids % 31, (ids * 31 % 97).astype(dtype)
         halves = [(u[half], v[half], w[half], half) for half in np.split(ids, 2)]
-        with bounds(stream_opens_from=0), patch.dict(stream_sink.ROWS, rows):
+        with bounds(stream_opens_from=0, stream_rows=128):
             found = clmst.stream_minimum_spanning_forest(
                 halves[::-1], n, device=device, maximum=maximum, n_edges=m
             )

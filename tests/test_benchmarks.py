@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import re
 import sys
+from collections.abc import Iterator
 from dataclasses import replace
 from importlib import import_module
 from importlib.util import find_spec
 from itertools import chain, product
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pyopencl as cl
@@ -37,7 +39,6 @@ from benchmarks import (
     strategies,
     studies,
 )
-from benchmarks import primitives as primitives_case
 from benchmarks.__main__ import CASES
 from benchmarks.__main__ import main as cases
 from benchmarks.agreement import Agreement
@@ -48,10 +49,11 @@ from benchmarks.runner import Row, Rows, Run, case, means
 from benchmarks.workspace import Workspace
 from clmst import Device, generate
 from clmst.algorithms import choosing
-from clmst.algorithms.proof.prove import Proof
 from clmst.generators import surrogates
-from clmst.scale import stream_sink
+from tests.bounds import bounds
+from tests.kernel_sources import COARSE_DIGITS, miscomputing
 from tests.repeated.device_sets import device_sets
+from tests.tune.test_policy_benchmark import changed, emptied
 
 SIZE = 5000
 
@@ -193,13 +195,11 @@ def test_peers_do_not_stop_a_run(tmp_path: Path) -> None:
     assert "copy, wrong: wrong: by its own check" in result.stdout
 
 
-def test_wrong_result_of_clmst_fails_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    from clmst.primitives import scan
-
-    monkeypatch.setattr(scan, "reduce", lambda values, **_: values[:1])
-    result = run("compare", "--only", "reduce", "--elements", "1000", "--repetitions", "1")
+def test_wrong_result_of_clmst_fails_the_run(tmp_path: Path) -> None:
+    with miscomputing(tmp_path, COARSE_DIGITS):
+        result = run("compare", "--only", "sort", "--elements", "1000", "--repetitions", "1")
     assert result.exit_code == 1
-    assert "reduce, clmst: wrong" in result.stdout
+    assert "sort, clmst: wrong" in result.stdout
 
 
 def test_figures_of_scans(tmp_path: Path) -> None:
@@ -406,12 +406,13 @@ def test_devices_are_as_many_as_a_case_takes() -> None:
 
 
 @pytest.fixture
-def tiny_experiments(monkeypatch: pytest.MonkeyPatch) -> None:
+def tiny_experiments() -> Iterator[None]:
     """Graphs of PMA's experiments that take no time."""
     tiny = {"path": lambda: generate("path", n=300), "dense": lambda: generate("complete", n=40)}
-    for name in ("table", "gamma", "reduction", "degree"):
-        monkeypatch.setattr(pma, f"{name}_graphs", lambda _: tiny)
-    monkeypatch.setattr(pma, "GAMMAS", (2, 5))
+    names = ("table_graphs", "gamma_graphs", "reduction_graphs", "degree_graphs")
+    changes: dict[str, Any] = {"GAMMAS": (2, 5), **dict.fromkeys(names, lambda _: tiny)}
+    with patch.multiple(pma, **changes):
+        yield
 
 
 @pytest.mark.usefixtures("tiny_experiments")
@@ -447,21 +448,18 @@ def test_experiments_of_pma(file: Path, tmp_path: Path) -> None:
                 assert max(point[pma.BADER_CONG]) <= min(point["pma, gamma 100"])
 
 
-@pytest.fixture
-def one_small_graph(monkeypatch: pytest.MonkeyPatch) -> None:
-    graph = generate("random", n=50, seed=1)
-    monkeypatch.setattr(studies, "small_graphs", lambda: iter([("random", graph)]))
-
-
-@pytest.mark.usefixtures("one_small_graph")
 @pytest.mark.parametrize("scope", [(), ("--from-edges",)], ids=["resident", "from edges"])
 def test_small_graphs_have_a_row_each(scope: tuple[str, ...], file: Path) -> None:
-    few = (*scope, "--algorithm", "prim", "--rounds", "0", "--rounds", "1")
-    (row,) = points_of(file, "studies", "small", *few)
-    assert [*times_in(row)] == ["prim", "prim-boruvka, 0 rounds", "prim-boruvka, 1 round"]
-    assert (row["graph"], row["n"]) == ("random", 50)
-    medians = {name: np.median(times) for name, times in times_in(row).items()}
-    assert medians[row["quickest"].strip("`")] == min(medians.values()) > 0
+    few = (*scope, "--largest", "16", "--algorithm", "prim", "--rounds", "0", "--rounds", "1")
+    rows = points_of(file, "studies", "small", *few)
+    assert [(row["graph"], row["n"]) for row in rows] == [
+        ("random, degree 8", 16),
+        ("complete", 16),
+    ]
+    for row in rows:
+        assert [*times_in(row)] == ["prim", "prim-boruvka, 0 rounds", "prim-boruvka, 1 round"]
+        medians = {name: np.median(times) for name, times in times_in(row).items()}
+        assert medians[row["quickest"].strip("`")] == min(medians.values()) > 0
 
 
 def two_devices() -> list[str]:
@@ -472,7 +470,7 @@ def two_devices() -> list[str]:
     return [word for name in platforms[:2] for word in ("--device", name)]
 
 
-@pytest.mark.usefixtures("tiny_experiments", "one_small_graph")
+@pytest.mark.usefixtures("tiny_experiments")
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -482,7 +480,7 @@ def two_devices() -> list[str]:
         ["pma", "table"],
         ["repeated", "GRAPH"],
         ["rounds", "GRAPH", "--contestant", "one-shot", "--contestant", "repeated"],
-        ["studies", "small"],
+        ["studies", "small", "--largest", "16"],
         ["strategies", "complete", "--largest", "512"],
         ["strategies", "families", "--scale", "6"],
     ],
@@ -742,15 +740,15 @@ def test_largest_graph_is_what_it_says(any_device: Device, bits: int, degree: in
     assert len(np.unique(graph.weights)) > 0.49 * graph.n_slots
 
 
-def test_largest_solves_by_two_algorithms(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_largest_solves_by_two_algorithms(file: Path) -> None:
     sizes = ["largest", "--bits", "9", "--degree", "6"]
     points = points_of(file, *sizes)
     assert [point["algorithm"] for point in points] == ["filter-boruvka", "ecl"]
     assert [(point["slots"], point["edges"]) for point in points] == [(3071, 511)] * 2
     assert all(point["bytes a slot"] > 8 and point["proof ms"] > 0 for point in points)
     assert "3,071 slots" in run_case_of(*sizes).output
-    monkeypatch.setattr(largest, "prove", lambda *_: Proof(ok=False))
-    assert "the device refutes the forest" in run_case_of(*sizes).output
+    with changed(emptied):
+        assert "the device refutes the forest" in run_case_of(*sizes).output
 
 
 @pytest.mark.parametrize(("bits", "degree"), [(27, 34), (6, 3), (6, 32)])
@@ -775,10 +773,9 @@ def test_streams_in_chunks(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "|" not in result.output
 
 
-def test_rates_of_a_stream(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@bounds(stream_blocks=3, stream_rows=1 << 18)  # which the case changes
+def test_rates_of_a_stream(file: Path, tmp_path: Path) -> None:
     """The bus, the stream by each way, and its steps; each in a row."""
-    monkeypatch.setattr(stream_sink, "BLOCKS", stream_sink.BLOCKS)
-    monkeypatch.setattr(stream_sink, "ROWS", dict(stream_sink.ROWS))
     folder = tmp_path / "edges"
     folder.mkdir()
     small = ["stream_rates", "--vertices", "1e3", "--repetitions", "1"]
@@ -859,13 +856,13 @@ def test_surrogates_beside_the_inputs_of_the_paper(file: Path) -> None:
     assert ecl.facts_of(path) == (6, 6, 3, 1.0, 2)
 
 
-def test_splits_by_fields(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_splits_by_fields(file: Path, tmp_path: Path) -> None:
     """As many rows as combinations of record and key; a wrong order is not timed."""
     points = points_of(file, "primitives", "splits", "--elements", "3000")
     found = [(point["bytes"], point["key bits"]) for point in points]
     assert found == [(4, 8), (4, 16), (4, 24), (4, 32), (8, 32), (8, 48), (8, 64)]
-    monkeypatch.setattr(primitives_case, "split", lambda records, **_: records)
-    wrong = run_case_of("primitives", "splits", "--elements", "3000")
+    with miscomputing(tmp_path, COARSE_DIGITS):
+        wrong = run_case_of("primitives", "splits", "--elements", "3000")
     assert (wrong.exit_code, "another order" in wrong.output) == (1, True)
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import inspect
 import tracemalloc
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from typing import Any
 
 import numpy as np
@@ -13,16 +15,18 @@ from scipy import sparse
 from scipy.sparse import csgraph as scipys
 
 import clmst
-from clmst import api, csgraph
-from clmst.algorithms.csr_validation.check import put_matrix
+from clmst.algorithms.registry import ALGORITHMS
 from clmst.algorithms.small_matrix import solve as small_matrix
 from clmst.core.errors import InvalidGraphError
 from clmst.csgraph import minimum_spanning_tree
 from clmst.runtime.device import Device
-from clmst.runtime.trust import NoFamilyLeftError
+from tests.bounds import bounds
+from tests.caches import resolving_anew
+from tests.capabilities import chosen_with
 from tests.forests import by_definition
 from tests.launched import launches
 from tests.matrices import matrix_of_density
+from tests.wrong_families import WrongFamilies
 
 FORMATS = ("bsr", "coo", "csc", "csr", "dia", "dok", "lil")
 DTYPES = ("bool", "int8", "uint16", "int32", "int64", "uint64", "float32", "float64")
@@ -32,20 +36,22 @@ pytestmark = pytest.mark.usefixtures("any_device")
 
 
 @pytest.fixture(autouse=True, params=["device", "host", "no device", "as it is"])
-def who_solves(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+def who_solves(request: pytest.FixtureRequest, any_device: Device) -> Iterator[str]:
     """Run each test by every way: all on the device in steps, on the host, and as users do."""
     who: str = request.param
-    if who != "as it is":
-        monkeypatch.setattr(clmst.csgraph, "FEW_EQUAL_ENTRIES", 0)
-    if who == "device":
-        request.getfixturevalue("in_steps")
-        monkeypatch.setattr(clmst.csgraph, "FEW_ENTRIES_IN_ANY_ORDER", 0)
-    if who == "host":
-        monkeypatch.setattr(small_matrix, "works_on", lambda device: False)
-    if who == "no device":
-        for module in (clmst.csgraph, api):
-            monkeypatch.setattr(module, "default_device", lambda: None)
-    return who
+    with ExitStack() as stack:
+        if who != "as it is":
+            stack.enter_context(bounds(csgraph_equal_below=0))
+        if who == "device":
+            request.getfixturevalue("in_steps")
+            stack.enter_context(bounds(csgraph_any_order_below=0))
+        if who == "host":  # since the device does not work in its memory
+            stack.enter_context(chosen_with(host_arrays="copied"))
+        if who == "no device":
+            stack.enter_context(resolving_anew(None))
+            stack.enter_context(warnings.catch_warnings())
+            warnings.simplefilter("ignore", clmst.DeviceWarning)
+        yield who
 
 
 def parts(tree: Any) -> dict[str, Any]:
@@ -347,12 +353,12 @@ def test_scipy_20817_64_bit_indices(kind: str) -> None:
     assert parts(minimum_spanning_tree(wide)) == parts(expected)
 
 
-def test_scipy_18494_equal_weights_give_one_tree() -> None:
+def test_scipy_18494_equal_weights_give_one_tree(any_device: Device) -> None:
     """It is the same with every algorithm and device, whatever the sort of the day."""
     grid = sparse.csr_array(np.ones((30, 30)) - np.eye(30))
     trees = {str(parts(minimum_spanning_tree(grid))) for _ in range(5)}
     assert len(trees) == 1
-    forest = clmst.minimum_spanning_forest(grid, algorithm="boruvka")
+    forest = clmst.minimum_spanning_forest(grid, algorithm="boruvka", device=any_device)
     assert minimum_spanning_tree(grid).indices.tolist() == forest.edges[:, 1].tolist()
 
 
@@ -395,25 +401,18 @@ def test_index_out_of_range_does_not_crash() -> None:
 
 @pytest.mark.usefixtures("in_steps")
 def test_next_device_solves_where_one_has_earned_nothing(
-    monkeypatch: pytest.MonkeyPatch, any_device: Device, who_solves: str
+    any_device: Device, who_solves: str, wrong: WrongFamilies
 ) -> None:
     """As minimum_spanning_forest does: a device that fails its self-test is passed over."""
     if who_solves == "no device":
         pytest.skip("there is none to pass over")
-    failures = [NoFamilyLeftError(any_device, "it failed")]
-    passed: list[Any] = []
-    solve = clmst.minimum_spanning_forest
-
-    def fail_once(graph: Any) -> Any:
-        if failures:
-            raise failures.pop()
-        return solve(graph)
-
-    monkeypatch.setattr(clmst.csgraph, "minimum_spanning_forest", fail_once)
-    monkeypatch.setattr(clmst.csgraph, "pass_over", lambda *given: passed.append(given))
-    monkeypatch.setattr(clmst.csgraph, "FEW_ENTRIES_IN_ANY_ORDER", 0)
-    assert minimum_spanning_tree(TRIANGLE).nnz == 2
-    assert len(passed) == 1
+    wrong.names.update(ALGORITHMS)  # and none that brings the matrix to the device
+    first, second = Device(any_device.cl_device), any_device.forcing_off("lanes")
+    lowered = bounds(csgraph_any_order_below=0, checked_from=1, arranged_from=1)
+    with lowered, resolving_anew(first, second):
+        assert clmst.get_device() is first
+        assert minimum_spanning_tree(TRIANGLE).nnz == 2
+        assert clmst.get_device() is second
 
 
 @pytest.mark.parametrize("dtype", ["i4", "f8"])
@@ -469,12 +468,8 @@ def test_a_device_is_asked_for_what_is_large(who_solves: str) -> None:
 
 
 @pytest.mark.usefixtures("in_steps")
-@pytest.mark.parametrize(
-    ("ties", "by_entry"), [("many", [True]), ("none", [False]), ("outside", [False, True])]
-)
-def test_equal_weights_go_to_the_device_once(
-    monkeypatch: pytest.MonkeyPatch, any_device: Device, ties: str, by_entry: list[bool]
-) -> None:
+@pytest.mark.parametrize(("ties", "times"), [("many", 1), ("none", 1), ("outside", 2)])
+def test_equal_weights_go_to_the_device_once(who_solves: str, ties: str, times: int) -> None:
     """A sample of the weights tells that ties must be by entry, before anything is arranged.
 
     Ties that the sample does not have are found in what was arranged.
@@ -490,17 +485,12 @@ def test_equal_weights_go_to_the_device_once(
     elif ties == "outside":
         matrix.data[[1, 2]] = -1
     expected = parts(scipys.minimum_spanning_tree(matrix))
-    orders = []
-
-    def put(*arguments: Any, by_entry: bool = False) -> Any:
-        orders.append(by_entry)
-        return put_matrix(*arguments, by_entry=by_entry)
-
-    monkeypatch.setattr(csgraph, "put_matrix", put)
-    assert parts(minimum_spanning_tree(matrix)) == expected
-    if any_device.capabilities.host_arrays == "copied":
-        by_entry = [True]
-    assert orders in (by_entry, [])  # without a device nothing is put
+    with launches() as launched:
+        assert parts(minimum_spanning_tree(matrix)) == expected
+    put = [kernel for kernel in launched if kernel.endswith(": canonical_csr_pair_slots")]
+    if clmst.get_device().capabilities.host_arrays == "copied":
+        times = 1
+    assert len(put) == (times if who_solves != "no device" else 0)
 
 
 def test_unused_entries_after_the_last_one_are_no_faults(who_solves: str) -> None:

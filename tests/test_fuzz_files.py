@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 
 from clmst.core.graph import Graph
-from clmst.io import FORMATS, files
+from clmst.io import FORMATS
 from clmst.io.compression import CODECS
 from clmst.io.registry import Format
 from tests import fuzz_files
+from tests.bounds import bounds
 
 pytest.importorskip("pyarrow")
 
@@ -25,26 +26,21 @@ def test_every_reader_reads_or_refuses(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("error", [RuntimeError("a bug"), MemoryError(), KeyError("x")])
-def test_other_errors_are_failures(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
-) -> None:
+def test_other_errors_are_failures(tmp_path: Path, error: Exception) -> None:
     def fail(path: Path, *, format: str) -> Graph:  # noqa: A002
         raise error
 
-    monkeypatch.setattr(fuzz_files, "read_graph", fail)
-    monkeypatch.setattr(fuzz_files, "FORMATS", [each for each in FORMATS if each.name == "ecl"])
-    assert fuzz_files.fuzz(5, 1, tmp_path) == {"ecl": {"failed": 5}}
+    ecl = [each for each in FORMATS if each.name == "ecl"]
+    told = fuzz_files.fuzz(5, 1, tmp_path, formats=ecl, read=fail)
+    assert told == {"ecl": {"failed": 5}}
 
 
 @pytest.mark.parametrize("chosen", [each for each in FORMATS if each.reader], ids=lambda f: f.name)
-def test_small_files_that_expand_are_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chosen: Format
-) -> None:
+@bounds(expansion_free=1 << 20)
+def test_small_files_that_expand_are_refused(tmp_path: Path, chosen: Format) -> None:
     """With a limit of a megabyte, since to fill 256 takes a second for each of them.
 
     tests/io/test_compression.py has the other kinds of compression.
     """
-    monkeypatch.setattr(files, "FREE_EXPANSION", 1 << 20)
-    monkeypatch.setattr(fuzz_files, "CODECS", CODECS[:1])
-    monkeypatch.setattr(fuzz_files, "FORMATS", [chosen])
-    assert fuzz_files.explode(tmp_path) == {"refused": 3}
+    found = fuzz_files.explode(tmp_path, formats=[chosen], codecs=CODECS[:1])
+    assert found == {"refused": 3}

@@ -16,9 +16,7 @@ def test_what_is_left_out_exists() -> None:
     assert [path for path in left_out if not (run.ROOT / path).exists()] == []
 
 
-def test_a_first_time_is_short(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_first_time_is_short(capsys: pytest.CaptureFixture[str]) -> None:
     """The page has at most eight commands, an index takes the clone's place, and all are timed."""
     seen = list[str]()
 
@@ -27,19 +25,16 @@ def test_a_first_time_is_short(
         assert (home / "points.csv").read_text().count("\n") == 1201
         return 1.0
 
-    monkeypatch.setattr(first_time, "run", noted)
-    monkeypatch.setattr(first_time, "check", lambda folder: None)
-    first_time.main([])
+    first_time.main([], noted, Path.exists)
     assert seen == first_time.commands()
     assert len(seen) <= first_time.MOST_COMMANDS
     assert sum(line.startswith(first_time.FROM_CLONE) for line in seen) == 1
-    first_time.main(["https://index"])
+    first_time.main(["https://index"], noted, Path.exists)
     assert sum(line.startswith(first_time.FROM_INDEX) for line in seen) == 1
     assert not any("~/clmst" in line for line in seen)
     assert f"{len(seen)} commands, 1 s" in capsys.readouterr().out
-    monkeypatch.setattr(first_time, "run", lambda *_: 121.0)
     with pytest.raises(SystemExit, match="more than 8 commands or 120 s"):
-        first_time.main([])
+        first_time.main([], lambda *_: 121.0, Path.exists)
 
 
 def test_a_first_time_that_fails(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -31,10 +31,10 @@ from clmst.generators.surrogates import (
     lattice,
     random,
     rmat,
-    rows,
 )
 from clmst.generators.surrogates.rows import graph_of_edges
 from clmst.io import read_graph
+from tests.bounds import bounds
 
 Pairs = Iterable[tuple[int, int]]
 
@@ -149,24 +149,20 @@ PINNED: list[tuple[Callable[..., Graph], int, dict[str, Any]]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("chunk", [None, 101], ids=["one chunk", "many chunks"])
+@pytest.mark.parametrize(
+    "small",
+    [{}, {"surrogate_chunk": 101, "surrogate_block": 37}],
+    ids=["one chunk", "many chunks"],
+)
 @pytest.mark.parametrize(
     ("family", "crc", "parameters"), PINNED, ids=[f"{one[0].__name__}-{one[1]:x}" for one in PINNED]
 )
 def test_small_member_is_the_one_of_record(
-    family: Callable[..., Graph],
-    crc: int,
-    parameters: dict[str, Any],
-    chunk: int | None,
-    monkeypatch: pytest.MonkeyPatch,
+    family: Callable[..., Graph], crc: int, parameters: dict[str, Any], small: dict[str, int]
 ) -> None:
     """Neither threads, nor where chunks are cut, nor pointer jumping may show in a graph."""
-    if chunk is not None:
-        for module in (cliques, drawn, growth, rows):
-            monkeypatch.setattr(module, "CHUNK", chunk)
-        for module in (drawn, lattice, rows):
-            monkeypatch.setattr(module, "BLOCK", 37)
-    assert checksum(family(**parameters)) == crc
+    with bounds(**small):
+        assert checksum(family(**parameters)) == crc
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 10, 257, 1000])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -11,10 +13,10 @@ import pytest
 import clmst
 from benchmarks.agreement import Agreement
 from clmst import Device, Forest, kruskal, to_device
-from clmst.algorithms.boruvka.solve import solve as solve_boruvka
 from clmst.bench.agreement import establish
 from clmst.core.errors import InvalidForestError
 from tests.bench.samples import graph_of
+from tests.records import registered
 
 
 def test_first_forest_is_the_right_one(any_device: Device) -> None:
@@ -45,14 +47,17 @@ def test_known_forest(found: Forest, by: Literal["edge_ids", "edges"], differenc
     assert told == (difference and f"a forest other than that of the oracle: {difference}")
 
 
-def broken(*args: Any, **kwargs: Any) -> object:
-    """Solve, and lose an edge."""
-    solution = solve_boruvka(*args, **kwargs)
-    flags = solution.in_forest.to_host()
-    flags[np.flatnonzero(flags)[0]] = 0
-    launch = args[1]
-    launch.write(solution.in_forest.memory, flags)
-    return solution
+def broken(solve: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a solve that loses an edge."""
+
+    def losing(*args: Any, **kwargs: Any) -> Any:
+        solution = solve(*args, **kwargs)
+        flags = solution.in_forest.to_host()
+        flags[np.flatnonzero(flags)[0]] = 0
+        args[1].write(solution.in_forest.memory, flags)
+        return solution
+
+    return losing
 
 
 @pytest.mark.parametrize(
@@ -68,24 +73,18 @@ def broken(*args: Any, **kwargs: Any) -> object:
         (None, 10, True, r"boruvka and ecl disagree \(\d+ edges, not"),
     ],
 )
-def test_right_forest_is_established(  # noqa: PLR0917
-    any_device: Device,
-    monkeypatch: pytest.MonkeyPatch,
-    wrong_by: int | None,
-    largest: int | None,
-    is_broken: bool,
-    how: str,
+def test_right_forest_is_established(
+    any_device: Device, wrong_by: int | None, largest: int | None, is_broken: bool, how: str
 ) -> None:
-    if is_broken:
-        monkeypatch.setattr("clmst.algorithms.ecl.solve.solve", broken)
     graph = graph_of()
     right, resident = kruskal(graph), to_device(graph, any_device)
     recorded = None if wrong_by is None else right.total_weight + wrong_by
-    if "ecl," in how or "disagree" in how:
-        with pytest.raises(InvalidForestError, match=how.format(right.total_weight, recorded)):
-            establish(graph, resident, recorded, largest=largest)
-        return
-    reference = establish(graph, resident, recorded, largest=largest)
+    with registered("ecl", wrap=broken) if is_broken else nullcontext():
+        if "ecl," in how or "disagree" in how:
+            with pytest.raises(InvalidForestError, match=how.format(right.total_weight, recorded)):
+                establish(graph, resident, recorded, largest=largest)
+            return
+        reference = establish(graph, resident, recorded, largest=largest)
     assert reference.how == how
     assert reference.difference(right.edge_ids) == ""
     assert reference.total_weight == right.total_weight

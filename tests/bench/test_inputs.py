@@ -14,6 +14,7 @@ from clmst.core.errors import InvalidArgumentError
 from clmst.generators.surrogates import SURROGATES
 from clmst.io import read_graph, write_graph
 from tests.bench.samples import file_of, graph_of
+from tests.machine import with_memory
 
 
 def device(kind: str, memory: int = 1 << 40) -> Any:
@@ -35,8 +36,8 @@ def test_groups_are_all_the_named_graphs(tmp_path: Path) -> None:
     assert "kron21" in large
 
 
-def test_default_depends_on_the_device(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(inputs, "physical_memory", lambda: 1 << 40)
+@with_memory(1 << 40)
+def test_default_depends_on_the_device(tmp_path: Path) -> None:
     chosen, left_out = inputs.choose([], device("gpu"), tmp_path)
     assert (names(chosen), left_out) == ([*SURROGATES], [])
     chosen, left_out = inputs.choose([], device("cpu"), tmp_path)
@@ -45,8 +46,8 @@ def test_default_depends_on_the_device(tmp_path: Path, monkeypatch: pytest.Monke
     chosen, left_out = inputs.choose([], device("gpu", 2 << 30), tmp_path)
     assert "kron21" in left_out
     assert {*names(chosen), *left_out} == {*SURROGATES}
-    monkeypatch.setattr(inputs, "physical_memory", lambda: 1 << 20)
-    assert inputs.choose([], device("gpu"), tmp_path)[0] == []
+    with with_memory(1 << 20):
+        assert inputs.choose([], device("gpu"), tmp_path)[0] == []
 
 
 def test_names_mean_each_graph_once(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from clmst.bench.settings import EXPERIMENTS, Settings
 from clmst.bench.suite import Suite
 from clmst.core.errors import InvalidArgumentError, OutOfDeviceMemoryError
 from tests.bench.samples import file_of, graph_of, input_of
+from tests.records import registered
 
 
 @pytest.fixture
@@ -137,11 +138,7 @@ def test_peer_that_is_not_named_again_is_not_mixed_with_later_turns(
 
 
 def test_device_that_vanishes_loses_nothing(
-    any_device: Device,
-    settings: Settings,
-    graphs: list[Input],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    any_device: Device, settings: Settings, graphs: list[Input], tmp_path: Path
 ) -> None:
     """The graph that was done stays; the other is done when the run is resumed."""
     results = Results(path=tmp_path / "r.json")
@@ -150,9 +147,7 @@ def test_device_that_vanishes_loses_nothing(
     def vanish(*_: Any, **__: Any) -> Any:
         raise RuntimeError("clFinish failed: DEVICE_LOST")
 
-    with monkeypatch.context() as patch:
-        for record in registry.ALGORITHMS.values():
-            patch.setattr(f"{record.folder}.solve.solve", vanish)
+    with registered(*registry.ALGORITHMS, wrap=lambda _: vanish):
         _, reported = run(any_device, settings, graphs, results)
     assert "two: RuntimeError: clFinish failed: DEVICE_LOST" in reported
     assert results.path is not None

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +13,9 @@ import pytest
 from click.testing import Result
 
 from clmst import kruskal
-from clmst.algorithms import registry
 from tests.bench.samples import file_of, graph_of, results_of
 from tests.cli.results import Run, assert_fails, assert_not_understood
+from tests.records import registered
 
 QUICK = ("--quick", "--repeat", 2)
 WEIGHT = kruskal(graph_of()).total_weight
@@ -117,23 +119,22 @@ def test_resume(run: Run, graph: Path, tmp_path: Path) -> None:
     assert_not_understood(refused, "out.json is there already", "--resume")
 
 
-def test_failing_device_is_an_error_after_the_report(
-    run: Run, graph: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_failing_device_is_an_error_after_the_report(run: Run, graph: Path, tmp_path: Path) -> None:
     """One line says what went wrong; what was measured is there all the same."""
-    calls = []
-    solve = registry.ALGORITHMS["boruvka"].solve
+    calls = count(1)
 
-    def vanish(*args: Any, **kwargs: Any) -> Any:
-        calls.append(1)
-        if len(calls) > 3:
-            raise RuntimeError("clFinish failed: DEVICE_LOST")
-        return solve(*args, **kwargs)
+    def vanishing(solve: Callable[..., Any]) -> Callable[..., Any]:
+        def vanish(*args: Any, **kwargs: Any) -> Any:
+            if next(calls) > 3:
+                raise RuntimeError("clFinish failed: DEVICE_LOST")
+            return solve(*args, **kwargs)
 
-    monkeypatch.setattr("clmst.algorithms.boruvka.solve.solve", vanish)
+        return vanish
+
     file = tmp_path / "out.json"
     names = ("--algorithm", "boruvka", "--algorithm", "ecl")
-    result = run("bench", graph, *QUICK, "--no-transfers", *names, "--output", file, "-q")
+    with registered("boruvka", wrap=vanishing):
+        result = run("bench", graph, *QUICK, "--no-transfers", *names, "--output", file, "-q")
     first, *_ = failed = [one for one in measurements(file) if one["status"] == "failed"]
     assert len({one["scope"] for one in failed}) == 2
     words = f"2 of 4 measurements have no times; the first: {first['graph']}, ", first["scope"]

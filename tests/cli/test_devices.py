@@ -5,26 +5,35 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
+from unittest.mock import patch
 
 import pytest
 
 import clmst
 from clmst import families
 from clmst.cli.devices import test_reports as reports_of
-from clmst.families import FAMILIES
-from clmst.runtime import child, discovery, listing
+from clmst.families import BY_NAME, FAMILIES
+from clmst.runtime import child, listing
 from clmst.runtime.device import Device
 from clmst.runtime.verdicts import Verdict
+from tests.caches import resolving_anew
 from tests.cli.results import Run, assert_fails, assert_fine
 from tests.faults.mock_driver import LAST_WORDS, MockDriver
 
 
+def families_are(*names: str, **changes: Any) -> Any:
+    """Let there be families of some names alone, changed."""
+    return patch.object(families, "FAMILIES", [replace(BY_NAME[one], **changes) for one in names])
+
+
 @pytest.fixture
-def _two_families(monkeypatch: pytest.MonkeyPatch) -> None:
-    some = [family for family in FAMILIES if family.name in ("segments", "permute")]
-    monkeypatch.setattr(families, "FAMILIES", some)
+def _two_families() -> Iterator[None]:
+    with families_are("segments", "permute"):
+        yield
 
 
 def test_table(run: Run) -> None:
@@ -53,22 +62,20 @@ def test_forced_off_capability_shows(run: Run) -> None:
     assert not any(entry["int64_atomics"] for entry in entries)
 
 
-def test_no_device_says_what_to_install(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(discovery, "enumerate_devices", list)
-    monkeypatch.setattr(discovery, "_resolved", {})
-    result = run("devices")
+def test_no_device_says_what_to_install(run: Run) -> None:
+    with resolving_anew(None):
+        result, listed = run("devices"), run("devices", "--json")
     assert_fails(result, "no OpenCL device was found", "pip install 'intel-cmplr-lib-rt>=")
     assert result.stdout == ""
-    assert json.loads(run("devices", "--json").stdout) == []
+    assert json.loads(listed.stdout) == []
 
 
-def test_unusable_device_is_shown_with_its_reason(
-    run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_unusable_device_is_shown_with_its_reason(run: Run) -> None:
     """A device whose compiler is broken is listed, never chosen, and says why."""
-    monkeypatch.setattr(Device, "trial_failure", "cannot build a kernel: unknown target CPU")
-    monkeypatch.setattr(discovery, "_resolved", {})
-    result = run("devices")
+    device = Device(clmst.get_device().cl_device)
+    device.trial_failure = "cannot build a kernel: unknown target CPU"
+    with resolving_anew(device):
+        result = run("devices")
     assert_fails(result, "no usable OpenCL device", "unknown target CPU", "pip install")
     assert "cannot build a kernel: unknown target CPU" in result.stdout
     assert "chosen" not in result.stdout
@@ -91,17 +98,17 @@ def test_variable_that_matches_nothing(run: Run) -> None:
 def test_trust_is_shown(run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """What was found out so far, in words that frighten nobody; looking tests nothing."""
     monkeypatch.setenv("CLMST_CACHE", str(tmp_path))
-    monkeypatch.setattr(discovery, "_resolved", {})
-    shown = " ".join(run("devices").stdout.split())
+    with resolving_anew():
+        shown = " ".join(run("devices").stdout.split())
     assert "trust: kernels are tested before their first use" in shown
     assert "not tried" not in shown
     store = Device(clmst.get_device().cl_device).trust.store
     store.keep(Verdict(family="ecl", case="wide", reason="3 edges came out wrong"))
     store.keep(Verdict(family="scan", reason=None))
-    monkeypatch.setattr(discovery, "_resolved", {})
-    shown = " ".join(run("devices").stdout.split())
+    with resolving_anew():
+        shown = " ".join(run("devices").stdout.split())
+        (chosen,) = [e for e in json.loads(run("devices", "--json").stdout) if e["chosen"]]
     assert "trust: passed scan; refused ecl; others are tested before their first use" in shown
-    (chosen,) = [e for e in json.loads(run("devices", "--json").stdout) if e["chosen"]]
     states = {one["family"]: (one["state"], one["reason"]) for one in chosen["families"]}
     assert list(states) == [family.name for family in FAMILIES]
     assert states["ecl"] == ("refused", "wide: 3 edges came out wrong")
@@ -109,16 +116,14 @@ def test_trust_is_shown(run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
     assert states["pma"] == ("not tried", None)
 
 
-def test_family_that_a_device_never_uses(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_family_that_a_device_never_uses(run: Run) -> None:
     """It is not tested there, and not among those that are still to be tried."""
-    some = [replace(family, suits=lambda _: False) for family in FAMILIES if family.name == "map"]
-    monkeypatch.setattr(families, "FAMILIES", some)
-    assert "families not tried" not in run("devices").stdout
-    entries = json.loads(run("devices", "--json").stdout)
+    with families_are("map", suits=lambda _: False):
+        assert "families not tried" not in run("devices").stdout
+        entries = json.loads(run("devices", "--json").stdout)
+        assert re.search(r"map +0 .*not used", run("devices", "--test").stdout)
+        assert list(families.tested(clmst.get_device(), families.FAMILIES[0])) == []
     assert {one["state"] for entry in entries for one in entry["families"]} == {"not used"}
-    device = clmst.get_device()
-    assert list(families.tested(device, some[0])) == []
-    assert re.search(r"map +0 .*not used", run("devices", "--test").stdout)
 
 
 @pytest.mark.usefixtures("_two_families")
@@ -151,13 +156,12 @@ def test_family_that_ends_the_process(monkeypatch: pytest.MonkeyPatch, tmp_path:
     assert found == {"segments": ended, "permute": None}
 
 
-@pytest.mark.usefixtures("_two_families")
-def test_family_that_cannot_be_tested(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_family_that_cannot_be_tested() -> None:
     """Without memory the table says so, and the command goes on."""
 
-    def no_memory(*_: object) -> None:
+    def no_memory(_: Device) -> bool:
         raise clmst.OutOfDeviceMemoryError("nothing is left")
 
-    monkeypatch.setattr(child, "tested", no_memory)
-    found = reports_of(Device(clmst.get_device().cl_device))
+    with families_are("segments", "permute", suits=no_memory):
+        found = reports_of(Device(clmst.get_device().cl_device))
     assert [one.reason for one in found] == ["nothing is left"] * 2

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 import click
 import pytest
 
@@ -42,7 +40,7 @@ def test_errors_have_a_message_and_a_status(
 
 
 def test_traceback_on_request(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(os.environ, "CLMST_TRACEBACK", "1")
+    monkeypatch.setenv("CLMST_TRACEBACK", "1")
     with pytest.raises(UnsupportedDeviceError), reported():
         raise UnsupportedDeviceError("no device")
 

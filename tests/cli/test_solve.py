@@ -15,6 +15,8 @@ import clmst
 from clmst.algorithms import registry
 from clmst.io import read_forest, read_graph
 from tests.cli.results import Run, assert_fails, assert_fine
+from tests.faults.injection import inject
+from tests.kernel_sources import COARSE_KEYS, miscomputing
 from tests.repeated.device_sets import every_device_set
 
 ROUNDS = "filter-boruvka"  # an algorithm that has some
@@ -165,15 +167,11 @@ def test_verify_is_reported(run: Run, sample: Path) -> None:
     assert f"proved every edge compared, on {summary['proof']['by']}" in words
 
 
-def test_wrong_result_fails_and_is_not_written(
-    run: Run, sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_wrong_result_fails_and_is_not_written(run: Run, sample: Path, tmp_path: Path) -> None:
     """--verify must stop what a miscomputing device gave before anyone can use it."""
-    heaviest = clmst.maximum_spanning_forest(read_graph(sample), keep_on_device=True)
-    wrong = replace(heaviest, maximum=False)
-    monkeypatch.setattr("clmst.api.forest_of", lambda *_, **__: wrong)
     output = tmp_path / "forest.txt"
-    result = run("solve", sample, "--verify", "--output", output)
+    with miscomputing(tmp_path, COARSE_KEYS):
+        result = run("solve", sample, "--algorithm", "ecl", "--verify", "--output", output)
     assert_fails(result, "edge id 1 (1, 2) of weight 1 is left out")
     assert result.stdout == ""
     assert not output.exists()
@@ -256,10 +254,7 @@ def test_plot_without_matplotlib(run: Run, sample: Path, monkeypatch: pytest.Mon
 
 
 def test_interrupt(run: Run, sample: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def press_ctrl_c(*_: object, **__: object) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("clmst.io.read_graph", press_ctrl_c)
+    inject(monkeypatch, "kernel", clmst.get_device()).arm(0, error=KeyboardInterrupt)
     result = run("solve", sample)
     assert (result.exit_code, result.stderr) == (130, "clmst: error: interrupted\n")
 

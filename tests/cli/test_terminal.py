@@ -6,11 +6,11 @@ import io
 import json
 import math
 import time
-from types import SimpleNamespace
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 
 import pytest
 
-from clmst.cli import terminal
 from clmst.cli.terminal import (
     Stages,
     console,
@@ -19,6 +19,7 @@ from clmst.cli.terminal import (
     new_table,
     print_json,
 )
+from tests.bounds import bounds
 
 
 class FakeTerminal(io.StringIO):
@@ -30,15 +31,18 @@ class FakeTerminal(io.StringIO):
 
 @pytest.fixture
 def screen(monkeypatch: pytest.MonkeyPatch) -> FakeTerminal:
-    """Put a terminal of 60 columns in the place of stdout and stderr."""
-    stream = FakeTerminal()
-    # Not in `sys` itself, where pytest puts its own streams between a fixture and its test.
-    monkeypatch.setattr(terminal, "sys", SimpleNamespace(stdout=stream, stderr=stream))
+    """Return a terminal of 60 columns."""
     for name, value in {"TERM": "xterm", "COLUMNS": "60"}.items():
         monkeypatch.setenv(name, value)
     monkeypatch.delenv("NO_COLOR", raising=False)
-    monkeypatch.setattr(terminal, "_PATIENCE", 0.05)
-    return stream
+    return FakeTerminal()
+
+
+@contextmanager
+def shown_on(screen: FakeTerminal) -> Iterator[None]:
+    """Let a terminal, which is told early that a stage is at work, be stdout and stderr."""
+    with redirect_stdout(screen), redirect_stderr(screen), bounds(stage_patience=0.05):
+        yield
 
 
 def test_stages_are_timed_in_order() -> None:
@@ -52,7 +56,7 @@ def test_stages_are_timed_in_order() -> None:
 
 
 def test_spinner_when_it_takes_long(screen: FakeTerminal) -> None:
-    with Stages(quiet=False).stage("read", "reading a[b].gr"):
+    with shown_on(screen), Stages(quiet=False).stage("read", "reading a[b].gr"):
         time.sleep(0.3)
     assert "reading a[b].gr ..." in screen.getvalue()
 
@@ -60,7 +64,7 @@ def test_spinner_when_it_takes_long(screen: FakeTerminal) -> None:
 @pytest.mark.parametrize(("quiet", "seconds"), [(False, 0), (True, 0.1)])
 def test_no_spinner(screen: FakeTerminal, quiet: bool, seconds: float) -> None:
     """Neither when it is quick, nor when it is to be quiet."""
-    with Stages(quiet=quiet).stage("read", "reading"):
+    with shown_on(screen), Stages(quiet=quiet).stage("read", "reading"):
         time.sleep(seconds)
     assert screen.getvalue() == ""
 
@@ -73,7 +77,7 @@ def test_spinner_is_gone_after_an_error(screen: FakeTerminal) -> None:
             time.sleep(0.2)
             raise OSError("gone")
 
-    with pytest.raises(OSError, match="gone"):
+    with shown_on(screen), pytest.raises(OSError, match="gone"):
         read_what_is_gone()
     assert "reading" in screen.getvalue()
     length = len(screen.getvalue())
@@ -81,10 +85,8 @@ def test_spinner_is_gone_after_an_error(screen: FakeTerminal) -> None:
     assert len(screen.getvalue()) == length
 
 
-def test_no_spinner_in_a_pipe(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(terminal, "_PATIENCE", 0.05)
+@bounds(stage_patience=0.05)
+def test_no_spinner_in_a_pipe(capsys: pytest.CaptureFixture[str]) -> None:
     with Stages(quiet=False).stage("read", "reading"):
         time.sleep(0.1)
     assert capsys.readouterr().err == ""
@@ -103,7 +105,8 @@ def test_table_on_a_terminal_folds(screen: FakeTerminal) -> None:
     """Folded, never cut: all characters are there."""
     table = new_table("name", "count", numbers=("count",))
     table.add_row("x" * 100, "7")
-    console(stderr=True).print(table)
+    with shown_on(screen):
+        console(stderr=True).print(table)
     text = screen.getvalue()
     assert text.count("x") == 100
     assert "\x1b[1m" in text

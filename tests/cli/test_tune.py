@@ -7,22 +7,26 @@ import os
 import pty
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import clmst
-from clmst import KernelBuildError, api
-from clmst.runtime import discovery, tuning
+from clmst import KernelBuildError
+from clmst.algorithms.shared.solution import Solution
+from clmst.runtime import tuning
+from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.policy import Policy
 from clmst.runtime.tuning import Costs
 from clmst.tune.policy_benchmark import PolicyBenchmark
-from tests.caches import use_own_cache
+from tests.caches import resolving_anew, use_own_cache
 from tests.cli.results import Run, assert_fails, assert_fine
+from tests.records import registered
+from tests.tune.test_policy_benchmark import emptied
 from tests.variants import variants
 
 # What is tuned: the device that is used when none is asked for, whatever it is.
@@ -36,11 +40,12 @@ TWO = ("--algorithm", "ecl", "--parameters", f"edges_per_item,{SECOND}", "--devi
 
 
 @pytest.fixture(autouse=True)
-def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Give each test a table of its own, and devices that have not looked at another."""
     use_own_cache(monkeypatch, tmp_path / "cache")
-    monkeypatch.setattr(discovery, "_resolved", {})
     tuning._tell.cache_clear()
+    with resolving_anew():
+        yield
 
 
 @pytest.fixture
@@ -48,44 +53,53 @@ def table(tmp_path: Path) -> Path:
     return tmp_path / "cache" / "tuning.json"
 
 
-def spoil(monkeypatch: pytest.MonkeyPatch, parameter: str, spoilt: Callable[[Any], Any]) -> None:
+def spoiled(
+    parameter: str, spoil: Callable[[Solution, DeviceGraph], object]
+) -> AbstractContextManager[Any]:
     """Let solves go wrong in their own way wherever a parameter has another value than usual."""
     usual = getattr(clmst.get_device(KIND).policy, parameter)
-    real = api.minimum_spanning_forest
 
-    def solve(graph: Any, **options: Any) -> Any:
-        forest = real(graph, **options)
-        return forest if getattr(graph.device.policy, parameter) == usual else spoilt(forest)
+    def wrap(solve: Callable[..., Solution]) -> Callable[..., Solution]:
+        def wrapped(graph: DeviceGraph, *given: Any, **named: Any) -> Solution:
+            solution = solve(graph, *given, **named)
+            if getattr(graph.device.policy, parameter) != usual:
+                spoil(solution, graph)
+            return solution
 
-    monkeypatch.setattr(api, "minimum_spanning_forest", solve)
+        return wrapped
+
+    return registered("ecl", wrap=wrap)
 
 
 @pytest.fixture
-def slope(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let high values of both parameters be quick: twice one of them takes 0.9 of the time."""
+def power(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the time be a power of the product of both parameters; forests are checked."""
 
     def compare(benchmark: PolicyBenchmark, candidate: Policy, incumbent: Policy) -> float:
-        real(benchmark, candidate, incumbent)  # forests are checked
+        real(benchmark, candidate, incumbent)
         edges = candidate.edges_per_item / incumbent.edges_per_item
         second = getattr(candidate, SECOND) / getattr(incumbent, SECOND)
-        return float((edges * second) ** -0.15)
+        return float((edges * second) ** request.param)
 
     real = PolicyBenchmark.compare
     monkeypatch.setattr(PolicyBenchmark, "compare", compare)
 
 
-@pytest.fixture
-def plain(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let everything take the same time."""
-    monkeypatch.setattr(PolicyBenchmark, "compare", lambda *_: 1.0)
+def times(power: float) -> pytest.MarkDecorator:
+    """Let the search meet such times."""
+    return pytest.mark.parametrize("power", [power], indirect=True)
 
 
-def refuse(_: object) -> None:
+slope = times(-0.15)  # twice one of them takes 0.9 of the time
+
+
+def refuse(*_: object) -> None:
     raise KernelBuildError("ecl[]", "d", "error: too many registers")
 
 
-@pytest.mark.usefixtures("slope")
-def test_from_search_to_use(run: Run, table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@slope
+@pytest.mark.usefixtures("power")
+def test_from_search_to_use(run: Run, table: Path) -> None:
     """What is found is written, and devices use it from then on."""
     result = run(*QUICK, *TWO, "--json")
     assert_fine(result)
@@ -99,8 +113,8 @@ def test_from_search_to_use(run: Run, table: Path, monkeypatch: pytest.MonkeyPat
     (entry,) = json.loads(table.read_text())["entries"]
     assert (entry["values"], entry["figures"]) == (report["values"], report["figures"])
     assert entry["clmst"] == clmst.__version__
-    monkeypatch.setattr(discovery, "_resolved", {})
-    device = clmst.get_device(KIND)
+    with resolving_anew():
+        device = clmst.get_device(KIND)
     assert device.tuning.source == "user"
     for name, value in report["values"].items():
         assert getattr(device.policy, name) == value
@@ -110,7 +124,7 @@ def test_from_search_to_use(run: Run, table: Path, monkeypatch: pytest.MonkeyPat
     assert "tuning: your own" in run("devices").stdout
 
 
-def test_from_costs_to_use(run: Run, table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_from_costs_to_use(run: Run, table: Path) -> None:
     """They are written beside what was tuned, and a solver goes by them; a dry run writes none."""
     quick = (*QUICK, "--costs")
     result = run(*quick, "--dry-run")
@@ -122,14 +136,15 @@ def test_from_costs_to_use(run: Run, table: Path, monkeypatch: pytest.MonkeyPatc
     report = json.loads(result.stdout)
     assert report["written"] == str(table)
     assert report["before"].keys() == report["values"].keys() >= {"solve_us", "cell_ns"}
-    monkeypatch.setattr(discovery, "_resolved", {})
-    device = clmst.get_device()
+    with resolving_anew():
+        device = clmst.get_device()
     assert device.tuning.source == "user"
     assert Costs.of(device).edge_ns == report["values"]["edge_ns"]
     assert Costs.of(device).solve_ms == pytest.approx(1e-3 * report["values"]["solve_us"])
 
 
-@pytest.mark.usefixtures("plain")
+@times(0)
+@pytest.mark.usefixtures("power")
 @pytest.mark.parametrize("elsewhere", [False, True])
 def test_nothing_is_written_without_a_gain(
     run: Run, table: Path, tmp_path: Path, elsewhere: bool
@@ -147,7 +162,8 @@ def test_nothing_is_written_without_a_gain(
     assert not output.exists()
 
 
-@pytest.mark.usefixtures("slope")
+@slope
+@pytest.mark.usefixtures("power")
 def test_output_goes_elsewhere(run: Run, table: Path, tmp_path: Path) -> None:
     """Or nowhere, in a dry run."""
     output = tmp_path / "mine.json"
@@ -182,10 +198,10 @@ def test_budget_that_is_over_at_once(run: Run, table: Path) -> None:
     assert not table.exists()
 
 
-def test_candidate_that_fails_is_shown(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    spoil(monkeypatch, "edges_per_item", refuse)
+def test_candidate_that_fails_is_shown(run: Run) -> None:
     one = ("--algorithm", "ecl", "--parameters", "edges_per_item", "--device", KIND)
-    report = json.loads(run(*QUICK, *one, "--json").stdout)
+    with spoiled("edges_per_item", refuse):
+        report = json.loads(run(*QUICK, *one, "--json").stdout)
     failed = [step for step in report["steps"] if step["name"] == "edges_per_item"]
     assert 1 <= len(failed) <= 2  # one above, one below, where there is one
     for step in failed:
@@ -194,26 +210,26 @@ def test_candidate_that_fails_is_shown(run: Run, monkeypatch: pytest.MonkeyPatch
     assert report["values"]["edges_per_item"] == failed[0]["against"]
 
 
-@pytest.mark.usefixtures("slope")
-def test_wrong_forest_is_a_bug_and_never_written(
-    run: Run, table: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@slope
+@pytest.mark.usefixtures("power")
+def test_wrong_forest_is_a_bug_and_never_written(run: Run, table: Path) -> None:
     usual = clmst.get_device(KIND).policy.edges_per_item
-    spoil(monkeypatch, "edges_per_item", lambda f: replace(f, n_edges=f.n_edges - 1))
-    result = run(*QUICK, *TWO, "--quiet")
+    with spoiled("edges_per_item", emptied):
+        result = run(*QUICK, *TWO, "--quiet")
     assert_fails(result, "another forest of grid", "edges_per_item", "please report it")
     (entry,) = json.loads(table.read_text())["entries"]
     assert entry["values"]["edges_per_item"] == usual
     assert "edges_per_item" not in entry["figures"] or entry["figures"]["edges_per_item"] == {}
 
 
-@pytest.mark.usefixtures("slope")
-def test_interrupt_keeps_the_best(run: Run, table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def press_ctrl_c(_: object) -> None:
+@slope
+@pytest.mark.usefixtures("power")
+def test_interrupt_keeps_the_best(run: Run, table: Path) -> None:
+    def press_ctrl_c(*_: object) -> None:
         raise KeyboardInterrupt
 
-    spoil(monkeypatch, LAST, press_ctrl_c)
-    result = run(*QUICK, *TWO)
+    with spoiled(LAST, press_ctrl_c):
+        result = run(*QUICK, *TWO)
     assert (result.exit_code, result.stderr) == (
         130,
         "clmst: error: interrupted; the best so far was kept\n",

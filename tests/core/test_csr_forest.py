@@ -18,6 +18,7 @@ from clmst.core.kruskal import (
     kruskal,
     seems_canonical,
 )
+from tests.bounds import bounds
 from tests.forests import assert_same_forest
 from tests.matrices import every_fault, matrix
 from tests.strategies import WEIGHT_DTYPES, EdgeArrays, edge_arrays
@@ -83,13 +84,13 @@ def test_what_is_not_plain() -> None:
         assert not is_plain(other)
 
 
-def test_words_that_do_not_fit_are_left_to_the_graph(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_words_that_do_not_fit_are_left_to_the_graph() -> None:
     """Both ends and the entry of an edge share one word: here 6, 6 and 9 bits."""
     A = matrix()
-    monkeypatch.setattr("clmst.core.kruskal._WORD", 21)
-    assert_forest(A)
-    monkeypatch.setattr("clmst.core.kruskal._WORD", 20)
-    assert forest_of_matrix(A, maximum=False) is None
+    with bounds(kruskal_word_bits=21):
+        assert_forest(A)
+    with bounds(kruskal_word_bits=20):
+        assert forest_of_matrix(A, maximum=False) is None
 
 
 def test_a_glance_tells_most_that_have_to_be_sorted() -> None:

@@ -3,28 +3,27 @@
 from __future__ import annotations
 
 from typing import Any
-from unittest import mock
 
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from clmst.core import topology
 from clmst.core.csr import expand_rows
 from clmst.core.graph import Graph
 from clmst.core.topology import edges_once, endpoints, graph_of_matrix, weights_in_order
+from tests.bounds import bounds
 from tests.strategies import LAYOUTS, edge_arrays
 
 
 @given(
     edges=edge_arrays(),
     layout=st.sampled_from(LAYOUTS),
-    slots_a_run=st.sampled_from([1, 5, topology._SLOTS_A_RUN]),
+    slots_a_run=st.sampled_from([1, 5, 1 << 18]),
 )
 def test_every_edge_once_in_canonical_order(edges: Any, layout: Any, slots_a_run: int) -> None:
     """A slot too many, or one out of order, and ties would be broken otherwise."""
-    with mock.patch.object(topology, "_SLOTS_A_RUN", slots_a_run):
+    with bounds(topology_run=slots_a_run):
         once = edges_once(edges.graph(layout))
     canonical = edges.canonical()
     assert not once.is_symmetric

@@ -16,7 +16,7 @@ import numpy as np
 import pyopencl as cl
 import pytest
 
-from clmst.runtime import binary_cache, program
+from clmst.runtime import binary_cache
 from clmst.runtime.device import Device
 
 # What each kind of call is, and the status that it fails with.
@@ -25,7 +25,7 @@ CALLS: dict[str, tuple[list[tuple[Any, str]], int]] = {
     "fill": ([(cl, "enqueue_fill_buffer")], -5),
     "copy": ([(cl, "enqueue_copy")], -14),  # to the device, and back
     "wait": ([(cl.CommandQueue, "finish"), (cl.Event, "wait")], -36),
-    "build": ([(program, "_compile")], -11),
+    "build": ([(cl.Program, "build")], -11),
     "allocate": ([], -4),  # of the pool of a device
     "map": ([(cl, "enqueue_map_buffer")], -6),
     "context": ([(cl, "Context")], -6),  # NVIDIA's driver blames the host
@@ -33,6 +33,7 @@ CALLS: dict[str, tuple[list[tuple[Any, str]], int]] = {
 KINDS = ("kernel", "fill", "copy", "wait", "build", "allocate")  # that a solve asks for
 Condition = Callable[..., bool]
 Fault = type[BaseException] | BaseException
+_OF_A_CONTEXT = (cl.CommandQueue, cl.Kernel, cl.Context)
 
 
 def opencl_error(code: int, routine: str) -> cl.Error:
@@ -45,18 +46,29 @@ def opencl_error(code: int, routine: str) -> cl.Error:
 
 @dataclass
 class Injector:
-    """Counts calls of one kind, and lets one of them fail once it is armed."""
+    """Counts calls of one kind to a device, or to any, and lets one of them fail once it is armed.
+
+    Where the device is then `lost`, so do all later ones.
+    """
 
     kind: str
+    device: Device | None
     count: int = 0
     fails_at: int | None = None
     after: bool = False  # whether the call is done before it fails
+    lost: bool = False
     error: Fault = cl.Error
     fails: Condition | None = None  # of a call's arguments
 
-    def arm(self, at: int, *, after: bool = False, error: Fault = cl.Error) -> None:
+    def __post_init__(self) -> None:
+        self._contexts = list[Any]()
+
+    def arm(
+        self, at: int, *, after: bool = False, lost: bool = False, error: Fault = cl.Error
+    ) -> None:
         """Let the call with this number fail, counted from now on."""
-        self.count, self.fails_at, self.after, self.error = 0, at, after, error
+        self.count, self.fails_at, self.error = 0, at, error
+        self.after, self.lost = after, lost
 
     def let_fail(
         self,
@@ -68,24 +80,38 @@ class Injector:
 
     def disarm(self) -> None:
         """Let nothing fail any more; raise if the fault has not happened."""
-        assert self.fails_at is None, f"there was no {self.kind} number {self.fails_at}"
+        happened = self.fails_at is None or (self.lost and self.count > self.fails_at)
+        assert happened, f"there was no {self.kind} number {self.fails_at}"
+        self.fails_at = None
 
     def wrap(self, call: Callable[..., Any]) -> Callable[..., Any]:
         """Return a call that fails when its time has come."""
 
         @wraps(call)
         def injected(*arguments: Any, **named: Any) -> Any:
+            if not self._concerns(arguments):
+                return call(*arguments, **named)
             number, self.count = self.count, self.count + 1
             if self.fails is not None and self.fails(*arguments):
                 raise self._make(getattr(call, "__name__", "call"))
-            if number != self.fails_at:
+            if self.fails_at is None or number < self.fails_at:
                 return call(*arguments, **named)
-            self.fails_at = None
+            if not self.lost:
+                self.fails_at = None
             if self.after:
                 call(*arguments, **named)
             raise self._make(getattr(call, "__name__", "call"))
 
         return injected
+
+    def _concerns(self, arguments: tuple[Any, ...]) -> bool:
+        """Return whether a call is one to the device, as its queue, kernel or event tells."""
+        if self.device is None:
+            return True
+        if (own := Device.context.made(self.device)) not in self._contexts:
+            self._contexts.append(own)  # another one after a loss
+        used = (one for one in arguments if isinstance(one, _OF_A_CONTEXT))
+        return all(getattr(one, "context", one) in self._contexts for one in used)
 
     def _make(self, routine: str) -> BaseException:
         if self.error is cl.Error:
@@ -149,14 +175,19 @@ def lying(patch: pytest.MonkeyPatch, lie: Callable[[Any, int], None]) -> None:
     patch.setattr(cl, "enqueue_copy", lied)
 
 
-def inject(patch: pytest.MonkeyPatch, kind: str, device: Device | None = None) -> Injector:
-    """Let calls of a kind be counted, until the patch is undone; builds are of one device."""
-    injector = Injector(kind)
+def inject(
+    patch: pytest.MonkeyPatch, kind: str, device: Device | None = None, *, anew: bool = True
+) -> Injector:
+    """Let calls of a kind be counted, those to a device or all, until the patch is undone.
+
+    Builds are of one device; unless all are to be made `anew`, programs that it has stay.
+    """
+    injector = Injector(kind, device)
     for owner, name in CALLS[kind][0]:
         patch.setattr(owner, name, injector.wrap(getattr(owner, name)))
     if kind == "allocate" and device is not None:
         patch.setattr(device, "_pool", Pool(device._pool, injector))
-    if kind == "build":
+    if kind == "build" and anew:
         patch.setattr(device, "_programs", {})
         patch.setattr(binary_cache, "read", lambda key: None)
     return injector

@@ -47,7 +47,7 @@ class Steps:
             raise KeyboardInterrupt
 
 
-def steps_of(call: Callable[[], None]) -> int:
+def steps_of(call: Callable[[], object]) -> int:
     """Return how many steps a call takes."""
     steps = Steps()
     gc.disable()
@@ -65,7 +65,7 @@ def by_clock(call: Callable[[], None], rng: random.Random, seconds: float) -> Ou
     return _broken_off(call, lambda: _alarm(rng.random() * seconds))
 
 
-def at_step(call: Callable[[], None], rng: random.Random, count: int) -> Outcome:
+def at_step(call: Callable[[], object], rng: random.Random, count: int) -> Outcome:
     """Interrupt a call of so many steps at one of them."""
     return _profiled(call, Steps(at=rng.randint(1, count)))
 
@@ -138,7 +138,7 @@ def _alarm(after: float) -> None:
     signal.setitimer(signal.ITIMER_REAL, max(after, 1e-6))
 
 
-def _profiled(call: Callable[[], None], steps: Steps) -> Outcome:
+def _profiled(call: Callable[[], object], steps: Steps) -> Outcome:
     gc.disable()
     try:
         found = _broken_off(call, lambda: sys.setprofile(steps))
@@ -147,7 +147,7 @@ def _profiled(call: Callable[[], None], steps: Steps) -> Outcome:
     return "lost" if steps.has_raised and found == "late" else found
 
 
-def _broken_off(call: Callable[[], None], arm: Callable[[], object]) -> Outcome:
+def _broken_off(call: Callable[[], object], arm: Callable[[], object]) -> Outcome:
     try:
         try:
             arm()

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from io import BytesIO
 from pathlib import Path
+from unittest import mock
 
 import pytest
 from hypothesis import example, given
@@ -14,24 +15,18 @@ from hypothesis import strategies as st
 from clmst.core.errors import FileFormatError
 from clmst.core.weight_keys import Array
 from clmst.io import edge_text, read_graph
-from clmst.io import text as text_module
 from clmst.io.edge_text import EdgeText
 from clmst.io.files import SourceFile
+from tests.bounds import bounds
 from tests.strategies import examples
 
-pytest.importorskip("pyarrow")
+csv = pytest.importorskip("pyarrow.csv")
 
 ODD = "+5 007 1.5 .5 1. 1e3 -0 1e400 nan inf -Infinity 0x1f 1_0 9223372036854775807 x # NA null"
 LARGE = '"1" 9223372036854775808 18446744073709551615 99999999999999999999 1e18 true'
 WORDS = st.sampled_from(["", "-3", "\N{ARABIC-INDIC DIGIT ONE}", *ODD.split(), *LARGE.split()])
 BANNER = "%%MatrixMarket matrix coordinate"
 ENDS = st.sampled_from(["\n", "\r\n", "\n\n", " \n", "\r", ""])
-
-
-@pytest.fixture(autouse=True)
-def _always(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Short blocks, too."""
-    monkeypatch.setattr(edge_text, "ARROW_BYTES", 0)
 
 
 class Lines(EdgeText):
@@ -44,12 +39,13 @@ class Lines(EdgeText):
 def edges_of(text: bytes, *, by_arrow: bool) -> tuple[Array, Array, Array | None] | None:
     """Return what one of the parsers reads; None if it refuses the text."""
     lines = Lines(SourceFile(stream=BytesIO(text), size=None))
-    if by_arrow:
-        return lines.arrays() if lines.add_plain(text) else None
-    try:
-        return lines.gathered().arrays()
-    except FileFormatError:
-        return None
+    with bounds(arrow_from=0 if by_arrow else 1 << 40):
+        if by_arrow:
+            return lines.arrays() if lines.add_plain(text) else None
+        try:
+            return lines.gathered().arrays()
+        except FileFormatError:
+            return None
 
 
 @st.composite
@@ -75,9 +71,7 @@ def test_it_reads_what_the_own_parser_reads(text: bytes) -> None:
     found = edges_of(text, by_arrow=True)
     if found is None:
         return
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(edge_text, "ARROW_BYTES", 1 << 40)
-        own = edges_of(text, by_arrow=False)
+    own = edges_of(text, by_arrow=False)
     assert own is not None
     assert found[0].tolist() == own[0].tolist()
     assert found[1].tolist() == own[1].tolist()
@@ -105,7 +99,8 @@ def test_it_reads_what_the_own_parser_reads(text: bytes) -> None:
     ],
 )
 def test_what_is_plain_is_taken(text: str, plain: bool) -> None:
-    columns = edge_text.arrow_rows(text.encode(), letters=("a", "e"))
+    with bounds(arrow_from=0):
+        columns = edge_text.arrow_rows(text.encode(), letters=("a", "e"))
     assert (columns is not None) == plain
 
 
@@ -122,41 +117,26 @@ def test_what_is_plain_is_taken(text: str, plain: bool) -> None:
 )  # fmt: skip
 @pytest.mark.parametrize("odd", [None, "wrong", "comment"])
 def test_every_reader_reads_alike_with_and_without(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    *,
-    suffix: str,
-    head: str,
-    row: str,
-    odd: str | None,
+    tmp_path: Path, *, suffix: str, head: str, row: str, odd: str | None
 ) -> None:
     """The same graph, or the same error with the same line, wherever blocks are cut."""
-    monkeypatch.setattr(text_module, "BLOCK_BYTES", 1000)
     rows = [row.format(v, v + 1, v * v % 1009) for v in range(1, 3001)]
     if odd is not None:
         rows[1700] = {"wrong": row.format(5, "x", 1), "comment": "# c\n"}[odd]
     end = "END\nEOF\n" if suffix == ".stp" else ""
     (path := tmp_path / f"graph{suffix}").write_text(head + "".join(rows) + end)
-    found = []
-    n_taken = 0
-    own = edge_text.arrow_rows
-
-    def counted(text: bytes, letters: tuple[str, ...]) -> list[Array] | None:
-        nonlocal n_taken
-        columns = own(text, letters)
-        n_taken += columns is not None
-        return columns
-
-    monkeypatch.setattr(edge_text, "arrow_rows", counted)
-    for least in (0, 1 << 40):
-        monkeypatch.setattr(edge_text, "ARROW_BYTES", least)
-        try:
-            graph = read_graph(path)
-            found.append((graph.indptr.tolist(), graph.indices.tolist(), graph.weights.tolist()))
-        except FileFormatError as error:
-            found.append((str(error),))  # type: ignore[arg-type]
-        if least == 0:
-            assert n_taken >= 10
+    found, read = [], list[int]()
+    with mock.patch("pyarrow.csv.read_csv", wraps=csv.read_csv) as by_arrow:
+        for least in (0, 1 << 40):
+            with bounds(text_block=1000, arrow_from=least):
+                try:
+                    graph = read_graph(path)
+                    arrays = graph.indptr, graph.indices, graph.weights
+                    found.append(tuple(array.tolist() for array in arrays))
+                except FileFormatError as error:
+                    found.append((str(error),))
+            read.append(by_arrow.call_count)
+    assert read[0] == read[1] >= 10
     assert found[0] == found[1]
 
 

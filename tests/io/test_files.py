@@ -10,6 +10,7 @@ import os
 import re
 import stat
 import threading
+import zlib
 from importlib.util import find_spec
 from io import BytesIO
 from pathlib import Path
@@ -19,10 +20,12 @@ import pytest
 
 import clmst
 from clmst.core.errors import FileFormatError, InvalidArgumentError
-from clmst.io import compression, files, read_graph, read_points, write_graph
+from clmst.io import files, read_graph, read_points, write_graph
 from clmst.io.compression import CODECS, Codec
 from clmst.io.files import DeclaredSizes
+from tests.bounds import bounds
 from tests.io.files import refuses, weight_by_edge
+from tests.machine import with_memory
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
@@ -98,10 +101,10 @@ def test_what_cannot_be_written_to(tmp_path: Path, name: str, message: str) -> N
         pass
 
 
-def test_what_a_pipe_gives_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_a_pipe_gives_is_limited() -> None:
     assert files.read_whole(BytesIO(b"x" * 3 * 10**6)) == b"x" * 3 * 10**6
-    monkeypatch.setattr(files, "physical_memory", lambda: 10**6)
-    with pytest.raises(FileFormatError, match="half of this machine's memory"):
+    message = "half of this machine's memory"
+    with with_memory(10**6), pytest.raises(FileFormatError, match=message):
         files.read_whole(BytesIO(b"x" * 3 * 10**6))
 
 
@@ -170,36 +173,35 @@ def test_an_empty_one_is_empty(tmp_path: Path, codec: Codec) -> None:
 
 
 @each_codec
-def test_expansion_is_limited(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, codec: Codec
-) -> None:
+def test_expansion_is_limited(tmp_path: Path, codec: Codec) -> None:
     """A few kilobytes may be gigabytes of zeros; what is usual passes."""
     path = saved(tmp_path, codec, compressed(codec, "c comment\n" * 10**5))
     assert path.stat().st_size * files.MAX_EXPANSION < files.FREE_EXPANSION
     with files.reading(path) as source:
         assert len(source.stream.read()) == 10**6
-    monkeypatch.setattr(files, "FREE_EXPANSION", 10**4)
-    monkeypatch.setattr(files, "MAX_EXPANSION", 2)
     rule = "there may be 10000, or 2 times as many"
-    for read in (
-        lambda stream: stream.read(),
-        lambda stream: [*iter(lambda: stream.read(10**4), b"")],
-        lambda stream: [*iter(stream.readline, b"")],
-    ):
-        with pytest.raises(FileFormatError, match=rule), files.reading(path) as source:
-            read(source.stream)
-    with pytest.raises(FileFormatError, match="compressed bytes expand to"):
-        read_graph(path)
+    with bounds(expansion_free=10**4, expansion_times=2):
+        for read in (
+            lambda stream: stream.read(),
+            lambda stream: [*iter(lambda: stream.read(10**4), b"")],
+            lambda stream: [*iter(stream.readline, b"")],
+        ):
+            with pytest.raises(FileFormatError, match=rule), files.reading(path) as source:
+                read(source.stream)
+        with pytest.raises(FileFormatError, match="compressed bytes expand to"):
+            read_graph(path)
 
 
-def test_memory_that_an_xz_file_asks_for_is_limited(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Its head may name a dictionary of 4 GiB."""
+def test_memory_that_an_xz_file_asks_for_is_limited(tmp_path: Path) -> None:
+    """The head of its block, behind that of the file, may name a dictionary of 4 GiB."""
     codec = next(each for each in CODECS if each.suffix == ".xz")
-    monkeypatch.setattr(compression, "XZ_MEMORY", 1 << 20)
+    data = bytearray(compressed(codec))
+    end = 12 + 4 * data[12]
+    at = data.index(b"\x21\x01", 12, end) + 2
+    data[at] = 40
+    data[end : end + 4] = zlib.crc32(data[12:end]).to_bytes(4, "little")
     with pytest.raises(FileFormatError, match="Memory usage limit exceeded"):
-        read_graph(saved(tmp_path, codec, compressed(codec)))
+        read_graph(saved(tmp_path, codec, bytes(data)))
 
 
 @each_codec
@@ -284,23 +286,18 @@ MEMORY = "this machine has 1024 MiB of memory"
         (2**26, 0, None, 2**20, None),
     ],
 )
-def test_sizes_that_a_header_may_declare(  # noqa: PLR0917
-    monkeypatch: pytest.MonkeyPatch,
-    n: int,
-    m: int,
-    memory: int | None,
-    file_bytes: int | None,
-    message: str | None,
+def test_sizes_that_a_header_may_declare(
+    n: int, m: int, memory: int | None, file_bytes: int | None, message: str | None
 ) -> None:
     """Where memory is unknown, only the limits of graphs and of the file count."""
-    monkeypatch.setattr(files, "physical_memory", lambda: memory)
     words = f"00{n}", str(m)
-    if message is None:
-        declared = DeclaredSizes.parse(*words, line=1, file_bytes=file_bytes)
-        assert declared == DeclaredSizes(n_vertices=n, n_edges=m)
-        return
-    with pytest.raises(FileFormatError, match=f"^line 3: the header declares .*{message}"):
-        DeclaredSizes.parse(*words, line=3, file_bytes=file_bytes)
+    with with_memory(memory):
+        if message is None:
+            declared = DeclaredSizes.parse(*words, line=1, file_bytes=file_bytes)
+            assert declared == DeclaredSizes(n_vertices=n, n_edges=m)
+            return
+        with pytest.raises(FileFormatError, match=f"^line 3: the header declares .*{message}"):
+            DeclaredSizes.parse(*words, line=3, file_bytes=file_bytes)
 
 
 @pytest.mark.parametrize("word", ["-1", "x", "1.5", "1e3", "²", "٣", "+4", ""])

@@ -19,8 +19,9 @@ from scipy import sparse
 from clmst.core.errors import FileFormatError
 from clmst.core.from_scipy import SparseFormat
 from clmst.core.graph import Graph
-from clmst.io import files, read_forest, read_graph, read_points
+from clmst.io import read_forest, read_graph, read_points
 from clmst.io.pieces import n_rows
+from tests.bounds import bounds
 from tests.io.files import FORMAT_OF, parse, refuses, weight_by_edge, written
 
 MATRIX = sparse.csr_array(
@@ -199,11 +200,9 @@ def test_arrays_are_checked_before_scipy_has_them(
         read_graph(path) if reader == "graph" else read_forest(path, graph)
 
 
-def test_expansion_of_an_archive_is_limited(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@bounds(expansion_free=10**5)
+def test_expansion_of_an_archive_is_limited(tmp_path: Path) -> None:
     """What its directory says is refused before any of it is read."""
-    monkeypatch.setattr(files, "FREE_EXPANSION", 10**5)
     stream = BytesIO()
     np.savez_compressed(stream, indptr=np.zeros(10**6, np.int64))
     refuses(tmp_path, ".npz", stream.getvalue(), "bytes expand to 8000128 or more; there may be")

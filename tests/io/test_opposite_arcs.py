@@ -13,7 +13,7 @@ import pytest
 import clmst
 from clmst import Graph
 from clmst.io import read_graph
-from clmst.io import text as text_module
+from tests.bounds import bounds
 
 WEIGHTS: dict[str, Any] = {
     "integers": lambda rng, m: rng.integers(-5, 5, m),
@@ -56,12 +56,13 @@ def assert_same(found: Graph, right: Graph) -> None:
 @pytest.mark.parametrize("order", ["random", "by source"])
 @pytest.mark.parametrize("kind", WEIGHTS)
 def test_half_of_the_arcs_give_the_same_graph(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, order: str, size: int
+    tmp_path: Path, kind: str, order: str, size: int
 ) -> None:
     """As many rows are kept as there are edges, fewer only by loops; or those of a whole file."""
-    monkeypatch.setattr(text_module, "BLOCK_BYTES", size)
     arcs = arcs_of(kind, order=order)
-    found, right = read(text_of(*arcs), tmp_path), read(text_of(*arcs, problem="edge"), tmp_path)
+    with bounds(text_block=size):
+        found = read(text_of(*arcs), tmp_path)
+        right = read(text_of(*arcs, problem="edge"), tmp_path)
     assert_same(found, right)
     n_loops = int((arcs[0] == arcs[1]).sum()) // 2
     assert found.n_input <= 500 + n_loops

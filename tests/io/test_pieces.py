@@ -16,7 +16,7 @@ from clmst.core.errors import (
     InvalidGraphError,
     MissingFileError,
 )
-from clmst.io import pieces, read_graph
+from clmst.io import read_graph
 from clmst.runtime.device import Device
 from tests.io.files import refuses, weight_by_edge
 from tests.scale.edges import forest_of_edges, random_edges
@@ -40,11 +40,8 @@ def save_parquet(path: Path, at: slice = slice(None), **changes: Any) -> None:
 
 @pytest.mark.parametrize("suffix", ["npy", "parquet"])
 @pytest.mark.parametrize("form", ["file", "folder", "list"])
-def test_files_are_streamed(
-    any_device: Device, tmp_path: Path, form: str, suffix: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_files_are_streamed(any_device: Device, tmp_path: Path, form: str, suffix: str) -> None:
     """A folder's files in the order of their names, ids going on from one to the next."""
-    monkeypatch.setattr(pieces, "_ROWS", 700)
     save = save_npy if suffix == "npy" else save_parquet
     if form == "file":
         save(tmp_path / f"edges.{suffix}")
@@ -127,8 +124,7 @@ def stream_refuses(path: Path, error: type[Exception], message: str) -> None:
         clmst.stream_minimum_spanning_forest(path, N)
 
 
-def test_rows_are_named_by_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pieces, "_ROWS", 100)
+def test_rows_are_named_by_file(tmp_path: Path) -> None:
     save_parquet(tmp_path / "a.parquet")
     u = EDGES[0].copy()
     u[1234] = N

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from clmst.core.errors import FileFormatError
 from clmst.core.weight_keys import Array
-from clmst.io import text as text_module
 from clmst.io.text import GrowingArray, blocks, numbers, word_counts, word_error, words_of
+from tests.bounds import bounds
 from tests.io.files import refuses
 
 _TEXTS = st.text(alphabet="ab1-.# \t\r\n", min_size=1, max_size=80).map(str.encode)
@@ -24,8 +24,7 @@ _TEXTS = st.text(alphabet="ab1-.# \t\r\n", min_size=1, max_size=80).map(str.enco
 
 @given(_TEXTS, st.integers(1, 12))
 def test_blocks_do_not_depend_on_where_they_are_cut(text: bytes, size: int) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(text_module, "BLOCK_BYTES", size)
+    with bounds(text_block=size):
         small = list(blocks(BytesIO(text)))
     assert b"".join(block for _, block in small) == text
     for line, block in small:

@@ -22,7 +22,7 @@ from clmst.core.graph import Graph
 from clmst.core.vertex_names import rank
 from clmst.generators import generate
 from clmst.io import read_graph, write_graph
-from clmst.io import text as text_module
+from tests.bounds import bounds
 from tests.io.files import FORMAT_OF, explicit, lightest, parse, refuses, weight_by_edge, written
 from tests.strategies import EdgeArrays, edge_arrays
 
@@ -265,13 +265,11 @@ REFUSED[".stp"] = [(SECTIONS.replace(old, new), message) for old, new, message i
 
 @pytest.mark.parametrize("size", [1 << 20, 4, 7, 30])
 @pytest.mark.parametrize("suffix", READ)
-def test_texts_are_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str, size: int
-) -> None:
+def test_texts_are_read(tmp_path: Path, suffix: str, size: int) -> None:
     """Wherever a file is cut into blocks."""
-    monkeypatch.setattr(text_module, "BLOCK_BYTES", size)
     for text, n, edges, dtype in READ[suffix]:
-        graph = parse(tmp_path, suffix, text)
+        with bounds(text_block=size):
+            graph = parse(tmp_path, suffix, text)
         assert (graph.n_vertices, graph.vertex_labels) == (n, None), text
         assert weight_by_edge(graph) == edges, text
         assert graph.weights.dtype == dtype, text

@@ -9,6 +9,7 @@ from typing import Any
 
 import clmst
 from clmst.core.errors import UnsupportedDeviceError
+from tests.bounds import bounds
 from tests.prove import input_forms, oracle, repeated, sample, settings, subjects
 from tests.prove.draws import Draws
 from tests.prove.oracle import Expected
@@ -242,7 +243,7 @@ def run(case: Case | PrimitiveCase, variants: DeviceVariants) -> Outcome:
             if isinstance(case, PrimitiveCase):
                 wrong, solves = case.compare(variants.variant(case.variant))
             elif case.lowered:
-                with settings.lowered():
+                with bounds(**settings.LOWERED):
                     wrong, solves = _compare(case, variants)
             else:
                 wrong, solves = _compare(case, variants)

@@ -5,9 +5,6 @@ Every option of every algorithm has a name here, so that what was run can be cou
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from importlib import import_module
 from itertools import product
 from typing import Any
 
@@ -98,19 +95,19 @@ FOR_SOME_DEVICES = {
 PARTS = 4
 BLOCK_KINDS = tuple(product(DTYPES, VARIANTS))
 
-# Constants that keep some ways of solving from small graphs, and what they are lowered to.
-_LOWERED: dict[str, Any] = {
-    "clmst.algorithms.canonical_csr.arrange.FROM_EDGES": 1,
-    "clmst.algorithms.small_matrix.solve.MOST_SLOTS": 0,
-    "clmst.algorithms.small_matrix.solve.MOST_EDGES": 0,
-    "clmst.algorithms.csr_validation.check.FROM_SLOTS": 1,
-    "clmst.algorithms.reweighting.series._LEAST_EDGES": 1,
-    "clmst.algorithms.reweighting.warm_start._LEAST_EDGES": 1,
-    "clmst.algorithms.reweighting.warm_start._MOST_LEFT": 1.0,
-    "clmst.repeated.weights.DEVICE_CHECKS_FROM": 0,
-    "clmst.core.partition.RANGE_STEP": 64,
-    "clmst.scale.sinks.LEAST_ROWS": 1,
-    "clmst.scale.sinks.OPEN_FROM": 8,
+# Bounds that keep some ways of solving from small graphs (tests/bounds.py), and lower ones.
+LOWERED = {
+    "arranged_from": 1,
+    "small_slots": 0,
+    "small_edges": 0,
+    "checked_from": 1,
+    "series_from": 1,
+    "warm_from": 1,
+    "warm_most_left": 1.0,
+    "weights_checked_from": 0,
+    "range_step": 64,
+    "stream_rows_from": 1,
+    "stream_opens_from": 8,
 }
 
 
@@ -143,19 +140,3 @@ def combinations() -> list[tuple[str, str, str]]:
 def n_combinations() -> int:
     """Return how many of those there are."""
     return len(combinations())
-
-
-@contextmanager
-def lowered() -> Iterator[None]:
-    """Let small graphs be solved in ways that are otherwise for large ones."""
-    saved = []
-    for path, value in _LOWERED.items():
-        module_name, _, name = path.rpartition(".")
-        module = import_module(module_name)
-        saved.append((module, name, getattr(module, name)))
-        setattr(module, name, value)
-    try:
-        yield
-    finally:
-        for module, name, value in saved:
-            setattr(module, name, value)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from clmst import Device, Graph, RepeatedSolver
-from clmst.core import partition
+from tests.bounds import bounds
 from tests.repeated.rounds import (
     copying,
     every_device,
@@ -102,8 +102,7 @@ class Place:
     def solver(self, graph: Graph, *, range_step: int = 512, **options: Any) -> RepeatedSolver:
         """Return a solver; ranges of host arrays may begin anywhere."""
         devices: Any = self.devices if len(self.devices) > 1 else self.device
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(partition, "RANGE_STEP", range_step)
+        with bounds(range_step=range_step):
             return RepeatedSolver(graph, devices=devices, strategy=self.strategy, **options)
 
 

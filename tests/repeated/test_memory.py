@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from clmst import Device, DeviceArray, RepeatedSolver
-from clmst.runtime import program
+from tests.faults.injection import inject
 from tests.repeated.rounds import copying, random_graph, sorted_graph
 from tests.settings import SETTINGS
 
@@ -31,14 +31,21 @@ def resident_bytes() -> int:
 
 
 @contextmanager
-def nothing_grows(
-    device: Device, monkeypatch: pytest.MonkeyPatch, *, managed_times: float = 1.0
-) -> Iterator[None]:
+def nothing_is_built(device: Device) -> Iterator[None]:
+    """Check that no program is built inside."""
+    with pytest.MonkeyPatch.context() as patch:
+        builds = inject(patch, "build", device, anew=False)
+        yield
+    assert builds.count == 0
+
+
+@contextmanager
+def nothing_grows(device: Device, *, managed_times: float = 1.0) -> Iterator[None]:
     """Check that what happens inside leaves no memory taken, and builds no program."""
-    monkeypatch.setattr(program, "build", lambda *_: pytest.fail("a program is built"))
     pool = device._pool
     managed, active, before = pool.managed_bytes, pool.active_bytes, resident_bytes()
-    yield
+    with nothing_is_built(device):
+        yield
     assert pool.active_bytes == active
     assert managed <= pool.managed_bytes <= managed_times * managed
     assert resident_bytes() - before < 4 << 20
@@ -118,7 +125,7 @@ WHAT: dict[str, Callable[[Device], tuple[Callable[[int], object], int, int]]] = 
     ],
 )
 def test_hundreds_of_rounds_take_no_more_memory(
-    any_device: Device, what: str, copies: bool, monkeypatch: pytest.MonkeyPatch
+    any_device: Device, what: str, copies: bool
 ) -> None:
     """What is made of a round's weights goes with the round, and no object is left of it."""
     device = copying(any_device)
@@ -134,7 +141,7 @@ def test_hundreds_of_rounds_take_no_more_memory(
         gc.collect()
         traced = tracemalloc.get_traced_memory()[0]
         grows = _MORE_SIZES if what == _LEVELS_DIFFER else 1.0
-        with nothing_grows(device, monkeypatch, managed_times=grows):
+        with nothing_grows(device, managed_times=grows):
             for k in range(count):
                 turn(k)
         gc.collect()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -9,8 +10,8 @@ import pytest
 
 import clmst
 from clmst import Device, Points, RepeatedSolver
-from clmst.algorithms.bvh_boruvka import choice
-from clmst.runtime.launcher import Launcher
+from tests.bounds import bounds
+from tests.faults.injection import inject
 from tests.forests import assert_same_forest
 
 N = 1500  # "auto" takes a hierarchy of so many
@@ -19,9 +20,10 @@ Array = Any
 
 
 @pytest.fixture(autouse=True)
-def every_device_takes_a_hierarchy_alike(monkeypatch: pytest.MonkeyPatch) -> None:
+def every_device_takes_a_hierarchy_alike() -> Iterator[None]:
     """GPUs do so of 20,000 points and more."""
-    monkeypatch.setattr(choice, "_LEAST_POINTS", choice._LEAST_POINTS_ALONE)
+    with bounds(hierarchy_from=1000):
+        yield
 
 
 def anew(points: Points, device: Device) -> clmst.Forest:
@@ -118,11 +120,14 @@ def test_points_on_a_device_and_proofs(any_device: Device) -> None:
 def test_a_failed_round_begins_anew(any_device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
     coordinates = np.random.default_rng(10).random((N, 2))
     with RepeatedSolver(Points(coordinates), devices=any_device) as solver:
-        solver.solve(coordinates)
-        with monkeypatch.context() as broken:
-            broken.setattr(Launcher, "for_each", lambda *_: 1 / 0)
-            with pytest.raises(ZeroDivisionError):
-                solver.solve(coordinates)
+        for _ in range(3):
+            found = solver.solve(coordinates)
+        assert found.stats["moved"]["how"] == "candidates"
+        fault = inject(monkeypatch, "kernel", any_device)
+        fault.arm(0)
+        with pytest.raises(clmst.DeviceError):
+            solver.solve(coordinates)
+        fault.disarm()
         forest = solver.solve(coordinates)
         assert forest.stats["moved"] == {"how": "anew"}
         assert_same_forest(forest, anew(Points(coordinates), any_device))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterator
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -17,7 +19,8 @@ from clmst import (
     InvalidGraphError,
     RepeatedSolver,
 )
-from clmst.repeated.single_device import SingleDevice
+from tests.bounds import bounds
+from tests.faults.injection import inject
 from tests.repeated.device_sets import Place, either_order, every_place
 from tests.repeated.rounds import check, every_device, random_graph, refused, sorted_graph
 from tests.threads import all_end, own_threads
@@ -91,12 +94,13 @@ class OutOfWeightsError(Exception):
 @every_order
 @pytest.mark.parametrize("where", ["host", "device"])
 @pytest.mark.parametrize("large", [False, True])
-def test_weights_that_are_wrong(
-    variant: Device, make: Any, where: str, large: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_weights_that_are_wrong(variant: Device, make: Any, where: str, large: bool) -> None:
     """NaN, wrong lengths and a source that fails stop it in their turn; all before is yielded."""
-    if large:
-        monkeypatch.setattr("clmst.repeated.weights.DEVICE_CHECKS_FROM", 0)
+    with bounds(weights_checked_from=0) if large else nullcontext():
+        check_wrong_weights(variant, make, where)
+
+
+def check_wrong_weights(variant: Device, make: Any, where: str) -> None:
     solver = RepeatedSolver(make(), devices=variant)
     rounds = rounds_for(solver, 4)
     nan = rounds[2].copy()
@@ -149,24 +153,20 @@ def test_the_next_is_asked_for_while_one_is_solved(
     """The source's own work is hidden behind the solve: one ahead, and no more."""
     solver = RepeatedSolver(random_graph(), devices=any_device)
     rounds = rounds_for(solver, 4)
-    inner, log = SingleDevice.solve, []
+    log = list[str]()
 
-    def slow(*arguments: Any, **named: Any) -> Any:
-        log.append("solve")
-        time.sleep(0.2)
-        forest = inner(*arguments, **named)
-        log.append("solved")
-        return forest
+    def slow(*_: Any) -> bool:
+        log.append("kernel")
+        time.sleep(0.01)
+        return False
 
     def source() -> Iterator[Any]:
         for weights in rounds:
             log.append("asked")
             yield weights
 
-    monkeypatch.setattr(SingleDevice, "solve", slow)
-    assert len(list(solver.solve_many(source()))) == 4
-    each_round = ["solve", "asked", "solved"]
-    assert [sorted(log[k : k + 3]) for k in (1, 4, 7)] == [sorted(each_round)] * 3
-    assert log[0] == "asked"
-    assert log.count("asked") == 4
-    assert log.index("solved") > [k for k, word in enumerate(log) if word == "asked"][1]
+    inject(monkeypatch, "kernel", any_device).let_fail(slow)
+    for _ in solver.solve_many(source()):
+        log.append("solved")
+    one_ahead = r"asked ((kernel )*asked (kernel )+solved ){3}(kernel )+solved"
+    assert re.fullmatch(one_ahead, " ".join(log)), log

@@ -23,7 +23,7 @@ from clmst import (
     Graph,
     RepeatedSolver,
 )
-from clmst.repeated import weights as round_weights
+from tests.bounds import bounds
 from tests.forests import assert_same_forest
 from tests.repeated.device_sets import Place, either_order, every_place
 from tests.repeated.rounds import (
@@ -255,11 +255,13 @@ def test_not_one_weight_an_edge(place: Place) -> None:
 @either_order
 @pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
 @pytest.mark.parametrize("checks_from", [0, 1 << 30])
-def test_first_nan_is_named(
-    place: Place, is_sorted: bool, dtype: str, checks_from: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_first_nan_is_named(place: Place, is_sorted: bool, dtype: str, checks_from: int) -> None:
     """By host and device alike, in the caller's numbers; the next round is as good as ever."""
-    monkeypatch.setattr(round_weights, "DEVICE_CHECKS_FROM", checks_from)
+    with bounds(weights_checked_from=checks_from):
+        check_first_nan(place, is_sorted, dtype)
+
+
+def check_first_nan(place: Place, is_sorted: bool, dtype: str) -> None:
     solver = place.solver(place.graph(is_sorted=is_sorted))
     rng = np.random.default_rng(6)
     right = rng.integers(0, 50, solver.n_edges).astype(dtype)
@@ -276,15 +278,15 @@ def test_first_nan_is_named(
         check(solver, right, solver.solve(DeviceArray.from_host(right, place.device)))
 
 
-def test_nan_is_named_by_labels(any_device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nan_is_named_by_labels(any_device: Device) -> None:
     """By the caller's index and names; the graph has its edges in another order."""
     graph = Graph.from_edges([20, 30, 20], [30, 10, 20], [1.0, 2.0, 3.0], relabel=True)
     solver = RepeatedSolver(graph, devices=any_device)
     rule = "the weight of edge 1 (10, 30) is NaN; weights must be ordered"
     wrong = np.array([1, np.nan, 1], np.float32)
     for checks_from in (0, 1 << 30):  # by the device, by the host
-        monkeypatch.setattr(round_weights, "DEVICE_CHECKS_FROM", checks_from)
-        assert rule in refused(solver.solve, wrong)
+        with bounds(weights_checked_from=checks_from):
+            assert rule in refused(solver.solve, wrong)
     solver.solve([1.0, 2.0, 3.0])
     assert rule in refused(solver.update, [1], [np.nan])
     assert "the weight of edge 2 is NaN" in refused(solver.update, [2], [np.nan])  # a self-loop

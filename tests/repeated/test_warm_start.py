@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -15,10 +16,11 @@ from clmst.algorithms.reweighting import warm_start
 from clmst.algorithms.reweighting.sensitivity import ReferenceWeights
 from clmst.core.graph import Graph
 from clmst.repeated.families import WARM_START
-from clmst.repeated.session import Session
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.kernel_family import Case
 from clmst.runtime.launcher import Launcher
+from tests.bounds import bounds
+from tests.launched import launches
 from tests.repeated.rounds import check, every_device, random_graph, sorted_graph
 
 Array = Any
@@ -28,10 +30,10 @@ DTYPES = ["u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", "f2", "f4", "f8"]
 
 
 @pytest.fixture
-def eager(monkeypatch: pytest.MonkeyPatch) -> None:
+def eager() -> Iterator[None]:
     """Let small graphs be settled as large ones are, however much is left."""
-    monkeypatch.setattr(warm_start, "_LEAST_EDGES", 1)
-    monkeypatch.setattr(warm_start, "_MOST_LEFT", 1.0)
+    with bounds(warm_from=1, warm_most_left=1.0):
+        yield
 
 
 def near(weights: Array, rng: np.random.Generator, share: float = 0.05) -> Array:
@@ -107,9 +109,7 @@ def test_on_the_device_by_update_and_many(variant: Device) -> None:
 )
 def test_any_graph_any_moves(seed: int, size: tuple[int, int], dtype: str, share: float) -> None:
     """Whatever is settled, a round's forest is that of its weights."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(warm_start, "_LEAST_EDGES", 1)
-        patch.setattr(warm_start, "_MOST_LEFT", 1.0)
+    with bounds(warm_from=1, warm_most_left=1.0):
         rng = np.random.default_rng(seed)
         n, m = size
         u, v = rng.integers(0, n, (2, m))
@@ -181,47 +181,37 @@ def test_another_dtype_forgets(any_device: Device) -> None:
     assert not is_warm(check(solver, weights))
 
 
-@pytest.mark.parametrize("reason", ["small", "switched off", "all weights nearly alike"])
-def test_not_warm(any_device: Device, reason: str, monkeypatch: pytest.MonkeyPatch) -> None:
+LOWERED: dict[str, dict[str, float]] = {
+    "small": {},
+    "switched off": {"warm_from": 1, "warm_most_left": 1.0},
+    "all weights nearly alike": {"warm_from": 1},
+}
+
+
+@pytest.mark.parametrize("reason", LOWERED)
+def test_not_warm(any_device: Device, reason: str) -> None:
     """Where weights are nearly alike, any edge may come to be in the forest."""
-    if reason != "small":
-        monkeypatch.setattr(warm_start, "_LEAST_EDGES", 1)
-    if reason == "switched off":
-        monkeypatch.setattr(warm_start, "_MOST_LEFT", 1.0)
     rng, is_on = np.random.default_rng(6), reason != "switched off"
     solver = RepeatedSolver(random_graph(), devices=any_device, warm_start=is_on)
     weights, share = rng.random(solver.n_edges), 0.1 if reason.startswith("all") else 0.0
     for _ in range(6):
         moved = 1 + share * rng.random(solver.n_edges) if share else weights
-        assert not is_warm(check(solver, moved))
+        with bounds(**LOWERED[reason]):
+            assert not is_warm(check(solver, moved))
 
 
 # ----------------------------------------------------------------------- when it is worth while
 
 
-def looks(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Return a list that gets an entry whenever somebody looks how far weights have moved."""
-    found: list[int] = []
-    farthest = ReferenceWeights.farthest
-
-    def noting(noted: ReferenceWeights, weights: Any, launch: Launcher) -> int:
-        found.append(farthest(noted, weights, launch))
-        return found[-1]
-
-    monkeypatch.setattr(ReferenceWeights, "farthest", noting)
-    return found
-
-
 @pytest.mark.usefixtures("eager")
-def test_looks_seldom_where_weights_are_new(
-    any_device: Device, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    found = looks(monkeypatch)
+def test_looks_seldom_where_weights_are_new(any_device: Device) -> None:
     rng = np.random.default_rng(5)
     solver = RepeatedSolver(random_graph(), devices=any_device)
-    for _ in range(70):
-        assert not is_warm(solver.solve(rng.random(solver.n_edges, np.float32)))
-    assert 4 <= len(found) <= 7  # after pauses of 1, 2, 4, 8, 16, ... rounds
+    with launches() as launched:
+        for _ in range(70):
+            assert not is_warm(solver.solve(rng.random(solver.n_edges, np.float32)))
+    looks = [kernel for kernel in launched if kernel.endswith(": sensitivity_find_farthest")]
+    assert 4 <= len(looks) <= 7  # after pauses of 1, 2, 4, 8, 16, ... rounds
     weights = rng.random(solver.n_edges, np.float32) + 1
     assert any(is_warm(check(solver, weights)) for _ in range(140))  # and finds out again
 
@@ -280,23 +270,20 @@ def test_positions_rise_with_keys(any_device: Device, dtype: str, maximum: bool)
 # ------------------------------------------------------------------------ the self-tests
 
 
+# Kernels that end a solve, and the one that looks whether weights stray.
+_STEPS = {"sensitivity_verify", "forest_gather_weights", "forest_pack"}
+
+
 @pytest.mark.parametrize("case", [Case(), Case(64, "float", maximum=True)], ids=str)
-def test_warm_starts_are_reached(
-    any_device: Device, case: Case, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@bounds(warm_from=1 << 30)
+def test_warm_starts_are_reached(any_device: Device, case: Case) -> None:
     """A round begins with what is settled, and in the last of all weights stray.
 
     Also where only larger graphs have warm starts, as where a solve is one launch.
     """
-    monkeypatch.setattr(warm_start, "_LEAST_EDGES", 1 << 30)
-    inner, warm = Session.solve, list[bool]()
-
-    def solve(session: Session, weights: Any, **given: Any) -> Any:
-        found = inner(session, weights, **given)
-        warm.append("warm_start" in found.stats)
-        return found
-
-    monkeypatch.setattr(Session, "solve", solve)
     trusted = Device(any_device.cl_device, _trusted=True)
-    assert WARM_START.failure(trusted, case) is None
-    assert warm == [False, False, True, False]
+    with launches() as launched:
+        assert WARM_START.failure(trusted, case) is None
+    names = (kernel.rpartition(": ")[2] for kernel in launched)
+    steps = [name.partition("_")[0] for name in names if name in _STEPS]
+    assert steps == ["forest"] * 2 + ["sensitivity", "forest"] * 2 + ["forest"]

@@ -8,10 +8,8 @@ import numpy as np
 import pytest
 
 import clmst
-from clmst.algorithms.edge_stream import generated
 from clmst.runtime.device import Device
-from clmst.scale import sinks, stream_sink
-from tests.peak import Peak, collecting_no_cycles
+from tests.peak import collecting_no_cycles, peak_of
 from tests.scale.edges import cut, random_edges
 
 N, M = 20_000, 300_000
@@ -40,35 +38,25 @@ def by_generated(device: Device, limit: int | None) -> clmst.Forest:
 streams = pytest.mark.parametrize("stream", [by_rows, by_ids, by_generated])
 
 
-@pytest.fixture(autouse=True)
-def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let a stream of so few edges be one of many parts, which go to the device."""
-    monkeypatch.setattr(sinks, "OPEN_FROM", 1 << 10)
-    monkeypatch.setattr(stream_sink, "ROWS", dict.fromkeys(stream_sink.ROWS, 1 << 12))
-    monkeypatch.setattr(generated, "CHUNK", dict.fromkeys(generated.CHUNK, 1 << 12))
-
-
 @streams
 @pytest.mark.parametrize(("bytes_of_vertex", "passes"), [(400, False), (250, False), (36, True)])
 @pytest.mark.filterwarnings("ignore::clmst.StreamedWarning")
 def test_a_limit_holds(
-    any_device: Device, stream: Stream, bytes_of_vertex: int, passes: bool,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
+    any_device: Device, stream: Stream, bytes_of_vertex: int, passes: bool
+) -> None:
     limit = bytes_of_vertex * N
     stream(any_device, limit)  # builds the kernels
-    with collecting_no_cycles(), monkeypatch.context() as patch:
-        any_device.release_memory()
-        peak = Peak(any_device._pool)
-        patch.setattr(any_device, "_pool", peak)
+    any_device.release_memory()
+    with collecting_no_cycles(), peak_of(any_device) as peak:
         found = stream(any_device, limit)
     assert (found.stats["passes"] > 1) == passes
+    assert found.stats["edges_on_device"] >= M // 4  # the host has those before a reduction
     assert found.stats["memory_limit"] == limit
     assert 0.2 * limit < peak.most - peak.before <= limit
 
 
 @streams
-@pytest.mark.parametrize("limit", [None, 250 * N, 36 * N])
+@pytest.mark.parametrize("limit", [400 * N, 250 * N, 36 * N])
 @pytest.mark.filterwarnings("ignore::clmst.StreamedWarning")
 def test_nothing_is_left(any_device: Device, stream: Stream, limit: int | None) -> None:
     """Without a collection of cycles, which a program may not see for long."""
@@ -77,4 +65,5 @@ def test_nothing_is_left(any_device: Device, stream: Stream, limit: int | None) 
         before = any_device._pool.active_bytes
         found = stream(any_device, limit)
         assert found.n_edges > N // 2
+        assert found.stats["edges_on_device"] > 0
         assert any_device._pool.active_bytes == before

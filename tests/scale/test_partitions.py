@@ -5,7 +5,6 @@ from __future__ import annotations
 import pickle
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -13,9 +12,7 @@ import pytest
 
 import clmst
 from clmst.core.errors import InvalidArgumentError, InvalidGraphError, UnsupportedDeviceError
-from clmst.io import pieces
-from clmst.scale import capacity, sinks
-from clmst.scale import partitions as partition_work
+from clmst.scale import capacity
 from clmst.scale.partition_pieces import lanes_of
 from clmst.scale.partitions import (
     PartitionForest,
@@ -26,6 +23,8 @@ from clmst.scale.partitions import (
     take_partition,
 )
 from clmst.scale.rounds import LaneStep, in_rounds, rounds
+from tests.bounds import bounds
+from tests.capabilities import with_capabilities
 from tests.scale.edges import forest_of_edges, random_edges
 
 N = 40
@@ -131,11 +130,9 @@ def test_what_a_lane_carries(maximum: bool) -> None:
 
 
 @pytest.mark.parametrize("maximum", [False, True], ids=["minimum", "maximum"])
-def test_the_device_filters_large_partitions(
-    maximum: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@bounds(stream_opens_from=100)
+def test_the_device_filters_large_partitions(maximum: bool) -> None:
     """What waits and the forest go from step to step, in ids that need not rise."""
-    monkeypatch.setattr(sinks, "OPEN_FROM", 100)
     job = replace(JOB, maximum=maximum)
     parts = partitions(5)
     first = take_partition(parts[4], at(4, to_come=1), job)
@@ -225,10 +222,9 @@ def test_workers_of_a_host_share_its_processor() -> None:
     assert place_of(missing, "tcp://1:2") == "tcp://1:2"
 
 
-def test_workers_have_gpus_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    gpu = SimpleNamespace(capabilities=SimpleNamespace(kind="gpu"))
-    monkeypatch.setattr(partition_work, "get_device", lambda _: gpu)
-    assert place_of(JOB, "tcp://1:2") == "tcp://1:2"
+def test_workers_have_gpus_of_their_own() -> None:
+    gpu: Any = with_capabilities(clmst.get_device(), kind="gpu")
+    assert place_of(replace(JOB, device=gpu), "tcp://1:2") == "tcp://1:2"
 
 
 @pytest.mark.parametrize(
@@ -249,23 +245,27 @@ def test_bad_partitions(part: Any, message: str) -> None:
 
 
 @pytest.mark.parametrize("lanes", [1, 3])
-def test_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lanes: int) -> None:
-    """Each is a partition, which is read a piece at a time; messages name file and row."""
+def test_files(tmp_path: Path, lanes: int) -> None:
+    """Each is a partition, which is read a piece at a time; messages name file and row.
+
+    One of a million rows goes to the device, in two pieces.
+    """
     pandas = pytest.importorskip("pandas")
     pytest.importorskip("pyarrow")
-    monkeypatch.setattr(pieces, "_ROWS", 20)
+    parts: list[Any] = partitions(19)
+    parts[2] = random_edges(N, (1 << 20) + 40)
     paths = [str(tmp_path / f"{k}.parquet") for k in range(19)]
-    for path, part in zip(paths, partitions(19), strict=True):
+    for path, part in zip(paths, parts, strict=True):
         pandas.DataFrame(dict(zip("uvw", part, strict=True))).to_parquet(path)
-    monkeypatch.setattr(sinks, "OPEN_FROM", 60 if lanes == 1 else 1 << 20)
+    whole: Any = tuple(np.concatenate(columns) for columns in zip(*parts, strict=True))
     found = solved(paths, lanes=lanes)
-    assert found == solved(partitions(19), lanes=lanes) == forest_of_edges(EDGES, N)
-    assert found.stats["edges"] == EDGES[0].size
-    bad = pandas.read_parquet(paths[2])
-    bad.loc[30, "u"] = N
-    bad.to_parquet(paths[2])
+    assert found == solved(parts, lanes=lanes) == forest_of_edges(whole, N)
+    assert found.stats["edges"] == whole[0].size
+    bad, row = pandas.read_parquet(paths[2]), (1 << 20) + 30
+    bad.loc[row, "u"] = N
+    bad.to_parquet(paths[2], row_group_size=1 << 21)
     with pytest.raises(
-        InvalidGraphError, match=rf"^partition 2 \(2.parquet\): u of row 30 is {N};"
+        InvalidGraphError, match=rf"^partition 2 \(2.parquet\): u of row {row} is {N};"
     ):
         solved(paths, lanes=lanes)
 

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 import clmst
-from clmst.algorithms.edge_stream import generated
 from clmst.core.errors import (
     InvalidArgumentError,
     InvalidGraphError,
@@ -17,8 +16,9 @@ from clmst.core.errors import (
     StreamedWarning,
 )
 from clmst.runtime.device import Device
-from clmst.scale import driver
 from clmst.scale.checkpoint import Checkpoint
+from tests.bounds import bounds
+from tests.capabilities import with_capabilities
 from tests.scale.edges import (
     KilledError,
     Readings,
@@ -188,15 +188,16 @@ def test_forest_is_the_oracles(any_device: Device, dtype: str, maximum: bool, wa
         assert stats["edges_filtered"] > M_MADE // 2
 
 
-def test_many_edges_of_few_vertices(any_device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A chunk is never more than a reduction takes, which depends on the vertices."""
-    monkeypatch.setattr(generated, "CHUNK", dict.fromkeys(generated.CHUNK, 1 << 26))
+def test_many_edges_of_few_vertices(any_device: Device) -> None:
+    """A chunk is never more than a reduction takes, which depends on the vertices.
+
+    Those of a GPU are of many edges.
+    """
     edges = random_graph(n_edges=2_000_000)
-    found = stream(edges, device=any_device)
+    found = stream(edges, device=with_capabilities(any_device, kind="gpu"))
     assert found.n_edges == N_MADE - 1
     assert found.stats["reductions"] > 1
-    monkeypatch.undo()
-    assert stream(edges, device=any_device) == found
+    assert stream(edges, device=with_capabilities(any_device, kind="cpu")) == found
 
 
 def test_graphs_without_edges(any_device: Device) -> None:
@@ -240,12 +241,9 @@ def test_what_edges_have_is_refused() -> None:
             stream(random_graph(), **given)
 
 
-def test_a_run_of_reductions_goes_on(
-    any_device: Device, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@bounds(checkpoint_seconds=0.0, checkpoint_pace=0)
+def test_a_run_of_reductions_goes_on(any_device: Device, tmp_path: Path) -> None:
     """An interruption at any point: the same forest, and nothing is done twice."""
-    monkeypatch.setattr(driver, "SECONDS_BETWEEN", 0.0)
-    monkeypatch.setattr(driver, "PACE", 0)
     edges, file = random_graph(), tmp_path / "edges.checkpoint"
     right = right_forest(edges)
     given: dict[str, Any] = {"device": any_device, "memory_limit": 260_000, "checkpoint": file}

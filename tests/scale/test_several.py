@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,7 +15,6 @@ import scipy.sparse
 
 import clmst
 from clmst import Device, DeviceGraph, DeviceParts, Graph
-from clmst.algorithms.parts import costs, union
 from clmst.algorithms.registry import ALGORITHMS
 from clmst.core.errors import (
     DeviceError,
@@ -22,9 +23,9 @@ from clmst.core.errors import (
     OutOfDeviceMemoryError,
 )
 from clmst.core.known_graphs import known_graph
-from clmst.runtime.launcher import Launcher
-from clmst.scale import parts as parts_module
-from clmst.scale import several
+from tests.caches import resolving_anew
+from tests.faults.injection import inject
+from tests.kernel_sources import COARSE_KEYS, changed
 from tests.matrices import matrix_of_density
 from tests.repeated.device_sets import every_device_set
 from tests.runtime.test_transfer import pinned
@@ -198,46 +199,32 @@ def test_every_algorithm_solves_parts(devices: list[Device]) -> None:
 
 
 @every_device_set("two")
-def test_a_forest_is_proved_on_request(
-    devices: list[Device], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    graph = graph_of()
+def test_a_forest_is_proved_on_request(devices: list[Device], tmp_path: Path) -> None:
+    graph = Graph.from_edges(*random_edges(90, 1500, n_weights=1000))
     forest = clmst.minimum_spanning_forest(graph, devices=devices, verify=True)
     assert forest.stats["proof"]["where"] == "host"
-    inner = several.SolveOfParts.to_host
-
-    def wrong(solve: Any, root: Any) -> Any:
-        found = inner(solve, root)
-        other = clmst.maximum_spanning_forest(graph)
-        object.__setattr__(other, "maximum", False)
-        assert other != found
-        return other
-
-    monkeypatch.setattr(several.SolveOfParts, "to_host", wrong)
-    with pytest.raises(InvalidForestError):
-        clmst.minimum_spanning_forest(graph, devices=devices, verify=True)
+    with changed(tmp_path, COARSE_KEYS):
+        wrong = [one.forcing_off() for one in devices]
+        assert clmst.minimum_spanning_forest(graph, devices=wrong, algorithm="ecl") != forest
+        with pytest.raises(InvalidForestError):
+            clmst.minimum_spanning_forest(graph, devices=wrong, algorithm="ecl", verify=True)
 
 
 @every_device_set("two", "three")
-@pytest.mark.parametrize("error", [OutOfDeviceMemoryError("no room"), RuntimeError("broken")])
+@pytest.mark.parametrize(
+    ("kind", "expected"), [("allocate", OutOfDeviceMemoryError), ("copy", DeviceError)]
+)
 def test_a_device_that_fails_is_named(
-    devices: list[Device], error: Exception, monkeypatch: pytest.MonkeyPatch
+    devices: list[Device], kind: str, expected: type[Exception], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The others finish what they do; then all can be used again."""
     graph, failing = graph_of(), len(devices) - 1
     parts = clmst.to_devices(graph, devices)
-    inner = Launcher.read_word
-
-    def read_word(launch: Launcher, buffer: Any) -> int:
-        if launch.device is devices[failing]:
-            raise error
-        return inner(launch, buffer)
-
-    expected = OutOfDeviceMemoryError if isinstance(error, OutOfDeviceMemoryError) else DeviceError
     with monkeypatch.context() as patch:
-        patch.setattr(Launcher, "read_word", read_word)
-        with pytest.raises(expected, match=rf"device {failing} of the solve, .*{error}"):
+        inject(patch, kind, devices[failing]).arm(0)
+        with pytest.raises(expected, match=rf"device {failing} of the solve, .*") as raised:
             clmst.minimum_spanning_forest(parts)
+    assert type(raised.value) is expected
     assert clmst.minimum_spanning_forest(parts) == clmst.kruskal(graph)
 
 
@@ -269,30 +256,51 @@ def test_queues_of_one_context(any_device: Device) -> None:
     assert [one["way"] for one in forest.stats["moves"]] == [way]
 
 
-@every_device_set("two")
+class OneOfTwo(Device):
+    """One of two GPUs that are alike."""
+
+    @property
+    def name(self) -> str:
+        return "a GPU"
+
+    @property
+    def platform(self) -> str:
+        return "a platform"
+
+
+def two_gpus(**costs: float) -> list[Device]:
+    """Return two GPUs that cost alike, which in fact are other devices of the machine."""
+    found = [one.device for one in clmst.devices() if one.usable][:2]
+    if len(found) < 2:
+        pytest.skip("there are not two usable devices")
+    made = list[Device]()
+    same: Any = {"vertex_ns": 0.001, "solve_us": 0.001, **costs}
+    for device in found:
+        policy = replace(device.policy, **same)
+        made.append(OneOfTwo(device.cl_device, tuning=policy, _trusted=True))
+        made[-1].capabilities = replace(device.capabilities, kind="gpu", host_arrays="copied")
+    return made
+
+
+@pytest.mark.parametrize(
+    ("costs", "pinned", "pays"),
+    [
+        ({"edge_ns": 100.0}, False, False),
+        ({"edge_ns": 1000.0}, False, True),
+        ({"edge_ns": 0.001, "upload_gb_s": 1e-5, "download_gb_s": 1e3}, False, False),
+        ({"edge_ns": 0.001, "upload_gb_s": 1e-5, "download_gb_s": 1e3}, True, True),
+    ],
+)
 def test_auto_takes_several_only_where_that_pays(
-    devices: list[Device], monkeypatch: pytest.MonkeyPatch
+    costs: dict[str, float], pinned: bool, pays: bool
 ) -> None:
-    """The model is asked with the graph's sizes; what it says is done."""
-    from clmst.scale import placement
-
-    asked: list[Sequence[Any]] = []
-
-    def best_count(every: Any, *sizes: int, at_once: bool) -> int:
-        asked.append((*sizes, at_once))
-        return 2 - len(asked) % 2
-
-    monkeypatch.setattr(placement, "others_like", lambda first: [devices[1]])
-    monkeypatch.setattr(placement, "get_device", lambda *_: devices[0])
-    monkeypatch.setattr(costs, "best_count", best_count)
-    graph = graph_of()
-    for one in (graph, in_pinned_memory(graph, devices[0])):
-        for n_devices in (1, 2):
-            forest = clmst.minimum_spanning_forest(one, devices="auto")
-            assert forest == clmst.kruskal(graph)
-            assert ("moves" in forest.stats) == (n_devices == 2)
-    sizes = (graph.n_vertices, graph.n_slots, 4)
-    assert asked == [(*sizes, at_once) for at_once in (False, False, True, True)]
+    """By the costs of the devices and the graph's size, and by whether parts come at once."""
+    devices, graph = two_gpus(**costs), graph_of(m=10_000)
+    given = in_pinned_memory(graph, devices[0]) if pinned else graph
+    with resolving_anew(*devices):
+        forest = clmst.minimum_spanning_forest(given, devices="auto")
+    assert forest == clmst.kruskal(graph)
+    assert ("moves" in forest.stats) == pays
 
 
 def in_pinned_memory(graph: Graph, device: Device) -> Graph:
@@ -305,7 +313,7 @@ def in_pinned_memory(graph: Graph, device: Device) -> Graph:
     return graph.replace_unchecked(**arrays)
 
 
-@every_device_set("two", "copying")
+@every_device_set("copying")
 @pytest.mark.parametrize("is_pinned", [False, True])
 def test_uploads_take_turns_unless_memory_is_pinned(
     devices: list[Device], monkeypatch: pytest.MonkeyPatch, is_pinned: bool
@@ -314,29 +322,28 @@ def test_uploads_take_turns_unless_memory_is_pinned(
 
     Of pinned memory each part waits for the other to begin.
     """
-    graph, order, solved = graph_of(), list[bool](), threading.Event()
-    uploading, both = threading.Lock(), threading.Barrier(2)
-    inner, inner_forest = parts_module.put_part, union.part_forest
+    graph, copied, before = graph_of(), [0, 0], list[int]()
+    both, solving = threading.Barrier(2), threading.Event()
 
-    def part(*given: Any) -> DeviceGraph:
-        if is_pinned:
+    def copies(number: int, *_: Any) -> bool:
+        copied[number] += 1
+        if copied[number] == 1 and is_pinned:
             both.wait(timeout=30)
-            return inner(*given)
-        assert uploading.acquire(blocking=False), "two uploads at once"
-        try:
-            if order:
-                assert solved.wait(timeout=30)
-            order.append(solved.is_set())
-            return inner(*given)
-        finally:
-            uploading.release()
+        elif copied[number] == 1 and copied[1 - number]:
+            before.append(copied[1 - number])
+            assert solving.wait(timeout=30)
+        return False
 
-    def part_forest(*given: Any, **named: Any) -> Any:
-        solved.set()
-        return inner_forest(*given, **named)
+    def launches(kernel: Any, *_: Any) -> bool:
+        if kernel.function_name != "parts_begin_rows":
+            solving.set()
+        return False
 
-    monkeypatch.setattr(parts_module, "put_part", part)
-    monkeypatch.setattr(several, "part_forest", part_forest)
     given = in_pinned_memory(graph, devices[0]) if is_pinned else graph
+    clmst.minimum_spanning_forest(given, devices=devices)  # devices are tried, programs are built
+    for number, device in enumerate(devices):
+        inject(monkeypatch, "copy", device).let_fail(partial(copies, number))
+        inject(monkeypatch, "kernel", device).let_fail(launches)
     assert clmst.minimum_spanning_forest(given, devices=devices) == clmst.kruskal(graph)
-    assert order == ([] if is_pinned else [False, True])
+    assert min(copied) > 0
+    assert is_pinned or before[0] >= 3  # the arrays of a part

@@ -12,10 +12,8 @@ import pytest
 
 import clmst
 from clmst.core.errors import FileFormatError
-from clmst.io import pieces as files
-from clmst.scale import source
 from clmst.scale.rows import StreamPiece
-from clmst.scale.source import EdgeSource, Pieces, read_ahead
+from clmst.scale.source import Pieces, parts_of_file, read_ahead
 from tests.threads import all_end, own_threads
 
 
@@ -102,33 +100,31 @@ def test_an_error_of_a_later_part_waits_for_its_turn() -> None:
             next(ahead)
 
 
-@pytest.mark.parametrize("group", [7, 100, 1000])
-@pytest.mark.parametrize("rows", [50, 1 << 20])
-def test_row_groups_are_parts(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, group: int, rows: int
-) -> None:
-    """Small ones together; of large ones some rows at a time."""
+@pytest.mark.parametrize(
+    ("group", "later"),
+    [(1 << 18, [251_424]), ((1 << 20) + 100, [100, 251_324]), (1 << 22, [251_424])],
+)
+def test_row_groups_are_parts(tmp_path: Path, group: int, later: list[int]) -> None:
+    """Small ones together; of large ones a million rows at a time."""
     pyarrow = pytest.importorskip("pyarrow")
     parquet = pytest.importorskip("pyarrow.parquet")
-    monkeypatch.setattr(files, "_ROWS", rows)
-    monkeypatch.setattr(source, "usable_cores", lambda: 8)
-    random = np.random.default_rng(3)
-    u, v = random.integers(0, 40, (2, 600), np.uint32)
-    w = random.integers(0, 99, 600, np.int32)
+    first, m, random = 1_300_000, 2_400_000, np.random.default_rng(3)
+    u, v = random.integers(0, 40, (2, m), np.uint32)
+    w = random.integers(0, 99, m, np.int32)
     folder = tmp_path / "edges"
     folder.mkdir()
-    for k, some in enumerate((slice(0, 350), slice(350, 350), slice(350, 600))):
+    for k, some in enumerate((slice(first), slice(0), slice(first, m))):
         table = pyarrow.table({"source": u[some], "target": v[some], "weight": w[some]})
         parquet.write_table(table, folder / f"{k}.parquet", row_group_size=group)
-    found = list(EdgeSource.checked(folder, n_vertices=40).pieces())
+    paths = enumerate(sorted(folder.iterdir()))
+    readers = (part for k, path in paths for part in parts_of_file(path, None, f"chunk {k}"))
+    found = list(read_ahead(readers, 4))
     columns = [np.concatenate([getattr(one, c) for one in found]) for c in ("u", "v", "weights")]
     assert all(np.array_equal(a, b) for a, b in zip(columns, (u, v, w), strict=True))
     first_rows = [one.first_row for one in found if one.chunk == "chunk 0 (0.parquet)"]
     sizes = [len(one.u) for one in found if one.chunk == "chunk 0 (0.parquet)"]
     assert first_rows == [0, *np.cumsum(sizes)[:-1]]
-    assert sum(sizes) == 350
-    assert max(sizes) <= rows
-    assert len(sizes) >= (350 // rows if group > rows else 350 // (rows + group))
+    assert sizes == [1 << 20, *later]
     stream = clmst.stream_minimum_spanning_forest(folder, 40)
     expected = clmst.stream_minimum_spanning_forest([(u, v, w)], 40)
     assert np.array_equal(stream.edge_ids, expected.edge_ids)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from itertools import count
 from typing import Any
@@ -10,14 +11,17 @@ from typing import Any
 import pytest
 
 import clmst
-from clmst import Device, InvalidForestError, OutOfDeviceMemoryError, api
+from clmst import Device, InvalidForestError, OutOfDeviceMemoryError
 from clmst.algorithms.choosing import choose
 from clmst.algorithms.filter_boruvka.plan import Plan
 from clmst.algorithms.registry import ALGORITHMS
-from clmst.algorithms.shared.device_forest import DeviceForest
+from clmst.algorithms.shared.solution import Solution
 from clmst.bench.harness import WrongResultError
+from clmst.runtime.device_graph import DeviceGraph
+from clmst.runtime.launcher import Launcher
 from clmst.runtime.policy import Policy
 from clmst.tune.policy_benchmark import PolicyBenchmark, RefusedError
+from tests.records import registered
 from tests.variants import GPU_SHAPE, variants
 
 GRAPHS = {
@@ -57,76 +61,80 @@ def test_auto_solves_each_graph_as_it_would(any_device: Device) -> None:
     assert benchmark.compare(any_device.policy, any_device.policy) > 0
 
 
-Change = Callable[[Any, int], Any]
+Change = Callable[[Solution, DeviceGraph, int], object]
 
 
-def changed(monkeypatch: pytest.MonkeyPatch, change: Change) -> None:
-    """Let a function change the forest of each solve, whose number it is given, too."""
-    real, numbers = api.minimum_spanning_forest, count(1)
-    monkeypatch.setattr(
-        api, "minimum_spanning_forest",
-        lambda graph, **options: change(real(graph, **options), next(numbers)),
-    )  # fmt: skip
+def changed(change: Change) -> AbstractContextManager[Any]:
+    """Let a function change the solution of each graph; it is given the solve's number, too."""
+    numbers = count(1)
+
+    def wrap(solve: Callable[..., Solution]) -> Callable[..., Solution]:
+        def wrapped(graph: DeviceGraph, *given: Any, **named: Any) -> Solution:
+            solution = solve(graph, *given, **named)
+            change(solution, graph, next(numbers))
+            return solution
+
+        return wrapped
+
+    return registered("ecl", "filter-boruvka", wrap=wrap)
 
 
-def test_every_shape_has_its_own_kernels(
-    any_device: Device, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_every_shape_has_its_own_kernels(any_device: Device) -> None:
     """What an algorithm keeps with a graph from solve to solve is of one shape only."""
     device = any_device.with_policy(GPU_SHAPE)  # in the shape of a CPU no plan is kept
     benchmark = benchmark_on(device, "filter-boruvka", repetitions=1)
     kept: set[tuple[Policy, Policy]] = set()
 
-    def seen(forest: DeviceForest, _: int) -> DeviceForest:
-        graph: Any = forest.graph
+    def seen(_: Solution, graph: DeviceGraph, number: int) -> None:
         plans = [plan for plan in graph.plans.values() if isinstance(plan, Plan)]
         kept.update((graph.device.policy, plan.device.policy) for plan in plans)
-        return forest
 
-    changed(monkeypatch, seen)
-    benchmark.compare(other(device.policy), device.policy)
+    with changed(seen):
+        benchmark.compare(other(device.policy), device.policy)
     assert kept == {(one, one) for one in (other(device.policy), device.policy)}
 
 
-def test_times_are_those_of_solves(any_device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_times_are_those_of_solves(any_device: Device) -> None:
     """The mean is of ratios, whatever a graph takes: here of 4/3 and 3, so that it is 2.
 
     That is hopeless, and not timed to the end.
     """
     clock, solves = [0.0], [0]
 
-    def slow(forest: DeviceForest, number: int) -> DeviceForest:
-        n = forest.graph.n_vertices
-        is_usual = forest.graph.device.policy == any_device.policy
+    def slow(_: Solution, graph: DeviceGraph, number: int) -> None:
+        n = graph.n_vertices
+        is_usual = graph.device.policy == any_device.policy
         clock[0] += n * (1.0 if is_usual else 4 / 3 if n == 2000 else 3.0)
         solves[0] = number
-        return forest
 
     benchmark = benchmark_on(any_device, repetitions=50)
-    changed(monkeypatch, slow)
     benchmark.harness = replace(benchmark.harness, clock=lambda: clock[0])
-    found = benchmark.compare(other(any_device.policy), any_device.policy)
+    with changed(slow):
+        found = benchmark.compare(other(any_device.policy), any_device.policy)
     assert found == pytest.approx(2.0)
     assert solves[0] == 4 * len(GRAPHS)
 
 
-def test_wrong_forest_is_found(any_device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wrong_forest_is_found(any_device: Device) -> None:
     """Even one that is wrong in its last repetition only."""
     benchmark = benchmark_on(any_device, repetitions=2)
     last = 4 * len(GRAPHS)
-    changed(monkeypatch, lambda one, number: shortened(one) if number == last else one)
-    with pytest.raises(WrongResultError, match="another forest of random: 1 edges differ"):
+    with (
+        changed(lambda one, graph, number: emptied(one, graph) if number == last else None),
+        pytest.raises(WrongResultError, match=r"another forest of random: \d+ edges differ"),
+    ):
         benchmark.compare(other(any_device.policy), any_device.policy)
 
 
-def shortened(forest: DeviceForest) -> DeviceForest:
-    return replace(forest, n_edges=forest.n_edges - 1)
+def emptied(solution: Solution, graph: DeviceGraph, _: int = 0) -> None:
+    """Take all edges out of a solution."""
+    flags = solution.in_forest
+    Launcher(graph.device, graph.device.queue).fill(flags.memory, 0, flags.size, flags.dtype)
 
 
-def test_first_forest_is_proven(any_device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_first_forest_is_proven(any_device: Device) -> None:
     """If the shape in place were wrong itself, the right ones would all be called wrong."""
-    changed(monkeypatch, lambda forest, _: shortened(forest))
-    with pytest.raises(InvalidForestError):
+    with changed(emptied), pytest.raises(InvalidForestError):
         benchmark_on(any_device)
 
 
@@ -152,7 +160,7 @@ def test_refusal_leaves_the_benchmark_usable(one: Device) -> None:
     ],
 )  # fmt: skip
 def test_lack_of_memory_is_a_refusal(
-    any_device: Device, monkeypatch: pytest.MonkeyPatch, error: Exception, kind: Any, words: str
+    any_device: Device, error: Exception, kind: Any, words: str
 ) -> None:
     """And a bug must not pass for a device's limits."""
     benchmark = benchmark_on(any_device)
@@ -160,6 +168,5 @@ def test_lack_of_memory_is_a_refusal(
     def fail(*_: object) -> None:
         raise error
 
-    changed(monkeypatch, fail)
-    with pytest.raises(kind, match=words):
+    with changed(fail), pytest.raises(kind, match=words):
         benchmark.compare(any_device.policy, any_device.policy)

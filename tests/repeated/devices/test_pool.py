@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import random
 import warnings
 from collections.abc import Callable, Iterator
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -14,14 +16,12 @@ from clmst import (
     Device,
     DeviceArray,
     DeviceWarning,
-    OutOfDeviceMemoryError,
     RepeatedSolver,
     UnsupportedDeviceError,
 )
-from clmst.algorithms.reweighting.repeated import ReweightedGraph
-from clmst.core import partition
-from clmst.core.threads import ThreadTask
-from clmst.runtime.launcher import Launcher
+from tests.bounds import bounds
+from tests.faults import interrupting
+from tests.faults.injection import Injector, inject, opencl_error
 from tests.repeated.device_sets import clustered_graph, every_device_set
 from tests.repeated.rounds import check
 
@@ -29,45 +29,32 @@ both = pytest.mark.parametrize("strategy", ["split", "cores"])
 
 
 class Fault:
-    """What lets devices fail: whatever they read back from some read on is an error.
+    """Faults of devices: the next copy to or from one, or one after some more, is an error.
 
-    A device that is `lost` gives nothing back ever after; one that is out of memory does.
+    A device that is `lost` copies nothing ever after.
     """
 
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
-        self._reads: dict[int, int] = {}
-        self._error: dict[int, Exception] = {}
-        self._is_lost: dict[int, bool] = {}
-        for name in ("read", "read_all"):
-            patch.setattr(Launcher, name, self._failing(getattr(Launcher, name)))
+        self._patch, self._armed = patch, list[Injector]()
 
-    def _failing(self, inner: Any) -> Any:
-        def read(launch: Launcher, *arguments: Any, **options: Any) -> None:
-            key = id(launch.device)
-            if key in self._reads:
-                self._reads[key] -= 1
-                if self._reads[key] == -1 or (self._reads[key] < 0 and self._is_lost[key]):
-                    raise self._error[key]
-            inner(launch, *arguments, **options)
-
-        return read
-
-    def inject(self, device: Device, *, after: int = 0, lost: bool = False) -> None:
-        """Let a device fail after so many more reads."""
-        error: Exception = OutOfDeviceMemoryError(f"no room on {device.name}")
-        if lost:
-            error = cl.RuntimeError("clEnqueueReadBuffer failed: DEVICE_NOT_AVAILABLE")
-        key = id(device)
-        self._reads[key], self._error[key], self._is_lost[key] = after, error, lost
+    def inject(
+        self, device: Device, kind: str = "copy", *, after: int = 0, lost: bool = False,
+        error: type[BaseException] = cl.Error,
+    ) -> None:  # fmt: skip
+        """Let a device fail after so many more calls of a kind."""
+        self._armed.append(inject(self._patch, kind, device))
+        self._armed[-1].arm(after, lost=lost, error=error)
 
     def remove(self) -> None:
-        self._reads.clear()
+        for injector in self._armed:
+            injector.disarm()
+        self._armed.clear()
 
 
 @pytest.fixture
-def fault(monkeypatch: pytest.MonkeyPatch) -> Fault:
-    monkeypatch.setattr(partition, "RANGE_STEP", 64)
-    return Fault(monkeypatch)
+def fault(monkeypatch: pytest.MonkeyPatch) -> Iterator[Fault]:
+    with bounds(range_step=64):
+        yield Fault(monkeypatch)
 
 
 def solved(
@@ -194,25 +181,22 @@ def test_one_of_many_rounds(devices: list[Device], strategy: str, index: int, fa
             check(solver, weights, forest)
 
 
-@every_device_set("two")
-def test_an_upload_that_fails(
-    devices: list[Device], fault: Fault, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@every_device_set("copying")
+def test_an_upload_that_fails(devices: list[Device], monkeypatch: pytest.MonkeyPatch) -> None:
     """Of weights that are one ahead: it is no error of the weights, and none of theirs is lost."""
     solver, rounds = solved(devices, count=4)
-    inner, count = ReweightedGraph.bring, [0]
+    copies, uploads = inject(monkeypatch, "copy", devices[1]), list[Any]()
 
-    def bring(graph: ReweightedGraph, *arguments: Any, **options: Any) -> Any:
-        count[0] += graph.device is devices[1]
-        if count[0] == 3:
-            count[0] += 1
-            raise cl.MemoryError("clCreateBuffer failed: MEM_OBJECT_ALLOCATION_FAILURE")
-        return inner(graph, *arguments, **options)
+    def is_third_ahead(queue: Any, *_: Any) -> bool:
+        is_ahead = queue != devices[1].queue  # but one of its own
+        uploads.extend([queue] * is_ahead)
+        return is_ahead and len(uploads) == 3
 
-    monkeypatch.setattr(ReweightedGraph, "bring", bring)
+    copies.let_fail(is_third_ahead, opencl_error(-4, "clEnqueueWriteBuffer"))
     with warned(devices[1]):
         for weights, forest in zip(rounds, solver.solve_many(iter(rounds)), strict=True):
             check(solver, weights, forest)
+    assert len(uploads) >= 3
 
 
 @every_device_set("two")
@@ -234,16 +218,12 @@ def test_alone_and_then_the_other(devices: list[Device], fault: Fault) -> None:
 
 @every_device_set("two")
 def test_an_update_that_one_device_alone_did_not_finish(
-    devices: list[Device], monkeypatch: pytest.MonkeyPatch
+    devices: list[Device], fault: Fault
 ) -> None:
     """Nobody knows which weights it has changed; another device takes new ones."""
     solver, weights = solved(devices, "alone")
     failing = solver.device
-
-    def change(*_: Any) -> Any:
-        raise cl.MemoryError("clCreateBuffer failed: MEM_OBJECT_ALLOCATION_FAILURE")
-
-    monkeypatch.setattr(ReweightedGraph, "change", change)
+    fault.inject(failing, "kernel")
     with warned(failing), pytest.raises(UnsupportedDeviceError, match="they must be given again"):
         solver.update([3], [0])
     assert solver.device is not failing
@@ -255,47 +235,23 @@ def test_an_update_that_one_device_alone_did_not_finish(
 @every_device_set("two")
 @both
 def test_what_breaks_a_round_off_is_no_failure(
-    devices: list[Device], strategy: str, monkeypatch: pytest.MonkeyPatch
+    devices: list[Device], strategy: str, fault: Fault
 ) -> None:
     """Ctrl-C: both devices are there in the next round, and no weights that are half changed."""
     solver, weights = solved(devices, strategy)
-    inner, armed = Launcher.read_word, [False]
-
-    def breaking(launch: Launcher, buffer: Any) -> int:
-        if armed[0]:
-            armed[0] = False
-            raise KeyboardInterrupt
-        return inner(launch, buffer)
-
-    monkeypatch.setattr(Launcher, "read_word", breaking)
-    wait, waiting = ThreadTask.wait, [False]
-
-    def interrupted(task: ThreadTask[Any]) -> None:
-        if waiting[0]:
-            waiting[0] = False
-            raise KeyboardInterrupt
-        wait(task)
-
-    monkeypatch.setattr(ThreadTask, "wait", interrupted)
     calls: list[Callable[[], object]] = [
         lambda: solver.solve(weights[1]),
         lambda: solver.update([3], [0]),
     ]
-    for call in calls:
+    for call, device in product(calls, devices):
         check(solver, weights[0])
-        armed[0] = True
+        fault.inject(device, error=KeyboardInterrupt)
         with pytest.raises(KeyboardInterrupt):
             call()
         with pytest.raises(ValueError, match="no weights to change"):
             solver.update([0], [1])
         check(solver, weights[2])
-    for _ in range(9):  # as long as it takes to be the first to wait
-        waiting[0] = True
-        try:
-            solver.solve(weights[0])
-        except KeyboardInterrupt:
-            break
-    else:
-        assert waiting[0], "it waited, and was not interrupted"
-    waiting[0] = False
+    steps, rng = interrupting.steps_of(calls[0]), random.Random(1)
+    broken_off = [interrupting.at_step(calls[0], rng, steps) for _ in range(9)]
+    assert "interrupted" in broken_off
     assert len(check(solver, weights[2]).stats["devices"]) == 2
