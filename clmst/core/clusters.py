@@ -79,7 +79,7 @@ def of_cores(edges: Graph, cores: Array, thresholds: Sequence[int]) -> list[Clus
         return in_threads(of, range(len(chunks)))
 
     first = int(np.searchsorted(thresholds, _COMPARED)) + 1  # level of which edges are compared
-    hashes = _LeastHashes.of(levels >= first, *_joined(of_levels(first, len(thresholds))))
+    hashes = _LeastHashes.of(levels >= first, of_levels(first, len(thresholds)))
     parts, found = _Components(edges.n_vertices), list[Clusters]()
     for level in range(len(thresholds), 0, -1):
         parts.add(of_levels(level, level), hashes if level >= first else None)
@@ -163,14 +163,15 @@ class _LeastHashes:
     least: Array  # a row a hash
 
     @classmethod
-    def of(cls, inside: Array, rows: Array, columns: Array) -> _LeastHashes:
-        """Hash the vertices that are `inside`, which have all of the edges; `rows` rise."""
+    def of(cls, inside: Array, edges: list[_Edges]) -> _LeastHashes:
+        """Hash the vertices that are `inside`, which have all of the edges, whose rows rise."""
         n, rng = int(np.count_nonzero(inside)), np.random.default_rng(0)
         numbers = np.cumsum(inside, dtype=np.uint32) - np.uint32(1)
+        renumbered = in_threads(lambda ends: (numbers.take(ends[0]), numbers.take(ends[1])), edges)
+        rows, columns = _joined(renumbered)
         every = range(_HASHES if rows.size else 0)
         hashes = [rng.permutation(inside.size).astype(np.uint32)[inside] for _ in every]
-        least, columns = np.array(hashes), numbers.take(columns)
-        indptr = row_starts(numbers.take(rows), n)
+        least, indptr = np.array(hashes), row_starts(rows, n)
         for starts, others in ((indptr, columns), csr.transpose(indptr, columns, rows > n)[:2]):
             _lessen(least, hashes, starts.astype(np.int64), others)
         return cls(numbers=numbers, least=least)
