@@ -92,12 +92,10 @@ def mirror(n: int, u: Array, v: Array) -> Pattern:
     lower = csr.as_uint32(lower)
     indptr = upper + lower
     indices, positions = np.empty(2 * u.size, np.uint32), np.empty(2 * u.size, index)
-    for (own, columns, edges), before in (
-        ((lower, lesser, below), upper[:-1]),
-        ((upper, v, numbers), lower[1:]),
-    ):
-        slots = numbers + np.repeat(before.astype(index), np.diff(own))
-        indices[slots], positions[slots] = columns, edges
+    slots = numbers + np.repeat(csr.as_index(upper[:-1], index), np.diff(lower))
+    indices[slots], positions[slots] = lesser, below
+    slots = numbers + csr.as_index(lower[1:], index).take(u)
+    indices[slots], positions[slots] = v, numbers
     return Pattern(indptr=indptr, indices=indices, positions=positions)
 
 

@@ -79,7 +79,7 @@ def of_cores(edges: Graph, cores: Array, thresholds: Sequence[int]) -> list[Clus
         return in_threads(of, range(len(chunks)))
 
     first = int(np.searchsorted(thresholds, _COMPARED)) + 1  # level of which edges are compared
-    hashes = _least_hashes(edges.n_vertices, *_joined(of_levels(first, len(thresholds))))
+    hashes = _LeastHashes.of(levels >= first, of_levels(first, len(thresholds)))
     parts, found = _Components(edges.n_vertices), list[Clusters]()
     for level in range(len(thresholds), 0, -1):
         parts.add(of_levels(level, level), hashes if level >= first else None)
@@ -105,7 +105,7 @@ class _Components:
         self._edges = np.zeros(n, np.int64)  # with both ends in a component
         self._between = _joined([])  # edges whose ends are in two of them
 
-    def add(self, added: list[_Edges], hashes: Array | None) -> None:
+    def add(self, added: list[_Edges], hashes: _LeastHashes | None) -> None:
         """Add edges; where there are hashes, only those join whose ends are alike.
 
         A sample joins most components, so few edges are left to be compared.
@@ -125,11 +125,11 @@ class _Components:
         every[inside] = numbers[labels]
         return Clusters(labels=every, sizes=sizes[sizes > 0], edges=self._edges[sizes > 0])
 
-    def _join(self, given: _Edges, hashes: Array | None) -> None:
+    def _join(self, given: _Edges, hashes: _LeastHashes | None) -> None:
         """Unite the components of the ends of edges, if these are alike."""
         u, v = given
         if hashes is not None:
-            alike = _in_common(hashes, u, v) >= _ALIKE
+            alike = hashes.in_common(u, v) >= _ALIKE
             u, v = u[alike], v[alike]
         if not u.size:
             return
@@ -155,18 +155,38 @@ class _Components:
         return _joined([between for between, _ in found])
 
 
-def _least_hashes(n: int, rows: Array, columns: Array) -> Array:
-    """Return the least of each of _HASHES hashes among a vertex and its neighbours, a row a hash.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _LeastHashes:
+    """The least of each of _HASHES hashes among a vertex and its neighbours, for some vertices."""
 
-    `rows` rise.
-    """
-    rng = np.random.default_rng(0)
-    hashes = [rng.permutation(n).astype(np.uint32) for _ in range(_HASHES if rows.size else 0)]
-    least = np.array(hashes)
-    indptr = row_starts(rows, n)
-    for starts, others in ((indptr, columns), csr.transpose(indptr, columns, rows > n)[:2]):
-        _lessen(least, hashes, starts.astype(np.int64), others)
-    return least
+    numbers: Array  # of those vertices, which count them
+    least: Array  # a row a hash
+
+    @classmethod
+    def of(cls, inside: Array, edges: list[_Edges]) -> _LeastHashes:
+        """Hash the vertices that are `inside`, which have all of the edges, whose rows rise."""
+        n, rng = int(np.count_nonzero(inside)), np.random.default_rng(0)
+        numbers = np.cumsum(inside, dtype=np.uint32) - np.uint32(1)
+        renumbered = in_threads(lambda ends: (numbers.take(ends[0]), numbers.take(ends[1])), edges)
+        rows, columns = _joined(renumbered)
+        every = range(_HASHES if rows.size else 0)
+        hashes = [rng.permutation(inside.size).astype(np.uint32)[inside] for _ in every]
+        least, indptr = np.array(hashes), row_starts(rows, n)
+        for starts, others in ((indptr, columns), csr.transpose(indptr, columns, rows > n)[:2]):
+            _lessen(least, hashes, starts.astype(np.int64), others)
+        return cls(numbers=numbers, least=least)
+
+    def in_common(self, u: Array, v: Array) -> Array:
+        """Return how many of the least hashes the ends of each edge share."""
+
+        def of(one: slice) -> Array:
+            here, there = (self.numbers.take(ends[one]).astype(np.intp) for ends in (u, v))
+            common = np.zeros(here.size, np.uint8)
+            for hashes in self.least:
+                common += hashes.take(here) == hashes.take(there)
+            return common
+
+        return np.concatenate([np.empty(0, np.uint8), *in_threads(of, slices(u.size, _CHUNK))])
 
 
 def _lessen(least: Array, hashes: Sequence[Array], indptr: Array, others: Array) -> None:
@@ -183,16 +203,3 @@ def _lessen(least: Array, hashes: Sequence[Array], indptr: Array, others: Array)
             own[vertices] = np.minimum(own[vertices], found)
 
     in_threads(of, pairwise([*cuts.tolist(), busy.size]))
-
-
-def _in_common(least: Array, u: Array, v: Array) -> Array:
-    """Return how many of the least hashes the ends of each edge share."""
-
-    def of(one: slice) -> Array:
-        here, there = u[one].astype(np.intp), v[one].astype(np.intp)
-        common = np.zeros(here.size, np.uint8)
-        for hashes in least:
-            common += hashes.take(here) == hashes.take(there)
-        return common
-
-    return np.concatenate([np.empty(0, np.uint8), *in_threads(of, slices(u.size, _CHUNK))])

@@ -49,9 +49,8 @@ def _unavailable(_: Array | None) -> Array:
 class DeviceRound:
     """The work of a device in a round, with times by the host's clock in seconds.
 
-    The number of the last forest's edges is on the host when it has `solved`: in profiles all lists
-    are in the device's memory by then. What the last pass waits for, or finds in its own queue, is
-    there when it has `ended`. Each part has an algorithm and a number of forest edges; `nans`
+    The forests are found when it has `solved`, and in the memory that the last pass reads when it
+    has `ended`. Each part has an algorithm and a number of forest edges; `nans`
     are weights of the whole graph. `host_less_device` is the difference of the clocks, in profiles.
     """
 
@@ -126,8 +125,8 @@ class Worker:
                 work.uploaded = time.perf_counter()
                 for k, one in enumerate(graphs):
                     self._solve_part(k, one, own, work)
-                if launch.profile is not None:
-                    launch.queue.finish()
+                if self._queue is None or launch.profile is not None:
+                    launch.queue.finish()  # else the move below waits
                 work.solved = time.perf_counter()
                 if self._queue is not None:
                     own.move_to(lists, self.parts[0].number, work.lengths, self._queue)
