@@ -254,7 +254,7 @@ class _Run:
             self.leaf_lower, self.winners, self.list, self.state, searches, n,
         )  # fmt: skip
         self._for_each(
-            "lightest_search", n, *tree.arguments, *components, *known, near.lower, self.winners,
+            "search_listed", n, *tree.arguments, *components, *known, near.lower, self.winners,
             self.list, self.next_active, self.state, searches, active, n, tree.top, self.short_ids,
         )  # fmt: skip
         for word in range(self.pass_words, self.n_words, self.pass_words):
