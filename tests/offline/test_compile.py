@@ -33,8 +33,8 @@ SEARCHES = (
     "bvh_boruvka_candidates_find",
     "bvh_boruvka_clear_leaves",
     "bvh_boruvka_lightest_propose",
-    "bvh_boruvka_lightest_search",
     "bvh_boruvka_neighbours_find",
+    "bvh_boruvka_search_listed",
 )
 MANY_DIMENSIONS = 0
 # The sums of a tile of pairs take half of all registers, and what else is there when they are

@@ -16,7 +16,7 @@ typedef const global double *coordinates_t;
 #define LANES_AT(own, d) vload8(d, *(own))
 #endif
 
-static inline void lanes_place(coordinates_t *own, const tree_t *tree, uint leaf) {
+static inline void eight_place(coordinates_t *own, const tree_t *tree, uint leaf) {
 #if DIMENSION_CLASS
 #pragma unroll
   for (uint d = 0; d < DIMENSION_CLASS; ++d) own->row[d] = vload8(d, tree_leaf(tree, leaf));
@@ -26,7 +26,7 @@ static inline void lanes_place(coordinates_t *own, const tree_t *tree, uint leaf
 }
 
 // The plain sums of AT_ONCE points of a leaf, from `first` on, with all points of another one.
-static inline void lanes_plains(double8 plains[AT_ONCE], const tree_t *tree,
+static inline void eight_plains(double8 plains[AT_ONCE], const tree_t *tree,
                                 const coordinates_t *own, uint leaf, uint first) {
   const global double *at = tree_leaf(tree, leaf) + first;
   for (uint i = 0; i < AT_ONCE; ++i) plains[i] = 0;
@@ -41,7 +41,7 @@ static inline void lanes_plains(double8 plains[AT_ONCE], const tree_t *tree,
 
 // Whether the box of a leaf is within reach of any of the points: those of many dimensions are far apart,
 // so the box of their own leaf is near more leaves than each of them.
-static inline bool lanes_are_near(const tree_t *tree, const coordinates_t *own, uint leaf,
+static inline bool eight_are_near(const tree_t *tree, const coordinates_t *own, uint leaf,
                                   double8 reach) {
   if (DIMENSION_CLASS) return true;
   const global double *box = tree_box(tree, leaf);
@@ -61,7 +61,7 @@ static inline double greatest_of(double8 values) {
 
 // Compare the edges from points, a lane each, to point `id` with the lightest ones of these points; those
 // that are better take their places. `cores`: the greater core distance of both ends. Returns where.
-static inline long8 lanes_take(long8 is_near, double8 plains, double8 cores, ulong8 ids, ulong id,
+static inline long8 eight_take(long8 is_near, double8 plains, double8 cores, ulong8 ids, ulong id,
                                double8 *weights, ulong8 *edges, double8 *reach) {
   double8 found = DISTANCE_OF_PLAIN(plains);
   if (CORE_DISTANCES) found = max(found, cores);

@@ -127,7 +127,7 @@ static inline void lists_take_leaf(lists_t *lists, const tree_t *tree, const coo
   const uint n_points = min(tree->n - leaf * LEAF, LEAF);
   for (uint first = 0; first < n_points; first += AT_ONCE) {
     double8 found[AT_ONCE];
-    lanes_plains(found, tree, own, leaf, first);
+    eight_plains(found, tree, own, leaf, first);
     for (uint i = 0; i < AT_ONCE && first + i < n_points; ++i) {
       double8 plains = found[i];
       if (leaf == own_leaf) plains = select(plains, (double8)INFINITY, lanes == (long)(first + i));
@@ -142,7 +142,7 @@ static inline void lists_fill(lists_t *lists, const tree_t *tree, uint leaf, uin
   walk_t walk;
   search_open_box(&search, tree, leaf, INFINITY);
   coordinates_t own;
-  lanes_place(&own, tree, leaf);
+  eight_place(&own, tree, leaf);
 #pragma unroll
   for (uint j = 0; j < NEIGHBOURS; ++j) {
     lists->near[j] = j < NEIGHBOURS - k ? -1.0 : INFINITY;
@@ -152,7 +152,7 @@ static inline void lists_fill(lists_t *lists, const tree_t *tree, uint leaf, uin
   }
   walk_open(&walk, leaf);
   for (uint next = leaf; next != NO_SLOT; next = walk_next(&walk, tree, &search, 0, 0)) {
-    if (!lanes_are_near(tree, &own, next, lists->near[NEIGHBOURS - 1])) continue;
+    if (!eight_are_near(tree, &own, next, lists->near[NEIGHBOURS - 1])) continue;
     lists_take_leaf(lists, tree, &own, next, leaf, k);
     search.reach = greatest_of(lists->near[NEIGHBOURS - 1]);
   }

@@ -52,7 +52,7 @@ static inline double prim_relax(const prim_t *outside, uint dimensions, const do
 #if CORE_DISTANCES
       cores = max(vload8(i, outside->rows + dimensions * outside->width), own[dimensions]);
 #endif
-      lanes_take(is_near, plains, cores, vload8(i, outside->id), id, &weights, &edges, &reach);
+      eight_take(is_near, plains, cores, vload8(i, outside->id), id, &weights, &edges, &reach);
       vstore8(weights, i, outside->weight);
       vstore8(edges, i, outside->edge);
       vstore8(reach, i, outside->reach);

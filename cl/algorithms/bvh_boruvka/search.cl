@@ -44,10 +44,10 @@ typedef struct {
   ulong8 ids, edges;
   long8 own;  // components
   long8 at;   // slots of other ends, or NO_SLOT
-} lanes_t;
+} eight_t;
 
 // Prepare the search of the points of a leaf that are listed from `list` on; return how many they are.
-static inline uint lanes_open(lanes_t *lanes, const tree_t *tree, const components_t *components,
+static inline uint eight_open(eight_t *lanes, const tree_t *tree, const components_t *components,
                               const volatile global uint *winners, const global double *lower,
                               const global uint *list, uint n_listed) {
   const uint leaf = list[0] >> LEAF_SHIFT;
@@ -80,12 +80,12 @@ static inline uint lanes_open(lanes_t *lanes, const tree_t *tree, const componen
 }
 
 // Compare the edges to the points of a leaf.
-static inline void lanes_search_leaf(lanes_t *lanes, const tree_t *tree, const coordinates_t *own,
+static inline void eight_search_leaf(eight_t *lanes, const tree_t *tree, const coordinates_t *own,
                                      const components_t *components, uint leaf) {
   const uint label = components->labels[leaf], n_points = min(tree->n - leaf * LEAF, LEAF);
   for (uint first = 0; first < n_points; first += AT_ONCE) {
     double8 plains[AT_ONCE];
-    lanes_plains(plains, tree, own, leaf, first);
+    eight_plains(plains, tree, own, leaf, first);
     for (uint i = 0; i < AT_ONCE && first + i < n_points; ++i) {
       const uint slot = leaf * LEAF + first + i;
       const long other = label == MIXED ? components->component[slot] : label;
@@ -93,7 +93,7 @@ static inline void lanes_search_leaf(lanes_t *lanes, const tree_t *tree, const c
       if (!any(is_near)) continue;
       double8 cores = 0;
       if (CORE_DISTANCES) cores = max(lanes->cores, tree_at(tree, slot, tree->dimensions));
-      const long8 is_better = lanes_take(is_near, plains[i], cores, lanes->ids, tree->ids[slot],
+      const long8 is_better = eight_take(is_near, plains[i], cores, lanes->ids, tree->ids[slot],
                                          &lanes->weights, &lanes->edges, &lanes->reach);
       lanes->at = select(lanes->at, (long8)slot, is_better);
     }
@@ -102,21 +102,21 @@ static inline void lanes_search_leaf(lanes_t *lanes, const tree_t *tree, const c
 
 // Find the lightest edges of points, as search_out does; return false if they are all of weight 0. Then
 // each has to search by itself, as searches of equal points end by their numbers.
-static inline bool lanes_search(lanes_t *lanes, const tree_t *tree,
+static inline bool eight_search(eight_t *lanes, const tree_t *tree,
                                 const components_t *components) {
   search_t search;
   walk_t walk;
   coordinates_t own;
   const uint label = components->labels[lanes->leaf];
   const global uint *const labels = label == MIXED ? 0 : components->labels;
-  lanes_place(&own, tree, lanes->leaf);
+  eight_place(&own, tree, lanes->leaf);
   search_open_box(&search, tree, lanes->leaf, greatest_of(lanes->weights));
   walk_open(&walk, lanes->leaf);
   for (uint leaf = walk.leaf; leaf != NO_SLOT && search.weight > 0;
        leaf = walk_next(&walk, tree, &search, labels, label)) {
     if (label != MIXED && leaf == walk.leaf) continue;
-    if (!lanes_are_near(tree, &own, leaf, lanes->reach)) continue;
-    lanes_search_leaf(lanes, tree, &own, components, leaf);
+    if (!eight_are_near(tree, &own, leaf, lanes->reach)) continue;
+    eight_search_leaf(lanes, tree, &own, components, leaf);
     search.weight = greatest_of(lanes->weights);
     search.reach = TREE_REACH(search.weight);
   }
@@ -125,13 +125,13 @@ static inline bool lanes_search(lanes_t *lanes, const tree_t *tree,
 
 // Let the point that is listed first search, together with listed points of its leaf if these are many
 // enough; return whether they have.
-static inline bool lanes_have(lanes_t *lanes, search_t *search, const tree_t *tree,
+static inline bool eight_have(eight_t *lanes, search_t *search, const tree_t *tree,
                               const components_t *components, const volatile global uint *winners,
                               const global double *lower, const global uint *list, uint n_listed) {
   const uint slot = list[0], lane = slot % LEAF;
   if (lanes->leaf != slot >> LEAF_SHIFT) {
-    const uint n_due = lanes_open(lanes, tree, components, winners, lower, list, n_listed);
-    lanes->is_done = n_due >= LEAST_LANES && lanes_search(lanes, tree, components);
+    const uint n_due = eight_open(lanes, tree, components, winners, lower, list, n_listed);
+    lanes->is_done = n_due >= LEAST_LANES && eight_search(lanes, tree, components);
   }
   if (!lanes->is_done) return false;
   search->weight = ((const double *)&lanes->weights)[lane];
@@ -152,13 +152,15 @@ static inline bool lanes_have(lanes_t *lanes, search_t *search, const tree_t *tr
 // Ensures  the candidate of a listed point is the lightest edge that leaves its component, unless its
 //          component has a lighter one.
 LANES_ATTRIBUTE
-kernel void bvh_boruvka_lightest_search(
-    const global double *points, const global double *boxes, const global uint *ids,
-    const global uint *least, const global uint *bases, uint dimensions,
-    const global uint *component, const global uint *labels, global uint *candidate,
-    global ulong *keys, global uchar *cursor, global double *lower, volatile global uint *winners,
-    const global uint *list, global uint *active, volatile global uint *state, uint count,
-    uint n_active, uint n, uint top, uint short_ids) {
+kernel void bvh_boruvka_search_listed(const global double *points, const global double *boxes,
+                                      const global uint *ids, const global uint *least,
+                                      const global uint *bases, uint dimensions,
+                                      const global uint *component, const global uint *labels,
+                                      global uint *candidate, global ulong *keys,
+                                      global uchar *cursor, global double *lower,
+                                      volatile global uint *winners, const global uint *list,
+                                      global uint *active, volatile global uint *state, uint count,
+                                      uint n_active, uint n, uint top, uint short_ids) {
   local uint scratch[WG_SIZE];
   local uint base;
   tree_t tree;
@@ -166,7 +168,7 @@ kernel void bvh_boruvka_lightest_search(
   const components_t components = {labels, component};
   const uint n_listed = state[count];
 #if WG_SIZE == 1
-  lanes_t lanes;
+  eight_t lanes;
   lanes.leaf = NO_SLOT;
 #endif
   WG_FOR(first, n_listed) {
@@ -178,7 +180,7 @@ kernel void bvh_boruvka_lightest_search(
     if (is_there && lower[slot] <= bound) {  // else others of the component have lowered it
       search_t search;
 #if WG_SIZE == 1
-      if (!lanes_have(&lanes, &search, &tree, &components, winners, lower, list + first,
+      if (!eight_have(&lanes, &search, &tree, &components, winners, lower, list + first,
                       n_listed - (uint)first))
 #endif
         search_out(&search, &tree, &components, slot, own, bound);

@@ -64,7 +64,9 @@ static inline void wi_condense_place(const condense_t *run, uint place, uint ove
   of->place = place;
 }
 
-// A node is below one merge, so one work-item writes what is above it.
+// The first step.
+//
+// Scope    the launch. A node is below one merge, so one work-item writes what is above it.
 static inline void grid_condense_begin(const condense_t *run) {
   GRID_FOR(i, run->m) {
     const uint place = run->m - 1 - (uint)i;
@@ -80,7 +82,9 @@ static inline void grid_condense_begin(const condense_t *run) {
   }
 }
 
-// The last merge of a cluster does not depend on the order.
+// The last step but one.
+//
+// Scope    the launch. The last merge of a cluster does not depend on the order.
 static inline void grid_condense_clusters(const condense_t *run) {
   GRID_FOR(place, run->m) {
     if (!wi_condense_is_large(run, (uint)place)) continue;
@@ -92,7 +96,9 @@ static inline void grid_condense_clusters(const condense_t *run) {
   }
 }
 
-// Nor does its least point.
+// The last step.
+//
+// Scope    the launch. The least point of a cluster does not depend on the order.
 static inline void grid_condense_points(const condense_t *run) {
   GRID_FOR(point, run->n) {
     uint leaves_at = run->above[point];

@@ -185,7 +185,7 @@ class _Run:
         for number in count():
             check_rounds("bvh-boruvka", tree.device, number, components=n_roots)
             with self.launch.phase("lightest edges"):
-                active, searches = self._find_lightest(near, is_first=number == 0)
+                active, searches = self._find_lightest(near, is_apart=n_roots == self.n)
             if self.look is not None:
                 with self.launch.phase("candidates"):
                     self.look(self.component, self.labels, self.winners)
@@ -223,22 +223,28 @@ class _Run:
             self.launch.fill(lower.memory, 0, self.n, np.uint64)
         return NearPoints(k=0, lists=None, lower=lower)
 
-    def _find_lightest(self, near: NearPoints, *, is_first: bool) -> tuple[int, int]:
-        """Find the lightest edges; return the indices of two counts: active points and searches."""
+    def _find_lightest(self, near: NearPoints, *, is_apart: bool) -> tuple[int, int]:
+        """Find the lightest edges; return the indices of two counts: active points and searches.
+
+        With `is_apart` every point is a component: a leaf has several, and what is known is lists.
+        Searches of all points of a leaf together, as on CPUs, bound one another.
+        """
         n, tree = self.n, self.tree
         active, searches = self._new_count(), self._new_count()
         known = self.candidate, self.keys, self.cursor
         components = self.component, self.labels
-        self._for_each(
-            "lightest_propose", self.n_active, *tree.arguments, near.lists, *components,
-            self.active, self.next_active, *known, self.winners, self.state, active,
-            self.n_active, n, tree.top, near.k, self.short_ids,
-        )  # fmt: skip
-        if not (is_first and near.k):  # every point has a candidate then
+        if near.k or not is_apart:
+            self._for_each(
+                "lightest_propose", self.n_active, *tree.arguments, near.lists, *components,
+                self.active, self.next_active, *known, self.winners, self.state, active,
+                self.n_active, n, tree.top, near.k, self.short_ids,
+            )  # fmt: skip
+        if not (is_apart and (near.k or tree.device.policy.work_group_size == 1)):
             self._for_each(
                 "lightest_bound", tree.n_leaves, *tree.arguments, *components, self.winners, n,
                 tree.top, self.short_ids,
             )  # fmt: skip
+        if not is_apart:
             self._for_each(
                 "clear_leaves", tree.n_leaves, *tree.arguments, *components, near.lower,
                 self.leaf_lower, self.winners, n, tree.top,
@@ -248,7 +254,7 @@ class _Run:
             self.leaf_lower, self.winners, self.list, self.state, searches, n,
         )  # fmt: skip
         self._for_each(
-            "lightest_search", n, *tree.arguments, *components, *known, near.lower, self.winners,
+            "search_listed", n, *tree.arguments, *components, *known, near.lower, self.winners,
             self.list, self.next_active, self.state, searches, active, n, tree.top, self.short_ids,
         )  # fmt: skip
         for word in range(self.pass_words, self.n_words, self.pass_words):

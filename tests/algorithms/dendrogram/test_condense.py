@@ -28,7 +28,7 @@ def test_few_are_condensed_at_once(any_device: Device, n: int, least: int) -> No
         launch = Launcher(any_device, any_device.profiling_queue, Profile())
         assert launch.profile is not None
         given = [DeviceArray.from_host(array, any_device) for array in (ends, order, heights)]
-        merges = merge(n, *given[:2], launch, few=has_few(n, any_device))
+        merges = merge(n, given[0], given[1], launch, few=has_few(n, any_device))
         found.append(condense(merges, given[2], least, launch, few=few))
         times = launch.profile.summary()
         steps = times["dendrogram_condense_steps"].launches
@@ -36,5 +36,6 @@ def test_few_are_condensed_at_once(any_device: Device, n: int, least: int) -> No
         if few and "(read back)" in times:  # which devices need that have memory of their own
             assert times["(read back)"].launches == 1
     for one in fields(found[0]):
-        np.testing.assert_array_equal(*(getattr(tree, one.name) for tree in found), one.name)
+        at_once, by_steps = (getattr(tree, one.name) for tree in found)
+        np.testing.assert_array_equal(at_once, by_steps, err_msg=one.name)
     assert found[0].n_clusters > 1 or n < 2 * least
