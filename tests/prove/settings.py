@@ -109,7 +109,7 @@ _LOWERED: dict[str, Any] = {
     "clmst.algorithms.reweighting.warm_start._MOST_LEFT": 1.0,
     "clmst.repeated.weights.DEVICE_CHECKS_FROM": 0,
     "clmst.core.partition.RANGE_STEP": 64,
-    "clmst.scale.sinks.LEAST_ROWS": 1,
+    "clmst.scale.stream_sink.LEAST_ROWS": 1,
     "clmst.scale.sinks.OPEN_FROM": 8,
 }
 
