@@ -1,13 +1,16 @@
-"""Resident memory: of trees and clusters of points, and over many rounds of a solver.
+"""Resident memory: of graphs, of trees and clusters of points, and over many rounds of a solver.
 
+    python -m benchmarks memory graphs 4e6 16e6 [--what "edge arrays"] [--copied]
     python -m benchmarks memory points 1e6 3e6 1e7 [--dimensions 2] [--what tree]
     python -m benchmarks memory rounds --algorithm pma --vertices 100000 --rounds 200
 
 ``points``: points are uniform; a process each. What is counted is the resident memory at its peak,
 less what the process held right before the call: that is the interpreter, the driver, compiled
 kernels and the points themselves. A small call goes before. On CPUs the memory of the device is in
-it; on GPUs it is not. ``rounds`` prints the memory after 1, 2, 5, 10, ... rounds of a
-`RepeatedSolver`, each of other weights: whether it goes on growing.
+it; on GPUs it is not. ``graphs`` does the same for graphs of so many entries or edges, and leaves
+out the forest that the call returns, too. With ``--copied`` the device takes copies, as GPUs do:
+what counts are NumPy's arrays at their peak, and pinned memory. ``rounds`` prints the memory after
+1, 2, 5, 10, ... rounds of a `RepeatedSolver`, each of other weights: whether it goes on growing.
 """
 
 from __future__ import annotations
@@ -16,7 +19,9 @@ import json
 import resource
 import subprocess
 import sys
+import tracemalloc
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +29,10 @@ import click
 import numpy as np
 
 import clmst
-from benchmarks.runner import Cases, Rows, Run, case
+from benchmarks.runner import Cases, Row, Rows, Run, case
 from benchmarks.timing import wall_and_processor_seconds
+from benchmarks.usual_matrices import neighbours, radius, random
+from clmst.bench.contestants import as_matrix
 from clmst.cluster import HDBSCAN, single_linkage
 
 CALLS: dict[str, Callable[[Any], Any]] = {
@@ -35,10 +42,50 @@ CALLS: dict[str, Callable[[Any], Any]] = {
 }
 
 
+_WARM_UP = 2_500_000  # entries: of fewer, one work-item solves in one launch
+
+
+def arrays_of(matrix: Any) -> tuple[Any, ...]:
+    """Return the arrays of a COO or CSR matrix, the weights last."""
+    ends = matrix.coords if matrix.format == "coo" else (matrix.indptr, matrix.indices)
+    return (*ends, matrix.data)
+
+
+def _sorted(m: int) -> Any:
+    """Return a random matrix of about m entries, 16 a row: symmetric, sorted, int32."""
+    return as_matrix(clmst.generate("random", n=m // 16, average_degree=16).symmetrised())
+
+
+def _edges(m: int) -> tuple[Any, ...]:
+    matrix = random(m // 8, m, "coo")
+    return (*(ends.astype(np.int64) for ends in matrix.coords), matrix.data)
+
+
+# What libraries and people give, by the number of entries or edges.
+GRAPHS: dict[str, Callable[[int], Any]] = {
+    "symmetric, sorted, int32": _sorted,
+    "symmetric, sorted, float64": lambda m: _sorted(m).astype(np.float64),
+    "radius: symmetric, not sorted": lambda m: radius(m // 16, 16),
+    "kNN: directed, columns of 64 bits": lambda m: neighbours(m // 10, 10, "distance"),
+    "COO, directed": lambda m: random(m // 8, m, "coo"),
+    "edge arrays, int64 and float64": _edges,
+}
+
+
 def resident_bytes() -> int:
     """Return the memory of this process that is resident now."""
     pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
     return pages * resource.getpagesize()
+
+
+def peak_of(call: Callable[[], Any]) -> tuple[Any, float, int, int]:
+    """Return a call's result, processor time, and resident memory before and at its peak."""
+    Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # of the peak so far
+    before = resident_bytes()
+    result, _, seconds = wall_and_processor_seconds(call)
+    lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
+    most = next(line.split()[1] for line in lines if line.startswith("VmHWM"))
+    return result, seconds, before, 1024 * int(most)
 
 
 @click.group(cls=Cases)
@@ -58,9 +105,63 @@ def points(run: Run, numbers: tuple[float, ...], dimensions: int, what: tuple[st
     del run
     for name in what:
         for number in numbers:
-            command = [sys.executable, "-m", "benchmarks", "memory", "call", name]
-            command += [str(int(number)), str(dimensions)]
-            yield json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+            yield _by_process("call", name, int(number), dimensions)
+
+
+def _by_process(*command: Any) -> Row:
+    """Return the row that a hidden command prints in a process of its own."""
+    words = [sys.executable, "-m", "benchmarks", "memory", *map(str, command)]
+    row: Row = json.loads(subprocess.run(words, check=True, capture_output=True).stdout)
+    return row
+
+
+@main.add_command
+@case(
+    click.argument("numbers", nargs=-1, required=True, type=float),
+    click.option("--what", multiple=True, type=click.Choice(list(GRAPHS)), default=list(GRAPHS)),
+    click.option("--copied", is_flag=True, help="By a device that takes copies of arrays."),
+    repetitions=1,
+)
+def graphs(run: Run, numbers: tuple[float, ...], what: tuple[str, ...], copied: bool) -> Rows:
+    """Measure the memory that solves of graphs take; a process each."""
+    del run
+    for name in what:
+        for number in numbers:
+            yield _by_process("solve", name, int(number), *["--copied"] * copied)
+
+
+@main.command(hidden=True)
+@click.argument("what", type=click.Choice(list(GRAPHS)))
+@click.argument("m", type=int)
+@click.option("--copied", is_flag=True)
+def solve(what: str, m: int, copied: bool) -> None:
+    """Print the row of one solve, made in this process."""
+    device = clmst.get_device()
+    if copied:
+        device.capabilities = replace(device.capabilities, host_arrays="copied")
+
+    def forest_of(given: Any) -> clmst.Forest:
+        graph = clmst.Graph.from_edges(*given) if isinstance(given, tuple) else given
+        return clmst.minimum_spanning_forest(graph, device=device)
+
+    forest_of(GRAPHS[what](_WARM_UP))
+    device.release_memory()
+    given = GRAPHS[what](m)
+    arrays = given if isinstance(given, tuple) else arrays_of(given)
+    if copied:
+        tracemalloc.start()
+    forest, seconds, before, most = peak_of(lambda: forest_of(given))
+    taken = most - before
+    if copied:
+        taken = tracemalloc.get_traced_memory()[1] + device.staging.n_bytes
+        tracemalloc.stop()
+    taken -= sum(array.nbytes for array in (forest.edges, forest.weights, forest.edge_ids))
+    of_arrays = sum(array.nbytes for array in arrays)
+    click.echo(json.dumps({
+        "what": what, "entries": arrays[-1].size, "bytes an entry": of_arrays / arrays[-1].size,
+        "beyond": taken / arrays[-1].size, "times the arrays": taken / of_arrays,
+        "processor, s": seconds,
+    }))  # fmt: skip
 
 
 @main.command(hidden=True)
@@ -72,10 +173,7 @@ def call(what: str, n: int, dimensions: int) -> None:
     rng = np.random.default_rng(0)
     CALLS[what](rng.random((2000, dimensions)))
     X = rng.random((n, dimensions))
-    before = resident_bytes()
-    result, _, seconds = wall_and_processor_seconds(lambda: CALLS[what](X))
-    most = 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    del result
+    _, seconds, before, most = peak_of(lambda: CALLS[what](X))
     row = {"what": what, "points": n, "dimensions": dimensions, "MB in all": round(most / 1e6)}
     row |= {"bytes a point": round((most - before) / n), "processor, s": seconds}
     click.echo(json.dumps(row))

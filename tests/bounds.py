@@ -49,7 +49,7 @@ BOUNDS = {
     "stream_joined_below": "scale.rows.JOINED",
     "stream_opens_from": "scale.sinks.OPEN_FROM",
     "stream_patience": "scale.driver.PATIENCE",
-    "stream_rows_from": "scale.sinks.LEAST_ROWS",
+    "stream_rows_from": "scale.stream_sink.LEAST_ROWS",
     "stream_blocks": "scale.stream_sink.BLOCKS",
     "stream_rows": "scale.stream_sink.ROWS",
     "surrogate_block": " ".join(

@@ -28,8 +28,9 @@ from clmst.scale.checkpoint import Checkpoint, Position
 from clmst.scale.host_reducer import ROWS, StreamSnapshot
 from clmst.scale.result import StreamProgress, forest_of_part
 from clmst.scale.rows import GeneratedPiece, StreamPiece
-from clmst.scale.sinks import Passes, Reductions
+from clmst.scale.sinks import Reductions
 from clmst.scale.source import EdgeSource
+from clmst.scale.stream_sink import Passes
 
 OnProgress: TypeAlias = Callable[[StreamProgress], object]
 

@@ -1,4 +1,4 @@
-"""Upload the rows of a stream, or generate its edges, and give them to kernels.
+"""Sinks: upload the rows of a stream, or generate its edges, and give them to kernels.
 
 The rows of the caller go to the device as they are, in blocks. While a block is on its way, the
 device looks at the one before it: it checks the rows, and marks the edges that count.
@@ -8,6 +8,9 @@ device looks at the one before it: it checks the rows, and marks the edges that 
     host                         | takes 0 | takes 1 |
 
 Rows that bring their own ids are checked on the host.
+
+Here is what all sinks do, and the one whose kernels see the stream several times. Borůvka's
+algorithm by passes takes 28 bytes a vertex, a reduction (``scale/sinks.py``) more than a hundred.
 """
 
 from __future__ import annotations
@@ -19,16 +22,21 @@ from typing import Any
 
 import numpy as np
 
-from clmst.algorithms.edge_stream import generated
+from clmst.algorithms.edge_stream import generated, passes
 from clmst.algorithms.edge_stream.edges import (
     EdgeChunk,
     EdgeKernels,
     EdgePart,
     FaultyEdgeError,
     Marks,
+    joined,
 )
+from clmst.algorithms.edge_stream.passes import EdgePasses, in_canonical_order
+from clmst.algorithms.families import EDGE_PASSES
+from clmst.core.errors import OutOfDeviceMemoryError
 from clmst.runtime.device import Device
 from clmst.runtime.failures import Guard
+from clmst.runtime.kernel_family import case_of
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.uploads import Uploads
 from clmst.scale.checkpoint import Position
@@ -37,6 +45,7 @@ from clmst.scale.rows import EdgeBlock, GeneratedPiece, StreamPiece
 # Rows of a block: on CPUs few enough for the caches.
 ROWS = {"cpu": 1 << 18, "gpu": 1 << 22, "accelerator": 1 << 22}
 BLOCKS = 3
+LEAST_ROWS = 64  # of a pass at once; with fewer, nothing but launches would take time
 _SHARE = 8  # chunks take at most so small a share of the memory
 _ALSO = 13  # bytes of an edge of a chunk beside its weight: its ends, mark and position
 
@@ -246,3 +255,83 @@ class StreamSink:
         self.reducer.take(chunk.before(size))
         self.n_on_device += size
         self.begin_at(position)
+
+
+class Passes(StreamSink):
+    """A sink that finds the forest of a stream that is read several times, of one vertex at least.
+
+    Earlier passes, `n_passes` of them, may have found edges of the forest, `known`. Raise where the
+    limit does not hold the vertices, or the device fails the self-test of passes.
+    """
+
+    def __init__(
+        self, *, dtype: np.dtype[Any], is_generated: bool, known: EdgePart | None, n_passes: int,
+        **given: Any,
+    ) -> None:  # fmt: skip
+        super().__init__(**given)
+        rows = self._rows_of_chunk(dtype, is_generated=is_generated)
+        self._device.trust.require(EDGE_PASSES, case_of(dtype, maximum=self._maximum))
+        with self._device.lock, Guard(self._device):
+            kernels = EdgePasses(
+                n_vertices=self._n_vertices, dtype=dtype, launch=self._launch, rows=rows,
+                maximum=self._maximum,
+            )  # fmt: skip
+        self._open(kernels, rows, is_generated=is_generated)
+        self._found = [EdgePart.empty(dtype)]
+        self.n_passes = n_passes + 1
+        if known is not None:
+            self._join(known)
+
+    def _rows_of_chunk(self, dtype: np.dtype[Any], *, is_generated: bool) -> int:
+        """Return how many edges are on the device at once, within the limit."""
+        device, n, limit = self._device, self._n_vertices, self._limit
+        needed = n * passes.bytes_of_vertex(dtype)
+        a_row = bytes_of_row(dtype, is_generated=is_generated)
+        a_row += passes.bytes_of_row(dtype)  # as many of the forest leave at once
+        rows = min(most_rows(device, is_generated=is_generated), (limit - needed) // a_row)
+        if rows < LEAST_ROWS:
+            raise OutOfDeviceMemoryError(
+                f"{limit} bytes of {device.description} are too few for {n} vertices: passes over "
+                f"the stream, which take the least, need {needed} and space for a chunk of it; the "
+                "memory limit must be greater, or the device larger"
+            )
+        return rows
+
+    def _join(self, forest: EdgePart) -> None:
+        """Join the components that the edges of a forest join, by passes over these."""
+        while not self.reducer.is_done:
+            for begin in range(0, forest.size, self._rows):
+                some = forest.take(slice(begin, begin + self._rows))
+                with self._device.lock, Guard(self._device):
+                    self.reducer.take(some.on_device(self._device))
+            with self._device.lock, Guard(self._device):
+                for _ in self.reducer.end_pass():  # the forest has them
+                    pass
+        self._found = [forest]
+
+    def end(self) -> bool:
+        """End a reading of the stream; return whether the forest is found."""
+        self.flush()
+        with self._device.lock, Guard(self._device):
+            self._found += self.reducer.end_pass()
+        return bool(self.reducer.is_done)
+
+    def begin_again(self) -> None:
+        """Begin the next reading."""
+        self.n_passes += 1
+        self.begin_at(Position())
+
+    def edges_so_far(self) -> EdgePart:
+        """Return the edges of the forest that the passes have found, in the order of passes."""
+        self._found = [joined(self._found)]
+        return self._found[0]
+
+    def forest(self) -> EdgePart:
+        """Return the forest, in canonical order; after :meth:`close`, once it is found."""
+        found = self.edges_so_far()
+        del self.reducer
+        self._free.clear()
+        self._chunk = None
+        with self._device.lock, Guard(self._device):
+            self._device.release_memory()  # of the passes: the sort takes no more than they did
+            return in_canonical_order(found, n_vertices=self._n_vertices, launch=self._launch)

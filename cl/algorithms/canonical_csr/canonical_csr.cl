@@ -134,17 +134,20 @@ kernel void canonical_csr_find_disorder(const global ulong *words, const global 
   }
 }
 
-// Bring weights into the order of sorted words.
+// Bring weights into the order of sorted words, or of some places in it.
 //
-// In       words[m]: sorted; numbers[m]: of the edges in that order, or null; weights[m].
+// In       words: sorted; numbers: of the edges in that order, or null; places[m], or null for the
+//          first m; weights: of the edges, or in the order of the words if there are places.
 // Out      sorted_weights[m].
 // Launch   any. A kernel of its own: CPUs wait twice as long for weights with other stores between.
-// Needs    positions below m.
-// Ensures  sorted_weights[i] is of the edge that words[i] is of.
+// Needs    positions and places that weights have.
+// Ensures  sorted_weights[i] is of the edge that words[i] is of, or words[places[i]].
 kernel void canonical_csr_gather(const global ulong *words, const global uint *numbers,
-                                 const global weight_t *weights, global weight_t *sorted_weights,
-                                 uint m, uint number_bits) {
-  GRID_FOR(i, m) sorted_weights[i] = weights[number_at(words, numbers, i, number_bits)];
+                                 const global uint *places, const global weight_t *weights,
+                                 global weight_t *sorted_weights, uint m, uint number_bits) {
+  GRID_FOR(i, m) {
+    sorted_weights[i] = weights[places ? places[i] : number_at(words, numbers, i, number_bits)];
+  }
 }
 
 // Mark the lightest of parallel edges, the first one on a tie.
@@ -189,27 +192,22 @@ kernel void canonical_csr_mark_lightest(const global ulong *words, const global 
 // List the edges in canonical order.
 //
 // In       words: sorted; numbers: of the edges in that order, or null; places[m]: of those among
-//          the sorted ones that are listed, rising, or null for the first m; weights: in the order
-//          of the words, if there are places.
-// Out      indices[m]; ids[m], or null where these are the first numbers; listed_weights[m], if there
-//          are places.
+//          the sorted ones that are listed, rising, or null for the first m.
+// Out      indices[m]; ids[m], or null where these are the first numbers.
 // In-out   ends[n + 1]: 0 before.
 // Launch   any.
 // Needs    a stable sort; places are those of edges.
 // Ensures  slot i is of the edge ids[i]; ends[row + 1] = the end of the row, of rows with edges. So
 //          the running maximum of `ends` is the index pointer.
 kernel void canonical_csr_list(const global ulong *words, const global uint *numbers,
-                               const global uint *places, const global weight_t *weights,
-                               global uint *indices, global uint *ids,
-                               global weight_t *listed_weights, global uint *ends, uint m,
-                               uint bits, uint number_bits) {
+                               const global uint *places, global uint *indices, global uint *ids,
+                               global uint *ends, uint m, uint bits, uint number_bits) {
   GRID_FOR(i, m) {
     const size_t at = places ? places[i] : i;
     const ulong key = words[at] >> number_bits;
     const uint row = (uint)(key >> bits);
     indices[i] = (uint)(key & (((ulong)1 << bits) - 1));
     if (ids) ids[i] = number_at(words, numbers, at, number_bits);
-    if (places) listed_weights[i] = weights[at];
     const size_t next = i + 1 == m || !places ? at + 1 : places[i + 1];
     if (i + 1 == m || (uint)(words[next] >> number_bits >> bits) != row)
       ends[row + 1] = (uint)i + 1;

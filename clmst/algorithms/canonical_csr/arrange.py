@@ -199,7 +199,7 @@ class Arrangement:
         launch, m = self._launch, self._m
         if not self._is_sorted and not self.sort():
             return None
-        stays, weights = None, self._gather()
+        stays, weights = None, self._gather(m)
         self._weights = weights
         if lightest:
             stays = new_flags(m, launch.device)
@@ -215,36 +215,37 @@ class Arrangement:
         places = None
         if stays is not None and self._found[_DROPPED]:
             places, _ = positions_of(stays, at_most=m, launch=launch)
-        return self._listed(m, places, weights, attributes)
+        return self._listed(m, places, attributes)
 
-    def _gather(self) -> DeviceArray:
-        """Return the weights in the order of the words; not waited for."""
+    def _gather(self, m: int, places: DeviceArray | None = None) -> DeviceArray:
+        """Return m weights in the order of the words, or in some places; not waited for.
+
+        Their array is as long as all, so that the pool gives it the memory of words.
+        """
         gathered = DeviceArray.unchecked(self._m, self._weights.dtype, self._launch.device)
+        words = self._words if places is None else None
         self._launch.for_each(
-            self._program, "canonical_csr_gather", self._m, self._words, self._numbers,
-            self._weights, gathered, self._m, self._number_bits,
+            self._program, "canonical_csr_gather", m, words, self._numbers, places, self._weights,
+            gathered, m, self._number_bits,
         )  # fmt: skip
-        return gathered
+        return gathered[:m]
 
     def _listed(
-        self, m: int, places: DeviceArray | None, sorted_weights: DeviceArray,
-        attributes: dict[str, Any],
-    ) -> DeviceGraph:  # fmt: skip
+        self, m: int, places: DeviceArray | None, attributes: dict[str, Any]
+    ) -> DeviceGraph:
         """Return the graph of the first m of the sorted edges, or of those in some places."""
         launch, device, n = self._launch, self._launch.device, self._n
         indices = DeviceArray.unchecked(m, _WORD, device)
-        weights = sorted_weights[:m]
-        if places is not None:
-            weights = DeviceArray.unchecked(m, sorted_weights.dtype, device)
         indptr = DeviceArray.unchecked(n + 1, _WORD, device)
         numbers = self._numbers if places is None else None  # which are the ids, then
         ids = DeviceArray.unchecked(m, _WORD, device) if numbers is None else numbers[:m]
         launch.fill(indptr.memory, 0, n + 1)
         launch.for_each(
-            self._program, "canonical_csr_list", m, self._words, self._numbers, places,
-            sorted_weights, indices, ids if numbers is None else None,
-            None if places is None else weights, indptr, m, self._bits, self._number_bits,
+            self._program, "canonical_csr_list", m, self._words, self._numbers, places, indices,
+            ids if numbers is None else None, indptr, m, self._bits, self._number_bits,
         )  # fmt: skip
+        del self._words
+        weights = self._weights[:m] if places is None else self._gather(m, places)
         inclusive_scan(indptr, monoid=_GREATEST, out=indptr, launch=launch)
         return graph_on_device(
             indptr, indices, weights, is_symmetric=False, encoding=self._encoding,
