@@ -381,6 +381,9 @@ def _weighing(weight: Any) -> Any:
          "weights of class Fraction are compared one by one in Python"),
         ("should", "core_number", (nx.path_graph(5),),
          "the graph has 4 edges; from 2000 on it pays"),
+        ("should", "core_number", (nx.gnm_random_graph(500, 1999, seed=1),),
+         "the graph has 1999 edges; from 2000 on it pays"),
+        ("should", "core_number", (nx.gnm_random_graph(500, 2000, seed=1),), True),
     ],
 )  # fmt: skip
 def test_what_may_run_and_pays(asked: str, name: str, args: tuple[Any, ...], answer: Any) -> None:

@@ -90,6 +90,10 @@ def test_sum_is_the_default(shape: Device) -> None:
     given = DeviceArray.from_host(np.array([3, 1, 4, 1, 5], np.uint32), shape)
     assert exclusive_scan(given).to_host().tolist() == [0, 3, 4, 8, 9]
     assert inclusive_scan(given).to_host().tolist() == [3, 4, 8, 9, 14]
+    for strategy in SCAN_STRATEGIES:
+        longer = DeviceArray.empty(9, np.uint32, shape)
+        found = inclusive_scan(given, out=longer, strategy=strategy)
+        assert found.to_host().tolist() == [3, 4, 8, 9, 14]
 
 
 def test_parts_of_one_array_that_lie_apart(device: Device) -> None:

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 
 from clmst.algorithms.edge_stream.edges import EdgeChunk, EdgePart
-from clmst.algorithms.edge_stream.passes import EdgePasses, in_canonical_order
+from clmst.algorithms.edge_stream.passes import EdgePasses, bytes_of_vertex, in_canonical_order
 from clmst.algorithms.families import EDGE_PASSES
 from clmst.core.errors import DeviceError
 from clmst.core.graph_checks import MAX_VERTICES
@@ -104,6 +104,12 @@ def test_order_of_a_forest_is_that_of_the_ends(any_device: Device, n: int, dtype
     for column, before in zip(found.columns, part.columns, strict=True):
         np.testing.assert_array_equal(column, before[order])
         assert column.dtype == before.dtype
+
+
+@pytest.mark.parametrize(("dtype", "n_bytes"), [("u1", 25), ("f4", 28), ("i8", 36)])
+def test_memory_of_a_vertex(dtype: str, n_bytes: int) -> None:
+    """A label, five words of its best edge, six where weights have two, and the weight."""
+    assert bytes_of_vertex(np.dtype(dtype)) == n_bytes
 
 
 def test_order_of_no_edges(any_device: Device) -> None:
