@@ -123,9 +123,8 @@ static inline void grid_condense_points(const condense_t *run) {
 // In       children[2 m]: of each merge; sizes[m]: vertices below each; order[m]: the edge of each;
 //          heights[m]: the bits of each edge's weight.
 // Temp     scratch[n + 3 m].
-// Out      result: the number of clusters, 0 before; from the next word of
-//          64 bits on the heights of points; their clusters in words of 32 bits; from the next word of
-//          64 bits on the clusters.
+// Out      result: the number of clusters, 0 before; from the next word of 64 bits on the heights of
+//          points; their clusters in words of 32 bits; from the next word of 64 bits on the clusters.
 // Launch   any for one step; one work-group for several.
 // Needs    m == n - 1 > 0: all vertices are joined. least > 1. A jump divides depths by
 //          DENDROGRAM_HOPS at least, and n_steps are so many that none is deep in the end.
@@ -155,5 +154,6 @@ kernel void dendrogram_condense_steps(const global uint *children, const global 
     else if (step == n_steps - 2) grid_condense_clusters(&run);
     else
       GRID_FOR(place, m) wi_dendrogram_jump(run.top, (uint)place);
+    wg_barrier();
   }
 }

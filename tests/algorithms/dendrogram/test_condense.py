@@ -15,7 +15,7 @@ from clmst.runtime.launcher import Launcher, Profile
 
 
 @pytest.mark.parametrize(("n", "least"), [(2, 2), (3, 5), (700, 2), (701, 3), (1500, 40)])
-def test_few_are_condensed_at_once(any_device: Device, n: int, least: int) -> None:
+def test_few_are_condensed_at_once(device: Device, n: int, least: int) -> None:
     """By one launch and at most one read; n // least clusters may have none in them."""
     rng = np.random.default_rng(n)
     child = np.arange(1, n, dtype=np.uint32)
@@ -25,10 +25,10 @@ def test_few_are_condensed_at_once(any_device: Device, n: int, least: int) -> No
     heights[order] = np.arange(1, n)
     found = []
     for few in (True, False):
-        launch = Launcher(any_device, any_device.profiling_queue, Profile())
+        launch = Launcher(device, device.profiling_queue, Profile())
         assert launch.profile is not None
-        given = [DeviceArray.from_host(array, any_device) for array in (ends, order, heights)]
-        merges = merge(n, given[0], given[1], launch, few=has_few(n, any_device))
+        given = [DeviceArray.from_host(array, device) for array in (ends, order, heights)]
+        merges = merge(n, given[0], given[1], launch, few=has_few(n, device))
         found.append(condense(merges, given[2], least, launch, few=few))
         times = launch.profile.summary()
         steps = times["dendrogram_condense_steps"].launches
