@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 from unittest.mock import patch
 
@@ -14,28 +14,13 @@ from clmst.algorithms.shared.algorithm_record import AlgorithmRecord
 Solve = Callable[..., Any]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WrappedRecord(AlgorithmRecord):
-    """The record of an algorithm whose solve is wrapped."""
-
-    wrap: Callable[[Solve], Solve]
-
-    @property
-    def solve(self) -> Solve:
-        """What solves by it."""
-        return self.wrap(AlgorithmRecord.solve.__get__(self))
-
-
+@contextmanager
 def registered(
     *names: str, wrap: Callable[[Solve], Solve] = lambda solve: solve, **changes: Any
-) -> AbstractContextManager[Any]:
+) -> Iterator[None]:
     """Let algorithms have other facts in their records, and a solve that is wrapped."""
-    changed = {}
-    for name in names:
-        facts = {
-            one.name: getattr(ALGORITHMS[name], one.name)
-            for one in fields(AlgorithmRecord)
-            if one.init
-        }
-        changed[name] = WrappedRecord(wrap=wrap, **(facts | changes))
-    return patch.dict(ALGORITHMS, changed)
+    own = AlgorithmRecord.solve.fget
+    solve = property(lambda one: wrap(own(one)) if one.name in names else own(one))
+    records = {name: replace(ALGORITHMS[name], **changes) for name in names}
+    with patch.dict(ALGORITHMS, records), patch.object(AlgorithmRecord, "solve", solve):
+        yield
