@@ -19,7 +19,7 @@ def registered(
     *names: str, wrap: Callable[[Solve], Solve] = lambda solve: solve, **changes: Any
 ) -> Iterator[None]:
     """Let algorithms have other facts in their records, and a solve that is wrapped."""
-    own = AlgorithmRecord.solve.fget
+    own: Any = vars(AlgorithmRecord)["solve"].fget
     solve = property(lambda one: wrap(own(one)) if one.name in names else own(one))
     records = {name: replace(ALGORITHMS[name], **changes) for name in names}
     with patch.dict(ALGORITHMS, records), patch.object(AlgorithmRecord, "solve", solve):
