@@ -11,7 +11,8 @@ from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
-_SURROGATES = "generators.surrogates."
+_MADE = "generators.surrogates."
+_CHUNKED = ("cliques.CHUNK", "drawn.CHUNK", "growth.CHUNK", "rows.CHUNK")
 BOUNDS = {
     "arranged_from": "algorithms.canonical_csr.arrange.FROM_EDGES",
     "arrow_from": "io.edge_text.ARROW_BYTES",
@@ -52,12 +53,8 @@ BOUNDS = {
     "stream_rows_from": "scale.stream_sink.LEAST_ROWS",
     "stream_blocks": "scale.stream_sink.BLOCKS",
     "stream_rows": "scale.stream_sink.ROWS",
-    "surrogate_block": " ".join(
-        f"{_SURROGATES}{one}.BLOCK" for one in ("drawn", "lattice", "rows")
-    ),
-    "surrogate_chunk": " ".join(
-        f"{_SURROGATES}{one}.CHUNK" for one in ("cliques", "drawn", "growth", "rows")
-    ),
+    "surrogate_block": f"{_MADE}drawn.BLOCK {_MADE}lattice.BLOCK {_MADE}rows.BLOCK",
+    "surrogate_chunk": " ".join(_MADE + one for one in _CHUNKED),
     "text_block": "io.text.BLOCK_BYTES",
     "topology_run": "core.topology._SLOTS_A_RUN",
     "warm_from": "algorithms.reweighting.warm_start._LEAST_EDGES",

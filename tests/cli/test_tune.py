@@ -85,12 +85,8 @@ def power(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(PolicyBenchmark, "compare", compare)
 
 
-def times(power: float) -> pytest.MarkDecorator:
-    """Let the search meet such times."""
-    return pytest.mark.parametrize("power", [power], indirect=True)
-
-
-slope = times(-0.15)  # twice one of them takes 0.9 of the time
+# Twice one of them takes 0.9 of the time.
+slope = pytest.mark.parametrize("power", [-0.15], indirect=True)
 
 
 def refuse(*_: object) -> None:
@@ -143,7 +139,7 @@ def test_from_costs_to_use(run: Run, table: Path) -> None:
     assert Costs.of(device).solve_ms == pytest.approx(1e-3 * report["values"]["solve_us"])
 
 
-@times(0)
+@pytest.mark.parametrize("power", [0], indirect=True)
 @pytest.mark.usefixtures("power")
 @pytest.mark.parametrize("elsewhere", [False, True])
 def test_nothing_is_written_without_a_gain(

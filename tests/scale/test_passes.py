@@ -189,10 +189,7 @@ def test_forest_is_the_oracles(any_device: Device, dtype: str, maximum: bool, wa
 
 
 def test_many_edges_of_few_vertices(any_device: Device) -> None:
-    """A chunk is never more than a reduction takes, which depends on the vertices.
-
-    Those of a GPU are of many edges.
-    """
+    """Not even a GPU's chunk is more than a reduction takes, which depends on the vertices."""
     edges = random_graph(n_edges=2_000_000)
     found = stream(edges, device=with_capabilities(any_device, kind="gpu"))
     assert found.n_edges == N_MADE - 1

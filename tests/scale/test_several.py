@@ -259,13 +259,7 @@ def test_queues_of_one_context(any_device: Device) -> None:
 class OneOfTwo(Device):
     """One of two GPUs that are alike."""
 
-    @property
-    def name(self) -> str:
-        return "a GPU"
-
-    @property
-    def platform(self) -> str:
-        return "a platform"
+    name = platform = property(lambda _: "a GPU")
 
 
 def two_gpus(**costs: float) -> list[Device]:
