@@ -181,8 +181,7 @@ class Device:
     def allocate(self, n_bytes: int, *, is_list: bool = False) -> Buffer:
         """Return a device buffer of at least `n_bytes` from the pool; contents undefined.
 
-        A list, or one for each work-item, is written from its beginning and seldom full. In the
-        host's memory it gets no huge pages, most of which would hold little.
+        A list is seldom full: in the host's memory it gets no huge pages, which would hold little.
 
         Raises
         ------
@@ -199,8 +198,8 @@ class Device:
                 f"at most {limit} in one piece"
             )
         buffer = self._from_pool(max(n_bytes, 16))
-        may_be_huge = n_bytes >= device_memory.HUGE_PAGES_FROM and not is_list
-        if may_be_huge and self.capabilities.host_arrays != "copied":
+        is_large = n_bytes >= device_memory.HUGE_PAGES_FROM
+        if is_large and not is_list and self.capabilities.host_arrays != "copied":
             with self.lock:
                 if buffer.int_ptr not in self._advised:  # else it has been in use before
                     self._advised.add(buffer.int_ptr)
@@ -268,10 +267,7 @@ class Device:
 
     @LazyProperty
     def staging(self) -> Staging:
-        """Pinned memory for large transfers, allocated at the first one.
-
-        A device that works in the host's memory needs none.
-        """
+        """Pinned memory for large transfers, made at the first; none in the host's own memory."""
         return Staging(self.queue, pinned=self.capabilities.host_arrays == "copied")
 
     @property

@@ -40,6 +40,8 @@ MANY_DIMENSIONS = 0
 # The sums of a tile of pairs take half of all registers, and what else is there when they are
 # compared does not fit; nothing of it is in the loop over dimensions.
 TILES = ("dense_lightest_find", "dense_nearest_find", "dense_nearest_sample")
+# Its words of a whole work-group are more than AMD has registers for; those of lanes take them.
+IN_OTHER_REGISTERS = "dendrogram_condense_steps"
 SPILLED = re.compile(rf"warning: kernel ({'|'.join((*SEARCHES, *TILES))}) .* spilled around .*")
 
 # More private memory than there are registers, indexed in a way that no compiler can foresee.
@@ -138,7 +140,7 @@ def test_everything_private_is_in_registers(built: TargetBuild) -> None:
         (one.label, kernel)
         for one, outcome in built.outcomes.items()
         for kernel in outcome.kernels
-        if (kernel.scratch or kernel.spills)
+        if (kernel.scratch or (kernel.spills and kernel.name != IN_OTHER_REGISTERS))
         and kernel.name not in (*SEARCHES, *TILES)
         and dict(one.defines).get("DIMENSION_CLASS") != MANY_DIMENSIONS
     ] == []

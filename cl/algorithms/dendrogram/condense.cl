@@ -122,17 +122,18 @@ static inline void grid_condense_points(const condense_t *run) {
 //
 // In       children[2 m]: of each merge; sizes[m]: vertices below each; order[m]: the edge of each;
 //          heights[m]: the bits of each edge's weight.
-// Temp     scratch[n + 3 m].
-// Out      result: the number of clusters, 0 before; from the next word of 64 bits on the heights of
-//          points; their clusters in words of 32 bits; from the next word of 64 bits on the clusters.
-// Launch   any for one step; one work-group for several.
+// Temp     scratch[n + 3 m]; count[1], 0 before the first of several launches.
+// Out      result: the number of clusters; from the next word of 64 bits on the heights of points;
+//          their clusters in words of 32 bits; from the next word of 64 bits on the clusters.
+// Launch   any for one step; one work-group for all.
 // Needs    m == n - 1 > 0: all vertices are joined. least > 1. A jump divides depths by
 //          DENDROGRAM_HOPS at least, and n_steps are so many that none is deep in the end.
 // Ensures  as above.
 kernel void dendrogram_condense_steps(const global uint *children, const global uint *sizes,
                                       const global uint *order, const global ulong *heights,
-                                      global uint *scratch, global ulong *result, uint n,
-                                      uint least, uint step, uint end, uint n_steps) {
+                                      global uint *scratch, global uint *count,
+                                      global ulong *result, uint n, uint least, uint step, uint end,
+                                      uint n_steps) {
   const size_t m = n - 1, points = 1 + (size_t)n;
   const condense_t run = {children,
                           sizes,
@@ -143,11 +144,15 @@ kernel void dendrogram_condense_steps(const global uint *children, const global 
                           scratch + n + 2 * m,
                           result + 1,
                           (global uint *)(result + points),
-                          (global uint *)result,
+                          count,
                           (global condense_cluster_t *)(result + points + points / 2),
                           n,
                           n - 1,
                           least};
+  if (end - step > 1) {  // nobody else counts
+    if (get_local_id(0) == 0) *count = 0;
+    wg_barrier();
+  }
   for (; step < end; ++step) {
     if (step == 0) grid_condense_begin(&run);
     else if (step == n_steps - 1) grid_condense_points(&run);
@@ -156,4 +161,5 @@ kernel void dendrogram_condense_steps(const global uint *children, const global 
       GRID_FOR(place, m) wi_dendrogram_jump(run.top, (uint)place);
     wg_barrier();
   }
+  if (end == n_steps && get_global_id(0) == 0) *result = *run.n_clusters;
 }

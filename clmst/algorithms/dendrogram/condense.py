@@ -9,7 +9,7 @@ from math import ceil, log
 import numpy as np
 import numpy.typing as npt
 
-from clmst.algorithms.dendrogram.merge import HOPS, NONE, Merges
+from clmst.algorithms.dendrogram.merge import HOPS, Merges
 from clmst.core.weight_keys import Array
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device_memory import result_in_place
@@ -126,28 +126,27 @@ def condense(
     k = max(2 * (n // least) - 1, 1)  # at most: those without others in them have no common point
     behind = 1 + n + (n + 1) // 2  # words before the clusters
     words = np.empty(behind + _CLUSTER_WORDS * k, np.uint64)
-    words[0] = 0
     in_place = result_in_place(device, words)
     result = (
         DeviceArray.empty(words.size, np.uint64, device).memory if in_place is None else in_place
     )
-    scratch = DeviceArray.empty(n + 3 * (n - 1), np.uint32, device)
+    scratch, count = (DeviceArray.empty(m, np.uint32, device) for m in (n + 3 * (n - 1), 1))
     n_steps = 3 + max(ceil(log(n, HOPS)), 1)
     few = n <= _TILES_OF_FEW * program.grid_tile if few is None else few
-    if in_place is None:
-        launch.fill(result, 0, 1)
+    if not few:
+        launch.fill(count.memory, 0, 1)
     for step in range(1 if few else n_steps):
         launch.for_each(
             program, "dendrogram_condense_steps", 1 if few else n, merges.children, merges.sizes,
-            merges.order, heights, scratch, result, n, least, step, n_steps if few else step + 1,
-            n_steps,
+            merges.order, heights, scratch, count, result, n, least, step,
+            n_steps if few else step + 1, n_steps,
         )  # fmt: skip
     if in_place is None:
         words = words[: behind + _CLUSTER_WORDS * (k if few else launch.read_word(result))]
         launch.read(result, words)
     else:
         launch.queue.finish()
-    found = words[behind:].view(_CLUSTER)[: int(words[0] & NONE)]
+    found = words[behind:].view(_CLUSTER)[: int(words[0])]
     order = np.argsort(found["place"])
     clusters, rank = found[order], np.empty(order.size, np.int64)
     rank[order] = np.arange(order.size)
