@@ -149,7 +149,7 @@ kernel void dendrogram_condense_steps(const global uint *children, const global 
                           n,
                           n - 1,
                           least};
-  if (end - step > 1) {  // nobody else counts
+  if (end - step > 1) {  // one work-group, which counts alone
     if (get_local_id(0) == 0) *count = 0;
     wg_barrier();
   }
