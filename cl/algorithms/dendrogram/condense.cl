@@ -149,10 +149,8 @@ kernel void dendrogram_condense_steps(const global uint *children, const global 
                           n,
                           n - 1,
                           least};
-  if (end - step > 1) {  // one work-group, which counts alone
-    if (get_local_id(0) == 0) *count = 0;
-    wg_barrier();
-  }
+  if (end - step > 1 && get_local_id(0) == 0) *count = 0;  // one work-group, which counts alone
+  wg_barrier();
   for (; step < end; ++step) {
     if (step == 0) grid_condense_begin(&run);
     else if (step == n_steps - 1) grid_condense_points(&run);
