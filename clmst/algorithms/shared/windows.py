@@ -135,16 +135,9 @@ def _some_degrees(graph: DeviceGraph, launch: Launcher) -> Array:
     """
     n = graph.n_vertices
     rows = _drawn(_DEGREES, n) if n > _DEGREES else np.arange(n, dtype=np.uint32)
-    first, last = rows, rows + np.uint32(1)
-    ends: Array
-    if graph.graph.has_at_hand("indptr"):  # no wait for the device
-        ends = graph.graph.indptr[np.stack([first, last])]
-    else:
-        places = DeviceArray.from_host(np.concatenate([first, last]), graph.device)
-        word = np.dtype(np.uint32)
-        found = gather_words(graph.indptr, word, places, places.size, launch)
-        ends = found.to_host().reshape(2, -1)
-    degrees: Array = ends[1] - ends[0]
+    places = np.concatenate([rows, rows + np.uint32(1)])
+    first, last = _read_at(graph, "indptr", places, launch).reshape(2, -1)
+    degrees: Array = last - first
     return degrees
 
 
@@ -160,6 +153,17 @@ def _drawn(count: int, bound: int) -> Array:
     return drawn
 
 
+def _read_at(graph: DeviceGraph, name: str, places: Array, launch: Launcher) -> Array:
+    """Return `indptr`, or `weights`, at some places; waits if only the device has them."""
+    found: Array
+    if graph.graph.has_at_hand(name):
+        found = getattr(graph.graph, name)[places]
+        return found
+    word = np.dtype(np.uint32) if name == "indptr" else graph.encoded.encoding.word
+    on_device = DeviceArray.from_host(places, graph.device)
+    return gather_words(getattr(graph, name), word, on_device, places.size, launch).to_host()
+
+
 def seem_equal(graph: DeviceGraph, launch: Launcher) -> bool:
     """Return whether nearly all weights of a graph seem to be equal; waits the first time.
 
@@ -170,12 +174,7 @@ def seem_equal(graph: DeviceGraph, launch: Launcher) -> bool:
         return False
     if _EQUAL not in graph.plans:
         slots = _drawn(_WEIGHTS, graph.n_slots)
-        if graph.graph.has_at_hand("weights"):  # no wait for the device
-            found = graph.graph.weights[slots]
-        else:
-            word = graph.encoded.encoding.word
-            places = DeviceArray.from_host(slots, graph.device)
-            found = gather_words(graph.weights, word, places, places.size, launch).to_host()
+        found = _read_at(graph, "weights", slots, launch)
         graph.plans[_EQUAL] = bool((found == found[0]).all())
     seem: bool = graph.plans[_EQUAL]
     return seem
