@@ -46,6 +46,16 @@ def gather_words(
     return gathered
 
 
+def words_at(memory: Memory, word: np.dtype[Any], places: Array, launch: Launcher) -> Array:
+    """Return the words in some places of a buffer; waits. O(places)."""
+    words = np.empty(places.size, word)
+    if places.size:
+        slots = DeviceArray.empty(places.size, np.uint32, launch.device)
+        launch.write(slots.memory, places.astype(np.uint32, copy=False))
+        launch.read(gather_words(memory, word, slots, places.size, launch).memory, words)
+    return words
+
+
 def can_gather(graph: DeviceGraph) -> bool:
     """Return whether a kernel has to look weights up, and the device's words are the host's."""
     same = graph.encoded.encoding.word.itemsize == graph.graph.weight_dtype.itemsize

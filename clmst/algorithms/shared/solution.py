@@ -11,7 +11,7 @@ import numpy as np
 
 from clmst.algorithms.shared import read_back
 from clmst.algorithms.shared.device_forest import DeviceForest, ForestWeights
-from clmst.algorithms.shared.read_back import SOURCE, forest_on_host, gather_words
+from clmst.algorithms.shared.read_back import SOURCE, forest_on_host, gather_words, words_at
 from clmst.core.arguments import unchecked
 from clmst.core.errors import logger
 from clmst.core.forest import Forest
@@ -47,14 +47,11 @@ def words_on_device(
     """Return weights that a device alone has; those of some slots are gathered there."""
 
     def read(at: Array | None) -> Array:
-        source, count = memory, size if at is None else at.size
         if at is not None:
-            slots = DeviceArray.empty(count, np.uint32, launch.device)
-            launch.write(slots.memory, at.astype(np.uint32))
-            source = gather_words(memory, encoding.word, slots.memory, count, launch).memory
-        words = np.empty(count, encoding.word)
-        if count:
-            launch.read(source, words)
+            return words_at(memory, encoding.word, at, launch)
+        words = np.empty(size, encoding.word)
+        if size:
+            launch.read(memory, words)
         return words
 
     return EncodedWeights(encoding=encoding, source=read)

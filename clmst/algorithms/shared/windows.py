@@ -8,9 +8,8 @@ from math import sqrt
 
 import numpy as np
 
-from clmst.algorithms.shared.read_back import gather_words
+from clmst.algorithms.shared.read_back import words_at
 from clmst.core.weight_keys import Array
-from clmst.runtime.array import DeviceArray
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.launcher import Launcher
 
@@ -160,8 +159,7 @@ def _read_at(graph: DeviceGraph, name: str, places: Array, launch: Launcher) -> 
         found = getattr(graph.graph, name)[places]
         return found
     word = np.dtype(np.uint32) if name == "indptr" else graph.encoded.encoding.word
-    on_device = DeviceArray.from_host(places, graph.device)
-    return gather_words(getattr(graph, name), word, on_device, places.size, launch).to_host()
+    return words_at(getattr(graph, name), word, places, launch)
 
 
 def seem_equal(graph: DeviceGraph, launch: Launcher) -> bool:
