@@ -2,13 +2,15 @@
 
     python -m benchmarks landscape measure FILE.jsonl [--cells 400] [--seed 0] [--seconds 420]
         [--targets] [--held-out] [--family TEXT ...] [--most-entries 2**26]
+        [--peer NAME=COMMAND ...]
     python -m benchmarks landscape report FILE.jsonl... [--plot MAP.png] [--held-out]
 
 ``measure`` draws a sample of cells by a seed: families x degree 2 to 256 x 2**12 to 2**25 vertices
 x weights x stored once or twice. Each is made on the device, solved by another algorithm and, if it
 is small, by Kruskal's on the host; then it is timed on the device. FILE gets a line for each cell;
 cells that it has are skipped, so a run that was stopped goes on. --targets times ten fixed windows
-beside the default choice. --held-out draws from the families on which nothing is tuned.
+beside the default choice. --held-out draws from the families on which nothing is tuned. --peer runs
+a program of ``clmst bench`` on each graph with integer weights, both directions stored.
 
 ``report`` fits the model to the cells of all other families, and tells which cells take over 1.5
 times as long as it, and which over 1.2 times the best of ten targets. The model of a solve is
@@ -24,10 +26,11 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from statistics import median
+from tempfile import TemporaryDirectory
 from time import monotonic
 from typing import Any
 
@@ -53,7 +56,10 @@ from clmst.algorithms import choosing
 from clmst.bench.agreement import Reference
 from clmst.bench.contestants import release, solving
 from clmst.bench.harness import WrongResultError, first_line, median_seconds
+from clmst.bench.peers import Peer
 from clmst.bench.results import machine_facts
+from clmst.core.weight_keys import Array
+from clmst.io import write_graph
 from clmst.primitives import gather
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.launcher import Launcher
@@ -65,6 +71,7 @@ TARGETS: tuple[tuple[float, ...], ...] = (
 )  # fmt: skip
 _STRUCTURED_LOG_EDGES = (16, 20)
 _KRUSKAL_SLOTS = 1 << 16
+_MEMORY, _PEER_SECONDS = Path("/dev/shm"), 20.0
 # What a copy moves to tell the rate of bytes: more than caches hold, on a GPU.
 _COPIED_BYTES = {"gpu": 1 << 28, "cpu": 1 << 24}
 
@@ -146,9 +153,8 @@ def kernels_of(resident: DeviceGraph) -> dict[str, float]:
     return {name: one.milliseconds for name, one in launch.profile.summary().items()}
 
 
-def timed(run: Run, resident: DeviceGraph, *, with_targets: bool) -> Row:
+def timed(run: Run, resident: DeviceGraph, reference: Reference, *, with_targets: bool) -> Row:
     """Return the times of the default choice and of fixed targets, once they were right."""
-    reference = right_forest(resident)
     options: dict[str, Any] = {DEFAULT: None}
     if with_targets:
         options |= {str(one): clmst.FilterBoruvkaOptions(targets=one) for one in TARGETS}
@@ -172,7 +178,28 @@ def timed(run: Run, resident: DeviceGraph, *, with_targets: bool) -> Row:
     return {"ms": own, "_kernels": kernels, "_targets": times, "_sizes": sizes}
 
 
-def measured(run: Run, cell: Cell, seed: int, *, with_targets: bool) -> Row:
+def peers_beside(
+    peers: Sequence[Peer], resident: DeviceGraph, slots: Array, repetitions: int
+) -> dict[str, list[float] | str]:
+    """Return the milliseconds of peers that found a forest as heavy, or why there are none."""
+    graph = resident.graph
+    total = int(graph.weights[slots].sum(dtype=np.int64))
+    with TemporaryDirectory(dir=_MEMORY if _MEMORY.exists() else None) as folder:
+        file = Path(folder, "cell.egr")
+        write_graph(graph.symmetrised(), file)
+        found = {
+            one.name: one.compete(file, repetitions, total, time_limit=_PEER_SECONDS)
+            for one in peers
+        }
+    return {
+        name: [1e3 * each for each in one.solve] if one.status == "ok" else one.remark
+        for name, one in found.items()
+    }
+
+
+def measured(
+    run: Run, cell: Cell, seed: int, *, with_targets: bool, peers: Sequence[Peer] = ()
+) -> Row:
     """Return the row of a cell; if it fails, with the reason."""
     row = asdict(cell)
     begun = monotonic()
@@ -181,7 +208,10 @@ def measured(run: Run, cell: Cell, seed: int, *, with_targets: bool) -> Row:
         row |= {"n": resident.n_vertices, "slots": resident.n_slots}
         run.device.queue.finish()
         row["_made"] = monotonic() - begun
-        row |= timed(run, resident, with_targets=with_targets)
+        reference = right_forest(resident)
+        row |= timed(run, resident, reference, with_targets=with_targets)
+        if peers and resident.graph.weights.dtype == np.int32:
+            row["_peers"] = peers_beside(peers, resident, reference.slots, run.repetitions)
     except Exception as error:
         # A wrong forest, or a device that runs out of memory: it must not stop the other cells.
         row["failed"] = first_line(error)
@@ -196,6 +226,10 @@ def _shown(row: Row) -> Row:
         return shown | {"failed": row["failed"]}
     shown |= {"slots": row["slots"], "ms": row["ms"], "kernels": sum(row["_kernels"].values())}
     targets = {name: median(times) for name, times in row["_targets"].items()}
+    shown |= {
+        f"{name} / ms": median(times) / median(row["ms"]) if isinstance(times, list) else times
+        for name, times in row.get("_peers", {}).items()
+    }
     if targets:
         best = min(targets, key=lambda name: targets[name])
         shown |= {"best target": best, "to it": median(row["ms"]) / targets[best]}
@@ -220,11 +254,15 @@ main.add_command(landscape_report.report)
     click.option("--held-out", is_flag=True, help="The families on which nothing is tuned."),
     click.option("--family", "families", multiple=True, help="Part of a name; again for more."),
     click.option("--most-entries", default=1 << 26, show_default=True),
+    click.option(
+        "--peer", "peers", multiple=True, help="A program to time beside; as clmst bench."
+    ),
     repetitions=5,
 )
 def measure(
     run: Run, *, file: Path, cells: int, seed: int, seconds: float | None, with_targets: bool,
     held_out: bool, families: tuple[str, ...], most_entries: int,
+    peers: tuple[str, ...],
 ) -> Rows:  # fmt: skip
     """Time cells that FILE does not have yet; it gets a line for each."""
 
@@ -245,7 +283,9 @@ def measure(
         if seconds is not None and monotonic() - begun > seconds:
             yield f"{len(left) - done} of {len(chosen)} cells are left: the same command goes on"
             return
-        row = measured(run, cell, seed, with_targets=with_targets)
+        row = measured(
+            run, cell, seed, with_targets=with_targets, peers=[Peer.parse(one) for one in peers]
+        )
         release(run.device)
         _append(file, {"device": device, "seed": seed, "with_targets": with_targets, **row})
         yield _shown(row)

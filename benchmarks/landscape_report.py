@@ -20,6 +20,7 @@ HELD_OUT = ("geometric", "preferential")
 """Families on which nothing is tuned."""
 
 BEYOND, BEYOND_BEST = 1.5, 1.2
+_MANY_SLOTS, _LEAST_RATIO = 100_000, 2.5  # where a peer is compared, and a finding
 _FITS = 30  # of least squares whose weights make them least deviations
 _BYTES_OF_WEIGHT = {name: np.dtype(word).itemsize for name, (word, _, _) in WEIGHTS.items()}
 # The maps: what a cell's colour says, and its limits.
@@ -126,6 +127,23 @@ def _by_family(land: Landscape, cells: Sequence[int]) -> Iterator[dict[str, obje
         }  # fmt: skip
 
 
+def _by_peer(rows: Sequence[Row]) -> Iterator[dict[str, object]]:
+    for name in dict.fromkeys(name for row in rows for name in row.get("_peers", ())):
+        times = [
+            (row["slots"], median(row["_peers"][name]) / median(row["ms"]))
+            for row in rows
+            if isinstance(row.get("_peers", {}).get(name), list)
+        ]
+        for least in (0, _MANY_SLOTS):
+            ratios = np.array([ratio for slots, ratio in times if slots >= least])
+            yield {
+                "peer": name, "entries from": least, "cells": ratios.size,
+                "its time to clmst's: mean": float(np.exp(np.log(ratios).mean())),
+                "least": float(ratios.min()), "greatest": float(ratios.max()),
+                f"under {_LEAST_RATIO}": int((ratios < _LEAST_RATIO).sum()),
+            }  # fmt: skip
+
+
 def _group(row: Row) -> str:
     return row["family"] if row["family"] in FAMILIES else "structured"
 
@@ -165,6 +183,7 @@ def text_of(land: Landscape, *, held_out: bool) -> Iterator[str]:
     for row in land.failed:
         yield f"failed: {row['family']} {row['degree']} 2**{row['log_size']}: {row['failed']}"
     yield from _table([*_by_family(land, cells)])
+    yield from _table([*_by_peer([land.rows[k] for k in cells])])
     found = [*_findings(land, cells)]
     yield (
         f"\n{len(found)} cells over {BEYOND} times the model, or over {BEYOND_BEST} times the best "

@@ -37,9 +37,18 @@ _SKEWED, _SKEWED_SHARE = 1.5, 0.6
 _SPARSE_TIMES = 8
 _SAMPLED = "degrees"  # with a graph: their skew, and the share of vertices that have edges
 # Slots whose weights tell whether nearly all are equal. A window of a graph like that has the edges
-# of its first rows, since ids break ties: it joins the vertices there, and hardly any other ones.
+# of its first rows, since ids break ties: it joins the vertices there, and hardly any other ones,
+# unless their neighbours lie anywhere.
 _WEIGHTS = 64
 _EQUAL = "equal"  # with a graph: whether they are
+# How many slots of a window's rows tell where their neighbours lie; the share of neighbours beyond
+# these rows, to that of vertices, from which on they lie anywhere; and how many times their share
+# of all slots the rows may have, beyond which they are hubs and one round joins most of the graph.
+_NEIGHBOURS, _ANYWHERE, _HUBS = 256, 0.93, 2.0
+_FAR = "far"  # with a graph: whether they lie anywhere
+# How many times `filter_edges` pay for a window of equal weights, and what a sparse graph's target
+# is multiplied with.
+_EQUAL_TIMES, _SPARSE_EQUAL_SHARE = 12, 0.5
 # Bytes an edge of the worklists that hold all edges, and the device's share that they may take.
 _LIST_BYTES, _LIST_SHARE = 32, 1 / 4
 # What tells that they did: a round of the last window leaves so large a share of its edges, and so
@@ -123,6 +132,8 @@ def usual_target(graph: DeviceGraph, launch: Launcher) -> float:
         degrees = _some_degrees(graph, launch)
         graph.plans[_SAMPLED] = skew(degrees), max(float((degrees > 0).mean()), 1 / _DEGREES)
     skewness, share_with_edges = graph.plans[_SAMPLED]
+    if not graph.graph.is_symmetric:  # an empty row may be the greater end of an edge
+        share_with_edges = (1 + share_with_edges) / 2
     shrinks = skewness >= _SKEWED and (graph.graph.is_symmetric or not dense)
     return target * (_SKEWED_SHARE * share_with_edges if shrinks else 1)
 
@@ -153,12 +164,12 @@ def _drawn(count: int, bound: int) -> Array:
 
 
 def _read_at(graph: DeviceGraph, name: str, places: Array, launch: Launcher) -> Array:
-    """Return `indptr`, or `weights`, at some places; waits if only the device has them."""
+    """Return what an array of a graph has in some places; waits if only the device has it."""
     found: Array
     if graph.graph.has_at_hand(name):
         found = getattr(graph.graph, name)[places]
         return found
-    word = np.dtype(np.uint32) if name == "indptr" else graph.encoded.encoding.word
+    word = graph.encoded.encoding.word if name == "weights" else np.dtype(np.uint32)
     return words_at(getattr(graph, name), word, places, launch)
 
 
@@ -178,6 +189,29 @@ def seem_equal(graph: DeviceGraph, launch: Launcher) -> bool:
     return seem
 
 
+def _target_of_equal(graph: DeviceGraph, launch: Launcher) -> float:
+    """Return the first window's target where all weights seem to be equal; 0: no window pays.
+
+    It pays on devices other than CPUs, in large graphs whose first rows have neighbours anywhere.
+    """
+    tuning, n, n_edges = graph.device.policy, graph.n_vertices, graph.edge_bound
+    if tuning.work_group_size == 1 or n_edges < _EQUAL_TIMES * tuning.filter_edges:
+        return 0.0
+    target = usual_target(graph, launch)
+    if graph.average_degree < tuning.dense_degree:
+        target *= _SPARSE_EQUAL_SHARE
+    share = target * n / n_edges
+    if share >= _MAX_SHARE:
+        return 0.0
+    if _FAR not in graph.plans:
+        rows, slots = int(share * n), int(share * graph.n_slots)
+        end = _read_at(graph, "indptr", np.array([rows], np.uint32), launch)[0]
+        ends = _read_at(graph, "indices", _drawn(_NEIGHBOURS, max(slots, 1)), launch)
+        beyond = float((ends >= rows).mean())
+        graph.plans[_FAR] = end <= _HUBS * slots and beyond >= _ANYWHERE * (1 - share)
+    return target if graph.plans[_FAR] else 0.0
+
+
 def window_ends(
     graph: DeviceGraph,
     targets: tuple[float, ...] | None,
@@ -189,14 +223,14 @@ def window_ends(
     """Return the ends in a sample of so many keys of all windows but the last.
 
     `targets` are how many edges a vertex the windows up to each end are to have; None: what is
-    usual for the graph: none where weights seem to be equal. `finer` asks for more windows than
-    usual.
+    usual for the graph. `finer` asks for more windows than usual.
     """
     if targets is None:
         targets = ()
-        if may_have_windows(graph, None) and not seem_equal(graph, launch):
-            usual = usual_target(graph, launch)
-            targets = tuple(usual * k for k in (_FINER if finer else (1.0,)))
+        if may_have_windows(graph, None):
+            target_of = _target_of_equal if seem_equal(graph, launch) else usual_target
+            usual = target_of(graph, launch)
+            targets = tuple(usual * k for k in (_FINER if finer else (1.0,)) if usual)
     shares = [target * graph.n_vertices / max(graph.edge_bound, 1) for target in targets]
     return ends_of([share for share in shares if share < _MAX_SHARE], samples)
 

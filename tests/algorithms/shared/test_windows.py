@@ -141,6 +141,18 @@ def test_vertices_without_edges_do_not_count(any_device: Device) -> None:
     assert targets[1] == pytest.approx(targets[0] / 2)
 
 
+def test_empty_rows_of_a_graph_stored_once_may_be_greater_ends(any_device: Device) -> None:
+    device = any_device.with_policy(GPU_SHAPE)
+    hubs = np.arange(8)
+    u, v = np.repeat(hubs[:3], 500), np.tile(np.arange(8, 508), 3)
+    graph = Graph.from_edges(u, v, np.arange(u.size), n_vertices=508)
+    once, twice = (
+        usual_target(clmst.to_device(stored, device), Launcher(device, device.queue))
+        for stored in (graph, graph.symmetrised())
+    )
+    assert twice / 2 <= once <= twice
+
+
 def on_buffers(graph: Graph, device: Device) -> DeviceGraph:
     """Return a graph of arrays that only the device has."""
     indptr, indices, weights = (
@@ -165,6 +177,22 @@ def test_graphs_of_equal_weights_have_one_window(device: Device) -> None:
             found = solve(resident, None, algorithm="filter-boruvka")
             assert (len(found.stats["worklist_sizes"]) == 1) == one
             np.testing.assert_array_equal(found.edges, clmst.kruskal(stored).edges)
+
+
+def test_equal_weights_have_windows_where_neighbours_lie_anywhere(any_device: Device) -> None:
+    """On a GPU, in large graphs; neither in a ring, whose rows know one another, nor at hubs."""
+    device = any_device.with_policy(replace(GPU_SHAPE, filter_edges=0))
+    n, k = 2048, np.arange(8)
+    everyone, renamed = np.arange(n), np.random.default_rng(0).permutation(n)
+    ring = np.repeat(everyone, 8), (everyone[:, None] + 1 + k).ravel() % n
+    hubs = np.tile(k, n - 8), np.repeat(everyone[8:], 8)
+    for u, v, windows in ((*ring, 1), (renamed[ring[0]], renamed[ring[1]], 2), (*hubs, 1)):
+        graph = Graph.from_edges(u, v, np.full(u.size, 7, np.int32), n_vertices=n)
+        for stored in (graph, graph.symmetrised()):
+            for resident in (clmst.to_device(stored, device), on_buffers(stored, device)):
+                found = solve(resident, None, algorithm="filter-boruvka")
+                assert len(found.stats["worklist_sizes"]) == windows
+                np.testing.assert_array_equal(found.edges, clmst.kruskal(stored).edges)
 
 
 # ----------------------------------------------------------------------- dense graphs
