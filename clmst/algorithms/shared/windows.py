@@ -44,11 +44,11 @@ _EQUAL = "equal"  # with a graph: whether they are
 # How many slots of a window's rows tell where their neighbours lie; the share of neighbours beyond
 # these rows, to that of vertices, from which on they lie anywhere; and how many times their share
 # of all slots the rows may have, beyond which they are hubs and one round joins most of the graph.
-_NEIGHBOURS, _ANYWHERE, _HUBS = 256, 0.93, 2.0
+_NEIGHBOURS, _ANYWHERE, _HUBS = 1024, 0.93, 2.0
 _FAR = "far"  # with a graph: whether they lie anywhere
-# How many times `filter_edges` pay for a window of equal weights, and what a sparse graph's target
-# is multiplied with.
-_EQUAL_TIMES, _SPARSE_EQUAL_SHARE = 12, 0.5
+# How many times `filter_edges` pay for a window of equal weights, and what the target of a graph
+# that stores both directions is multiplied with.
+_EQUAL_TIMES, _EQUAL_SHARE = 12, 0.5
 # Bytes an edge of the worklists that hold all edges, and the device's share that they may take.
 _LIST_BYTES, _LIST_SHARE = 32, 1 / 4
 # What tells that they did: a round of the last window leaves so large a share of its edges, and so
@@ -198,8 +198,8 @@ def _target_of_equal(graph: DeviceGraph, launch: Launcher) -> float:
     if tuning.work_group_size == 1 or n_edges < _EQUAL_TIMES * tuning.filter_edges:
         return 0.0
     target = usual_target(graph, launch)
-    if graph.average_degree < tuning.dense_degree:
-        target *= _SPARSE_EQUAL_SHARE
+    if graph.graph.is_symmetric:
+        target *= _EQUAL_SHARE
     share = target * n / n_edges
     if share >= _MAX_SHARE:
         return 0.0
