@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from operator import index
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar, get_args, get_origin
@@ -49,20 +49,25 @@ def check_has(method: str, given: object, takes: str, *names: str) -> None:
 
 
 @contextmanager
-def reading(given: object, rule: str) -> Iterator[None]:
-    """Raise one kind of error where an object only looks like a graph of another library.
+def errors_as(made: Callable[[Exception], ClmstError], *passed: type[Exception]) -> Iterator[None]:
+    """Raise what `made` makes of all that a caller's object, or another library, raises inside.
 
-    Its methods may raise anything; `rule` says what it must be.
+    Errors of clmst, those of memory, and those `passed` stay as they are.
     """
     try:
         yield
-    except (ClmstError, MemoryError):
-        raise
     except Exception as error:
-        raise InvalidGraphError(
-            f"the graph of class {type(given).__name__} cannot be read ({type(error).__name__}: "
-            f"{shown(error)}); it must be {rule}"
-        ) from error
+        if isinstance(error, (ClmstError, MemoryError, *passed)):
+            raise
+        raise made(error) from error
+
+
+def reading(given: object, rule: str) -> AbstractContextManager[None]:
+    """Raise :class:`InvalidGraphError` where an object only looks like another library's graph."""
+    return errors_as(lambda error: InvalidGraphError(
+        f"the graph of class {type(given).__name__} cannot be read ({type(error).__name__}: "
+        f"{shown(error)}); it must be {rule}"
+    ))  # fmt: skip
 
 
 def check_kind(name: str, value: object, kind: type[Kind], *, rule: str | None = None) -> Kind:

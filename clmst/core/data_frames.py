@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clmst.core.arguments import check_has, has, shown
+from clmst.core.arguments import check_has, errors_as, has, shown
 from clmst.core.columns import (
     SOURCE,
     TARGET,
@@ -20,7 +20,7 @@ from clmst.core.columns import (
     is_name,
     takes_columns,
 )
-from clmst.core.errors import ClmstError, InvalidArgumentError, InvalidGraphError, optional_import
+from clmst.core.errors import InvalidArgumentError, InvalidGraphError, optional_import
 from clmst.core.vertex_names import Ends, Names, NumberedEdges, label_of, number
 from clmst.core.weight_keys import Array, as_weights
 
@@ -114,14 +114,10 @@ def graph_of_arrow(table: Any, columns: Any, weight: Hashable = WEIGHT) -> Graph
     pyarrow = optional_import("pyarrow", extra=_EXTRA)
     frames = "or a frame that gives itself as one (by __arrow_c_stream__, as those of polars do)"
     check_has("from_arrow", table, f"an Arrow table, {frames}", "__arrow_c_stream__")
-    try:
+    with errors_as(lambda error: InvalidGraphError(
+        f"the {type(table).__name__} is no table ({shown(str(error))}); it must have columns"
+    )):  # fmt: skip
         own = table if isinstance(table, pyarrow.Table) else pyarrow.table(table)
-    except (ClmstError, MemoryError):
-        raise
-    except Exception as error:
-        raise InvalidGraphError(
-            f"the {type(table).__name__} is no table ({shown(str(error))}); it must have columns"
-        ) from error
     chosen = choose(own.column_names, check_columns(columns), weight=weight)
     return numbered_table(own, chosen).graph()
 
@@ -257,21 +253,16 @@ def to_pandas(
     names = [*given, *(WEIGHT,)[: 3 - len(given)], edge_id]
     if not is_name(edge_id):
         raise InvalidArgumentError(f"edge_id is {shown(edge_id)}; it must be the name of a column")
+    listed = ", ".join(map(shown, names))
     if len(set(names)) < len(names):
-        listed = ", ".join(map(shown, names))
         raise InvalidArgumentError(f"the columns are {listed}; all must differ")
     pandas = optional_import("pandas", extra=_EXTRA)
     ends = [named(self.vertex_labels, end) for end in self.checked_edges().T]
     found = (*ends, self.weights, self.edge_ids)
-    try:
+    with errors_as(lambda error: InvalidArgumentError(
+        f"the columns are {listed}; pandas refuses them ({type(error).__name__})"
+    )):  # fmt: skip  # of a name that some versions of pandas look into
         return pandas.DataFrame(dict(zip(names, found, strict=True)))
-    except MemoryError:
-        raise
-    except Exception as error:  # of a name that some versions of pandas look into
-        listed = ", ".join(map(shown, names))
-        raise InvalidArgumentError(
-            f"the columns are {listed}; pandas refuses them ({type(error).__name__})"
-        ) from error
 
 
 def rows(self: Forest, table: Any) -> Any:

@@ -8,14 +8,15 @@ them.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from scipy import sparse
 
 from clmst.core import csr
-from clmst.core.arguments import as_array, shown
-from clmst.core.errors import ClmstError, InvalidGraphError
+from clmst.core.arguments import as_array, errors_as, shown
+from clmst.core.errors import InvalidGraphError
 from clmst.core.graph_checks import check_shape
 from clmst.core.weight_keys import Array
 
@@ -167,7 +168,7 @@ def _unreadable(kind: str, error: Exception) -> InvalidGraphError:
 
 def _converted(A: Any) -> Any:
     """Return a matrix in CSR form; lists and dictionaries go through checked coordinates."""
-    try:
+    with errors_as(partial(_unreadable, A.format)):
         if A.format == "lil":
             return _from_lists(A)
         if A.format == "dok":
@@ -178,10 +179,6 @@ def _converted(A: Any) -> Any:
             within = (A.offsets > -A.shape[0]) & (A.offsets < A.shape[1])
             return sparse.dia_array((A.data[within], A.offsets[within]), shape=A.shape).tocsr()
         return A.tocsr()
-    except (ClmstError, MemoryError):
-        raise
-    except Exception as error:
-        raise _unreadable(A.format, error) from error
 
 
 def _from_lists(A: Any) -> Any:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from clmst.core import csr
-from clmst.core.arguments import as_array, shown
+from clmst.core.arguments import as_array, errors_as, shown
 from clmst.core.errors import InvalidArgumentError, InvalidGraphError
 from clmst.core.threads import in_threads, slices
 from clmst.core.weight_keys import Array
@@ -220,12 +220,10 @@ def hashable_labels(labels: Any, n_vertices: int) -> Sequence[Hashable]:
         return range(n_vertices)
     listed = labels.tolist() if isinstance(labels, np.ndarray) else list(labels)
     names = [as_tuple(name) for name in listed]
-    try:
+    with errors_as(lambda error: InvalidArgumentError(
+        f"a vertex label is not hashable ({shown(error)}); NetworkX takes hashable ones"
+    )):  # fmt: skip
         n_distinct = len(set(names))
-    except Exception as error:
-        raise InvalidArgumentError(
-            f"a vertex label is not hashable ({shown(error)}); NetworkX takes hashable ones"
-        ) from error
     if n_distinct != n_vertices:
         raise InvalidArgumentError(
             f"{n_vertices} vertices have {n_distinct} different labels; NetworkX would merge those "

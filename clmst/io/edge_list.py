@@ -26,12 +26,12 @@ from typing import Any, BinaryIO, cast
 
 from clmst.core.columns import Columns, choose
 from clmst.core.data_frames import numbered_frame
-from clmst.core.errors import ClmstError, FileFormatError, optional_import
+from clmst.core.errors import FileFormatError, optional_import
 from clmst.core.graph import Graph
 from clmst.core.vertex_names import NumberedEdges, rank
 from clmst.io.edge_text import EdgeText
 from clmst.io.file_edges import FileEdges, ForestEdges, says_maximum, write_rows
-from clmst.io.files import SourceFile
+from clmst.io.files import SourceFile, unreadable
 from clmst.io.text import Word
 
 _HEADER = b"# clmst "
@@ -230,7 +230,7 @@ def _frame_edges(source: SourceFile, head: Head, columns: Columns) -> NumberedEd
     All columns are read, since pandas does not count the fields of a row where it is to read some.
     """
     pandas = optional_import("pandas", extra="frames")
-    try:
+    with unreadable("pandas cannot read it as CSV ({}); rows must fit the header"):
         frame = pandas.read_csv(
             cast(Any, source.stream),
             sep=head.separator,
@@ -242,13 +242,6 @@ def _frame_edges(source: SourceFile, head: Head, columns: Columns) -> NumberedEd
             **_exact_floats(pandas),
             low_memory=False,
         )
-    except (ClmstError, MemoryError, EOFError):
-        raise
-    except Exception as error:
-        said = " ".join(str(error).split())[:200]
-        raise FileFormatError(
-            f"pandas cannot read it as CSV ({said}); rows must fit the header"
-        ) from error
     if not isinstance(frame.index, pandas.RangeIndex):  # made of fields that have no name
         raise FileFormatError(
             f"rows have more fields than the {len(head.names)} of the header; there must be as many"

@@ -6,12 +6,13 @@ import io
 import os
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from io import BytesIO
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
+from clmst.core.arguments import errors_as
 from clmst.core.atomic_file import replacing
 from clmst.core.errors import (
     FileFormatError,
@@ -145,6 +146,16 @@ def _explained(name: object) -> Iterator[None]:
         yield
     except InvalidGraphError as error:
         raise FileFormatError(f"{name}: {error}") from error
+
+
+def unreadable(message: str) -> AbstractContextManager[None]:
+    """Raise :class:`FileFormatError` where another library's reader fails; ``{}`` is what it says.
+
+    The end of compressed data stays an :class:`EOFError`.
+    """
+    return errors_as(lambda error: FileFormatError(
+        message.format(" ".join(str(error).split())[:200] or type(error).__name__)
+    ), EOFError)  # fmt: skip
 
 
 def open_file(path: Path) -> BinaryIO:

@@ -15,11 +15,11 @@ import numpy as np
 
 from clmst.core.arguments import shown
 from clmst.core.columns import SOURCE, TARGET, WEIGHT
-from clmst.core.errors import ClmstError, FileFormatError, optional_import
+from clmst.core.errors import FileFormatError, optional_import
 from clmst.core.graph import Graph
 from clmst.core.vertex_names import NumberedEdges
 from clmst.core.weight_keys import as_weights
-from clmst.io.files import SourceFile
+from clmst.io.files import SourceFile, unreadable
 
 _INTEGER = re.compile(r"0|-?[1-9]\d{0,17}")
 _OWN = ("id", "key")  # what GEXF and GraphML number edges by
@@ -38,15 +38,8 @@ def read_gexf(source: SourceFile, columns: Sequence[Any] | None = None) -> Graph
 def _read(name: str, form: str, source: SourceFile, columns: Sequence[Any] | None) -> Graph:
     networkx = optional_import("networkx", extra="networkx")
     read: Callable[[Any], Any] = getattr(networkx, name)
-    try:
+    with unreadable(f"NetworkX reads no {form} ({{}}); the file must be such"):
         G = read(source.stream)
-    except (ClmstError, MemoryError, EOFError):
-        raise
-    except Exception as error:  # of the parser of XML, and of what it found
-        said = " ".join(str(error).split())[:200] or type(error).__name__
-        raise FileFormatError(
-            f"NetworkX reads no {form} ({said}); the file must be such"
-        ) from error
     weight = _weight_of(G, columns)
     nodes = list(G)
     number = {node: k for k, node in enumerate(nodes)}

@@ -14,11 +14,10 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias
 
-from clmst.core.arguments import check_path
+from clmst.core.arguments import check_path, errors_as
 from clmst.core.columns import Columns, check_columns, choose
 from clmst.core.data_frames import numbered_table
 from clmst.core.errors import (
-    ClmstError,
     FileFormatError,
     InvalidArgumentError,
     InvalidGraphError,
@@ -29,7 +28,7 @@ from clmst.core.graph import Graph
 from clmst.core.weight_keys import Array
 from clmst.io import npz
 from clmst.io.file_edges import FileEdges, ForestEdges
-from clmst.io.files import SourceFile, check_expansion
+from clmst.io.files import SourceFile, check_expansion, unreadable
 
 _BYTES_PER_VALUE = 8
 _EDGE_ID = "edge_id"
@@ -75,19 +74,12 @@ def read_whole(source: SourceFile, wanted: Callable[[Any], list[str]]) -> Any:
     """Return the columns of a Parquet file that a function of its schema wants, as a table."""
     parquet = optional_import("pyarrow.parquet", extra="frames")
     stream = source.stream if source.size is not None else BytesIO(source.stream.read())
-    try:
+    with unreadable("pyarrow cannot read it ({}); it must be a whole Parquet file"):
         file = parquet.ParquetFile(stream)
         names = wanted(file.schema_arrow)
         if source.stored is not None:  # a few bytes may stand for many equal rows
             check_expansion(file.metadata.num_rows * len(names) * _BYTES_PER_VALUE, source.stored)
         return file.read(columns=names)
-    except (ClmstError, MemoryError, EOFError):
-        raise
-    except Exception as error:
-        raise FileFormatError(
-            f"pyarrow cannot read it ({' '.join(str(error).split())[:200]}); it must be a whole "
-            "Parquet file"
-        ) from error
 
 
 def are_numbers(kind: Any) -> bool:
@@ -207,22 +199,16 @@ def _read_groups(
 ) -> Iterator[Rows]:
     """Yield the rows of some row groups of a Parquet file; the first row's number is given."""
     file = _parquet(path, metadata)
-    try:
+    with errors_as(partial(_unreadable, path)):
         for batch in file.iter_batches(_ROWS, groups, columns=chosen.names):
             yield _batch(batch, chosen, path, first_row)
             first_row += batch.num_rows
-    except (ClmstError, MemoryError):
-        raise
-    except Exception as error:
-        raise _unreadable(path, error) from error
 
 
 def _mapped(path: Path, columns: Any) -> tuple[Array, Columns]:
     """Map a structured array into memory; return it and the names of its fields."""
-    try:
+    with errors_as(partial(_unreadable, path)):
         array = npz.load(path, mmap_mode="r")
-    except (OSError, ValueError, EOFError) as error:
-        raise _unreadable(path, error) from error
     if array.dtype.names is None or array.ndim != 1:
         raise FileFormatError(
             f"{path} is an array of dtype {array.dtype} and shape {array.shape}; it must be a "
@@ -240,10 +226,8 @@ def _chosen(path: Path, names: Sequence[str], columns: Any) -> Columns:
 
 def _parquet(path: Path, metadata: Any = None) -> Any:
     parquet = optional_import("pyarrow.parquet", extra="frames")
-    try:
+    with errors_as(partial(_unreadable, path)):
         return parquet.ParquetFile(path, memory_map=True, metadata=metadata)
-    except Exception as error:
-        raise _unreadable(path, error) from error
 
 
 def _batch(batch: Any, chosen: Columns, path: Path, first_row: int) -> Rows:

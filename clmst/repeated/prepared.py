@@ -8,7 +8,7 @@ from typing import Any
 
 from clmst.algorithms.csr_validation.check import put_matrix
 from clmst.core import topology
-from clmst.core.arguments import check_bool, check_choice, has, shown
+from clmst.core.arguments import check_bool, check_choice, errors_as, has, shown
 from clmst.core.coercion import as_listed
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.graph import Graph
@@ -139,14 +139,12 @@ def devices_of(graph: Any, devices: Any, strategy: str) -> list[Device]:
 
 def rounds_of(weights: Any, progress: Any) -> tuple[Iterator[Any], Callable[[int], None]]:
     """Return an iterator over the weights of rounds, and a function that calls `progress`."""
-    try:
+    with errors_as(
+        lambda _: InvalidArgumentError(f"weights are {shown(weights)}; they must be iterable")
+    ):
         given: Any = weights if isinstance(weights, Iterable | Sized) else None
         each: Iterator[Any] = iter(given)
         total = len(weights) if isinstance(weights, Sized) else None
-    except Exception as error:
-        raise InvalidArgumentError(
-            f"weights are {shown(weights)}; they must be iterable"
-        ) from error
     if progress is not None and not callable(progress):
         raise InvalidArgumentError(f"progress is {shown(progress)}; it must be callable")
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from clmst.core.arguments import check_kind, items_of, shown, unchecked
+from clmst.core.arguments import check_kind, errors_as, items_of, shown, unchecked
 from clmst.core.errors import InvalidArgumentError, InvalidGraphError
 from clmst.core.graph import Graph
 from clmst.core.weight_keys import Array
@@ -133,12 +133,10 @@ class DeviceParts:
 
 def named_devices(devices: Any) -> list[Device]:
     """Return the devices that a caller names, one at least and each once."""
-    try:
+    with errors_as(lambda _: InvalidArgumentError(
+        f"devices are {shown(devices)}; they must be a sequence of devices"
+    )):  # fmt: skip
         names = [devices] if isinstance(devices, str | Device) else items_of(devices)
-    except Exception as error:
-        raise InvalidArgumentError(
-            f"devices are {shown(devices)}; they must be a sequence of devices"
-        ) from error
     if not names:
         raise InvalidArgumentError("devices is empty; name one at least, or leave it out")
     found = [get_device(one) for one in names]
@@ -158,12 +156,10 @@ def check_distinct(devices: Sequence[Device]) -> None:
 
 
 def _listed(parts: Any) -> list[DeviceGraph]:
-    try:
+    with errors_as(lambda _: InvalidArgumentError(
+        f"parts are {shown(parts)}; they must be a sequence of DeviceGraph"
+    )):  # fmt: skip
         listed = items_of(parts)
-    except Exception as error:
-        raise InvalidArgumentError(
-            f"parts are {shown(parts)}; they must be a sequence of DeviceGraph"
-        ) from error
     if not listed:
         raise InvalidArgumentError("there are no parts; there must be one at least")
     for number, one in enumerate(listed):

@@ -14,9 +14,9 @@ import numpy as np
 
 from clmst.algorithms.edge_stream.edges import check_n_vertices
 from clmst.algorithms.edge_stream.generated import GeneratedEdges
-from clmst.core.arguments import check_integer, has, shown
+from clmst.core.arguments import check_integer, errors_as, has, shown
 from clmst.core.columns import check_columns
-from clmst.core.errors import ClmstError, InvalidArgumentError, InvalidGraphError
+from clmst.core.errors import InvalidArgumentError, InvalidGraphError
 from clmst.core.graph import Graph
 from clmst.core.machine import usable_cores
 from clmst.core.threads import TaskThread, ThreadTask, finish
@@ -203,20 +203,20 @@ def _of_chunks(chunks: Iterable[Any], columns: Any) -> Iterator[StreamPiece]:
     """Yield the pieces of chunks; what the caller's iterator raises becomes one clear error."""
     number, iterator = 0, None
     while True:
-        try:
+        with errors_as(partial(_did_not_come, number)):
             iterator = iter(chunks) if iterator is None else iterator
             chunk = next(iterator, None)
-        except (ClmstError, MemoryError):
-            raise
-        except Exception as error:
-            raise InvalidGraphError(
-                f"chunk {number} did not come ({type(error).__name__}: {shown(error)}); "
-                "the iterator of chunks must not raise"
-            ) from error
         if chunk is None:
             return
         yield from _of_chunk(chunk, number, columns)
         number += 1
+
+
+def _did_not_come(number: int, error: Exception) -> InvalidGraphError:
+    return InvalidGraphError(
+        f"chunk {number} did not come ({type(error).__name__}: {shown(error)}); "
+        "the iterator of chunks must not raise"
+    )
 
 
 def _of_chunk(chunk: Any, number: int, columns: Any) -> Iterator[StreamPiece]:

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from clmst.core.arguments import has, shown
+from clmst.core.arguments import errors_as, has, shown
 from clmst.core.columns import choose
-from clmst.core.errors import ClmstError, InvalidGraphError
+from clmst.core.errors import InvalidGraphError
 from clmst.core.weight_keys import Array
 
 
@@ -54,7 +54,10 @@ def arrays_of(
 
 def _column(data: Any, column: Any, name: str) -> Array:
     """Return a column of a frame or table as an array."""
-    try:
+    with errors_as(lambda error: InvalidGraphError(
+        f"{name} has no column {column!r} ({type(error).__name__}: {shown(error)}); it must be "
+        "a data frame, a table, a mapping of arrays or a tuple of arrays"
+    )):  # fmt: skip
         values = data[column]
         missing = np.asarray(values.is_null()) if has(values, "null_count", "is_null") else None
         if not has(values, "to_numpy"):
@@ -64,13 +67,6 @@ def _column(data: Any, column: Any, name: str) -> Array:
                 array = values.to_numpy(zero_copy_only=False)
             except TypeError:  # of another library, which knows no such argument
                 array = values.to_numpy()
-    except (ClmstError, MemoryError):
-        raise
-    except Exception as error:
-        raise InvalidGraphError(
-            f"{name} has no column {column!r} ({type(error).__name__}: {shown(error)}); it must be "
-            "a data frame, a table, a mapping of arrays or a tuple of arrays"
-        ) from error
     if missing is not None and missing.any():
         raise InvalidGraphError(
             f"{name}: row {missing.argmax()} of column {column!r} is missing; each needs a value"
