@@ -126,10 +126,7 @@ def exclusive_scan(
     any length. Reads the elements twice, writes them once, O(work-groups) extra memory. The order
     of combination is fixed by n and the device, so floating-point results repeat.
     """
-    return _scan(
-        values, monoid=monoid, out=out, total=total, strategy=strategy, launch=launch,
-        exclusive=True,
-    )  # fmt: skip
+    return _scan(values, monoid, out, total, strategy, launch=launch, exclusive=True)
 
 
 @guarded
@@ -146,10 +143,7 @@ def inclusive_scan(
 
     ``out[i] = values[0] + ... + values[i]`` for the sum.
     """
-    return _scan(
-        values, monoid=monoid, out=out, total=total, strategy=strategy, launch=launch,
-        exclusive=False,
-    )  # fmt: skip
+    return _scan(values, monoid, out, total, strategy, launch=launch, exclusive=False)
 
 
 @guarded
@@ -218,15 +212,9 @@ def segmented_scan(
 
 
 def _scan(
-    values: DeviceArray,
-    *,
-    monoid: Monoid | None,
-    out: DeviceArray | None,
-    total: DeviceArray | None,
-    strategy: str,
-    launch: Launcher | None,
-    exclusive: bool,
-) -> DeviceArray:
+    values: DeviceArray, monoid: Monoid | None, out: DeviceArray | None, total: DeviceArray | None,
+    strategy: str, *, launch: Launcher | None, exclusive: bool,
+) -> DeviceArray:  # fmt: skip
     monoid = checked_monoid(values, monoid)
     check_strategy(strategy, SCAN_STRATEGIES)
     out = checked_out(values, out)
@@ -263,11 +251,8 @@ def _scan_then_propagate(
     totals = DeviceArray.empty(n_blocks, values.dtype, device)
     extent = np.uint32(values.size), np.uint64(block)
     groups = max(-(-n_blocks // lane_groups), 1)
-    launch(
-        program, "scan_propagate_scan_blocks", groups, values.memory, out.memory, totals.memory,
-        *extent,
-    )  # fmt: skip
+    launch.enqueue(program, "scan_propagate_scan_blocks", groups, values, out, totals, *extent)
     if n_blocks > 1:
         _scan_then_propagate(launch, totals, totals, monoid, exclusive=True)
         groups = launch.groups_for(-(-values.size // program.grid_tile))
-        launch(program, "scan_propagate_add_totals", groups, totals.memory, out.memory, *extent)
+        launch.enqueue(program, "scan_propagate_add_totals", groups, totals, out, *extent)

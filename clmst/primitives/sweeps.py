@@ -161,9 +161,9 @@ class Scan:
         values, (program, tile) = self.values, self.chain
         n_tiles = -(-values.size // tile)
         states = cleared_states(launch, n_tiles, max(values.dtype.itemsize // 2, 2))
-        launch(
-            program, "scan_chain_tiles", n_tiles, values.memory, _memory(self.flags), states,
-            out.memory, _memory(total), np.uint32(values.size),
+        launch.enqueue(
+            program, "scan_chain_tiles", n_tiles, values, self.flags, states, out, total,
+            values.size,
         )  # fmt: skip
 
     @property
@@ -191,9 +191,9 @@ class Scan:
         carries = None
         if total is not None or not shares.alone:
             carries = self._enqueue_upsweep(launch, program, shares, total=total)
-        launch(
-            program, "scan_write_ranges", shares.groups, self.values.memory, _memory(self.flags),
-            carries, out.memory, *self._extent(shares),
+        launch.enqueue(
+            program, "scan_write_ranges", shares.groups, self.values, self.flags, carries, out,
+            self.values.size, np.uint64(shares.share),
         )  # fmt: skip
 
     def _enqueue_upsweep(
@@ -202,11 +202,11 @@ class Scan:
         """Enqueue upsweep and spine; return the prefix of each share."""
         entries = shares.groups * (1 + shares.lane_groups)
         carries = launch.device.allocate(entries * (self.values.dtype.itemsize + 4) + 4)
-        launch(
-            program, "scan_reduce_ranges", shares.groups, self.values.memory, _memory(self.flags),
-            carries, *self._extent(shares),
+        launch.enqueue(
+            program, "scan_reduce_ranges", shares.groups, self.values, self.flags, carries,
+            self.values.size, np.uint64(shares.share),
         )  # fmt: skip
-        launch(program, "scan_scan_spine", 1, carries, _memory(total), np.uint32(shares.groups))
+        launch.enqueue(program, "scan_scan_spine", 1, carries, total, shares.groups)
         return carries
 
     @property
@@ -222,11 +222,3 @@ class Scan:
             bytes_per_item=int(defines["BYTES_PER_ITEM"]), work_group=program.work_group_size,
         )  # fmt: skip
         return program, shares
-
-    def _extent(self, shares: Shares) -> tuple[np.uint32, np.uint64]:
-        return np.uint32(self.values.size), np.uint64(shares.share)
-
-
-def _memory(array: DeviceArray | None) -> Memory | None:
-    """Return the kernel argument of an array, a null pointer for None."""
-    return None if array is None else array.memory
