@@ -65,108 +65,71 @@ def _peers(_context: object, _option: object, texts: Sequence[str]) -> tuple[Pee
 @click.option("--list", "listed", is_flag=True, help="List the named graphs, and do nothing else.")
 @device_option
 @click.option(
-    "--what",
-    "experiments",
-    metavar="NAME,...",
-    callback=words_of(EXPERIMENTS),
-    default="times",
-    show_default=True,
-    help=f"Experiments: {', '.join(EXPERIMENTS)}.",
-)
+    "--what", "experiments", metavar="NAME,...", callback=words_of(EXPERIMENTS), default="times",
+    show_default=True, help=f"Experiments: {', '.join(EXPERIMENTS)}.",
+)  # fmt: skip
 @algorithm_option(
-    "algorithms",
-    text="What to time; ratios refer to the first. May be repeated. One of {names}.",
-    multiple=True,
-    default=ALGORITHMS,
-)
+    "algorithms", text="What to time; ratios refer to the first. May be repeated. One of {names}.",
+    multiple=True, default=ALGORITHMS,
+)  # fmt: skip
 @options_option
 @click.option(
-    "--repeat",
-    "repetitions",
-    metavar="N",
-    type=click.IntRange(min=1),
-    default=LEAST_REPETITIONS,
+    "--repeat", "repetitions", metavar="N", type=click.IntRange(min=1), default=LEAST_REPETITIONS,
     show_default=True,
     help=f"Timed calls of each contestant; fewer than {LEAST_REPETITIONS} only with --quick.",
-)
+)  # fmt: skip
 @click.option("--quick", is_flag=True, help=f"Allow fewer than {LEAST_REPETITIONS} repetitions.")
 @click.option(
-    "--transfers/--no-transfers",
-    default=True,
-    show_default=True,
+    "--transfers/--no-transfers", default=True, show_default=True,
     help="Time solves from the host to the host as well.",
-)
+)  # fmt: skip
 @click.option(
-    "--peer",
-    "peers",
-    metavar="NAME[=COMMAND]",
-    callback=_peers,
-    multiple=True,
+    "--peer", "peers", metavar="NAME[=COMMAND]", callback=_peers, multiple=True,
     help="Time an outside program on the same graphs; see below. May be repeated.",
-)
+)  # fmt: skip
 @click.option(
-    "--peer-timeout",
-    "peer_seconds",
-    metavar="SECONDS",
-    type=click.FloatRange(min=0, min_open=True),
-    default=PEER_SECONDS,
-    show_default=True,
+    "--peer-timeout", "peer_seconds", metavar="SECONDS",
+    type=click.FloatRange(min=0, min_open=True), default=PEER_SECONDS, show_default=True,
     help="When a peer is ended.",
-)
+)  # fmt: skip
 @click.option(
-    "-o",
-    "--output",
-    type=click.Path(dir_okay=False, path_type=Path),
+    "-o", "--output", type=click.Path(dir_okay=False, path_type=Path),
     help="Keep everything in a file, as JSON, written anew after every graph.",
-)
+)  # fmt: skip
 @click.option(
     "--resume", is_flag=True, help="Go on with --output FILE; what has times is not done again."
 )
 @json_option
 @click.option("--tables", "markdown", is_flag=True, help="Print the tables as Markdown.")
 @click.option(
-    "--plot",
-    "folder",
-    type=click.Path(file_okay=False, path_type=Path),
+    "--plot", "folder", type=click.Path(file_okay=False, path_type=Path),
     help="Draw figures into a folder.",
-)
+)  # fmt: skip
 @click.option(
     "--merge",
     is_flag=True,
     help="The arguments are files that --output wrote: lay them side by side, measure nothing.",
 )
 @click.option(
-    "--cache",
-    type=click.Path(file_okay=False, path_type=Path),
-    default=default_cache,
+    "--cache", type=click.Path(file_okay=False, path_type=Path), default=default_cache,
     help="Where generated graphs are kept; a folder of the user's when left out.",
-)
+)  # fmt: skip
 @click.option(
-    "--seeds",
-    metavar="N",
-    type=click.IntRange(min=1),
-    default=SEEDS,
-    show_default=True,
+    "--seeds", metavar="N", type=click.IntRange(min=1), default=SEEDS, show_default=True,
     help="How many seeds the experiment of that name tries.",
-)
+)  # fmt: skip
 @click.option(
     "--vertices", metavar="N,...", callback=numbers, default="", help="Sizes that scaling takes."
 )
 @click.option(
-    "--degrees",
-    metavar="N,...",
-    callback=numbers,
-    default=",".join(map(str, DEGREES)),
-    show_default=True,
-    help="Average degrees that degree takes.",
-)
+    "--degrees", metavar="N,...", callback=numbers, default=",".join(map(str, DEGREES)),
+    show_default=True, help="Average degrees that degree takes.",
+)  # fmt: skip
 @click.option(
-    "--degree-vertices",
-    metavar="N",
-    type=click.IntRange(min=1),
+    "--degree-vertices", metavar="N", type=click.IntRange(min=1),
     callback=lambda _context, _option, number: number or 0,
     help="Number of vertices of the graphs that degree takes.",
-)
+)  # fmt: skip
 @quiet_option
 def bench(
     *,

@@ -25,12 +25,9 @@ PICTURES = ("clusters", "dendrogram", "condensed-tree")
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option(
-    "--min-cluster-size",
-    type=click.IntRange(min=2),
-    default=5,
-    show_default=True,
+    "--min-cluster-size", type=click.IntRange(min=2), default=5, show_default=True,
     help="HDBSCAN: fewest points of a cluster.",
-)
+)  # fmt: skip
 @click.option(
     "--min-samples",
     type=click.IntRange(min=1),
@@ -48,11 +45,9 @@ PICTURES = ("clusters", "dendrogram", "condensed-tree")
 )
 @device_option
 @click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path),
+    "-o", "--output", type=click.Path(path_type=Path),
     help="Write the labels: .npy, or else one a line; - is stdout.",
-)
+)  # fmt: skip
 @click.option(
     "--plot",
     type=click.Path(path_type=Path),

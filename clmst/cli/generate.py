@@ -57,13 +57,10 @@ def _command(family: Family) -> click.Command:
 
 
 _output_option = click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path),
-    required=True,
+    "-o", "--output", type=click.Path(path_type=Path), required=True,
     help="Where the graph goes; the suffix says in which format, and one more, as .gz, that it is "
     "compressed. - is stdout, whose format --output-format names.",
-)
+)  # fmt: skip
 _format_option = format_option(
     "--output-format", text="The format of the output, whatever its suffix."
 )

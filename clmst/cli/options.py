@@ -81,28 +81,21 @@ json_option: Callable[[_Command], _Command] = click.option(
 )
 
 columns_option: Callable[..., Any] = click.option(
-    "--columns",
-    metavar="NAMES",
-    callback=lambda _context, _option, text: _ends(_names(text)),
+    "--columns", metavar="NAMES", callback=lambda _context, _option, text: _ends(_names(text)),
     help="Of a CSV or Parquet file: the columns of the edges' ends and, if there are weights, of "
     "these, with commas between.",
-)
+)  # fmt: skip
 
 coordinates_option: Callable[..., Any] = click.option(
-    "--columns",
-    metavar="NAMES",
-    callback=lambda _context, _option, text: _names(text),
+    "--columns", metavar="NAMES", callback=lambda _context, _option, text: _names(text),
     help="Of a table: the columns of coordinates, with commas between; all when left out.",
-)
+)  # fmt: skip
 
 options_option: Callable[[_Command], _Command] = click.option(
-    "--option",
-    "option_texts",
-    metavar="NAME=VALUE",
-    multiple=True,
+    "--option", "option_texts", metavar="NAME=VALUE", multiple=True,
     help="An option of the algorithm, as gamma=64 of pma; docs/algorithms.md lists their classes. "
     "May be repeated.",
-)
+)  # fmt: skip
 
 
 def format_option(*names: str, text: str, hidden: bool = False) -> Callable[..., Any]:

@@ -41,11 +41,9 @@ if TYPE_CHECKING:
 @options_option
 @devices_option
 @click.option(
-    "--without",
-    metavar="CAPABILITY",
-    multiple=True,
+    "--without", metavar="CAPABILITY", multiple=True,
     help="Do as if the device lacked int64-atomics or lanes. May be repeated.",
-)
+)  # fmt: skip
 @format_option("--format", "format_name", text="The format of FILE, whatever its suffix.")
 @columns_option
 @click.option(
@@ -55,20 +53,14 @@ if TYPE_CHECKING:
 )
 @click.option("--maximum", is_flag=True, help="The maximum instead of the minimum forest.")
 @click.option(
-    "--verify",
-    "verified",
-    is_flag=True,
+    "--verify", "verified", is_flag=True,
     help="Prove the result: on the device where that is quicker, else on the host.",
-)
+)  # fmt: skip
 @click.option(
-    "-o",
-    "--output",
-    "outputs",
-    type=click.Path(path_type=Path),
-    multiple=True,
+    "-o", "--output", "outputs", type=click.Path(path_type=Path), multiple=True,
     help="Write the forest: an edge list, .csv, .mtx, .npz, .parquet, or a summary as .json; - is "
     "stdout. May be repeated.",
-)
+)  # fmt: skip
 @format_option(
     "--output-format",
     text="The format of all outputs, whatever their suffixes; an edge list on stdout when left "
@@ -77,12 +69,9 @@ if TYPE_CHECKING:
 @click.option("--plot", type=click.Path(path_type=Path), help="Draw the forest: .png, .svg, .pdf.")
 @click.option("--profile", is_flag=True, help="Time every kernel.")
 @click.option(
-    "--repeat",
-    metavar="N",
-    type=click.IntRange(min=0),
-    default=0,
+    "--repeat", metavar="N", type=click.IntRange(min=0), default=0,
     help="Solve N times more, graph and forest staying on the device, and tell the median.",
-)
+)  # fmt: skip
 @stream_options
 @json_option
 @quiet_option

@@ -111,29 +111,23 @@ def stream_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command the options of a stream, as one argument `parts`: a request, or None."""
 
     @click.option(
-        "--stream",
-        "is_stream",
-        is_flag=True,
+        "--stream", "is_stream", is_flag=True,
         help="Solve in parts. FILE may be larger than memory if it is Parquet, an .npy of a "
         "structured array, a folder of such, or a pattern; --vertices says how many there are.",
-    )
+    )  # fmt: skip
     @click.option(
-        "--memory-limit",
-        metavar="SIZE",
-        callback=lambda _context, _option, text: n_bytes(text),
+        "--memory-limit", metavar="SIZE", callback=lambda _context, _option, text: n_bytes(text),
         help="Solve in parts of so much of the device's memory, as 500MB or 2GB.",
-    )
+    )  # fmt: skip
     @click.option(
         "--checkpoint",
         type=click.Path(path_type=Path),
         help="Solve in parts, keep the state in this file, and go on from it if it is there.",
     )
     @click.option(
-        "--vertices",
-        metavar="N",
-        type=click.IntRange(min=0),
+        "--vertices", metavar="N", type=click.IntRange(min=0),
         help="The number of vertices of a file that is read in parts, unless they have names.",
-    )
+    )  # fmt: skip
     @wraps(command)
     def packed(
         *, is_stream: bool, memory_limit: int | None, checkpoint: Path | None, vertices: int | None,

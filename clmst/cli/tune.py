@@ -26,63 +26,42 @@ if TYPE_CHECKING:
 @click.command()
 @device_option
 @click.option(
-    "--graph",
-    "graph_names",
-    metavar="NAME",
-    multiple=True,
+    "--graph", "graph_names", metavar="NAME", multiple=True,
     help="What to time on: a file, or a family as in grid:rows=500,columns=800. May be repeated; "
     "generated graphs that suit the device when left out.",
-)
+)  # fmt: skip
 @algorithm_option(
     text="What to tune for. One of {names}; 'auto': on each graph what it chooses there.",
     default="auto",
 )
 @click.option(
-    "--parameters",
-    metavar="NAMES",
-    default="",
+    "--parameters", metavar="NAMES", default="",
     help="What to vary, with commas between; all that matter to the algorithm when left out.",
-)
+)  # fmt: skip
 @click.option(
-    "--budget",
-    metavar="SECONDS",
-    type=click.FloatRange(min=0, min_open=True),
-    default=600.0,
-    show_default=True,
-    help="When to stop trying; the best so far is kept.",
-)
+    "--budget", metavar="SECONDS", type=click.FloatRange(min=0, min_open=True), default=600.0,
+    show_default=True, help="When to stop trying; the best so far is kept.",
+)  # fmt: skip
 @click.option(
-    "--repeat",
-    "repetitions",
-    metavar="N",
-    type=click.IntRange(min=1),
-    default=7,
-    show_default=True,
-    help="Timed solves of each candidate on each graph.",
-)
+    "--repeat", "repetitions", metavar="N", type=click.IntRange(min=1), default=7,
+    show_default=True, help="Timed solves of each candidate on each graph.",
+)  # fmt: skip
 @click.option(
-    "--margin",
-    metavar="PERCENT",
-    type=click.FloatRange(min=0, max=100),
-    default=2.0,
+    "--margin", metavar="PERCENT", type=click.FloatRange(min=0, max=100), default=2.0,
     show_default=True,
     help="By how much a candidate must be quicker; more where the device's times vary more.",
-)
+)  # fmt: skip
 @click.option(
-    "--costs",
-    "is_for_costs",
-    is_flag=True,
+    "--costs", "is_for_costs", is_flag=True,
     help="Measure what solves and transfers cost, by which several devices of a RepeatedSolver "
     "share work out; search nothing.",
-)
+)  # fmt: skip
 @click.option("--list", "lists", is_flag=True, help="Show what can be varied, and do nothing.")
 @click.option("--dry-run", is_flag=True, help="Search, but write nothing.")
 @click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path),
+    "-o", "--output", type=click.Path(path_type=Path),
     help="The table that the result goes to, instead of your own.",
-)
+)  # fmt: skip
 @json_option
 @quiet_option
 def tune(
