@@ -90,7 +90,8 @@ def minimum_spanning_tree(csgraph: Any, overwrite: bool = False) -> Any:
            [0., 0., 0., 0.]])
     """
     matrix = _as_csr(csgraph)
-    wanted = _class_of_result(_is_matrix(csgraph))
+    is_matrix = isinstance(csgraph, sparse.spmatrix | np.matrix)  # rather than an array, for SciPy
+    wanted = _class_of_result(is_matrix)
     return _tree(wanted, _solve(matrix), matrix.shape)
 
 
@@ -300,11 +301,6 @@ def _tree(kind: Any, parts: Parts, shape: tuple[int, int]) -> Any:
 @cache
 def _of_no_vertices(kind: Any) -> dict[str, Any]:
     return dict(vars(kind((1, 1))))
-
-
-def _is_matrix(csgraph: Any) -> bool:
-    """Return whether SciPy takes the input for one of its matrices, rather than for an array."""
-    return isinstance(csgraph, sparse.spmatrix | np.matrix)
 
 
 @cache

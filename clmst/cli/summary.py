@@ -90,8 +90,9 @@ class Summary:
             rows[name] = f"{stats[number]:,}"
         if "rounds" in stats:
             rows["rounds"] = f"{stats['rounds']:,}"
-        if "proof" in stats:
-            rows["proved"] = _proof_text(stats["proof"])
+        if (proof := stats.get("proof")) is not None:
+            reason = f" ({proof['reason']})" if "reason" in proof else ""
+            rows["proved"] = f"every edge compared, on {proof['by']}{reason}"
         for name, value in rows.items():
             table.add_row(name, value)
         table.add_section()
@@ -103,12 +104,6 @@ class Summary:
             table.add_row(f"median of {len(self.again)}", duration(median(self.again)))
             table.add_row("spread", spread)
         return table
-
-
-def _proof_text(proof: Mapping[str, Any]) -> str:
-    """Return where a forest was proved, and why not on the device."""
-    reason = f" ({proof['reason']})" if "reason" in proof else ""
-    return f"every edge compared, on {proof['by']}{reason}"
 
 
 def _times_table(what: str, times: Mapping[str, KernelTime]) -> Table:

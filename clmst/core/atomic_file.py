@@ -42,7 +42,9 @@ def replacing(path: Path, *, durable: bool = True) -> Iterator[BinaryIO]:
                 os.fsync(stream.fileno())
         if replaces:
             with _explained(path, replaces):
-                _take_place(part, target)
+                if target.exists():
+                    part.chmod(target.stat().st_mode)
+                part.replace(target)
     except BaseException:
         if replaces:
             with suppress(OSError):
@@ -88,9 +90,3 @@ def _explained(path: Path, replaces: bool) -> Iterator[None]:
         raise FileWriteError(
             f"{path} was not written: {error.strerror or error}; {state}"
         ) from error
-
-
-def _take_place(part: Path, target: Path) -> None:
-    if target.exists():
-        part.chmod(target.stat().st_mode)
-    part.replace(target)

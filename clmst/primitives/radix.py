@@ -82,11 +82,6 @@ class Move:
         return self.source.dtype.itemsize // WORD_BYTES
 
     @property
-    def is_in_place(self) -> bool:
-        """Whether source and target are the same memory."""
-        return self.source.is_at(self.target)
-
-    @property
     def result(self) -> DeviceArray:
         """The part of the target that is written."""
         return self.target[: self.source.size]
@@ -315,7 +310,7 @@ def _steps(
     if move is None:
         return [(None, None)] * n_passes
     source, target = move.source.memory, move.target.memory
-    is_copied = move.is_in_place and n_passes % 2 == 1
+    is_copied = move.source.is_at(move.target) and n_passes % 2 == 1
     if n_passes == 1 and not is_copied:
         return [(source, target)]
     own = move.spare

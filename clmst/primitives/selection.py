@@ -171,7 +171,8 @@ class Selection:
     def launch(self, launch: Launcher, strategy: str = "parallel") -> None:
         """Enqueue the launches of a known strategy, in a queue of the arrays' context."""
         device = self.source.device
-        if strategy == "parallel" and self.source.size and self._suits_chain:
+        suits_chain = self.write != Write.ALL and self.source.size > 0
+        if strategy == "parallel" and suits_chain and chain.is_taken(device):
             self.launch_chain(launch)  # few records, too, so that solves need one program for all
             return
         program = self._program(SOURCE, shape_defines(strategy))
@@ -205,11 +206,6 @@ class Selection:
             np.uint32(self.bound),
             *(() if self.predicate is None else self.predicate.kernel_arguments),
         )  # fmt: skip
-
-    @property
-    def _suits_chain(self) -> bool:
-        """Whether one pass is right, and the quickest."""
-        return self.write != Write.ALL and chain.is_taken(self.source.device)
 
     @property
     def chain_tile(self) -> int:

@@ -22,7 +22,7 @@ class Uploads:
 
     def __init__(self, device: Device) -> None:
         self._device = device
-        self._has_own = has_own_queue(device)
+        self._has_own = device.capabilities.host_arrays == "copied"
         self._queue: Queue = device.new_queue() if self._has_own else device.queue
         self.queues = (self._queue, device.queue) if self._has_own else (self._queue,)
         self._reading: list[Event] = []  # copies that still read arrays of the caller
@@ -74,11 +74,6 @@ class Uploads:
         """Let copies that are enqueued from now on wait for kernels."""
         if enqueued is not None:
             _let_wait(self._queue, enqueued)
-
-
-def has_own_queue(device: Device) -> bool:
-    """Return whether uploads to a device get a queue of their own."""
-    return device.capabilities.host_arrays == "copied"
 
 
 def _end_of(queue: Queue) -> Event:

@@ -39,16 +39,13 @@ _BEST = ("leading", "trailing", "low", "high", "id_upper", "id_lower")
 
 def bytes_of_vertex(dtype: np.dtype[Any]) -> int:
     """Return the bytes of a vertex on a device: label, best edge, weight."""
-    return 4 * (1 + _n_best(dtype)) + dtype.itemsize
+    n_best = len(_BEST) if dtype.itemsize == 8 else len(_BEST) - 1
+    return 4 * (1 + n_best) + dtype.itemsize
 
 
 def bytes_of_row(dtype: np.dtype[Any]) -> int:
     """Return the bytes of an edge of a chunk: the edge, its id, a mark, a position."""
     return 4 + 4 + 8 + dtype.itemsize + 1 + 4
-
-
-def _n_best(dtype: np.dtype[Any]) -> int:
-    return len(_BEST) if dtype.itemsize == 8 else len(_BEST) - 1
 
 
 class EdgePasses(EdgeKernels):

@@ -113,7 +113,8 @@ class MatrixClaim:
     def __init__(self, forest: DeviceForest) -> None:
         assert isinstance(forest.graph, DeviceMatrix)
         self.matrix, self.ends, device = forest.graph, forest.edges, forest.graph.device
-        macros = matrix_defines(self.matrix.defines(maximum=forest.maximum))
+        macros = self.matrix.defines(maximum=forest.maximum)
+        del macros["COMPLETE"]
         self.program = device.program(MATRIX_SOURCE, **macros)
         word = np.uint64 if macros["WEIGHT_BITS"] == 64 else np.uint32
         self.keys = DeviceArray.empty(forest.n_edges, word, device)
@@ -159,11 +160,6 @@ class MatrixClaim:
                 tree.state, n, self.matrix.dimensions, panel.first, panel.n_rows, tree.n_nodes,
             )  # fmt: skip
         return tree.is_confirmed(launch)
-
-
-def matrix_defines(defines: dict[str, int]) -> dict[str, int]:
-    """Return the macros of MATRIX_SOURCE, given those of the weights' source."""
-    return {name: value for name, value in defines.items() if name != "COMPLETE"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -70,7 +70,8 @@ class WarmStart:
 
     def begin(self, graph: DeviceGraph, launch: Launcher) -> GpuRun | None:
         """Enqueue a solve of the candidates if there is a classification; do not wait."""
-        if self._reference is not None and not self._is_like(graph):
+        reference, word = self._reference, graph.weight_defines(maximum=self.maximum)
+        if reference is not None and word != reference.word:
             self.forget()
         if self._reference is None or self._plan is None:
             return None
@@ -120,11 +121,6 @@ class WarmStart:
     def forget(self) -> None:
         """Forget all rounds."""
         self._reference = self._plan = None
-
-    def _is_like(self, graph: DeviceGraph) -> bool:
-        """Return whether weights are words like the reference weights."""
-        assert self._reference is not None
-        return graph.weight_defines(maximum=self.maximum) == self._reference.word
 
     def _record(self, graph: DeviceGraph, solution: Solution, launch: Launcher) -> None:
         if self._memory is None:
