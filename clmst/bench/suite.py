@@ -253,12 +253,10 @@ class Suite:
     # ----------------------------------------------------------------- results
 
     def _maker(self, experiment: str, graph: str, **more: Any) -> Callable[..., Measurement]:
-        """Return what makes measurements of an experiment on a graph."""
         machine = self.machine
         return partial(Measurement, machine=machine, experiment=experiment, graph=graph, **more)
 
     def _keys(self, experiment: str, graph: str) -> list[Key]:
-        """Return the keys of what an experiment measures."""
         machine = self.machine
         return [(machine, experiment, graph, *one) for one in self._plan(experiment)]
 

@@ -190,7 +190,6 @@ def bench(
 
 
 def _named_graphs() -> Table:
-    """Return the table of all named graphs."""
     from clmst.bench.inputs import is_small
     from clmst.bench.tables import Table
     from clmst.generators.surrogates import CLOSER, SURROGATES

@@ -215,7 +215,7 @@ def known_reports(device: Device) -> list[FamilyReport]:
 
 
 def _report(device: Device, family: KernelFamily, verdicts: Sequence[Verdict]) -> FamilyReport:
-    """Return what some verdicts on a family come to."""
+    """Return the report of a family by its verdicts."""
     if not family.suits(device):
         return FamilyReport(family=family.name, state="not used")
     if not verdicts:

@@ -94,7 +94,6 @@ def _generate(
 
 
 def _option(parameter: Parameter) -> click.Option:
-    """Return the option of one parameter."""
     flag = parameter.name.replace("_", "-")
     names = [f"--{flag}", parameter.name]
     common: dict[str, Any] = {"help": _prose(parameter.help), "required": parameter.required}

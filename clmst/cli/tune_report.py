@@ -29,7 +29,7 @@ _ENDINGS = {
 
 
 def parameters_table(parameters: Iterable[TuningParameter], policy: Policy) -> Table:
-    """Return what can be varied: present values, values to be tried, meaning."""
+    """Return the table of what can be varied: present values, values to be tried, meaning."""
     table = new_table("parameter", "now", "tried", "unit", "what it is", numbers=("now",))
     for one in parameters:
         tries = " ".join(map(str, one.tries))
@@ -52,7 +52,7 @@ class Report:
     tables: Sequence[Table]
 
     def entry(self) -> Entry:
-        """Return what goes to a table."""
+        """Return the entry of a tuning table."""
         from clmst.runtime.tuning_table import Entry
 
         device, units = self.device, self.device.capabilities.compute_units
@@ -103,7 +103,7 @@ def of_costs(values: Mapping[str, Any], device: Device, **more: Any) -> Report:
 
 
 def of_search(outcome: SearchOutcome, algorithm: str, device: Device, **more: Any) -> Report:
-    """Return the report of a search, for what some algorithms take."""
+    """Return the report of a search among what `algorithm` takes, a name or several."""
     facts = {name: getattr(outcome, name) for name in ("margin", "ending", "gain", "undone")}
     facts |= {"algorithm": algorithm, "figures": outcome.figures}
     return Report(
@@ -126,7 +126,7 @@ def _gain(outcome: SearchOutcome) -> str:
 
 
 def _steps(outcome: SearchOutcome) -> Table:
-    """Return what was tried."""
+    """Return the table of the values that were tried."""
     from rich.text import Text
 
     numbers = ("from", "to", "time")
@@ -142,7 +142,7 @@ def _steps(outcome: SearchOutcome) -> Table:
 def _chosen(
     outcome: SearchOutcome, algorithm: str, device: Device, graphs: Iterable[str], path: Path | None
 ) -> Table:
-    """Return what was chosen."""
+    """Return the table of the values that were chosen."""
     table = new_table()
     table.add_row("device", f"{device.description}, driver {device.driver}")
     table.add_row("algorithm", algorithm)

@@ -10,7 +10,7 @@ from clmst.core.weight_keys import Array
 
 # Any two are further apart than 0.075 in OKLab (0.02 is just noticeable), to normal eyes and to
 # those without long, medium or short cones: a search for the greatest least distance found them,
-# from the first two on. tests/test_palette.py simulates and measures it.
+# from the first two on. tests/drawing/test_palette.py simulates and measures it.
 PALETTE = (
     "#2b8fb8", "#e3762f", "#c31e78", "#a5e14b", "#a569ff", "#4b2db4", "#785a00", "#00d2ff",
     "#1e5ae1", "#780f3c", "#785aa5", "#c3a5c3", "#69a5ff", "#e1a500", "#a57869", "#0f695a",

@@ -14,7 +14,7 @@ from clmst.core.weight_keys import Array
 
 
 def names_of(data: Any) -> list[Any] | None:
-    """Return the columns of a table; None if the data are no table."""
+    """Return the names of a table's columns; None if the data are no table."""
     if has(data, "tocsr"):  # SciPy's dictionary of keys is a dictionary of pairs
         return None
     if isinstance(data, np.ndarray):
@@ -33,9 +33,10 @@ def names_of(data: Any) -> list[Any] | None:
 def arrays_of(
     data: Any, columns: Sequence[Any] | None, edge_id: str | None, name: str
 ) -> tuple[Array, Array, Array | None, Array | None]:
-    """Return ends, weights or None, and ids or None, of a table that messages call `name`.
+    """Return a table's arrays (u, v, weights, ids), None for weights or ids that it has not.
 
-    The columns are as of :func:`clmst.core.columns.choose`; ids are in a column `edge_id`.
+    The columns are as of :func:`clmst.core.columns.choose`; ids are in a column `edge_id`. Errors
+    call the table `name`.
     """
     names = names_of(data)
     if names is None:

@@ -28,7 +28,7 @@ _TRANSFER_BYTES = 64 << 20
 
 
 def measure(device: Device, makers: Makers, repetitions: int) -> dict[str, Number]:
-    """Return the fields of a policy that are costs, by medians of solves of sparse graphs.
+    """Measure the fields of a policy that are costs, by medians of solves of sparse graphs.
 
     The larger the graphs, the better; a small one is added. Weights are on the device, and forests
     stay there.
@@ -65,7 +65,7 @@ def fitted(sizes: Sequence[tuple[int, int]], milliseconds: Sequence[float]) -> d
 
 
 def solve_ms(device: Device, graph: Graph, algorithm: str, repetitions: int) -> float:
-    """Return the median of what solves of a prepared graph take, after the first two."""
+    """Return the median milliseconds of a prepared graph's solves, after the first two."""
     with RepeatedSolver(graph, devices=device, algorithm=algorithm) as solver:
         rng = np.random.default_rng(0)
         weights = DeviceArray.from_host(rng.random(solver.n_edges, dtype=np.float32), device)
@@ -77,7 +77,7 @@ def solve_ms(device: Device, graph: Graph, algorithm: str, repetitions: int) -> 
 
 
 def transfers(device: Device, repetitions: int) -> dict[str, float]:
-    """Return how quickly a large array of the host comes to a device, and back."""
+    """Return the rates of an upload and a download of a large array, in GB/s."""
     array = np.ones(_TRANSFER_BYTES, np.uint8)
     there = Transfer(buffer=device.allocate(array.nbytes), array=array)
     queue = device.new_queue()

@@ -5,7 +5,7 @@
 
 #if !SYMMETRIC
 
-// Begin with candidates (clmst/algorithms/shared/candidates.py): mark what is in the forest for
+// Begin with candidates (clmst/algorithms/filter_boruvka/plan.py): mark what is in the forest for
 // certain.
 //
 // In       kept[n_slots / 32, rounded up]: a bit a slot.

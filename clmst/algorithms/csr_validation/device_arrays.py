@@ -44,7 +44,6 @@ def graph_of(indptr: Any, indices: Any, weights: Any, device: Any) -> DeviceGrap
 
 
 def _device_of(array: Any) -> Device:
-    """Return the device that an array is on."""
     if isinstance(array, DeviceArray):
         return array.device
     queue = getattr(array, "queue", None)

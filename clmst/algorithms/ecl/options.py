@@ -115,7 +115,7 @@ def round_defines(options: EclOptions, tuning: Policy) -> dict[str, int | bool]:
 
 
 def populate_defines(options: EclOptions, tuning: Policy) -> dict[str, int | bool]:
-    """Return the macros of ``ecl_populate.cl`` beside those of the device and of the weights."""
+    """Return the macros of ``ecl/populate.cl`` beside those of the device and of the weights."""
     defines: dict[str, int | bool] = {
         "ATOMIC_GUARDS": options.atomic_guards,
         "SINGLE_DIRECTION": options.single_direction,
@@ -132,7 +132,7 @@ def populate_defines(options: EclOptions, tuning: Policy) -> dict[str, int | boo
 
 
 def topology_defines(options: EclOptions) -> dict[str, int | bool]:
-    """Return the macros of ``ecl_topology.cl`` beside those of the device and of the weights."""
+    """Return the macros of ``ecl/topology.cl`` beside those of the device and of the weights."""
     return {
         "ATOMIC_GUARDS": options.atomic_guards,
         "SINGLE_DIRECTION": options.single_direction,

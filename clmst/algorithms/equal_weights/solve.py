@@ -35,7 +35,7 @@ _WORDS_A_SLOT, _WORDS_A_VERTEX = 2, 2
 
 
 def most_slots(weights: Any, device: Device) -> int:
-    """Return how many entries of such weights a device takes: none, unless they seem equal."""
+    """Return the most entries that a device takes of these weights: 0 unless they seem equal."""
     if not EQUAL_WEIGHTS.suits(device) or np.ndim(weights) != 1 or not np.size(weights):
         return 0
     probed = np.asarray(weights)[:: np.size(weights) // _PROBES + 1]
@@ -46,10 +46,10 @@ def solve(matrix: Any, device: Device, *, maximum: bool) -> Forest | None:
     """Return the forest of a matrix of equal weights, or None if it is to go the usual way.
 
     It goes that way unless it is a SciPy matrix or array in CSR form, and the device works in the
-    host's memory by single work-items. `maximum` is what the forest is called. O((n + n_slots) log
-    n) by one work-item; 8 bytes a slot and 8 a vertex.
+    host's memory by single work-items. `maximum` only names the forest: both kinds are the same
+    here. O((n + n_slots) log n) by one work-item; 8 bytes a slot and 8 a vertex.
     """
-    found = _found(matrix, device, by_entry=False)
+    found = _solved_if_equal(matrix, device, by_entry=False)
     if found is None:
         return None
     slots, ends = found
@@ -62,11 +62,11 @@ def solve(matrix: Any, device: Device, *, maximum: bool) -> Forest | None:
 
 def entries(matrix: Any, device: Device) -> Array | None:
     """Return the first entries of a matrix that are a forest, rising; or None, as of `solve`."""
-    found = _found(matrix, device, by_entry=True)
+    found = _solved_if_equal(matrix, device, by_entry=True)
     return None if found is None else found[0]
 
 
-def _found(matrix: Any, device: Device, *, by_entry: bool) -> tuple[Array, Array] | None:
+def _solved_if_equal(matrix: Any, device: Device, *, by_entry: bool) -> tuple[Array, Array] | None:
     if type(matrix) not in CSR_CLASSES or not _seem_equal(matrix.data):
         return None
     if not is_plain(matrix) or max(matrix.data.size, matrix.shape[0]) > MOST_SLOTS:

@@ -33,7 +33,7 @@ _MAX_DEPTHS = 40
 _REGISTERS = 65536
 _REGISTERS_AT_ONCE = 8
 _WEIGHTS = 2  # the position of the weights among the arguments of all kernels
-# The layout of state[], as filter_boruvka_solve.cl has it.
+# The layout of state[], as filter_boruvka/solve.cl has it.
 _WINDOWS = 3
 _OVERFLOW = _WINDOWS + 3 * MAX_PHASES
 _COUNTS = _OVERFLOW + 1
@@ -88,7 +88,7 @@ def finish_defines(tuning: Policy, *, symmetric: bool) -> dict[str, int | bool]:
 
 
 def _waiting(tuning: Policy, size: int, groups: int, *, symmetric: bool) -> dict[str, int | bool]:
-    """Return the macros of work-groups that wait for one another, so many on a compute unit."""
+    """Return the macros of work-groups that wait for one another, `groups` on a compute unit."""
     registers = _REGISTERS // (size * max(groups, 1))
     return defines(tuning, symmetric=symmetric) | {
         "WG_SIZE": size,
@@ -98,7 +98,7 @@ def _waiting(tuning: Policy, size: int, groups: int, *, symmetric: bool) -> dict
 
 
 def _tile_bytes(n_slots: int, tile: int) -> int:
-    """Return the bytes of what is known of the tiles of a graph."""
+    """Return the bytes of the array that describes the tiles of a graph."""
     return 4 * (3 * -(-n_slots // tile) + 1)
 
 
@@ -242,7 +242,7 @@ class Plan:
         self.in_forest = new_flags(graph.n_slots, device)
         self.state = device.allocate(4 * _STATE_WORDS)
         numbers = (n, graph.n_slots, even, odd)
-        # The arrays of the solve, as all kernels take them (filter_boruvka_solve.cl).
+        # The arrays of the solve, as all kernels take them (filter_boruvka/solve.cl).
         self.arguments = (
             graph.indptr, graph.indices, graph.weights, *self.buffers, self.state,
             *(np.uint32(number) for number in numbers),
@@ -283,7 +283,7 @@ class Plan:
             kernel.set_arg(index, memory)
 
     def preset(self, program: Program, name: str, arguments: tuple[Any, ...]) -> Any:
-        """Return a kernel that takes the plan's own arguments and these, which are set."""
+        """Return a kernel whose arguments are set: the plan's own, then these."""
         kernel = self._presets.get((name, arguments))
         if kernel is None:
             kernel = program.preset(name, (*self.arguments, *arguments))
@@ -293,7 +293,7 @@ class Plan:
     # --------------------------------------------------------------------- state
 
     def clear_state(self, launch: Launcher) -> None:
-        """Enqueue what each solve begins with, and leaves behind unless it gives up."""
+        """Enqueue the state that a solve begins with, and leaves behind unless it gives up."""
         launch.fill(self.state, 0, _STATE_WORDS)
         self.tile_slots = 0
 
