@@ -53,7 +53,7 @@ class Parametric:
         object.__setattr__(self, "arrays", _checked_arguments("arrays", self.arrays, taken))
 
     @property
-    def _arguments_macro(self) -> str:
+    def _arguments_macro(self) -> dict[str, str]:
         """The macro ARGUMENTS of ``cl/device/function.cl``."""
         known = [("SCALAR", self.scalars), ("ARRAY", self.arrays)]
         arguments = [
@@ -61,7 +61,7 @@ class Parametric:
             for kind, named in known
             for name, dtype in named.items()
         ]
-        return f"#define ARGUMENTS(SCALAR, ARRAY) {' '.join(arguments)}"
+        return {"ARGUMENTS(SCALAR, ARRAY)": " ".join(arguments)}
 
     def __call__(self, **arguments: Any) -> Self:
         """Return the same with its arguments, one for each name; nothing is compiled anew.
@@ -123,22 +123,16 @@ class Function(Parametric):
         set_to(self, "preamble", preamble)
         set_to(self, "expression", expression)
         set_to(self, "name", check_title("name", self.name))
-        set_to(self, "prelude", self._make_prelude())
+        macros = {
+            "T": element_type(self.dtype), "EXPRESSION": f"({expression})", "R": self.value_type,
+        }  # fmt: skip
+        prelude = Prelude.of(self.name, preamble, macros | self._arguments_macro)
+        set_to(self, "prelude", prelude)
 
     @property
     def value_type(self) -> str:
         """The OpenCL C type of its value."""
         raise NotImplementedError
-
-    def _make_prelude(self) -> Prelude:
-        macros = (
-            f"#define T {element_type(self.dtype)}",
-            f"#define EXPRESSION ({self.expression})",
-            f"#define R {self.value_type}",
-            self._arguments_macro,
-        )
-        # The preamble first: its lines are counted from 1 in the compiler's messages.
-        return Prelude(name=self.name, text="\n".join((self.preamble, *macros)))
 
     def check_for(self, elements: DeviceArray, **written: DeviceArray | None) -> None:
         """Raise unless it takes these elements, has its arguments, and reads nothing written."""

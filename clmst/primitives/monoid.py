@@ -112,23 +112,19 @@ class Monoid:
         if self.exact is None:
             object.__setattr__(self, "exact", self._is_of_integers())
         check_bool("exact", self.exact)
-        object.__setattr__(self, "prelude", self._make_prelude())
+        macros = {
+            "T": element_type(self.dtype),
+            "T_BYTES": self.dtype.itemsize,
+            "IDENTITY": f"((T)({self.identity}))",
+            "COMBINE(a, b)": f"({self.combine})",
+            "COMMUTATIVE": int(self.commutative),
+        }
+        object.__setattr__(self, "prelude", Prelude.of(self.name, self.preamble, macros))
 
     def _is_of_integers(self) -> bool:
         fields = [self.dtype[name] for name in self.dtype.names or ()] or [self.dtype]
         are_integers = all(field.kind in "iu" for field in fields)
         return are_integers and not _FLOATING.search(f"{self.preamble} {self.combine}")
-
-    def _make_prelude(self) -> Prelude:
-        macros = (
-            f"#define T {element_type(self.dtype)}",
-            f"#define T_BYTES {self.dtype.itemsize}",
-            f"#define IDENTITY ((T)({self.identity}))",
-            f"#define COMBINE(a, b) ({self.combine})",
-            f"#define COMMUTATIVE {int(self.commutative)}",
-        )
-        # The preamble first: its lines are counted from 1 in the compiler's messages.
-        return Prelude(name=self.name, text="\n".join((self.preamble, *macros)))
 
     # ---------------------------------------------------------------- ready-made
 

@@ -205,9 +205,9 @@ def _row_range(part: DeviceGraph) -> tuple[int, int] | None:
 
 def _last_row(part: DeviceGraph, launch: Launcher, slot: int) -> int:
     """Return the last row that begins at a slot or before: that of the slot."""
-    low, high, word = 0, part.n_vertices, np.empty(1, np.uint32)
+    low, high = 0, part.n_vertices
     while high - low > 1:
         middle = (low + high) // 2
-        launch.read(part.indptr, word, offset=4 * middle)
-        low, high = (middle, high) if int(word[0]) <= slot else (low, middle)
+        (start,) = launch.read_words(part.indptr, 1, first=middle)
+        low, high = (middle, high) if start <= slot else (low, middle)
     return low

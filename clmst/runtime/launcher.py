@@ -161,11 +161,16 @@ class Launcher:
             event = cl.enqueue_copy(self.queue, out, buffer, src_offset=offset, is_blocking=True)
             self._note("(read back)", event)
 
+    def read_words(self, buffer: Memory, count: int, *, first: int = 0) -> list[int]:
+        """Return `count` integers of 32 bits in `buffer`, from number `first` on, and wait."""
+        words = np.empty(count, np.uint32)
+        self.read(buffer, words, offset=4 * first)
+        found: list[int] = words.tolist()
+        return found
+
     def read_word(self, buffer: Memory) -> int:
         """Return the first integer of 32 bits in `buffer`, and wait."""
-        word = np.empty(1, np.uint32)
-        self.read(buffer, word)
-        return int(word[0])
+        return self.read_words(buffer, 1)[0]
 
     def read_all(self, *transfers: Transfer) -> None:
         """Copy from the device into several host arrays, and wait."""

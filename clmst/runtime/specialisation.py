@@ -34,6 +34,13 @@ class Prelude:
     name: str
     text: str
 
+    @classmethod
+    def of(cls, name: str, preamble: str, macros: Mapping[str, object]) -> Prelude:
+        """Return functions of a caller and macros that may call them, by name and parameters."""
+        lines = (f"#define {macro} {text}" for macro, text in macros.items())
+        # The preamble first: its lines are counted from 1 in the compiler's messages.
+        return cls(name=name, text="\n".join((preamble, *lines)))
+
 
 @dataclass(frozen=True, slots=True)
 class Specialisation:

@@ -253,10 +253,7 @@ class Arrangement:
         )  # fmt: skip
 
     def _read(self) -> list[int]:
-        words = np.empty(_VERDICT_WORDS, np.uint32)
-        self._launch.read(self._verdict.memory, words)
-        found: list[int] = words.tolist()
-        return found
+        return self._launch.read_words(self._verdict.memory, _VERDICT_WORDS)
 
 
 def is_trusted(device: Device, case: Case) -> bool:

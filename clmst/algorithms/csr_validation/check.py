@@ -145,7 +145,6 @@ def _words(numbers: Array) -> Array | None:
 
 
 def _verdict(graph: DeviceGraph) -> list[int]:
-    """Return the words of the verdict."""
     device = graph.device
     launch = Launcher(device, device.queue)
     program = device.program(SOURCE, **graph.weight_defines(maximum=False))
@@ -159,10 +158,7 @@ def _verdict(graph: DeviceGraph) -> list[int]:
         program, "csr_validation_check", groups, graph.indptr, graph.indices, graph.weights,
         verdict, np.uint32(graph.n_vertices), np.uint32(graph.n_slots), *_secret_keys(),
     )  # fmt: skip
-    words = np.empty(_VERDICT_WORDS, np.uint32)
-    launch.read(verdict, words)
-    found: list[int] = words.tolist()
-    return found
+    return launch.read_words(verdict, _VERDICT_WORDS)
 
 
 @cache

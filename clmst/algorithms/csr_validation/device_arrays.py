@@ -77,11 +77,9 @@ def _checked_by_device(resident: DeviceGraph) -> DeviceGraph | None:
     device = resident.device
     if not validation.is_trusted(device, resident.encoded.encoding):
         return None
-    ends = np.empty(2, np.uint32)
     launch = Launcher(device, device.queue)
-    launch.read(resident.indptr, ends[:1])
-    launch.read(resident.indptr, ends[1:], offset=4 * resident.n_vertices)
-    if ends.tolist() != [0, resident.n_slots]:
+    (last,) = launch.read_words(resident.indptr, 1, first=resident.n_vertices)
+    if launch.read_word(resident.indptr) or last != resident.n_slots:
         return None
     return validation.check(resident)
 

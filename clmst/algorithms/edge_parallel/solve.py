@@ -11,7 +11,7 @@ import numpy as np
 
 from clmst.algorithms.edge_parallel.options import EdgeParallelOptions, UnionFind
 from clmst.algorithms.shared.options import options_for
-from clmst.algorithms.shared.progress import check_rounds
+from clmst.algorithms.shared.progress import MOST_ROUNDS, check_rounds
 from clmst.algorithms.shared.solution import Solution, flag_words, new_flags, reservation_shape
 from clmst.core.errors import UnsupportedDeviceError
 from clmst.runtime.array import DeviceArray
@@ -24,8 +24,6 @@ SOURCE = "algorithms/edge_parallel/edge_parallel.cl"
 
 _KEPT = "rows of edge-parallel"  # with a graph, for the next solve
 
-# Every round at least halves the supervertices that have an edge; the last one merges none.
-_MAX_ROUNDS = 33
 
 _SETS: dict[UnionFind, int] = {"atomic-half": 0, "atomic-full": 1, "locked": 2}  # SETS
 _LOCK_LOST = 2**32 - 1  # of cl/device/lock.cl
@@ -78,7 +76,7 @@ class EdgeParallelRun:
         words, self.passes = reservation_shape(weights["WEIGHT_BITS"], device)
         self.parent = DeviceArray.empty(n, np.uint32, device)
         self.reservations = DeviceArray.empty(words * n, np.uint32, device)
-        self.state = DeviceArray.empty(1 + _MAX_ROUNDS, np.uint32, device)
+        self.state = DeviceArray.empty(1 + MOST_ROUNDS, np.uint32, device)
         self.in_forest = new_flags(graph.n_slots, device)
 
     def _for_each(self, kernel: str, n_items: int, *arguments: KernelArgument) -> None:
@@ -153,8 +151,10 @@ class EdgeParallelRun:
 
     def read_merged(self, number: int) -> int:
         """Return how many supervertices a round has merged into others; waits for it."""
-        found, device = np.empty(self.state.size, np.uint32), self.graph.device
-        self.launch.read(self.state.memory, found)
+        found, device = (
+            self.launch.read_words(self.state.memory, self.state.size),
+            self.graph.device,
+        )
         if found[0] == _LOCK_LOST:  # STATE_LOCK
             raise UnsupportedDeviceError(
                 f"a work-item looked {_PATIENCE[device.capabilities.kind]} times at a lock that "
@@ -162,4 +162,4 @@ class EdgeParallelRun:
                 f"lock run on, which {device.description} does not: 'atomic-half' and "
                 "'atomic-full' have no locks"
             )
-        return int(found[1 + number])  # STATE_MERGED
+        return found[1 + number]  # STATE_MERGED

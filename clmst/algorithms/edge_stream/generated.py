@@ -138,18 +138,12 @@ class GeneratedEdges(Parametric):
             text = check_expression(what, getattr(self, what), names, functions, arrays=arrays)
             set_to(self, what, text)
         set_to(self, "name", check_title("name", self.name))
-        set_to(self, "prelude", self._make_prelude())
-
-    def _make_prelude(self) -> Prelude:
-        macros = (
-            f"#define EDGE_U ({self.u})",
-            f"#define EDGE_V ({self.v})",
-            f"#define EDGE_WEIGHT ({self.weight})",
-            f"#define EDGE_WEIGHT_TYPE {element_type(self.weight_dtype)}",
-            self._arguments_macro,
-        )
-        # The preamble first: its lines are counted from 1 in the compiler's messages.
-        return Prelude(name=self.name, text="\n".join((self.preamble, *macros)))
+        macros = {
+            "EDGE_U": f"({self.u})", "EDGE_V": f"({self.v})", "EDGE_WEIGHT": f"({self.weight})",
+            "EDGE_WEIGHT_TYPE": element_type(dtype),
+        }  # fmt: skip
+        prelude = Prelude.of(self.name, preamble, macros | self._arguments_macro)
+        set_to(self, "prelude", prelude)
 
     @property
     def defines(self) -> dict[str, int]:
@@ -244,9 +238,7 @@ class GeneratedEdges(Parametric):
     def fault_at(self, chunk: EdgeChunk, at: int, launch: Launcher) -> InvalidGraphError:
         """Return the error of an invalid edge: an end is no vertex, or the weight is NaN."""
         for name, array in (("u", chunk.u), ("v", chunk.v)):
-            word = np.empty(1, np.uint32)
-            launch.read(array.memory, word, offset=4 * at)
-            end = int(word[0])
+            (end,) = launch.read_words(array.memory, 1, first=at)
             if end >= self.n_vertices:
                 shown_end = "no number of 32 bits" if end == _MOST_AT_ONCE else str(end)
                 return InvalidGraphError(

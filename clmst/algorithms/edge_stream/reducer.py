@@ -94,9 +94,8 @@ class EdgeReducer(EdgeKernels):
             if now == count:
                 break
             if now:
-                last = np.empty(1, np.uint32)
-                self._launch.read(marks[0].memory, last, offset=4 * (now - 1))
-                begin = int(last[0]) + 1
+                (last,) = self._launch.read_words(marks[0].memory, 1, first=now - 1)
+                begin = last + 1
             self.reduce()
             marks = None  # the new forest filters better
         self.n_filtered += chunk.size - kept

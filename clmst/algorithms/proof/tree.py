@@ -44,9 +44,7 @@ class Tree:
 
     def is_confirmed(self, launch: Launcher) -> bool:
         """Return whether no edge has shown that the forest is another one; waits."""
-        words = np.empty(_SLOT + 1, np.uint32)
-        launch.read(self.state, words)
-        return bool(words[_SLOT] == _NO_FAULT)
+        return launch.read_words(self.state, 1, first=_SLOT) == [_NO_FAULT]
 
 
 class TreeBuilder:

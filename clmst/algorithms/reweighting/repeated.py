@@ -251,9 +251,8 @@ class ReweightedGraph:
 
     def read_faults(self, launch: Launcher) -> tuple[int | None, int | None]:
         """Return the index of a NaN and of an unknown edge found since the last time; waits."""
-        words = np.empty(_FAULT_WORDS, np.uint32)
-        launch.read(self._faults, words)
-        nan, unknown = (None if word == _NONE else word for word in words.tolist())
+        words = launch.read_words(self._faults, _FAULT_WORDS)
+        nan, unknown = (None if word == _NONE else word for word in words)
         if nan is not None or unknown is not None:
             self.clear_faults(launch)
         return nan, unknown

@@ -163,9 +163,7 @@ class _Classification:
             bins, slots, key_bits=count.bit_length(), keys_out=bins, launch=self.launch
         )
         self._each("find_starts", count + 1, bins, found, count + 1, m)
-        starts = np.empty(count + 1, np.uint32)
-        self.launch.read(found.memory, starts)
-        return slots, starts.tolist()
+        return slots, self.launch.read_words(found.memory, count + 1)
 
     def _cuts(self) -> list[int]:
         """Return rising positions on the scale, between which are equally many forest edges."""
