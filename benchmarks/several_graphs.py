@@ -11,7 +11,7 @@ import numpy as np
 
 import clmst
 from clmst.algorithms.parts.costs import ends_of_parts
-from clmst.algorithms.prim.mirror import rows_of
+from clmst.algorithms.prim.solve import rows_of
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.graph_checks import MAX_SLOTS
 from clmst.runtime.launcher import Launcher

@@ -10,7 +10,7 @@ import pytest
 import clmst
 from clmst import Device, Graph, PrimOptions
 from clmst.algorithms.prim import trees as prim_trees
-from clmst.algorithms.prim.mirror import rows_of
+from clmst.algorithms.prim.solve import rows_of
 from clmst.core.weight_keys import encode
 from clmst.runtime.launcher import Launcher
 from tests.algorithms.test_options import many_components
