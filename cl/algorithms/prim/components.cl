@@ -4,22 +4,12 @@
 #include "device/union_find.cl"
 #include "device/work_group.cl"
 
-// Make every vertex a set of its own.
-//
-// Out      sets[n].
-// Launch   any. O(n).
-// Needs    nothing.
-// Ensures  sets[v] = v.
-kernel void prim_components_separate(global uint *sets, uint n) {
-  GRID_FOR(v, n) sets[v] = (uint)v;
-}
-
 // Join the sets of the ends of every edge.
 //
 // In       indptr[n + 1], indices[n_slots]: rows of both directions.
 // In-out   sets[n]: parents of disjoint sets (device/union_find.cl).
 // Launch   any. O(n_slots log n).
-// Needs    prim_components_separate.
+// Needs    sets[v] = v before.
 // Ensures  two vertices are in one set if they are in one component.
 kernel void prim_components_unite(const global uint *indptr, const global uint *indices,
                                   volatile global uint *sets, uint n, uint n_slots) {

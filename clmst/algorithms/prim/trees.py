@@ -138,7 +138,7 @@ class _Growing:
         rows, n, launch = self.rows, self.rows.n, self.launch
         program = self.device.program(COMPONENTS_SOURCE)
         sets, roots = self._new(n), self._new(n)
-        launch.for_each(program, "prim_components_separate", n, sets, n)
+        launch.copy(whole.vertices.memory, sets.memory, sets.nbytes)  # 0, 1, 2, ...
         launch.for_each(
             program, "prim_components_unite", rows.n_slots, rows.indptr, rows.indices,
             sets, n, rows.n_slots,
