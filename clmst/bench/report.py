@@ -96,10 +96,11 @@ def _summary(grid: Grid) -> tuple[list[tuple[str, ...]], list[str]]:
 
 
 def spreads(grid: Grid) -> Iterator[tuple[str, int, Array, Array]]:
-    """Yield what the seeds of a graph that has slots give, by graph and size of the sample.
+    """Yield how results spread over seeds: the graph, the size of the sample, rates, distances.
 
-    That is slots a second, the median of each seed; and by how much the number of light edges
-    exceeds its target, as a share of the target, for each seed with which the filter was at work.
+    Rates are slots a second, the median of each seed. Distances are by how much the number of light
+    edges exceeds its target, as a share of the target, of each seed with which the filter was at
+    work. Graphs without slots are left out.
     """
     for graph, rates in zip(grid.graphs, grid.rates(), strict=True):
         found = [grid.at(graph, column) for column in grid.columns]

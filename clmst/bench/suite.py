@@ -221,9 +221,9 @@ class Suite:
         )  # fmt: skip
 
     def _plan(self, experiment: str) -> dict[tuple[str, Scope], _Maker | None]:
-        """Return how what an experiment measures is made, by name and scope.
+        """Return what makes each contestant of an experiment, by name and scope.
 
-        Peers, which are not made, are there with the scope that all have.
+        Peers, which nothing makes, are there with the scope that all have.
         """
         if experiment == "ablation":
             return {

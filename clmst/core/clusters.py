@@ -41,7 +41,7 @@ class Clusters:
     edges: Array  # edges with both ends in it
 
     def chosen(self, indices: Array) -> Clusters:
-        """Return some of them, renumbered."""
+        """Return the sets of some numbers, renumbered in the order given."""
         numbers = np.full(self.sizes.size + 1, -1, np.int32)
         numbers[indices] = np.arange(indices.size)
         return Clusters(

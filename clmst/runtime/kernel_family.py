@@ -119,7 +119,7 @@ class KernelFamily:
 
 
 def survived(work: Callable[[Device, Any], object]) -> Test:
-    """Return a test of whether a process survives some work; who asks meets its errors, too."""
+    """Return a test that passes if the process survives some work, whatever error that raises."""
 
     def test(device: Device, case: Any) -> None:
         try:

@@ -15,7 +15,7 @@ from clmst.algorithms.filter_boruvka.plan import Candidates, Plan
 from clmst.algorithms.filter_boruvka.solve import Change, FilterBoruvkaRun
 from clmst.algorithms.shared.progress import no_progress
 from clmst.algorithms.shared.solution import flag_words
-from clmst.algorithms.shared.windows import contracts_slowly, last_range_too_large
+from clmst.algorithms.shared.windows import contracts_slowly, last_window_too_large
 from clmst.core.errors import UnsupportedDeviceError
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
@@ -203,7 +203,7 @@ class GpuRun(FilterBoruvkaRun):
     def _wants_finer(self, rounds: int, vertices: Change, edges: Change) -> bool:
         if rounds == 0:
             n_edges = self.plan.n_slots // 2 if self.plan.symmetric else self.plan.n_slots
-            return last_range_too_large(edges[1], vertices[0], n_edges)
+            return last_window_too_large(edges[1], vertices[0], n_edges)
         return rounds == 1 and contracts_slowly(edges, vertices[0])
 
     def _settle(self, phase: int) -> None:

@@ -44,7 +44,7 @@ class Solution:
 def words_on_device(
     memory: Memory, encoding: Encoding, size: int, launch: Launcher
 ) -> EncodedWeights:
-    """Return weights that a device alone has; those of some slots are gathered there."""
+    """Return weights that stay on the device until they are read, all or those of some slots."""
 
     def read(at: Array | None) -> Array:
         if at is not None:

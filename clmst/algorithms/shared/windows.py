@@ -1,4 +1,4 @@
-"""Windows of the order of edges, light ones first: where the algorithms that filter cut it."""
+"""Where the algorithms that filter cut the order of edges into windows, light ones first."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def contracts_slowly(edges: tuple[int, int], n_vertices: int) -> bool:
     return after >= max(_STUBBORN_SHARE * before, _STUBBORN_DEGREE * n_vertices, 1)
 
 
-def last_range_too_large(edges: int, n_vertices: int, n_edges: int) -> bool:
+def last_window_too_large(edges: int, n_vertices: int, n_edges: int) -> bool:
     """Return whether the last window keeps so many of all edges that more windows would pay.
 
     In random graphs it keeps a fifth: the others lie within components.
@@ -97,7 +97,7 @@ def last_range_too_large(edges: int, n_vertices: int, n_edges: int) -> bool:
 
 
 def may_have_windows(graph: DeviceGraph, targets: tuple[float, ...] | None) -> bool:
-    """Return whether light edges may go first: whether there is a target, given or usual."""
+    """Return whether light edges may go first: if there are targets, or the graph is large."""
     if targets is not None:
         return len(targets) > 0
     tuning, degree = graph.device.policy, graph.average_degree
