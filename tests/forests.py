@@ -36,6 +36,36 @@ def assert_solved(graph: Graph, device: Device, *, maximum: bool = False, **more
         assert_same_forest(solve(stored, device, maximum=maximum, **more), expected)
 
 
+def assert_forests(given: Any, device: Device | None, graph: Any = None, **more: Any) -> None:
+    """Assert that the minimum and the maximum forest of what is given are the oracle's.
+
+    The oracle gets `graph` in place of what is on a device already.
+    """
+    for maximum in (False, True):
+        expected = clmst.kruskal(given if graph is None else graph, maximum=maximum)
+        assert_same_forest(solve(given, device, maximum=maximum, **more), expected)
+
+
+def assert_same_arrays(resident: Any, expected: Graph) -> None:
+    """Assert that a device has made of a graph what the host makes of it, to the dtypes."""
+    assert resident is not None
+    assert (resident.n_slots, resident.graph.n_input) == (expected.n_slots, expected.n_input)
+    for name in ("indptr", "indices", "weights", "edge_ids"):
+        found, right = getattr(resident.graph, name), getattr(expected, name)
+        np.testing.assert_array_equal(found, right)
+        assert right is None or found.dtype == right.dtype
+
+
+def random_graph(n: int, m: int, weights: Any = 99, *, seed: int = 0, apart: int = 0) -> Graph:
+    """Return a random graph with loops, parallel edges and ties.
+
+    Weights are below a number, or out of an array; the last `apart` vertices have no edges.
+    """
+    rng = np.random.default_rng(seed)
+    u, v = rng.integers(0, n, (2, m))
+    return Graph.from_edges(u, v, rng.choice(weights, m), n_vertices=n + apart)
+
+
 def tied_weights(dtype: str, m: int, seed: int) -> Array:
     """Return weights with many ties; those of 64 bits cannot be narrowed."""
     rng = np.random.default_rng(seed)
@@ -60,9 +90,7 @@ def crowd(n: int = 900, degree: int = 10, dtype: str = "i4") -> Graph:
 
 def parallel_edges(n: int = 300, m: int = 6000) -> Graph:
     """Return a graph with ties, loops, lone vertices and many parallel edges."""
-    rng = np.random.default_rng(4)
-    u, v = rng.integers(0, n, (2, m))
-    return Graph.from_edges(u, v, rng.integers(0, 40, m), n_vertices=n + 2)
+    return random_graph(n, m, 40, seed=4, apart=2)
 
 
 def by_definition(n: int, u: Array, v: Array, w: Array, *, maximum: bool = False) -> list[int]:

@@ -21,10 +21,12 @@ Three rules keep building and running kernels short, which is most of the time o
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from itertools import islice
+
+import pytest
 
 from clmst.runtime import discovery
 from clmst.runtime.device import Device
@@ -157,6 +159,24 @@ def extreme_variants() -> list[Variant]:
     """Return the first device as it is, and with all forced off that can be; none without one."""
     every = [one for one in variants() if one.device.platform == variants()[0].device.platform]
     return [every[0], every[-1]] if every else []
+
+
+def native_variants() -> list[Variant]:
+    """Return devices as they are, each driver's."""
+    return [one for one in variants() if is_native(one.device)]
+
+
+def shaped_variants() -> list[Variant]:
+    """Return devices as they are, and those in the shape of a GPU's kernels.
+
+    Each width of weights is a build: what needs many of them runs on these, not on all variants.
+    """
+    return native_variants() + [one for one in variants() if one.name.endswith("gpu-shape")]
+
+
+def each_of(some: Iterable[Variant]) -> pytest.MarkDecorator:
+    """Return the mark of a test that takes each of some variants as `variant`."""
+    return pytest.mark.parametrize("variant", some, ids=lambda one: one.name)
 
 
 @cache

@@ -12,13 +12,13 @@ import pytest
 from click.testing import CliRunner
 
 import clmst
-from clmst import Device, Graph, InvalidArgumentError
+from clmst import Device, InvalidArgumentError
 from clmst.algorithms.choosing import check_name
 from clmst.algorithms.registry import ALGORITHMS
 from clmst.algorithms.shared.algorithm_record import AlgorithmRecord
 from clmst.cli.root import main
 from clmst.runtime import policy
-from tests.forests import assert_same_forest
+from tests.forests import assert_same_forest, random_graph, solve
 from tests.programs import files
 from tests.runtime.test_policy import CAPABILITIES
 
@@ -81,13 +81,6 @@ def test_help_lists_all_algorithms(command: str) -> None:
     assert f"auto,{','.join(ALGORITHMS)}" in "".join(told.split())  # lines end at hyphens, too
 
 
-def test_help_needs_no_opencl() -> None:
-    """Records are read for the command's help, which must not take a second."""
-    code = "import sys, clmst.cli.solve; print({'pyopencl', 'numpy', 'scipy'} & {*sys.modules})"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "set()"
-
-
 def test_ranks_differ() -> None:
     """Else the order of "auto" would go by names."""
     for capabilities in CAPABILITIES.values():
@@ -99,12 +92,6 @@ def test_ranks_differ() -> None:
         assert len(given) == len(set(given)) == len(ranks) - 1
 
 
-def ties(n: int = 80, m: int = 300) -> Graph:
-    rng = np.random.default_rng(7)
-    u, v = rng.integers(0, n, (2, m))
-    return Graph.from_edges(u, v, rng.integers(0, 9, m).astype(np.float32), n_vertices=n)
-
-
 @pytest.mark.usefixtures("in_steps")
 @every_record
 def test_each_can_be_taken_out(
@@ -112,14 +99,13 @@ def test_each_can_be_taken_out(
 ) -> None:
     """Nothing else needs it: "auto" and all others solve, complete graphs included."""
     monkeypatch.delitem(ALGORITHMS, record.name)
-    graph = ties()
+    graph = random_graph(80, 300, np.arange(9, dtype=np.float32))
     with pytest.raises(InvalidArgumentError, match=f"{record.name!r}; there are 'auto'"):
         check_name(record.name)
     for maximum in (False, True):
-        run = clmst.maximum_spanning_forest if maximum else clmst.minimum_spanning_forest
         expected = clmst.kruskal(graph, maximum=maximum)
         for name in ("auto", *ALGORITHMS):
-            forest = run(graph, algorithm=name, device=any_device)
+            forest = solve(graph, any_device, maximum=maximum, algorithm=name)
             assert forest.stats["algorithm"] != record.name
             assert_same_forest(forest, expected)
     cells = np.ones((9, 9))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,11 +19,10 @@ from clmst.core.weight_keys import Encoding
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.transfer import Staging, StagingShape
 from tests.bounds import bounds
+from tests.capabilities import with_capabilities
 from tests.faults.injection import inject, launches
-from tests.forests import assert_same_forest
+from tests.forests import assert_forests, assert_same_arrays, assert_same_forest, solve
 from tests.strategies import WEIGHT_DTYPES, EdgeArrays, edge_arrays
-
-SOLVES = ((clmst.minimum_spanning_forest, False), (clmst.maximum_spanning_forest, True))
 
 
 @pytest.fixture(autouse=True)
@@ -52,17 +50,10 @@ def assert_arranged(device: Device, *edges: Any, **options: Any) -> None:
     expected, given = Graph.from_edges(*edges, **options), Graph.from_edges(*edges, **options)
     resident = clmst.to_device(given, device)
     assert is_untouched(given)
-    for name in ("indptr", "indices", "weights", "edge_ids"):
-        found, right = getattr(resident.graph, name), getattr(expected, name)
-        np.testing.assert_array_equal(found, right)
-        assert found.dtype == right.dtype
-    assert resident.n_slots == expected.n_slots
-    assert resident.graph.n_input == expected.n_input
-    for solve, maximum in SOLVES:
-        forest = clmst.kruskal(expected, maximum=maximum)
-        for graph in (given, resident):
-            assert_same_forest(solve(graph, device=device), forest)
-        assert_same_forest(solve(given, device=device, verify=True), forest)
+    assert_same_arrays(resident, expected)
+    assert_forests(resident, None, expected)
+    for verify in (False, True):
+        assert_forests(given, device, expected, verify=verify)
     assert is_untouched(given)
 
 
@@ -117,11 +108,7 @@ def test_positions_beside_keys(device: Device) -> None:
         weights = DeviceArray.from_host(raw.w, device)
         work = arrange.Arrangement(raw.n, weights, encoding, word_bits=20)
         work.pair_edges(*ends)
-        found = work.graph(lightest=lightest)
-        assert found is not None
-        for name in ("indptr", "indices", "weights", "edge_ids"):
-            right = getattr(expected, name)
-            np.testing.assert_array_equal(getattr(found.graph, name), right)
+        assert_same_arrays(work.graph(lightest=lightest), expected)
 
 
 def test_labels_and_coordinates_stay(device: Device) -> None:
@@ -138,8 +125,9 @@ def test_many_parallel_edges(device: Device) -> None:
     m = 3000
     weights = np.random.default_rng(5).permutation(m)
     graph = Graph.from_edges(np.zeros(m, int), np.ones(m, int), weights, merge_parallel=True)
-    for solve, chosen in zip((s for s, _ in SOLVES), (int(np.argmin(weights)),) * 2, strict=True):
-        assert solve(graph, device=device).edge_ids.tolist() == [chosen]
+    for maximum in (False, True):
+        forest = solve(graph, device, maximum=maximum)
+        assert forest.edge_ids.tolist() == [int(np.argmin(weights))]
 
 
 def test_an_end_that_has_become_none(device: Device) -> None:
@@ -170,8 +158,7 @@ def test_arrays_may_change_once_they_are_on_the_device(device: Device) -> None:
 
 def test_forests_by_staging(any_device: Device) -> None:
     """Threads take weights and ids of what has come, while the solve holds the device's lock."""
-    device = Device(any_device.cl_device, _trusted=True)
-    device.capabilities = replace(device.capabilities, host_arrays="copied")
+    device = with_capabilities(any_device, host_arrays="copied")
     device.staging = Staging(device.queue, shape=StagingShape(from_bytes=1))
     raw = random_edges(300, 2000)
     assert_arranged(device, raw.u, raw.v, raw.w)

@@ -19,7 +19,7 @@ from clmst.algorithms.csr_validation.check import put_matrix
 from clmst.runtime.transfer import Staging
 from tests.bounds import bounds
 from tests.capabilities import with_capabilities
-from tests.forests import assert_same_forest
+from tests.forests import assert_forests, assert_same_arrays, assert_same_forest
 from tests.matrices import (
     any_weights,
     every_fault,
@@ -57,13 +57,9 @@ class Noted(Staging):
 def assert_uploaded(A: Any, device: Device) -> None:
     """Check that the device takes it, as what the host makes of it."""
     resident, graph = put_matrix(A, device, arrange=False), Graph.from_scipy(A)
-    assert resident is not None
     assert graph.edge_ids is None
+    assert_same_arrays(resident, graph)
     assert resident.graph.is_symmetric == graph.is_symmetric
-    for name in ("indptr", "indices", "weights"):
-        np.testing.assert_array_equal(getattr(resident.graph, name), getattr(graph, name))
-        assert getattr(resident.graph, name).dtype == getattr(graph, name).dtype
-    assert resident.graph.n_input == graph.n_input
 
 
 @pytest.mark.parametrize("dtype", [t for t in WEIGHT_DTYPES if t != np.float16], ids=str)
@@ -95,24 +91,12 @@ def assert_rearranged(A: Any, device: Device) -> None:
     """Check that the device makes of it what the host makes of it."""
     assert put_matrix(A, device, arrange=False) is None
     resident, graph = put_matrix(A, device), Graph.from_scipy(A)
-    assert resident is not None
     assert graph.edge_ids is not None
+    assert graph.n_input == A.nnz
+    assert_same_arrays(resident, graph)
     assert not resident.graph.is_symmetric
-    for name in ("indptr", "indices", "weights", "edge_ids"):
-        found, right = getattr(resident.graph, name), getattr(graph, name)
-        np.testing.assert_array_equal(found, right)
-        assert found.dtype == right.dtype
-    assert (resident.n_slots, resident.graph.n_input) == (graph.n_slots, A.nnz)
     for given in (A, resident):
-        assert_forests(given, graph, device)
-
-
-def assert_forests(given: Any, graph: Graph, device: Device) -> None:
-    """Check both forests of what is given beside the oracle's."""
-    least = clmst.minimum_spanning_forest(given, device=device)
-    assert_same_forest(least, clmst.kruskal(graph))
-    greatest = clmst.maximum_spanning_forest(given, device=device)
-    assert_same_forest(greatest, clmst.kruskal(graph, maximum=True))
+        assert_forests(given, device, graph)
 
 
 @every_spoilt
@@ -157,7 +141,7 @@ def test_parallel_entries_of_rising_rows(copying: Device) -> None:
         assert put_matrix(A, copying) is None
         graph = Graph.from_scipy(A)
         assert graph.edge_ids is None
-        assert_forests(A, graph, copying)
+        assert_forests(A, copying, graph)
 
 
 @pytest.mark.parametrize("keys", [(0, 0), (2**64 - 1, 1), (12345, 2**63)])
@@ -260,4 +244,4 @@ def test_a_device_that_is_not_trusted_to_sort_leaves_it_to_the_host(
     any_weights(A)
     assert put_matrix(A, careful) is None
     assert "canonical-csr" in wrong.tested
-    assert_forests(A, Graph.from_scipy(A), careful)
+    assert_forests(A, careful, Graph.from_scipy(A))

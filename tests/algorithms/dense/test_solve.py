@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,25 +20,13 @@ from clmst.core.errors import (
     UnsupportedDeviceError,
 )
 from clmst.core.weight_keys import Array
+from tests import forests
 from tests.bounds import bounds
 from tests.capabilities import with_capabilities
-from tests.forests import assert_same_forest
+from tests.forests import assert_forests, assert_same_forest, random_graph
 from tests.strategies import WEIGHT_DTYPES, special_weights
 
-Complete = DenseGraph | Points
-
-
-def solve(graph: Any, device: Device | None, *, maximum: bool = False) -> clmst.Forest:
-    function = clmst.maximum_spanning_forest if maximum else clmst.minimum_spanning_forest
-    return function(graph, algorithm="dense", device=device)
-
-
-def assert_right(graph: Complete | Graph, device: Device | None, *, both: bool = True) -> None:
-    """Assert that the minimum and the maximum forest are the oracle's."""
-    listed = graph if isinstance(graph, Graph) else graph.to_graph()
-    for maximum in (False, True) if both else (False,):
-        expected = clmst.kruskal(listed, maximum=maximum)
-        assert_same_forest(solve(graph, device, maximum=maximum), expected)
+solve = partial(forests.solve, algorithm="dense")
 
 
 def matrix(n: int, dtype: np.dtype[Any], *, seed: int = 1) -> np.ndarray:
@@ -55,7 +44,7 @@ def matrix(n: int, dtype: np.dtype[Any], *, seed: int = 1) -> np.ndarray:
 @pytest.mark.parametrize("dtype", WEIGHT_DTYPES, ids=str)
 def test_matrix_of_every_dtype(any_device: Device, dtype: np.dtype[Any]) -> None:
     """The least and the greatest weight of a dtype are weights like others; so are zeros."""
-    assert_right(DenseGraph(matrix(270, dtype)), any_device)
+    assert_forests(DenseGraph(matrix(270, dtype)), any_device, algorithm="dense")
 
 
 def square(n: int, most: int = 40, times: float = 1) -> Array:
@@ -66,7 +55,8 @@ def square(n: int, most: int = 40, times: float = 1) -> Array:
 
 @pytest.mark.parametrize("n", [0, 1, 2, 3, 17, 255, 256, 257, 600])
 def test_sizes_around_blocks(device: Device, n: int) -> None:
-    assert_right(DenseGraph(square(n, 40 if n % 2 else 1 << 30)), device, both=False)
+    complete = DenseGraph(square(n, 40 if n % 2 else 1 << 30))
+    assert_same_forest(solve(complete, device), clmst.kruskal(complete))
 
 
 @pytest.mark.parametrize("short_ids", [1 << 16, 4])  # so many vertices are too many for a test
@@ -74,7 +64,8 @@ def test_words_of_edges(device: Device, short_ids: int) -> None:
     """Doubles take two words, and tie in the first; ends, too, of more than 65536 vertices."""
     for weights in (square(300, 6), square(300, 6, 1 / 7), 1 + square(300, 1 << 20, 2.0**-50)):
         with bounds(dense_short_ids=short_ids):
-            assert_right(DenseGraph(weights), device, both=False)
+            forest = solve(weights, device)
+        assert_same_forest(forest, clmst.kruskal(weights))
 
 
 def test_all_weights_equal(device: Device) -> None:
@@ -136,18 +127,13 @@ def test_most_blocks_are_read_once(device: Device) -> None:
 @pytest.mark.parametrize("dtype", [np.int32, np.float64])
 def test_everything_is_read_again(device: Device, dtype: Any) -> None:
     """As CU does: the same forest, and all blocks in each round after the first."""
-    rng = np.random.default_rng(7)
     complete = DenseGraph(square(600, 500, 1 if dtype is np.int32 else 1 / 7).astype(dtype))
-    u, v = rng.integers(0, 500, (2, 3000))
-    sparse = Graph.from_edges(u, v, rng.integers(0, 30, 3000).astype(dtype), n_vertices=520)
-    of_tiles = Points(rng.integers(0, 5, (300, 14)))
-    for graph in (complete, sparse, of_tiles):
-        listed = graph if isinstance(graph, Graph) else graph.to_graph()
-        options = DenseOptions(reread="all")
-        forest = clmst.minimum_spanning_forest(graph, device=device, options=options)
-        assert_same_forest(forest, clmst.kruskal(listed))
+    edges = random_graph(500, 3000, np.arange(30, dtype=dtype), apart=20)
+    of_tiles = Points(np.random.default_rng(7).integers(0, 5, (300, 14)))
+    for graph in (complete, edges, of_tiles):
+        forest = solve(graph, device, options=DenseOptions(reread="all"))
+        assert_same_forest(forest, clmst.kruskal(graph))
         stats = forest.stats
-        assert stats["algorithm"] == "dense"
         assert stats["blocks_again"]
         assert set(stats["blocks_again"]) == {stats["blocks"]}
 
@@ -161,16 +147,12 @@ def test_filter_is_chosen_by_a_sample(any_device: Device) -> None:
     spread = rng.normal(size=(1100, 128))
     tight = np.repeat(1e3 * rng.normal(size=(11, 128)), 100, axis=0) + 1e-3 * spread
     for expected, given in (("products", spread), ("differences", tight)):
-        trees = {
-            by: clmst.minimum_spanning_forest(
-                Points(given), algorithm="dense", device=any_device,
-                options=clmst.DenseOptions(filter=by),
-            )
-            for by in ("auto", "differences", "products")
-        }  # fmt: skip
+        ways: Any = ("auto", "differences", "products")
+        points = Points(given)
+        trees = {by: solve(points, any_device, options=DenseOptions(filter=by)) for by in ways}
         is_long = any_device.policy.work_group_size == 1
         assert trees["auto"].stats["filter"] == (expected if is_long else "differences")
-        for by in ("differences", "products"):
+        for by in ways[1:]:
             assert trees[by].stats["filter"] == by
             np.testing.assert_array_equal(trees["auto"].edge_ids, trees[by].edge_ids)
     few = clmst.minimum_spanning_forest(Points(spread[:99]), device=any_device)
@@ -190,27 +172,19 @@ def test_points_need_doubles(any_device: Device) -> None:
 @pytest.mark.parametrize("dtype", ["i4", "u4", "i8", "u8"])
 def test_keys_that_leave_none_free(any_device: Device, dtype: str) -> None:
     """The matrix takes the greatest key for no edge, so a key that no weight has must go."""
-    info, rng = np.iinfo(dtype), np.random.default_rng(4)
+    info = np.iinfo(dtype)
     ends = np.array([info.min, info.min + 1, info.max - 1, info.max], dtype)
     for weights in (ends, ends[1:], ends[:-1], ends[::3], ends[1:3]):
         for m in (70, 400):  # few, so that the heaviest are in the forest, and many
-            u, v = rng.integers(0, 60, (2, m))
-            graph = Graph.from_edges(u, v, rng.choice(weights, m), n_vertices=64)
-            assert_right(graph, any_device)
+            graph = random_graph(60, m, weights, apart=4)
+            assert_forests(graph, any_device, algorithm="dense")
 
 
 def test_matrix_stays_with_the_graph(any_device: Device) -> None:
     """Solving again builds nothing; the other direction takes the place of the first."""
-    rng = np.random.default_rng(3)
-    u, v = rng.integers(0, 90, (2, 2000))
-    resident = clmst.to_device(Graph.from_edges(u, v, rng.integers(0, 99, 2000)), any_device)
+    resident = clmst.to_device(random_graph(90, 2000), any_device)
     first, again, most = (
-        function(resident, algorithm="dense", profile=True)
-        for function in (
-            clmst.minimum_spanning_forest,
-            clmst.minimum_spanning_forest,
-            clmst.maximum_spanning_forest,
-        )
+        solve(resident, None, maximum=maximum, profile=True) for maximum in (False, False, True)
     )
     assert_same_forest(again, first)
     assert "dense_build_cells" in first.stats["profile"]
@@ -226,14 +200,13 @@ def test_panels(any_device: Device, host_arrays: Any) -> None:
     """A matrix that is larger than one allocation comes in several."""
     if host_arrays == "shared":
         host_arrays = any_device.capabilities.host_arrays
-    n, rng = 500, np.random.default_rng(1)
+    n = 500
     small = with_capabilities(any_device, max_allocation=300_000, host_arrays=host_arrays)
     complete = DenseGraph(square(n, 300))
     resident = clmst.to_device(complete, small)
     assert len(resident.panels) == (4 if host_arrays == "copied" else 1)
-    assert_same_forest(clmst.minimum_spanning_forest(resident), clmst.kruskal(complete.to_graph()))
-    u, v = rng.integers(0, n, (2, 20_000))
-    graph = Graph.from_edges(u, v, rng.integers(0, 300, 20_000), n_vertices=n)
+    assert_same_forest(clmst.minimum_spanning_forest(resident), clmst.kruskal(complete))
+    graph = random_graph(n, 20_000, 300)
     for stored in (graph, graph.symmetrised()):
         on_device = clmst.to_device(stored, small)
         forest = clmst.minimum_spanning_forest(on_device, algorithm="dense")

@@ -19,18 +19,26 @@ from clmst import Device, EclOptions, Forest, Graph
 from clmst.algorithms.ecl.solve import FILTER_DEGREE
 from clmst.core.weight_keys import encode
 from tests import forests
-from tests.forests import assert_same_forest, assert_solved, tied_weights
+from tests.forests import (
+    assert_forests,
+    assert_same_forest,
+    assert_solved,
+    random_graph,
+    tied_weights,
+)
 from tests.strategies import graphs
-from tests.variants import Variant, extreme_variants, variants
+from tests.variants import (
+    Variant,
+    each_of,
+    extreme_variants,
+    native_variants,
+    shaped_variants,
+    variants,
+)
 
 SWITCHES = tuple(one.name for one in fields(EclOptions) if isinstance(one.default, bool))
 
-# Every specialisation is a build, so what needs many of them runs in few variants; `device` stands
-# for all there are. NATIVE: devices as they are. SHAPES: and in the shape of a GPU's kernels.
-# EXTREMES: the best device as it is, and one that has nothing.
-NATIVE = [v for v in variants() if "-" not in v.name]
-SHAPES = NATIVE + [v for v in variants() if v.name.endswith("gpu-shape")]
-EXTREMES = extreme_variants()
+extremes = each_of(extreme_variants())
 
 
 def switched_off(*names: str) -> EclOptions:
@@ -110,9 +118,9 @@ def test_crowds_are_what_the_tests_need() -> None:
     [
         pytest.param(kind, maximum, variant, id=f"{kind}-{variant.name}")
         for kind, maximum, variants in (
-            ("i4", False, SHAPES),
-            ("f8", True, SHAPES),
-            ("u1", True, NATIVE),
+            ("i4", False, shaped_variants()),
+            ("f8", True, shaped_variants()),
+            ("u1", True, native_variants()),
         )
         for variant in variants
     ],
@@ -124,14 +132,14 @@ def test_ablation(kind: str, maximum: bool, variant: Variant, step: int) -> None
     assert_solved(crowd(kind, 8), variant.device, maximum=maximum, options=options)
 
 
-@pytest.mark.parametrize("variant", EXTREMES, ids=lambda v: v.name)
+@extremes
 @pytest.mark.parametrize("options", combinations(), ids=missing)
 def test_every_combination(variant: Variant, options: EclOptions) -> None:
     """Two replacements must not count on what each other has taken away."""
     assert_solved(crowd("i4", 8), variant.device, options=options)
 
 
-@pytest.mark.parametrize("variant", EXTREMES, ids=lambda v: v.name)
+@extremes
 @given(graph=graphs(dtypes=[np.dtype(np.int32)]), options=st.sampled_from(combinations()))
 def test_any_graph_in_any_combination(variant: Variant, graph: Graph, options: EclOptions) -> None:
     assert_same_forest(solve(graph, variant.device, options), clmst.kruskal(graph))
@@ -183,10 +191,8 @@ def test_filter_aims_at_its_factor(any_device: Device) -> None:
 
 def test_filter_leaves_sparse_graphs_alone(any_device: Device) -> None:
     """Below degree 4 there is one phase, from there on there are two."""
-    rng = np.random.default_rng(2)
     for degree, phases in ((3, 1), (5, 2)):
-        u, v = rng.integers(0, 500, (2, degree * 250))
-        graph = Graph.from_edges(u, v, rng.integers(0, 99, degree * 250), n_vertices=500)
+        graph = random_graph(500, degree * 250)
         assert (graph.n_slots * 2 >= FILTER_DEGREE * graph.n_vertices) == (phases == 2)
         sizes = solve(graph, any_device, EclOptions()).stats["worklist_sizes"]
         assert len(sizes) == phases
@@ -199,9 +205,7 @@ def test_equal_weights_leave_nothing_for_the_second_phase(
     graph = crowd("i4", 8)
     for weight in (np.uint8(7), np.uint32(0), np.uint32(2**32 - 1)):
         equal = graph.replace(weights=np.full(graph.n_slots, weight))
-        for maximum in (False, True):
-            forest = solve(equal, any_device, options, maximum=maximum)
-            assert_same_forest(forest, clmst.kruskal(equal, maximum=maximum))
+        assert_forests(equal, any_device, algorithm="ecl", options=options)
 
 
 # ----------------------------------------------------------------------------- stats

@@ -18,12 +18,7 @@ import numpy as np
 import pytest
 
 import clmst
-from clmst import (
-    Device,
-    FilterBoruvkaOptions,
-    Graph,
-    UnsupportedDeviceError,
-)
+from clmst import Device, FilterBoruvkaOptions, Graph, UnsupportedDeviceError
 from clmst.algorithms.filter_boruvka import RECORD
 from clmst.algorithms.filter_boruvka.plan import Plan
 from clmst.algorithms.filter_boruvka.solve import solve as solve_in_shape
@@ -32,19 +27,12 @@ from clmst.runtime.launcher import Launcher
 from clmst.runtime.policy import Policy
 from tests.bounds import bounds
 from tests.faults.injection import inject
-from tests.forests import assert_same_forest, assert_solved, crowd, solve
+from tests.forests import assert_same_forest, assert_solved, crowd, random_graph, solve
 from tests.peak import peak_of
-from tests.variants import GPU_SHAPE, Variant, extreme_variants, variants
+from tests.variants import GPU_SHAPE, Variant, each_of, extreme_variants, shaped_variants, variants
 
-# Every width of weights is a build, so tests that need many of them run in few variants; `device`
-# runs in all of them. NATIVE: devices with their own settings. SHAPES: these, and the shape of a
-# GPU's kernels. EXTREMES: the best device with its own settings, and one without any capability.
-NATIVE = [v for v in variants() if "-" not in v.name]
-SHAPES = NATIVE + [v for v in variants() if v.name.endswith("gpu-shape")]
-EXTREMES = extreme_variants()
-
-shapes = pytest.mark.parametrize("variant", SHAPES, ids=lambda v: v.name)
-extremes = pytest.mark.parametrize("variant", EXTREMES, ids=lambda v: v.name)
+shapes = each_of(shaped_variants())
+extremes = each_of(extreme_variants())
 
 GPU = FilterBoruvkaOptions(shape="gpu")
 
@@ -136,30 +124,10 @@ def test_many_rows_without_slots(variant: Variant, before: int) -> None:
     assert_solved(padded, variant.device, **gpu())
 
 
-def test_hub_of_many_tiles(device: Device) -> None:
-    """One row over ten tiles and a bit, its lightest slot in any of them."""
-    n = 10 * tile_of(device.policy) + 7
-    for lightest in (1, n // 2, n - 1):
-        weights = np.full(n - 1, 5)
-        weights[lightest - 1] = -1
-        hub = n // 3  # others on both sides: lower and upper slots in one row
-        others = np.delete(np.arange(n), hub)
-        ring = np.roll(others, 1)
-        graph = Graph.from_edges(
-            np.concatenate([np.full(n - 1, hub), others]),
-            np.concatenate([others, ring]),
-            np.concatenate([weights, np.full(n - 1, 4)]),
-        )
-        forest = solve(graph.symmetrised(), device, **gpu())
-        assert_same_forest(forest, clmst.kruskal(graph))
-
-
 def test_parallel_edges_of_equal_weight(device: Device) -> None:
     """A vertex takes the lower slot of one; its upper one must be that of the same edge."""
-    rng = np.random.default_rng(8)
-    u, v = rng.integers(0, 30, (2, 3000))
-    for weights in (np.zeros(3000, int), rng.integers(0, 2, 3000)):
-        assert_solved(Graph.from_edges(u, v, weights, n_vertices=31), device, **gpu())
+    for n_weights in (1, 2):
+        assert_solved(random_graph(30, 3000, n_weights, apart=1), device, **gpu())
 
 
 # ---------------------------------------------------------------------- plans, memory
@@ -170,28 +138,22 @@ def plans_of(graph: Any) -> list[Plan]:
 
 
 def test_worklists_that_turn_out_too_small(any_device: Device) -> None:
-    """Nearly all edges of a clique outlive the first round: the solve is done again with room."""
+    """Nearly all edges of a clique outlive the first round: all is done again with room, once.
+
+    The memory of the first plan is free for the next: near a device's limit both do not fit.
+    """
     graph = clique(256).symmetrised()
-    expected = clmst.kruskal(graph)
     resident = clmst.to_device(graph, any_device)
-    how = gpu(targets=())
-    first = solve(resident, None, **how)
-    assert_same_forest(first, expected)
+    with peak_of(any_device) as peak:
+        first = solve(resident, None, **gpu(targets=()))
     (plan,) = plans_of(resident)
     assert plan.capacities == (graph.n_edges, graph.n_edges)
-    again = solve(resident, None, **how)
-    assert_same_forest(again, expected)
+    assert peak.most - peak.before < first.stats["device_bytes"]
+    again = solve(resident, None, **gpu(targets=()))
+    for forest in (first, again):
+        assert_same_forest(forest, clmst.kruskal(graph))
     assert plans_of(resident) == [plan]
     assert again.stats["launches"] < first.stats["launches"]
-
-
-def test_memory_of_a_plan_that_overflowed_is_free_for_the_next(any_device: Device) -> None:
-    """Of a graph near the limit of a device's memory, both do not fit."""
-    resident = clmst.to_device(clique(256).symmetrised(), any_device)
-    with peak_of(any_device) as peak:
-        needs = solve(resident, None, **gpu(targets=())).stats["device_bytes"]
-    assert plans_of(resident)[0].full_capacity
-    assert peak.most - peak.before < needs
 
 
 @pytest.mark.parametrize("capacities", [(0, 0), (64, 1 << 20), (1 << 20, 64)], ids=str)

@@ -16,15 +16,12 @@ from clmst.core.errors import FormerNameWarning
 from clmst.core.weight_keys import encode
 from tests.bounds import bounds
 from tests.forests import assert_same_forest, assert_solved, crowd, solve
-from tests.variants import GPU_SHAPE, Variant, variants
+from tests.variants import GPU_SHAPE, Variant, native_variants, shaped_variants
 
 GRAPH = clmst.generate("grid", rows=20, columns=20, seed=1)
 EXPECTED = clmst.kruskal(GRAPH)
 CPU = FilterBoruvkaOptions(shape="cpu")
-# Every width of weights is a build, so tests that need many of them run in few variants.
-NATIVE = [v for v in variants() if "-" not in v.name]
-SHAPES = NATIVE + [v for v in variants() if v.name.endswith("gpu-shape")]
-WIDTHS = (("u1", NATIVE), ("i2", NATIVE), ("i8", NATIVE), ("f8", SHAPES))
+WIDTHS = (*((one, native_variants()) for one in ("u1", "i2", "i8")), ("f8", shaped_variants()))
 
 each_shape = pytest.mark.parametrize("shape", ["cpu", "gpu"])
 
@@ -145,16 +142,22 @@ def test_long_chains(device: Device, shape: str, weights: str) -> None:
         assert forest.stats["launches"] < 150
 
 
-def test_rows_over_several_segments(device: Device) -> None:
-    """A hub's row is parted among many work-items, and rows without slots are around it."""
-    n, hub = 60_001, 20_000
-    others = np.delete(np.arange(n), hub)
+@each_shape
+def test_row_of_a_hub(device: Device, shape: str) -> None:
+    """It goes over many tiles or segments, its lightest slot in any of them.
+
+    Lower and upper slots are in one row, and rows without slots are around it.
+    """
+    tile = device.policy.work_group_size * device.policy.slots_per_item
+    n = 60_001 if shape == "cpu" else 10 * tile + 7
+    others = np.delete(np.arange(n), hub := n // 3)
     u = np.concatenate([np.full(others.size, hub), others])
     v = np.concatenate([others, np.roll(others, 1)])
     w = np.random.default_rng(0).integers(0, 1000, u.size)
-    graph = Graph.from_edges(u, v, w, n_vertices=n + 9000)
-    for targets in (None, (0.5,)):
-        assert_solved(graph, device, **in_shape("cpu", targets=targets))
+    for lightest, targets in ((0, None), (n // 2, (0.5,)), (n - 2, None)):
+        w[lightest] = -1
+        graph = Graph.from_edges(u, v, w, n_vertices=n + 9000)
+        assert_solved(graph, device, **in_shape(shape, targets=targets))
 
 
 # -------------------------------------------------------------------------------- shapes
