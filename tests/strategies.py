@@ -21,6 +21,7 @@ from hypothesis.errors import InvalidArgument
 from clmst.core.graph import Graph
 from tests.prove import shapes, weights
 from tests.prove.draws import Draws
+from tests.prove.sample import csr_of
 
 Array = npt.NDArray[Any]
 Layout = Literal["edges", "symmetrised", "upper csr", "symmetric csr"]
@@ -96,16 +97,7 @@ class EdgeArrays(NamedTuple):
 
     def csr(self, *, symmetric: bool) -> tuple[Array, Array, Array]:
         """Return (indptr, indices, weights) with sorted rows, parallel edges in input order."""
-        low, high = np.minimum(self.u, self.v), np.maximum(self.u, self.v)
-        rows, columns, weights = low, high, self.w
-        if symmetric:
-            mirrored = low != high
-            rows = np.concatenate([low, high[mirrored]])
-            columns = np.concatenate([high, low[mirrored]])
-            weights = np.concatenate([self.w, self.w[mirrored]])
-        order = np.lexsort((columns, rows))
-        indptr = np.searchsorted(rows[order], np.arange(self.n + 1))
-        return indptr, columns[order], weights[order]
+        return csr_of(self, symmetric=symmetric)[1:]
 
     def canonical(self) -> list[tuple[int, int, int]]:
         """Return (u, v, position) of each edge in canonical order, by definition."""

@@ -10,6 +10,7 @@ from typing import Any
 import clmst
 from clmst.core.errors import UnsupportedDeviceError
 from tests.bounds import bounds
+from tests.forests import solve
 from tests.prove import input_forms, oracle, repeated, sample, settings, subjects
 from tests.prove.draws import Draws
 from tests.prove.oracle import Expected
@@ -82,13 +83,8 @@ class Case:
         return "bool" if dtype.kind == "b" else dtype.str[1:]
 
     @property
-    def size(self) -> int:
-        """How much there is to take away from it."""
-        return max(self.sample.n, self.sample.m, 1)
-
-    @property
     def sizes(self) -> dict[str, int]:
-        """What says how large it is."""
+        """What there is to take away from it."""
         return {"vertices": self.sample.n, "edges": self.sample.m}
 
 
@@ -301,12 +297,12 @@ def _compare(case: Case, variants: DeviceVariants) -> tuple[str | None, int]:
         return subjects.GRAPHS[case.subject].compare(task), 1
     input_form = dict(input_forms.applicable(drawn, case.algorithm))[case.input_form]
     given = input_form(drawn, draws, device)
-    solve = clmst.maximum_spanning_forest if case.maximum else clmst.minimum_spanning_forest
-    how: dict[str, Any] = {"algorithm": case.algorithm, "device": device, "options": options}
+    how: dict[str, Any] = {"maximum": case.maximum, "algorithm": case.algorithm, "options": options}
     if draws.one_in(8):
-        forest = solve(given.graph, keep_on_device=True, **how).to_host()
+        kept: Any = solve(given.graph, device, keep_on_device=True, **how)
+        forest = kept.to_host()
     else:
-        forest = solve(given.graph, keep_on_device=False, **how)
+        forest = solve(given.graph, device, **how)
     expected = expected_of(drawn, maximum=case.maximum)
     wrong = oracle.difference(forest, expected, drawn.n, labels=draws.one_in(8))
     return wrong or given.wrong_ids(forest, drawn, expected.ids), 1

@@ -94,7 +94,7 @@ def _least(
     case: Any, smaller: Smaller, fails: Fails, until: float, kept: Callable[[Any], object]
 ) -> Any:
     """Take parts away, halves first, then ever smaller ones, as long as the case fails."""
-    part = case.size
+    part = max(case.sizes.values())
     while part >= 1:
         found = None
         for candidate in smaller(case, part):

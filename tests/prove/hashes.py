@@ -27,6 +27,7 @@ from clmst.algorithms.choosing import most_vertices
 from clmst.algorithms.registry import ALGORITHMS
 from clmst.bench.results import machine_facts
 from clmst.core.points import Metric
+from tests.forests import solve
 from tests.prove import shapes, weights
 from tests.prove.draws import Draws
 from tests.prove.sample import Sample
@@ -102,10 +103,7 @@ def inputs(size: str) -> Iterator[tuple[str, Sample]]:
         name = f"{metric} points, {dimensions}-d, {size}"
         draws = Draws(*name.encode())
         coordinates = draws.integers(60, n * dimensions).reshape(n, dimensions).astype(np.float64)
-        points = Points(coordinates, metric)
-        u, v = np.triu_indices(n, 1)
-        w = points.weights_of(u, v)
-        yield name, Sample("points", metric, "points", n, u, v, w, coordinates, metric)
+        yield name, Sample.of_points(coordinates, metric, "points")
 
 
 def hash_of(forest: Forest) -> str:
@@ -123,14 +121,12 @@ def hash_of(forest: Forest) -> str:
 
 def graph_of(sample: Sample) -> Graph | Points:
     """Return an input as a caller gives it."""
-    if sample.coordinates is not None:
-        return sample.points()
-    return Graph.from_edges(sample.u, sample.v, sample.w, n_vertices=sample.n)
+    return sample.graph() if sample.coordinates is None else sample.points()
 
 
 def by_oracle(sample: Sample) -> dict[str, str]:
     """Return the hashes of an input by Kruskal's algorithm on the host."""
-    graph = Graph.from_edges(sample.u, sample.v, sample.w, n_vertices=sample.n)
+    graph = sample.graph()
     return {order: hash_of(clmst.kruskal(graph, maximum=order == "maximum")) for order in ORDERS}
 
 
@@ -152,9 +148,7 @@ def algorithms_for(sample: Sample, device: Device) -> list[str]:
 
 def hash_on(graph: Any, order: str, algorithm: str, device: Device) -> str:
     """Return the hash of what an algorithm gives."""
-    maximum = order == "maximum"
-    solve = clmst.maximum_spanning_forest if maximum else clmst.minimum_spanning_forest
-    return hash_of(solve(graph, algorithm=algorithm, device=device))
+    return hash_of(solve(graph, device, maximum=order == "maximum", algorithm=algorithm))
 
 
 def compare(device: Device, sizes: Sequence[str], variants: Sequence[str]) -> dict[str, Any]:

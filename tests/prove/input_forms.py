@@ -16,7 +16,7 @@ import clmst
 from clmst.core.from_scipy import SparseFormat
 from clmst.core.weight_keys import Array
 from tests.prove.draws import Draws
-from tests.prove.sample import Sample
+from tests.prove.sample import Sample, csr_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,22 +76,9 @@ def on_device(sample: Sample, draws: Draws, device: Any) -> Given:
 def sorted_csr(sample: Sample, draws: Draws, _device: Any) -> Given:
     """The three arrays of a CSR with sorted rows: upper triangle, or both directions."""
     symmetric = draws.one_in(2)
-    rows, columns, weights, indptr, _ = _csr_arrays(sample, symmetric=symmetric)
+    rows, indptr, columns, weights = csr_of(sample, symmetric=symmetric)
     graph = clmst.Graph.from_csr(indptr, columns, weights)
     return Given(graph, entries=(rows, columns, weights))
-
-
-def _csr_arrays(sample: Sample, *, symmetric: bool) -> tuple[Array, Array, Array, Array, Array]:
-    low, high, w = sample.low, sample.high, sample.w
-    edges = np.arange(sample.m)
-    if symmetric:
-        away = np.flatnonzero(low != high)
-        low, high = np.concatenate([low, high[away]]), np.concatenate([high, low[away]])
-        edges = np.concatenate([edges, away])
-    order = np.lexsort((edges, high, low))
-    rows, columns, edges = low[order], high[order], edges[order]
-    indptr = np.searchsorted(rows, np.arange(sample.n + 1))
-    return rows, columns, w[edges], indptr, edges
 
 
 # ------------------------------------------------------------------------------- SciPy
@@ -99,7 +86,7 @@ def _csr_arrays(sample: Sample, *, symmetric: bool) -> tuple[Array, Array, Array
 
 def scipy_csr(sample: Sample, draws: Draws, _device: Any) -> Given:
     """A CSR array: one triangle or both; sorted; parallel edges as entries of their own."""
-    rows, columns, weights, indptr, _ = _csr_arrays(sample, symmetric=draws.one_in(2))
+    rows, indptr, columns, weights = csr_of(sample, symmetric=draws.one_in(2))
     make = draws.choice([sparse.csr_array, sparse.csr_matrix])
     shape = (sample.n, sample.n)
     indices = columns.astype(np.int32)
@@ -219,7 +206,7 @@ def points_as_edges(sample: Sample, _draws: Draws, _device: Any) -> Given:
 
 def file(sample: Sample, draws: Draws, _device: Any) -> Given:
     """Written to a file and read again: npz keeps entries, an edge list is merged."""
-    graph = clmst.Graph.from_edges(sample.u, sample.v, sample.w, n_vertices=sample.n)
+    graph = sample.graph()
     suffix = draws.choice([".npz", ".mtx", ".txt"] if sample.w.dtype.kind in "iu" else [".npz"])
     with tempfile.TemporaryDirectory(prefix="clmst-prove-") as folder:
         path = Path(folder) / f"graph{suffix}"

@@ -10,8 +10,8 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from clmst import Forest
+from clmst.algorithms.self_test import merge_by_host
 from clmst.core.weight_keys import Array
-from tests.forests import root
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -30,34 +30,12 @@ class Merged:
 
 def merges(forest: Forest) -> Merged:
     """Return the merges in the order of edges; in the end each tree joins that of vertex 0."""
-    n = forest.n_vertices
     order = np.argsort(forest.weights, kind="stable")
-    edges = forest.edges[order].tolist()
-    heights = forest.weights[order].astype(np.float64).tolist()
-    above, node, size = list(range(n)), list(range(n)), [1] * n
-    children: list[tuple[int, int]] = []
-    sizes: list[int] = []
-
-    def join(a: int, b: int) -> None:
-        a, b = root(above, a), root(above, b)
-        children.append((min(node[a], node[b]), max(node[a], node[b])))
-        above[b] = a
-        size[a] += size[b]
-        node[a] = n + len(sizes)
-        sizes.append(size[a])
-
-    for a, b in edges:
-        join(a, b)
-    for vertex in range(1, n):
-        if root(above, vertex) != root(above, 0):
-            join(0, vertex)
-            heights.append(np.inf)
-    return Merged(
-        n=n,
-        children=np.array(children, np.uint32).reshape(-1, 2),
-        heights=np.array(heights, np.float64),
-        sizes=np.array(sizes, np.uint32),
-    )
+    apart = np.unique(forest.labels, return_index=True)[1][1:]  # the least vertices of other trees
+    edges = np.concatenate([forest.edges[order], np.column_stack((0 * apart, apart))])
+    children, sizes = merge_by_host(forest.n_vertices, edges, np.arange(len(edges)))
+    heights = np.append(forest.weights[order].astype(np.float64), np.full(apart.size, np.inf))
+    return Merged(n=forest.n_vertices, children=children, heights=heights, sizes=sizes)
 
 
 def labels_at(forest: Forest, joined: Array) -> Array:

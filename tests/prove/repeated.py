@@ -27,10 +27,9 @@ def solve(
     strategy: str,
 ) -> tuple[str | None, int]:
     """Solve a sample's graph under weights that change; return what was wrong, and the solves."""
-    graph = clmst.Graph.from_edges(sample.u, sample.v, sample.w, n_vertices=sample.n)
     solves = 0
     with clmst.RepeatedSolver(
-        graph,
+        sample.graph(),
         devices=devices,
         strategy=strategy,
         algorithm=algorithm,

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from clmst.core.graph import Graph
 from clmst.core.points import Metric, Points
 from clmst.core.weight_keys import Array
 from tests.prove import shapes, weights
@@ -62,6 +63,18 @@ class Sample:
         pairs = self.n * (self.n - 1) // 2
         return self.m == pairs and self.is_simple and not (self.u == self.v).any()
 
+    @classmethod
+    def of_points(cls, coordinates: Array, metric: Metric, kind: str) -> Sample:
+        """Return points as all of their pairs, in order."""
+        n = len(coordinates)
+        u, v = np.triu_indices(n, 1)
+        w = Points(coordinates, metric).weights_of(u, v)
+        return cls("points", metric, kind, n, u, v, w, coordinates, metric)
+
+    def graph(self) -> Graph:
+        """Return the graph by its edges."""
+        return Graph.from_edges(self.u, self.v, self.w, n_vertices=self.n)
+
     def points(self) -> Points:
         """Return the points as such."""
         return Points(self.coordinates, self.metric)
@@ -84,6 +97,21 @@ class Sample:
         return replace(
             part, n=vertices.size, u=number[part.u], v=number[part.v], coordinates=coordinates
         )
+
+
+def csr_of(edges: Any, *, symmetric: bool) -> tuple[Array, Array, Array, Array]:
+    """Return rows, indptr, columns and weights of edges n, u, v and w.
+
+    Rows are sorted, parallel edges in their order.
+    """
+    low, high, w = np.minimum(edges.u, edges.v), np.maximum(edges.u, edges.v), edges.w
+    if symmetric:
+        away = low != high
+        low, high = np.concatenate([low, high[away]]), np.concatenate([high, low[away]])
+        w = np.concatenate([w, w[away]])
+    order = np.lexsort((high, low))
+    rows = low[order]
+    return rows, np.searchsorted(rows, np.arange(edges.n + 1)), high[order], w[order]
 
 
 def draw(draws: Draws, dtype_name: str) -> Sample:
@@ -117,9 +145,7 @@ def draw_points(draws: Draws) -> Sample:
         coordinates = coordinates[draws.integers(min(4, n), n)] + coordinates * scales
     if metric == "cosine":
         coordinates = np.abs(coordinates) + 1
-    u, v = np.triu_indices(n, 1)
-    w = Points(coordinates, metric).weights_of(u, v)
-    return Sample("points", metric, f"{kind}, {d}-d", n, u, v, w, coordinates, metric)
+    return Sample.of_points(coordinates, metric, f"{kind}, {d}-d")
 
 
 def _renamed(draws: Draws, sample: Sample) -> Sample:
@@ -146,6 +172,4 @@ def _points(draws: Draws, dtype: np.dtype[Any]) -> Sample:
         coordinates += draws.integers(60, 2 * n).reshape(n, 2) / 100
     elif draws.one_in(2):
         coordinates /= 7
-    u, v = np.triu_indices(n, 1)
-    w = Points(coordinates, metric).weights_of(u, v)
-    return Sample("points", metric, f"{dimensions}-d", n, u, v, w, coordinates, metric)
+    return Sample.of_points(coordinates, metric, f"{dimensions}-d")

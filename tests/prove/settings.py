@@ -135,8 +135,3 @@ def combinations() -> list[tuple[str, str, str]]:
     """Return every (algorithm with option, dtype, variant) that there is."""
     named = [f"{algorithm}: {name}" for algorithm, options in OPTIONS.items() for name in options]
     return list(product(named, DTYPES, VARIANTS))
-
-
-def n_combinations() -> int:
-    """Return how many of those there are."""
-    return len(combinations())

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import subprocess
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -12,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from clmst.core import atomic_file
 from clmst.runtime import source
 from tests.prove import settings
 from tests.prove.cases import Case, Outcome, Plan
@@ -50,10 +50,8 @@ class Tally(Counter[str]):
 
 def replace_file(path: Path, record: dict[str, Any], indent: int | None = None) -> None:
     """Write a record as JSON, replacing the file whole."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_suffix(f".{os.getpid()}.tmp")
-    temporary.write_text(json.dumps(record, indent=indent) + "\n", encoding="utf-8")
-    temporary.replace(path)
+    atomic_file.make_folder(path.parent)
+    atomic_file.write_text(path, json.dumps(record, indent=indent) + "\n", durable=False)
 
 
 @dataclass(kw_only=True)
@@ -172,7 +170,7 @@ def _row(device: str, subject: str, tally: Tally, seconds: float) -> dict[str, s
     counts = {name: tally[f"family/{name}"] for name in ("random", "structured", "points")}
     counts["compared"] = sum(tally[one] for one in compared)
     counts |= {name: tally[f"verdict/{name}"] for name in ("right", "refused", *FAILURES)}
-    seen = f"{len(tally.table('combinations')):,} of {settings.n_combinations():,}"
+    seen = f"{len(tally.table('combinations')):,} of {len(settings.combinations()):,}"
     return (
         {"device": device, "run": subject}
         | {name: f"{count:,}" for name, count in counts.items()}

@@ -53,10 +53,6 @@ class Subject:
     forms: tuple[str, ...]  # ways in which its input may come
 
 
-def _graph(sample: Sample) -> clmst.Graph:
-    return clmst.Graph.from_edges(sample.u, sample.v, sample.w, n_vertices=sample.n)
-
-
 # ---------------------------------------------------------------------------- streams
 
 _MOST_CHUNKS = 6
@@ -92,7 +88,7 @@ def _stream(task: Task) -> str | None:
 
 def _proof(task: Task) -> str | None:
     """The one right claim must pass, and no other one, as a self-test makes them."""
-    plain = _graph(task.sample)
+    plain = task.sample.graph()
     graph = plain.symmetrised() if task.form == "both directions" else plain
     u, v, w, _ids = graph.edges()
     listed = clmst.Graph.from_edges(u, v, w, n_vertices=graph.n_vertices)
@@ -110,7 +106,7 @@ def _proof(task: Task) -> str | None:
 
 def _cores(task: Task) -> str | None:
     sample, form = task.sample, task.form
-    graph: Any = _graph(sample)
+    graph: Any = sample.graph()
     if form != "edge arrays":
         graph = graph.symmetrised()
     if form == "on device":
@@ -128,7 +124,7 @@ def _cores(task: Task) -> str | None:
 def _dendrogram(task: Task) -> str | None:
     """Dendrogram, order of edges and cuts of the oracle's forest."""
     sample, draws, device = task.sample, task.draws, task.device
-    forest = clmst.kruskal(_graph(sample))
+    forest = clmst.kruskal(sample.graph())
     launch = Launcher(device, device.queue)
     order = rising_order(forest.weights, launch, by_device_from=0).to_host()
     right = np.argsort(forest.weights, kind="stable")

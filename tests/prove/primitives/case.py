@@ -68,13 +68,8 @@ class PrimitiveCase:
         return cls(kind=Kind(**record["kind"]), **named)
 
     @property
-    def size(self) -> int:
-        """How much there is to take away from it."""
-        return self.length
-
-    @property
     def sizes(self) -> dict[str, int]:
-        """What says how large it is."""
+        """What there is to take away from it."""
         return {"elements": self.length}
 
     def smaller(self, part: int) -> Iterator[PrimitiveCase]:
