@@ -27,9 +27,9 @@ class TargetBuild:
     seconds: float
 
     @property
-    def kernels(self) -> list[tuple[str, Kernel]]:
-        """Every kernel, after its specialisation's label."""
-        return [(one.label, k) for one, outcome in self.outcomes.items() for k in outcome.kernels]
+    def kernels(self) -> list[tuple[Specialisation, Kernel]]:
+        """Every kernel, after its specialisation."""
+        return [(one, k) for one, outcome in self.outcomes.items() for k in outcome.kernels]
 
     @property
     def complaints(self) -> str:

@@ -62,12 +62,13 @@ def is_installed() -> bool:
 
 
 @cache
-def _installed() -> str:
+def installed() -> str:
+    """Return what identifies the compilers as they are installed."""
     paths = [Path(str(shutil.which(name))) for name in PROGRAMS]
     return kept.installed(*paths, Path(__file__).with_suffix(".cl"))
 
 
-@kept.asked_once(_installed)
+@kept.asked_once(installed)
 def faults(text: str, options: list[str], scope: Scope) -> list[Fault]:
     """Return what is wrong in any kernel of a text, each branch once a kernel."""
     told = f"-DSCOPE_LANES={int(scope == 'lanes')}"

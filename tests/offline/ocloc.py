@@ -7,20 +7,25 @@ kernel takes; the older format, still the default for older devices, holds the s
 
 from __future__ import annotations
 
+import ctypes
 import re
 import shutil
 import struct
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
+from typing import Any
 
-from tests.offline import kept, ocloc_library
+from tests.offline import kept
 from tests.offline.outcome import Kernel, Outcome, run
+from tests.processes import Child, LostError
 
 PROGRAM = "ocloc"
 PACKAGES = "intel-opencl-icd"
 SOURCE = "source.cl"
+LIBRARY = "libocloc.so"
+SECONDS = 300.0  # of a compilation
 
 # What ocloc says when all is well; to silence it (-q) is to silence warnings.
 _CHATTER = {"Build succeeded.", "Compilation from IR - skipping loading of FCL"}
@@ -75,9 +80,7 @@ def _compile(
     architecture: str, data: bytes, options: Sequence[str], flags: Sequence[str], *, output: str
 ) -> tuple[bytes, str]:
     arguments = ["compile", "-file", SOURCE, "-device", architecture, *flags]
-    succeeded, files = ocloc_library.invoke(
-        [*arguments, "-options", " ".join(options)], SOURCE, data
-    )
+    succeeded, files = _invoke([*arguments, "-options", " ".join(options)], SOURCE, data)
     log = "\n".join(
         line
         for name, content in files.items()
@@ -125,3 +128,68 @@ def _elf_section(image: bytes, name: bytes) -> bytes:
         if image.startswith(name + b"\0", names + name_at):
             return image[offset : offset + size]
     raise ValueError(f"the file has no section {name.decode()}")
+
+
+# ------------------------------------------------------------------------------- the library
+
+# In processes of its own: what it loads for one call serves the next.
+Files = tuple[bool, dict[str, bytes]]  # whether ocloc succeeded, and what it would have written
+
+_BYTES = ctypes.POINTER(ctypes.c_uint8)
+_idle: list[Child] = []
+
+
+def _invoke(arguments: list[str], name: str, data: bytes) -> Files:
+    """Let a process call ocloc; return whether that succeeded, and its files, the log included.
+
+    Parameters
+    ----------
+    arguments : list of str
+        Of its command line, its own name left out.
+    name : str
+        The file that it is to compile, which need not be on disk.
+    data : bytes
+        What is in that file.
+    """
+    try:
+        child = _idle.pop()
+    except IndexError:
+        child = Child(_begin)
+    try:
+        answer: Files = child.ask((arguments, name, data), SECONDS)
+    except LostError as lost:
+        return False, {"stdout.log": f"ocloc ends its process: {lost.detail}".encode()}
+    finally:
+        _idle.append(child)
+    return answer
+
+
+def _begin() -> Callable[[Any], Files]:
+    library = ctypes.CDLL(LIBRARY)
+    return lambda question: _call(library, *question)
+
+
+def _call(library: ctypes.CDLL, arguments: list[str], name: str, data: bytes) -> Files:
+    """Call `oclocInvoke` of Intel's ``ocloc_api.h``."""
+    words = [word.encode() for word in ("ocloc", *arguments)]
+    source = ctypes.create_string_buffer(data, len(data))
+    count = ctypes.c_uint32()
+    contents, lengths = ctypes.POINTER(_BYTES)(), ctypes.POINTER(ctypes.c_uint64)()
+    names = ctypes.POINTER(ctypes.c_char_p)()
+    outputs = [ctypes.byref(one) for one in (count, contents, lengths, names)]
+    status = library.oclocInvoke(
+        ctypes.c_uint32(len(words)),
+        (ctypes.c_char_p * len(words))(*words),
+        ctypes.c_uint32(1),
+        (_BYTES * 1)(ctypes.cast(source, _BYTES)),
+        (ctypes.c_uint64 * 1)(len(data)),
+        (ctypes.c_char_p * 1)(name.encode()),
+        *(ctypes.c_uint32(0), None, None, None),  # no headers
+        *outputs,
+    )
+    files = {
+        (names[k] or b"").decode(): ctypes.string_at(contents[k], lengths[k])
+        for k in range(count.value)
+    }
+    library.oclocFreeOutput(*outputs)
+    return status == 0, files

@@ -5,6 +5,9 @@ from __future__ import annotations
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
+from types import ModuleType
+
+from tests.processes import lacks
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +33,12 @@ class Outcome:
 
     complaints: str  # errors and warnings; empty if there were none
     kernels: tuple[Kernel, ...] = ()  # empty after errors
+
+
+def require(compiler: ModuleType) -> None:
+    """Skip where what a module calls is not installed; fail on CI, where it has to be."""
+    if not compiler.is_installed():
+        lacks(f"not installed; on Debian 12: apt install {compiler.PACKAGES}")
 
 
 def run(command: Sequence[str], text: str = "") -> tuple[bool, str, str]:

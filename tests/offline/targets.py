@@ -5,7 +5,7 @@ NVIDIA is not among them: only its driver compiles OpenCL C for it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from clmst.runtime import policy
@@ -97,10 +97,9 @@ def _gpu(
 
 # The first device of each compiler; the front end of clang sees all specialisations of the last.
 FIRST = ("skl-lanes16", "skl-lanes16-no-int64-atomics", "gfx90a-lanes32")
-COMPLETE = FIRST[-1]
 
 _INTEL = {"Gen9": "skl", "Gen12 (Tiger Lake)": "tgllp", "DG2 (Arc)": "dg2-g10", "PVC (Max)": "pvc"}
-
+_AMD = {"CDNA 2 (MI200)": "gfx90a", "RDNA 3 (RX 7900)": "gfx1100"}
 _DOUBLES = ("skl", "pvc")  # the others do without arithmetic on doubles
 
 TARGETS: tuple[Target, ...] = (
@@ -118,24 +117,19 @@ TARGETS: tuple[Target, ...] = (
         for int64_atomics in ((True, False) if architecture == "skl" else (True,))
     ),
     # 32 is what detection gives to all devices whose lanes kernels cannot rely on.
-    Target(
-        name="AMD CDNA 2 (MI200)",
-        compiler="clang",
-        architecture="gfx90a",
-        capabilities=_gpu("local", 32),
-    ),
-    Target(
-        name="AMD RDNA 3 (RX 7900)",
-        compiler="clang",
-        architecture="gfx1100",
-        capabilities=_gpu("local", 32),
+    *(
+        Target(
+            name=f"AMD {name}",
+            compiler="clang",
+            architecture=architecture,
+            capabilities=_gpu("local", 32),
+        )
+        for name, architecture in _AMD.items()
     ),
 )
 
+COMPLETE = next(target for target in TARGETS if target.id == FIRST[-1])
 # What no device gets by detection: a lane group as wide as a wave. The report compiles for it.
-WAVES = Target(
-    name="AMD CDNA 2 (MI200)",
-    compiler="clang",
-    architecture="gfx90a",
-    capabilities=_gpu("local", 64),
-)
+WAVES = replace(COMPLETE, capabilities=_gpu("local", 64))
+# The target whose kernels have the shape of a CPU's.
+SERIAL = replace(COMPLETE, capabilities=replace(COMPLETE.capabilities, kind="cpu"))

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Hashable, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 
 import pytest
 
@@ -18,8 +17,8 @@ from clmst.runtime import source
 from clmst.runtime.specialisation import Specialisation
 from tests.offline import clang, ocloc
 from tests.offline.build import COMPILERS, TargetBuild, build, compile_for
-from tests.offline.targets import COMPLETE, TARGETS, Compiler, Target
-from tests.processes import lacks
+from tests.offline.outcome import require
+from tests.offline.targets import COMPLETE, SERIAL, TARGETS, Target
 
 pytestmark = pytest.mark.external
 
@@ -59,16 +58,10 @@ kernel void doubtful(global uint *values) { values[0] = 1; }
 """
 
 
-def require(compiler: Compiler) -> None:
-    """Skip where a compiler is not installed; fail on CI, where it has to be."""
-    if not COMPILERS[compiler].is_installed():
-        lacks(f"not installed; on Debian 12: apt install {COMPILERS[compiler].PACKAGES}")
-
-
 @pytest.fixture(scope="module", params=TARGETS, ids=lambda target: target.id)
 def built(request: pytest.FixtureRequest) -> TargetBuild:
     target: Target = request.param
-    require(target.compiler)
+    require(COMPILERS[target.compiler])
     return build(target, target.representatives)
 
 
@@ -90,35 +83,31 @@ def test_representatives_stand_for_all() -> None:
     assert {target.compiler for target in TARGETS if target.every_width} == set(COMPILERS)
 
 
+def said_of(some: Iterable[Specialisation]) -> list[tuple[str, str]]:
+    """Return what the front end of a compiler complains of, each after a label."""
+    require(clang)
+
+    def says(one: Specialisation) -> tuple[str, str]:
+        return one.label, clang.front_end_says(COMPLETE.architecture, one.text, one.options)
+
+    with ThreadPoolExecutor(2) as pool:
+        return [(label, log) for label, log in pool.map(says, some) if log]
+
+
 @pytest.mark.slow
 def test_front_end_takes_every_specialisation() -> None:
     """What a compiler's front end says of the other kinds of keys, it says of a source."""
-    require("clang")
-    (target,) = (target for target in TARGETS if target.id == COMPLETE)
-    others = sorted(set(target.specialisations) - set(target.representatives), key=repr)
-    with ThreadPoolExecutor(2) as pool:
-        said = pool.map(
-            lambda one: clang.front_end_says(target.architecture, one.text, one.options), others
-        )
-        assert [(one.label, log) for one, log in zip(others, said, strict=True) if log] == []
+    others = sorted(set(COMPLETE.specialisations) - set(COMPLETE.representatives), key=repr)
+    assert said_of(others) == []
     assert len(others) > 200
-    assert "cl_nobody_knows" in clang.front_end_says(target.architecture, DOUBTFUL, [])
+    assert "cl_nobody_knows" in clang.front_end_says(COMPLETE.architecture, DOUBTFUL, [])
 
 
 @pytest.mark.slow
 def test_front_end_takes_the_shape_of_a_cpu() -> None:
     """Without unused local arrays, too, at which PoCL 6.0 dies where it does not optimise."""
-    require("clang")
-    (target,) = (target for target in TARGETS if target.id == COMPLETE)
-    capabilities = replace(target.capabilities, kind="cpu")
-    target = replace(target, capabilities=capabilities)
-    assert {dict(one.defines)["WG_SIZE"] for one in target.representatives} == {1}
-    with ThreadPoolExecutor(2) as pool:
-        said = pool.map(
-            lambda one: (one.label, clang.front_end_says("gfx90a", one.text, one.options)),
-            target.representatives,
-        )
-        assert [(label, log) for label, log in said if log] == []
+    assert {dict(one.defines)["WG_SIZE"] for one in SERIAL.representatives} == {1}
+    assert said_of(SERIAL.representatives) == []
     text = "kernel void k(global uint *words) { local uint unused[8]; words[0] = 1; }"
     assert "unused variable" in clang.front_end_says("gfx90a", text, [])
 
@@ -138,8 +127,7 @@ def test_everything_private_is_in_registers(built: TargetBuild) -> None:
     """Scratch is memory traffic that the source does not show."""
     assert [
         (one.label, kernel)
-        for one, outcome in built.outcomes.items()
-        for kernel in outcome.kernels
+        for one, kernel in built.kernels
         if (kernel.scratch or (kernel.spills and kernel.name != IN_OTHER_REGISTERS))
         and kernel.name not in (*SEARCHES, *TILES)
         and dict(one.defines).get("DIMENSION_CLASS") != MANY_DIMENSIONS
@@ -153,8 +141,7 @@ def test_short_searches_in_space_are_in_registers(built: TargetBuild) -> None:
         pytest.skip("a double takes 4 or more of 128 registers")
     found = [
         (one.label, kernel)
-        for one, outcome in built.outcomes.items()
-        for kernel in outcome.kernels
+        for one, kernel in built.kernels
         if kernel.name in SEARCHES
         and dict(one.defines)["DIMENSION_CLASS"] != MANY_DIMENSIONS
         and dict(one.defines).get("NEIGHBOURS", 8) <= 8
@@ -166,13 +153,13 @@ def test_short_searches_in_space_are_in_registers(built: TargetBuild) -> None:
 @pytest.mark.slow
 def test_local_memory_is_within_what_devices_have(built: TargetBuild) -> None:
     """OpenCL 1.2 promises 32 KiB a work-group."""
-    assert [(label, k) for label, k in built.kernels if k.local_memory > 2**15] == []
+    assert [(one.label, k) for one, k in built.kernels if k.local_memory > 2**15] == []
 
 
 @pytest.mark.parametrize("name", FILES)
 def test_every_file_compiles_alone(name: str) -> None:
     """Macros have defaults, and files include what they use."""
-    require("clang")
+    require(clang)
     assert clang.front_end_says_of_file(name) == ""
 
 
@@ -180,7 +167,7 @@ def test_every_file_compiles_alone(name: str) -> None:
 def test_scratch_and_warnings_would_be_seen(architecture: str) -> None:
     """The tests above would pass for ever if a compiler's output came to be misread."""
     target = DEVICES[architecture]
-    require(target.compiler)
+    require(COMPILERS[target.compiler])
     (kernel,) = compile_for(target, HUNGRY, ["-cl-std=CL1.2"]).kernels
     assert kernel.name == "hungry"
     assert kernel.scratch >= 4000
@@ -190,7 +177,7 @@ def test_scratch_and_warnings_would_be_seen(architecture: str) -> None:
 
 def test_spirv_is_the_same_for_all_of_intels_devices() -> None:
     """Else compiling to it once for all of them would prove nothing for the others."""
-    require("ocloc")
+    require(ocloc)
     targets = [t for t in TARGETS if t.compiler == "ocloc" and t.capabilities.int64_atomics]
     # The longest programs, of as many sources: for all devices, and for those that have doubles.
     longest: dict[tuple[str, ...], dict[str, Specialisation]] = {}

@@ -16,8 +16,8 @@ from clmst.runtime.capabilities import Capabilities
 from clmst.runtime.specialisation import Specialisation
 from tests.offline import convergence
 from tests.offline.convergence import Fault, Scope, faults
+from tests.offline.outcome import require
 from tests.offline.targets import TARGETS
-from tests.processes import lacks
 from tests.programs import programs
 
 pytestmark = pytest.mark.external
@@ -35,8 +35,7 @@ _DEVICES: dict[str, Capabilities] = {
 
 @pytest.fixture(autouse=True)
 def _needs_compilers() -> None:
-    if not convergence.is_installed():
-        lacks(f"not installed; on Debian 12: apt install {convergence.PACKAGES}")
+    require(convergence)
 
 
 @cache

@@ -8,18 +8,13 @@ whose last use goes with a branch, and not before, is one.
 from __future__ import annotations
 
 import re
-import shutil
 from collections.abc import Sequence
-from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
-from clmst.runtime.specialisation import Specialisation
 from tests.offline import convergence, kept
-from tests.offline.outcome import output_of
-from tests.offline.targets import COMPLETE, TARGETS
-from tests.processes import lacks
+from tests.offline.outcome import output_of, require
+from tests.offline.targets import SERIAL
 
 pytestmark = pytest.mark.external
 
@@ -31,11 +26,7 @@ _INLINED = "always-inline,function(sroa)"
 _FOLDED = "always-inline,function(sroa,early-cse,simplifycfg,dce)"
 
 
-def _installed() -> str:
-    return kept.installed(*(Path(str(shutil.which(name))) for name in convergence.PROGRAMS))
-
-
-@kept.asked_once(_installed)
+@kept.asked_once(convergence.installed)
 def unused_by_constants(text: str, options: Sequence[str]) -> list[str]:
     """Return the local variables of kernels whose last use goes when constants are folded."""
     module = output_of([*_CLANG, *options, "-"], text)[0].replace(" noinline ", " alwaysinline ")
@@ -53,23 +44,16 @@ def _is_used(module: str, variable: str) -> bool:
     return len(re.findall(rf"@{re.escape(variable)}(?![.\w])", module)) > 1
 
 
-def _specialisations() -> tuple[Specialisation, ...]:
-    """Return what a CPU gets."""
-    (target,) = (target for target in TARGETS if target.id == COMPLETE)
-    return replace(target, capabilities=replace(target.capabilities, kind="cpu")).representatives
-
-
 @pytest.fixture(autouse=True)
 def _needs_compilers() -> None:
-    if not convergence.is_installed():
-        lacks(f"not installed; on Debian 12: apt install {convergence.PACKAGES}")
+    require(convergence)
 
 
 @pytest.mark.slow
 def test_no_branch_on_a_constant_is_all_that_uses_local_memory() -> None:
     found = {
         one.source: unused
-        for one in _specialisations()
+        for one in SERIAL.representatives
         if (unused := unused_by_constants(one.text, one.options))
     }
     assert found == {}
