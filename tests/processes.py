@@ -47,6 +47,16 @@ def lacks(what: str) -> NoReturn:
     pytest.skip(what)
 
 
+def is_running(process: int) -> bool:
+    """Return whether a process has not ended yet."""
+    try:
+        os.kill(process, 0)
+        state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
+    except (ProcessLookupError, FileNotFoundError):
+        return False
+    return state != "Z"
+
+
 # ------------------------------------------------------------------- children that may end
 
 Answer = Callable[[Any], Any]

@@ -27,7 +27,7 @@ from clmst.bench.peers import Peer
 from clmst.bench.results import Measurement
 from clmst.core.errors import OutOfDeviceMemoryError
 from clmst.core.weight_keys import Array
-from tests.bench.samples import graph_of, measured_here, timed
+from tests.bench.samples import graph_of, measured, timed
 
 RIGHT = np.array([1, 4, 6])
 REFERENCE = Reference(slots=RIGHT, n_slots=8, total_weight=10, how="by hand")
@@ -49,7 +49,7 @@ def contestant(name: str, slots: Callable[[int], Array]) -> SolveContestant:
 
 
 def asking(peer: Peer, file: Callable[[], Path], repetitions: int) -> Callable[[], Any]:
-    return partial(ask_peer, peer, file, REFERENCE, measured_here, repetitions, time_limit=30)
+    return partial(ask_peer, peer, file, REFERENCE, measured, repetitions, time_limit=30)
 
 
 def by_name(found: list[Measurement]) -> dict[str, Measurement]:
@@ -157,21 +157,18 @@ def test_graph_that_no_peer_can_read() -> None:
 # ------------------------------------------------------------------ real contestants
 
 
-def _contestants(resident: Any, matrix: Any) -> list[SolveContestant]:
-    return [
-        solving(resident, "auto", "clmst auto"),
-        solving(resident, "ecl", "few", EclOptions(samples=20, seed=3), seed=3),
-        finding_forest(resident, resident, "boruvka", "clmst boruvka"),
-        finding_forest(matrix, resident, "ecl", "clmst ecl"),
-    ]
-
-
 def test_real_contestants_are_right(any_device: Device) -> None:
     graph = graph_of()
     resident = to_device(graph, any_device)
     right = kruskal(graph)
     reference = establish(graph, resident, right.total_weight)
-    found = timed(any_device, _contestants(resident, as_matrix(graph)), reference)
+    contestants = [
+        solving(resident, "auto", "clmst auto"),
+        solving(resident, "ecl", "few", EclOptions(samples=20, seed=3), seed=3),
+        finding_forest(resident, resident, "boruvka", "clmst boruvka"),
+        finding_forest(as_matrix(graph), resident, "ecl", "clmst ecl"),
+    ]
+    found = timed(any_device, contestants, reference)
     assert [one.remark for one in found] == [""] * 4
     assert [one.scope for one in found] == ["solve", "solve", "forest", "transfers"]
     few = found[1].details

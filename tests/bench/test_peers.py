@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 from pathlib import Path
@@ -13,6 +12,7 @@ from clmst import Graph, kruskal
 from clmst.bench.peers import OWN_PEERS, Peer, judge, main
 from clmst.io import write_graph
 from tests.bench.samples import file_of, graph_of
+from tests.processes import is_running
 
 RIGHT = "# a remark\nsolve_ms 1.5\n\nsolve_ms 2.5\nweight 10\n"
 
@@ -128,19 +128,10 @@ def test_late_peer_is_ended_with_its_children(tmp_path: Path) -> None:
     assert (verdict.status, verdict.remark) == ("timeout", "ended after 1 s without an answer")
     child = int(note.read_text())
     for _ in range(100):
-        if not _is_running(child):
+        if not is_running(child):
             break
         time.sleep(0.02)
-    assert not _is_running(child)
-
-
-def _is_running(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-        state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
-    except (ProcessLookupError, FileNotFoundError):
-        return False
-    return state != "Z"
+    assert not is_running(child)
 
 
 @pytest.mark.parametrize("name", OWN_PEERS)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,36 +20,41 @@ from tests.bench.samples import file_of, graph_of, input_of
 from tests.records import registered
 
 
+@dataclass(frozen=True, slots=True)
+class RunOf:
+    """A suite of small settings over two graphs."""
+
+    device: Device
+    settings: Settings
+    graphs: list[Input]
+
+    def __call__(
+        self, graphs: list[Input], results: Results | None = None, **changed: Any
+    ) -> tuple[Results, list[str]]:
+        """Return the results of a run under settings that may be changed, and what it reported."""
+        reported: list[str] = []
+        results = Results() if results is None else results
+        settings = replace(self.settings, **changed)
+        suite = Suite(device=self.device, settings=settings, results=results, tell=reported.append)
+        suite.run(graphs)
+        return results, reported
+
+
 @pytest.fixture
-def settings(tmp_path: Path) -> Settings:
-    return Settings(
+def suite(any_device: Device, tmp_path: Path) -> RunOf:
+    settings = Settings(
         cache=tmp_path / "cache", repetitions=2, seeds=2, vertices=(64, 128), degrees=(2, 4),
         degree_vertices=64,
     )  # fmt: skip
-
-
-@pytest.fixture
-def graphs(tmp_path: Path) -> list[Input]:
     weight = kruskal(graph_of()).total_weight
     assert isinstance(weight, int)
     files = [file_of(tmp_path / f"{name}.egr") for name in ("one", "two")]
-    return [input_of(path, weight) for path in files]
+    return RunOf(any_device, settings, [input_of(path, weight) for path in files])
 
 
-def run(
-    device: Device, settings: Settings, graphs: list[Input], results: Results | None = None
-) -> tuple[Results, list[str]]:
-    reported: list[str] = []
-    results = Results() if results is None else results
-    Suite(device=device, settings=settings, results=results, tell=reported.append).run(graphs)
-    return results, reported
-
-
-def test_everything_is_measured(
-    any_device: Device, settings: Settings, graphs: list[Input]
-) -> None:
-    everything = replace(settings, experiments=EXPERIMENTS, algorithms=("auto", "ecl", "boruvka"))
-    results, _ = run(any_device, everything, graphs)
+def test_everything_is_measured(suite: RunOf) -> None:
+    named = ("auto", "ecl", "boruvka")
+    results, _ = suite(suite.graphs, experiments=EXPERIMENTS, algorithms=named)
     assert results.failures == []
     counts = {name: len(results.of(name)) for name in EXPERIMENTS}
     # of auto and ecl, which are the same, one; three scopes; nine steps; two sizes of sample
@@ -65,16 +70,14 @@ def test_everything_is_measured(
     assert results.graphs["random-2e6-d2"]["degree"] == 2
 
 
-def test_resumed_run_does_only_what_is_missing(
-    any_device: Device, settings: Settings, graphs: list[Input]
-) -> None:
-    results, _ = run(any_device, settings, graphs[:1])
+def test_resumed_run_does_only_what_is_missing(suite: RunOf) -> None:
+    results, _ = suite(suite.graphs[:1])
     before = dict(results.measurements)
-    _, reported = run(any_device, settings, graphs, results)
+    _, reported = suite(suite.graphs, results)
     assert reported == ["one: times: measured already", "two: loading", "two: times"]
     assert {key: results.measurements[key] for key in before} == before
     assert len(results.measurements) == 2 * len(before)
-    _, reported = run(any_device, replace(settings, repetitions=3), graphs[:1], results)
+    _, reported = suite(suite.graphs[:1], results, repetitions=3)
     assert reported == ["one: loading", "one: times"]
 
 
@@ -86,14 +89,11 @@ def benchmarks(results: Results) -> dict[str, set[str]]:
     return found
 
 
-def test_resumed_run_times_everyone_by_the_same_turns(
-    any_device: Device, settings: Settings, graphs: list[Input]
-) -> None:
+def test_resumed_run_times_everyone_by_the_same_turns(suite: RunOf) -> None:
     """Whoever took part before is timed anew beside the newcomer, or they were not comparable."""
-    results, _ = run(any_device, settings, graphs[:1])
+    results, _ = suite(suite.graphs[:1])
     earlier = set(results.measurements)
-    later = replace(settings, algorithms=("ecl", "boruvka"), transfers=False)
-    run(any_device, later, graphs[:1], results)
+    suite(suite.graphs[:1], results, algorithms=("ecl", "boruvka"), transfers=False)
     assert set(results.measurements) > earlier
     assert next(iter(results.measurements.values())).contestant == "clmst auto"  # ratios' base
     assert {one.contestant for one in results.measurements.values()} == {
@@ -101,60 +101,53 @@ def test_resumed_run_times_everyone_by_the_same_turns(
     }  # fmt: skip
     assert {one.scope for one in results.measurements.values()} == {"solve", "forest", "transfers"}
     assert [len(found) for found in benchmarks(results).values()] == [1]
-    seeds = replace(settings, experiments=("seeds",))
-    run(any_device, seeds, graphs[1:], results)
-    run(any_device, replace(seeds, seeds=1, repetitions=3), graphs[1:], results)
+    for more in ({}, {"seeds": 1, "repetitions": 3}):
+        suite(suite.graphs[1:], results, experiments=("seeds",), **more)
     assert [len(found) for found in benchmarks(results).values()] == [1, 1]
 
 
-def test_contest_that_was_broken_off_is_not_taken_for_done(
-    any_device: Device, settings: Settings, graphs: list[Input]
-) -> None:
+def test_contest_that_was_broken_off_is_not_taken_for_done(suite: RunOf) -> None:
     """A peer's times are kept at once; beside contestants of an earlier run they mean nothing."""
-    results, _ = run(any_device, settings, graphs[:1])
+    results, _ = suite(suite.graphs[:1])
     (one, *_) = results.measurements.values()
     results.add([replace(one, contestant="peer", scope="solve", ours=False, benchmark="another")])
     peer = Peer(name="peer", command=("false",))
-    _, reported = run(any_device, replace(settings, peers=(peer,)), graphs[:1], results)
+    _, reported = suite(suite.graphs[:1], results, peers=(peer,))
     assert reported == ["one: loading", "one: times"]
     assert [len(found) for found in benchmarks(results).values()] == [1]
 
 
-def test_peer_that_is_not_named_again_is_not_mixed_with_later_turns(
-    any_device: Device, settings: Settings, graphs: list[Input]
-) -> None:
+def test_peer_that_is_not_named_again_is_not_mixed_with_later_turns(suite: RunOf) -> None:
     """Its command is not in the results: nothing is measured, and nothing lost."""
-    results, _ = run(any_device, settings, graphs[:1])
+    results, _ = suite(suite.graphs[:1])
     (one, *_) = results.measurements.values()
     results.add([replace(one, contestant="peer", scope="solve", ours=False)])
     before = dict(results.measurements)
     with pytest.raises(
         InvalidArgumentError, match=r"peer 'peer' on one, .*name it with its command"
     ):
-        run(any_device, replace(settings, repetitions=3), graphs[:1], results)
+        suite(suite.graphs[:1], results, repetitions=3)
     assert results.measurements == before
-    _, reported = run(any_device, settings, graphs[:1], results)
+    _, reported = suite(suite.graphs[:1], results)
     assert reported == ["one: times: measured already"]
 
 
-def test_device_that_vanishes_loses_nothing(
-    any_device: Device, settings: Settings, graphs: list[Input], tmp_path: Path
-) -> None:
+def test_device_that_vanishes_loses_nothing(suite: RunOf, tmp_path: Path) -> None:
     """The graph that was done stays; the other is done when the run is resumed."""
     results = Results(path=tmp_path / "r.json")
-    run(any_device, settings, graphs[:1], results)
+    suite(suite.graphs[:1], results)
 
     def vanish(*_: Any, **__: Any) -> Any:
         raise RuntimeError("clFinish failed: DEVICE_LOST")
 
     with registered(*registry.ALGORITHMS, wrap=lambda _: vanish):
-        _, reported = run(any_device, settings, graphs, results)
+        _, reported = suite(suite.graphs, results)
     assert "two: RuntimeError: clFinish failed: DEVICE_LOST" in reported
     assert results.path is not None
     kept = Results.load(results.path)
     done = {one.graph: one.status for one in kept.measurements.values()}
     assert done == {"one": "ok", "two": "failed"}
-    run(any_device, settings, graphs, kept)
+    suite(suite.graphs, kept)
     assert kept.failures == []
 
 
@@ -169,11 +162,10 @@ def too_large() -> Any:
         ({"total_weight": 1}, "recorded is 1"),
     ],
 )
-def test_graph_that_fails_does_not_stop_the_others(
-    any_device: Device, settings: Settings, graphs: list[Input], changes: Any, remark: str
-) -> None:
+def test_graph_that_fails_does_not_stop_the_others(suite: RunOf, changes: Any, remark: str) -> None:
     """It does not fit, or has not the weight on record."""
-    results, _ = run(any_device, settings, [replace(graphs[0], **changes), graphs[1]])
+    one, other = suite.graphs
+    results, _ = suite([replace(one, **changes), other])
     failed = {(one.graph, one.scope) for one in results.failures}
     assert failed == {("one", scope) for scope in ("solve", "forest", "transfers")}
     assert all(one.remark.endswith(remark) for one in results.failures)
@@ -181,11 +173,8 @@ def test_graph_that_fails_does_not_stop_the_others(
     assert any(one.graph == "two" and one.is_ok for one in results.measurements.values())
 
 
-def test_impossible_study_is_refused_before_anything_runs(
-    any_device: Device, settings: Settings, graphs: list[Input]
-) -> None:
-    wrong = replace(settings, experiments=("times", "degree"), degrees=(100,))
+def test_impossible_study_is_refused_before_anything_runs(suite: RunOf) -> None:
     results = Results()
     with pytest.raises(InvalidArgumentError, match="degree"):
-        run(any_device, wrong, graphs, results)
+        suite(suite.graphs, results, experiments=("times", "degree"), degrees=(100,))
     assert results.measurements == {}
