@@ -64,13 +64,27 @@ def _made(name: str, function: Any, given: Any, world: World) -> Call:
     """Return a call with what is given, and all other arguments at their defaults."""
     call = made(function, world)
     usual = {}
-    if call.__module__.startswith("clmst") and not is_dataclass(call):
+    is_own = call.__module__.startswith("clmst") and not is_dataclass(call)
+    if is_own or hasattr(call, "__signature__"):
         usual = {
             one.name: one.default
             for one in inspect.signature(call).parameters.values()
             if one.default is not one.empty and one.name not in _LEFT_OUT.get(name, ())
         }
     return call, usual | made(given, world)
+
+
+def used(kind: Any, use: Callable[[World, Any], Any]) -> Later:
+    """Return a call that makes an object, and uses it: what it took may be of use only then."""
+
+    def of(world: World) -> Callable[..., Any]:
+        def call(**given: Any) -> Any:
+            return use(world, kind(**given))
+
+        call.__signature__ = inspect.signature(kind)  # type: ignore[attr-defined]
+        return call
+
+    return Later(of)
 
 
 def fields_of(record: Any) -> Later:
@@ -81,6 +95,10 @@ def fields_of(record: Any) -> Later:
         return {field.name: getattr(found, field.name) for field in fields(found) if field.init}
 
     return Later(of)
+
+
+def _solve(_: World, graph: Any) -> Any:
+    return clmst.minimum_spanning_forest(graph)
 
 
 def _solving() -> Iterator[Valid]:
@@ -105,44 +123,32 @@ def _solving() -> Iterator[Valid]:
     def solve_parts(graph: Any, devices: Any, verify: Any) -> Any:
         return clmst.minimum_spanning_forest(graph, devices=devices, verify=verify)
 
-    def use(**attributes: Any) -> Any:
-        return clmst.minimum_spanning_forest(clmst.DeviceParts(**attributes))
-
     parts: Any = Later(lambda w: clmst.to_devices(w.graph, pair(w)))
     yield "to_devices", clmst.to_devices, dict(**graph, devices=[W.device])
     on_pair = dict(graph=W.graph, devices=Later(pair), verify=False)
     yield "several devices", solve_parts, on_pair
     yield "parts", solve_parts, dict(graph=parts, devices=None, verify=False)
     yield "DeviceParts.of_graphs", clmst.DeviceParts.of_graphs, dict(parts=parts.parts)
-    yield "DeviceParts", use, fields_of(parts)
+    yield "DeviceParts", used(clmst.DeviceParts, _solve), fields_of(parts)
 
 
 def _clusters() -> Iterator[Valid]:
     cluster = clmst.cluster
-    X = np.eye(4)
-    given = dict(X=X, metric="euclidean", metric_params=None, device=None)
-
-    def fit(kind: Any, X: Any, **parameters: Any) -> Any:
-        return kind(**parameters).fit(X)
-
-    single, density = partial(fit, cluster.SingleLinkage), partial(fit, cluster.HDBSCAN)
+    X, eight = np.eye(4), np.repeat(np.eye(2), 4, axis=0)
+    single = used(cluster.SingleLinkage, lambda _, model: model.fit(X))
+    density = used(cluster.HDBSCAN, lambda _, model: model.fit(eight))
     lists = dict(X=X, neighbours=np.array([[1], [0], [3], [2]]))
     yield "cluster.single_linkage", cluster.single_linkage, lists
     yield "cluster.neighbour_forest", cluster.neighbour_forest, lists
-    yield (
-        "cluster.SingleLinkage",
-        single,
-        dict(**given, n_clusters=2, distance_threshold=None, connectivity=np.ones((4, 4))),
-    )
-    apart = dict(n_clusters=None, distance_threshold=0.5, connectivity=None)
-    yield "cluster.SingleLinkage, apart", single, dict(**given, **apart)
-    eight = np.repeat(np.eye(2), 4, axis=0)
+    yield "cluster.SingleLinkage", single, dict(connectivity=np.ones((4, 4)))
+    apart = dict(n_clusters=None, distance_threshold=0.5)
+    yield "cluster.SingleLinkage, apart", single, apart
+    yield "cluster.SingleLinkage.fit", cluster.SingleLinkage().fit, dict(X=X)
     yield "cluster.HDBSCAN", density, dict(
-        X=eight, min_cluster_size=3, min_samples=2, cluster_selection_epsilon=0.1,
-        max_cluster_size=7, metric="euclidean", metric_params=None, alpha=1.5, algorithm="auto",
-        leaf_size=40, n_jobs=None, cluster_selection_method="eom", allow_single_cluster=True,
-        store_centers="both", copy=True, device=None,
+        min_cluster_size=3, min_samples=2, cluster_selection_epsilon=0.1, max_cluster_size=7,
+        alpha=1.5, allow_single_cluster=True, store_centers="both",
     )  # fmt: skip
+    yield "cluster.HDBSCAN.fit", cluster.HDBSCAN(3).fit, dict(X=eight)
     fitted: Any = Later(lambda _: cluster.HDBSCAN(min_cluster_size=3).fit(eight))
     cut = dict(cut_distance=0.5, min_cluster_size=2)
     yield "cluster.HDBSCAN.dbscan_clustering", fitted.dbscan_clustering, cut
@@ -150,14 +156,8 @@ def _clusters() -> Iterator[Valid]:
     put = dict(**new, return_connecting_points=True)
     yield "cluster.approximate_predict", cluster.approximate_predict, put
     yield "cluster.approximate_predict_scores", cluster.approximate_predict_scores, new
-    yield (
-        "cluster.validity_index",
-        cluster.validity_index,
-        dict(
-            X=eight, labels=np.repeat([0, 1], 4), metric="euclidean", metric_params=None, d=2,
-            per_cluster_scores=True, mst_raw_dist=False, device=None,
-        ),
-    )  # fmt: skip
+    scored = dict(X=eight, labels=np.repeat([0, 1], 4), d=2, per_cluster_scores=True)
+    yield "cluster.validity_index", cluster.validity_index, scored
 
 
 def _streams() -> Iterator[Valid]:
@@ -170,15 +170,12 @@ def _streams() -> Iterator[Valid]:
     many = dict(**common, edges=[chunk, chunk], split_every=2)
     yield "dask", clmst.dask.minimum_spanning_forest, many
 
-    def solve(device: Any, **given: Any) -> Any:
-        return clmst.stream_minimum_spanning_forest(
-            clmst.GeneratedEdges(**given)(hop=1), device=device
-        )
+    def solve(world: World, edges: Any) -> Any:
+        return clmst.stream_minimum_spanning_forest(edges(hop=1), device=world.device)
 
     ring: dict[str, Any] = dict(n_vertices=5, n_edges=5, u="id", v="(id + hop) % 5", weight="id",
                                 weight_dtype="u4", scalars={"hop": "u4"})  # fmt: skip
-    solved = Later(lambda w: partial(solve, w.device))
-    yield "GeneratedEdges", solved, dict(**ring, preamble="", name="ring", arrays={})
+    yield "GeneratedEdges", used(clmst.GeneratedEdges, solve), ring
     edges = clmst.GeneratedEdges(**ring)
     yield "GeneratedEdges.__call__", edges.__call__, dict(hop=1)
     some = dict(first=1, count=2, device=W.device)
@@ -264,27 +261,13 @@ def _device_forest(world: World) -> clmst.DeviceForest:
     return clmst.minimum_spanning_forest(world.device_graph, keep_on_device=True)
 
 
-def _use_forest(world: World) -> Callable[..., Any]:
-    def use(**attributes: Any) -> Any:
-        forest = clmst.Forest(**attributes)
-        repr(forest)
-        forest.verify(world.graph)
-        return forest.to_scipy(), forest.to_networkx(), forest.labels
-
-    return use
+def _use_forest(world: World, forest: clmst.Forest) -> Any:
+    repr(forest)
+    forest.verify(world.graph)
+    return forest.to_scipy(), forest.to_networkx(), forest.labels
 
 
-def _use_device_forest(**attributes: Any) -> Any:
-    return clmst.DeviceForest(**attributes).to_host()
-
-
-def _use_device_graph(**attributes: Any) -> Any:
-    kind = clmst.DeviceMatrix if "panels" in attributes else clmst.DeviceGraph
-    return clmst.minimum_spanning_forest(kind(**attributes))
-
-
-def _use_verification(**attributes: Any) -> Any:
-    found = clmst.Verification(**attributes)
+def _use_verification(_: World, found: clmst.Verification) -> Any:
     with suppress(clmst.InvalidForestError):
         found.raise_if_invalid()
     return bool(found)
@@ -300,7 +283,7 @@ def _csr_arrays(world: World) -> dict[str, Any]:
 
 def _results() -> Iterator[Valid]:
     forest = W.forest
-    yield "Forest", Later(_use_forest), fields_of(forest)
+    yield "Forest", used(clmst.Forest, _use_forest), fields_of(forest)
     yield "Forest.to_networkx", forest.to_networkx, dict(weight="weight")
     yield "Forest.to_pandas", forest.to_pandas, dict(columns=("a", "b", "c"), edge_id="d")
     yield "Forest.linkage", forest.linkage, {}
@@ -312,9 +295,10 @@ def _results() -> Iterator[Valid]:
     table = Later(lambda w: np.zeros((w.graph.n_input, 2)))
     yield "Forest.rows", forest.rows, dict(table=table)
     resident: Any = Later(_device_forest)
-    yield "DeviceForest", _use_device_forest, fields_of(resident)
+    to_host = used(clmst.DeviceForest, lambda _, forest: forest.to_host())
+    yield "DeviceForest", to_host, fields_of(resident)
     yield "DeviceForest.with_stats", resident.with_stats, dict(stats={"a": 1})
-    yield "DeviceGraph", _use_device_graph, fields_of(W.device_graph)
+    yield "DeviceGraph", used(clmst.DeviceGraph, _solve), fields_of(W.device_graph)
     upload = dict(graph=W.graph, device=W.device)
     yield "DeviceGraph.upload", clmst.DeviceGraph.upload, upload
     yield "DeviceGraph.from_arrays", clmst.DeviceGraph.from_arrays, Later(_csr_arrays)
@@ -322,9 +306,10 @@ def _results() -> Iterator[Valid]:
     points = clmst.Points(np.zeros((3, 2)))
     matrix: Any = Later(lambda w: clmst.to_device(points, w.device))
     yield "DeviceMatrix.upload", clmst.DeviceMatrix.upload, dict(graph=points, device=W.device)
-    yield "DeviceMatrix", _use_device_graph, fields_of(matrix)
+    yield "DeviceMatrix", used(clmst.DeviceMatrix, _solve), fields_of(matrix)
     yield "DeviceMatrix.defines", matrix.defines, dict(maximum=False)
-    yield "Verification", _use_verification, dict(problems=("a",), n_problems=1)
+    verified = used(clmst.Verification, _use_verification)
+    yield "Verification", verified, dict(problems=("a",), n_problems=1)
 
 
 def _array_fields(world: World) -> dict[str, Any]:
@@ -332,8 +317,7 @@ def _array_fields(world: World) -> dict[str, Any]:
     return {name: getattr(array, name) for name in array.__slots__}
 
 
-def _use_device_array(**attributes: Any) -> Any:
-    array = clmst.DeviceArray(**attributes)
+def _use_device_array(_: World, array: clmst.DeviceArray) -> Any:
     return repr(array), len(array), array.to_host(), p.reduce(array)
 
 
@@ -344,7 +328,7 @@ def _sliced(world: World) -> Callable[..., Any]:
 def _arrays() -> Iterator[Valid]:
     array, words = clmst.DeviceArray, W.words()
     theirs = Later(lambda w: cl_array.to_device(w.device.queue, np.ones(3)))
-    yield "DeviceArray", _use_device_array, Later(_array_fields)
+    yield "DeviceArray", used(array, _use_device_array), Later(_array_fields)
     yield "DeviceArray.empty", array.empty, dict(size=4, dtype="u4")
     yield "DeviceArray.from_host", array.from_host, dict(values=[1, 2])
     yield "DeviceArray.from_pyopencl", array.from_pyopencl, dict(array=theirs, device=W.device)
@@ -363,12 +347,11 @@ def _options() -> Iterator[Valid]:
     for algorithm, record in ALGORITHMS.items():
         kind = record.options_class
 
-        def use(w: World, kind: Any = kind, algorithm: str = algorithm) -> Callable[..., Any]:
-            return lambda **attributes: clmst.minimum_spanning_forest(
-                w.device_graph, algorithm=algorithm, options=kind(**attributes)
-            )
+        def solve(world: World, options: Any, algorithm: str = algorithm) -> Any:
+            how: Any = {"algorithm": algorithm, "options": options}
+            return clmst.minimum_spanning_forest(world.device_graph, **how)
 
-        yield kind.__name__, Later(use), fields_of(kind())
+        yield kind.__name__, used(kind, solve), fields_of(kind())
     yield "EclOptions.ablation", clmst.EclOptions.ablation, dict(seed=0, samples=9)
 
 
@@ -396,9 +379,7 @@ def _files() -> Iterator[Valid]:
         yield f"write_forest .{suffix}", clmst.write_forest, given
 
 
-def _solved_by(**given: Any) -> clmst.Forest:
-    """Solve by a new solver: what it took may be of use in a round only."""
-    solver = clmst.RepeatedSolver(**given)
+def _use_solver(_: World, solver: clmst.RepeatedSolver) -> Any:
     return solver.solve(np.ones(solver.n_edges, np.int32))
 
 
@@ -418,10 +399,10 @@ def _repeated() -> Iterator[Valid]:
         lambda w: clmst.RepeatedSolver(clmst.Points(np.eye(5, 2)), devices=w.device)
     )
     of_matrix: Any = Later(lambda w: clmst.RepeatedSolver(w.matrix, devices=w.device))
-    made = dict(graph=W.graph, maximum=False, algorithm="auto", options=None)
+    solved = used(clmst.RepeatedSolver, _use_solver)
     weights = np.ones(31, np.int32)
     yield "RepeatedSolver", clmst.RepeatedSolver, dict(graph=W.graph)
-    yield "RepeatedSolver, solved", _solved_by, made
+    yield "RepeatedSolver, solved", solved, dict(graph=W.graph)
     yield "RepeatedSolver.solve", solver.solve, dict(weights=weights)
     yield "RepeatedSolver.solve of points", of_points.solve, dict(weights=np.eye(5, 2))
     yield "RepeatedSolver.update", solver.update, dict(edge_ids=[0, 1], weights=[5, 6])

@@ -13,6 +13,7 @@ from clmst import drawing
 from clmst import primitives as p
 from clmst.algorithms.dendrogram.condense import ROW
 from clmst.runtime.launcher import Launcher
+from tests.misuse.entries import used
 from tests.misuse.world import WORLD as W
 from tests.misuse.world import Later, World
 
@@ -29,12 +30,8 @@ def every() -> Iterator[Valid]:
         yield from group()
 
 
-def _use_monoid(world: World) -> Callable[..., Any]:
-    return lambda **given: p.reduce(world.words(), monoid=p.Monoid(**given)).to_host()
-
-
-def _use_predicate(world: World) -> Callable[..., Any]:
-    return lambda **given: _kept(world, p.Predicate(**given))
+def _combined(world: World, monoid: Any) -> Any:
+    return p.reduce(world.words(), monoid=monoid).to_host()
 
 
 def _call_predicate(world: World) -> Callable[..., Any]:
@@ -49,25 +46,22 @@ def _kept(world: World, predicate: Any) -> Any:
     return p.compact(world.words(), predicate=predicate)[1].to_host()
 
 
-def _use_map(world: World) -> Callable[..., Any]:
-    return lambda **given: p.map(world.words(), p.Map(**given)).to_host()
+def _mapped(world: World, function: Any) -> Any:
+    return p.map(world.words(), function).to_host()
 
 
 def _operators() -> Iterator[Valid]:
-    yield (
-        "Monoid",
-        Later(_use_monoid),
-        dict(dtype="u4", combine="a + b", identity="0", commutative=True, preamble="", name="sum"),
-    )
+    total = dict(dtype="u4", combine="a + b", identity="0", commutative=True)
+    yield "Monoid", used(p.Monoid, _combined), total
     for name in ("sum", "product", "minimum", "maximum", "bitwise_and", "bitwise_or",
                  "bitwise_xor"):  # fmt: skip
         yield f"Monoid.{name}", getattr(p.Monoid, name), dict(dtype="u4")
     yield "Monoid.minimum_by_key", p.Monoid.minimum_by_key, dict(key="u4")
-    text = dict(dtype="u4", preamble="", scalars={}, arrays={})
-    yield "Predicate", Later(_use_predicate), dict(**text, expression="x > 1", name="large")
+    large = dict(dtype="u4", expression="x > 1")
+    yield "Predicate", used(p.Predicate, _kept), large
     yield "Predicate.__call__", Later(_call_predicate), dict(limit=3, table=W.words())
-    next_one = dict(**text, expression="x + 1", name="next", result="u2")
-    yield "Map", Later(_use_map), next_one
+    next_one = dict(dtype="u4", expression="x + 1", result="u2")
+    yield "Map", used(p.Map, _mapped), next_one
     yield "pair_of", p.pair_of, dict(first="u4", second="f4", names=("key", "index"))
 
 
