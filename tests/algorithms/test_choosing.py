@@ -9,7 +9,7 @@ import pytest
 
 import clmst
 from clmst import Graph
-from clmst.algorithms.choosing import check_name, choose
+from clmst.algorithms.choosing import choose
 from clmst.core.errors import InvalidArgumentError
 from clmst.runtime.device import Device
 from tests.bounds import bounds
@@ -19,7 +19,7 @@ from tests.variants import GPU_SHAPE
 pytestmark = pytest.mark.usefixtures("in_steps")
 
 
-def ring(n: int) -> Graph:
+def ring(n: int = 30) -> Graph:
     """Return a ring of n vertices and n edges."""
     return Graph.from_edges(np.arange(n), (np.arange(n) + 1) % n, np.arange(n))
 
@@ -69,8 +69,3 @@ def test_graphs_that_links_are_too_short_for(any_device: Device) -> None:
     message = "the graph has 9 vertices; 'filter-boruvka' takes at most 8, 'ecl' more"
     with pytest.raises(InvalidArgumentError, match=message):
         clmst.minimum_spanning_forest(ring(9), algorithm="filter-boruvka", device=device)
-
-
-def test_unknown_name() -> None:
-    with pytest.raises(InvalidArgumentError, match=r"no algorithm is called 'best'; there are 'au"):
-        check_name("best")

@@ -15,9 +15,18 @@ import clmst
 from clmst import Device, Graph, RepeatedSolver, UnsupportedDeviceError
 from clmst.algorithms.choosing import in_order
 from clmst.algorithms.csr_validation import check as csr_validation
+from clmst.algorithms.families import (
+    COMPLETE_PROOF,
+    EDGE_PASSES,
+    EDGE_STREAM,
+    PARTS,
+    PROOF,
+)
 from clmst.algorithms.registry import ALGORITHMS
 from clmst.primitives import families as of_primitives
 from clmst.runtime.device_graph import DeviceGraph
+from clmst.runtime.kernel_family import Case, KernelFamily
+from tests.algorithms.test_choosing import ring
 from tests.bounds import bounds
 from tests.caches import resolving_anew, use_own_cache
 from tests.forests import assert_same_forest
@@ -28,13 +37,27 @@ from tests.wrong_families import WrongFamilies as Wrong
 pytestmark = pytest.mark.usefixtures("in_steps")
 
 
+WEIGHTS: tuple[Any, ...] = ((), (64, "float", True), (16, "signed"), (16, "float"))
+PASSED = [
+    *((family, case) for family in (PROOF, COMPLETE_PROOF) for case in family.cases[:2]),
+    *((PARTS, Case(bits, None)) for bits in (32, 64)),
+    *(
+        (EDGE_STREAM, Case(*one))
+        for one in ((), (64, "float", True), (16, "signed"), (16, "float"))
+    ),
+    *((EDGE_PASSES, Case(*one)) for one in ((), (64, "float", True), (16, "float"))),
+]
+
+
+@pytest.mark.parametrize(("family", "case"), PASSED, ids=str)
+def test_the_default_device_passes(any_device: Device, family: KernelFamily, case: Any) -> None:
+    """Families that no other test asks for cases of other weights."""
+    assert family.failure(any_device, case) is None
+
+
 @pytest.fixture
 def fresh(any_device: Device) -> Device:
     return Device(any_device.cl_device)
-
-
-def ring(n: int = 30) -> Graph:
-    return Graph.from_edges(np.arange(n), (np.arange(n) + 1) % n, np.arange(n) % 7)
 
 
 def order(device: Device, graph: Graph) -> list[str]:

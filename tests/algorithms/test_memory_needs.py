@@ -13,14 +13,14 @@ from clmst.algorithms.registry import ALGORITHMS
 from clmst.core.errors import OutOfDeviceMemoryError
 from clmst.core.graph import Graph
 from clmst.runtime.device import Device
+from tests.capabilities import with_capabilities
 from tests.peak import peak_of
 
 
 @pytest.fixture
 def copying(any_device: Device) -> Device:
     """Return a device of this test's own that copies what it is given."""
-    device = any_device.forcing_off()
-    device.capabilities = replace(device.capabilities, host_arrays="copied")
+    device = with_capabilities(any_device, host_arrays="copied")
     device.trust.given = True  # self-tests would be measured, too
     return device
 

@@ -39,12 +39,6 @@ def test_errors_have_a_message_and_a_status(
     assert failure.value.exit_code == (130 if isinstance(error, KeyboardInterrupt) else 1)
 
 
-def test_traceback_on_request(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CLMST_TRACEBACK", "1")
-    with pytest.raises(UnsupportedDeviceError), reported():
-        raise UnsupportedDeviceError("no device")
-
-
 @pytest.mark.parametrize(
     "exception", [click.UsageError("what?"), click.exceptions.Exit(0), BrokenPipeError()]
 )

@@ -13,13 +13,11 @@ from hypothesis import given
 
 from clmst.algorithms.edge_stream.edges import EdgeChunk, EdgePart
 from clmst.algorithms.edge_stream.passes import EdgePasses, bytes_of_vertex, in_canonical_order
-from clmst.algorithms.families import EDGE_PASSES
 from clmst.core.errors import DeviceError
 from clmst.core.graph_checks import MAX_VERTICES
 from clmst.core.weight_keys import as_weights
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
-from clmst.runtime.kernel_family import Case
 from clmst.runtime.launcher import Launcher
 from tests.algorithms.edge_stream.test_reducer import chunk_of
 from tests.kernel_sources import changed
@@ -72,11 +70,6 @@ def test_any_edges_in_any_chunks(variant: Device, data: st.DataObject) -> None:
         found += ids_of(passes)
     right = forest_of_edges((edges.u, edges.v, edges.w), n, maximum=maximum)
     assert sorted(found) == sorted(ids[right.edge_ids].tolist())
-
-
-@pytest.mark.parametrize("case", [Case(), Case(64, "float", maximum=True), Case(16, "float")])
-def test_self_test(any_device: Device, case: Case) -> None:
-    assert EDGE_PASSES.failure(any_device, case) is None
 
 
 def test_a_device_that_loses_edges(any_device: Device, tmp_path: Path) -> None:

@@ -23,13 +23,6 @@ def chunk_of(device: Device, u: Array, v: Array, w: Array, first_id: int = 0) ->
     return EdgeChunk(u=arrays[0], v=arrays[1], weights=arrays[2], first_id=first_id)
 
 
-@pytest.mark.parametrize(
-    "case", [Case(), Case(64, "float", maximum=True), Case(16, "signed"), Case(16, "float")]
-)
-def test_self_test(any_device: Device, case: Case) -> None:
-    assert EDGE_STREAM.failure(any_device, case) is None
-
-
 def test_doubles_need_no_arithmetic(any_device: Device) -> None:
     """Where a device has none, their words are compared."""
     device = with_capabilities(any_device, doubles=False)

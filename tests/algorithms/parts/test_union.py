@@ -6,11 +6,9 @@ import numpy as np
 import pytest
 
 import clmst
-from clmst.algorithms.families import PARTS
 from clmst.algorithms.parts.union import PartForest, united
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
-from clmst.runtime.kernel_family import Case
 from clmst.runtime.peer_copy import locks_in_order
 from tests.repeated.device_sets import every_device_set
 from tests.scale.test_several import upper_part
@@ -49,8 +47,3 @@ def test_union_of_two(devices: list[Device], end: int, expected: list[int]) -> N
     assert original.to_host().tolist() == [0, 2, *(10 + one for one in slots)]
     assert moved.n_bytes == 12 * len(slots) + 4 * (end - 3 + 1)
     assert moved.way == "host"
-
-
-@pytest.mark.parametrize("bits", [32, 64])
-def test_self_test_passes(any_device: Device, bits: int) -> None:
-    assert PARTS.failure(any_device, Case(bits, None)) is None

@@ -15,7 +15,7 @@ from clmst.core.weight_keys import encode
 from clmst.runtime.launcher import Launcher
 from tests.algorithms.test_options import many_components
 from tests.bounds import bounds
-from tests.forests import assert_same_forest, solve
+from tests.forests import assert_forests, assert_same_forest, random_graph, solve
 
 queues = pytest.mark.parametrize("queue", ["heap", "array"])
 
@@ -81,12 +81,8 @@ GREATEST = np.array([0, 2**64 - 1], np.uint64)
 )
 def test_ties_go_by_edge_id(device: Device, queue: Any, n: int, weights: np.ndarray) -> None:
     """Keys that stand for vertices in no tree, and in one, are weights like any other."""
-    rng = np.random.default_rng(8)
-    u, v = rng.integers(0, n, (2, 600))
-    graph = Graph.from_edges(u, v, rng.choice(weights, 600), n_vertices=n + 2)
-    for maximum in (False, True):
-        forest = solve(graph, device, maximum=maximum, options=PrimOptions(queue=queue))
-        assert_same_forest(forest, clmst.kruskal(graph, maximum=maximum))
+    graph = random_graph(n, 600, weights, seed=8, apart=2)
+    assert_forests(graph, device, options=PrimOptions(queue=queue))
 
 
 # ---------------------------------------------------------------------------- launches

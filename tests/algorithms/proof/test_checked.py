@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import clmst
-from clmst import Device, Graph, InvalidForestError
+from clmst import Device, InvalidForestError
 from clmst.algorithms.registry import ALGORITHMS
 from clmst.algorithms.shared.device_forest import DeviceForest
 from clmst.algorithms.shared.solution import Solution
@@ -21,6 +21,7 @@ from clmst.core.errors import DeviceWarning
 from clmst.runtime.launcher import Launcher
 from tests.algorithms.proof.test_prove import REFUSES
 from tests.faults.injection import inject, launches
+from tests.forests import random_graph, solve
 from tests.kernel_sources import changed
 from tests.records import registered
 from tests.wrong_families import WrongFamilies
@@ -29,13 +30,7 @@ Array = Any
 Damage = Callable[[Array, Array], None]
 
 
-def random_graph(n: int = 400, m: int = 2000) -> Graph:
-    rng = np.random.default_rng(9)
-    u, v = rng.integers(0, n, (2, m))
-    return Graph.from_edges(u, v, rng.integers(0, 90, m), n_vertices=n + 5)
-
-
-GRAPH = random_graph()
+GRAPH = random_graph(400, 2000, 90, seed=9, apart=5)
 
 
 def damaged_forests(damage: Damage) -> AbstractContextManager[Any]:
@@ -84,12 +79,12 @@ MATRIX = clmst.DenseGraph(np.abs(np.subtract.outer(np.arange(30.0), np.arange(30
 @pytest.mark.parametrize("maximum", [False, True])
 @pytest.mark.parametrize("keep", [False, True], ids=["host", "kept"])
 def test_a_proved_forest_tells_so(graph: Any, keep: bool, maximum: bool) -> None:
-    solve: Any = clmst.maximum_spanning_forest if maximum else clmst.minimum_spanning_forest
-    reported = solve(graph, keep_on_device=keep, verify=True).stats["proof"]
+    proved = solve(graph, None, maximum=maximum, keep_on_device=keep, verify=True)
+    reported = proved.stats["proof"]
     assert reported["where"] == "device"
     assert reported["by"] == clmst.get_device().description
     assert reported["ms"] > 0
-    assert "proof" not in solve(graph).stats
+    assert "proof" not in solve(graph, None, maximum=maximum).stats
 
 
 @damages

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ import pytest
 import clmst
 from clmst import Device, Graph
 from clmst.runtime.transfer import Staging, StagingShape
+from tests.capabilities import with_capabilities
 from tests.faults.injection import inject
 from tests.forests import assert_same_forest
 
@@ -20,9 +20,7 @@ DTYPES = (np.bool_, np.int8, np.uint16, np.float16, np.int32, np.float32, np.flo
 @pytest.fixture
 def copying(any_device: Device) -> Device:
     """Return the device as one with memory of its own."""
-    device = Device(any_device.cl_device, _trusted=True)
-    device.capabilities = replace(device.capabilities, host_arrays="copied")
-    return device
+    return with_capabilities(any_device, host_arrays="copied")
 
 
 def graph(dtype: type, *, n: int = 301, seed: int = 0, apart: int = 0) -> Graph:

@@ -20,11 +20,7 @@ from clmst.core.weight_keys import Array, encode
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.launcher import Launcher
 from tests.forests import assert_same_forest, solve
-from tests.variants import GPU_SHAPE, Variant, variants
-
-# Every width of weights is a build: devices as they are, and those in the shape of a GPU's kernels.
-SHAPES = [v for v in variants() if "-" not in v.name or v.name.endswith("gpu-shape")]
-shapes = pytest.mark.parametrize("variant", SHAPES, ids=lambda v: v.name)
+from tests.variants import GPU_SHAPE, Variant, each_of, shaped_variants
 
 SAMPLES = st.sampled_from([1024, 2048])
 SMALL = 1 / 64  # the share from which on a rank is the plain one
@@ -252,7 +248,7 @@ def assert_first_window(stored: Graph, device: Device, seeds: Iterable[int]) -> 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("n", "probability"), DENSE)
-@shapes
+@each_of(shaped_variants())
 def test_first_window_in_the_shape_of_a_gpu(variant: Variant, n: int, probability: float) -> None:
     """Too small a window leaves no components, and the next one floods the lists."""
     for stored in (dense(n, probability), dense(n, probability).symmetrised()):
