@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -11,6 +11,12 @@ from clmst.core.weight_keys import Array
 from clmst.generators.hashing import Stream, Words, mix
 
 T = TypeVar("T")
+Made = TypeVar("Made", bound=Callable[..., Any])
+
+
+def by_name(*makers: Made) -> dict[str, Made]:
+    """Return functions by their names as words."""
+    return {one.__name__.replace("_", " "): one for one in makers}
 
 
 class Draws:

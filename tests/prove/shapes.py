@@ -8,7 +8,7 @@ from typing import TypeAlias
 import numpy as np
 
 from clmst.core.weight_keys import Array
-from tests.prove.draws import Draws
+from tests.prove.draws import Draws, by_name
 
 # The number of vertices, and the ends of each edge.
 Edges: TypeAlias = tuple[int, Array, Array]
@@ -68,14 +68,7 @@ def simple(draws: Draws, n: int, m: int) -> Edges:
     return n, chosen - v * (v - 1) // 2, v
 
 
-RANDOM: dict[str, Shape] = {
-    "uniform": uniform,
-    "few vertices": few_vertices,
-    "two halves": two_halves,
-    "islands": islands,
-    "skewed": skewed,
-    "simple": simple,
-}
+RANDOM = by_name(uniform, few_vertices, two_halves, islands, skewed, simple)
 
 
 # ---------------------------------------------------------------------- structured
@@ -106,7 +99,7 @@ def two_hubs(_draws: Draws, n: int, _m: int) -> Edges:
     return _joined(n, (0 * k, k), (0 * k + 1, k), (bridge, bridge + 1))
 
 
-def cliques(draws: Draws, n: int, _m: int) -> Edges:
+def cliques_joined_by_paths(draws: Draws, n: int, _m: int) -> Edges:
     """Cliques of three to ten vertices, in a row, joined by paths of one to four edges."""
     parts, start = [], 0
     while start < n:
@@ -155,7 +148,7 @@ def bipartite(_draws: Draws, n: int, _m: int) -> Edges:
     return n, u.ravel(), v.ravel()
 
 
-def parallel(_draws: Draws, n: int, m: int) -> Edges:
+def parallel_edges(_draws: Draws, n: int, m: int) -> Edges:
     """All edges between the same two vertices."""
     k = np.zeros(m if n > 1 else 0, np.int64)
     return n, k, k + 1
@@ -172,18 +165,7 @@ def no_edges(_draws: Draws, n: int, _m: int) -> Edges:
     return n // 4, _NONE, _NONE
 
 
-STRUCTURED: dict[str, Shape] = {
-    "path": path,
-    "cycle": cycle,
-    "star": star,
-    "two hubs": two_hubs,
-    "cliques joined by paths": cliques,
-    "comb": comb,
-    "complete": complete,
-    "grid": grid,
-    "binary tree": binary_tree,
-    "bipartite": bipartite,
-    "parallel edges": parallel,
-    "loops": loops,
-    "no edges": no_edges,
-}
+STRUCTURED = by_name(
+    path, cycle, star, two_hubs, cliques_joined_by_paths, comb, complete, grid, binary_tree,
+    bipartite, parallel_edges, loops, no_edges,
+)  # fmt: skip

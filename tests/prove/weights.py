@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from clmst.core.weight_keys import Array
-from tests.prove.draws import Draws
+from tests.prove.draws import Draws, by_name
 
 DTYPES = ("bool", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8")
 
@@ -109,19 +108,5 @@ def ruler(_draws: Draws, m: int, dtype: np.dtype[Any]) -> Array:
     return zeros.astype(dtype)
 
 
-Weights = Callable[[Draws, int, np.dtype[Any]], Array]
-
-RANDOM: dict[str, Weights] = {
-    "small": small,
-    "tied": tied,
-    "equal": equal,
-    "special": special,
-    "neighbours": neighbours,
-    "any bits": any_bits,
-}
-ORDERED: dict[str, Weights] = {
-    "rising": rising,
-    "falling": falling,
-    "bit-reversed": bit_reversed,
-    "ruler": ruler,
-}
+RANDOM = by_name(small, tied, equal, special, neighbours, any_bits)
+ORDERED = by_name(rising, falling) | {"bit-reversed": bit_reversed} | by_name(ruler)
