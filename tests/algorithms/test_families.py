@@ -41,11 +41,7 @@ WEIGHTS: tuple[Any, ...] = ((), (64, "float", True), (16, "signed"), (16, "float
 PASSED = [
     *((family, case) for family in (PROOF, COMPLETE_PROOF) for case in family.cases[:2]),
     *((PARTS, Case(bits, None)) for bits in (32, 64)),
-    *(
-        (EDGE_STREAM, Case(*one))
-        for one in ((), (64, "float", True), (16, "signed"), (16, "float"))
-    ),
-    *((EDGE_PASSES, Case(*one)) for one in ((), (64, "float", True), (16, "float"))),
+    *((family, Case(*one)) for family in (EDGE_STREAM, EDGE_PASSES) for one in WEIGHTS),
 ]
 
 

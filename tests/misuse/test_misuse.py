@@ -18,8 +18,6 @@ from tests.misuse.world import World
 
 # The step from call to call; a prime, so that over time every value meets every kind of argument.
 EVERY = 23
-# What only holds results, or raises nothing by itself.
-WITHOUT = {"ClmstError", "DeviceWarning", "GraphWarning", "Verification.raise_if_invalid"}
 
 
 def test_misused_calls_are_refused() -> None:

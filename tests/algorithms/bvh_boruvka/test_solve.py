@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 import clmst
@@ -13,8 +11,6 @@ from clmst.algorithms.bvh_boruvka.hierarchy import hierarchy_of
 from clmst.runtime.device_matrix import DeviceMatrix
 from clmst.runtime.launcher import Launcher, Profile
 from tests.forests import assert_same_forest
-
-Array = Any
 
 
 def test_crowds_get_boxes_of_their_own(any_device: Device) -> None:

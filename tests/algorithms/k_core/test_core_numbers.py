@@ -28,10 +28,7 @@ from clmst.runtime.launcher import Launcher, Profile
 from tests.bounds import bounds
 from tests.cores import peel
 from tests.strategies import edge_arrays, graphs
-from tests.variants import is_native, variants
-
-# No kernel looks at 64-bit atomics.
-VARIANTS = [v for v in variants() if "int64" not in v.name]
+from tests.variants import is_native
 
 
 def solve(graph: Graph, device: Device, profile: Profile | None = None) -> tuple[DeviceArray, int]:
