@@ -68,7 +68,7 @@ def simple(draws: Draws, n: int, m: int) -> Edges:
     return n, chosen - v * (v - 1) // 2, v
 
 
-RANDOM = by_name(uniform, few_vertices, two_halves, islands, skewed, simple)
+RANDOM: dict[str, Shape] = by_name(uniform, few_vertices, two_halves, islands, skewed, simple)
 
 
 # ---------------------------------------------------------------------- structured
@@ -165,7 +165,7 @@ def no_edges(_draws: Draws, n: int, _m: int) -> Edges:
     return n // 4, _NONE, _NONE
 
 
-STRUCTURED = by_name(
+STRUCTURED: dict[str, Shape] = by_name(
     path, cycle, star, two_hubs, cliques_joined_by_paths, comb, complete, grid, binary_tree,
     bipartite, parallel_edges, loops, no_edges,
 )  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -108,5 +109,9 @@ def ruler(_draws: Draws, m: int, dtype: np.dtype[Any]) -> Array:
     return zeros.astype(dtype)
 
 
-RANDOM = by_name(small, tied, equal, special, neighbours, any_bits)
-ORDERED = by_name(rising, falling) | {"bit-reversed": bit_reversed} | by_name(ruler)
+Weights = Callable[[Draws, int, np.dtype[Any]], Array]
+
+RANDOM: dict[str, Weights] = by_name(small, tied, equal, special, neighbours, any_bits)
+ORDERED: dict[str, Weights] = {
+    **by_name(rising, falling), "bit-reversed": bit_reversed, "ruler": ruler,
+}  # fmt: skip

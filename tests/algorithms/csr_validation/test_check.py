@@ -56,7 +56,8 @@ class Noted(Staging):
 
 def assert_uploaded(A: Any, device: Device) -> None:
     """Check that the device takes it, as what the host makes of it."""
-    resident, graph = put_matrix(A, device, arrange=False), Graph.from_scipy(A)
+    graph = Graph.from_scipy(A)
+    resident: Any = put_matrix(A, device, arrange=False)
     assert graph.edge_ids is None
     assert_same_arrays(resident, graph)
     assert resident.graph.is_symmetric == graph.is_symmetric
@@ -90,7 +91,8 @@ def test_zeros_have_one_sign(copying: Device) -> None:
 def assert_rearranged(A: Any, device: Device) -> None:
     """Check that the device makes of it what the host makes of it."""
     assert put_matrix(A, device, arrange=False) is None
-    resident, graph = put_matrix(A, device), Graph.from_scipy(A)
+    graph = Graph.from_scipy(A)
+    resident: Any = put_matrix(A, device)
     assert graph.edge_ids is not None
     assert graph.n_input == A.nnz
     assert_same_arrays(resident, graph)

@@ -297,7 +297,7 @@ def test_ends_of_lists(any_device: Device, integer: Any) -> None:
         (u, v, w), (u.astype(np.int64), v, w), (u[::2], v[1::2], w[::2]),
         (np.sort(u), v, np.sort(w)), (u[::-1], v, np.zeros(900)),
     ):  # fmt: skip
-        assert_solved(Graph.from_edges(*edges, 90), any_device)
+        assert_solved(Graph.from_edges(*edges, n_vertices=90), any_device)
 
 
 def test_merged_lists(any_device: Device) -> None:
