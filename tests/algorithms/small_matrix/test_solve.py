@@ -293,11 +293,11 @@ def test_ends_of_lists(any_device: Device, integer: Any) -> None:
     rng = np.random.default_rng(5)
     u, v = rng.integers(0, 90, (2, 900)).astype(integer)
     w = rng.random(900)
-    for edges in (
+    for ends, others, weights in (
         (u, v, w), (u.astype(np.int64), v, w), (u[::2], v[1::2], w[::2]),
         (np.sort(u), v, np.sort(w)), (u[::-1], v, np.zeros(900)),
     ):  # fmt: skip
-        assert_solved(Graph.from_edges(*edges, n_vertices=90), any_device)
+        assert_solved(Graph.from_edges(ends, others, weights, 90), any_device)
 
 
 def test_merged_lists(any_device: Device) -> None:
