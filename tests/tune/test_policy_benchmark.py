@@ -22,7 +22,7 @@ from clmst.runtime.launcher import Launcher
 from clmst.runtime.policy import Policy
 from clmst.tune.policy_benchmark import PolicyBenchmark, RefusedError
 from tests.records import registered
-from tests.variants import GPU_SHAPE, variants
+from tests.variants import GPU_SHAPE, Variant, each_of, native_variants
 
 GRAPHS = {
     "grid": clmst.generate("grid", rows=40, columns=50),
@@ -38,10 +38,6 @@ def benchmark_on(device: Device, algorithm: str = "ecl", repetitions: int = 2) -
 
 def other(tuned: Policy) -> Policy:
     return replace(tuned, edges_per_item=3, groups_per_compute_unit=5)
-
-
-PLAIN = {v.name: v.device for v in variants() if "-" not in v.name}
-each_implementation = pytest.mark.parametrize("one", PLAIN.values(), ids=PLAIN)
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
@@ -138,9 +134,10 @@ def test_first_forest_is_proven(any_device: Device) -> None:
         benchmark_on(any_device)
 
 
-@each_implementation
-def test_refusal_leaves_the_benchmark_usable(one: Device) -> None:
+@each_of(native_variants())
+def test_refusal_leaves_the_benchmark_usable(variant: Variant) -> None:
     """Kernels that no device has room for, and after them others as before."""
+    one = variant.device
     benchmark = benchmark_on(one)
     huge = replace(GPU_SHAPE, work_group_size=1 << 20, stage_capacity=1 << 24)
     with pytest.raises(RefusedError) as caught:
