@@ -12,10 +12,9 @@ from clmst.algorithms.bvh_boruvka.choice import is_for_prim, is_for_tree
 from clmst.algorithms.dense.options import DenseOptions
 from clmst.algorithms.dense.tiles import takes_tiles
 from clmst.algorithms.equal_weights import solve as equal_weights
-from clmst.algorithms.memory_needs import with_needs
 from clmst.algorithms.shared.device_forest import DeviceForest
-from clmst.algorithms.shared.solution import forest_at_once, forest_of
 from clmst.algorithms.small_matrix import solve as small_matrix
+from clmst.algorithms.solving import solve_graph, solve_unread
 from clmst.core.arguments import check_bools
 from clmst.core.coercion import with_weight
 from clmst.core.columns import WEIGHT
@@ -236,13 +235,20 @@ def _solve_whole(
     """Solve on the device that is meant, or on the next one where it passes no self-test."""
     while True:
         try:
-            if algorithm == "auto" and options is None and not (keep_on_device or profile):
+            at_once = not (keep_on_device or profile)
+            if algorithm == "auto" and options is None and at_once:
                 found = _solve_small(
                     graph, device, maximum=maximum, verify=verify, symmetrize=symmetrize
                 )
                 if found is not None:
                     return found
-            stored = on_device(graph, device, algorithm=algorithm, symmetrize=symmetrize)
+            behind = partial(solve_unread, algorithm=algorithm, options=options, maximum=maximum)
+            stored = on_device(
+                graph, device, algorithm=algorithm, symmetrize=symmetrize,
+                solve=behind if at_once and not verify else None,
+            )  # fmt: skip
+            if isinstance(stored, Forest):
+                return stored
             launch = Launcher.of(stored.device, profile=profile)
             with stored.device.lock, Guard(stored.device, caches=stored.caches):
                 forest: Forest | DeviceForest
@@ -251,7 +257,7 @@ def _solve_whole(
                         stored, launch, algorithm=algorithm, options=options, maximum=maximum
                     )
                 else:
-                    forest = _solve_graph(
+                    forest = solve_graph(
                         stored, launch, algorithm=algorithm, options=options, maximum=maximum,
                         wait=keep_on_device or verify,
                     )  # fmt: skip
@@ -315,23 +321,3 @@ def solve_complete(
         return dense.solve_by_tiles(matrix, launch, options=options)
     families.require_complete(matrix, maximum=maximum, options=options)
     return dense.solve_matrix(matrix, launch, maximum=maximum, options=options)
-
-
-def _solve_graph(
-    graph: DeviceGraph, launch: Launcher, *, algorithm: str, options: object, maximum: bool,
-    wait: bool,
-) -> Forest | DeviceForest:  # fmt: skip
-    """Solve a graph that lists its edges; without `wait` its queue may still be busy.
-
-    Without `wait`, the forest may be on the host already.
-    """
-    name, solve = choosing.choose(algorithm, graph.device, graph, options=options, maximum=maximum)
-    try:
-        solution = solve(graph, launch, maximum=maximum, options=options)
-        if not wait:
-            found = forest_at_once(solution, launch, algorithm=name, maximum=maximum)
-            if found is not None:
-                return found
-        return forest_of(solution, launch, algorithm=name, maximum=maximum, wait=wait)
-    except OutOfDeviceMemoryError as error:
-        raise with_needs(error, graph, name) from error.__cause__ or error

@@ -13,9 +13,10 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse import csgraph as scipys
 
-from clmst.algorithms.csr_validation.check import put_matrix
+from clmst.algorithms.csr_validation.check import forest_or_graph, put_matrix
 from clmst.algorithms.equal_weights import solve as equal_weights
 from clmst.algorithms.small_matrix import solve as small_matrix
+from clmst.algorithms.solving import solve_unread
 from clmst.api import minimum_spanning_forest
 from clmst.core import from_scipy
 from clmst.core.arguments import shown
@@ -155,6 +156,8 @@ def _solve(matrix: Any) -> Parts:
             if slots is not None and _is_summed(matrix):
                 return _entries(matrix, slots)
             stored = None if device is None else _put(matrix, device)
+            if isinstance(stored, Forest):
+                return _upper_entries(stored)
             if stored is not None and stored.edge_ids is None:
                 return _upper_entries(minimum_spanning_forest(stored))
             if stored is not None and _is_summed(matrix):
@@ -171,9 +174,14 @@ def _solve(matrix: Any) -> Parts:
             pass_over(None, error)
 
 
-def _put(matrix: Any, device: Device) -> DeviceGraph | None:
-    """Put a matrix on a device, if that can take it: ties go to the first entry."""
-    if device.capabilities.host_arrays == "copied" or _has_ties(matrix):
+def _put(matrix: Any, device: Device) -> Forest | DeviceGraph | None:
+    """Put a matrix on a device, if that can take it: ties go to the first entry.
+
+    Return its forest instead where that comes with the check: then the matrix is canonical.
+    """
+    if device.capabilities.host_arrays == "copied":
+        return forest_or_graph(matrix, device, solve_unread, by_entry=True)
+    if _has_ties(matrix):
         return put_matrix(matrix, device, by_entry=True)
     stored = put_matrix(matrix, device)
     if stored is None or stored.edge_ids is None:

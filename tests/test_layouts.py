@@ -36,8 +36,8 @@ TABLE = {
     ),
     ("primitives.radix", "device/rank.cl"): "_BY_COUNTERS=RANK_COUNTERS _BY_BALLOTS=RANK_BALLOTS",
     ("algorithms.filter_boruvka.plan", "filter_boruvka/solve.cl"): (
-        "_WINDOWS=STATE_WINDOWS _OVERFLOW=STATE_OVERFLOW _COUNTS=STATE_COUNTS "
-        "_STATE_WORDS=STATE_WORDS"
+        "_WINDOWS=STATE_WINDOWS _OVERFLOW=STATE_OVERFLOW _REFUSED=STATE_REFUSED "
+        "_COUNTS=STATE_COUNTS STATE_WORDS=STATE_WORDS"
     ),
     ("algorithms.filter_boruvka.plan", "filter_boruvka/sample.cl"): "SAMPLES=SAMPLES",
     ("runtime.tuning", "filter_boruvka/sample.cl"): "_SAMPLES=SAMPLES",
@@ -57,7 +57,7 @@ TABLE = {
         "_NODES=LEVEL_NODES _TOPS=LEVEL_TOPS _LEVEL_WORDS=LEVEL_WORDS"
     ),
     ("algorithms.proof.prove", "proof/edges.cl"): "_TILE=EDGES_TILE",
-    ("algorithms.csr_validation.check", "csr_validation/verdict.cl"): (
+    ("algorithms.csr_validation.check", "device/verdict.cl"): (
         "_VERDICT_WORDS=VERDICT_WORDS _BELOW=FAULT_BELOW _ORDER=FAULT_ORDER"
     ),
     ("algorithms.csr_validation.check", "csr_validation/csr_validation.cl"): (

@@ -230,16 +230,18 @@ def seems_canonical(matrix: Any) -> bool:
     way round. Nothing is checked before: any answer is a guess.
     """
     indptr, columns, data = matrix.indptr, matrix.indices, matrix.data
-    n, m = matrix.shape[0], data.size
+    n, m, number = indptr.size - 1, data.size, indptr.dtype.type
     mirrored = set()
     for entry in range(m // (2 * _PROBES), m, m // _PROBES + 1):
-        row, column = int(indptr.searchsorted(entry, side="right")) - 1, int(columns[entry])
-        if column == row or not 0 <= column < n:
+        # Of a number of another type NumPy would make a copy of `indptr` that has it.
+        row = int(indptr.searchsorted(number(entry), side="right")) - 1
+        column = int(columns[entry])
+        if row < 0 or column == row or not 0 <= column < n:
             continue
-        if 0 <= row < n and entry > indptr[row] and columns[entry - 1] >= column:
+        if row < n and entry > indptr[row] and columns[entry - 1] >= column:
             return False
         first, last = int(indptr[column]), int(indptr[column + 1])
-        mirror = first + int(columns[first:last].searchsorted(row))
+        mirror = first + int(columns[first:last].searchsorted(number(row)))
         is_twice = mirror < min(last, m) and columns[mirror] == row
         if (is_twice and data[mirror] != data[entry]) or (column < row and not is_twice):
             return False

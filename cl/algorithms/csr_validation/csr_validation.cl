@@ -1,7 +1,7 @@
 // Whether a caller's CSR can be used as it is: well formed, rising rows, and symmetric or upper
 // triangular.
 #include "algorithms/csr_validation/fingerprint.cl"
-#include "algorithms/csr_validation/verdict.cl"
+#include "device/verdict.cl"
 #include "device/row_fill.cl"
 #include "device/rows.cl"
 #include "device/weight_key.cl"

@@ -14,7 +14,7 @@
 //
 // Source: G. L. Steele Jr., D. Lea, C. H. Flood, "Fast splittable pseudorandom number generators",
 // OOPSLA 2014, has the function that mixes bits.
-#include "algorithms/csr_validation/verdict.cl"
+#include "device/verdict.cl"
 #include "device/weight_key.cl"
 
 // What a work-item has found: bits of FAULT_, and its part of the fingerprint.

@@ -5,6 +5,7 @@
 #include "algorithms/filter_boruvka/sample.cl"
 #include "algorithms/filter_boruvka/tiles.cl"
 #include "algorithms/filter_boruvka/waiting.cl"
+#include "device/verdict.cl"
 
 // 1: the solve has one window of edges. Compilers leave out the steps between windows then, and take
 // less time. 0: as many windows as the launch says.
@@ -51,17 +52,18 @@ static inline bool resident_begin_phase(const solve_t *solve, uint phase, uint n
 // The whole solve in one launch.
 //
 // In       the graph (solve.cl); finds_rows: whether the rows of tiles are found first; seed, draw_bits, rank_a, rank_b, rank_c: as of
-//          filter_boruvka_set_windows.
+//          filter_boruvka_set_windows; verdict[VERDICT_WORDS]: on the graph, or null: it is sound.
 // In-out   tiles: as find_rows leaves them, or undefined before; state: arrivals at the barrier.
-// Out      in_forest[n_slots], in whole words; state: counts, overflow, whether it gave up; all
-//          other arrays of a solve are scratch.
+// Out      in_forest[n_slots], in whole words; state: counts, overflow, whether it gave up, or
+//          refused the graph; all other arrays of a solve are scratch.
 // Launch   WG_SIZE; as many work-groups as can be resident at once.
 // Needs    find_rows or finds_rows; arrivals zero.
-// Ensures  arrivals are zero again, unless it gave up: then nothing else is valid.
+// Ensures  arrivals are zero again, unless it gave up: then nothing else is valid. Nor is it where
+//          the graph is refused, of which nothing is read then.
 LANES_ATTRIBUTE
 kernel void filter_boruvka_resident_solve(SOLVE_PARAMETERS, global uint *in_forest, uint finds_rows,
                                           uint n_phases, uint seed, uint draw_bits, uint rank_a,
-                                          uint rank_b, uint rank_c) {
+                                          uint rank_b, uint rank_c, const global uint *verdict) {
   local full_key_t keys[SAMPLES];
   local uint2 pairs[TILE_PAIRS];
   local uint rows[TILE_SLOTS], heads[TILE_WORDS], scratch[WG_SIZE], counts[MAX_DEPTHS], base;
@@ -69,6 +71,10 @@ kernel void filter_boruvka_resident_solve(SOLVE_PARAMETERS, global uint *in_fore
   const solve_t solve = SOLVE_ARGUMENTS;
   workspace_t workspace = {
       {rows, heads, pairs, scratch, 0, 0, 0, 0, 0}, scratch, &base, 0, counts, least};
+  if (verdict && !verdict_is_sound(verdict, SYMMETRIC)) {
+    if (get_global_id(0) == 0) solve.state[STATE_REFUSED] = 1;
+    return;
+  }
   if (ONE_WINDOW) n_phases = 1;
   solve_prepare(&solve);
   if (finds_rows) tile_find_rows(&solve, TILE_SLOTS);

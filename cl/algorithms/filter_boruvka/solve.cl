@@ -37,12 +37,13 @@
 #define NO_SLOT 0xffffffffu
 
 // state[]: three words of the grid barrier, the windows' upper ends (three words each), whether a
-// worklist overflowed, then the counts of each phase and depth.
+// worklist overflowed, whether the graph was refused, then the counts of each phase and depth.
 #define STATE_ARRIVALS 0
 #define STATE_GAVE_UP 1
 #define STATE_WINDOWS 3
 #define STATE_OVERFLOW (STATE_WINDOWS + 3 * MAX_PHASES)
-#define STATE_COUNTS (STATE_OVERFLOW + 1)
+#define STATE_REFUSED (STATE_OVERFLOW + 1)
+#define STATE_COUNTS (STATE_REFUSED + 1)
 #define STATE_WORDS (STATE_COUNTS + 3 * MAX_PHASES * MAX_DEPTHS)
 #define COUNT_EDGES 0     // in the worklist of a depth
 #define COUNT_VERTICES 1  // supervertices of a depth

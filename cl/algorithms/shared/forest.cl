@@ -100,11 +100,11 @@ kernel void forest_write_out(const global uint *indptr, const global uint *indic
 // Put all that the host needs of a forest into one buffer, which is read at once.
 //
 // In       indptr[n + 1], indices[n_slots], weights[n_slots]: the graph; slots[k]: rising;
-//          edge_ids[n_slots]: of the slots, or null: the slots themselves; count[1]: k, at most
-//          `bound`, or null: k is `bound`.
-// Out      packed[begin + 3 * bound]: k; from word PACKED_HEAD on weights[k], from word `begin` on
-//          the ids, `bound` words behind them the edges, two words each.
-// Launch   any. O(k log n).
+//          edge_ids[n_slots]: of the slots, or null: the slots themselves; count[1]: k, or null: k
+//          is `bound`; report[n_report]: what else the host needs.
+// Out      packed[begin + 3 * bound + n_report]: k; from word PACKED_HEAD on weights[k], from word
+//          `begin` on the ids, `bound` words behind them the edges, two words each; then the report.
+// Launch   any. O(k log n + n_report).
 // Needs    slots rise, and are upper slots; begin is PACKED_HEAD and the words that `bound` weights
 //          take.
 // Ensures  the three parts are weights[slots[i]] bit for bit, edge_ids[slots[i]], and (row,
@@ -112,11 +112,13 @@ kernel void forest_write_out(const global uint *indptr, const global uint *indic
 kernel void forest_pack(const global uint *indptr, const global uint *indices,
                         const global weight_t *weights, const global uint *slots,
                         const global uint *edge_ids, const global uint *count, global uint *packed,
-                        uint n, uint begin, uint bound) {
-  const uint k = count ? *count : bound;
+                        const global uint *report, uint n, uint begin, uint bound, uint n_report) {
+  // A solve that was given up, as its report says, leaves any flags: slots, but too many perhaps.
+  const uint k = count ? min(*count, bound) : bound;
   global weight_t *own_weights = (global weight_t *)(packed + PACKED_HEAD);
   global uint *ids = packed + begin, *ends = ids + bound;
   if (get_global_id(0) == 0) packed[0] = k;
+  GRID_FOR(i, n_report) ends[2 * (size_t)bound + i] = report[i];
   GRID_FOR(i, k) {
     const uint slot = slots[i];
     own_weights[i] = weights[slot];

@@ -8,8 +8,10 @@ this process: that of a symmetric matrix is 0, that of any other one with a prob
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from functools import cache
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, TypeAlias
 
 import numpy as np
 from scipy import sparse
@@ -17,12 +19,15 @@ from scipy import sparse
 from clmst.algorithms.canonical_csr.arrange import Arrangement, paired_slots, put_slots
 from clmst.algorithms.families import CSR_VALIDATION
 from clmst.core.csr import as_uint32, narrowed
+from clmst.core.forest import Forest
 from clmst.core.from_scipy import csr_parts
 from clmst.core.graph import Graph
+from clmst.core.kruskal import seems_canonical
 from clmst.core.weight_keys import Array, EncodedWeights, Encoding, as_weights
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.failures import Guard
+from clmst.runtime.handles import Memory
 from clmst.runtime.kernel_family import case_of
 from clmst.runtime.launcher import Launcher
 
@@ -47,6 +52,11 @@ _SLOTS_OF_MANY = 16
 _SLOTS_OF_ONE = 4096
 
 
+# Solves a graph that the device may not find sound, behind its check: given a buffer, the words of
+# its verdict. None if it is no such graph, or has to be known to be one before.
+SolveUnread: TypeAlias = Callable[[DeviceGraph, Memory], Forest | None]
+
+
 def put_matrix(
     matrix: Any, device: Device, *, by_entry: bool = False, arrange: bool = True
 ) -> DeviceGraph | None:
@@ -56,23 +66,55 @@ def put_matrix(
     returns None, as for what is faulty, which the host then names, and for what the host has to
     rearrange. `by_entry` is as of :func:`paired_slots`. O(n + n_slots) on the device; waits for it.
     """
+    found = forest_or_graph(matrix, device, None, by_entry=by_entry, arrange=arrange)
+    assert not isinstance(found, Forest), "nothing solves"
+    return found
+
+
+def forest_or_graph(
+    matrix: Any,
+    device: Device,
+    solve: SolveUnread | None,
+    *,
+    by_entry: bool = False,
+    arrange: bool = True,
+) -> Forest | DeviceGraph | None:
+    """Return the forest of a matrix that `solve` finds behind the check, else as `put_matrix`.
+
+    Then nothing waits for the verdict. It is tried where kernels get copies of the matrix, which
+    stay as they were checked, and where a few entries do not show that the check will fail.
+    """
     graph = _as_it_is(matrix)
     if graph is None:
         return None
+    if solve is not None and not _is_likely(graph, device):
+        solve = None
     with device.lock, Guard(device):
-        found = _checked(graph, device, by_entry=by_entry, arrange=arrange)
+        found = _checked(graph, device, solve, by_entry=by_entry, arrange=arrange)
         del graph  # which may be a copy of the matrix: the arrangement has what it needs of it
         return put_slots(found) if isinstance(found, Arrangement) else found
 
 
+def _is_likely(graph: Graph, device: Device) -> bool:
+    """Return whether a solve behind the check is possible, and likely to be of use."""
+    given = SimpleNamespace(indptr=graph.indptr, indices=graph.indices, data=graph.weights)
+    return device.capabilities.host_arrays == "copied" and seems_canonical(given)
+
+
 def _checked(
-    graph: Graph, device: Device, *, by_entry: bool, arrange: bool
-) -> DeviceGraph | Arrangement | None:
-    """Return a graph that its device finds sound, its slots where they need an order, or None."""
+    graph: Graph, device: Device, solve: SolveUnread | None, *, by_entry: bool, arrange: bool
+) -> Forest | DeviceGraph | Arrangement | None:
+    """Return a graph that its device finds sound, its slots where they need an order, or None.
+
+    Its forest instead, if `solve` finds that.
+    """
     resident = _uploaded(graph, device)
     if resident is None:
         return None
-    faults, *fingerprint = _verdict(resident)
+    verdict = _verdict(resident)
+    if solve is not None and (forest := solve(resident, verdict)) is not None:
+        return forest
+    faults, *fingerprint = _read(verdict, device)
     sound = _sound(resident, faults, *fingerprint)
     if sound is not None or faults & _FAULTY or not arrange:
         return sound
@@ -95,7 +137,7 @@ def check(resident: DeviceGraph) -> DeviceGraph | None:
 
     Its `is_symmetric` says nothing before.
     """
-    return _sound(resident, *_verdict(resident))
+    return _sound(resident, *_read(_verdict(resident), resident.device))
 
 
 def _sound(resident: DeviceGraph, faults: int, *fingerprint: int) -> DeviceGraph | None:
@@ -107,6 +149,8 @@ def _sound(resident: DeviceGraph, faults: int, *fingerprint: int) -> DeviceGraph
 
 def with_symmetry(resident: DeviceGraph, *, symmetric: bool) -> DeviceGraph:
     """Return a graph of which it is known whether both directions of edges are stored."""
+    if resident.graph.is_symmetric == symmetric:
+        return resident
     graph = resident.graph.replace_unchecked(is_symmetric=symmetric)
     return resident.replace_unchecked(graph=graph)
 
@@ -127,11 +171,12 @@ def _as_it_is(matrix: Any) -> Graph | None:
     starts, columns = _words(indptr), _words(indices)
     if starts is None or columns is None or (starts[0], starts[-1]) != (0, columns.size):
         return None
+    row = int(starts.searchsorted(starts.dtype.type(columns.size - 1), side="right")) - 1
     return Graph.unchecked(
         indptr=starts,
         indices=columns,
         weights=np.ascontiguousarray(as_weights(data)),
-        is_symmetric=True,
+        is_symmetric=int(columns[-1]) < row,  # of the last slot: so it is, if it is canonical
         edge_ids=None,
         n_input=indices.size,
     )
@@ -144,7 +189,8 @@ def _words(numbers: Array) -> Array | None:
     return narrowed(numbers) if numbers.dtype.itemsize == 8 else as_uint32(numbers)
 
 
-def _verdict(graph: DeviceGraph) -> list[int]:
+def _verdict(graph: DeviceGraph) -> Memory:
+    """Enqueue the check of a graph, and return the buffer of its verdict."""
     device = graph.device
     launch = Launcher(device, device.queue)
     program = device.program(SOURCE, **graph.weight_defines(maximum=False))
@@ -158,7 +204,12 @@ def _verdict(graph: DeviceGraph) -> list[int]:
         program, "csr_validation_check", groups, graph.indptr, graph.indices, graph.weights,
         verdict, np.uint32(graph.n_vertices), np.uint32(graph.n_slots), *_secret_keys(),
     )  # fmt: skip
-    return launch.read_words(verdict, _VERDICT_WORDS)
+    return verdict
+
+
+def _read(verdict: Memory, device: Device) -> list[int]:
+    """Return the words of a verdict; waits."""
+    return Launcher(device, device.queue).read_words(verdict, _VERDICT_WORDS)
 
 
 @cache

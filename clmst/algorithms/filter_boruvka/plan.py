@@ -36,8 +36,9 @@ _WEIGHTS = 2  # the position of the weights among the arguments of all kernels
 # The layout of state[], as filter_boruvka/solve.cl has it.
 _WINDOWS = 3
 _OVERFLOW = _WINDOWS + 3 * MAX_PHASES
-_COUNTS = _OVERFLOW + 1
-_STATE_WORDS = _COUNTS + 3 * MAX_PHASES * _MAX_DEPTHS
+_REFUSED = _OVERFLOW + 1
+_COUNTS = _REFUSED + 1
+STATE_WORDS = _COUNTS + 3 * MAX_PHASES * _MAX_DEPTHS
 
 # Bytes that both worklists may take together, for each edge and each vertex: a solve then keeps
 # within 40 bytes an edge and 40 a vertex. Where that is too little it is done again with more.
@@ -240,17 +241,17 @@ class Plan:
                  word * reserved_odd, 16 * even, 16 * odd, 4 * -(-graph.n_slots // 32))  # fmt: skip
         self.buffers = [device.allocate(max(size, 16)) for size in sizes]
         self.in_forest = new_flags(graph.n_slots, device)
-        self.state = device.allocate(4 * _STATE_WORDS)
+        self.state = device.allocate(4 * STATE_WORDS)
         numbers = (n, graph.n_slots, even, odd)
         # The arrays of the solve, as all kernels take them (filter_boruvka/solve.cl).
         self.arguments = (
             graph.indptr, graph.indices, graph.weights, *self.buffers, self.state,
             *(np.uint32(number) for number in numbers),
         )  # fmt: skip
-        self.device_bytes = sum(sizes) + 4 * flag_words(graph.n_slots) + 4 * _STATE_WORDS
+        self.device_bytes = sum(sizes) + 4 * flag_words(graph.n_slots) + 4 * STATE_WORDS
         self.device_bytes += 4 * (graph.n_vertices + 1 + graph.n_slots)
         self.device_bytes += graph.n_slots * self.weights["WEIGHT_BITS"] // 8
-        self.host_state = np.zeros(_STATE_WORDS, np.uint32)
+        self.host_state = np.zeros(STATE_WORDS, np.uint32)
 
     def have_tiles(self, tile: int) -> None:
         """Allocate memory for tiles of `tile` slots, if they are smaller than the policy's."""
@@ -294,7 +295,7 @@ class Plan:
 
     def clear_state(self, launch: Launcher) -> None:
         """Enqueue the state that a solve begins with, and leaves behind unless it gives up."""
-        launch.fill(self.state, 0, _STATE_WORDS)
+        launch.fill(self.state, 0, STATE_WORDS)
         self.tile_slots = 0
 
     def read_state(self, launch: Launcher) -> None:
@@ -310,6 +311,11 @@ class Plan:
     def overflowed(self) -> bool:
         """Whether a worklist overflowed, by what was read last."""
         return bool(self.host_state[_OVERFLOW])
+
+    @property
+    def refused(self) -> bool:
+        """Whether the graph is not what the solve takes, by what was read last."""
+        return bool(self.host_state[_REFUSED])
 
     def worklist_sizes(self, n_phases: int) -> list[list[int]]:
         """Return how many edges the depths of the first phases had, by what was read last.

@@ -23,6 +23,7 @@ from clmst.algorithms.shared.solution import Solution, new_flags
 from clmst.core.errors import InvalidArgumentError
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device_graph import DeviceGraph
+from clmst.runtime.handles import Memory
 from clmst.runtime.launcher import Launcher
 
 # A number before a round, and after it.
@@ -59,6 +60,23 @@ def solve(graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: Any =
             return replace(run.solution, stats=run.stats())
         full_capacity, finer = run.full_capacity, run.finer
         del run  # the next one may need its memory
+
+
+def begin(
+    graph: DeviceGraph,
+    launch: Launcher,
+    *,
+    maximum: bool,
+    options: Any = None,
+    verdict: Memory | None = None,
+) -> Solution | None:
+    """Enqueue a solve in one launch; as :class:`Begin`, else as :func:`solve`."""
+    options = options_for("filter-boruvka", FilterBoruvkaOptions, options)
+    if options.shape_under(graph.device.policy) == "cpu" or not graph.n_slots:
+        return None
+    from clmst.algorithms.filter_boruvka import gpu
+
+    return gpu.begin(graph, launch, maximum=maximum, options=options, verdict=verdict)
 
 
 @cache

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from clmst.algorithms.filter_boruvka.gpu import GpuRun, begin_candidates, plan_candidates
+from clmst.algorithms.filter_boruvka.gpu import begin_candidates, plan_candidates
+from clmst.algorithms.filter_boruvka.gpu_steps import GpuRun
 from clmst.algorithms.filter_boruvka.plan import Plan
 from clmst.algorithms.reweighting.sensitivity import VECTOR, ReferenceWeights
 from clmst.algorithms.shared.solution import Solution

@@ -12,6 +12,7 @@ if TYPE_CHECKING:  # records are read for the command's help, which loads no Ope
     from clmst.algorithms.shared.solution import Solution
     from clmst.runtime.device import Device
     from clmst.runtime.device_graph import DeviceGraph
+    from clmst.runtime.handles import Memory
     from clmst.runtime.launcher import Launcher
     from clmst.runtime.policy import Policy
 
@@ -23,6 +24,25 @@ class Solve(Protocol):
         self, graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: object
     ) -> Solution:
         """Enqueue the solve; the flags of the solution are complete when its queue has finished."""
+
+
+class Begin(Protocol):
+    """What an algorithm may be, too: a solve whose end the host learns with its result."""
+
+    def __call__(
+        self,
+        graph: DeviceGraph,
+        launch: Launcher,
+        *,
+        maximum: bool,
+        options: object,
+        verdict: Memory | None,
+    ) -> Solution | None:
+        """Enqueue the solve; the report of the solution tells whether there is one.
+
+        There is none if the graph is not sound: so a `verdict` says that is enqueued, of the words
+        of cl/device/verdict.cl. None, with nothing enqueued, if the host has to wait in between.
+        """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,6 +92,12 @@ class AlgorithmRecord:
     def solve(self) -> Solve:
         """What solves by it; loaded when it is first used."""
         found: Solve = _module(f"{self.folder}.solve").solve
+        return found
+
+    @property
+    def begin(self) -> Begin | None:
+        """What begins a solve by it that is read only once, if anything does."""
+        found: Begin | None = getattr(_module(f"{self.folder}.solve"), "begin", None)
         return found
 
     @property

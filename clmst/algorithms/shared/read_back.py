@@ -76,23 +76,34 @@ def can_pack(graph: DeviceGraph, n_edges: int, most: int | None = None) -> bool:
 
 
 def read_packed(
-    graph: DeviceGraph, slots: Memory, count: Memory | None, bound: int, launch: Launcher
-) -> EdgeArrays:
-    """Read as many edges as a word `count` on the device says, else `bound`. O(bound log n)."""
+    graph: DeviceGraph,
+    slots: Memory,
+    count: Memory | None,
+    bound: int,
+    launch: Launcher,
+    *,
+    report: Memory | None = None,
+    report_words: int = 0,
+) -> tuple[EdgeArrays, Array]:
+    """Read as many edges as a word `count` on the device says, else `bound`. O(bound log n).
+
+    Return the words of a report, too, of the same read.
+    """
     word = graph.encoded.encoding.word
     begin = _HEAD + -(-bound * word.itemsize // 4)
-    found = np.empty(begin + 3 * bound, np.uint32)
+    end = begin + 3 * bound
+    found = np.empty(end + report_words, np.uint32)
     packed = graph.device.allocate(found.nbytes)
     program = graph.device.program(SOURCE, WEIGHT_BITS=8 * word.itemsize)
     launch.for_each(
         program, "forest_pack", bound, graph.indptr, graph.indices, graph.weights, slots,
-        graph.edge_ids, count, packed, graph.n_vertices, begin, bound,
+        graph.edge_ids, count, packed, report, graph.n_vertices, begin, bound, report_words,
     )  # fmt: skip
     launch.read(packed, found)
     k = int(found[0])
     weights = found[_HEAD:].view(np.uint8)[: k * word.itemsize].view(graph.graph.weight_dtype)
     ends = found[begin + bound : begin + bound + 2 * k].reshape(k, 2)
-    return found[begin : begin + k], ends, weights
+    return (found[begin : begin + k], ends, weights), found[end:]
 
 
 def can_write_out(device: Device) -> bool:

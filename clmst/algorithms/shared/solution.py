@@ -39,6 +39,17 @@ class Solution:
     graph: DeviceGraph
     in_forest: DeviceArray
     stats: Mapping[str, Any]
+    report: SolveReport | None = None  # of a solve whose end the host does not know yet
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SolveReport:
+    """The words that a solve leaves on the device for the host."""
+
+    words: Memory
+    count: int
+    # Given the words, returns the statistics of the solve, or None if there is no forest.
+    take: Callable[[Array], Mapping[str, Any] | None]
 
 
 def words_on_device(
@@ -98,8 +109,7 @@ def forest_of(
     number of edges, which no weights change, is not read again. Without `wait` the queue of
     `launch` may still be busy when the call returns; reads in that queue wait for it.
     """
-    graph = solution.graph
-    bound = min(max(graph.n_vertices - 1, 0), graph.edge_bound)
+    graph, bound = solution.graph, most_edges(solution.graph)
     slots, total = positions_of(solution.in_forest, at_most=bound, launch=launch)
     k = graph.plans.get(_FOREST_EDGES) if own_weights else None
     if k is None:
@@ -112,21 +122,38 @@ def forest_of(
     )  # fmt: skip
 
 
+def comes_at_once(graph: DeviceGraph, launch: Launcher) -> bool:
+    """Return whether the forest of a graph comes to the host by one read."""
+    return launch.profile is None and read_back.can_pack(
+        graph, most_edges(graph), read_back.MOST_UNKNOWN
+    )
+
+
 def forest_at_once(
     solution: Solution, launch: Launcher, *, algorithm: str, maximum: bool
 ) -> Forest | None:
-    """Return the forest of a solution on the host, if it comes by one read, else None.
+    """Return the forest of a solution that comes to the host by one read.
 
-    Then nothing is read in between: neither the number of edges, nor anything to look them up by.
+    Nothing is read in between: neither the number of edges, nor anything to look them up by, nor
+    whether the solve came to its end. None if it did not.
     """
-    graph = solution.graph
-    bound = min(max(graph.n_vertices - 1, 0), graph.edge_bound)
-    if launch.profile is not None or not read_back.can_pack(graph, bound, read_back.MOST_UNKNOWN):
-        return None
+    graph, bound, report = solution.graph, most_edges(solution.graph), solution.report
     slots, total = positions_of(solution.in_forest, at_most=bound, launch=launch)
-    found = read_back.read_packed(graph, slots.memory, total.memory, bound, launch)
-    stats = stats_of(solution.stats, launch, algorithm)
+    found, words = read_back.read_packed(
+        graph, slots.memory, total.memory, bound, launch,
+        report=None if report is None else report.words,
+        report_words=0 if report is None else report.count,
+    )  # fmt: skip
+    stats = solution.stats if report is None else report.take(words)
+    if stats is None:
+        return None
+    stats = stats_of(stats, launch, algorithm)
     return forest_on_host(graph, found, maximum=maximum, stats=stats)
+
+
+def most_edges(graph: DeviceGraph) -> int:
+    """Return how many edges a forest of a graph can have."""
+    return min(max(graph.n_vertices - 1, 0), graph.edge_bound)
 
 
 def forest_of_slots(

@@ -117,6 +117,8 @@ def _arrays_of(graph: Any, device: Device, most: int) -> Any:
         given = SimpleNamespace(indptr=graph.indptr, indices=graph.indices, data=graph.weights)
     else:
         return None
+    if given.indices.size > most and not works_on(device):
+        return None
     size = max(given.indices.size, given.indptr.size - 1)
     if size > _most(device, MOST_SLOTS) and (
         size > _most(device, MOST_SLOTS_IN_ANY_ORDER)

@@ -1,0 +1,231 @@
+"""filter-boruvka in the shape of a GPU: ever smaller arrays that many work-items share.
+
+Source: see ``cl/algorithms/filter_boruvka/filter_boruvka.cl``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from clmst.algorithms.filter_boruvka.plan import Candidates, Plan
+from clmst.algorithms.filter_boruvka.solve import Change, FilterBoruvkaRun
+from clmst.algorithms.shared.progress import no_progress
+from clmst.algorithms.shared.solution import flag_words
+from clmst.algorithms.shared.windows import contracts_slowly, last_window_too_large
+from clmst.core.weight_keys import Array
+from clmst.runtime.device_graph import DeviceGraph
+from clmst.runtime.launcher import Launcher
+from clmst.runtime.program import Program
+
+# Work-groups a compute unit for steps whose number of items is known on the device only, and small.
+_FEW_GROUPS = 8
+# The same for steps over a worklist, whose capacity is several times its length as a rule. On an
+# H200: 16 and 32 take 0.96 of the time without a limit, 8 more than 16 (docs/performance_log.md).
+_WORKLIST_GROUPS = 16
+# Work-items that rank a sample, at least.
+_SAMPLE_ITEMS = 1 << 15
+# Each pass halves the path lengths.
+MOST_FOLLOWINGS = 33
+# Bind arguments from the third solve on: that takes as long as setting them thirty times.
+_SOLVES_BEFORE_PRESET = 2
+
+
+class GpuRun(FilterBoruvkaRun):
+    """One solve, a launch a step; the host reads the counts of each round."""
+
+    launches = "separate"
+
+    def __init__(self, graph: DeviceGraph, plan: Plan, launch: Launcher) -> None:
+        self.graph, self.plan, self.launch = graph, plan, launch
+        self.device, self.options, self.in_forest = plan.device, plan.options, plan.in_forest
+        self.n, self.n_phases = plan.n_vertices, plan.n_phases
+        self.full_capacity, self.finer = plan.full_capacity, plan.finer
+        self.tuning = plan.device.policy
+        plan.solves += 1
+
+    @property
+    def tile(self) -> int:
+        """Slots of a tile of the launches of single steps."""
+        return self.plan.program.work_group_size * self.plan.slots_per_item
+
+    def solve(self) -> bool:
+        """Enqueue the solve, and wait; return False if it has to be done again."""
+        is_done = self.enqueue() and self.is_done()
+        self.full_capacity |= is_done and self.plan.overflowed
+        return is_done and not self.plan.overflowed
+
+    def take(self, words: Array) -> dict[str, Any] | None:
+        """Return what the solve tells about its work, of the words of its state.
+
+        None if the graph was refused, or it has to be done again.
+        """
+        self.plan.host_state[:] = words
+        ended = self.has_ended() and not (self.plan.refused or self.plan.overflowed)
+        return self.stats() if ended else None
+
+    def is_done(self) -> bool:
+        """Return whether work-groups came to the end of what was enqueued; waits."""
+        self.plan.read_state(self.launch)
+        return self.has_ended()
+
+    def has_ended(self) -> bool:
+        """Return whether they did, by what was read last."""
+        if self.plan.gave_up:
+            self.plan.disable_resident(self.launch)
+        return not self.plan.gave_up
+
+    def stats(self) -> dict[str, Any]:
+        """Return what the solve tells about its work."""
+        plan = self.plan
+        sizes = plan.worklist_sizes(self.n_phases)
+        return {
+            "shape": "gpu",
+            "rounds": sum(map(len, sizes)) + (plan.symmetric and not plan.ranks),
+            "worklist_sizes": sizes,
+            "launches_as": self.launches,
+            "device_bytes": plan.device_bytes,
+        }
+
+    # ------------------------------------------------------------ the algorithm's steps
+
+    def _prepare(self) -> None:
+        plan, n = self.plan, self.n
+        if plan.candidates is not None:
+            words = max(n, plan.n_slots // 32)
+            self._step("candidates_prepare", words, plan.candidates.kept)
+            return
+        if plan.tile_slots != self.tile:
+            plan.have_tiles(self.tile)
+            self._step("find_rows", -(-plan.n_slots // self.tile) + 1, self.tile)
+            plan.tile_slots = self.tile
+        n_items = plan.n_slots // 32 if plan.symmetric else max(n, plan.n_slots // 32)
+        if plan.ranks:
+            self._step("set_windows", max(n_items, _SAMPLE_ITEMS), *plan.window_arguments)
+        else:
+            self._step("prepare", n_items)
+
+    def _filter(self, phase: int) -> None:
+        """Admit the window's edges; of the first one, once vertices have chosen from their rows."""
+        plan = self.plan
+        if phase == 0 and plan.candidates is not None:
+            self._enter_candidates(plan.candidates)
+        elif phase > 0 or not plan.symmetric:
+            self._tile_step("admit_edges", phase, self.n_phases, int(phase > 0))
+        else:
+            self._tile_step("take_minima_and_list" if plan.ranks else "take_minima")
+            self._step("join_rows", -(-plan.n_slots // self.tile))
+            self._step("choose_edges", self.n)
+            self._step("follow_choices", self.n)
+            self._follow_again(0, 0, self.n)
+            if plan.ranks:
+                self._edge_step("contract", 0, 0)
+            else:
+                self._tile_step("admit_edges", 0, 1, 1)
+
+    def _first_depth(self, phase: int) -> int:
+        return 0 if phase == 0 and not self.plan.symmetric else 1
+
+    def _choose_and_contract(self, phase: int, depth: int) -> tuple[Change, Change]:
+        """Contract what the round before has chosen, then choose: after the last, none is left."""
+        first = self._first_depth(phase)
+        if depth > first:
+            self._edge_step("contract", phase, depth - 1)
+        self._choose(phase, depth)
+        counts = self.plan.counts(phase)
+        before = int(counts[depth, 1]) if depth else self.n
+        edges = int(counts[max(depth - 1, first), 0]), int(counts[depth, 0])
+        return (before, int(counts[depth + 1, 1])), edges
+
+    def _wants_finer(self, rounds: int, vertices: Change, edges: Change) -> bool:
+        if rounds == 0:
+            n_edges = self.plan.n_slots // 2 if self.plan.symmetric else self.plan.n_slots
+            return last_window_too_large(edges[1], vertices[0], n_edges)
+        return rounds == 1 and contracts_slowly(edges, vertices[0])
+
+    def _settle(self, phase: int) -> None:
+        self._step("number_components", self.n, phase, self._first_depth(phase), most=_FEW_GROUPS)
+        self._step("find_components", self.n, phase)
+        self._step("begin_components", self.n, phase + 1, most=_FEW_GROUPS)
+
+    def _finish(self) -> None:
+        self._step("expand", flag_words(self.plan.n_slots), self.in_forest.memory)
+
+    # ------------------------------------------------------------------ parts of steps
+
+    def _enter_candidates(self, few: Candidates) -> None:
+        k, arrays = few.n_edges, (few.ends.memory, few.slots.memory)
+        if k and few.starts is None:
+            self._step("candidates_enter", k, *arrays, k)
+        elif k and few.starts is not None:
+            self._step("candidates_enter_chains", k, *arrays, few.starts.memory, k)
+
+    def _choose(self, phase: int, depth: int) -> None:
+        bound, tile = max(self.n >> depth, 1), self.plan.program.grid_tile
+        for later in range(1, self.plan.passes):
+            self._step("refine", self.plan.capacities[depth % 2], phase, depth, later, tile=tile)
+        self._edge_step("hook", phase, depth)
+        self._step("follow", bound, phase, depth, 0)
+        self._follow_again(phase, depth, bound)
+
+    def _follow_again(self, phase: int, depth: int, bound: int) -> None:
+        """Follow on where ways were too long; waits for the counts."""
+        before = 0
+        for _ in range(MOST_FOLLOWINGS):
+            self.plan.read_state(self.launch)
+            pending = int(self.plan.counts(phase)[depth, 2])
+            if pending == before:
+                return
+            before = pending
+            self._step("follow", bound, phase, depth, 1)
+        rule = "each time ways get at least half as long, so they are followed 33 times at most"
+        raise no_progress(
+            "filter-boruvka", self.device, rule, phase=phase, depth=depth, vertices=bound,
+            pending=before,
+        )  # fmt: skip
+
+    # ------------------------------------------------------------------------ launches
+
+    def _step(
+        self, name: str, n_items: int, *arguments: Any, tile: int | None = None, most: int = 0
+    ) -> None:
+        """Enqueue a step over items, by `most` work-groups a compute unit if it is not 0.
+
+        Arguments that are Python's integers are words.
+        """
+        program = self.plan.program
+        groups = self.launch.groups_for(-(-n_items // (tile or program.grid_tile)))
+        if most:
+            groups = min(groups, most * self.device.capabilities.compute_units)
+        words = (np.uint32(one) if isinstance(one, int) else one for one in arguments)
+        self._enqueue(program, f"filter_boruvka_{name}", groups, *words)
+
+    def _edge_step(self, name: str, phase: int, depth: int) -> None:
+        bound = self.plan.capacities[depth % 2]
+        tile = self.plan.program.work_group_size * self.tuning.worklist_edges_per_item
+        self._step(name, bound, phase, depth, tile=tile, most=_WORKLIST_GROUPS)
+
+    def _tile_step(self, name: str, *arguments: int) -> None:
+        self._step(name, self.plan.n_slots, *arguments, tile=self.tile)
+
+    def _enqueue(self, program: Program, name: str, groups: int, *arguments: Any) -> None:
+        """Enqueue a kernel; where launches are what solves wait for, one with its arguments set."""
+        plan = self.plan
+        few_launches = self.launches == "resident" or plan.candidates is not None
+        if few_launches and plan.solves > _SOLVES_BEFORE_PRESET:
+            kernel = plan.preset(program, name, arguments)
+            self.launch.preset(kernel, name, groups, program.work_group_size)
+        else:
+            self.launch(program, name, groups, *plan.arguments, *arguments)
+
+    def _enqueue_resident(self, program: Program, name: str, most: int, *arguments: Any) -> None:
+        """Enqueue a kernel on up to `most` work-groups a compute unit, all on the device at once.
+
+        Where work-groups may not wait for one another, there is one, which has no other.
+        """
+        device = self.device.capabilities
+        if most:
+            most = device.groups_at_once(most, program.local_memory(name))
+        words = (np.uint32(one) if isinstance(one, int) else one for one in arguments)
+        self._enqueue(program, name, max(most * device.compute_units, 1), *words)

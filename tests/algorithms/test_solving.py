@@ -1,0 +1,107 @@
+"""Solves that are read once: the check of a matrix, what became of the solve, and the forest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import pyopencl as cl
+import pytest
+from scipy import sparse
+
+import clmst
+from clmst import Device, FilterBoruvkaOptions, Graph, InvalidGraphError
+from tests.bounds import bounds
+from tests.capabilities import with_capabilities
+from tests.forests import assert_same_forest
+from tests.matrices import every_fault, every_spoilt, matrix, with_indices
+
+# On CPUs "auto" takes no launch of work-groups that wait for one another.
+RESIDENT = FilterBoruvkaOptions(launches="resident")
+
+
+@pytest.fixture
+def copying(any_device: Device) -> Iterator[Device]:
+    """Return a device that takes copies of matrices of any size, and finds faults itself."""
+    if not any_device.capabilities.grid_barriers:
+        pytest.skip("its compiler fails on kernels of resident work-groups")
+    with bounds(checked_from=1, arranged_from=1):
+        yield with_capabilities(any_device, host_arrays="copied")
+
+
+@contextmanager
+def noted_reads() -> Iterator[list[int]]:
+    """Note the bytes of every read of a device's memory."""
+    found: list[int] = []
+    copy = cl.enqueue_copy
+
+    def noted(queue: Any, target: Any, source: Any, **more: Any) -> Any:
+        if isinstance(target, np.ndarray):
+            found.append(target.nbytes)
+        return copy(queue, target, source, **more)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cl, "enqueue_copy", noted)
+        yield found
+
+
+def solved(graph: Any, device: Device, *, maximum: bool = False) -> Any:
+    solve = clmst.maximum_spanning_forest if maximum else clmst.minimum_spanning_forest
+    return solve(graph, device=device, options=RESIDENT)
+
+
+@pytest.mark.parametrize("maximum", [False, True])
+@pytest.mark.parametrize("symmetric", [True, False])
+def test_sound_matrix_is_read_once(copying: Device, *, symmetric: bool, maximum: bool) -> None:
+    """Each read takes as long as a tenth of a small solve on a GPU."""
+    A = matrix(symmetric=symmetric)
+    solved(A, copying, maximum=maximum)  # builds, and tests
+    with noted_reads() as reads:
+        forest = solved(A, copying, maximum=maximum)
+    assert len(reads) == 1
+    assert_same_forest(forest, clmst.kruskal(A, maximum=maximum))
+    resident = clmst.to_device(A, copying)
+    with noted_reads() as reads:
+        again = solved(resident, copying, maximum=maximum)
+    assert len(reads) == 1
+    assert_same_forest(again, forest)
+    assert again.stats == forest.stats
+
+
+@every_spoilt
+def test_unsound_matrix_is_arranged(copying: Device, spoil: Callable[[Any], None]) -> None:
+    """A solve that is enqueued behind the check must not count."""
+    A = matrix(600)
+    spoil(A)
+    assert_same_forest(solved(A, copying), clmst.kruskal(Graph.from_scipy(A)))
+
+
+@every_fault
+def test_faults_are_found_behind_the_check(
+    copying: Device, message: str, spoil: Callable[[Any], None]
+) -> None:
+    """Kernels must not follow columns that are no vertices."""
+    A = matrix(600)
+    spoil(A)
+    with pytest.raises(InvalidGraphError, match=message):
+        solved(A, copying)
+
+
+def test_diagonal_alone(copying: Device) -> None:
+    """Its last entry is neither above the diagonal nor below, and there is no edge."""
+    A = with_indices(sparse.eye_array(70, format="csr"))
+    forest = solved(A, copying)
+    assert (forest.edges.size, forest.n_components) == (0, 70)
+
+
+def test_worklist_that_overflows_is_made_larger(copying: Device) -> None:
+    """What is read at once says so, and the solve is done again."""
+    n = 120
+    A = sparse.csr_array(np.triu(np.random.default_rng(3).integers(1, 9, (n, n)), 1))
+    options = FilterBoruvkaOptions(launches="resident", targets=())
+    with noted_reads() as reads:
+        forest = clmst.minimum_spanning_forest(with_indices(A), device=copying, options=options)
+    assert len(reads) > 1
+    assert_same_forest(forest, clmst.kruskal(A))
