@@ -16,6 +16,7 @@ from clmst import Device, FilterBoruvkaOptions, Graph, InvalidGraphError
 from tests.bounds import bounds
 from tests.capabilities import with_capabilities
 from tests.forests import assert_same_forest
+from tests.launched import launches
 from tests.matrices import every_fault, every_spoilt, matrix, with_indices
 
 # On CPUs "auto" takes no launch of work-groups that wait for one another.
@@ -105,3 +106,18 @@ def test_worklist_that_overflows_is_made_larger(copying: Device) -> None:
         forest = clmst.minimum_spanning_forest(with_indices(A), device=copying, options=options)
     assert len(reads) > 1
     assert_same_forest(forest, clmst.kruskal(A))
+
+
+@bounds(small_edges=16, small_slots=16, arranged_from=1)
+def test_forest_is_written_to_the_hosts_arrays(any_device: Device) -> None:
+    """Where a device works in the host's memory, a packed forest would be there twice."""
+    if any_device.capabilities.host_arrays != "shared" or any_device.policy.work_group_size > 1:
+        pytest.skip("its kernels cannot, or not in long ranges")
+    A = matrix(symmetric=False).tocoo()
+    graph = Graph.from_edges(*A.coords, A.data)
+    with launches() as launched:
+        forest = clmst.minimum_spanning_forest(graph, device=any_device)
+    kernels = {one.split(": ")[1] for one in launched}
+    assert "forest_write_out" in kernels
+    assert "forest_pack" not in kernels
+    assert_same_forest(forest, clmst.kruskal(graph))

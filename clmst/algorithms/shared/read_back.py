@@ -71,6 +71,8 @@ def can_pack(graph: DeviceGraph, n_edges: int, most: int | None = None) -> bool:
     By default `most` is the number of bytes from which several threads are quicker.
     """
     most = graph.device.staging.shape.from_bytes if most is None else most
+    if can_write_out(graph.device):
+        return False  # which takes no buffer beside the forest
     is_little = (12 + graph.encoded.encoding.word.itemsize) * n_edges < most
     return n_edges > 0 and is_little and graph.rows is None and can_gather(graph)
 
