@@ -114,7 +114,7 @@ def devices() -> list[Listing]:
     ...     print(entry.device.name, entry.usable)  # doctest: +SKIP
     """
     every = enumerate_devices()
-    wanted = os.environ.get(DEVICE_VARIABLE)
+    wanted = _said(DEVICE_VARIABLE)
     meant = matching(every, wanted)
     best = next((d for d in meant if _failure_now(d) is None), None)
     return [
@@ -159,7 +159,7 @@ def get_device(device: Any = None) -> Device:
         device.check_usable()
         return device
     if device is None or isinstance(device, str):
-        name = os.environ.get(DEVICE_VARIABLE) if device is None else str.__str__(device)
+        name = _said(DEVICE_VARIABLE) if device is None else str.__str__(device)
         key = (name, _forced_off())
         if key not in _resolved:
             _resolved[key] = _first_usable(name)
@@ -173,7 +173,7 @@ _hosts: set[tuple[str, ...]] = set()
 
 def is_named() -> bool:
     """Return whether ``CLMST_DEVICE`` names a device."""
-    return bool(os.environ.get(DEVICE_VARIABLE))
+    return bool(_said(DEVICE_VARIABLE))
 
 
 def default_device() -> Device | None:
@@ -326,8 +326,21 @@ def _rank(device: Device) -> tuple[int, int, int]:
     return place, vendor, -device.capabilities.compute_units
 
 
+def _said(variable: str) -> str | None:
+    """Return what an environment variable says: each call asks several times, mostly in vain.
+
+    ``os.environ.get`` takes 2 us for a variable that is not set, a third of which is its lookup.
+    """
+    if variable not in os.environ:
+        return None
+    return os.environ[variable]
+
+
 def _forced_off() -> tuple[str, ...]:
-    names = tuple(n.strip() for n in os.environ.get(WITHOUT_VARIABLE, "").split(",") if n.strip())
+    said = _said(WITHOUT_VARIABLE)
+    if not said:
+        return ()
+    names = tuple(n.strip() for n in said.split(",") if n.strip())
     unknown = [name for name in names if name not in OPTIONAL]
     if unknown:
         raise InvalidArgumentError(

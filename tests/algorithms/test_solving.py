@@ -114,7 +114,8 @@ def test_forest_is_written_to_the_hosts_arrays(any_device: Device) -> None:
     if any_device.capabilities.host_arrays != "shared" or any_device.policy.work_group_size > 1:
         pytest.skip("its kernels cannot, or not in long ranges")
     A = matrix(symmetric=False).tocoo()
-    graph = Graph.from_edges(*A.coords, A.data)
+    u, v = A.coords
+    graph = Graph.from_edges(u, v, A.data)
     with launches() as launched:
         forest = clmst.minimum_spanning_forest(graph, device=any_device)
     kernels = {one.split(": ")[1] for one in launched}

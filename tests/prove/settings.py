@@ -5,6 +5,7 @@ Every option of every algorithm has a name here, so that what was run can be cou
 
 from __future__ import annotations
 
+from functools import lru_cache
 from itertools import product
 from typing import Any
 
@@ -111,7 +112,8 @@ LOWERED = {
 }
 
 
-def part_of(seed: int, block: int) -> tuple[str, str, bool, list[tuple[str, str]]]:
+@lru_cache(maxsize=4)
+def part_of(seed: int, block: int) -> tuple[str, str, bool, tuple[tuple[str, str], ...]]:
     """Return a block's dtype, variant, order of weights, and the algorithms that take turns in it.
 
     A process builds programs for one dtype, one variant and a quarter of the options in a block.
@@ -122,12 +124,12 @@ def part_of(seed: int, block: int) -> tuple[str, str, bool, list[tuple[str, str]
     dtype, variant = Draws(seed, 1, cycle).shuffled(BLOCK_KINDS)[index]
     part = (cycle + Draws(seed, 2).below(PARTS)) % PARTS
     maximum = (cycle // PARTS + BLOCK_KINDS.index((dtype, variant))) % 2 == 1
-    turns = [
+    turns = tuple(
         (algorithm, name)
         for algorithm, options in OPTIONS.items()
         for k, name in enumerate(options)
         if k % min(PARTS, len(options)) == part % min(PARTS, len(options))
-    ]
+    )
     return dtype, variant, maximum, turns
 
 

@@ -112,8 +112,8 @@ def skew(degrees: Array) -> float:
     neighbours are as good as random: the threshold of percolation (Molloy, Reed 1995).
     """
     k = degrees.astype(np.float64)
-    mean = float(k.mean()) if k.size else 0.0
-    return float((k * (k - 1)).mean()) / mean**2 if mean else 1.0
+    total = float(k.sum())
+    return (float(k @ k) - total) * k.size / total**2 if total else 1.0
 
 
 def usual_target(graph: DeviceGraph, launch: Launcher) -> float:
@@ -130,7 +130,8 @@ def usual_target(graph: DeviceGraph, launch: Launcher) -> float:
         return target
     if _SAMPLED not in graph.plans:
         degrees = _some_degrees(graph, launch)
-        graph.plans[_SAMPLED] = skew(degrees), max(float((degrees > 0).mean()), 1 / _DEGREES)
+        with_edges = int(np.count_nonzero(degrees)) / max(degrees.size, 1)
+        graph.plans[_SAMPLED] = skew(degrees), max(with_edges, 1 / _DEGREES)
     skewness, share_with_edges = graph.plans[_SAMPLED]
     if not graph.graph.is_symmetric:  # an empty row may be the greater end of an edge
         share_with_edges = (1 + share_with_edges) / 2
@@ -144,8 +145,12 @@ def _some_degrees(graph: DeviceGraph, launch: Launcher) -> Array:
     Evenly spaced ones would not do: degrees of R-MAT graphs follow the bits of vertices.
     """
     n = graph.n_vertices
-    rows = _drawn(_DEGREES, n) if n > _DEGREES else np.arange(n, dtype=np.uint32)
-    places = np.concatenate([rows, rows + np.uint32(1)])
+    rows = _drawn(_DEGREES, n) if n > _DEGREES else np.arange(n)
+    if graph.graph.has_at_hand("indptr"):
+        starts = graph.graph.indptr
+        at_hand: Array = starts[1:][rows] - starts[rows]
+        return at_hand
+    places = np.concatenate((rows, rows + 1))
     first, last = _read_at(graph, "indptr", places, launch).reshape(2, -1)
     degrees: Array = last - first
     return degrees
@@ -158,8 +163,8 @@ def _fractions(count: int) -> Array:
 
 
 def _drawn(count: int, bound: int) -> Array:
-    """Return random numbers below `bound`, of uint32."""
-    drawn: Array = (_fractions(count) * bound).astype(np.uint32)
+    """Return random numbers below `bound`, of NumPy's own type of indices."""
+    drawn: Array = (_fractions(count) * bound).astype(np.intp)
     return drawn
 
 
