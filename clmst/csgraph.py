@@ -270,7 +270,7 @@ def _upper_entries(forest: Forest) -> Parts:
     n = forest.n_vertices
     index = np.int32 if n < 1 << 31 else np.int64
     starts = np.zeros(n + 1, index)
-    np.cumsum(np.bincount(forest.edges[:, 0], minlength=n), out=starts[1:])
+    np.bincount(forest.edges[:, 0], minlength=n).cumsum(dtype=index, out=starts[1:])
     return _as_double(forest.weights), forest.edges[:, 1].astype(index), starts
 
 
@@ -285,8 +285,8 @@ def _entries(matrix: Any, slots: Array) -> Parts:
 
 
 def _as_double(data: Array) -> Array:
-    """Return weights as float64 if it holds all of them, else as they are."""
-    doubles = data.astype(np.float64)
+    """Return weights of an array of the tree's own as float64 if it holds all, else as they are."""
+    doubles = data.astype(np.float64, copy=False)
     if data.dtype.kind in "iu" and data.dtype.itemsize == 8:
         large = np.flatnonzero(np.abs(doubles) >= 2.0**53)
         if any(int(data[k]) != int(doubles[k]) for k in large):
