@@ -45,6 +45,7 @@ PARTS = (
         purpose="which algorithm, and whether the device is trusted with it",
         files=(
             "algorithms/choosing.py", "algorithms/families.py", "algorithms/registry.py",
+            "algorithms/solving.py",
             "algorithms/*/__init__.py", "algorithms/shared/algorithm_record.py",
         ),
     ),
