@@ -15,6 +15,7 @@ import pytest
 
 import clmst
 from clmst import Device, InvalidArgumentError, OutOfDeviceMemoryError, UnsupportedDeviceError
+from clmst.core.errors import pip_install
 from clmst.runtime.embedded import VENDORS_VARIABLE
 from tests.caches import resolving_anew
 from tests.faults.injection import inject
@@ -199,11 +200,7 @@ except clmst.UnsupportedDeviceError as error:
     message, n_devices = printed("-c", code, **{VENDORS_VARIABLE: str(tmp_path)})
     assert n_devices == 0
     assert message.startswith("no OpenCL device was found; install a GPU driver")
-    for words in (
-        "pip install 'intel-cmplr-lib-rt>=",
-        " 'intel-opencl-rt>=",
-        "apt install",
-    ):
+    for words in (pip_install("cpu"), "apt install"):
         assert words in message
 
 
