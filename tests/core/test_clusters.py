@@ -5,7 +5,6 @@ from __future__ import annotations
 import hypothesis.strategies as st
 import networkx as nx
 import numpy as np
-import pytest
 from hypothesis import given
 
 from clmst.core import clusters, topology
@@ -33,22 +32,6 @@ def test_every_threshold_has_its_components(data: st.DataObject) -> None:
         assert found.sizes.tolist() == [len(one) for one in expected]
         assert found.edges.tolist() == [graph.subgraph(one).number_of_edges() for one in expected]
         assert np.count_nonzero(found.labels < 0) == np.count_nonzero(cores < least)
-
-
-@pytest.mark.parametrize("least", [2, 5, 9])
-def test_clusters_are_components(least: int) -> None:
-    """Two cliques that an edge joins are one; edges that leave are in neither."""
-    u, v = np.triu_indices(10, 1)
-    u, v = np.concatenate([u, u + 10, [3, 19, 20]]), np.concatenate([v, v + 10, [13, 20, 21]])
-    joined = topology.edges_once(Graph.from_edges(u, v))
-    (found,) = clusters.of_cores(joined, peel(joined), [least])
-    assert found.sizes.tolist() == [20]
-    assert found.edges.tolist() == [91]
-    apart = topology.edges_once(Graph.from_edges(np.delete(u, 90), np.delete(v, 90)))
-    (found,) = clusters.of_cores(apart, peel(apart), [least])
-    assert found.sizes.tolist() == [10, 10]
-    assert found.edges.tolist() == [45, 45]
-    assert found.labels[20:].tolist() == [-1, -1]
 
 
 def test_dense_parts_that_edges_join() -> None:

@@ -155,15 +155,6 @@ def test_the_last_of_many_weights_decides_too(last: float) -> None:
     assert dense(device_keys(encoded)[-2:]) == [0, int(last > 1)] or last == 0.1
 
 
-@given(st.lists(st.integers(-(2**63), 2**63 - 1), min_size=1), st.integers(0, 2**33))
-def test_int64_of_any_span_keep_their_order(values: list[int], span: int) -> None:
-    low = min(values)
-    weights = np.array([min(low + (v - low) % (span + 1), 2**63 - 1) for v in values], "i8")
-    encoded = encode(weights)
-    assert encoded.is_wide == (int(weights.max()) - int(weights.min()) >= 2**32)
-    assert dense(device_keys(encoded)) == dense(weights)
-
-
 @given(data=st.data())
 def test_words_stand_for_the_weights_they_were_made_of(data: st.DataObject) -> None:
     """Back and forth, narrowed or not; and so do those of other weights in the same encoding."""
