@@ -6,10 +6,7 @@ written, barriers that not all work-items of a group reach, and data races.
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,7 +16,7 @@ import pyopencl as cl
 from clmst import Device
 from clmst.runtime import discovery, policy
 from clmst.runtime.launcher import Launcher
-from tests.processes import lacks
+from tests.processes import lacks, run_python
 from tests.runtime.test_policy import CAPABILITIES
 from tests.variants import GPU_SHAPE
 
@@ -82,19 +79,10 @@ def simulate(
         "OCLGRIND_BUILD_OPTIONS": "-cl-opt-disable",
         "PYOPENCL_NO_CACHE": "1",  # which does not know of those options
         "CLMST_IN_SELF_TEST": "1",  # so that no child process writes to the same log
+        "CLMST_DEVICE": "",
+        "CLMST_WITHOUT": "",
     }
-    unset = ("CLMST_DEVICE", "CLMST_WITHOUT")
-    inherited = {name: value for name, value in os.environ.items() if name not in unset}
-    done = subprocess.run(
-        [sys.executable, "-m", module, *arguments],
-        cwd=Path(__file__).parents[1],
-        env=inherited | settings,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=1500,
-    )
-    assert done.returncode == 0, done.stderr
+    done = run_python("-m", module, *arguments, environment=settings, timeout=1500)
     text = log.read_text(encoding="utf-8", errors="replace")
     return Outcome(done.stdout, [part for part in re.split(r"\n(?=\S)", text) if part.strip()])
 

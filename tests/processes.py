@@ -11,6 +11,8 @@ import sys
 import tempfile
 from collections.abc import Callable
 from contextlib import suppress
+from importlib.metadata import entry_points
+from importlib.util import find_spec
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, NoReturn
@@ -55,6 +57,18 @@ def is_running(process: int) -> bool:
     except (ProcessLookupError, FileNotFoundError):
         return False
     return state != "Z"
+
+
+def needs(module: str, extra: str) -> None:
+    """Skip a test where a tool is missing, which an extra of the package brings."""
+    if find_spec(module) is None:
+        lacks(f"{module} is not installed; pip install 'clmst[{extra}]'")
+
+
+def needs_entry_points() -> None:
+    """Skip a test where NetworkX cannot find its backend."""
+    if not entry_points(group="networkx.backends", name="clmst"):
+        lacks("clmst's entry points are not installed; install it again")
 
 
 # ------------------------------------------------------------------- children that may end

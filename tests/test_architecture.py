@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import ast
-import json
 import re
-import subprocess
-import sys
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
@@ -18,6 +15,7 @@ import pytest
 
 import clmst
 from clmst.runtime import policy, source
+from tests.processes import printed
 from tests.programs import programs
 from tests.runtime.test_policy import CAPABILITIES
 
@@ -308,10 +306,7 @@ import sys, json, clmst
 heavy = ("pyopencl", "scipy", "matplotlib", "networkx", "click", "rich", "numpy")
 print(json.dumps([name for name in heavy if name in sys.modules]))
 """
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
-    )
-    assert json.loads(done.stdout) == []
+    assert printed("-c", code) == []
 
 
 @pytest.mark.parametrize("name", clmst.__all__)

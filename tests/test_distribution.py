@@ -11,13 +11,13 @@ import tarfile
 import tomllib
 import venv
 import zipfile
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
 import clmst
 from clmst.core.errors import optional_import, pip_install
+from tests.processes import needs
 
 ROOT = Path(__file__).parents[1]
 
@@ -32,15 +32,6 @@ assert pathlib.Path(clmst.__file__).is_relative_to(sys.prefix), clmst.__file__
 triangle = numpy.array([[0, 4, 1], [4, 0, 2], [1, 2, 0]])
 assert clmst.minimum_spanning_forest(triangle).total_weight == 3
 """
-
-
-def need(module: str) -> None:
-    """Skip the test where a tool is missing, or fail under CI."""
-    if find_spec(module) is None:
-        message = f"{module} is not installed; pip install 'clmst[dev]'"
-        if os.environ.get("CI"):
-            pytest.fail(message)
-        pytest.skip(message)
 
 
 def run(*command: str | Path, folder: Path) -> str:
@@ -63,7 +54,7 @@ def build(source: Path, folder: Path, *targets: str) -> None:
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the folder of the built wheel and sdist."""
-    need("hatchling")
+    needs("hatchling", "dev")
     folder = tmp_path_factory.mktemp("dist")
     build(ROOT, folder, "sdist", "wheel")
     return folder
@@ -85,13 +76,19 @@ def test_the_wheel_installs_and_solves(built: Path, tmp_path: Path) -> None:
     assert said.strip() == f"clmst {clmst.__version__}"
 
 
-def test_the_sdist_makes_the_same_wheel(built: Path, tmp_path: Path) -> None:
-    """The sdist has all that the wheel and the tests need."""
-    (wheel,) = built.glob("*.whl")
+@pytest.fixture
+def source(built: Path, tmp_path: Path) -> Path:
+    """Return what is in the sdist."""
     (archive,) = built.glob("*.tar.gz")
     with tarfile.open(archive) as file:
         file.extractall(tmp_path, filter="data")
-    (source,) = tmp_path.iterdir()
+    (folder,) = tmp_path.iterdir()
+    return folder
+
+
+def test_the_sdist_makes_the_same_wheel(built: Path, source: Path, tmp_path: Path) -> None:
+    """The sdist has all that the wheel and the tests need."""
+    (wheel,) = built.glob("*.whl")
     for name in (
         "run.py",
         "hatch_build.py",
@@ -117,7 +114,7 @@ def description(wheel: Path) -> str:
 
 def test_an_index_shows_the_readme(built: Path) -> None:
     """It is sound for an index, and no link of it leads to a file that an index has not."""
-    need("twine")
+    needs("twine", "dev")
     files = [str(path) for path in built.iterdir()]
     run(sys.executable, "-m", "twine", "check", "--strict", *files, folder=built)
     (wheel,) = built.glob("*.whl")
@@ -127,12 +124,8 @@ def test_an_index_shows_the_readme(built: Path) -> None:
     assert "Project-URL" not in said
 
 
-def test_addresses_come_from_one_setting(built: Path, tmp_path: Path) -> None:
+def test_addresses_come_from_one_setting(source: Path, tmp_path: Path) -> None:
     """With [project.urls], the README's links lead to files of the version's tag."""
-    (archive,) = built.glob("*.tar.gz")
-    with tarfile.open(archive) as file:
-        file.extractall(tmp_path, filter="data")
-    (source,) = tmp_path.iterdir()
     (source / "PKG-INFO").unlink()  # whose description is older than the setting
     project = source / "pyproject.toml"
     text = re.sub(r"^# (\[project.urls\]|\w+ = \"https:)", r"\1", project.read_text(), flags=re.M)
@@ -162,7 +155,7 @@ def test_the_version_stands_in_one_place() -> None:
 
 def test_fragments_make_a_changelog() -> None:
     """Every fragment in changelog.d/ has a kind that towncrier knows."""
-    need("towncrier")
+    needs("towncrier", "dev")
     draft = ["build", "--draft", "--version", "99.0.0", "--date", "2000-01-01"]
     said = run(sys.executable, "-m", "towncrier", *draft, folder=ROOT)
     assert "99.0.0" in said

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -25,6 +24,7 @@ from clmst.core.weight_keys import Array
 from clmst.drawing import draw_change, draw_forest, layout
 from clmst.drawing.change import ENTERS, LEAVES
 from clmst.drawing.picture import branch_sizes
+from tests.processes import run_python
 from tests.strategies import graphs
 
 PAPER = np.array([251, 250, 246]) / 255
@@ -163,7 +163,7 @@ def test_a_file_leaves_pyplot_alone(tmp_path: Path) -> None:
         "draw_forest(g, kruskal(g), sys.argv[1])\n"
         "assert 'matplotlib.pyplot' not in sys.modules"
     )
-    subprocess.run([sys.executable, "-c", program, str(tmp_path / "p.png")], check=True)
+    run_python("-c", program, str(tmp_path / "p.png"))
     assert (tmp_path / "p.png").exists()
 
 

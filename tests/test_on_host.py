@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.processes import printed, run_python
 
 # Whoever imports PyOpenCL learns that it is not there.
 WITHOUT_PYOPENCL = "import sys; sys.modules['pyopencl'] = None\n"
@@ -97,21 +96,14 @@ def lacking(request: pytest.FixtureRequest) -> str:
     return what
 
 
-def run(program: str, lacking: str, folder: Path, **named: str) -> Any:
+def run(program: str, lacking: str, folder: Path, device: str = "") -> Any:
     """Return what a program prints where something is lacking."""
-    environment = {**os.environ, "CLMST_CACHE": str(folder / "cache"), **named}
-    if "CLMST_DEVICE" not in named:
-        environment.pop("CLMST_DEVICE", None)
+    environment = {"CLMST_CACHE": str(folder / "cache"), "CLMST_DEVICE": device}
     if lacking == "no driver":
         (folder / "vendors").mkdir()
         environment["OCL_ICD_VENDORS"] = str(folder / "vendors")
     start = WITHOUT_PYOPENCL if lacking == "no PyOpenCL" else ""
-    done = subprocess.run(
-        [sys.executable, "-c", start + START + program],
-        env=environment, capture_output=True, text=True, check=False, timeout=300,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout.splitlines()[-1])
+    return printed("-c", start + START + program, **environment)
 
 
 def words_of(lacking: str) -> str:
@@ -149,7 +141,7 @@ def test_who_asks_for_a_device_is_told(lacking: str, tmp_path: Path) -> None:
 def test_a_device_that_the_environment_names_is_asked_for(lacking: str, tmp_path: Path) -> None:
     kind, message = run(
         "print(json.dumps(error_of(lambda: clmst.minimum_spanning_forest([[0, 1], [1, 0]]))))",
-        lacking, tmp_path, CLMST_DEVICE="gpu",
+        lacking, tmp_path, "gpu",
     )  # fmt: skip
     assert kind == "UnsupportedDeviceError"
     assert message.startswith(words_of(lacking))
@@ -230,12 +222,8 @@ def test_other_systems(system: str, tmp_path: Path) -> None:
     program = WITHOUT_PYOPENCL * (lacking == "no PyOpenCL") + ELSEWHERE
     for word, value in values.items():
         program = program.replace(word, repr(value))
-    environment = {**os.environ, "CLMST_CACHE": str(tmp_path), "OCL_ICD_VENDORS": str(tmp_path)}
-    environment.pop("CLMST_DEVICE", None)
-    done = subprocess.run(
-        [sys.executable, "-c", program], env=environment, capture_output=True, text=True,
-        check=False, timeout=300,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
+    folder = str(tmp_path)
+    environment = {"CLMST_CACHE": folder, "OCL_ICD_VENDORS": folder, "CLMST_DEVICE": ""}
+    done = run_python("-c", program, environment=environment)
     assert done.stdout.count("right: ") == 4
     assert "apt" not in done.stdout

@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from collections import Counter
-from importlib.metadata import entry_points
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -16,6 +12,7 @@ import networkx as nx
 import pytest
 
 from tests.other_suites import SUITES
+from tests.processes import needs_entry_points, run_python
 
 ROOT = Path(__file__).parents[1]
 PARTS = [(suite, part) for suite in SUITES for part in sorted(SUITES[suite].parts())]
@@ -23,12 +20,10 @@ PARTS = [(suite, part) for suite in SUITES for part in sorted(SUITES[suite].part
 
 def record_of(name: str, *options: str) -> dict[str, Any]:
     """Return what a run of a suite in a process of its own counted."""
-    command = [sys.executable, "-m", "tests.unoptimised", "tests.other_suites", name, *options]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(
-        command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
+    done = run_python(
+        "-m", "tests.unoptimised", "tests.other_suites", name, *options,
+        environment={"PYTHONPATH": str(ROOT)}, timeout=600,
+    )  # fmt: skip
     assert len(SUITES[name].expected_failures) <= 5
     found: dict[str, Any] = json.loads(done.stdout[done.stdout.index("\n{\n") :])
     return found
@@ -36,11 +31,7 @@ def record_of(name: str, *options: str) -> dict[str, Any]:
 
 def test_tests_of_networkx_pass_and_reach_the_backend() -> None:
     """The modules of trees and cores, and those that call them; 15 s of processor time."""
-    if not entry_points(group="networkx.backends", name="clmst"):
-        message = "clmst's entry points are not installed; install it again"
-        if os.environ.get("CI"):
-            pytest.fail(message)
-        pytest.skip(message)
+    needs_entry_points()
     if not hasattr(nx, "config") or "fallback_to_nx" not in nx.config:
         pytest.skip("the tests of this NetworkX take backends in another way")
     record = record_of("networkx", "--reaching")

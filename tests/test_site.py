@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import inspect
 import json
-import os
 import re
-import subprocess
-import sys
 from collections import Counter, deque
 from html import unescape
 from html.parser import HTMLParser
 from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import unquote, urldefrag
 
 import pytest
 
 import clmst
+from tests.processes import needs, run_python
 
 ROOT = Path(__file__).parents[1]
 MODULES = ("cluster", "csgraph", "dask", "drawing", "generators", "io", "primitives", "ray")
@@ -62,18 +59,10 @@ class Read(HTMLParser):
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Build all pages, without a warning."""
-    if find_spec("mkdocs") is None or find_spec("mkdocstrings_handlers") is None:
-        message = "MkDocs is not installed; pip install 'clmst[docs]'"
-        if os.environ.get("CI"):
-            pytest.fail(message)
-        pytest.skip(message)
+    needs("mkdocs", "docs")
+    needs("mkdocstrings_handlers", "docs")
     folder = tmp_path_factory.mktemp("site")
-    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet"]
-    where = ["--config-file", str(ROOT / "mkdocs.yml"), "--site-dir", str(folder)]
-    built = subprocess.run(
-        [*command, *where], cwd=ROOT, capture_output=True, text=True, check=False
-    )
-    assert built.returncode == 0, built.stderr
+    run_python("-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder))
     return folder
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import faulthandler
 import gc
 import os
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -18,6 +17,7 @@ from clmst.core.threads import TaskThread, ThreadTask, all_of, in_threads
 from clmst.scale.rows import StreamPiece
 from clmst.scale.source import read_ahead
 from tests.faults.interrupting import Steps
+from tests.processes import run_python
 from tests.threads import all_end, own_threads
 
 
@@ -131,10 +131,8 @@ def test_a_task_that_is_waited_for_again() -> None:
 
 def ended(program: str) -> str:
     """Return what a process prints, which must end in time."""
-    found = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False
-    )
-    assert (found.returncode, found.stderr) == (0, "")
+    found = run_python("-c", program, timeout=60)
+    assert found.stderr == ""
     return found.stdout
 
 

@@ -6,11 +6,8 @@ import collections
 import copy
 import logging
 import math
-import os
 import pickle
 import random
-import subprocess
-import sys
 from collections.abc import Iterator
 from decimal import Decimal
 from fractions import Fraction
@@ -28,6 +25,7 @@ from clmst.interop import networkx_backend as backend
 from clmst.interop.networkx_graph import ConvertedGraph, convert_from_nx, convert_to_nx
 from clmst.interop.networkx_info import get_info
 from clmst.runtime.device import Device
+from tests.processes import needs_entry_points, run_python
 
 pytestmark = pytest.mark.filterwarnings("ignore:Note. conversions to backend graphs")
 
@@ -68,11 +66,7 @@ def _on_any_device(any_device: Device) -> None:
 @pytest.fixture
 def registered() -> None:
     """Skip where clmst was installed before it had entry points."""
-    if "clmst" not in nx.utils.backends.backends:
-        message = "clmst's entry points are not installed; install it again"
-        if os.environ.get("CI"):
-            pytest.fail(message)
-        pytest.skip(message)
+    needs_entry_points()
 
 
 @pytest.fixture
@@ -332,7 +326,7 @@ def test_info_imports_nothing() -> None:
         "heavy = {'numpy', 'scipy', 'pyopencl', 'networkx'} & set(sys.modules)\n"
         "assert not heavy, heavy"
     )
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+    run_python("-c", code)
 
 
 def test_a_device_can_be_named(any_device: Device) -> None:

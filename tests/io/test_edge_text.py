@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from io import BytesIO
 from pathlib import Path
 from unittest import mock
@@ -18,6 +16,7 @@ from clmst.io import edge_text, read_graph
 from clmst.io.edge_text import EdgeText
 from clmst.io.files import SourceFile
 from tests.bounds import bounds
+from tests.processes import run_python
 from tests.strategies import examples
 
 csv = pytest.importorskip("pyarrow.csv")
@@ -148,4 +147,4 @@ def test_without_pyarrow(tmp_path: Path) -> None:
         "import sys; sys.modules['pyarrow'] = None; import clmst; "
         "assert clmst.read_graph(sys.argv[1]).weights.sum() == 10_000"
     )
-    subprocess.run([sys.executable, "-c", code, str(path)], check=True)
+    run_python("-c", code, str(path))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from tests.processes import printed
 
 # Writes with a limit on the size of files, which fails as a full disk does.
 LIMITED = """
@@ -72,12 +72,7 @@ print(json.dumps(found))
 @pytest.mark.skipif(sys.platform == "win32", reason="files there have no limit on their size")
 def test_a_full_disk(tmp_path: Path) -> None:
     """The old file stays as it is, and nothing else is left; nor is there half a new one."""
-    done = subprocess.run(
-        [sys.executable, "-c", LIMITED, str(tmp_path)],
-        capture_output=True, text=True, timeout=120, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout)
+    found = printed("-c", LIMITED, str(tmp_path))
     assert len(found) == 13 * 4
     for name, said, is_as_before in found:
         assert is_as_before, name
