@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
+from unittest.mock import patch
 
 from clmst import Device, get_device
 
@@ -21,12 +22,8 @@ def with_capabilities(device: Device, **changes: Any) -> Device:
 def chosen_with(**changes: Any) -> Iterator[None]:
     """Let the device that is used when none is asked for think so meanwhile."""
     device = get_device()
-    usual = device.capabilities
-    device.capabilities = replace(usual, **changes)
-    try:
+    with patch.object(device, "capabilities", replace(device.capabilities, **changes)):
         yield
-    finally:
-        device.capabilities = usual
 
 
 class Saying:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from unittest.mock import patch
 
 import clmst
 from clmst.runtime.handles import Event, KernelArgument
@@ -32,11 +33,8 @@ def launches() -> Iterator[list[str]]:
         launched.append(f"{program.specialisation.label}: {name}")
         return launch(self, program, name, groups, *arguments)
 
-    Launcher.__call__ = note  # type: ignore[method-assign]
-    try:
+    with patch.object(Launcher, "__call__", note):
         yield launched
-    finally:
-        Launcher.__call__ = launch  # type: ignore[method-assign]
 
 
 def main(shape: str, *without: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from unittest.mock import patch
 
 
 @contextmanager
@@ -16,8 +17,5 @@ def with_memory(n_bytes: int | None) -> Iterator[None]:
             raise ValueError(f"unrecognized configuration name {name}")
         return n_bytes if name == "SC_PHYS_PAGES" else 1  # a page is a byte
 
-    usual, os.sysconf = os.sysconf, sysconf  # type: ignore[assignment]
-    try:
+    with patch.object(os, "sysconf", sysconf):
         yield
-    finally:
-        os.sysconf = usual

@@ -6,6 +6,7 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
+from unittest.mock import patch
 
 from clmst import Device
 
@@ -35,12 +36,8 @@ class Peak:
 @contextmanager
 def peak_of(device: Device) -> Iterator[Peak]:
     """Note the most that a device's pool has in use meanwhile."""
-    inner = device._pool
-    device._pool = peak = Peak(inner)  # which does all that one does
-    try:
+    with patch.object(device, "_pool", Peak(device._pool)) as peak:  # which does all that one does
         yield peak
-    finally:
-        device._pool = inner
 
 
 @contextmanager

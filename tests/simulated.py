@@ -74,6 +74,7 @@ from clmst.runtime.kernel_family import Case, KernelFamily
 from clmst.runtime.launcher import Launcher
 from tests.bounds import bounds
 from tests.conftest import SHARED_DATA
+from tests.forests import solve
 from tests.oclgrind import POLICIES, allocate_exactly, large_buffers, only_device
 from tests.prove import hashes
 
@@ -532,9 +533,8 @@ def wrongs(device: Device, shape: str, *without: str) -> Iterator[str]:
                 device, EDGE_PASSES, CSR_VALIDATION, CANONICAL_CSR, EQUAL_WEIGHTS
             )
     for name, graph, options, maximum in runs(shape, *without):
-        solve = clmst.maximum_spanning_forest if maximum else clmst.minimum_spanning_forest
         with bounds(marked_from=0):  # as of large graphs
-            forest = solve(graph, device=device, options=options)
+            forest = solve(graph, device, maximum=maximum, options=options)
         if not is_right(forest, graph, maximum=maximum):
             yield name
     if shape == "cpu" and has_atomics:  # at last, as it changes the device

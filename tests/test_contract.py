@@ -16,6 +16,7 @@ from clmst import Device, Forest, Graph
 from clmst.algorithms.choosing import most_vertices
 from clmst.core.errors import OutOfDeviceMemoryError
 from clmst.core.weight_keys import Array
+from tests import forests
 from tests.forests import assert_same_forest
 from tests.settings import SETTINGS
 from tests.strategies import WEIGHT_DTYPES, graphs
@@ -26,9 +27,7 @@ pytestmark = pytest.mark.parametrize("setting", SETTINGS)
 
 def solve(graph: Graph, setting: str, device: Device, *, maximum: bool = False) -> Forest:
     """Solve on the device."""
-    function = clmst.maximum_spanning_forest if maximum else clmst.minimum_spanning_forest
-    forest: Forest = function(graph, device=device, **SETTINGS[setting])
-    return forest
+    return forests.solve(graph, device, maximum=maximum, **SETTINGS[setting])
 
 
 # A weight is a dtype, and whether the maximum is wanted; each is a program to build, or several.

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from functools import cache, partial
 from typing import Any
 
@@ -20,6 +19,8 @@ from clmst.core.forest import Forest
 from clmst.core.graph import Graph
 from clmst.runtime.device import Device
 from clmst.runtime.discovery import get_device
+from tests.capabilities import with_capabilities
+from tests.forests import assert_same_forest
 from tests.settings import SETTINGS
 from tests.variants import GPU_SHAPE
 
@@ -57,17 +58,10 @@ def reweighted(values: Any) -> Graph:
     return Graph.from_edges(u, v, values, n_vertices=420)
 
 
-def same(found: Forest, expected: Forest) -> None:
-    """Raise unless two forests are the same edges."""
-    np.testing.assert_array_equal(found.edge_ids, expected.edge_ids)
-    np.testing.assert_array_equal(found.edges, expected.edges)
-    np.testing.assert_array_equal(found.weights, expected.weights)
-
-
 def subject(name: str, device: Device) -> Check:
     """Return a call by its name, to be made again and again; it raises unless it is right."""
     if name in SOLVES:
-        return lambda: same(solve(graph(), name, device), forest())
+        return lambda: assert_same_forest(solve(graph(), name, device), forest())
     return _OTHERS[name](device)
 
 
@@ -79,8 +73,7 @@ def device_of(shape: str, name: str | None = None) -> Device:
     """Return a device of these tests' own; that in the shape of a GPU copies what it is given."""
     device = get_device(name).forcing_off()
     if shape == "gpu-shape":
-        device = device.with_policy(GPU_SHAPE)
-        device.capabilities = replace(device.capabilities, host_arrays="copied")
+        device = with_capabilities(device.with_policy(GPU_SHAPE), host_arrays="copied")
     return device
 
 
@@ -97,7 +90,7 @@ def _resident(device: Device) -> Check:
 
     def run() -> None:
         for setting in ("filter-boruvka-cpu", "filter-boruvka-gpu", "prim"):
-            same(solve(stored, setting, None), forest())
+            assert_same_forest(solve(stored, setting, None), forest())
 
     return run
 
@@ -105,7 +98,7 @@ def _resident(device: Device) -> Check:
 def _points(device: Device) -> Check:
     points = clmst.Points(np.random.default_rng(1).random((150, 2)))
     expected = clmst.kruskal(points.to_graph())
-    return lambda: same(solve(points, "auto", device), expected)
+    return lambda: assert_same_forest(solve(points, "auto", device), expected)
 
 
 def _canonical_csr(device: Device) -> Check:
@@ -117,7 +110,7 @@ def _canonical_csr(device: Device) -> Check:
     )
     matrix = upper.tocsr()
     expected = clmst.kruskal(Graph.from_scipy(matrix))
-    return lambda: same(solve(matrix, "filter-boruvka-cpu", device), expected)
+    return lambda: assert_same_forest(solve(matrix, "filter-boruvka-cpu", device), expected)
 
 
 def _core_numbers(device: Device) -> Check:
@@ -131,7 +124,7 @@ def _solver(device: Device) -> Check:
 
     def run() -> None:
         for seed in (1, 2):
-            same(solver.solve(weights(seed)), forest(seed))
+            assert_same_forest(solver.solve(weights(seed)), forest(seed))
 
     return run
 
@@ -143,8 +136,8 @@ def _update(device: Device) -> Check:
     expected = clmst.kruskal(reweighted(changed))
 
     def run() -> None:
-        same(solver.solve(weights(1)), forest(1))
-        same(solver.update([5, 900, 5], [3, 70, 0]), expected)
+        assert_same_forest(solver.solve(weights(1)), forest(1))
+        assert_same_forest(solver.update([5, 900, 5], [3, 70, 0]), expected)
 
     return run
 
@@ -155,7 +148,7 @@ def _many(device: Device) -> Check:
     def run() -> None:
         found: Iterator[Forest] = solver.solve_many(weights(seed) for seed in (1, 2, 3))
         for seed, one in zip((1, 2, 3), found, strict=True):
-            same(one, forest(seed))
+            assert_same_forest(one, forest(seed))
 
     return run
 
@@ -192,10 +185,10 @@ def _streams(device: Device) -> Check:
     stream = clmst.stream_minimum_spanning_forest
 
     def run() -> None:
-        same(stream(edges, device=device), expected)
+        assert_same_forest(stream(edges, device=device), expected)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", clmst.StreamedWarning)
-            same(stream(edges, device=device, memory_limit=least), expected)
+            assert_same_forest(stream(edges, device=device, memory_limit=least), expected)
 
     return run
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import tempfile
 import threading
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from queue import SimpleQueue
 
@@ -22,7 +21,9 @@ from clmst.scale import partitions
 from clmst.scale.partition_pieces import FileLane
 from clmst.scale.partitions import PartitionJob
 from clmst.scale.rounds import LaneStep
-from tests.faults.subjects import Check, forest, graph, reweighted, same, weights
+from tests.capabilities import with_capabilities
+from tests.faults.subjects import Check, forest, graph, reweighted, weights
+from tests.forests import assert_same_forest
 
 _N, _ROWS = 300, 6000  # of streams
 
@@ -41,7 +42,9 @@ def _host_rows(device: Device) -> Check:
     """Return streams of chunks of the host's rows."""
     expected, stream = _expected(), clmst.stream_minimum_spanning_forest
     chunks = list(zip(*(np.split(one, 4) for one in _edges()), strict=True))
-    return lambda: same(stream(iter(chunks), _N, device=device, memory_limit=80_000), expected)
+    return lambda: assert_same_forest(
+        stream(iter(chunks), _N, device=device, memory_limit=80_000), expected
+    )
 
 
 def _files(device: Device) -> Check:
@@ -50,7 +53,9 @@ def _files(device: Device) -> Check:
     _write_parts(Path(folder.name))
 
     def run(folder: tempfile.TemporaryDirectory[str] = folder) -> None:
-        same(clmst.stream_minimum_spanning_forest(folder.name, _N, device=device), expected)
+        assert_same_forest(
+            clmst.stream_minimum_spanning_forest(folder.name, _N, device=device), expected
+        )
 
     return run
 
@@ -81,19 +86,20 @@ def _partitions(device: Device) -> Check:
             step = LaneStep(number=number, to_come=1 - number, round=number, lane=0)
             found = partitions.take_partition(part, step, job, before=found)
         assert found is not None, folder
-        same(partitions.finish(partitions.merge([found], job), job, "a test"), expected)
+        assert_same_forest(
+            partitions.finish(partitions.merge([found], job), job, "a test"), expected
+        )
         lane = FileLane(numbers=(0, 1, 2, 3), paths=tuple(paths))
         step = LaneStep(number=3, to_come=0, round=0, lane=0)
         read = partitions.take_partition(lane, step, job)
-        same(partitions.finish(read, job, "a test"), expected)
+        assert_same_forest(partitions.finish(read, job, "a test"), expected)
 
     return run
 
 
 def _transfers(device: Device) -> Check:
     """Return copies to a device and back that go through pinned memory, by several threads."""
-    device = device.forcing_off()
-    device.capabilities = replace(device.capabilities, host_arrays="copied")
+    device = with_capabilities(device, host_arrays="copied")
     n_bytes = StagingShape().from_bytes + 12_345
     values = np.random.default_rng(6).integers(0, 256, n_bytes).astype(np.uint8)
     found = np.empty_like(values)
@@ -143,7 +149,7 @@ def _graph_reads(device: Device) -> Check:
         asked.put((one, answers))
         asked.put((one, answers))
         total = _total(one)
-        same(clmst.minimum_spanning_forest(one, device=device), expected)
+        assert_same_forest(clmst.minimum_spanning_forest(one, device=device), expected)
         assert [answers.get(), answers.get()] == [total, total]
 
     return run
@@ -159,11 +165,11 @@ def _several(device: Device) -> Check:
     solver = clmst.RepeatedSolver(graph(), devices=devices, strategy="split")
 
     def run() -> None:
-        same(solver.solve(weights(1)), forest(1))
+        assert_same_forest(solver.solve(weights(1)), forest(1))
         for seed, one in zip((1, 2), solver.solve_many(map(weights, (1, 2))), strict=True):
-            same(one, forest(seed))
+            assert_same_forest(one, forest(seed))
         parts = clmst.to_devices(reweighted(weights(2)), devices)
-        same(clmst.minimum_spanning_forest(parts), forest(2))
+        assert_same_forest(clmst.minimum_spanning_forest(parts), forest(2))
 
     return run
 

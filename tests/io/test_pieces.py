@@ -18,6 +18,7 @@ from clmst.core.errors import (
 )
 from clmst.io import read_graph
 from clmst.runtime.device import Device
+from tests.forests import solve
 from tests.io.files import refuses, weight_by_edge
 from tests.scale.edges import forest_of_edges, random_edges
 
@@ -213,8 +214,7 @@ def test_a_forest_comes_back(
     """With its edge ids: of two parallel edges of one weight they tell which it was."""
     graph = clmst.Graph.from_edges([0, 0, 1, 1], [1, 1, 2, 3], [5, 5, 6, 7])
     graph = graph.replace(vertex_labels=labels)
-    solve = clmst.maximum_spanning_forest if maximum else clmst.minimum_spanning_forest
-    forest = solve(graph)
+    forest = solve(graph, None, maximum=maximum)
     clmst.write_forest(forest, path := tmp_path / "forest.parquet")
     again = clmst.read_forest(path, graph)
     assert again == forest

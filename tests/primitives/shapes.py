@@ -22,6 +22,7 @@ from clmst.primitives import selection, shares
 from clmst.primitives.radix import Shape
 from clmst.primitives.shares import tile_and_lane_groups
 from clmst.primitives.sweeps import Segments, sweep_defines
+from tests.capabilities import with_capabilities
 from tests.prove.draws import Draws
 from tests.prove.primitives.bench import Bench
 from tests.prove.primitives.case import run
@@ -127,9 +128,7 @@ def crowded(device: Device) -> Device:
 def _with_shares(device: Device, shares_per_compute_unit: int) -> Device:
     """Return the device as if it were a small one, so that a test does the same on any machine."""
     tuning = replace(device.policy, shares_per_compute_unit=shares_per_compute_unit)
-    shaped = device.with_policy(tuning)
-    shaped.capabilities = replace(shaped.capabilities, compute_units=COMPUTE_UNITS)
-    return shaped
+    return with_capabilities(device.with_policy(tuning), compute_units=COMPUTE_UNITS)
 
 
 def landmarks(device: Device, element_bytes: int, *, segmented: bool = False) -> dict[str, int]:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from clmst import Device, InvalidArgumentError, UnsupportedDeviceError
+from clmst.primitives import reduce
 from clmst.primitives.element import check_supported, element_type, pair_of
 from clmst.primitives.monoid import Monoid
 from clmst.primitives.scan import exclusive_scan
 from clmst.runtime.array import DeviceArray
+from tests.capabilities import with_capabilities
 from tests.primitives.shapes import each_compiler
 
 SCALARS = {
@@ -113,16 +114,15 @@ def test_fields_are_components_in_order(plain: Device) -> None:
 
 def test_doubles_need_a_device_that_has_them(any_device: Device) -> None:
     """Words of 64 bits do not, nor does a device that computes with doubles refuse them."""
-    device = Device(any_device.cl_device)
-    device.capabilities = replace(device.capabilities, doubles=False)
+    device = with_capabilities(any_device, doubles=False)
     for dtype in (np.dtype("f8"), structure("f8", "f8")):
         with pytest.raises(UnsupportedDeviceError) as caught:
             check_supported(dtype, device)
         assert str(caught.value) == (
             f"{device.description} has no arithmetic on doubles, which elements of {dtype} need"
         )
-        device_with = Device(any_device.cl_device)
-        device_with.capabilities = replace(device.capabilities, doubles=True)
-        check_supported(dtype, device_with)
+        check_supported(dtype, with_capabilities(any_device, doubles=True))
     for dtype in (np.dtype("u8"), np.dtype("f4"), pair_of("f8", "u8")):
         check_supported(dtype, device)
+    with pytest.raises(UnsupportedDeviceError, match=r"no arithmetic on doubles, .* float64 need"):
+        reduce(DeviceArray.from_host(np.ones(3), device))

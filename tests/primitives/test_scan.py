@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from clmst import Device, KernelBuildError, UnsupportedDeviceError
+from clmst import Device, KernelBuildError
 from clmst.primitives.chain import chains_by_itself
 from clmst.primitives.scan import (
     _BLOCK_TILES,
@@ -243,14 +242,6 @@ def test_two_launches_whatever_the_length(device: Device) -> None:
         launch = Launcher(device, device.queue)
         reduce(DeviceArray.empty(length, np.uint32, device), launch=launch)
         assert launch.launches == 2
-
-
-def test_device_without_doubles(any_device: Device) -> None:
-    device = Device(any_device.cl_device)
-    given = DeviceArray.from_host(VALUES.astype("f8"), device)
-    device.capabilities = replace(device.capabilities, doubles=False)
-    with pytest.raises(UnsupportedDeviceError, match=r"no arithmetic on doubles, .* float64 need"):
-        reduce(given)
 
 
 @each_compiler

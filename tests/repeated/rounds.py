@@ -12,6 +12,7 @@ import pytest
 import clmst
 from clmst import Device, Forest, InvalidArgumentError, InvalidGraphError, RepeatedSolver
 from clmst.core.graph import Graph
+from tests.capabilities import with_capabilities
 from tests.forests import assert_same_forest
 from tests.variants import variants_elsewhere
 
@@ -20,9 +21,7 @@ Array = Any
 
 def copying(device: Device) -> Device:
     """Return a device that takes host arrays as GPUs do, whatever it could do in place."""
-    other = Device(device.cl_device, tuning=device.policy, _trusted=True)
-    other.capabilities = replace(device.capabilities, host_arrays="copied")
-    return other
+    return with_capabilities(device, host_arrays="copied")
 
 
 def every_device() -> list[Any]:

@@ -12,7 +12,7 @@ import clmst
 from clmst import Device, Points, RepeatedSolver
 from tests.bounds import bounds
 from tests.faults.injection import inject
-from tests.forests import assert_same_forest
+from tests.forests import assert_same_forest, solve
 
 N = 1500  # "auto" takes a hierarchy of so many
 
@@ -57,11 +57,11 @@ def test_rounds_are_solves_anew(any_device: Device, metric: Any) -> None:
     ids=["rounded", "few", "maximum", "no warm start", "dense"],
 )
 def test_other_points_are_solved_anew(any_device: Device, points: Points, options: Any) -> None:
-    solve = clmst.maximum_spanning_forest if "maximum" in options else clmst.minimum_spanning_forest
     with RepeatedSolver(points, devices=any_device, **options) as solver:
         for _ in range(2):
             forest = solver.solve(points.coordinates)
-            assert_same_forest(forest, solve(points, device=any_device))
+            once = solve(points, any_device, maximum="maximum" in options)
+            assert_same_forest(forest, once)
             assert "moved" not in forest.stats
 
 

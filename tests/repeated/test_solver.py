@@ -24,7 +24,7 @@ from clmst import (
     RepeatedSolver,
 )
 from tests.bounds import bounds
-from tests.forests import assert_same_forest
+from tests.forests import assert_same_forest, solve
 from tests.repeated.device_sets import Place, either_order, every_place
 from tests.repeated.rounds import (
     assert_closed,
@@ -141,11 +141,11 @@ def test_weights_of_a_matrix(any_device: Device, shape: str, maximum: bool) -> N
 
     solver = RepeatedSolver(matrix(0), devices=any_device, maximum=maximum)
     assert (solver.edges[:, 0] < solver.edges[:, 1]).all()
-    solve_once = clmst.maximum_spanning_forest if maximum else clmst.minimum_spanning_forest
     for seed in (0, 1, 2):
         A = matrix(seed)
         forest = check(solver, solver.weights_of(A))
-        np.testing.assert_array_equal(forest.edges, solve_once(A, device=any_device).edges)
+        once = solve(A, any_device, maximum=maximum)
+        np.testing.assert_array_equal(forest.edges, once.edges)
 
 
 def test_large_matrix_is_uploaded_as_it_is(any_device: Device) -> None:

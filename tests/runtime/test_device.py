@@ -19,6 +19,7 @@ from clmst import Device, OutOfDeviceMemoryError, UnsupportedDeviceError
 from clmst.runtime.capabilities import HostArrays
 from clmst.runtime.launcher import Launcher
 from tests.bounds import bounds
+from tests.capabilities import with_capabilities
 from tests.faults.injection import inject
 from tests.forests import assert_same_forest
 from tests.kernel_sources import changed
@@ -111,8 +112,7 @@ def test_upload(device: Device) -> None:
     for array in (graph.indptr, graph.indices, graph.weights):
         array.flags.writeable = False  # as a memory map, or an array of another library
     for way in ways[ways.index(device.capabilities.host_arrays) :]:
-        other = Device(device.cl_device, without=device.without, tuning=device.policy)
-        other.capabilities = replace(other.capabilities, host_arrays=way)
+        other = with_capabilities(device, host_arrays=way)
         other.trust.given = True  # the oracle tells here
         forest = clmst.minimum_spanning_forest(graph, device=other)
         assert_same_forest(forest, clmst.kruskal(graph))

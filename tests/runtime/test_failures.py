@@ -19,7 +19,8 @@ from clmst.runtime.device import Device
 from clmst.runtime.discovery import get_device
 from tests.faults.injection import inject, lose, opencl_error
 from tests.faults.interrupting import Steps
-from tests.faults.subjects import forest, graph, same, solve, weights
+from tests.faults.subjects import forest, graph, solve, weights
+from tests.forests import assert_same_forest
 
 # Steps until settling has begun: the profile function is set, the guard is left, settling begins.
 _BEGUN = 3
@@ -72,7 +73,7 @@ def test_a_lost_device_gets_another_context(fresh: Device, monkeypatch: pytest.M
     with pytest.raises(DeviceError, match=r"clmst opened it anew: what was in its memory is lost"):
         solve(graph(), "auto", fresh)
     assert fresh.context != before
-    same(solve(graph(), "auto", fresh), forest())
+    assert_same_forest(solve(graph(), "auto", fresh), forest())
     monkeypatch.undo()
     calls: list[Callable[[], object]] = [
         kept.to_host,
@@ -87,7 +88,7 @@ def test_a_lost_device_gets_another_context(fresh: Device, monkeypatch: pytest.M
         with pytest.raises(DeviceError, match="has failed since"):
             call()
     with clmst.RepeatedSolver(graph(), devices=fresh) as another:
-        same(another.solve(weights(1)), forest(1))
+        assert_same_forest(another.solve(weights(1)), forest(1))
 
 
 @pytest.mark.usefixtures("in_steps")

@@ -35,8 +35,7 @@ THREADS = min(SMALL.threads, usable_cores())
 @pytest.fixture
 def copying(any_device: Device) -> Device:
     """Return a device that copies like a GPU, through little memory and from few bytes on."""
-    device = Device(any_device.cl_device)
-    device.capabilities = replace(device.capabilities, host_arrays="copied")
+    device = with_capabilities(any_device, host_arrays="copied")
     device.staging = Staging(device.queue, shape=SMALL)
     return device
 
@@ -295,8 +294,7 @@ def test_errors_of_threads_are_the_callers(copying: Device) -> None:
 
 def test_small_transfers_take_no_memory(any_device: Device) -> None:
     """Nor do those of devices in the host's memory."""
-    device = Device(any_device.cl_device)
-    device.capabilities = replace(device.capabilities, host_arrays="copied")
+    device = with_capabilities(any_device, host_arrays="copied")
     enough = StagingShape().from_bytes
     device.upload(numbers(enough - 1))
     assert not is_open(device)

@@ -25,6 +25,7 @@ from clmst.core.errors import (
 from clmst.core.known_graphs import known_graph
 from tests.caches import resolving_anew
 from tests.faults.injection import inject
+from tests.forests import solve
 from tests.kernel_sources import COARSE_KEYS, changed
 from tests.matrices import matrix_of_density
 from tests.repeated.device_sets import every_device_set
@@ -44,17 +45,17 @@ def test_forest_is_that_of_one_device(devices: list[Device], maximum: bool) -> N
 
     One part, two, or three.
     """
-    solve = clmst.maximum_spanning_forest if maximum else clmst.minimum_spanning_forest
     graph = graph_of()
     right = clmst.kruskal(graph, maximum=maximum)
     for count in range(1, len(devices) + 1):
-        forest = solve(graph, devices=devices[:count])
+        forest = solve(graph, None, maximum=maximum, devices=devices[:count])
         assert forest == right
-        assert forest.edge_ids.dtype == solve(graph, device=devices[0]).edge_ids.dtype
+        alone = solve(graph, devices[0], maximum=maximum)
+        assert forest.edge_ids.dtype == alone.edge_ids.dtype
         np.testing.assert_array_equal(forest.labels, right.labels)
     parts = clmst.to_devices(graph, devices)
     for _ in range(2):
-        assert solve(parts) == right
+        assert solve(parts, None, maximum=maximum) == right
 
 
 @every_device_set("two", "copying")
