@@ -13,13 +13,11 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 from scipy import sparse
 from scipy.io import mmread, mmwrite
 
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.graph import Graph
-from clmst.core.vertex_names import rank
 from clmst.generators import generate
 from clmst.io import read_graph, write_graph
 from tests.bounds import bounds
@@ -353,15 +351,6 @@ def test_numbers_with_gaps_become_labels(tmp_path: Path, far: int) -> None:
     assert graph.n_vertices == 4
     assert graph.vertex_labels == (3, 4, 7, far)
     assert weight_by_edge(graph) == {(3, far): 1, (3, 7): 3}
-
-
-@given(st.lists(st.tuples(*[st.integers(0, 40) | st.integers(0, 2**62)] * 2), max_size=20))
-def test_numbers_are_ranked_in_rising_order(ends: list[tuple[int, int]]) -> None:
-    u, v = np.array(ends, np.int64).reshape(-1, 2).T
-    ranked_u, ranked_v, numbers = rank(u, v)
-    assert numbers.tolist() == sorted({*u.tolist(), *v.tolist()})
-    assert numbers[ranked_u].tolist() == u.tolist()
-    assert numbers[ranked_v].tolist() == v.tolist()
 
 
 @pytest.mark.parametrize(

@@ -177,15 +177,6 @@ def test_prelude() -> None:
     assert replace(monoid, name="yours").prelude.name == "yours"
 
 
-def test_equal_monoids_share_programs() -> None:
-    """Programs are kept by what they are made of, not by who made it."""
-    assert Monoid.sum("u4") == Monoid.sum(np.uint32)
-    assert hash(Monoid.sum("u4")) == hash(Monoid.sum(np.dtype(np.uint32)))
-    assert Monoid.sum("u4").prelude == Monoid.sum(np.uint32).prelude
-    assert Monoid.sum("u4") != Monoid.sum("i4")
-    assert Monoid.sum("u4").prelude != Monoid.product("u4").prelude
-
-
 # ------------------------------------------------------------------------------- errors
 
 

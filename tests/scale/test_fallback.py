@@ -84,10 +84,3 @@ def test_a_graph_that_fits_is_not_streamed(any_device: Device) -> None:
             clmst.Graph.from_edges(*EDGES, n_vertices=50), device=any_device
         )
     assert found.stats["algorithm"] != "stream"
-
-
-def test_2_32_edges_are_for_streams() -> None:
-    from clmst.core.graph_checks import check_size
-
-    with pytest.raises(clmst.InvalidGraphError, match="stream_minimum_spanning_forest any number"):
-        check_size(5, 2**32)
