@@ -6,7 +6,7 @@ import importlib
 import os
 import sys
 import zlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +19,6 @@ from clmst.core.errors import InvalidArgumentError, InvalidGraphError
 from clmst.core.graph import Graph
 from clmst.core.kruskal import kruskal
 from clmst.generators import surrogates
-from clmst.generators.edges import resolve
-from clmst.generators.hashing import next_word
 from clmst.generators.surrogates import (
     SURROGATES,
     SurrogateGraph,
@@ -32,11 +30,8 @@ from clmst.generators.surrogates import (
     random,
     rmat,
 )
-from clmst.generators.surrogates.rows import graph_of_edges
 from clmst.io import read_graph
 from tests.bounds import bounds
-
-Pairs = Iterable[tuple[int, int]]
 
 # CRC-32 of row starts, columns and weights, one after another. A change here is a change of every
 # measurement that was ever published on the graph.
@@ -102,29 +97,6 @@ def test_large_graph_is_the_one_of_record(name: str) -> None:
 # ------------------------------------------------------------------ small members
 
 
-def twin(n: int, edges: Pairs) -> dict[tuple[int, int], int]:
-    """Return the weight of every slot, in order, as the rules have it."""
-    simple = {(min(pair), max(pair)) for pair in edges if pair[0] != pair[1]}
-    both = simple | {(v, u) for u, v in simple}
-    modulus = max(n, 2)
-    return {(u, v): 1 + next_word(min(u, v) << 32 | max(u, v)) % modulus for u, v in sorted(both)}
-
-
-def slots_of(graph: Graph) -> dict[tuple[int, int], int]:
-    keys = zip(graph.rows.tolist(), graph.indices.tolist(), strict=True)
-    slots = dict(zip(keys, graph.weights.tolist(), strict=True))
-    assert len(slots) == graph.n_slots
-    return slots
-
-
-def shuffled(n: int) -> list[int]:
-    names = list(range(n))
-    for i in range(n - 1, 0, -1):
-        j = next_word(77 * i + 5) % (i + 1)
-        names[i], names[j] = names[j], names[i]
-    return names
-
-
 # Small members of each kind, and the checksums of what rules followed edge by edge make of them.
 GTGRAPH, SKEWED = (0.45, 0.22, 0.22), (0.57, 0.19, 0.19)
 PINNED: list[tuple[Callable[..., Graph], int, dict[str, Any]]] = [
@@ -163,31 +135,6 @@ def test_small_member_is_the_one_of_record(
     """Neither threads, nor where chunks are cut, nor pointer jumping may show in a graph."""
     with bounds(**small):
         assert checksum(family(**parameters)) == crc
-
-
-@pytest.mark.parametrize("n", [1, 2, 3, 10, 257, 1000])
-def test_shuffle_is_that_of_fisher_and_yates(n: int) -> None:
-    assert drawn.shuffled(n).tolist() == shuffled(n)
-
-
-def test_chains_of_copies_are_followed_to_their_ends() -> None:
-    """A chain as long as the array would take one round an entry without jumping."""
-    n = 1 << 12
-    chain = ~np.arange(-1, n - 1)
-    chain[0] = 5
-    resolve(chain)
-    assert (chain == 5).all()
-
-
-@pytest.mark.parametrize("n", [1, 200, 256, 257, 70_000])
-def test_rows_are_sorted_and_simple(n: int) -> None:
-    """Loops, repeats in either direction, empty buckets and an empty last row go in."""
-    u = np.array([0, n // 2, n // 3, n // 3, 0, n // 2], np.uint32)
-    v = np.array([n // 2, 0, n // 3, 0, n // 3, n // 3], np.uint32)
-    graph = graph_of_edges(n, [lambda: (u[:4], v[:4]), lambda: (u[4:], v[4:])])
-    edges = zip(u.tolist(), v.tolist(), strict=True)
-    assert graph.indptr.size == n + 1
-    assert list(slots_of(graph).items()) == list(twin(n, edges).items())
 
 
 def test_web_crawl_needs_sites_to_leave_alone() -> None:
