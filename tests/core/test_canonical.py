@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from clmst.core import canonical, csr
+from clmst.core import canonical
 from clmst.core.canonical import sort_pairs, stable_order
 from tests.strategies import EdgeArrays, edge_arrays
 
@@ -83,25 +83,6 @@ def test_one_pair_out_of_order_is_found(at: int) -> None:
         (u if swapped is rows else v)[at : at + 2] = [7, 3]
         expected = sorted(range(1000), key=lambda k: (u[k], v[k], k))
         assert sort_pairs(100, [u, v]).positions.tolist() == expected
-
-
-@given(edge_arrays())
-def test_mirror_pairs_both_directions_in_edge_order(raw: EdgeArrays) -> None:
-    edges = raw.canonical()
-    u, v = (np.array([e[k] for e in edges], np.uint32) for k in (0, 1))
-    pattern = canonical.mirror(raw.n, u, v)
-    slots = list(
-        zip(
-            csr.expand_rows(pattern.indptr).tolist(),
-            pattern.indices.tolist(),
-            pattern.positions.tolist(),
-            strict=True,
-        )
-    )
-    assert slots == sorted(
-        [(a, b, k) for k, (a, b, _) in enumerate(edges)]
-        + [(b, a, k) for k, (a, b, _) in enumerate(edges)]
-    )
 
 
 @pytest.mark.parametrize("descending", [False, True])

@@ -511,6 +511,8 @@ def test_few_edges_of_many_vertices(
     assert made < (2.2 if len(kept) < len(u) else 1.4) * 4 * n
     assert listed < 1.5 * 4 * n  # a byte a row, beside the graph
     assert graph.n_vertices == n
+    for array, again in zip(edges, graph.symmetrised().edges(), strict=True):
+        np.testing.assert_array_equal(array, again)
     found = [array.tolist() for array in edges]
     lesser = [min(u[k], v[k]) for k in kept]
     greater = [max(u[k], v[k]) for k in kept]
