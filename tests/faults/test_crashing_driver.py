@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import signal
-from pathlib import Path
 
 import pytest
 
@@ -14,6 +12,7 @@ import clmst
 from clmst.algorithms.registry import ALGORITHMS
 from tests.faults.mock_driver import LAST_WORDS
 from tests.faults.users import AUTO, ECL, Users, wait_for
+from tests.processes import is_running
 
 
 @pytest.fixture
@@ -148,15 +147,6 @@ def test_child_ends_with_its_parent(users: Users, how: signal.Signals) -> None:
     assert how != signal.SIGINT or "KeyboardInterrupt" in complaint
     wait_for(lambda: not is_running(child))
     assert [name for name, _ in users.run(users.mock(), ECL).values()] == ["ecl"] * 2
-
-
-def is_running(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-        state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
-    except OSError:
-        return False
-    return state != "Z"
 
 
 NO_CHILD = "import sys; sys.executable = EXECUTABLE\n"
