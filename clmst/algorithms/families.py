@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clmst.algorithms.dense.options import DenseOptions
+from clmst.algorithms.dense.plan import takes_few
 from clmst.algorithms.registry import ALGORITHMS
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
@@ -168,7 +169,7 @@ def matrix_case(matrix: DeviceMatrix, **facts: Any) -> Case:
     facts.setdefault("maximum", False)
     if isinstance(points := matrix.graph, Points):
         facts["metric"] = points.compared_as
-        facts["core"] = points.core_distances is not None
+        facts.setdefault("core", points.core_distances is not None)
         facts.setdefault("dimension_class", dimension_class(matrix.dimensions))
     return Case(matrix.bits, matrix.kind, **facts)
 
@@ -188,8 +189,15 @@ def refusal(algorithm: str, graph: DeviceGraph, *, maximum: bool) -> str | None:
 def require_complete(matrix: DeviceMatrix, *, maximum: bool, options: object) -> None:
     """Raise :class:`UnsupportedDeviceError` unless its device may solve a complete graph."""
     if options is None or isinstance(options, DenseOptions):
-        case = with_options(matrix_case(matrix, maximum=maximum), options)
+        variant = FEW_VERTICES if takes_few(matrix, options) else ""
+        case = with_options(matrix_case(matrix, maximum=maximum, variant=variant), options)
         matrix.device.trust.require(COMPLETE, case)
+
+
+def few_core_refusal(matrix: DeviceMatrix) -> str | None:
+    """Return why a device is not trusted with few points and their core distances, or None."""
+    case = matrix_case(matrix, core=True, variant=FEW_VERTICES)
+    return matrix.device.trust.refusal(COMPLETE, case)
 
 
 def points_refusal(matrix: DeviceMatrix, neighbours: int = 0, *, few: bool = False) -> str | None:

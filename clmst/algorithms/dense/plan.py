@@ -10,20 +10,30 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from clmst.algorithms.dense.options import DenseOptions
 from clmst.core.weight_keys import Array, EncodedWeights, order_keys
 from clmst.primitives.monoid import Monoid
 from clmst.primitives.scan import reduce
 from clmst.runtime.array import DeviceArray
+from clmst.runtime.capabilities import Capabilities
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.device_matrix import DeviceMatrix, Panel, make_panels
 from clmst.runtime.launcher import Launcher
+from clmst.runtime.policy import Policy
+from clmst.runtime.program import Program
 
 SOURCE = "algorithms/dense/dense.cl"
+FEW_SOURCE = "algorithms/dense/few.cl"
 BUILD_SOURCE = "algorithms/dense/build.cl"
 
 # Cells of a block, at least, and blocks of a row, at most: entries stay O(n).
 _WIDTH, _MOST_BLOCKS = 256, 64
+# The most vertices for which one work-group takes all rounds of a complete graph, and the cells of
+# their blocks: it reads cells again more slowly than entries (docs/performance_log.md).
+_FEW_VERTICES, _FEW_WIDTH = 2048, 128
+# Its work-items, as a multiple of those of others, and at most; and registers of a compute unit.
+_LARGER_GROUP, _LARGEST_GROUP, _REGISTERS = 4, 1024, 1 << 16
 # The most vertices for which both ends of an edge share a word (reservation.cl).
 _SHORT_IDS = 1 << 16
 # Counts of a solve: of hooked components and listed blocks each round, and of pending parents each
@@ -39,7 +49,7 @@ class DensePlan:
     n: int  # vertices
     panels: tuple[Panel, ...]
     dimensions: int  # as of DeviceMatrix
-    program: Any  # of SOURCE
+    defines: dict[str, int]  # macros of SOURCE
     wide: bool  # whether keys have 64 bits
     width: int  # cells of a block
     n_blocks: int  # blocks of a row
@@ -48,7 +58,8 @@ class DensePlan:
     component: DeviceArray  # uint32, shape (n,)
     parents: DeviceArray
     winners: DeviceArray  # uint32, shape (n * 4,)
-    edges: DeviceArray  # uint64, shape (n,): each at the vertex whose component it has hooked
+    # uint64: n edges, each at the vertex whose component it has hooked, and counts of FEW_SOURCE.
+    edges: DeviceArray
     blocks: DeviceArray  # uint32, shape (n * n_blocks,): blocks to be read again
     counts: DeviceArray  # uint32, shape (N_COUNTS,)
 
@@ -65,7 +76,8 @@ class DensePlan:
     ) -> DensePlan:
         """Allocate all buffers; blocks are of a multiple of `unit` cells."""
         wide = defines["WEIGHT_BITS"] == 64
-        width = max(_WIDTH, unit * ceil(n / (unit * _MOST_BLOCKS)))
+        least = _FEW_WIDTH if has_few(n, device) else _WIDTH
+        width = max(least, unit * ceil(n / (unit * _MOST_BLOCKS)))
         n_blocks = ceil(n / width)
 
         def new(size: int, dtype: npt.DTypeLike = np.uint32) -> DeviceArray:
@@ -76,7 +88,7 @@ class DensePlan:
             n=n,
             panels=panels,
             dimensions=dimensions,
-            program=device.program(SOURCE, **defines),
+            defines=defines,
             wide=wide,
             width=width,
             n_blocks=n_blocks,
@@ -85,7 +97,7 @@ class DensePlan:
             component=new(n),
             parents=new(n),
             winners=new(n * 4),
-            edges=new(n, np.uint64),
+            edges=new(n + N_COUNTS // 2, np.uint64),
             blocks=new(n * n_blocks),
             counts=new(N_COUNTS),
         )
@@ -114,6 +126,30 @@ class DensePlan:
     def no_edge(self) -> int:
         """Value that stands for no edge: greater than every edge."""
         return (1 << 2 * self.vertex_bits) - 1
+
+
+def has_few(n: int, device: Device) -> bool:
+    """Return whether one work-group takes all rounds of a complete graph of `n` vertices."""
+    return device.policy.work_group_size > 1 and n <= _FEW_VERTICES
+
+
+def takes_few(matrix: DeviceMatrix, options: DenseOptions | None) -> bool:
+    """Return whether one work-group takes all rounds of a solve by rows."""
+    rereads_all = options is not None and options.reread == "all"
+    return has_few(matrix.n_vertices, matrix.device) and len(matrix.panels) == 1 and not rereads_all
+
+
+def program_of_few(device: Device, defines: dict[str, int]) -> Program:
+    """Return the program of FEW_SOURCE for the weights of a matrix."""
+    size = few_defines(device.capabilities, device.policy)
+    return device.program(FEW_SOURCE, **defines, **size)
+
+
+def few_defines(capabilities: Capabilities, tuning: Policy) -> dict[str, int]:
+    """Return the macros of the size of the work-group of FEW_SOURCE."""
+    most = min(_LARGEST_GROUP, capabilities.max_work_group_size)
+    size = max(min(_LARGER_GROUP * tuning.work_group_size, most), tuning.work_group_size)
+    return {"WG_SIZE": size, "MAX_REGISTERS": _REGISTERS // size}
 
 
 def plan_of_matrix(matrix: DeviceMatrix, *, maximum: bool) -> DensePlan:

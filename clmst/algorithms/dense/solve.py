@@ -15,9 +15,12 @@ from clmst.algorithms.dense.options import DenseOptions
 from clmst.algorithms.dense.plan import (
     BUILD_SOURCE,
     N_COUNTS,
+    SOURCE,
     DensePlan,
     plan_of_graph,
     plan_of_matrix,
+    program_of_few,
+    takes_few,
 )
 from clmst.algorithms.dense.tile_pairs import LightestPairs, plan_of_tiles
 from clmst.algorithms.shared.device_forest import DeviceForest
@@ -25,6 +28,7 @@ from clmst.algorithms.shared.options import options_for
 from clmst.algorithms.shared.progress import MOST_ROUNDS, check_rounds, no_progress
 from clmst.algorithms.shared.solution import Solution, flag_words, forest_of_pairs, new_flags
 from clmst.core import pairs
+from clmst.core.weight_keys import Array
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.device_matrix import DeviceMatrix
@@ -63,18 +67,21 @@ def solve(
 
 
 def solve_matrix(
-    matrix: DeviceMatrix, launch: Launcher, *, maximum: bool, options: object = None
-) -> DeviceForest:
+    matrix: DeviceMatrix, launch: Launcher, *, maximum: bool, options: object = None,
+    few: bool | None = None,
+) -> DeviceForest:  # fmt: skip
     """Solve a complete graph, and put its edges into canonical order; waits for it.
 
     As :func:`solve`, but the matrix is there, or never stored: points take O(n) memory, up to 1.1
-    kilobytes each.
+    kilobytes each. One work-group takes all rounds of `few` vertices; by default where that is
+    quicker.
     """
     options = options_for("dense", DenseOptions, options)
     pairs.check_count(matrix.n_vertices)
     if matrix.n_vertices == 0:
         return _no_forest(matrix, launch, maximum=maximum)
-    run = _DenseRun(plan_of_matrix(matrix, maximum=maximum), launch, options)
+    few = takes_few(matrix, options) if few is None else few
+    run = _DenseRun(plan_of_matrix(matrix, maximum=maximum), launch, options, few=few)
     return _forest(run, matrix, maximum=maximum)
 
 
@@ -95,32 +102,39 @@ def solve_by_tiles(
 
 def _no_forest(matrix: DeviceMatrix, launch: Launcher, *, maximum: bool) -> DeviceForest:
     stats = {"rounds": 0, "components": [0], "blocks_again": []}
-    ends = DeviceArray.empty(0, np.uint32, matrix.device)
-    return forest_of_pairs(matrix, ends, stats, launch, "dense", maximum=maximum)
+    none = np.empty((0, 2), np.uint32)
+    return forest_of_pairs(matrix, None, stats, launch, "dense", maximum=maximum, pairs=none)
 
 
 def _forest(run: _DenseRun, matrix: DeviceMatrix, *, maximum: bool) -> DeviceForest:
     """Solve, and put the edges into canonical order."""
     run.solve()
     plan, launch, k = run.plan, run.launch, run.n_hooked
-    hooked = np.empty(plan.n, np.uint64)
-    launch.read(plan.edges.memory, hooked)
-    ordered = np.sort(hooked)[:k]  # by the host: no time beside all pairs, and no kernels to build
+    ordered = np.sort(run.read_edges())[
+        :k
+    ]  # by the host: no time beside all pairs, and no kernels to build
     bits, pairs_of_ends = plan.vertex_bits, np.empty((k, 2), np.uint32)
     is_end = np.uint64((1 << bits) - 1)
     pairs_of_ends[:, 0], pairs_of_ends[:, 1] = ordered >> np.uint64(bits), ordered & is_end
-    ends = DeviceArray.from_host(pairs_of_ends.ravel(), matrix.device)
+    ends, weights = run.weigh(pairs_of_ends) if k else (None, None)
     return forest_of_pairs(
-        matrix, ends, run.stats(), launch, "dense", maximum=maximum,
-        weights=run.weigh(ends) if k else None,
+        matrix, ends, run.stats(), launch, "dense", maximum=maximum, weights=weights,
+        pairs=pairs_of_ends,
     )  # fmt: skip
 
 
 class _DenseRun:
     """One solve: which launches, in which order."""
 
-    def __init__(self, plan: DensePlan, launch: Launcher, options: DenseOptions) -> None:
-        self.plan, self.launch, self.options = plan, launch, options
+    def __init__(
+        self, plan: DensePlan, launch: Launcher, options: DenseOptions, *, few: bool = False
+    ) -> None:
+        self.plan, self.launch, self.options, self.few = plan, launch, options, few
+        self.program = (
+            program_of_few(plan.device, plan.defines)
+            if few
+            else plan.device.program(SOURCE, **plan.defines)
+        )
         self.counts = np.zeros(N_COUNTS, np.uint32)
         self._next_count = 0
         self.n_hooked = 0
@@ -135,22 +149,29 @@ class _DenseRun:
             "blocks": self.plan.n * self.plan.n_blocks,
         }
 
-    def weigh(self, ends: DeviceArray) -> DeviceArray | None:
-        """Return the weights of edges; None if the host has to look them up."""
-        return None
+    def weigh(self, ends: Array) -> tuple[DeviceArray | None, DeviceArray | None]:
+        """Return edges and their weights, unless they are on the host alone."""
+        return None, None
 
     def for_each(self, kernel: str, *arguments: KernelArgument, n_items: int | None = None) -> None:
         """Enqueue a kernel over all vertices, or `n_items`."""
         n_items = self.plan.n if n_items is None else n_items
-        self.launch.for_each(self.plan.program, kernel, n_items, *arguments)
+        self.launch.for_each(self.program, kernel, n_items, *arguments)
 
     def _enqueue(self, kernel: str, groups: int, *arguments: KernelArgument) -> None:
-        self.launch.enqueue(self.plan.program, kernel, groups, *arguments)
+        self.launch.enqueue(self.program, kernel, groups, *arguments)
 
     def new_count(self) -> int:
         """Return the index of a count that no kernel has written to."""
         self._next_count += 1
         return self._next_count - 1
+
+    def read_edges(self) -> Array:
+        """Return the forest's edges among others that are none, and greater."""
+        if not self.few:
+            self.hooked = np.empty(self.plan.n, np.uint64)
+            self.launch.read(self.plan.edges.memory, self.hooked)
+        return self.hooked[: self.plan.n]
 
     def _read(self) -> None:
         self.launch.read(self.plan.counts.memory, self.counts)
@@ -161,6 +182,9 @@ class _DenseRun:
         """Enqueue everything, and wait for the counts."""
         plan = self.plan
         no_edge = np.uint64(plan.no_edge)
+        if self.few:
+            self._solve_at_once()
+            return
         self.for_each(
             "dense_begin", plan.component, plan.winners, plan.edges, plan.counts, plan.n,
             int(plan.short_ids), no_edge, N_COUNTS, n_items=max(plan.n, N_COUNTS),
@@ -184,6 +208,38 @@ class _DenseRun:
             if self.n_hooked == plan.n - 1:
                 return
             component, parents = parents, component
+
+    def _solve_at_once(self) -> None:
+        """Enqueue both launches of few vertices, and wait for the edges."""
+        plan, (panel,) = self.plan, self.plan.panels
+        entries, sizes = (plan.keys, plan.columns), (plan.n, plan.dimensions, plan.width)
+        with self.launch.phase("read all blocks"):
+            self._enqueue(
+                "dense_few_scan", self._groups_for_blocks(plan.n * plan.n_blocks), panel.cells,
+                *entries, *sizes, plan.n_blocks,
+            )  # fmt: skip
+        with self.launch.phase("rounds"):
+            self._enqueue(
+                "dense_few_solve", 1, panel.cells, *entries, plan.component, plan.parents,
+                plan.winners, plan.blocks, plan.edges, *sizes, plan.n_blocks, int(plan.short_ids),
+                plan.vertex_bits, np.uint64(plan.no_edge), MOST_ROUNDS,
+            )  # fmt: skip
+        self.hooked = np.empty(plan.n + MOST_ROUNDS, np.uint64)
+        self.launch.read(plan.edges.memory, self.hooked)
+        for number, (listed, hooked) in enumerate(self._counts_of_rounds()):
+            if number:
+                self.blocks_again.append(listed)
+            if hooked == 0:
+                return
+            self._add_hooked(hooked)
+            self.components.append(plan.n - self.n_hooked)
+            if self.n_hooked == plan.n - 1:
+                return
+        check_rounds("dense", plan.device, MOST_ROUNDS, components=self.components[-1])
+
+    def _counts_of_rounds(self) -> list[list[int]]:
+        counts: list[list[int]] = self.hooked[self.plan.n :].view(np.uint32).reshape(-1, 2).tolist()
+        return counts
 
     def _jump_on(self, parents: DeviceArray, pending: int) -> None:
         """Jump pointers until every vertex points to its root."""
@@ -220,7 +276,7 @@ class _DenseRun:
             )  # fmt: skip
 
     def _groups_for_blocks(self, n_blocks: int) -> int:
-        program = self.plan.program
+        program = self.program
         lanes = dict(program.specialisation.defines)["LANES"]
         alone = program.work_group_size == 1
         tile = 64 if alone else ceil(program.work_group_size / lanes)
@@ -299,9 +355,10 @@ class _TiledRun(_DenseRun):
     def stats(self) -> dict[str, Any]:
         return super().stats() | {"filter": self.pairs.packed.by}
 
-    def weigh(self, ends: DeviceArray) -> DeviceArray | None:
-        """Return the weights of edges, unless they are rounded: those the host computes."""
-        return self.pairs.weigh(ends)
+    def weigh(self, ends: Array) -> tuple[DeviceArray | None, DeviceArray | None]:
+        """Return edges and their weights, unless they are rounded: those the host computes."""
+        on_device = DeviceArray.from_host(ends.ravel(), self.plan.device)
+        return on_device, self.pairs.weigh(on_device)
 
     def _scan(self) -> None:
         self.pairs.find(self.plan.component)

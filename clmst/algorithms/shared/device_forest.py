@@ -73,6 +73,8 @@ class DeviceForest:
     weights : ForestWeights, optional
         The weights of its edges, where the graph gets others in the next solve, or is points
         whose distances the device has computed.
+    pairs : ndarray of uint32, shape (k, 2), optional
+        Endpoints, where the host has them, too.
     """
 
     graph: DeviceGraph | DeviceMatrix
@@ -82,6 +84,7 @@ class DeviceForest:
     maximum: bool
     stats: Mapping[str, Any] = field(default_factory=dict)
     weights: ForestWeights | None = None
+    pairs: Array | None = None
 
     def __post_init__(self) -> None:
         """Check that memory is as large as the forest; what is in it is trusted."""
@@ -168,7 +171,9 @@ class DeviceForest:
         """
         device = self.graph.device
         with Guard(device):
-            check_memory(device, self.edges if self.slots is None else self.slots)
+            memory = known(self, "edges") if self.slots is None else self.slots
+            if memory is not None:
+                check_memory(device, memory)
             return self.copied(Launcher(device, device.queue), look_up=look_up)
 
     def copied(self, launch: Launcher, *, look_up: bool = False) -> Forest:
@@ -265,9 +270,12 @@ class DeviceForest:
         """Copy the endpoints, and the weights if the device has them; the rest follows."""
         matrix: Any = self.graph
         graph: DenseGraph | Points = matrix.graph
-        edges = np.empty((self.n_edges, 2), np.uint32)
-        if self.n_edges:
-            launch.read(self.edges, edges)
+        if self.pairs is not None:
+            edges = self.pairs.copy()
+        else:
+            edges = np.empty((self.n_edges, 2), np.uint32)
+            if self.n_edges:
+                launch.read(self.edges, edges)
         u, v = edges.T
         own = None if look_up else self.weights
         weights = graph.weights_of(u, v) if own is None else self._own_weights(own, launch)
