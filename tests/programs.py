@@ -17,7 +17,7 @@ import numpy as np
 
 from clmst.algorithms.bvh_boruvka import choice
 from clmst.algorithms.bvh_boruvka.hierarchy import search_defines
-from clmst.algorithms.dense.plan import key_defines
+from clmst.algorithms.dense.plan import few_defines, key_defines
 from clmst.algorithms.dense.tiles import HAVE_SQUARES, tile_defines
 from clmst.algorithms.ecl.options import (
     EclOptions,
@@ -210,6 +210,9 @@ _ALGORITHMS: dict[str, Rule] = {
     "dense/dense": lambda c, _: (
         *({"COMPLETE": 1} | one for one in (*EVERY, *_points(c, False, True))),
         *(key_defines(wide=wide) for wide in (False, True)),
+    ),
+    "dense/few": lambda c, tuning: (
+        {"COMPLETE": 1} | one | few_defines(c, tuning) for one in (*EVERY, *_points(c, False, True))
     ),
     "dense/lightest": _tiles("lightest"),
     "dense/nearest": _tiles("nearest"),

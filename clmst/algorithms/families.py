@@ -59,7 +59,8 @@ def _family(name: str, test: str, what: str, *cases: Hashable, **more: Any) -> K
 
 COMPLETE = _family(
     "dense-complete", "points_self_test:complete",
-    "spanning trees of complete graphs: matrices and points", *DIRECTED,
+    "spanning trees of complete graphs: matrices and points; core distances of few points",
+    *DIRECTED, _points(core=True, dimension_class=2, variant=FEW_VERTICES),
 )  # fmt: skip
 TILES = _family(
     "dense-tiles", "points_self_test:tiles",

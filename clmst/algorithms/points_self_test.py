@@ -8,7 +8,7 @@ import numpy as np
 
 from clmst.algorithms.bvh_boruvka import hierarchy, neighbours, prim
 from clmst.algorithms.bvh_boruvka import solve as bvh_boruvka
-from clmst.algorithms.dense import few_core, tile_pairs
+from clmst.algorithms.dense import few, tile_pairs
 from clmst.algorithms.dense import solve as dense
 from clmst.algorithms.dense.options import DenseOptions, Filter
 from clmst.algorithms.dense.tiles import PackedPoints
@@ -34,12 +34,12 @@ def complete(device: Device, case: Case) -> Iterator[Answer]:
         graph, maximum = complete_graph(n, case), bool(case.maximum)
         matrix, launch = DeviceMatrix.upload(graph, device), Launcher(device, device.queue)
         found = dense.solve_matrix(
-            matrix, launch, maximum=maximum, options=case.options, few=bool(case.variant)
+            matrix, launch, maximum=maximum, options=case.options, at_once=bool(case.variant)
         )
         if case.core and case.variant:
             k, points = min(n - 1, 20), _known_points(n, case).with_core_distances(None)
             plain = DeviceMatrix.upload(points, device)
-            kth = few_core.with_core(plain, k, launch).graph.core_distances
+            kth = few.with_core(plain, k, launch).graph.core_distances
             yield f"distances to the {k} nearest of {n} known points", kth, _kth(points, k)
         expected = kruskal(graph.to_graph(), maximum=maximum)
         yield f"edges of {n} known vertices", found.to_host().edges, expected.edges

@@ -55,7 +55,7 @@ def core_numbers(device: Device, _: object) -> Iterator[Answer]:
 
 def dendrograms(device: Device, case: object) -> Iterator[Answer]:
     """Yield the orders and merges of known graphs' forests, and their condensed trees."""
-    from clmst.algorithms.dendrogram.condense import condense
+    from clmst.algorithms.dendrogram.condense import condense, condense_few
     from clmst.algorithms.dendrogram.merge import merge, rising_order
 
     few, launch = case == FEW_VERTICES, Launcher(device, device.queue)
@@ -80,7 +80,10 @@ def dendrograms(device: Device, case: object) -> Iterator[Answer]:
         DeviceArray.from_host(a.astype(np.uint32).ravel(), device) for a in (edges, order)
     )
     heights = DeviceArray.from_host(np.arange(1, n, dtype=np.float64), device)
-    found = condense(merge(n, ends, places, launch, few=few), heights, 3, launch, few=few)
+    if few:
+        found = condense_few(edges, np.arange(1, n, dtype=np.float64), order, 3, launch)
+    else:
+        found = condense(merge(n, ends, places, launch, few=False), heights, 3, launch)
     leaves = condense_by_host(n, *merge_by_host(n, edges, order), 3)
     expected = 1 / (order[leaves] + 1.0)
     yield "densities in the condensed tree of 300 vertices", found.point_lambda, expected

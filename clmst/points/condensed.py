@@ -12,11 +12,19 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from clmst.algorithms.dendrogram.condense import CondensedTree, Floats, Nodes, condense, sums
-from clmst.algorithms.dendrogram.merge import Merges
+from clmst.algorithms.dendrogram.condense import (
+    CondensedTree,
+    Floats,
+    Nodes,
+    condense,
+    condense_few,
+    sums,
+    takes_few,
+)
+from clmst.core.canonical import stable_order
 from clmst.core.forest import Forest
 from clmst.core.weight_keys import Array
-from clmst.points.dendrogram import made_of_merges
+from clmst.points.dendrogram import made_of_edges, merged, with_joined
 from clmst.runtime.launcher import Launcher
 
 
@@ -34,10 +42,14 @@ def condensed_tree(forest: Forest, min_cluster_size: int, *, device: Any) -> Con
             birth=np.zeros(1), death=np.full(1, np.inf), size=zero + 1, least_point=zero,
         )  # fmt: skip
 
-    def condensed(merges: Merges, heights: Array, launch: Launcher) -> CondensedTree:
+    def condensed(edges: Array, heights: Array, launch: Launcher) -> CondensedTree:
+        if takes_few(forest.n_vertices, launch.device):
+            order = with_joined(stable_order(forest.weights), heights)
+            return condense_few(edges, heights, order, min_cluster_size, launch)
+        merges = merged(forest, edges, heights, launch)
         return condense(merges, launch.device.upload(heights), min_cluster_size, launch)
 
-    return made_of_merges(forest, condensed, join_components=True, device=device)
+    return made_of_edges(forest, condensed, join_components=True, device=device)
 
 
 Chosen = npt.NDArray[np.bool_]

@@ -16,7 +16,7 @@ from clmst.algorithms import families
 from clmst.algorithms.bvh_boruvka import choice
 from clmst.algorithms.bvh_boruvka.hierarchy import hierarchy_of, with_core_distances
 from clmst.algorithms.bvh_boruvka.neighbours import MOST_NEIGHBOURS, capacity_for, distances
-from clmst.algorithms.dense import few_core, tile_pairs
+from clmst.algorithms.dense import few, tile_pairs
 from clmst.algorithms.dense.tiles import PackedPoints
 from clmst.api import minimum_spanning_forest
 from clmst.core import from_scipy
@@ -102,19 +102,16 @@ def core_distances(points: Any, min_samples: int, *, device: Any = None) -> npt.
 def _of_points(
     points: Points, min_samples: int, device: Device, *, alpha: float = 1.0
 ) -> tuple[npt.NDArray[np.float64], DeviceMatrix | None]:
-    """Return core distances, and the points on the device where it keeps something of them.
-
-    That is their hierarchy; or, of few points, the core distances, times `alpha` already.
-    """
-    plain, k = points.with_core_distances(None), min_samples - 1
-    if k == 0 or points.n_vertices == 0:
-        return np.zeros(points.n_vertices), None
+    """Return core distances, and points if the device has their hierarchy, or those by `alpha`."""
+    plain, n, k = points.with_core_distances(None), points.n_vertices, min_samples - 1
+    if k == 0 or n == 0:
+        return np.zeros(n), None
     if choice.takes(plain) and device.capabilities.doubles:
         matrix, launch = DeviceMatrix.upload(plain, device), Launcher(device, device.queue)
-        if few_core.takes(matrix, k):
+        if few.takes_core(matrix, k):
             with device.lock, Guard(device):
-                found = few_core.with_core(matrix, k, launch, alpha=alpha)
-                return found.graph.core_distances, found
+                matrix = few.with_core(matrix, k, launch, alpha=alpha)
+                return matrix.graph.core_distances, matrix
         by_boxes = k <= MOST_NEIGHBOURS and choice.is_for_nearest(matrix)
         if not by_boxes and families.tiles_refusal(matrix, neighbours=True) is None:
             with device.lock, Guard(device):
@@ -211,7 +208,7 @@ def reachability_graph(graph: Any, min_samples: int, device: Any, *, alpha: floa
             return _of_matrix(squareform(graph.weights_of(u, v)), min_samples)
         core, matrix = _of_points(graph, min_samples, get_device(device), alpha=alpha)
         if matrix is not None and matrix.graph.core_distances is core:
-            return matrix
+            return matrix  # with core distances times alpha
         if matrix is None or not (choice.is_for_tree(matrix) or choice.is_for_prim(matrix)):
             return graph.with_core_distances(core * alpha)
         return with_core_distances(matrix, core * alpha)

@@ -53,7 +53,8 @@ def dendrogram_of(forest: Forest, *, join_components: bool, device: Any) -> Dend
     infinity.
     """
 
-    def copied(merges: Merges, heights: Array, _: Launcher) -> Dendrogram:
+    def copied(edges: Array, heights: Array, launch: Launcher) -> Dendrogram:
+        merges = merged(forest, edges, heights, launch)
         order, children, sizes = (
             array.to_host() for array in (merges.order, merges.children, merges.sizes)
         )
@@ -61,19 +62,19 @@ def dendrogram_of(forest: Forest, *, join_components: bool, device: Any) -> Dend
             n_points=merges.n, children=children.reshape(-1, 2), heights=heights[order], sizes=sizes
         )
 
-    return made_of_merges(forest, copied, join_components=join_components, device=device)
+    return made_of_edges(forest, copied, join_components=join_components, device=device)
 
 
-def made_of_merges(
-    forest: Forest, use: Callable[[Merges, Array, Launcher], T], *, join_components: bool,
+def made_of_edges(
+    forest: Forest, use: Callable[[Array, Array, Launcher], T], *, join_components: bool,
     device: Any,
 ) -> T:  # fmt: skip
-    """Return what `use` makes of a forest's merges on a device, and of the heights of its edges.
+    """Return what `use` makes of a forest's edges and heights, on a device that can merge them.
 
     Raise as :meth:`Forest.linkage` does. A device that fails its self-test is passed over.
     """
     edges, heights = _joined_edges(forest, join_components=join_components)
-    ends = np.ascontiguousarray(edges, np.uint32).reshape(-1)
+    edges = np.ascontiguousarray(edges, np.uint32)
     while True:
         found = get_device(device)
         try:
@@ -82,15 +83,28 @@ def made_of_merges(
             found.trust.require(families.DENDROGRAM, case)
             launch = Launcher(found, found.queue)
             with found.lock, Guard(found):
-                order = rising_order(forest.weights, launch)
-                if heights.size > order.size:  # edges between trees come last
-                    joined = np.arange(order.size, heights.size, dtype=np.uint32)
-                    order = DeviceArray.from_host(np.concatenate([order.to_host(), joined]), found)
-                merges = merge(forest.n_vertices, found.upload(ends), order, launch, few=few)
-                return use(merges, heights, launch)
+                return use(edges, heights, launch)
         except NoFamilyLeftError as error:
             if not pass_over(device, error):
                 raise
+
+
+def merged(forest: Forest, edges: Array, heights: Array, launch: Launcher) -> Merges:
+    """Return the merges of a forest's edges, behind which are those that join trees.
+
+    Keep `edges`, of uint32, until the device has done it.
+    """
+    n, device = forest.n_vertices, launch.device
+    order = rising_order(forest.weights, launch)
+    if heights.size > order.size:
+        order = DeviceArray.from_host(with_joined(order.to_host(), heights), device)
+    return merge(n, device.upload(edges.reshape(-1)), order, launch, few=has_few(n, device))
+
+
+def with_joined(order: Array, heights: Array) -> Array:
+    """Return the order of a forest's edges, and behind it of those that join trees."""
+    joined = np.arange(order.size, heights.size, dtype=order.dtype)
+    return np.concatenate([order, joined]) if joined.size else order
 
 
 def _joined_edges(forest: Forest, *, join_components: bool) -> tuple[Array, Array]:

@@ -1,6 +1,6 @@
 // dendrogram: merge the two ends of every tree edge, the lightest edge first; by one work-item, which
 // has local memory to itself where work-groups have several.
-#include "device/work_group.cl"
+#include "algorithms/dendrogram/condense_steps.cl"
 
 // Edges that are taken at a time: their reads do not wait for one another.
 #define SERIAL_MERGES 64
@@ -10,9 +10,11 @@
 
 #if WG_SIZE == 1
 #define SERIAL_SPACE global
+#define SERIAL_ENDS private
 typedef uint serial_t;
 #else
 #define SERIAL_SPACE local
+#define SERIAL_ENDS local
 typedef ushort serial_t;
 #endif
 
@@ -30,31 +32,15 @@ static inline uint wi_serial_root(SERIAL_SPACE serial_cluster_t *clusters, uint 
   return v;
 }
 
-// Merge clusters along the edges of a forest. The vertices are nodes 0 .. n - 1, merge i makes node
-// n + i. Example, edges in their order:
+// Merge clusters along the edges of a forest, as dendrogram_serial_merge does.
 //
-//     0-1 2-3 1-2      merges (0, 1) -> 4, (2, 3) -> 5, (4, 5) -> 6; sizes 2 2 4
-//
-// Source   Kruskal's algorithm with disjoint sets, united by size.
-// In       edges[2 n_merges]: the two ends of each edge; order[n_merges]: edges by rising weight.
-// Out      children[2 n_merges]: the two nodes of each merge, the lesser first; sizes[n_merges]:
-//          vertices below each merge.
-// Temp     clusters[n]; with work-groups of several work-items in local memory, SERIAL_VERTICES at
-//          most, and this one is not used.
-// Launch   one work-group. Nearly O(n) work.
-// Needs    the edges have no cycle; n + n_merges < 2^32, or n <= SERIAL_VERTICES.
-// Ensures  the children of merge i are less than n + i.
-kernel void dendrogram_serial_merge(const global uint *edges, const global uint *order,
-                                    global serial_cluster_t *clusters, global uint *children,
-                                    global uint *sizes, uint n, uint n_merges) {
+// Temp     own[n]; ends[2 * SERIAL_MERGES].
+// Scope    the launch, of one work-group. Ends with a barrier of local memory.
+static inline void grid_serial_merge(const global uint *edges, const global uint *order,
+                                     SERIAL_SPACE serial_cluster_t *own, SERIAL_ENDS uint *ends,
+                                     global uint *children, global uint *sizes, uint n,
+                                     uint n_merges) {
   const uint lane = get_local_id(0);
-#if WG_SIZE == 1
-  global serial_cluster_t *own = clusters;
-  uint ends[2 * SERIAL_MERGES];
-#else
-  local serial_cluster_t own[SERIAL_VERTICES];
-  local uint ends[2 * SERIAL_MERGES];
-#endif
   for (uint v = lane; v < n; v += WG_SIZE) own[v] = (serial_cluster_t){v, v, 1};
   for (uint first = 0; first < n_merges; first += SERIAL_MERGES) {
     const uint count = min(n_merges - first, (uint)SERIAL_MERGES);
@@ -81,4 +67,61 @@ kernel void dendrogram_serial_merge(const global uint *edges, const global uint 
     }
     wg_barrier_local();
   }
+}
+
+// Merge clusters along the edges of a forest. The vertices are nodes 0 .. n - 1, merge i makes node
+// n + i. Example, edges in their order:
+//
+//     0-1 2-3 1-2      merges (0, 1) -> 4, (2, 3) -> 5, (4, 5) -> 6; sizes 2 2 4
+//
+// Source   Kruskal's algorithm with disjoint sets, united by size.
+// In       edges[2 n_merges]: the two ends of each edge; order[n_merges]: edges by rising weight.
+// Out      children[2 n_merges]: the two nodes of each merge, the lesser first; sizes[n_merges]:
+//          vertices below each merge.
+// Temp     clusters[n]; with work-groups of several work-items in local memory, SERIAL_VERTICES at
+//          most, and this one is not used.
+// Launch   one work-group. Nearly O(n) work.
+// Needs    the edges have no cycle; n + n_merges < 2^32, or n <= SERIAL_VERTICES.
+// Ensures  the children of merge i are less than n + i.
+kernel void dendrogram_serial_merge(const global uint *edges, const global uint *order,
+                                    global serial_cluster_t *clusters, global uint *children,
+                                    global uint *sizes, uint n, uint n_merges) {
+#if WG_SIZE == 1
+  global serial_cluster_t *own = clusters;
+  uint ends[2 * SERIAL_MERGES];
+#else
+  local serial_cluster_t own[SERIAL_VERTICES];
+  local uint ends[2 * SERIAL_MERGES];
+#endif
+  grid_serial_merge(edges, order, own, ends, children, sizes, n, n_merges);
+}
+
+// Merge clusters along the edges of a tree, and condense the dendrogram.
+//
+// In       tree: the bits of the weights of m = n - 1 edges; behind them their ends, two words of 32
+//          bits an edge; and then edges by rising weight, a word each.
+// Temp     clusters: as of dendrogram_serial_merge; scratch[n + 3 m], and behind them 3 m + 1 words.
+// Out      result: as of dendrogram_condense_steps.
+// Launch   one work-group.
+// Needs    as of dendrogram_serial_merge and dendrogram_condense_steps.
+// Ensures  as of dendrogram_condense_steps.
+kernel void dendrogram_serial_condense(const global ulong *tree, global serial_cluster_t *clusters,
+                                       global uint *scratch, global ulong *result, uint n,
+                                       uint least, uint n_steps) {
+#if WG_SIZE == 1
+  global serial_cluster_t *own = clusters;
+  uint ends[2 * SERIAL_MERGES];
+#else
+  local serial_cluster_t own[SERIAL_VERTICES];
+  local uint ends[2 * SERIAL_MERGES];
+#endif
+  const size_t m = n - 1;
+  const global uint *edges = (const global uint *)(tree + m), *order = edges + 2 * m;
+  global uint *children = scratch + n + 3 * m, *sizes = children + 2 * m, *count = sizes + m;
+  grid_serial_merge(edges, order, own, ends, children, sizes, n, n - 1);
+  if (get_local_id(0) == 0) *count = 0;
+  wg_barrier();
+  condense_t run;
+  condense_open(&run, children, sizes, order, tree, scratch, count, result, n, least);
+  grid_condense_steps(&run, result, 0, n_steps, n_steps);
 }

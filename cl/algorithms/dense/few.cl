@@ -20,7 +20,8 @@ kernel void dense_few_scan(const global cell_t *cells, global dense_key_t *keys,
 
 // Take all rounds. What one work-item writes of any array, another one reads behind a barrier.
 //
-// In       cells; keys, columns: [n * n_blocks], from dense_few_scan.
+// In       cells: as of dense_few_scan.
+// In-out   keys[n * n_blocks], columns[n * n_blocks]: what dense_few_scan has found.
 // Out      edges[n]: lesser << bits | greater, each at the root that it has hooked, or no_edge; behind
 //          them two words of 32 bits a round: how many blocks were read again, and how many
 //          components were hooked; and one word more.

@@ -9,9 +9,10 @@ from math import ceil, log
 import numpy as np
 import numpy.typing as npt
 
-from clmst.algorithms.dendrogram.merge import HOPS, Merges
+from clmst.algorithms.dendrogram.merge import HOPS, SERIAL_SOURCE, Merges, has_few
 from clmst.core.weight_keys import Array
 from clmst.runtime.array import DeviceArray
+from clmst.runtime.device import Device
 from clmst.runtime.device_memory import result_in_place
 from clmst.runtime.handles import KernelArgument
 from clmst.runtime.launcher import Launcher
@@ -107,59 +108,96 @@ def _since(later: Array, earlier: Array) -> Array:
 
 
 def condense(
-    merges: Merges,
-    heights: KernelArgument,
-    least: int,
-    launch: Launcher,
-    *,
-    few: bool | None = None,
+    merges: Merges, heights: KernelArgument, least: int, launch: Launcher
 ) -> CondensedTree:
     """Condense the dendrogram of two vertices or more, all of them joined; waits for it.
 
     `heights` are the weights of edges, float64, and `least` is the fewest points of a cluster, 2 or
-    more. One work-group takes all steps of `few` vertices; by default where that is quicker.
-    O(n log n) work, nearly O(n) where work-items go on in their order; some 28 bytes of device
-    memory a vertex, and 80 for every `least` of them.
+    more. O(n log n) work, nearly O(n) where work-items go on in their order; some 28 bytes of
+    device memory a vertex, and 80 for every `least` of them.
     """
     n, device = merges.n, launch.device
-    program = device.program(SOURCE)
-    k = max(2 * (n // least) - 1, 1)  # at most: those without others in them have no common point
-    behind = 1 + n + (n + 1) // 2  # words before the clusters
-    words = np.empty(behind + _CLUSTER_WORDS * k, np.uint64)
-    in_place = result_in_place(device, words)
-    result = (
-        DeviceArray.empty(words.size, np.uint64, device).memory if in_place is None else in_place
-    )
+    found = _Result(n, least, device)
     scratch, count = (DeviceArray.empty(m, np.uint32, device) for m in (n + 3 * (n - 1), 1))
-    n_steps = 3 + max(ceil(log(n, HOPS)), 1)
-    few = n <= _TILES_OF_FEW * program.grid_tile if few is None else few
-    if not few:
-        launch.fill(count.memory, 0, 1)
-    for step in range(1 if few else n_steps):
+    launch.fill(count.memory, 0, 1)
+    for step in range(n_steps := _steps_of(n)):
         launch.for_each(
-            program, "dendrogram_condense_steps", 1 if few else n, merges.children, merges.sizes,
-            merges.order, heights, scratch, count, result, n, least, step,
-            n_steps if few else step + 1, n_steps,
+            device.program(SOURCE), "dendrogram_condense_steps", n, merges.children, merges.sizes,
+            merges.order, heights, scratch, count, found.memory, n, least, step, n_steps,
         )  # fmt: skip
-    if in_place is None:
-        words = words[: behind + _CLUSTER_WORDS * (k if few else launch.read_word(result))]
-        launch.read(result, words)
-    else:
-        launch.queue.finish()
-    found = words[behind:].view(_CLUSTER)[: int(words[0])]
-    order = np.argsort(found["place"])
-    clusters, rank = found[order], np.empty(order.size, np.int64)
-    rank[order] = np.arange(order.size)
-    parent = rank[clusters["parent"] % order.size]
-    parent[0] = -1
-    point_height, point_cluster = words[1 : n + 1].view(np.float64), words[n + 1 : behind]
-    with np.errstate(divide="ignore"):
-        leaves, birth, death = (
-            1 / of for of in (point_height, clusters["birth"], clusters["death"])
-        )
-    birth[0] = 0
-    return CondensedTree(
-        n_points=n, point_cluster=rank[point_cluster.view(np.uint32)[:n]], point_lambda=leaves,
-        parent=parent, birth=birth, death=death, size=clusters["size"].astype(np.int64),
-        least_point=clusters["least_point"].astype(np.int64),
+    return found.read(launch, few=False)
+
+
+def takes_few(n: int, device: Device) -> bool:
+    """Return whether one work-group merges and condenses sooner than several launches begin."""
+    return has_few(n, device) and n <= _TILES_OF_FEW * device.program(SERIAL_SOURCE).grid_tile
+
+
+def condense_few(
+    edges: Array, heights: Array, order: Array, least: int, launch: Launcher
+) -> CondensedTree:
+    """Merge the edges of a tree of few vertices, and condense; waits for it.
+
+    `edges` has the shape (m, 2) with m at least 1, `heights` are their weights, float64, and
+    `order` has the lightest edge first; `least` is as of :func:`condense`.
+    """
+    device, m = launch.device, heights.size
+    n = m + 1
+    tree = np.empty(2 * m + n // 2, np.uint64)
+    tree[:m] = heights.view(np.uint64)
+    tree[m : 2 * m].view(np.uint32)[:] = edges.reshape(-1)
+    tree[2 * m :].view(np.uint32)[:m] = order
+    found, words = _Result(n, least, device), np.dtype(np.uint32)
+    alone = device.policy.work_group_size == 1
+    clusters = DeviceArray.unchecked(3 * n if alone else 1, words, device)
+    scratch = DeviceArray.unchecked(n + 6 * m + 1, words, device)
+    (on_device,) = device.upload_all(tree, wait=False)
+    launch.enqueue(
+        device.program(SERIAL_SOURCE), "dendrogram_serial_condense", 1, on_device, clusters,
+        scratch, found.memory, n, least, _steps_of(n),
     )  # fmt: skip
+    return found.read(launch, few=True)
+
+
+def _steps_of(n: int) -> int:
+    return 3 + max(ceil(log(n, HOPS)), 1)
+
+
+class _Result:
+    """Where a device writes a condensed tree: in the host's memory if it can."""
+
+    def __init__(self, n: int, least: int, device: Device) -> None:
+        self.n = n
+        # At most: those without others in them have no common point.
+        most = max(2 * (n // least) - 1, 1)
+        self.behind = 1 + n + (n + 1) // 2  # words before the clusters
+        self.words = np.empty(self.behind + _CLUSTER_WORDS * most, np.uint64)
+        self.in_place = result_in_place(device, self.words)
+        self.memory = device.allocate(self.words.nbytes) if self.in_place is None else self.in_place
+
+    def read(self, launch: Launcher, *, few: bool) -> CondensedTree:
+        """Wait for the tree. One read of `few` vertices; of others no more than there are."""
+        words, behind, n = self.words, self.behind, self.n
+        if self.in_place is not None:
+            launch.queue.finish()
+        else:
+            if not few:
+                words = words[: behind + _CLUSTER_WORDS * launch.read_word(self.memory)]
+            launch.read(self.memory, words)
+        found = words[behind:].view(_CLUSTER)[: int(words[0])]
+        order = np.argsort(found["place"])
+        clusters, rank = found[order], np.empty(order.size, np.int64)
+        rank[order] = np.arange(order.size)
+        parent = rank[clusters["parent"] % order.size]
+        parent[0] = -1
+        point_height, point_cluster = words[1 : n + 1].view(np.float64), words[n + 1 : behind]
+        with np.errstate(divide="ignore"):
+            leaves, birth, death = (
+                1 / of for of in (point_height, clusters["birth"], clusters["death"])
+            )
+        birth[0] = 0
+        return CondensedTree(
+            n_points=n, point_cluster=rank[point_cluster.view(np.uint32)[:n]], point_lambda=leaves,
+            parent=parent, birth=birth, death=death, size=clusters["size"].astype(np.int64),
+            least_point=clusters["least_point"].astype(np.int64),
+        )  # fmt: skip

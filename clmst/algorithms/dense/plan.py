@@ -81,7 +81,7 @@ class DensePlan:
         n_blocks = ceil(n / width)
 
         def new(size: int, dtype: npt.DTypeLike = np.uint32) -> DeviceArray:
-            return DeviceArray.empty(size, dtype, device)
+            return DeviceArray.unchecked(size, np.dtype(dtype), device)
 
         return cls(
             device=device,
@@ -147,8 +147,8 @@ def program_of_few(device: Device, defines: dict[str, int]) -> Program:
 
 def few_defines(capabilities: Capabilities, tuning: Policy) -> dict[str, int]:
     """Return the macros of the size of the work-group of FEW_SOURCE."""
-    most = min(_LARGEST_GROUP, capabilities.max_work_group_size)
-    size = max(min(_LARGER_GROUP * tuning.work_group_size, most), tuning.work_group_size)
+    usual, most = tuning.work_group_size, min(_LARGEST_GROUP, capabilities.max_work_group_size)
+    size = usual if usual == 1 else max(min(_LARGER_GROUP * usual, most), usual)
     return {"WG_SIZE": size, "MAX_REGISTERS": _REGISTERS // size}
 
 

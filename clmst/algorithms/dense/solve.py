@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from clmst.algorithms.dense import few
 from clmst.algorithms.dense.options import DenseOptions
 from clmst.algorithms.dense.plan import (
     BUILD_SOURCE,
@@ -19,7 +20,6 @@ from clmst.algorithms.dense.plan import (
     DensePlan,
     plan_of_graph,
     plan_of_matrix,
-    program_of_few,
     takes_few,
 )
 from clmst.algorithms.dense.tile_pairs import LightestPairs, plan_of_tiles
@@ -68,20 +68,20 @@ def solve(
 
 def solve_matrix(
     matrix: DeviceMatrix, launch: Launcher, *, maximum: bool, options: object = None,
-    few: bool | None = None,
+    at_once: bool | None = None,
 ) -> DeviceForest:  # fmt: skip
     """Solve a complete graph, and put its edges into canonical order; waits for it.
 
     As :func:`solve`, but the matrix is there, or never stored: points take O(n) memory, up to 1.1
-    kilobytes each. One work-group takes all rounds of `few` vertices; by default where that is
-    quicker.
+    kilobytes each. One work-group takes all rounds of few vertices `at_once`; by default where
+    that is quicker.
     """
     options = options_for("dense", DenseOptions, options)
     pairs.check_count(matrix.n_vertices)
     if matrix.n_vertices == 0:
         return _no_forest(matrix, launch, maximum=maximum)
-    few = takes_few(matrix, options) if few is None else few
-    run = _DenseRun(plan_of_matrix(matrix, maximum=maximum), launch, options, few=few)
+    at_once = takes_few(matrix, options) if at_once is None else at_once
+    run = _DenseRun(plan_of_matrix(matrix, maximum=maximum), launch, options, at_once=at_once)
     return _forest(run, matrix, maximum=maximum)
 
 
@@ -127,14 +127,9 @@ class _DenseRun:
     """One solve: which launches, in which order."""
 
     def __init__(
-        self, plan: DensePlan, launch: Launcher, options: DenseOptions, *, few: bool = False
+        self, plan: DensePlan, launch: Launcher, options: DenseOptions, *, at_once: bool = False
     ) -> None:
-        self.plan, self.launch, self.options, self.few = plan, launch, options, few
-        self.program = (
-            program_of_few(plan.device, plan.defines)
-            if few
-            else plan.device.program(SOURCE, **plan.defines)
-        )
+        self.plan, self.launch, self.options, self.at_once = plan, launch, options, at_once
         self.counts = np.zeros(N_COUNTS, np.uint32)
         self._next_count = 0
         self.n_hooked = 0
@@ -168,7 +163,7 @@ class _DenseRun:
 
     def read_edges(self) -> Array:
         """Return the forest's edges among others that are none, and greater."""
-        if not self.few:
+        if not self.at_once:
             self.hooked = np.empty(self.plan.n, np.uint64)
             self.launch.read(self.plan.edges.memory, self.hooked)
         return self.hooked[: self.plan.n]
@@ -182,9 +177,10 @@ class _DenseRun:
         """Enqueue everything, and wait for the counts."""
         plan = self.plan
         no_edge = np.uint64(plan.no_edge)
-        if self.few:
+        if self.at_once:
             self._solve_at_once()
             return
+        self.program = plan.device.program(SOURCE, **plan.defines)
         self.for_each(
             "dense_begin", plan.component, plan.winners, plan.edges, plan.counts, plan.n,
             int(plan.short_ids), no_edge, N_COUNTS, n_items=max(plan.n, N_COUNTS),
@@ -203,43 +199,19 @@ class _DenseRun:
             if self.counts[hooked] == 0:
                 return
             self._jump_on(parents, pending)
-            self._add_hooked(int(self.counts[hooked]))
-            self.components.append(plan.n - self.n_hooked)
-            if self.n_hooked == plan.n - 1:
+            if self._add_hooked(int(self.counts[hooked])):
                 return
             component, parents = parents, component
 
     def _solve_at_once(self) -> None:
-        """Enqueue both launches of few vertices, and wait for the edges."""
-        plan, (panel,) = self.plan, self.plan.panels
-        entries, sizes = (plan.keys, plan.columns), (plan.n, plan.dimensions, plan.width)
-        with self.launch.phase("read all blocks"):
-            self._enqueue(
-                "dense_few_scan", self._groups_for_blocks(plan.n * plan.n_blocks), panel.cells,
-                *entries, *sizes, plan.n_blocks,
-            )  # fmt: skip
-        with self.launch.phase("rounds"):
-            self._enqueue(
-                "dense_few_solve", 1, panel.cells, *entries, plan.component, plan.parents,
-                plan.winners, plan.blocks, plan.edges, *sizes, plan.n_blocks, int(plan.short_ids),
-                plan.vertex_bits, np.uint64(plan.no_edge), MOST_ROUNDS,
-            )  # fmt: skip
-        self.hooked = np.empty(plan.n + MOST_ROUNDS, np.uint64)
-        self.launch.read(plan.edges.memory, self.hooked)
-        for number, (listed, hooked) in enumerate(self._counts_of_rounds()):
+        """Let one work-group take all rounds, and wait for it."""
+        self.hooked, counts = few.take_rounds(self.plan, self.launch)
+        for number, (listed, hooked) in enumerate(counts.tolist()):
             if number:
                 self.blocks_again.append(listed)
-            if hooked == 0:
+            if hooked == 0 or self._add_hooked(hooked):
                 return
-            self._add_hooked(hooked)
-            self.components.append(plan.n - self.n_hooked)
-            if self.n_hooked == plan.n - 1:
-                return
-        check_rounds("dense", plan.device, MOST_ROUNDS, components=self.components[-1])
-
-    def _counts_of_rounds(self) -> list[list[int]]:
-        counts: list[list[int]] = self.hooked[self.plan.n :].view(np.uint32).reshape(-1, 2).tolist()
-        return counts
+        check_rounds("dense", self.plan.device, MOST_ROUNDS, components=self.components[-1])
 
     def _jump_on(self, parents: DeviceArray, pending: int) -> None:
         """Jump pointers until every vertex points to its root."""
@@ -255,8 +227,8 @@ class _DenseRun:
             self._read()
             launches += 1
 
-    def _add_hooked(self, hooked: int) -> None:
-        """Record how many components a round has hooked to others."""
+    def _add_hooked(self, hooked: int) -> bool:
+        """Record how many components a round has hooked to others; return whether one is left."""
         self.n_hooked += hooked
         if self.n_hooked >= self.plan.n:
             rule = "a forest has fewer edges than vertices"
@@ -264,6 +236,8 @@ class _DenseRun:
                 "dense", self.plan.device, rule, round=len(self.components), hooked=self.n_hooked,
                 vertices=self.plan.n,
             )  # fmt: skip
+        self.components.append(self.plan.n - self.n_hooked)
+        return self.components[-1] == 1
 
     def _scan(self) -> None:
         """Make the entry of every block."""

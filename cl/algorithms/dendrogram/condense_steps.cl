@@ -1,0 +1,158 @@
+// dendrogram: the steps of condensing, which finds clusters of a least size, and when each point leaves
+// its cluster. Each is a launch of its own (condense.cl), or a part of one (serial.cl).
+//
+// Source: Campello, Moulavi, Zimek, Sander, "Hierarchical Density Estimates for Data Clustering,
+// Visualization, and Outlier Detection", TKDD 2015. A merge of two large nodes is a true split: a
+// cluster begins at each of them. At any other merge the points of the small node leave, and the
+// large node stays the same cluster. Here pointer jumping does it, without a walk from the top.
+//
+// Nodes are those of the dendrogram: vertices 0 .. n - 1, and n + i of merge i. Merges are counted
+// from the top: place t is merge m - 1 - t, so a merge is above those of greater places, and the
+// first jump of an ascending sweep finds most tops. Example, with two points of a cluster at least:
+//
+//     merges      (0, 1) -> 5, (2, 3) -> 6, (5, 6) -> 7, (4, 7) -> 8
+//     places      8, 7, 6, 5 are 0 .. 3
+//     clusters    8 begins cluster 0, which 7 stays; 6 and 5 begin clusters 1 and 2
+//     points      4 leaves cluster 0 at place 0; 2 and 3 leave 1 at place 2; 0 and 1 leave 2 at 3
+#include "algorithms/dendrogram/jump.cl"
+
+// No place: what is above the top; and what is not known of a cluster.
+#define CONDENSE_NONE 0xFFFFFFFFu
+
+// A cluster, numbered in any order.
+typedef struct {
+  uint parent;  // the cluster that it comes from; CONDENSE_NONE of the first
+  uint leaves,
+      last;          // the merge where it leaves that one, of the first one the top; its last merge
+  uint size;         // points
+  uint least_point;  // of those in no cluster that comes from it, or CONDENSE_NONE
+  uint place;        // where it begins
+  ulong birth, death;  // the heights of `leaves` and `last`
+} condense_cluster_t;
+
+typedef struct {
+  const global uint *children, *sizes, *order;
+  const global ulong *heights;
+  volatile global uint *above;   // by node, vertices first, then places: the place above it
+  volatile global uint *top;     // by place: one farther up, in the end where its way ends
+  volatile global uint *number;  // by place: the cluster that begins there, or CONDENSE_NONE
+  global ulong *point_height;    // of the merge where each point leaves its last cluster
+  global uint *point_cluster;    // this cluster
+  volatile global uint *n_clusters;
+  volatile global condense_cluster_t *clusters;
+  uint n, m, least;
+} condense_t;
+
+// Whether a merge has a cluster's points. The top has, however few they are.
+static inline bool wi_condense_is_large(const condense_t *run, uint place) {
+  return place == 0 || run->sizes[run->m - 1 - place] >= run->least;
+}
+
+// Point a merge to the one above, but where its way ends: of a large one where its cluster begins, of a
+// small one where what is above is large. Number its cluster.
+static inline void wi_condense_place(const condense_t *run, uint place, uint over, bool begins) {
+  const bool is_large = wi_condense_is_large(run, place);
+  const bool ends = is_large ? begins : wi_condense_is_large(run, over);
+  run->above[run->n + place] = place ? over : CONDENSE_NONE;
+  run->top[place] = ends ? place : over;
+  run->number[place] = CONDENSE_NONE;
+  if (!begins) return;
+  run->number[place] = atomic_inc(run->n_clusters);
+  volatile global condense_cluster_t *of = &run->clusters[run->number[place]];
+  of->parent = of->last = of->least_point = CONDENSE_NONE;
+  of->leaves = run->m - 1 - over;
+  of->size = run->sizes[run->m - 1 - place];
+  of->place = place;
+}
+
+// The first step.
+//
+// Scope    the launch. A node is below one merge, so one work-item writes what is above it.
+static inline void grid_condense_begin(const condense_t *run) {
+  GRID_FOR(i, run->m) {
+    const uint place = run->m - 1 - (uint)i;
+    const uint node[2] = {run->children[2 * i], run->children[2 * i + 1]};
+    bool is_split = true;
+    for (uint side = 0; side < 2; ++side)
+      is_split = is_split && node[side] >= run->n && run->sizes[node[side] - run->n] >= run->least;
+    for (uint side = 0; side < 2; ++side) {
+      if (node[side] < run->n) run->above[node[side]] = place;
+      else wi_condense_place(run, run->m - 1 - (node[side] - run->n), place, is_split);
+    }
+    if (place == 0) wi_condense_place(run, 0, 0, true);
+  }
+}
+
+// The last step but one.
+//
+// Scope    the launch. The last merge of a cluster does not depend on the order.
+static inline void grid_condense_clusters(const condense_t *run) {
+  GRID_FOR(place, run->m) {
+    if (!wi_condense_is_large(run, (uint)place)) continue;
+    volatile global uint *last = &run->clusters[run->number[run->top[place]]].last;
+    if (*last > run->m - 1 - place) atomic_min(last, run->m - 1 - (uint)place);
+    const uint cluster = run->number[place];
+    if (place && cluster != CONDENSE_NONE)
+      run->clusters[cluster].parent = run->number[run->top[run->above[run->n + place]]];
+  }
+}
+
+// The last step.
+//
+// Scope    the launch. The least point of a cluster does not depend on the order.
+static inline void grid_condense_points(const condense_t *run) {
+  GRID_FOR(point, run->n) {
+    uint leaves_at = run->above[point];
+    if (!wi_condense_is_large(run, leaves_at)) leaves_at = run->above[run->n + run->top[leaves_at]];
+    const uint cluster = run->number[run->top[leaves_at]];
+    run->point_cluster[point] = cluster;
+    run->point_height[point] = run->heights[run->order[run->m - 1 - leaves_at]];
+    volatile global uint *least_point = &run->clusters[cluster].least_point;
+    if (*least_point > point) atomic_min(least_point, (uint)point);
+  }
+  GRID_FOR(i, *run->n_clusters) {
+    volatile global condense_cluster_t *of = &run->clusters[i];
+    of->birth = run->heights[run->order[of->leaves]];
+    of->death = run->heights[run->order[of->last]];
+  }
+}
+
+// Lay out the memory of condensing; see dendrogram_condense_steps.
+static inline void condense_open(condense_t *run, const global uint *children,
+                                 const global uint *sizes, const global uint *order,
+                                 const global ulong *heights, global uint *scratch,
+                                 global uint *count, global ulong *result, uint n, uint least) {
+  const size_t m = n - 1, points = 1 + (size_t)n;
+  run->children = children;
+  run->sizes = sizes;
+  run->order = order;
+  run->heights = heights;
+  run->above = scratch;
+  run->top = scratch + n + m;
+  run->number = scratch + n + 2 * m;
+  run->point_height = result + 1;
+  run->point_cluster = (global uint *)(result + points);
+  run->n_clusters = count;
+  run->clusters = (global condense_cluster_t *)(result + points + points / 2);
+  run->n = n;
+  run->m = n - 1;
+  run->least = least;
+}
+
+// Take the steps [step, end) of condensing: find what is above each node, and where clusters begin; point
+// merges farther up, again and again; find the last merge of each cluster, and the one that it comes
+// from; and, as the last step, where each point leaves its last cluster, and the heights of clusters.
+//
+// Scope    the launch for one step; one work-group for several. Ends with a barrier.
+static inline void grid_condense_steps(const condense_t *run, global ulong *result, uint step,
+                                       uint end, uint n_steps) {
+  for (; step < end; ++step) {
+    if (step == 0) grid_condense_begin(run);
+    else if (step == n_steps - 1) grid_condense_points(run);
+    else if (step == n_steps - 2) grid_condense_clusters(run);
+    else
+      GRID_FOR(place, run->m) wi_dendrogram_jump(run->top, (uint)place);
+    wg_barrier();
+  }
+  if (end == n_steps && get_global_id(0) == 0) *result = *run->n_clusters;
+}
