@@ -40,8 +40,8 @@ kernel void dense_few_solve(const global cell_t *cells, global dense_key_t *keys
   local uint lane_columns[WG_SIZE];
   global uint *state = (global uint *)(edges + n);
   const uint n_words = KEY_WORDS + (short_ids ? 1 : 2), pass_words = ATOMIC64 ? 2 : 1;
-  const uint pending =
-      2 * most_rounds;  // which nobody reads: the jumps are as many as may be needed
+  // Its count is not looked at: there are as many jumps as may be needed.
+  const uint pending = 2 * most_rounds;
   grid_dense_begin(component, winners, edges, state, n, short_ids, no_edge, pending + 1);
   wg_barrier();
   uint n_left = n;
