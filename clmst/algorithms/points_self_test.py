@@ -39,7 +39,7 @@ def complete(device: Device, case: Case) -> Iterator[Answer]:
         if case.core and case.variant:
             k, points = min(n - 1, 20), _known_points(n, case).with_core_distances(None)
             plain = DeviceMatrix.upload(points, device)
-            kth = few.with_core(plain, k, launch).graph.core_distances
+            kth = few.MutualReachability(plain, k, launch).core_distances()
             yield f"distances to the {k} nearest of {n} known points", kth, _kth(points, k)
         expected = kruskal(graph.to_graph(), maximum=maximum)
         yield f"edges of {n} known vertices", found.to_host().edges, expected.edges

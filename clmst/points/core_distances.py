@@ -100,9 +100,9 @@ def core_distances(points: Any, min_samples: int, *, device: Any = None) -> npt.
 
 
 def _of_points(
-    points: Points, min_samples: int, device: Device, *, alpha: float = 1.0
+    points: Points, min_samples: int, device: Device
 ) -> tuple[npt.NDArray[np.float64], DeviceMatrix | None]:
-    """Return core distances, and points if the device has their hierarchy, or those by `alpha`."""
+    """Return core distances, and the points on the device where their hierarchy found them."""
     plain, n, k = points.with_core_distances(None), points.n_vertices, min_samples - 1
     if k == 0 or n == 0:
         return np.zeros(n), None
@@ -110,8 +110,7 @@ def _of_points(
         matrix, launch = DeviceMatrix.upload(plain, device), Launcher(device, device.queue)
         if few.takes_core(matrix, k):
             with device.lock, Guard(device):
-                matrix = few.with_core(matrix, k, launch, alpha=alpha)
-                return matrix.graph.core_distances, matrix
+                return few.MutualReachability(matrix, k, launch).core_distances(), None
         by_boxes = k <= MOST_NEIGHBOURS and choice.is_for_nearest(matrix)
         if not by_boxes and families.tiles_refusal(matrix, neighbours=True) is None:
             with device.lock, Guard(device):
@@ -206,9 +205,7 @@ def reachability_graph(graph: Any, min_samples: int, device: Any, *, alpha: floa
         if graph.metric not in WITH_CORE:
             u, v = np.triu_indices(graph.n_vertices, 1)
             return _of_matrix(squareform(graph.weights_of(u, v)), min_samples)
-        core, matrix = _of_points(graph, min_samples, get_device(device), alpha=alpha)
-        if matrix is not None and matrix.graph.core_distances is core:
-            return matrix  # with core distances times alpha
+        core, matrix = _of_points(graph, min_samples, get_device(device))
         if matrix is None or not (choice.is_for_tree(matrix) or choice.is_for_prim(matrix)):
             return graph.with_core_distances(core * alpha)
         return with_core_distances(matrix, core * alpha)
@@ -331,13 +328,17 @@ def spanning_forest(given: Distances, model: HDBSCAN) -> Forest:
         graph = DenseGraph(graph.weights / alpha)
     elif alpha != 1 and not of_points:
         graph = graph.replace_unchecked(weights=graph.weights / alpha)
-    mutual = reachability_graph(graph, min_samples, model.device, alpha=alpha)
-    try:
-        forest = minimum_spanning_forest(mutual, device=model.device)
-    except NoFamilyLeftError:
-        if not isinstance(mutual, DeviceMatrix):
-            raise
-        forest = minimum_spanning_forest(mutual.graph, device=model.device)  # by another device
+    forest = None
+    if of_points:
+        forest = few.mutual_forest(graph, min_samples - 1, model.device, alpha=alpha)
+    if forest is None:
+        mutual = reachability_graph(graph, min_samples, model.device, alpha=alpha)
+        try:
+            forest = minimum_spanning_forest(mutual, device=model.device)
+        except NoFamilyLeftError:
+            if not isinstance(mutual, DeviceMatrix):
+                raise
+            forest = minimum_spanning_forest(mutual.graph, device=model.device)  # by another device
     if alpha == 1 or not of_points:
         return forest
     return Forest(

@@ -21,7 +21,6 @@ from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.device_matrix import DeviceMatrix, Panel, make_panels
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.policy import Policy
-from clmst.runtime.program import Program
 
 SOURCE = "algorithms/dense/dense.cl"
 FEW_SOURCE = "algorithms/dense/few.cl"
@@ -29,11 +28,9 @@ BUILD_SOURCE = "algorithms/dense/build.cl"
 
 # Cells of a block, at least, and blocks of a row, at most: entries stay O(n).
 _WIDTH, _MOST_BLOCKS = 256, 64
-# The most vertices for which one work-group takes all rounds of a complete graph, and the cells of
-# their blocks: it reads cells again more slowly than entries (docs/performance_log.md).
-_FEW_VERTICES, _FEW_WIDTH = 2048, 128
-# Its work-items, as a multiple of those of others, and at most; and registers of a compute unit.
-_LARGER_GROUP, _LARGEST_GROUP, _REGISTERS = 4, 1024, 1 << 16
+# The most vertices for which one work-group takes all rounds of a complete graph; its work-items,
+# as a multiple of those of others, and at most; and the registers of a compute unit.
+_FEW_VERTICES, _LARGER_GROUP, _LARGEST_GROUP, _REGISTERS = 2048, 4, 1024, 1 << 16
 # The most vertices for which both ends of an edge share a word (reservation.cl).
 _SHORT_IDS = 1 << 16
 # Counts of a solve: of hooked components and listed blocks each round, and of pending parents each
@@ -49,7 +46,7 @@ class DensePlan:
     n: int  # vertices
     panels: tuple[Panel, ...]
     dimensions: int  # as of DeviceMatrix
-    defines: dict[str, int]  # macros of SOURCE
+    program: Any  # of SOURCE
     wide: bool  # whether keys have 64 bits
     width: int  # cells of a block
     n_blocks: int  # blocks of a row
@@ -58,8 +55,7 @@ class DensePlan:
     component: DeviceArray  # uint32, shape (n,)
     parents: DeviceArray
     winners: DeviceArray  # uint32, shape (n * 4,)
-    # uint64: n edges, each at the vertex whose component it has hooked, and counts of FEW_SOURCE.
-    edges: DeviceArray
+    edges: DeviceArray  # uint64, shape (n,): each at the vertex whose component it has hooked
     blocks: DeviceArray  # uint32, shape (n * n_blocks,): blocks to be read again
     counts: DeviceArray  # uint32, shape (N_COUNTS,)
 
@@ -76,19 +72,18 @@ class DensePlan:
     ) -> DensePlan:
         """Allocate all buffers; blocks are of a multiple of `unit` cells."""
         wide = defines["WEIGHT_BITS"] == 64
-        least = _FEW_WIDTH if has_few(n, device) else _WIDTH
-        width = max(least, unit * ceil(n / (unit * _MOST_BLOCKS)))
+        width = max(_WIDTH, unit * ceil(n / (unit * _MOST_BLOCKS)))
         n_blocks = ceil(n / width)
 
         def new(size: int, dtype: npt.DTypeLike = np.uint32) -> DeviceArray:
-            return DeviceArray.unchecked(size, np.dtype(dtype), device)
+            return DeviceArray.empty(size, dtype, device)
 
         return cls(
             device=device,
             n=n,
             panels=panels,
             dimensions=dimensions,
-            defines=defines,
+            program=device.program(SOURCE, **defines),
             wide=wide,
             width=width,
             n_blocks=n_blocks,
@@ -97,7 +92,7 @@ class DensePlan:
             component=new(n),
             parents=new(n),
             winners=new(n * 4),
-            edges=new(n + N_COUNTS // 2, np.uint64),
+            edges=new(n, np.uint64),
             blocks=new(n * n_blocks),
             counts=new(N_COUNTS),
         )
@@ -105,7 +100,7 @@ class DensePlan:
     @property
     def short_ids(self) -> bool:
         """Whether both ends of an edge share a word."""
-        return self.n <= _SHORT_IDS
+        return has_short_ids(self.n)
 
     @property
     def reservation_words(self) -> int:
@@ -120,12 +115,35 @@ class DensePlan:
     @property
     def vertex_bits(self) -> int:
         """Number of bits of a vertex in an edge; no vertex has all of them set."""
-        return max(self.n.bit_length(), 1)
+        return vertex_bits(self.n)
 
     @property
     def no_edge(self) -> int:
         """Value that stands for no edge: greater than every edge."""
-        return (1 << 2 * self.vertex_bits) - 1
+        return no_edge(self.n)
+
+
+def has_short_ids(n: int) -> bool:
+    """Return whether both ends of an edge of `n` vertices share a word."""
+    return n <= _SHORT_IDS
+
+
+def vertex_bits(n: int) -> int:
+    """Return the number of bits of a vertex in an edge; no vertex has all of them set."""
+    return max(n.bit_length(), 1)
+
+
+def no_edge(n: int) -> int:
+    """Return the value that stands for no edge: greater than every edge."""
+    return (1 << 2 * vertex_bits(n)) - 1
+
+
+def ends_of(edges: npt.NDArray[np.uint64], n: int) -> npt.NDArray[np.uint32]:
+    """Return the ends of edges of `n` vertices, shape (k, 2), the lesser first."""
+    ends, bits = np.empty((edges.size, 2), np.uint32), np.uint64(vertex_bits(n))
+    ends[:, 0] = edges >> bits
+    ends[:, 1] = edges & ((np.uint64(1) << bits) - np.uint64(1))
+    return ends
 
 
 def has_few(n: int, device: Device) -> bool:
@@ -137,12 +155,6 @@ def takes_few(matrix: DeviceMatrix, options: DenseOptions | None) -> bool:
     """Return whether one work-group takes all rounds of a solve by rows."""
     rereads_all = options is not None and options.reread == "all"
     return has_few(matrix.n_vertices, matrix.device) and len(matrix.panels) == 1 and not rereads_all
-
-
-def program_of_few(device: Device, defines: dict[str, int]) -> Program:
-    """Return the program of FEW_SOURCE for the weights of a matrix."""
-    size = few_defines(device.capabilities, device.policy)
-    return device.program(FEW_SOURCE, **defines, **size)
 
 
 def few_defines(capabilities: Capabilities, tuning: Policy) -> dict[str, int]:

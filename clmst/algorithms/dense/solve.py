@@ -16,8 +16,8 @@ from clmst.algorithms.dense.options import DenseOptions
 from clmst.algorithms.dense.plan import (
     BUILD_SOURCE,
     N_COUNTS,
-    SOURCE,
     DensePlan,
+    ends_of,
     plan_of_graph,
     plan_of_matrix,
     takes_few,
@@ -80,8 +80,13 @@ def solve_matrix(
     pairs.check_count(matrix.n_vertices)
     if matrix.n_vertices == 0:
         return _no_forest(matrix, launch, maximum=maximum)
-    at_once = takes_few(matrix, options) if at_once is None else at_once
-    run = _DenseRun(plan_of_matrix(matrix, maximum=maximum), launch, options, at_once=at_once)
+    if takes_few(matrix, options) if at_once is None else at_once:
+        found = few.solve(
+            matrix.panels[0].cells, matrix.n_vertices, matrix.dimensions,
+            matrix.defines(maximum=maximum), launch,
+        )  # fmt: skip
+        return forest_of_pairs(matrix, found.ends, found.stats, launch, "dense", maximum=maximum)
+    run = _DenseRun(plan_of_matrix(matrix, maximum=maximum), launch, options)
     return _forest(run, matrix, maximum=maximum)
 
 
@@ -103,33 +108,28 @@ def solve_by_tiles(
 def _no_forest(matrix: DeviceMatrix, launch: Launcher, *, maximum: bool) -> DeviceForest:
     stats = {"rounds": 0, "components": [0], "blocks_again": []}
     none = np.empty((0, 2), np.uint32)
-    return forest_of_pairs(matrix, None, stats, launch, "dense", maximum=maximum, pairs=none)
+    return forest_of_pairs(matrix, none, stats, launch, "dense", maximum=maximum)
 
 
 def _forest(run: _DenseRun, matrix: DeviceMatrix, *, maximum: bool) -> DeviceForest:
     """Solve, and put the edges into canonical order."""
     run.solve()
     plan, launch, k = run.plan, run.launch, run.n_hooked
-    ordered = np.sort(run.read_edges())[
-        :k
-    ]  # by the host: no time beside all pairs, and no kernels to build
-    bits, pairs_of_ends = plan.vertex_bits, np.empty((k, 2), np.uint32)
-    is_end = np.uint64((1 << bits) - 1)
-    pairs_of_ends[:, 0], pairs_of_ends[:, 1] = ordered >> np.uint64(bits), ordered & is_end
-    ends, weights = run.weigh(pairs_of_ends) if k else (None, None)
+    hooked = np.empty(plan.n, np.uint64)
+    launch.read(plan.edges.memory, hooked)
+    ordered = np.sort(hooked)[:k]  # by the host: no time beside all pairs, and no kernels to build
+    ends = ends_of(ordered, plan.n)
     return forest_of_pairs(
-        matrix, ends, run.stats(), launch, "dense", maximum=maximum, weights=weights,
-        pairs=pairs_of_ends,
+        matrix, ends, run.stats(), launch, "dense", maximum=maximum,
+        weights=run.weigh(ends) if k else None,
     )  # fmt: skip
 
 
 class _DenseRun:
     """One solve: which launches, in which order."""
 
-    def __init__(
-        self, plan: DensePlan, launch: Launcher, options: DenseOptions, *, at_once: bool = False
-    ) -> None:
-        self.plan, self.launch, self.options, self.at_once = plan, launch, options, at_once
+    def __init__(self, plan: DensePlan, launch: Launcher, options: DenseOptions) -> None:
+        self.plan, self.launch, self.options = plan, launch, options
         self.counts = np.zeros(N_COUNTS, np.uint32)
         self._next_count = 0
         self.n_hooked = 0
@@ -144,29 +144,22 @@ class _DenseRun:
             "blocks": self.plan.n * self.plan.n_blocks,
         }
 
-    def weigh(self, ends: Array) -> tuple[DeviceArray | None, DeviceArray | None]:
-        """Return edges and their weights, unless they are on the host alone."""
-        return None, None
+    def weigh(self, ends: Array) -> DeviceArray | None:
+        """Return the weights of edges; None if the host has to look them up."""
+        return None
 
     def for_each(self, kernel: str, *arguments: KernelArgument, n_items: int | None = None) -> None:
         """Enqueue a kernel over all vertices, or `n_items`."""
         n_items = self.plan.n if n_items is None else n_items
-        self.launch.for_each(self.program, kernel, n_items, *arguments)
+        self.launch.for_each(self.plan.program, kernel, n_items, *arguments)
 
     def _enqueue(self, kernel: str, groups: int, *arguments: KernelArgument) -> None:
-        self.launch.enqueue(self.program, kernel, groups, *arguments)
+        self.launch.enqueue(self.plan.program, kernel, groups, *arguments)
 
     def new_count(self) -> int:
         """Return the index of a count that no kernel has written to."""
         self._next_count += 1
         return self._next_count - 1
-
-    def read_edges(self) -> Array:
-        """Return the forest's edges among others that are none, and greater."""
-        if not self.at_once:
-            self.hooked = np.empty(self.plan.n, np.uint64)
-            self.launch.read(self.plan.edges.memory, self.hooked)
-        return self.hooked[: self.plan.n]
 
     def _read(self) -> None:
         self.launch.read(self.plan.counts.memory, self.counts)
@@ -177,10 +170,6 @@ class _DenseRun:
         """Enqueue everything, and wait for the counts."""
         plan = self.plan
         no_edge = np.uint64(plan.no_edge)
-        if self.at_once:
-            self._solve_at_once()
-            return
-        self.program = plan.device.program(SOURCE, **plan.defines)
         self.for_each(
             "dense_begin", plan.component, plan.winners, plan.edges, plan.counts, plan.n,
             int(plan.short_ids), no_edge, N_COUNTS, n_items=max(plan.n, N_COUNTS),
@@ -199,19 +188,11 @@ class _DenseRun:
             if self.counts[hooked] == 0:
                 return
             self._jump_on(parents, pending)
-            if self._add_hooked(int(self.counts[hooked])):
+            self._add_hooked(int(self.counts[hooked]))
+            self.components.append(plan.n - self.n_hooked)
+            if self.n_hooked == plan.n - 1:
                 return
             component, parents = parents, component
-
-    def _solve_at_once(self) -> None:
-        """Let one work-group take all rounds, and wait for it."""
-        self.hooked, counts = few.take_rounds(self.plan, self.launch)
-        for number, (listed, hooked) in enumerate(counts.tolist()):
-            if number:
-                self.blocks_again.append(listed)
-            if hooked == 0 or self._add_hooked(hooked):
-                return
-        check_rounds("dense", self.plan.device, MOST_ROUNDS, components=self.components[-1])
 
     def _jump_on(self, parents: DeviceArray, pending: int) -> None:
         """Jump pointers until every vertex points to its root."""
@@ -227,8 +208,8 @@ class _DenseRun:
             self._read()
             launches += 1
 
-    def _add_hooked(self, hooked: int) -> bool:
-        """Record how many components a round has hooked to others; return whether one is left."""
+    def _add_hooked(self, hooked: int) -> None:
+        """Record how many components a round has hooked to others."""
         self.n_hooked += hooked
         if self.n_hooked >= self.plan.n:
             rule = "a forest has fewer edges than vertices"
@@ -236,8 +217,6 @@ class _DenseRun:
                 "dense", self.plan.device, rule, round=len(self.components), hooked=self.n_hooked,
                 vertices=self.plan.n,
             )  # fmt: skip
-        self.components.append(self.plan.n - self.n_hooked)
-        return self.components[-1] == 1
 
     def _scan(self) -> None:
         """Make the entry of every block."""
@@ -250,7 +229,7 @@ class _DenseRun:
             )  # fmt: skip
 
     def _groups_for_blocks(self, n_blocks: int) -> int:
-        program = self.program
+        program = self.plan.program
         lanes = dict(program.specialisation.defines)["LANES"]
         alone = program.work_group_size == 1
         tile = 64 if alone else ceil(program.work_group_size / lanes)
@@ -329,10 +308,9 @@ class _TiledRun(_DenseRun):
     def stats(self) -> dict[str, Any]:
         return super().stats() | {"filter": self.pairs.packed.by}
 
-    def weigh(self, ends: Array) -> tuple[DeviceArray | None, DeviceArray | None]:
-        """Return edges and their weights, unless they are rounded: those the host computes."""
-        on_device = DeviceArray.from_host(ends.ravel(), self.plan.device)
-        return on_device, self.pairs.weigh(on_device)
+    def weigh(self, ends: Array) -> DeviceArray | None:
+        """Return the weights of edges, unless they are rounded: those the host computes."""
+        return self.pairs.weigh(ends)
 
     def _scan(self) -> None:
         self.pairs.find(self.plan.component)

@@ -10,6 +10,7 @@ from clmst.algorithms.dense.options import Filter
 from clmst.algorithms.dense.plan import DensePlan
 from clmst.algorithms.dense.tiles import TILE_COLUMNS, PackedPoints
 from clmst.core.points import Points
+from clmst.core.weight_keys import Array
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device_graph import weight_defines
 from clmst.runtime.device_matrix import DeviceMatrix
@@ -86,14 +87,15 @@ class LightestPairs:
             packed.padded, plan.width, plan.n_blocks, int(plan.short_ids),
         )  # fmt: skip
 
-    def weigh(self, ends: DeviceArray) -> DeviceArray | None:
+    def weigh(self, ends: Array) -> DeviceArray | None:
         """Return the weights of edges, unless they are rounded: those the host computes."""
         packed, k = self.packed, ends.size // 2
         if packed.defines["WEIGHT_BITS"] != 64:
             return None
         weights = DeviceArray.empty(k, np.float64, packed.device)
+        on_device = DeviceArray.from_host(ends.reshape(-1), packed.device)
         self.launch.for_each(
-            self.program, "dense_lightest_weigh", k, packed.rows, self.core, ends, weights,
+            self.program, "dense_lightest_weigh", k, packed.rows, self.core, on_device, weights,
             packed.n, packed.d, k,
         )  # fmt: skip
         return weights

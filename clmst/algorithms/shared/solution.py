@@ -194,30 +194,29 @@ def forest_of_slots(
 
 
 def forest_of_pairs(
-    matrix: DeviceMatrix, ends: DeviceArray | None, stats: Mapping[str, Any], launch: Launcher,
+    matrix: DeviceMatrix, ends: DeviceArray | Array, stats: Mapping[str, Any], launch: Launcher,
     algorithm: str, *, maximum: bool = False, weights: DeviceArray | None = None,
-    pairs: Array | None = None,
 ) -> DeviceForest:  # fmt: skip
     """Return the forest of a complete graph, of edges and weights that are enqueued; waits.
 
-    Or of edges on the host, `pairs` of uint32: these are uploaded when they are asked for.
+    Edges of the host, shape (k, 2) of uint32, are uploaded when they are asked for.
     """
-    if ends is not None:
-        launch.queue.finish()
+    launch.queue.finish()
     logger.debug("algorithm %s on %s", algorithm, launch.device.description)
     own = None
     if weights is not None:
         own = ForestWeights(words=weights, encoding=Encoding(dtype=_DOUBLE, stored=_DOUBLE))
-    on_device = partial(_uploaded, pairs, matrix.device) if ends is None else ends.memory
+    on_host = isinstance(ends, np.ndarray)
     return DeviceForest(
-        graph=matrix, n_edges=len(pairs) if ends is None else ends.size // 2, slots=None,
-        edges=on_device, maximum=maximum, stats=stats_of(stats, launch, algorithm), weights=own,
-        pairs=pairs,
+        graph=matrix, n_edges=ends.size // 2, slots=None,
+        edges=partial(_uploaded, ends, matrix.device) if on_host else ends.memory,
+        maximum=maximum, stats=stats_of(stats, launch, algorithm), weights=own,
+        pairs=ends if on_host else None,
     )  # fmt: skip
 
 
 def _uploaded(pairs: Array, device: Device) -> Memory:
-    return DeviceArray.from_host(pairs.ravel(), device).memory
+    return DeviceArray.from_host(pairs.reshape(-1), device).memory
 
 
 def stats_of(stats: Mapping[str, Any], launch: Launcher, algorithm: str) -> Mapping[str, Any]:
