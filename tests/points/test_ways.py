@@ -14,10 +14,11 @@ import clmst
 from clmst import DenseOptions, Device, Forest, InvalidGraphError, Points
 from clmst.algorithms.bvh_boruvka import choice, hierarchy, neighbours, prim
 from clmst.algorithms.bvh_boruvka import solve as bvh_boruvka
-from clmst.algorithms.dense import tile_pairs
+from clmst.algorithms.dense import few, tile_pairs
 from clmst.algorithms.dense.tiles import PackedPoints
 from clmst.runtime.device_matrix import DeviceMatrix
 from clmst.runtime.launcher import Launcher
+from tests.bounds import bounds
 from tests.capabilities import with_capabilities
 from tests.forests import assert_same_forest
 
@@ -36,6 +37,9 @@ def trees(points: Points, device: Device) -> Iterator[tuple[str, Forest]]:
             yield f"hierarchy, {by_codes=}", bvh_boruvka.solve(matrix, launch).to_host()
         if points.dimensions <= 12 and points.n_vertices > 1:
             yield "Prim", prim.solve(DeviceMatrix.upload(points, device), launch).to_host()
+    if points.dimensions <= 3:
+        with bounds(dense_at_once=0):
+            yield "rounds", clmst.minimum_spanning_forest(points, algorithm="dense", device=device)
     for by in FILTERS if points.dimensions > 3 else FILTERS[:1]:
         options = DenseOptions(filter=by)
         yield (
@@ -55,7 +59,7 @@ def distances(points: Points, k: int, device: Device) -> Iterator[tuple[str, Arr
     if 0 < k <= neighbours.MOST_NEIGHBOURS:
         tree = hierarchy.hierarchy_of(matrix, launch)
         yield "hierarchy", neighbours.distances(tree, k, launch)
-    for by in FILTERS if k and points.dimensions > 3 else ():
+    for by in () if k == 0 else FILTERS if points.dimensions > 3 else FILTERS[:1]:
         packed = PackedPoints.upload(matrix, launch, by=by)
         yield by, tile_pairs.distances(packed, k, launch).to_host()
 
@@ -76,7 +80,13 @@ def assert_right(points: Points, device: Device, *, k: int = 4, maximum: bool = 
     core = np.sort(points.weights_of(every[:, None], every), axis=1)[:, k]
     for way, told in distances(points, k, device):
         np.testing.assert_array_equal(told, core, err_msg=way)
-    assert_right(points.with_core_distances(core), device, maximum=maximum)
+    mutual = points.with_core_distances(core)
+    assert_right(mutual, device, maximum=maximum)
+    at_once = few.mutual_forest(points, k, device, alpha=1)
+    if device.policy.work_group_size > 1 and points.dimensions <= 3 and 0 < k < 32:
+        assert at_once is not None
+    if at_once is not None:
+        assert_same_forest(at_once, clmst.kruskal(mutual.to_graph()))
 
 
 def clusters(rng: np.random.Generator, n: int, d: int) -> Array:

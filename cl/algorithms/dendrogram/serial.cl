@@ -24,12 +24,16 @@ typedef struct {
   serial_t parent, node, size;
 } serial_cluster_t;
 
-// The root of a cluster; every second cluster on the way skips one.
-static inline uint wi_serial_root(SERIAL_SPACE serial_cluster_t *clusters, uint v) {
-  for (uint parent = clusters[v].parent; parent != v; parent = clusters[v].parent) {
-    v = clusters[v].parent = clusters[parent].parent;
+// The roots of two clusters, whose reads do not wait for one another; every second cluster on the way
+// skips one.
+static inline void wi_serial_roots(SERIAL_SPACE serial_cluster_t *clusters, uint *a, uint *b) {
+  uint over_a = clusters[*a].parent, over_b = clusters[*b].parent;
+  while (over_a != *a || over_b != *b) {
+    *a = clusters[*a].parent = clusters[over_a].parent;
+    *b = clusters[*b].parent = clusters[over_b].parent;
+    over_a = clusters[*a].parent;
+    over_b = clusters[*b].parent;
   }
-  return v;
 }
 
 // Merge clusters along the edges of a forest, as dendrogram_serial_merge does.
@@ -53,8 +57,8 @@ static inline void grid_serial_merge(const global uint *edges, const global uint
     for (uint i = lane; i < 2 * count; i += WG_SIZE) ends[i] = own[ends[i]].parent;
     wg_barrier_local();
     for (uint i = 0; i < count && lane == 0; ++i) {
-      const uint a = wi_serial_root(own, ends[2 * i]);
-      const uint b = wi_serial_root(own, ends[2 * i + 1]);
+      uint a = ends[2 * i], b = ends[2 * i + 1];
+      wi_serial_roots(own, &a, &b);
       const serial_cluster_t one = own[a], other = own[b];
       const uint merge = first + i, size = one.size + other.size;
       const uint root = one.size < other.size ? b : a;

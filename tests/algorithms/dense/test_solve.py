@@ -116,6 +116,21 @@ def test_masked_array(any_device: Device) -> None:
         assert forest.edge_ids.tolist() == [0, 1, 2, 38, 39, 40, 60, 61, 62]
 
 
+@pytest.mark.parametrize("n", [1, 2, 33, 128, 129, 700, 2048])
+def test_all_rounds_at_once(device: Device, n: int) -> None:
+    """Of few vertices by two launches where there are work-groups; else by several a round."""
+    rng = np.random.default_rng(n)
+    points = Points(rng.integers(0, 50, (n, 2)), core_distances=rng.integers(0, 4, n))
+    for graph in (points, DenseGraph(square(n, 50)), DenseGraph(square(n, 1 << 30, 0.1))):
+        at_once = solve(graph, device)
+        with bounds(dense_at_once=0):
+            apart = solve(graph, device)
+        assert_same_forest(at_once, apart)
+        assert at_once.stats["components"] == apart.stats["components"]
+        if device.policy.work_group_size > 1:
+            assert at_once.stats["launches"] == 2 < apart.stats["launches"]
+
+
 def test_most_blocks_are_read_once(device: Device) -> None:
     """The entries of blocks save reading most blocks again."""
     stats = solve(square(3000, 1 << 30), device).stats
