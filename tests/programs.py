@@ -211,6 +211,11 @@ _ALGORITHMS: dict[str, Rule] = {
         *({"COMPLETE": 1} | one for one in (*EVERY, *_points(c, False, True))),
         *(key_defines(wide=wide) for wide in (False, True)),
     ),
+    "dense/core": lambda c, _: (
+        {"COMPLETE": 1} | one
+        for one in _points(c, False)
+        if one["WEIGHT_BITS"] == 64 and not one["CORE_DISTANCES"]
+    ),
     "dense/few": lambda c, tuning: (
         {"COMPLETE": 1} | one | few_defines(c, tuning) for one in (*EVERY, *_points(c, False, True))
     ),

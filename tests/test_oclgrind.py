@@ -41,7 +41,7 @@ BY_DESIGN = (
     {"link_of", "link_supervertex", "round_load_contracted", "filter_find_ends"},
     {"worker_claim", "wi_is_free", "wi_leads_out"},
     {"atomic_min_u32", "atomic_min_u64", "reserve_words", "winner_word"},
-    {"dense_jump_pointers"},
+    {"grid_dense_jump_pointers"},
     {"degree_is_above", "degree_lower"},
     {"sensitivity_raise_farthest"},
     {"atomic_min_u32", "atomic_min_u64", "least_is_lowered"},

@@ -1,16 +1,17 @@
-"""Few vertices by one work-group, and core distances of few points; host side of ``few.cl``."""
+"""Few vertices, and their core distances; host side of ``few.cl`` and ``core.cl``."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from math import ceil
+from math import ceil, log2
 from typing import Any
 
 import numpy as np
 
 from clmst.algorithms import families
 from clmst.algorithms.dense.plan import (
+    CORE_SOURCE,
     FEW_SOURCE,
     ends_of,
     few_defines,
@@ -36,9 +37,13 @@ from clmst.runtime.launcher import Launcher
 from clmst.runtime.program import Program
 from clmst.runtime.transfer import Transfer
 
-# Cells of a block: one work-group reads cells again more slowly than entries
-# (docs/performance_log.md).
-_WIDTH = 128
+# The most vertices for which one work-group reads blocks again, too, so that it takes all rounds in
+# one launch; and the cells of a block there, where reading cells takes longer, and elsewhere.
+ALONE, _WIDTH_ALONE, _WIDTH = 512, 128, 256
+# So many rounds are enqueued at once that 7 components become one in each: most often all.
+_HALVINGS_A_ROUND = 2.75
+# Work-groups a compute unit for blocks whose number is known on the device only, and small.
+_FEW_GROUPS = 2
 # Turns of one point after the other for core distances, at most: k * n.
 _MOST_TURNS = 1 << 16
 
@@ -56,24 +61,41 @@ def solve(
     cells: Memory, n: int, dimensions: int, defines: dict[str, int], launch: Launcher
 ) -> FewEdges:
     """Solve a complete graph whose cells are in one piece, and wait for it."""
-    device, n_blocks = launch.device, ceil(n / _WIDTH)
-    program = _program(device, defines)
+    device, at_once = launch.device, n <= ALONE
+    width = _WIDTH_ALONE if at_once else _WIDTH
+    n_blocks = ceil(n / width)
+    program = device.program(
+        FEW_SOURCE, **defines, **few_defines(device.capabilities, device.policy)
+    )
     scratch = device.allocate(8 * n * (3 + 2 * n_blocks))
     counts_end = n + MOST_ROUNDS + 1
     found = np.empty(counts_end + n * defines.get("CORE_DISTANCES", 0), np.uint64)
     result = device.allocate(found.nbytes)
-    sizes = (n, dimensions, _WIDTH, n_blocks)
+    sizes = (n, dimensions, width, n_blocks)
     with launch.phase("read all blocks"):
         groups = _groups_of_lanes(n * n_blocks, program, launch)
         launch.enqueue(program, "dense_few_scan", groups, cells, scratch, *sizes)
-    with launch.phase("rounds"):
-        launch.enqueue(
-            program, "dense_few_solve", 1, cells, scratch, result, *sizes, int(has_short_ids(n)),
-            vertex_bits(n), np.uint64(no_edge(n)), MOST_ROUNDS,
-        )  # fmt: skip
-    launch.read(result, found)
-    rounds = found[n : counts_end - 1].view(np.uint32).reshape(-1, 2).tolist()
-    components, blocks_again = _counts_of(rounds, n, device)
+    short_ids = int(has_short_ids(n))
+    many = launch.groups_for(device.capabilities.compute_units * _FEW_GROUPS)
+    first, end, counts = 0, MOST_ROUNDS if at_once else ceil(log2(n) / _HALVINGS_A_ROUND), None
+    while counts is None:
+        with launch.phase("rounds"):
+            for number in range(first, first + 1 if at_once else end):
+                if number:
+                    launch.enqueue(
+                        program, "dense_few_rescan", many, cells, scratch, result, *sizes,
+                        short_ids, number,
+                    )  # fmt: skip
+                launch.enqueue(
+                    program, "dense_few_solve", 1, cells, scratch, result, *sizes, short_ids,
+                    vertex_bits(n), np.uint64(no_edge(n)), MOST_ROUNDS, number,
+                    end if at_once else number + 1, int(not at_once),
+                )  # fmt: skip
+        launch.read(result, found)
+        rounds = found[n : counts_end - 1].view(np.uint32).reshape(-1, 2)[:end].tolist()
+        counts = _counts_of(rounds, n, device)
+        first, end = end, end + 1
+    components, blocks_again = counts
     order = np.argsort(found[:n])[: n - components[-1]]
     return FewEdges(
         ends=ends_of(found[order], n),
@@ -85,27 +107,27 @@ def solve(
     )  # fmt: skip
 
 
-def _counts_of(rounds: list[list[int]], n: int, device: Device) -> tuple[list[int], list[int]]:
-    """Return how many components each round left, and how many blocks it has read again."""
+def _counts_of(
+    rounds: list[list[int]], n: int, device: Device
+) -> tuple[list[int], list[int]] | None:
+    """Return how many components each round left, and how many blocks it has read again.
+
+    None if there are more rounds to take.
+    """
     components, blocks_again = [n], []
     for number, (listed, hooked) in enumerate(rounds):
         if number:
             blocks_again.append(listed)
         if hooked == 0:
-            break
+            return components, blocks_again
         components.append(components[-1] - hooked)
         if components[-1] < 1:
             rule = "a forest has fewer edges than vertices"
             raise no_progress("dense", device, rule, round=number, hooked=hooked, vertices=n)
         if components[-1] == 1:
-            break
-    else:
-        check_rounds("dense", device, MOST_ROUNDS, components=components[-1])
-    return components, blocks_again
-
-
-def _program(device: Device, defines: dict[str, int]) -> Program:
-    return device.program(FEW_SOURCE, **defines, **few_defines(device.capabilities, device.policy))
+            return components, blocks_again
+    check_rounds("dense", device, len(rounds), components=components[-1])
+    return None
 
 
 def _groups_of_lanes(n_tasks: int, program: Program, launch: Launcher) -> int:
@@ -131,10 +153,11 @@ class MutualReachability:
         self.launch, self.n, self.d = launch, points.n_vertices, points.dimensions
         self.cells = device.allocate(8 * self.n * (self.d + 1))
         device.send([Transfer(buffer=self.cells, array=points.planes.ravel())], wait=False)
-        self.defines = matrix.defines(maximum=False) | {"CORE_DISTANCES": 1}
-        program = _program(device, self.defines)
+        defines = matrix.defines(maximum=False)
+        self.defines = defines | {"CORE_DISTANCES": 1}
+        program = device.program(CORE_SOURCE, **defines)
         launch.enqueue(
-            program, "dense_few_core", _groups_of_lanes(self.n, program, launch), self.cells,
+            program, "dense_core_find", _groups_of_lanes(self.n, program, launch), self.cells,
             self.n, self.d, k, np.float64(alpha),
         )  # fmt: skip
 

@@ -24,6 +24,7 @@ from clmst.runtime.policy import Policy
 
 SOURCE = "algorithms/dense/dense.cl"
 FEW_SOURCE = "algorithms/dense/few.cl"
+CORE_SOURCE = "algorithms/dense/core.cl"
 BUILD_SOURCE = "algorithms/dense/build.cl"
 
 # Cells of a block, at least, and blocks of a row, at most: entries stay O(n).

@@ -206,12 +206,13 @@ def forest_of_pairs(
     own = None
     if weights is not None:
         own = ForestWeights(words=weights, encoding=Encoding(dtype=_DOUBLE, stored=_DOUBLE))
-    on_host = isinstance(ends, np.ndarray)
+    pairs = None if isinstance(ends, DeviceArray) else ends
+    edges: Any = ends.memory if isinstance(ends, DeviceArray) else None
+    if pairs is not None:
+        edges = partial(_uploaded, pairs, matrix.device)
     return DeviceForest(
-        graph=matrix, n_edges=ends.size // 2, slots=None,
-        edges=partial(_uploaded, ends, matrix.device) if on_host else ends.memory,
-        maximum=maximum, stats=stats_of(stats, launch, algorithm), weights=own,
-        pairs=ends if on_host else None,
+        graph=matrix, n_edges=ends.size // 2, slots=None, edges=edges, maximum=maximum,
+        stats=stats_of(stats, launch, algorithm), weights=own, pairs=pairs,
     )  # fmt: skip
 
 

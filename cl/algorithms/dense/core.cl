@@ -1,0 +1,42 @@
+// dense: core distances of few points by all pairs.
+#include "algorithms/dense/rows.cl"
+
+#if METRIC && WEIGHT_BITS == 64
+
+// Find the distance of each point's k-th nearest one, pair after pair in order of (distance, column).
+//
+// In-out   cells[n * (dimensions + 1)]: coordinates, a plane a dimension; behind them comes the
+//          distance times `alpha`, the point itself not counted.
+// Launch   any; a lane group takes a point. O(k n) work for each.
+// Needs    0 < k < n; the metric has distances of 64 bits.
+// Ensures  distances are those of dense_nearest_find.
+LANES_ATTRIBUTE
+kernel void dense_core_find(global double *cells, uint n, uint dimensions, uint k, double alpha) {
+  local dense_key_t lane_keys[WG_SIZE];
+  local uint lane_columns[WG_SIZE];
+  TILES_FOR(tile, n, WG_LANE_GROUPS) {
+    const uint due = (uint)tile + get_local_id(0) / LANES, u = min(due, n - 1);
+    candidate_t last = {0, 0, NO_VERTEX};
+    for (uint turn = 0; turn < k; ++turn) {
+      candidate_t best;
+      candidate_clear(&best);
+      for (uint v = lanes_id(); v < n; v += LANES) {
+        double sum = 0;
+        for (uint d = 0; d < DIMENSIONS(dimensions); ++d)
+          sum = DISTANCE_ADD(sum, cells[(size_t)d * n + u], cells[(size_t)d * n + v]);
+        const dense_key_t key = as_ulong(DISTANCE_PLAIN(sum));
+        const bool is_later = key > last.key || (key == last.key && v + 1 > last.to + 1);
+        if (v == u || !is_later || key >= best.key) continue;
+        best.key = key;
+        best.to = v;
+      }
+      lanes_take_lightest(&best, lane_keys, lane_columns);
+      last = best;
+    }
+    if (due < n && lanes_id() == 0)
+      cells[(size_t)DIMENSIONS(dimensions) * n + u] =
+          DISTANCE_OF_PLAIN(as_double(last.key)) * alpha;
+  }
+}
+
+#endif
