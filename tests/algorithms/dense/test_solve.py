@@ -118,7 +118,7 @@ def test_masked_array(any_device: Device) -> None:
 
 @pytest.mark.parametrize("n", [1, 2, 33, 128, 129, 700, 2048])
 def test_all_rounds_at_once(device: Device, n: int) -> None:
-    """Of few vertices by two launches, or two a round, where there are work-groups; else by more."""
+    """Of few vertices two launches, or two a round, where there are work-groups; else more."""
     rng = np.random.default_rng(n)
     points = Points(rng.integers(0, 50, (n, 2)), core_distances=rng.integers(0, 4, n))
     for graph in (points, DenseGraph(square(n, 50)), DenseGraph(square(n, 1 << 30, 0.1))):
