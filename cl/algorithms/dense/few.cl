@@ -6,7 +6,7 @@
 typedef struct {
   volatile global uint *winners;
   global dense_key_t *keys;
-  global uint *columns, *list, *component, *parents;
+  global uint *columns, *list, *components;
 } few_t;
 
 static inline void few_open(few_t *few, global ulong *scratch, uint n, uint n_blocks) {
@@ -15,8 +15,13 @@ static inline void few_open(few_t *few, global ulong *scratch, uint n, uint n_bl
   few->keys = (global dense_key_t *)(scratch + 2 * (size_t)n);
   few->columns = (global uint *)(few->keys + n_entries);
   few->list = few->columns + n_entries;
-  few->component = few->list + n_entries;
-  few->parents = few->component + n;
+  few->components = few->list + n_entries;
+}
+
+// The components of the vertices in a round; those of the next round are the parents of this one
+// (quirk: intel-swapped-pointers).
+static inline global uint *few_components(const few_t *few, uint n, uint round) {
+  return few->components + round % 2 * (size_t)n;
 }
 
 // Find the lightest cell of every block, as dense_scan_blocks does.
@@ -52,7 +57,7 @@ kernel void dense_few_rescan(const global cell_t *cells, global ulong *scratch,
   local uint lane_columns[WG_SIZE];
   few_t few;
   few_open(&few, scratch, n, n_blocks);
-  grid_dense_rescan_blocks(cells, few.keys, few.columns, round % 2 ? few.parents : few.component,
+  grid_dense_rescan_blocks(cells, few.keys, few.columns, few_components(&few, n, round),
                            few.winners, few.list, (const global uint *)(result + n), 2 * round, 0,
                            n, n, dimensions, width, n_blocks, short_ids, lane_keys, lane_columns);
 }
@@ -83,23 +88,23 @@ kernel void dense_few_solve(const global cell_t *cells, global ulong *scratch, g
   few_open(&few, scratch, n, n_blocks);
   global uint *state = (global uint *)(result + n);
   const volatile global uint *counts = state;
-  global uint *component = round % 2 ? few.parents : few.component;
-  global uint *parents = round % 2 ? few.component : few.parents;
   const uint n_words = KEY_WORDS + (short_ids ? 1 : 2), pass_words = ATOMIC64 ? 2 : 1;
   // Words behind those of rounds: vertices that jump on, which is not looked at, as there are as many
   // jumps as may be needed; and none.
   const uint pending = 2 * most_rounds, none = pending + 1;
   const uint n_begun = round == 0 ? n : 0;
-  grid_dense_begin(component, few.winners, result, state, n_begun, short_ids, no_edge,
+  grid_dense_begin(few.components, few.winners, result, state, n_begun, short_ids, no_edge,
                    round == 0 ? none + 1 : 0);
   wg_barrier();
-  grid_dense_bound_rows(few.keys, few.columns, component, few.winners, n_begun, n_blocks,
+  grid_dense_bound_rows(few.keys, few.columns, few.components, few.winners, n_begun, n_blocks,
                         short_ids);
   wg_barrier();
   uint n_left = n;
   for (uint before = 0; before < round; ++before)
     n_left = counts[2 * before + 1] ? n_left - counts[2 * before + 1] : 0;
   for (; round < end && n_left > 1; ++round) {
+    global uint *component = few_components(&few, n, round);
+    global uint *parents = few_components(&few, n, round + 1);
     grid_dense_rescan_blocks(cells, few.keys, few.columns, component, few.winners, few.list, state,
                              apart ? none : 2 * round, 0, n, n, dimensions, width, n_blocks,
                              short_ids, lane_keys, lane_columns);
@@ -117,14 +122,10 @@ kernel void dense_few_solve(const global cell_t *cells, global ulong *scratch, g
       grid_dense_jump_pointers(parents, few.winners, state, pending, n, short_ids);
       wg_barrier();
     }
-    global uint *merged = parents;
-    parents = component;
-    component = merged;
     const uint n_next = n_left > 1 && round + 1 < most_rounds ? n : 0;
-    grid_dense_bound_rows(few.keys, few.columns, component, few.winners, n_next, n_blocks,
-                          short_ids);
+    grid_dense_bound_rows(few.keys, few.columns, parents, few.winners, n_next, n_blocks, short_ids);
     wg_barrier();
-    grid_dense_list_blocks(few.keys, few.columns, component, few.winners, few.list, state,
+    grid_dense_list_blocks(few.keys, few.columns, parents, few.winners, few.list, state,
                            2 * round + 2, n_next, n_blocks);
     wg_barrier();
   }
