@@ -167,16 +167,16 @@ def test_rows_that_are_not_finite(any_device: Device) -> None:
 
 @pytest.mark.parametrize("axes", [1, 2, 3])
 @pytest.mark.parametrize("metric", ["euclidean", "manhattan", "chebyshev", "cosine"])
-def test_tree_of_few_points_at_once(any_device: Device, axes: int, metric: str) -> None:
+def test_tree_of_few_points_at_once(device: Device, axes: int, metric: str) -> None:
     """Three launches where there are work-groups; the clusters are those of any other way."""
-    if any_device.policy.work_group_size == 1:
+    if device.policy.work_group_size == 1:
         pytest.skip("one work-item finds such a tree by Prim's algorithm")
     X = blobs(3 + axes, n=500, axes=axes) + 30
     for alpha in (1.0, 0.7):
-        model = HDBSCAN(4, metric=metric, alpha=alpha, device=any_device).fit(X)
+        model = HDBSCAN(4, metric=metric, alpha=alpha, device=device).fit(X)
         assert model.forest_.stats["launches"] == 3
         with bounds(dense_at_once=0):
-            apart = HDBSCAN(4, metric=metric, alpha=alpha, device=any_device).fit(X)
+            apart = HDBSCAN(4, metric=metric, alpha=alpha, device=device).fit(X)
         assert apart.forest_.stats["launches"] > 3
         assert model.forest_ == apart.forest_
         np.testing.assert_array_equal(model.forest_.edge_ids, apart.forest_.edge_ids)
