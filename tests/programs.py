@@ -192,7 +192,7 @@ _GENERATED = tuple(
 )  # fmt: skip
 
 _ALGORITHMS: dict[str, Rule] = {
-    "bvh_boruvka/build": lambda c, _: ({"DIMENSION_CLASS": d} for d in (2, 3, 0) if c.doubles),
+    "bvh_boruvka/build": lambda c, _: ({},) if c.doubles else (),
     "bvh_boruvka/bvh_boruvka": _searches,
     "bvh_boruvka/candidates": partial(_searches, core=False),
     "bvh_boruvka/moved": partial(_searches, core=False),

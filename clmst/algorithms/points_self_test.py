@@ -50,8 +50,8 @@ def hierarchies(device: Device, case: Case) -> Iterator[Answer]:
     for n in VERTICES:
         points = _known_points(n, case)
         matrix, launch = DeviceMatrix.upload(points, device), Launcher(device, device.queue)
-        if not case.variant:  # by codes, as a device orders many points
-            hierarchy.hierarchy_of(matrix, launch, by_codes=True)
+        if not case.variant:  # ordered as many points are
+            hierarchy.hierarchy_of(matrix, launch, local_height=1)
         if case.neighbours:
             for k in range(min(case.neighbours, n - 1), case.neighbours // 2, -5):
                 if neighbours.capacity_for(k) != case.neighbours:

@@ -117,7 +117,7 @@ def moved_points(device: Device, case: Case) -> Iterator[Answer]:
     by_lists = MovingPoints(most_unsure=1.0)
     prepare = partial(solver_of_candidates, n=n, device=device)
     by_candidates = MovingPoints(most_unsure=1.0, prepare=prepare)
-    for moving, shares in ((by_lists, (0.0, 1e-3, 0.1)), (by_candidates, (0.0, 1e-3, 1e-3))):
+    for moving, shares in ((by_lists, (0.0, 1e-3, 2.0)), (by_candidates, (0.0, 1e-3, 1e-3))):
         for share in shares:
             steps = rng.random((n, 1)) * rng.random(known.coordinates.shape)
             points = Points(known.coordinates + share * steps, known.metric)

@@ -30,11 +30,10 @@ def trees(points: Points, device: Device) -> Iterator[tuple[str, Forest]]:
     """Yield the tree by hierarchies, where one takes the metric, and by all pairs."""
     launch = Launcher(device, device.queue)
     if choice.takes(points):
-        by_host = [False] if device.policy.work_group_size == 1 else []
-        for by_codes in (True, *by_host):
+        for local_height in (1, hierarchy.LOCAL_HEIGHT):  # as many points are ordered, and few
             matrix = DeviceMatrix.upload(points, device)
-            hierarchy.hierarchy_of(matrix, launch, by_codes=by_codes)
-            yield f"hierarchy, {by_codes=}", bvh_boruvka.solve(matrix, launch).to_host()
+            hierarchy.hierarchy_of(matrix, launch, local_height=local_height)
+            yield f"hierarchy, {local_height=}", bvh_boruvka.solve(matrix, launch).to_host()
         if points.dimensions <= 12 and points.n_vertices > 1:
             yield "Prim", prim.solve(DeviceMatrix.upload(points, device), launch).to_host()
     if points.dimensions <= 3:

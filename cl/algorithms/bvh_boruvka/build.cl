@@ -1,100 +1,109 @@
-// bvh-boruvka: how the hierarchy is built: Hilbert codes, the points in their order, boxes.
-//
-// Source: Skilling, "Programming the Hilbert curve" (2004), for codes in any number of dimensions;
-// Kamel and Faloutsos, "Hilbert R-tree" (1994), for boxes of equally many consecutive points.
-#include "algorithms/bvh_boruvka/greatest.cl"
-#include "algorithms/bvh_boruvka/tree.cl"
+// bvh-boruvka: how the hierarchy is built: points in halves, their coordinates in this order, boxes.
+#include "algorithms/bvh_boruvka/halves.cl"
 
-// Dimensions of which codes are made: a bit each is the least. Further ones count for boxes only.
-#define MOST_CODED (DIMENSION_CLASS ? DIMENSION_CLASS : 32)
-#define CODED(dimensions) (DIMENSION_CLASS || (dimensions) > 32 ? MOST_CODED : (dimensions))
-
-// A group of more points whose codes are equal gets codes of its own box.
-#define CROWD 64u
-
-// The cell of a coordinate, of 2**bits: in the box from `lower` on of side `side`, halved both so
-// that no difference is infinite.
-static inline uint cell_of(double x, double lower, double side, uint bits) {
-  const double part = side > 0 ? (0.5 * x - 0.5 * lower) / side : 0;
-  return min((uint)(max(part, 0.0) * (double)(1u << bits)), (1u << bits) - 1);
-}
-
-// The index along the Hilbert curve of the cell at `x`, of 2**bits in each of `coded` dimensions;
-// changes x.
-static inline ulong hilbert_code(uint x[MOST_CODED], uint coded, uint bits) {
-  uint first = x[0];  // which changes in each step, so it is in a register
-  for (uint bit = bits - 1; bit > 0; --bit) {
-    const uint below = (1u << bit) - 1;
-    first ^= below & -(first >> bit & 1);
-    for (uint d = 1; d < coded; ++d) {
-      const uint is_set = -(x[d] >> bit & 1);  // all ones or none
-      const uint swapped = (first ^ x[d]) & below & ~is_set;
-      first ^= swapped | (below & is_set);
-      x[d] ^= swapped;
-    }
-  }
-  x[0] = first;
-  uint flips = 0;
-  for (uint d = 1; d < coded; ++d) x[d] ^= x[d - 1];
-  for (uint bit = bits - 1; bit > 0; --bit) flips ^= -(x[coded - 1] >> bit & 1) & ((1u << bit) - 1);
-  ulong code = 0;
-  for (uint bit = bits; bit-- > 0;)
-    for (uint d = 0; d < coded; ++d) code = code << 1 | ((x[d] ^ flips) >> bit & 1);
-  return code;
-}
-
-// The first index of sorted codes whose code is at least `code`, or n.
-static inline uint first_of(const global ulong *codes, uint n, ulong code) {
-  uint low = 0, high = n;
-  while (low < high) {
-    const uint middle = low + (high - low) / 2;
-    if (codes[middle] < code) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
-
-// Find the least and the greatest coordinate in each dimension, of the points of each work-group.
+// Halve segments again and again, each by one work-group.
 //
 // In       planes[dimensions * n]: one dimension after the other.
-// Out      ends[2 * dimensions * work-groups]: by row, the lower and upper ends of each dimension in
-//          turns.
+// In-out   ids[n]: points; those of a segment stay in it.
+// Temp     keys[n]: where work-items are alone.
 // Launch   any.
-// Needs    nothing.
-// Ensures  infinite ends, the lower one greater, of a work-group without points.
+// Needs    end <= height; height <= LOCAL_HEIGHT where work-items are not alone.
+// Ensures  all segments of heights [end + 1, height] are halved.
 LANES_ATTRIBUTE
-kernel void bvh_boruvka_build_find_ends(const global double *planes, global double *ends,
-                                        uint dimensions, uint n) {
-  local double scratch[WG_SIZE];
-  for (uint row = 0; row < 2 * DIMENSIONS(dimensions); ++row) {
-    const double sign = row % 2 == 1 ? 1 : -1;  // the lower end is the greatest of what is negated
-    double end = -INFINITY;
-    GRID_FOR(i, n) end = max(end, sign * planes[(size_t)(row / 2) * n + i]);
-    end = sign * wg_max_f64(end, scratch);
-    if (get_local_id(0) == 0) ends[(size_t)row * get_num_groups(0) + get_group_id(0)] = end;
+kernel void bvh_boruvka_build_halve(const global double *planes, global uint *ids,
+                                    global double *keys, uint dimensions, uint n, uint height,
+                                    uint end) {
+#if WG_SIZE == 1
+  TILES_FOR(first, n, SEGMENT_POINTS(height)) {
+    const size_t behind = min(first + SEGMENT_POINTS(height), (size_t)n);
+    for (uint h = height; h > end; --h) {
+      for (size_t at = first; at < behind; at += SEGMENT_POINTS(h)) {
+        const uint size = (uint)min(SEGMENT_POINTS(h), behind - at);
+        const uint kept = (uint)SEGMENT_POINTS(h - 1);
+        if (size <= kept) continue;
+        const uint axis = wi_widest(planes, ids + at, dimensions, n, size);
+        for (uint i = 0; i < size; ++i)
+          keys[at + i] = key_of(planes, ids[at + i], axis, dimensions, n);
+        wi_select(keys + at, ids + at, size, kept);
+      }
+    }
+  }
+#else
+  local double local_keys[LOCAL_POINTS];
+  local uint local_ids[LOCAL_POINTS], axes[LOCAL_POINTS / LEAF];
+  const uint points = LEAF << height;
+  TILES_FOR(first, n, points) {
+    for (uint i = get_local_id(0); i < points; i += WG_SIZE)
+      local_ids[i] = first + i < n ? ids[first + i] : NO_SLOT;
+    wg_barrier_local();
+    for (uint h = height; h > end; --h) {
+      wg_widest(planes, local_ids, axes, local_keys, dimensions, n, points, h);
+      for (uint i = get_local_id(0); i < points; i += WG_SIZE) {
+        const uint id = local_ids[i], axis = axes[i / LEAF >> h << h];
+        local_keys[i] = id == NO_SLOT ? INFINITY : key_of(planes, id, axis, dimensions, n);
+      }
+      wg_barrier_local();
+      wg_halve(local_keys, local_ids, points, LEAF << h);
+    }
+    for (uint i = get_local_id(0); i < points && first + i < n; i += WG_SIZE)
+      ids[first + i] = local_ids[i];
+    wg_barrier_local();
+  }
+#endif
+}
+
+#if WG_SIZE > 1
+
+// Compute codes that sort the points of each segment along its widest side, as far as halving needs it.
+//
+// In       planes[dimensions * n]: one dimension after the other; ids[n].
+// Out      codes[n]: the segment << bits | a cell of the window in which the middle is.
+// Launch   any; a work-group takes segments of height `part`.
+// Needs    0 < part <= height; 2 <= bits, and codes fit.
+// Ensures  the first cell is below the window, the last one above it. By a sample of the segment, its
+//          axis is the widest; the window has a quarter of the sample on both sides of the middle.
+LANES_ATTRIBUTE
+kernel void bvh_boruvka_build_encode(const global double *planes, const global uint *ids,
+                                     global uint *codes, uint dimensions, uint n, uint height,
+                                     uint part, uint bits) {
+  local double keys[SAMPLES], window[2];
+  local uint sample[SAMPLES], axes[SAMPLES / LEAF];
+  const uint last = (1u << bits) - 1;
+  TILES_FOR(first, n, SEGMENT_POINTS(part)) {
+    const uint segment = (uint)(first / SEGMENT_POINTS(height));
+    const size_t begin = segment * SEGMENT_POINTS(height);
+    const size_t size = min(SEGMENT_POINTS(height), n - begin);
+    for (uint i = get_local_id(0); i < SAMPLES; i += WG_SIZE) {  // each anywhere in its share
+      const uint within = mul_hi(i * 2654435769u, (uint)(size / SAMPLES));
+      sample[i] = ids[begin + i * size / SAMPLES + within];
+    }
+    wg_barrier_local();
+    wg_widest(planes, sample, axes, keys, dimensions, n, SAMPLES, SAMPLES_HEIGHT);
+    const uint axis = axes[0];
+    for (uint i = get_local_id(0); i < SAMPLES; i += WG_SIZE)
+      keys[i] = key_of(planes, sample[i], axis, dimensions, n);
+    wg_barrier_local();
+    const uint middle = (uint)min(SEGMENT_POINTS(height - 1) * SAMPLES / size, (size_t)SAMPLES);
+    for (uint i = get_local_id(0); i < SAMPLES; i += WG_SIZE) {
+      uint rank = 0;
+      for (uint j = 0; j < SAMPLES; ++j) rank += keys[j] < keys[i] || (keys[j] == keys[i] && j < i);
+      if (rank + SAMPLES / 4 == max(middle, SAMPLES / 4)) window[0] = keys[i];
+      if (rank == min(middle + SAMPLES / 4, SAMPLES - 1)) window[1] = keys[i];
+    }
+    wg_barrier_local();
+    const double lower = window[0], upper = window[1];
+    const size_t behind = min(first + SEGMENT_POINTS(part), (size_t)n);
+    for (size_t i = first + get_local_id(0); i < behind; i += WG_SIZE) {
+      const double key = key_of(planes, ids[i], axis, dimensions, n);
+      const double place = upper > lower ? (key - lower) / (upper - lower) : 0;
+      const uint cell = key < lower ? 0 : key > upper ? last : 1 + (uint)(place * (last - 2));
+      codes[i] = segment << bits | cell;
+    }
+    wg_barrier_local();
   }
 }
 
-// Compute the code of every point in the box of all.
-//
-// In       planes[dimensions * n]: one dimension after the other; box[dimensions + 1]: the lower ends
-//          of all points' box, and half its longest side.
-// Out      codes[n]; order[n].
-// Launch   any.
-// Needs    1 <= bits <= 31, bits * dimensions <= 64.
-// Ensures  order[i] = i.
-kernel void bvh_boruvka_build_encode(const global double *planes, const global double *box,
-                                     global ulong *codes, global uint *order, uint dimensions,
-                                     uint n, uint bits) {
-  const uint coded = CODED(dimensions);
-  GRID_FOR(i, n) {
-    uint x[MOST_CODED];
-    for (uint d = 0; d < coded; ++d)
-      x[d] = cell_of(planes[(size_t)d * n + i], box[d], box[dimensions], bits);
-    codes[i] = hilbert_code(x, coded, bits);
-    order[i] = (uint)i;
-  }
-}
+#endif
 
 // Bring the points into their order.
 //
@@ -180,96 +189,5 @@ kernel void bvh_boruvka_build_bound_nodes(global double *boxes, global uint *lea
       least[base + node] = least_id;
     }
     wg_barrier();
-  }
-}
-
-// The box of the points in the slots [begin, end) in one dimension, by the largest nodes that lie
-// in between.
-static inline double2 box_of_range(const tree_t *tree, uint begin, uint end, uint d) {
-  double2 ends = (double2)(INFINITY, -INFINITY);
-  for (uint slot = begin; slot < end;) {
-    if (slot % LEAF || end - slot < LEAF) {
-      const double x = tree_at(tree, slot, d);
-      ends = (double2)(min(ends.x, x), max(ends.y, x));
-      slot += 1;
-      continue;
-    }
-    uint level = 0, node = slot >> LEAF_SHIFT, width = LEAF;
-    while (level + 1 < tree->top && !(node & FANOUT_MASK) &&
-           (end - slot) >> FANOUT_SHIFT >= width) {
-      level += 1;
-      node >>= FANOUT_SHIFT;
-      width <<= FANOUT_SHIFT;
-    }
-    const global double *box = tree_box(tree, tree->bases[level] + node);
-    ends.x = min(ends.x, box[2 * d * FANOUT]);
-    ends.y = max(ends.y, box[(2 * d + 1) * FANOUT]);
-    slot += width;
-  }
-  return ends;
-}
-
-// Find the crowds: more than CROWD points of one code that are not all equal. They get a box each.
-//
-// In       codes[n]: sorted; points, boxes, bases: the tree in this order.
-// Out      sides[n]: at the first slot of a group, half the longest side of a crowd's box, or 0 of
-//          any other group; lowers[n * dimensions]: the lower ends, at the first slot of a crowd.
-// In-out   state[0]: the number of crowds, 0 before.
-// Launch   any.
-// Needs    all boxes; top: the level of the root.
-// Ensures  as above.
-kernel void bvh_boruvka_build_find_crowds(const global ulong *codes, const global double *points,
-                                          const global double *boxes, const global uint *bases,
-                                          global double *sides, global double *lowers,
-                                          volatile global uint *state, uint dimensions, uint rows,
-                                          uint n, uint top) {
-  const uint coded = CODED(dimensions);
-  tree_t tree;
-  tree_open(&tree, points, boxes, 0, 0, bases, dimensions, n, top);
-  tree_set_rows(&tree, rows);
-  uint n_crowds = 0;
-  GRID_FOR(slot, n) {
-    const ulong code = codes[slot];
-    if (slot > 0 && codes[slot - 1] == code) continue;
-    double longest = 0;
-    if (n - slot > CROWD && codes[slot + CROWD] == code) {
-      const uint end = code == ULONG_MAX ? n : first_of(codes, n, code + 1);
-      for (uint d = 0; d < coded; ++d) {
-        const double2 ends = box_of_range(&tree, (uint)slot, end, d);
-        lowers[slot * dimensions + d] = ends.x;
-        longest = max(longest, 0.5 * ends.y - 0.5 * ends.x);
-      }
-      n_crowds += longest > 0;
-    }
-    sides[slot] = longest;
-  }
-  if (n_crowds > 0) atomic_add(state, n_crowds);
-}
-
-// Compute codes anew: of the points of a crowd, in the crowd's own box.
-//
-// In       codes[n]: sorted; points; sides[n], lowers[n * dimensions].
-// Out      finer[n]: the first slot of the group << 32 | the code in its box.
-// Launch   any.
-// Needs    bvh_boruvka_build_find_crowds; 1 <= bits, bits * dimensions <= 32.
-// Ensures  points of different groups keep their order.
-kernel void bvh_boruvka_build_refine(const global ulong *codes, const global double *points,
-                                     const global double *sides, const global double *lowers,
-                                     global ulong *finer, uint dimensions, uint rows, uint n,
-                                     uint bits) {
-  const uint coded = CODED(dimensions);
-  GRID_FOR(slot, n) {
-    const uint first = first_of(codes, n, codes[slot]);
-    const double side = sides[first];
-    ulong code = 0;
-    if (side > 0) {
-      uint x[MOST_CODED];
-      for (uint d = 0; d < coded; ++d) {
-        const double at = points[((slot >> LEAF_SHIFT) * rows + d) * LEAF + slot % LEAF];
-        x[d] = cell_of(at, lowers[(size_t)first * dimensions + d], side, bits);
-      }
-      code = hilbert_code(x, coded, bits);
-    }
-    finer[slot] = (ulong)first << 32 | code;
   }
 }

@@ -70,7 +70,7 @@ kernel void bvh_boruvka_lightest_propose(
   }
 }
 
-// Enter the edges between neighbours along the curve, which are near each other: so the reach of every
+// Enter the edges between neighbours in the order, which are near each other: so the reach of every
 // component's searches is bounded. If such an edge is the best one, a search finds it again.
 //
 // In       points, boxes, ids[n], least, bases, dimensions: the tree; component[n], labels.

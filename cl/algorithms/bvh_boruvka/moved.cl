@@ -3,7 +3,6 @@
 // Lists of near points are found once, at the *origins* of the points. Later the points in a list are
 // the same, and only their distances are computed again. What a list leaves out is bounded: no
 // distance shrinks by more than both of its points have moved.
-#include "algorithms/bvh_boruvka/greatest.cl"
 #include "algorithms/bvh_boruvka/tree.cl"
 
 // Most points of a list; they are sorted in registers.
@@ -45,6 +44,24 @@ static inline double lower_after(double lower, double moved, double slack) {
 #else
   return fmax(lower * (1 - slack) - moved * (1 + slack) - MOVE_SLACK_AT_ZERO, 0.0);
 #endif
+}
+
+// The greatest value of all work-items, of work-groups of any size.
+//
+// Temp     scratch: WG_SIZE doubles of local memory, free on return.
+// Scope    the whole work-group; valid in each work-item. Ends with a barrier where WG_SIZE > 1.
+static inline double wg_max_f64(double value, local double *scratch) {
+  const uint me = get_local_id(0);
+  scratch[me] = value;
+  for (uint width = WG_SIZE, kept; width > 1; width = kept) {
+    kept = (width + 1) / 2;
+    wg_barrier_local();
+    if (me + kept < width) scratch[me] = max(scratch[me], scratch[me + kept]);
+  }
+  wg_barrier_local();
+  const double greatest = scratch[0];
+  wg_barrier_local();
+  return greatest;
 }
 
 // Find how far every point has moved, and the farthest of each work-group.

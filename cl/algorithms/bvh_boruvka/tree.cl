@@ -1,8 +1,8 @@
 // bvh-boruvka: the bounding-volume hierarchy, its layout, and the way of a search through it.
 //
-// Points are sorted along a Hilbert curve. A *slot* is a point's place in that order. A leaf is LEAF
-// consecutive slots; a node has FANOUT consecutive nodes of the level below, or leaves. So the tree
-// needs no pointers. With FANOUT 4 and 11 leaves:
+// Points are in an order in which near ones are near each other. A *slot* is a point's place in it. A
+// leaf is LEAF consecutive slots; a node has FANOUT consecutive nodes of the level below, or leaves.
+// So the tree needs no pointers. With FANOUT 4 and 11 leaves:
 //
 //     level 2                       0
 //     level 1           0           1         2

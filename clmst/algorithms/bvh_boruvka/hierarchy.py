@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import ceil, log2, prod
-from typing import Any
+from functools import partial
+from math import ceil
 
 import numpy as np
-import numpy.typing as npt
 
 from clmst.core.errors import InvalidGraphError
 from clmst.core.points import Points
 from clmst.core.weight_keys import Array
+from clmst.primitives.permute import number
 from clmst.primitives.split import split
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
-from clmst.runtime.device_matrix import DeviceMatrix, dimension_class
+from clmst.runtime.device_matrix import DeviceMatrix
 from clmst.runtime.handles import KernelArgument
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.policy import Policy
@@ -24,23 +24,15 @@ from clmst.runtime.program import Program
 BUILD_SOURCE = "algorithms/bvh_boruvka/build.cl"
 
 LEAF = 8
-# Bits of a code beside the bits of all points' number: there are 2**4 cells for each point.
-_SPARE_BITS = 4
-# The points of a sample; the share that is in a cell with others from which on codes are as long as
-# they can be from the start; and the most bits of a code in each dimension.
-_SAMPLES, _CROWDED_SHARE, _FINEST_BITS = 4096, 0.05, 24
-_LEAST_SIDE = np.finfo(np.float64).tiny
-# Passes over crowds, at the most: one for each halving of a double's exponent would be enough.
-_MOST_PASSES = 64
-
 # Where work-items search alone, and share out the items of a kernel tile by tile.
 _SEARCHES_OF_A_TILE = 128
 
 # Among a matrix's plans: the points in the order of leaves.
-_ORDER = "bvh order"
-# The most points that the host orders, where work-items search alone.
-_FEW_POINTS = 1 << 13
-
+ORDER = "bvh order"
+# Heights of segments, of 2**height leaves, that one work-group halves: LOCAL_HEIGHT of halves.cl;
+# where work-items are alone, so small ones, or so many for each compute unit.
+LOCAL_HEIGHT = 8
+_SMALL_HEIGHT, _SHARES = 6, 4
 # The most nodes of a level that one work-group goes through sooner than another launch begins.
 _NODES_OF_A_GROUP = 512
 
@@ -78,8 +70,8 @@ class BoxTree:
 
     @property
     def builder(self) -> Program:
-        """The program that builds hierarchies: one for all metrics, with core distances or not."""
-        return builder_for(self.device, self.dimensions)
+        """The program that builds hierarchies: one for all points."""
+        return self.device.program(BUILD_SOURCE)
 
     def each_level(
         self, launch: Launcher, program: Program, kernel: str, *arguments: KernelArgument
@@ -106,15 +98,12 @@ def search_defines(policy: Policy) -> dict[str, int]:
     return {"GRID_TILE": _SEARCHES_OF_A_TILE} if policy.work_group_size == 1 else {}
 
 
-def builder_for(device: Device, dimensions: int) -> Program:
-    """Return the program of BUILD_SOURCE for points of a number of dimensions."""
-    return device.program(BUILD_SOURCE, DIMENSION_CLASS=dimension_class(dimensions))
+def hierarchy_of(
+    matrix: DeviceMatrix, launch: Launcher, *, local_height: int = LOCAL_HEIGHT
+) -> BoxTree:
+    """Return the hierarchy of points, that of the call before if there was one; enqueued.
 
-
-def hierarchy_of(matrix: DeviceMatrix, launch: Launcher, *, by_codes: bool = False) -> BoxTree:
-    """Return the hierarchy of points, that of the call before if there was one.
-
-    Few points are ordered by the host where that is quicker, unless `by_codes` asks the device.
+    Lower segments than usual in local memory have few points ordered as many are.
     """
     n = matrix.n_vertices
     if n > _MOST_POINTS and fanout(matrix.device) == 8:
@@ -124,7 +113,7 @@ def hierarchy_of(matrix: DeviceMatrix, launch: Launcher, *, by_codes: bool = Fal
         )
     if "bvh" not in matrix.plans:
         with launch.phase("build the hierarchy"):
-            matrix.plans["bvh"] = _Builder(matrix, launch).build(by_codes=by_codes)
+            matrix.plans["bvh"] = _build(matrix, launch, local_height)
     tree: BoxTree = matrix.plans["bvh"]
     return tree
 
@@ -132,159 +121,77 @@ def hierarchy_of(matrix: DeviceMatrix, launch: Launcher, *, by_codes: bool = Fal
 def with_core_distances(matrix: DeviceMatrix, core: Array) -> DeviceMatrix:
     """Return points that have a hierarchy with core distances; theirs has the same order."""
     found = matrix.with_core_distances(core)
-    found.plans[_ORDER] = matrix.plans["bvh"].ids
+    found.plans[ORDER] = matrix.plans["bvh"].ids
     return found
 
 
-def order_of(matrix: DeviceMatrix) -> DeviceArray:
-    """Return few points in an order in which near ones are near each other, found by the host.
+def order_of(
+    matrix: DeviceMatrix, launch: Launcher, local_height: int = LOCAL_HEIGHT
+) -> DeviceArray:
+    """Return points in the order of leaves, near ones near each other; enqueued.
 
-    Source: Leutenegger, Edgington, Lopez, "STR: a simple and efficient algorithm for R-tree
-    packing" (1997). Slices by one dimension are cut by the next one, until there are leaves.
+    Segments of 2**height leaves are halved along their widest side, from that of all points down:
+    by a sort of all, or each by one work-group, in one launch, where these are small enough.
     """
-    if _ORDER not in matrix.plans:
-        assert isinstance(matrix.graph, Points)
-        planes, n = matrix.graph.planes, matrix.n_vertices
-        leaves = ceil(n / LEAF)
-        with np.errstate(over="ignore"):
-            axes = np.argsort(-np.ptp(planes, axis=1))[: max(ceil(log2(leaves)), 1)]
-        cuts = []
-        for left in range(axes.size, 0, -1):
-            cuts.append(ceil(leaves ** (1 / left)))
-            leaves = ceil(leaves / cuts[-1])
-        order, n_slices = np.arange(LEAF * prod(cuts)), 1
-        beyond = np.full(order.size - n, np.inf)  # places behind the last point
-        for axis, n_cuts in zip(axes, cuts, strict=True):
-            slices = order.reshape(n_slices, -1)
-            rising = np.argsort(np.append(planes[axis], beyond)[slices], axis=1)
-            order = np.take_along_axis(slices, rising, axis=1).ravel()
-            n_slices *= n_cuts
-        matrix.plans[_ORDER] = DeviceArray.from_host(order[:n].astype(np.uint32), matrix.device)
-    found: DeviceArray = matrix.plans[_ORDER]
-    return found
+    if ORDER in matrix.plans:
+        known: DeviceArray = matrix.plans[ORDER]
+        return known
+    n, device = matrix.n_vertices, matrix.device
+    leaves, is_alone = ceil(n / LEAF), device.policy.work_group_size == 1
+    ids, groups = DeviceArray.empty(n, np.uint32, device), launch.groups_for(leaves)
+    keys = DeviceArray.empty(n, np.float64 if is_alone else np.uint32, device)
 
-
-class _Builder:
-    """Builds a hierarchy: codes, order, boxes; again where many points share a code."""
-
-    def __init__(self, matrix: DeviceMatrix, launch: Launcher) -> None:
-        assert isinstance(matrix.graph, Points)
-        self.launch, self.device, self.n = launch, matrix.device, matrix.n_vertices
-        self.matrix, self.planes = matrix, matrix.panels[0].cells
-        self._points = matrix.graph
-        self.dimensions = matrix.dimensions
-        self.rows = self.dimensions + int(self._points.core_distances is not None)
-        self.program = builder_for(self.device, self.dimensions)
-        self.top, self.bases = self._levels()
-        self.n_nodes = int(self.bases[-1]) + fanout(self.device)
-
-    def _levels(self) -> tuple[int, Array]:
-        """Return the level of the root, and where each level begins."""
-        children = fanout(self.device)
-        bases, width = [0], ceil(self.n / LEAF)
-        while width > 1:
-            bases.append(bases[-1] + children * ceil(width / children))
-            width = ceil(width / children)
-        return len(bases) - 1, np.array(bases, np.uint32)
-
-    def _new(self, size: int, dtype: npt.DTypeLike) -> DeviceArray:
-        return DeviceArray.empty(size, dtype, self.device)
-
-    def _for_each(self, kernel: str, n_items: int, *arguments: Any) -> None:
-        self.launch.for_each(self.program, kernel, n_items, *arguments)
-
-    def build(self, *, by_codes: bool) -> BoxTree:
-        """Return the hierarchy; enqueued, and waited for only to see whether there are crowds."""
-        is_by_host = not by_codes and self.n <= _FEW_POINTS
-        if _ORDER in self.matrix.plans or (is_by_host and self.device.policy.work_group_size == 1):
-            return self._arrange(order_of(self.matrix))
-        codes, ids = self._encode()
-        tree = self._arrange(ids)
-        state = self._new(1, np.uint32)
-        for _ in range(_MOST_PASSES):
-            sides = self._new(self.n, np.float64)
-            lowers = self._new(self.n * self.dimensions, np.float64)
-            self.launch.fill(state.memory, 0, 1)
-            self._for_each(
-                "bvh_boruvka_build_find_crowds", self.n, codes, tree.points, tree.boxes,
-                tree.bases, sides, lowers, state, self.dimensions, self.rows, self.n, self.top,
-            )  # fmt: skip
-            if self.launch.read_word(state.memory) == 0:
-                break
-            codes, ids = self._refine(codes, tree, sides, lowers)
-            tree = self._arrange(ids)
-        return tree
-
-    def _encode(self) -> tuple[DeviceArray, DeviceArray]:
-        """Return the sorted codes of all points in the box of all, and the points in this order."""
-        coded = min(self.dimensions, 32)
-        ends = self._box()
-        bits = max(1, min(31, 64 // coded, ceil((log2(self.n) + _SPARE_BITS) / coded)))
-        finest = min(_FINEST_BITS, 64 // coded)
-        if bits < finest and self._is_crowded(ends, bits):
-            bits = finest
-        box = self.device.upload(ends)
-        codes, order = self._new(self.n, np.uint64), self._new(self.n, np.uint32)
-        self._for_each(
-            "bvh_boruvka_build_encode", self.n, self.planes, box, codes, order, self.dimensions,
-            self.n, bits,
+    def enqueue(kernel: str, part: int, *arguments: int) -> None:
+        launch.enqueue(
+            device.program(BUILD_SOURCE), f"bvh_boruvka_build_{kernel}",
+            launch.groups_for(ceil(leaves / (1 << part))), matrix.panels[0].cells, ids, keys,
+            matrix.dimensions, n, height, *arguments,
         )  # fmt: skip
-        return split(codes, key_bits=bits * coded, values=order, launch=self.launch)
 
-    def _is_crowded(self, ends: Array, bits: int) -> bool:
-        """Return whether many points of a sample share a cell, so that finer codes save a sort."""
-        planes: Array = self._points.planes[: min(self.dimensions, 32)]
-        sample = planes[:, :: -(-self.n // _SAMPLES)]
-        places = (0.5 * sample - 0.5 * ends[: len(planes), None]) / max(ends[-1], _LEAST_SIDE)
-        cells = np.zeros(sample.shape[1], np.uint64)
-        for places_of_axis in (places * (1 << bits)).astype(np.uint64):
-            cells = (cells << np.uint64(bits)) | places_of_axis
-        cells.sort()
-        n_shared = np.count_nonzero(cells[1:] == cells[:-1])
-        return bool(n_shared > _CROWDED_SHARE * cells.size)
+    number(launch, ids)
+    height = (leaves - 1).bit_length()
+    shares = _SHARES * device.capabilities.compute_units
+    while height > (_SMALL_HEIGHT if is_alone else local_height):
+        if not is_alone:
+            part = min(height, max(local_height, (leaves // groups).bit_length()))
+            bits = max(height - 1, 2)  # half as many cells as leaves: eight points or so share one
+            enqueue("encode", part, part, bits)
+            key_bits = bits + ((leaves - 1) >> height).bit_length()
+            keys, ids = split(keys, key_bits=key_bits, values=ids, launch=launch)
+        elif leaves >> height < shares:
+            enqueue("halve", height, height - 1)
+        else:
+            break
+        height -= 1
+    if height > 0:
+        enqueue("halve", height, 0)
+    matrix.plans[ORDER] = ids
+    return ids
 
-    def _box(self) -> npt.NDArray[np.float64]:
-        """Return the lower ends of all points' box, and half its longest side."""
-        groups = self.launch.groups_for(ceil(self.n / self.program.grid_tile))
-        rows = 2 * self.dimensions
-        ends = np.empty((self.dimensions, 2, groups))
-        found = self._new(rows * groups, np.float64)
-        self.launch.enqueue(
-            self.program, "bvh_boruvka_build_find_ends", groups, self.planes, found,
-            self.dimensions, self.n,
-        )  # fmt: skip
-        self.launch.read(found.memory, ends)
-        lower, upper = ends[:, 0].min(axis=1), ends[:, 1].max(axis=1)
-        return np.append(lower, (0.5 * upper - 0.5 * lower).max())
 
-    def _refine(
-        self, codes: DeviceArray, tree: BoxTree, sides: DeviceArray, lowers: DeviceArray
-    ) -> tuple[DeviceArray, DeviceArray]:
-        """Return finer codes, sorted, and the points in this order."""
-        bits = max(1, 32 // min(self.dimensions, 32))
-        finer = self._new(self.n, np.uint64)
-        self._for_each(
-            "bvh_boruvka_build_refine", self.n, codes, tree.points, sides, lowers, finer,
-            self.dimensions, self.rows, self.n, min(bits, 31),
-        )  # fmt: skip
-        return split(finer, key_bits=64, values=tree.ids, launch=self.launch)
-
-    def _arrange(self, ids: DeviceArray) -> BoxTree:
-        """Return the hierarchy of points in a given order."""
-        n, device = self.n, self.device
-        n_leaves = ceil(n / LEAF)
-        tree = BoxTree(
-            device=device, n=n, dimensions=self.dimensions, rows=self.rows,
-            defines=self.matrix.defines(maximum=False) | search_defines(device.policy),
-            ids=ids, slots=self._new(n, np.uint32),
-            points=self._new(n_leaves * self.rows * LEAF, np.float64),
-            boxes=self._new(self.n_nodes * (self.dimensions + self.rows), np.float64),
-            least=self._new(self.n_nodes, np.uint32),
-            bases=DeviceArray.from_host(self.bases, device), top=self.top, n_nodes=self.n_nodes,
-        )  # fmt: skip
-        gather(tree, self.matrix, self.launch)
-        bound(tree, self.launch)
-        return tree
+def _build(matrix: DeviceMatrix, launch: Launcher, local_height: int) -> BoxTree:
+    """Return the hierarchy of points; enqueued."""
+    n, device, dimensions = matrix.n_vertices, matrix.device, matrix.dimensions
+    assert isinstance(matrix.graph, Points)
+    rows = dimensions + int(matrix.graph.core_distances is not None)
+    children, width, bases = fanout(device), ceil(n / LEAF), [0]
+    while width > 1:
+        width = ceil(width / children)
+        bases.append(bases[-1] + children * width)
+    n_nodes = bases[-1] + children
+    new = partial(DeviceArray.empty, device=device)
+    tree = BoxTree(
+        device=device, n=n, dimensions=dimensions, rows=rows,
+        defines=matrix.defines(maximum=False) | search_defines(device.policy),
+        ids=order_of(matrix, launch, local_height), slots=new(n, np.uint32),
+        points=new(ceil(n / LEAF) * rows * LEAF, np.float64),
+        boxes=new(n_nodes * (dimensions + rows), np.float64), least=new(n_nodes, np.uint32),
+        bases=DeviceArray.from_host(np.array(bases, np.uint32), device), top=len(bases) - 1,
+        n_nodes=n_nodes,
+    )  # fmt: skip
+    gather(tree, matrix, launch)
+    bound(tree, launch)
+    return tree
 
 
 def gather(tree: BoxTree, matrix: DeviceMatrix, launch: Launcher) -> None:

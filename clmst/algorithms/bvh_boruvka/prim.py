@@ -29,7 +29,7 @@ def solve(matrix: DeviceMatrix, launch: Launcher) -> DeviceForest:
     with launch.phase("points by Prim"):
         launch.enqueue(
             device.program(SOURCE, **defines), "bvh_boruvka_prim_solve", 1,
-            matrix.panels[0].cells, order_of(matrix), space, starts, ends, weights,
+            matrix.panels[0].cells, order_of(matrix, launch), space, starts, ends, weights,
             matrix.dimensions, n,
         )  # fmt: skip
     return forest_of_pairs(matrix, ends, {}, launch, "prim", weights=weights)

@@ -3,42 +3,74 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 import clmst
 from clmst import Device, Forest, Points
 from clmst.algorithms.bvh_boruvka import solve as bvh_boruvka
-from clmst.algorithms.bvh_boruvka.hierarchy import hierarchy_of
+from clmst.algorithms.bvh_boruvka.hierarchy import LOCAL_HEIGHT, ORDER, hierarchy_of
+from clmst.runtime.array import DeviceArray
 from clmst.runtime.device_matrix import DeviceMatrix
-from clmst.runtime.launcher import Launcher, Profile
+from clmst.runtime.launcher import Launcher
 from tests.forests import assert_same_forest
 
 
-def test_crowds_get_boxes_of_their_own(any_device: Device) -> None:
-    """One point far away, and the others in one cell of the first codes."""
-    rng = np.random.default_rng(8)
-    coordinates = np.concatenate([1e-9 * rng.random((400, 2)), [[1e9, 1e9]]])
-    matrix = DeviceMatrix.upload(Points(coordinates), any_device)
-    tree = hierarchy_of(matrix, Launcher(any_device, any_device.queue), by_codes=True)
-    sides = np.ptp(tree.points.to_host().reshape(-1, 2, 8)[:50], axis=2)
-    assert np.median(sides) < 3e-10  # in any order it would be 8e-10
+def ordered(coordinates: Array, device: Device, local_height: int) -> Array:
+    """Return points in the order of leaves, all points being in whole leaves."""
+    matrix = DeviceMatrix.upload(Points(coordinates), device)
+    launch = Launcher(device, device.queue)
+    ids = hierarchy_of(matrix, launch, local_height=local_height).ids.to_host()
+    np.testing.assert_array_equal(np.sort(ids), np.arange(len(ids)))
+    return coordinates[ids]
 
 
-def test_clusters_get_fine_codes_at_once(any_device: Device) -> None:
-    """A sample shows that they share cells; spread points do not, and get short codes."""
+@pytest.mark.parametrize("local_height", [1, 4, LOCAL_HEIGHT])
+def test_points_of_a_node_are_near(device: Device, local_height: int) -> None:
+    """In whichever way they are ordered: evenly spread ones, and a crowd beside one far away."""
     rng = np.random.default_rng(9)
-    spread = rng.random((6000, 2))
-    clusters = np.concatenate([rng.random((600, 2)), 0.5 + 1e-4 * rng.random((5400, 2))])
-    sorts = []
-    for coordinates in (spread, clusters, clusters * 1e-300):
-        profile = Profile()
-        matrix = DeviceMatrix.upload(Points(coordinates), any_device)
-        launch = Launcher(any_device, any_device.profiling_queue, profile)
-        hierarchy_of(matrix, launch, by_codes=True)
-        any_device.profiling_queue.finish()
-        launched = {name: one.launches for name, one in profile.summary().items()}
-        assert "bvh_boruvka_build_refine" not in launched
-        sorts.append(sum(count for name, count in launched.items() if name.startswith("split")))
-    assert 0 < sorts[0] < sorts[1] == sorts[2]
+    crowd = np.append(1e-9 * rng.random((399, 2)), [[1e9, 1e9]], axis=0)
+    for coordinates, side in ((rng.random((4000, 2)), 0.06), (crowd, 3e-10)):
+        sides = np.ptp(ordered(coordinates, device, local_height).reshape(-1, 8, 2), axis=1)
+        assert np.median(sides) < side  # a square of 8 points has sides of 0.045, 1.4e-10
+
+
+@pytest.mark.parametrize("n", [1, 8, 9, 100, 1000, 2048])
+@pytest.mark.parametrize("d", [1, 2, 3, 7, 40])
+def test_halves_are_divided_along_the_widest_side(device: Device, n: int, d: int) -> None:
+    """Of a segment no point of the lower half is beyond one of the upper half."""
+    coordinates = np.random.default_rng(n).normal(size=(n, d)) * np.arange(1, d + 1)
+    found, size = ordered(coordinates, device, LOCAL_HEIGHT), 16
+    while size < 2 * n:
+        for first in range(0, n - size // 2, size):
+            lower, upper = np.split(found[first : first + size], [size // 2])
+            axis = np.ptp(found[first : first + size], axis=0).argmax()
+            following = (axis + np.arange(3)) % d
+            tilted = 2.0 ** (-8 * np.arange(3))  # TILT of halves.cl
+            keys = [part[:, following] @ tilted for part in (lower, upper)]
+            assert keys[0].max() <= keys[1].min() + 1e-12
+        size *= 2
+
+
+@pytest.mark.parametrize("local_height", [1, LOCAL_HEIGHT])
+def test_equal_points_stay_together(device: Device, local_height: int) -> None:
+    """Those on a lattice have neighbours with one equal coordinate on all sides."""
+    rng = np.random.default_rng(3)
+    found = ordered(rng.integers(0, 7, (4000, 3)), device, local_height)
+    differ = (found[1:] != found[:-1]).any(axis=1)
+    assert np.count_nonzero(differ) < 1200  # 343 places; some 3,900 in any order
+
+
+@pytest.mark.parametrize("core", [False, True])
+def test_results_are_those_of_any_order(device: Device, core: bool) -> None:
+    """An order makes searches quick, and decides nothing else."""
+    rng = np.random.default_rng(4)
+    points = Points(rng.integers(0, 30, (700, 3)), core_distances=rng.random(700) if core else None)
+    expected = clmst.kruskal(points.to_graph())
+    for order in (np.arange(700), rng.permutation(700)):
+        matrix = DeviceMatrix.upload(points, device)
+        matrix.plans[ORDER] = DeviceArray.from_host(order.astype(np.uint32), device)
+        found = bvh_boruvka.solve(matrix, Launcher(device, device.queue)).to_host()
+        np.testing.assert_array_equal(found.edge_ids, expected.edge_ids)
 
 
 def test_auto_takes_the_hierarchy(any_device: Device) -> None:
@@ -51,18 +83,6 @@ def test_auto_takes_the_hierarchy(any_device: Device) -> None:
     by_dense = clmst.minimum_spanning_forest(many, algorithm="dense", device=any_device)
     assert_same_forest(solved[1], by_dense)
     assert clmst.maximum_spanning_forest(many, device=any_device).stats["algorithm"] == "dense"
-
-
-def test_the_host_orders_few_points(any_device: Device) -> None:
-    """Points of a leaf are near each other; no kernel of codes is launched on a CPU."""
-    profile = Profile()
-    matrix = DeviceMatrix.upload(Points(np.random.default_rng(9).random((4000, 2))), any_device)
-    tree = hierarchy_of(matrix, Launcher(any_device, any_device.profiling_queue, profile))
-    any_device.profiling_queue.finish()
-    sides = np.ptp(tree.points.to_host().reshape(-1, 2, 8), axis=2)
-    assert np.median(sides) < 0.06  # a square of 8 points has sides of 0.045
-    by_codes = "bvh_boruvka_build_encode" in profile.summary()
-    assert by_codes == (any_device.policy.work_group_size > 1)
 
 
 def test_rounds_and_searches_are_told(any_device: Device) -> None:

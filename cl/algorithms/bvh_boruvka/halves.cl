@@ -1,0 +1,191 @@
+// bvh-boruvka: points in halves: the order of leaves.
+//
+// Source: Friedman, Bentley, Finkel, "An algorithm for finding best matches in logarithmic expected
+// time" (1977): points are divided at the middle along the widest side of their box, again and again.
+//
+// A segment of height h is 2**h leaves; the last one may have fewer points. Segments are aligned, so
+// nodes of the hierarchy are segments. Halving one is moving the points of its lower half to its
+// first 2**(h - 1) leaves; if there are no more leaves than these, it is so already.
+#include "algorithms/bvh_boruvka/tree.cl"
+
+// The greatest height of segments that a work-group of several work-items halves in local memory.
+#define LOCAL_HEIGHT 8u
+#define LOCAL_POINTS (LEAF << LOCAL_HEIGHT)
+
+// Pairs that a work-item compares at a time, so that it waits for memory once.
+#define BATCH 4
+
+// The points of a sample: as many as 2**SAMPLES_HEIGHT leaves have.
+#define SAMPLES_HEIGHT 4u
+#define SAMPLES (LEAF << SAMPLES_HEIGHT)
+
+// The points of a segment of height `height`, but for the last one.
+#define SEGMENT_POINTS(height) ((size_t)LEAF << (height))
+
+// How far planes are tilted, so that points with equal coordinates are divided by their next ones:
+// else points that are equal in all of them would be in different halves again and again.
+#define TILT 0x1p-8
+
+// What points of a segment are divided by: the coordinate along its widest side, and a little of the
+// next ones; of a quarter each, so that neither a key nor a difference is infinite.
+static inline double key_of(const global double *planes, uint id, uint axis, uint dimensions,
+                            uint n) {
+  const uint next = axis + 1 < dimensions ? axis + 1 : 0;
+  const uint last = next + 1 < dimensions ? next + 1 : 0;
+  const global double *at = planes + id;
+  const double tilted = 0.25 * at[(size_t)next * n] + TILT * (0.25 * at[(size_t)last * n]);
+  return 0.25 * at[(size_t)axis * n] + TILT * tilted;
+}
+
+#if WG_SIZE == 1
+
+// Move all keys of [low, high) below `pivot`, or with `equal` all up to it, to the front, and their
+// ids with them; return where the others begin. Without branches, since none could be foretold.
+static inline uint wi_partition(global double *keys, global uint *ids, uint low, uint high,
+                                double pivot, bool equal) {
+  uint kept = low;
+  for (uint i = low; i < high; ++i) {
+    const double key = keys[i];
+    const uint id = ids[i];
+    keys[i] = keys[kept];
+    ids[i] = ids[kept];
+    keys[kept] = key;
+    ids[kept] = id;
+    kept += equal ? key <= pivot : key < pivot;
+  }
+  return kept;
+}
+
+// Move the `rank` least of `size` keys to the front, and their ids with them.
+//
+// Pivots are medians of three at pseudo-random places, the same ones in each call. No key of
+// [low, high) is less than one before it, or greater than one behind it.
+static inline void wi_select(global double *keys, global uint *ids, uint size, uint rank) {
+  uint low = 0, high = size, seed = size;
+  while (low < rank && rank < high) {
+    double at[3];
+    for (uint k = 0; k < 3; ++k) {
+      seed = seed * 1664525u + 1013904223u;
+      at[k] = keys[low + mul_hi(seed, high - low)];
+    }
+    const double pivot = max(min(at[0], at[1]), min(max(at[0], at[1]), at[2]));
+    const uint kept = wi_partition(keys, ids, low, high, pivot, false);
+    if (kept == low) low = wi_partition(keys, ids, low, high, pivot, true);  // it is the least
+    else if (rank < kept) high = kept;
+    else low = kept;
+  }
+}
+
+// The dimension in which the points of ids are farthest apart: the least one of several.
+static inline uint wi_widest(const global double *planes, const global uint *ids, uint dimensions,
+                             uint n, uint size) {
+  uint widest = 0;
+  double side = -1;
+  for (uint d = 0; d < dimensions; ++d) {
+    const global double *plane = planes + (size_t)d * n;
+    double lower = INFINITY, upper = -INFINITY;
+    for (uint i = 0; i < size; ++i) {
+      const double x = plane[ids[i]];
+      lower = min(lower, x);
+      upper = max(upper, x);
+    }
+    const double half_side = 0.5 * upper - 0.5 * lower;
+    if (half_side > side) {
+      side = half_side;
+      widest = d;
+    }
+  }
+  return widest;
+}
+
+#else
+
+// For each segment of height `height` the dimension in which its points are farthest apart.
+//
+// In       planes; ids[points]: NO_SLOT behind the last point.
+// Out      axes[points / LEAF]: at the first leaf of each segment.
+// Temp     ends[points / LEAF * 3].
+// Scope    the whole work-group; ends with a barrier.
+static inline void wg_widest(const global double *planes, const local uint *ids, local uint *axes,
+                             local double *ends, uint dimensions, uint n, uint points,
+                             uint height) {
+  const uint leaves = points / LEAF, mask = (1u << height) - 1;
+  local double *lower = ends, *upper = lower + leaves, *widest = upper + leaves;
+  for (uint d = 0; d < dimensions; ++d) {
+    const global double *plane = planes + (size_t)d * n;
+    for (uint leaf = get_local_id(0); leaf < leaves; leaf += WG_SIZE) {
+      double2 found = (double2)(INFINITY, -INFINITY);
+      for (uint i = leaf * LEAF; i < (leaf + 1) * LEAF; ++i) {
+        const uint id = ids[i];
+        if (id == NO_SLOT) continue;
+        found = (double2)(min(found.x, plane[id]), max(found.y, plane[id]));
+      }
+      lower[leaf] = found.x;
+      upper[leaf] = found.y;
+    }
+    for (uint stride = 1; stride <= mask; stride *= 2) {
+      wg_barrier_local();
+      for (uint leaf = get_local_id(0); leaf < leaves; leaf += WG_SIZE) {
+        if (leaf & (2 * stride - 1)) continue;
+        lower[leaf] = min(lower[leaf], lower[leaf + stride]);
+        upper[leaf] = max(upper[leaf], upper[leaf + stride]);
+      }
+    }
+    for (uint leaf = get_local_id(0); leaf < leaves; leaf += WG_SIZE) {
+      if (leaf & mask) continue;
+      const double half_side = 0.5 * upper[leaf] - 0.5 * lower[leaf];
+      if (d > 0 && !(half_side > widest[leaf])) continue;
+      widest[leaf] = half_side;
+      axes[leaf] = d;
+    }
+    wg_barrier_local();
+  }
+}
+
+// Exchange entries that are not in order: those `stride` apart, in blocks of 2 * stride entries, or,
+// with `mirrored`, those at the same distance from the ends of a block.
+//
+// Scope    the whole work-group; ends with a barrier.
+static inline void wg_exchange(local double *keys, local uint *ids, uint points, uint stride,
+                               bool mirrored) {
+  for (uint some = get_local_id(0); some < points / 2; some += BATCH * WG_SIZE) {
+    uint at[BATCH], other[BATCH];
+    double first[BATCH], second[BATCH];
+#pragma unroll
+    for (uint b = 0; b < BATCH; ++b) {  // all loads before a store
+      const uint pair = some + b * WG_SIZE < points / 2 ? some + b * WG_SIZE : some;
+      const uint offset = pair & (stride - 1);
+      at[b] = 2 * pair - offset;
+      other[b] = mirrored ? at[b] ^ (2 * stride - 1) : at[b] + stride;
+      first[b] = keys[at[b]];
+      second[b] = keys[other[b]];
+    }
+#pragma unroll
+    for (uint b = 0; b < BATCH; ++b) {
+      if (some + b * WG_SIZE >= points / 2 || first[b] <= second[b]) continue;
+      const uint id = ids[at[b]];
+      keys[at[b]] = second[b];
+      keys[other[b]] = first[b];
+      ids[at[b]] = ids[other[b]];
+      ids[other[b]] = id;
+    }
+  }
+  wg_barrier_local();
+}
+
+// Divide each `size` keys and their ids at the middle: halves are sorted by a bitonic network, all of
+// whose comparisons go one way, and then compared from both ends.
+//
+// Source   Batcher, "Sorting networks and their applications" (1968).
+// Needs    size: a power of two that divides `points`.
+// Scope    the whole work-group; ends with a barrier.
+static inline void wg_halve(local double *keys, local uint *ids, uint points, uint size) {
+  for (uint half_size = 1; half_size < size / 2; half_size *= 2) {
+    wg_exchange(keys, ids, points, half_size, true);
+    for (uint stride = half_size / 2; stride > 0; stride /= 2)
+      wg_exchange(keys, ids, points, stride, false);
+  }
+  wg_exchange(keys, ids, points, size / 2, true);
+}
+
+#endif
