@@ -9,15 +9,12 @@ from clmst.runtime.device_matrix import DeviceMatrix
 METRICS = ("euclidean", "manhattan", "chebyshev", "cosine")
 # The fewest points for which a hierarchy is quicker than dense (docs/performance_log.md, "Points"):
 # where work-items search alone, as on CPUs, and elsewhere, where a dense solve is quick and a
-# search of many dimensions is not. There the number is twice as large from the fourth dimension on,
-# where dense goes by tiles, and doubles with every 2.5 dimensions beyond that.
+# search of many dimensions is not: there the number doubles with every 2 dimensions beyond a few.
 _LEAST_POINTS_ALONE = 1000
 # The most points whose tree one work-item finds sooner among all pairs, where work-items are alone.
 _MOST_BY_PRIM = 2000
 _LEAST_POINTS = 20_000
 _LEAST_FLAT_POINTS = 8_000  # for nearest points alone
-_LEAST_POINTS_BY_TILES = 40_000
-_DOUBLED_EVERY = 2.5
 _FEW_DIMENSIONS = 3
 _MOST_DIMENSIONS = 12
 
@@ -39,17 +36,12 @@ def is_for_prim(matrix: DeviceMatrix) -> bool:
 def is_for_tree(matrix: DeviceMatrix) -> bool:
     """Return whether "auto" solves a complete graph by a hierarchy; else by dense."""
     points = matrix.graph
-    if not (isinstance(points, Points) and takes(points)):
-        return False
-    dimensions = points.dimensions
-    if dimensions > _MOST_DIMENSIONS:
+    if not (isinstance(points, Points) and takes(points) and points.dimensions <= _MOST_DIMENSIONS):
         return False
     if matrix.device.policy.work_group_size == 1:
         return points.n_vertices >= _LEAST_POINTS_ALONE
-    if dimensions <= _FEW_DIMENSIONS:
-        return points.n_vertices >= _LEAST_POINTS
-    doublings = (dimensions - _FEW_DIMENSIONS - 1) / _DOUBLED_EVERY
-    return points.n_vertices >= _LEAST_POINTS_BY_TILES * 2**doublings
+    doublings = max(points.dimensions - _FEW_DIMENSIONS - 0.5, 0) / 2
+    return points.n_vertices >= _LEAST_POINTS * 2**doublings
 
 
 def is_for_nearest(matrix: DeviceMatrix) -> bool:
