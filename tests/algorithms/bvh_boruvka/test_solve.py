@@ -9,6 +9,7 @@ import clmst
 from clmst import Device, Forest, Points
 from clmst.algorithms.bvh_boruvka import solve as bvh_boruvka
 from clmst.algorithms.bvh_boruvka.hierarchy import LOCAL_HEIGHT, ORDER, hierarchy_of
+from clmst.core.weight_keys import Array
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device_matrix import DeviceMatrix
 from clmst.runtime.launcher import Launcher
