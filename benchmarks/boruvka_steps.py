@@ -14,21 +14,34 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 import click
 import numpy as np
 
 import clmst
+from benchmarks import stated
 from benchmarks.agreement import Agreement
 from benchmarks.runner import Row, Rows, Run, case, sizes_up_to, solving
 from benchmarks.strategies import KRUSKAL, kruskal_ms
-from clmst.bench.canvas import GRID, panels
+from clmst.bench.canvas import GRID, legend_below, panels, plain_ticks, style
 from clmst.bench.harness import WrongResultError, median_seconds
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.launcher import KernelTime
 
+KINDS = ("dense", "sparse")
 FINDING = ("append", "mark segments", "segmented minimum scan")
 SPARSE_DEGREE = 8
+FIRST_MINIMA = "NumPy, first minima"
+# Of the picture: headings, how they are drawn, and what is over what.
+_LINES = {KRUSKAL: ":", FIRST_MINIMA: ":", "solve": "-", "other steps": "-", "finding minima": "-"}
+_LABELS = {
+    KRUSKAL: "the tree, Kruskal", FIRST_MINIMA: "first minima, NumPy", "solve": "the tree, wall",
+    "other steps": "all other steps", "finding minima": "minimum edges, all levels",
+}  # fmt: skip
+_SPEEDUPS = {
+    "finding minima": ("finding minima", FIRST_MINIMA), "all of the tree": ("solve", KRUSKAL),
+}  # fmt: skip
 
 
 def profiled(graph: DeviceGraph, repetitions: int) -> dict[str, KernelTime]:
@@ -96,22 +109,35 @@ def sequential_finding(graph: clmst.Graph, repetitions: int) -> float:
 
 
 def draw(rows: Sequence[Row], file: Path, device: str) -> None:
-    """Draw time against edges: finding minima, all other steps, and NumPy's finding."""
-    title = f"boruvka: finding minimum edges beside all other steps, {device}"
-    with panels(file, 2, (9, 3.8), title=title, share_y=True) as axes:
-        for axis, kind in zip(axes, ("dense", "sparse"), strict=True):
+    """Draw time against edges, dense and sparse, and speedups with what the paper states."""
+    title = f"boruvka: finding minimum edges, and all of the tree, {device}"
+    with panels(file, 4, (16, 4.8), title=title) as axes:
+        for axis, kind in zip(axes, KINDS, strict=False):
             chosen = [row for row in rows if row["graph"] == kind]
-            edges = [row["edges"] for row in chosen]
-            for heading, mark, label in (
-                ("NumPy, first minima", "^:", "first minima, NumPy"),
-                ("other steps", "s-", "all other steps"),
-                ("finding minima", "o-", "minimum edges, all levels"),
-            ):
-                axis.loglog(edges, [row[heading] for row in chosen], mark, label=label)
-            axis.set(title=f"{kind} graphs", xlabel="edges")
+            for number, (heading, line) in enumerate(_LINES.items()):
+                here = [row for row in chosen if heading in row]
+                times, look = [_one(row[heading]) for row in here], style(number)
+                axis.loglog(
+                    [row["edges"] for row in here], times, line, label=_LABELS[heading], **look
+                )
+            axis.set(title=f"{kind} graphs", xlabel="edges", ylabel="milliseconds")
+        for axis, (what, (own, slow)) in zip(axes[2:], _SPEEDUPS.items(), strict=True):
+            for number, kind in enumerate(KINDS, 5):
+                here = [row for row in rows if row["graph"] == kind and slow in row]
+                ratios, look = [_one(row[slow]) / _one(row[own]) for row in here], style(number)
+                axis.loglog([row["edges"] for row in here], ratios, label=f"{kind} graphs", **look)
+                said, color = stated.STEPS[what][kind], str(look["color"])
+                stated.mark(axis, stated.STEPS_EDGES, said, f"paper, {kind}", color)
+            axis.set(title=f"times as fast as sequential:\n{what}", xlabel="edges")
+            axis.axhline(1, color="#999999", linewidth=0.8)
+        for axis in axes:
             axis.grid(**GRID)
-        axes[0].set_ylabel("milliseconds")
-        axes[0].legend(frameon=False)
+            plain_ticks(axis.yaxis, (1, 3))
+        legend_below(axes[0], columns=4)
+
+
+def _one(times: Any) -> float:
+    return float(median(times)) if isinstance(times, list) else float(times)
 
 
 @case(
@@ -137,7 +163,7 @@ def main(run: Run, largest: int, *, sequential: bool) -> Rows:
                 "edges": host.n_slots,
                 "finding minima": finding,
                 "other steps": everything - finding,
-                "NumPy, first minima": sequential_finding(host, 3),
+                FIRST_MINIMA: sequential_finding(host, 3),
                 **run.turns({"solve": solving(graph, "boruvka")}),
                 **more,
             }

@@ -8,13 +8,15 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from benchmarks.figures import LIMIT, NUMPY
+from benchmarks import stated
+from benchmarks.figures import FROM_DEVICE, LARGEST_MIB, LIMIT, NUMPY, TO_DEVICE
 from benchmarks.runner import Row
 from clmst.bench.canvas import GRID, legend_below, plain_ticks, style
 from clmst.bench.canvas import panels as figure_of
 
 # Colours that people with any kind of colour vision tell apart (Okabe, Ito 2008).
 _STYLES: dict[str, dict[str, Any]] = {
+    "clmst auto": {"color": "#CC79A7", "marker": "P"},
     "clmst reduce-then-scan": {"color": "#0072B2", "marker": "o"},
     "clmst reduce-then-scan, in place": {"color": "#009E73", "marker": "v"},
     "clmst scan-then-propagate": {"color": "#56B4E9", "marker": "s"},
@@ -34,17 +36,19 @@ def draw_scans(rows: Sequence[Row], folder: Path, device: str) -> None:
     """Draw times and speedups of scans over sizes: ``scan_times.png``, ``scan_speedups.png``."""
     title = f"Exclusive scans of 32-bit integers, {device}"
     numpy = {row["MiB"]: median(row["total ms"]) for row in rows if row["way"] == NUMPY}
-    with figure_of(folder / "scan_times.png", 2, (9, 4.6), title=title, share_y=True) as panels:
+    with figure_of(folder / "scan_times.png", 2, (11, 5), title=title, share_y=True) as panels:
         for panel, what in zip(panels, ("kernel", "total"), strict=True):
             _lines(panel, rows, what, lambda _, milliseconds: milliseconds)
             panel.set_ylabel(f"{what} time, ms")
+        _transfers(panels[1], rows)
         legend_below(panels[0])
     others = [row for row in rows if row["way"] != NUMPY]
-    with figure_of(folder / "scan_speedups.png", 2, (9, 4.6), title=title, share_y=True) as panels:
+    with figure_of(folder / "scan_speedups.png", 2, (11, 5), title=title, share_y=True) as panels:
         for panel, what in zip(panels, ("kernel", "total"), strict=True):
             _lines(panel, others, what, lambda mib, milliseconds: numpy[mib] / milliseconds)
             panel.axhline(1, label=NUMPY, color=_STYLES[NUMPY]["color"], linewidth=1)
             panel.set_ylabel(f"speedup over NumPy, {what} time")
+            stated.mark(panel, LARGEST_MIB, stated.SCANS[what], "paper, over its CPU")
         legend_below(panels[0])
 
 
@@ -91,6 +95,23 @@ def _lines(panel: Any, rows: Sequence[Row], what: str, of: Callable[[int, float]
     panel.yaxis.set_tick_params(labelleft=True)
     panel.set_xlabel("input, MiB")
     panel.grid(**GRID)
+
+
+def _transfers(panel: Any, rows: Sequence[Row]) -> None:
+    """Draw what transfers alone take, and what they take at the paper's rates (its Figure 9)."""
+    sizes = sorted({row["MiB"] for row in rows})
+    for name, dashes in ((TO_DEVICE, "--"), (FROM_DEVICE, "-.")):
+        times = [median(row["total ms"]) for row in rows if row["way"] == name]
+        panel.plot(sizes, times, dashes, color="#B8A800", label=name)
+    for (name, rate), color in zip(stated.TRANSFERS.items(), ("#000000", "#B0B0B0"), strict=True):
+        times = [mib * 2**20 / rate * 1e-6 for mib in sizes]
+        panel.plot(
+            sizes,
+            times,
+            linestyle=(0, (1, 3)),
+            color=color,
+            label=f"paper, a transfer, {name}: {rate} GB/s",
+        )
 
 
 def _drawn_as(contestant: str) -> str:

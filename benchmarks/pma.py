@@ -24,7 +24,7 @@ import click
 import numpy as np
 
 import clmst
-from benchmarks import studies
+from benchmarks import stated, studies
 from benchmarks.agreement import Agreement
 from benchmarks.plots import lines, medians, names_of
 from benchmarks.runner import Cases, Row, Rows, Run, Way, case, solving
@@ -194,9 +194,13 @@ def draw_table(rows: Sequence[Row], path: Path, device: str) -> None:
             ratios = [other / own for other, own in zip(base, medians(rows, name), strict=True)]
             look = style(number)
             panel.plot(ratios, numbers, linestyle="", markersize=7, label=name, **look)
+            theirs, places = stated.pma_speedups(name, [row["graph"] for row in rows])
+            if theirs:
+                hollow = {**look, **stated.LOOK, "markeredgecolor": look["color"]}
+                panel.plot(theirs, places, label=f"{name}, paper", **hollow)
         panel.set_xscale("log")
         plain_ticks(panel.xaxis, (1, 2, 3, 5))
-        panel.set_xlabel("time of boruvka / time")
+        panel.set_xlabel("time of boruvka / time; of the paper, of Vineet / time")
         panel.set_yticks(numbers, [row["graph"] for row in rows])
         panel.invert_yaxis()
         panel.grid(**GRID)
@@ -213,6 +217,8 @@ def draw_gamma(rows: Sequence[Row], path: Path, device: str) -> None:
             lines(panel, here, "gamma", band=True)
             default = here[0]["_default"]
             panel.axvline(default, color="#999999", linestyle=":", label="gamma by default")
+            for best in stated.GAMMAS.get(graph, ()):
+                panel.axvline(best, color="#D55E00", linestyle="--", label="best in the paper")
             sizes = f"{here[0]['vertices']:,} vertices, {here[0]['edges']:,} edges"
             panel.set_title(f"{graph}\n{sizes}", fontsize=9)
             panel.set_xscale("log", base=2)
@@ -251,7 +257,7 @@ def draw_reduction(rows: Sequence[Row], path: Path, device: str) -> None:
         panel.set_xticks(range(len(rows)), [row["graph"] for row in rows])
         panel.set_ylabel("vertices united by the first level, %")
         panel.grid(axis="y", **GRID)
-        legend_below(panel, columns=4)
+        legend_below(panel, columns=5)
 
 
 # ---------------------------------------------------------------------------- commands

@@ -35,16 +35,18 @@ import click
 import numpy as np
 
 import clmst
+from benchmarks import stated
 from benchmarks.agreement import Agreement
 from benchmarks.repeated import CLUSTERED, Reweighted, as_it_comes
 from benchmarks.runner import Row, Rows, Run, case
 from clmst.algorithms.option_texts import read
-from clmst.bench.canvas import GRID, panels, style
+from clmst.bench.canvas import GRID, legend_below, panels, plain_ticks, style
 from clmst.bench.harness import Contestant, Times, WrongResultError
 
 ONE_SHOT, REPEATED = "one-shot", "repeated"
 MP, CU, HYBRID = "MP", "CU", "Hybrid"
 DEFAULT = (ONE_SHOT, f"{ONE_SHOT}:filter-boruvka", f"{ONE_SHOT}:ecl", REPEATED)
+MANY = 3  # graphs, of which more are drawn in one panel
 _PREPARED, _PREPARED_MS = 5, 1000  # times, and after how long no more
 
 # A round's weights by edge, and a matrix that has them.
@@ -196,6 +198,9 @@ def repaid(row: Row, other: Row) -> int | None:
 def draw(rows: Sequence[Row], file: Path, device: str) -> None:
     """Draw accumulated times over rounds, as the paper's Figure 9, each graph; slowest first."""
     graphs = list(dict.fromkeys(row["_graph"] for row in rows))
+    if len(graphs) > MANY:
+        draw_many(rows, graphs, file, device)
+        return
     wide = 7 * len(graphs)
     title = device if len(graphs) > 1 else f"{graphs[0]}, {device}"
     with panels(file, len(graphs), (wide, 4.6), title=title) as every:
@@ -213,6 +218,33 @@ def draw(rows: Sequence[Row], file: Path, device: str) -> None:
             panel.set_ylim(bottom=0)
             panel.grid(**GRID)
             panel.legend(loc="upper left", frameon=False)
+
+
+def draw_many(rows: Sequence[Row], graphs: Sequence[str], file: Path, device: str) -> None:
+    """Draw a round of everyone, a row a graph: who wins where, and what the paper has."""
+    with panels(file, 1, (10, 2 + 0.35 * len(graphs)), title=f"A round, {device}") as (panel,):
+        for number, name in enumerate(dict.fromkeys(row["contestant"] for row in rows)):
+            own = {row["_graph"]: median(row["round"]) for row in rows if row["contestant"] == name}
+            look = {"linestyle": "", "markersize": 8, **style(number)}
+            panel.plot(own.values(), [graphs.index(one) for one in own], label=name, **look)
+            if name == CU:
+                label, hollow = f"{stated.HYBRID} of {CU}: {HYBRID} in the paper", stated.LOOK
+                its = {graph: ms for graph, ms in own.items() if stated.HYBRID_SIZE in graph}
+                half, where = [stated.HYBRID * ms for ms in its.values()], map(graphs.index, its)
+                panel.plot(half, [*where], "*", color="#000000", label=label, **hollow)
+        panel.set(xscale="log", xlabel="milliseconds of a round")
+        plain_ticks(panel.xaxis, (1, 2, 5))
+        panel.set_yticks(range(len(graphs)), [of_clusters(graph) for graph in graphs], fontsize=9)
+        panel.invert_yaxis()
+        panel.grid(**GRID)
+        legend_below(panel)
+
+
+def of_clusters(graph: str) -> str:
+    """Return a graph's sizes, and its density if it says one."""
+    name, _, sizes = graph.rpartition(": ")
+    _, said, density = name.partition("density=")
+    return f"{sizes}, density {density}" if said else f"{name}: {sizes}"
 
 
 def known(context: click.Context, parameter: click.Parameter, names: tuple[str, ...]) -> list[str]:

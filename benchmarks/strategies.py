@@ -21,15 +21,17 @@ nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import count
+from pathlib import Path
 from typing import get_args
 
 import click
 import pyopencl as cl
 
 import clmst
+from benchmarks import stated
 from benchmarks.agreement import Agreement
 from benchmarks.dense import (
     LARGEST,
@@ -41,11 +43,13 @@ from benchmarks.dense import (
     random_rows,
     solved,
 )
-from benchmarks.runner import Cases, Rows, Run, Way, case, sizes_up_to, solving
+from benchmarks.plots import lines, medians
+from benchmarks.runner import Cases, Row, Rows, Run, Way, case, sizes_up_to, solving
 from benchmarks.timing import seconds_of
 from clmst.algorithms.choosing import choose
 from clmst.algorithms.edge_parallel.options import UnionFind
 from clmst.algorithms.edge_parallel.solve import EdgeParallelRun
+from clmst.bench.canvas import GRID, legend_below, panels
 from clmst.bench.harness import WrongResultError
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.launcher import Launcher, Profile
@@ -118,6 +122,25 @@ def step_ms(graph: DeviceGraph, union_find: UnionFind, repetitions: int) -> dict
                 break
         taken.append(profile.phases())
     return {step: min(one[step].milliseconds for one in taken) for step in (*STEPS, AGAIN)}
+
+
+def draw_density(rows: Sequence[Row], file: Path, device: str) -> None:
+    """Draw times over densities, and MP's over CU's beside the paper's (Table 5, Figure 8)."""
+    title = f"MP and CU on random graphs of {rows[0]['n']:,} vertices, {device}"
+    with panels(file, 2, (10, 4.4), title=title) as (times, ratios):
+        lines(times, rows, "p")
+        times.set(ylabel="milliseconds", ylim=(0, None))
+        over = [a / b for a, b in zip(medians(rows, MP), medians(rows, CU), strict=True)]
+        ratios.plot([row["p"] for row in rows], over, "D-", color="#555555", label="MP / CU, here")
+        paper, values = stated.DENSITIES.keys(), stated.DENSITIES.values()
+        label = "MP / CU, paper, n = 16384, MP on 8 cores, CU on a GPU"
+        ratios.plot(paper, values, "*--", color="#000000", label=label)
+        ratios.axhline(1, color="#999999", linewidth=0.8)
+        ratios.set(ylabel="time of MP / time of CU", ylim=(0, None))
+        ratios.grid(**GRID)
+        for panel in (times, ratios):
+            panel.set_xlabel("probability that a pair is an edge")
+        legend_below(times, columns=2)
 
 
 @click.group(cls=Cases)
@@ -195,7 +218,7 @@ def complete(run: Run, largest: int) -> Rows:
 
 
 @main.add_command
-@case(VERTICES, PROBABILITY)
+@case(VERTICES, PROBABILITY, draw=draw_density)
 def density(run: Run, vertices: int, probabilities: tuple[float, ...]) -> Rows:
     """Time graphs of rising density, and find where CU overtakes MP (Table 5)."""
     return over_densities(run, (vertices, probabilities), strategies, (CU, MATRIX), MP)

@@ -77,9 +77,12 @@ def plain_ticks(axis: Any, multiples: tuple[int, ...] = ()) -> None:
 
 
 def legend_below(axes: Any, *, columns: int = 3) -> None:
-    """Explain the series of some axes below the whole figure, if there are any."""
-    handles, labels = axes.get_legend_handles_labels()
-    if labels:
+    """Explain the series of all axes of a figure below it, each once, if there are any."""
+    every: dict[str, Any] = {}
+    for one in axes.figure.axes:
+        handles, labels = one.get_legend_handles_labels()
+        every = dict(zip(labels, handles, strict=True)) | every
+    if every:
         axes.figure.legend(
-            handles, labels, loc="outside lower center", ncols=columns, frameon=False
+            every.values(), every.keys(), loc="outside lower center", ncols=columns, frameon=False
         )

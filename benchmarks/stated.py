@@ -1,0 +1,76 @@
+"""What the papers state in their text, for pictures that have it beside what was measured."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+# Sun and Skadron (2013): times as fast as sequential code, at 512 MB (section 3, Figures 6 and 8).
+SCANS: Mapping[str, Mapping[str, float]] = {
+    "kernel": {"GTX 460": 21.7, "Tahiti": 82.7},
+    "total": {"GTX 460": 3.1, "Tahiti": 1.7},
+}
+# The same: GB/s of transfers (section 3, Figure 9).
+TRANSFERS = {"GTX 460": 3.3, "Tahiti": 2.0}
+# The same: times as fast as sequential code, at 128 M edges (section 5, Figures 11 and 14).
+STEPS: Mapping[str, Mapping[str, Mapping[str, float]]] = {
+    "finding minima": {
+        "dense": {"GTX 460": 1.92, "Tahiti": 1.71},
+        "sparse": {"GTX 460": 4.11, "Tahiti": 3.67},
+    },
+    "all of the tree": {
+        "dense": {"GTX 460": 1.26, "Tahiti": 1.22},
+        "sparse": {"GTX 460": 1.28, "Tahiti": 1.27},
+    },
+}
+STEPS_EDGES = 1 << 27
+
+# Nobari et al. (PPoPP '12): ms of Vineet, MinPMA, SortPMA, HybridPMA (Table 1).
+PMA_VARIANTS = ("pma min", "pma sort", "pma hybrid")
+PMA: Mapping[str, tuple[float, ...]] = {
+    "New York": (29, 18, 27, 18),
+    "Florida": (79, 51, 81, 50),
+    "California": (137, 103, 144, 102),
+    "USA-West": (430, 346, 469, 343),
+    "Amazon co-purchasing": (274, 175, 218, 164),
+    "Google graph": (334, 240, 268, 231),
+    "Internet topology": (934, 839, 799, 797),
+    "US patents citation": (2434, 1482, 1494, 1221),
+}
+# The same: the best gamma (sections 6.2, Figures 4(a) and 7).
+GAMMAS: Mapping[str, tuple[int, ...]] = {
+    "road map (Florida)": (8,),
+    "random, degree 8": (5, 6),
+    "random, degree 64": (200,),
+    "dense R-MAT": (14,),
+}
+
+# Ma and Wan: MP's time over CU's, by the probability of an edge (Table 5).
+DENSITIES: Mapping[float, float] = {
+    0.1: 0.22, 0.2: 0.40, 0.3: 0.56, 0.4: 0.67, 0.5: 1.04,
+    0.6: 0.97, 0.7: 1.36, 0.8: 1.28, 0.9: 1.37, 1.0: 1.66,
+}  # fmt: skip
+# The same: Hybrid's time over CU's, and MP's, in a round (section 4.3).
+HYBRID, HYBRID_SIZE = 0.5, "49,152 vertices"
+
+
+def pma_speedups(variant: str, graphs: Sequence[str]) -> tuple[list[float], list[int]]:
+    """Return how many times as fast as Vineet a variant is in the paper, and on which graphs."""
+    numbers = [number for number, graph in enumerate(graphs) if graph in PMA]
+    place = 1 + PMA_VARIANTS.index(variant) if variant in PMA_VARIANTS else 0
+    found = [PMA[graphs[number]] for number in numbers if place]
+    return [times[0] / times[place] for times in found], numbers[: len(found)]
+
+
+LOOK: Mapping[str, Any] = {
+    "linestyle": "", "markersize": 11, "markerfacecolor": "none", "markeredgewidth": 1.4,
+}  # fmt: skip
+
+
+def mark(
+    panel: Any, where: float, values: Mapping[str, float], whose: str, color: str = "#000000"
+) -> None:
+    """Draw what a paper states of some machines at one place: a hollow star, a pentagon, ..."""
+    for marker, (name, value) in zip("*pd", values.items(), strict=False):
+        look = {**LOOK, "marker": marker, "markeredgecolor": color}
+        panel.plot([where], [value], label=f"{whose}, {name}", **look)
