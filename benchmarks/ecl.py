@@ -1,10 +1,12 @@
 """How close the surrogates are to the inputs of ECL-MST's paper, and times that others state.
 
     python -m benchmarks ecl inputs [GRAPH ...]
+    python -m benchmarks ecl throughput RESULTS.json ... [--plot FILE]
     python -m benchmarks ecl stated [NAME=FILE ...] [--dtype float32]
 
 ``inputs`` is Table 2 of SC '23 with the surrogates' own numbers beside it. A GRAPH is a surrogate
-graph by name, or a file. ``stated`` times solves beside what pull request 3118 of NVIDIA's RAFT, by
+graph by name, or a file. ``throughput`` is Figures 3 and 4: results of `clmst bench`, with the
+paper's ECL-MST beside. ``stated`` times solves beside what pull request 3118 of NVIDIA's RAFT, by
 ECL-MST's first author, states for an H200 with weights of 32-bit floating point; ten of its graphs
 have a surrogate, which is made unless a file is given. 'Solve' leaves the forest as a flag a slot,
 which is what ECL-MST times; what the stated times cover is not said. 'Forest' is the public call,
@@ -13,6 +15,8 @@ with the forest on the device. Each is proved before it is timed.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from statistics import geometric_mean
 from typing import Any
 
@@ -23,32 +27,16 @@ from scipy.sparse.csgraph import connected_components
 
 import clmst
 from benchmarks.repeated import load
-from benchmarks.runner import Cases, Row, Rows, Run, case, graphs_argument
+from benchmarks.runner import Cases, Row, Rows, Run, case, graphs_argument, show
+from benchmarks.stated import ECL_MST, ECL_MST_MACHINES, LOOK, TABLE_2
 from clmst.bench.agreement import Reference
+from clmst.bench.canvas import GRID, legend_below, panels, plain_ticks, style
 from clmst.bench.contestants import finding_forest, solving
+from clmst.bench.grid import Grid
+from clmst.bench.results import Results, merged
 from clmst.core.errors import InvalidArgumentError
 
 TITLES = ("slots", "vertices", "components", "d-avg", "d-max")
-# Table 2 of the paper: its slots ("edges"), vertices, components, average and greatest degree.
-TABLE_2: dict[str, tuple[int, int, int, float, int]] = {
-    "internet": (387_240, 124_651, 1, 3.1, 151),
-    "road_ny": (730_100, 264_346, 1, 2.8, 8),
-    "rmat16": (967_866, 65_536, 3_900, 14.8, 569),
-    "cit": (2_313_294, 268_495, 1, 8.6, 1_318),
-    "grid20": (4_190_208, 1_048_576, 1, 4.0, 4),
-    "amazon": (4_886_816, 403_394, 7, 12.1, 2_752),
-    "skitter": (22_190_596, 1_696_415, 756, 13.1, 35_455),
-    "in2004": (27_182_946, 1_382_908, 134, 19.7, 21_869),
-    "patents": (33_037_894, 3_774_768, 3_627, 8.8, 793),
-    "copapers": (30_491_458, 540_486, 1, 56.4, 3_299),
-    "road_usa": (57_708_624, 23_947_347, 1, 2.4, 9),
-    "rmat22": (65_660_814, 4_194_304, 428_640, 15.7, 3_687),
-    "r4_23": (67_108_846, 8_388_608, 1, 8.0, 26),
-    "lj": (85_702_474, 4_847_571, 1_876, 17.7, 20_333),
-    "tri24": (100_663_202, 16_777_216, 1, 6.0, 26),
-    "road_eur": (108_109_320, 50_912_018, 1, 2.1, 13),
-    "kron21": (182_081_864, 2_097_152, 553_159, 86.8, 213_904),
-}
 
 
 @click.group(cls=Cases)
@@ -111,6 +99,55 @@ def beside_stated(run: Run, name: str, graph: clmst.Graph, dtype: str) -> Row:
     times = run.turns(ways, lambda found: found.difference(reference), warm_ups=3)
     row = {"graph": name, "slots": weighted.n_slots, "stated": STATED[name], **times}
     return row | {"stated / solve": STATED[name] / run.of(times["solve"])}
+
+
+@main.command()
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--plot", type=click.Path(path_type=Path), help="Draw a picture here.")
+def throughput(files: tuple[Path, ...], plot: Path | None) -> None:
+    """Put the paper's ECL-MST beside what `clmst bench --output` wrote (Figures 3 and 4).
+
+    In thousand million slots a second, the paper's of its graphs, others of surrogates.
+    """
+    results = merged({str(file): Results.load(file) for file in files})
+    rows = [*show(rates_of(results), Run(devices=()))]
+    if plot is not None and rows:
+        draw(rows, plot)
+
+
+def rates_of(results: Results) -> Iterator[Row]:
+    """Yield the rates of all contestants on each surrogate, and those that the paper has."""
+    for grid in Grid.each(results, "times"):
+        for graph, rates in zip(grid.graphs, grid.rates() * 1e-9, strict=True):
+            if graph not in ECL_MST:
+                continue
+            slots, times = TABLE_2[graph][0], ECL_MST[graph]
+            row: Row = {"graph": graph}
+            for machine, ms in zip(ECL_MST_MACHINES, times, strict=True):
+                row[f"paper: ECL-MST, {machine}"] = slots / ms * 1e-6
+            yield row | {
+                one.label: "" if np.isnan(rate) else float(rate)
+                for one, rate in zip(grid.columns, rates, strict=True)
+            }
+
+
+def draw(rows: Sequence[Row], file: Path) -> None:
+    """Draw rates, a row a graph; the paper's are hollow."""
+    size, graphs = (9, 2 + 0.32 * len(rows)), [row["graph"] for row in rows]
+    title = "ECL-MST's paper and clmst, a solve on the device"
+    with panels(file, 1, size, title=title) as (panel,):
+        for number, name in enumerate(one for one in rows[0] if one != "graph"):
+            here = [(row[name], at) for at, row in enumerate(rows) if row[name]]
+            look: dict[str, Any] = {"linestyle": "", **style(number)}
+            if name.startswith("paper"):
+                look |= {**LOOK, "markeredgecolor": look["color"]}
+            panel.plot(*zip(*here, strict=True), label=name, **look)
+        panel.set(xscale="log", xlabel="thousand million slots a second")
+        plain_ticks(panel.xaxis, (1, 2, 5))
+        panel.set_yticks(range(len(graphs)), graphs)
+        panel.invert_yaxis()
+        panel.grid(**GRID)
+        legend_below(panel)
 
 
 @main.add_command

@@ -45,6 +45,36 @@ GAMMAS: Mapping[str, tuple[int, ...]] = {
     "dense R-MAT": (14,),
 }
 
+# Fallin et al. (SC '23): ms of ECL-MST on its two machines, by surrogate (Tables 3 and 4).
+ECL_MST_MACHINES = ("Titan V", "RTX 3080 Ti")
+ECL_MST: Mapping[str, tuple[float, float]] = {
+    "internet": (0.3, 0.3), "road_ny": (0.6, 0.4), "rmat16": (0.6, 0.4), "cit": (1.2, 0.7),
+    "grid20": (4.9, 2.8), "amazon": (2.6, 1.6), "skitter": (26.2, 19.0), "in2004": (17.6, 12.6),
+    "patents": (36.8, 19.8), "copapers": (4.3, 2.5), "road_usa": (28.3, 18.1),
+    "rmat22": (45.6, 24.1), "r4_23": (92.1, 48.2), "lj": (35.3, 18.6), "tri24": (49.1, 32.9),
+    "road_eur": (56.0, 33.8), "kron21": (97.9, 50.9),
+}  # fmt: skip
+# The same, Table 2: its slots ("edges"), vertices, components, average and greatest degree.
+TABLE_2: Mapping[str, tuple[int, int, int, float, int]] = {
+    "internet": (387_240, 124_651, 1, 3.1, 151),
+    "road_ny": (730_100, 264_346, 1, 2.8, 8),
+    "rmat16": (967_866, 65_536, 3_900, 14.8, 569),
+    "cit": (2_313_294, 268_495, 1, 8.6, 1_318),
+    "grid20": (4_190_208, 1_048_576, 1, 4.0, 4),
+    "amazon": (4_886_816, 403_394, 7, 12.1, 2_752),
+    "skitter": (22_190_596, 1_696_415, 756, 13.1, 35_455),
+    "in2004": (27_182_946, 1_382_908, 134, 19.7, 21_869),
+    "patents": (33_037_894, 3_774_768, 3_627, 8.8, 793),
+    "copapers": (30_491_458, 540_486, 1, 56.4, 3_299),
+    "road_usa": (57_708_624, 23_947_347, 1, 2.4, 9),
+    "rmat22": (65_660_814, 4_194_304, 428_640, 15.7, 3_687),
+    "r4_23": (67_108_846, 8_388_608, 1, 8.0, 26),
+    "lj": (85_702_474, 4_847_571, 1_876, 17.7, 20_333),
+    "tri24": (100_663_202, 16_777_216, 1, 6.0, 26),
+    "road_eur": (108_109_320, 50_912_018, 1, 2.1, 13),
+    "kron21": (182_081_864, 2_097_152, 553_159, 86.8, 213_904),
+}
+
 # Ma and Wan: MP's time over CU's, by the probability of an edge (Table 5).
 DENSITIES: Mapping[float, float] = {
     0.1: 0.22, 0.2: 0.40, 0.3: 0.56, 0.4: 0.67, 0.5: 1.04,

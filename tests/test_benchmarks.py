@@ -50,6 +50,7 @@ from benchmarks.workspace import Workspace
 from clmst import Device, generate
 from clmst.algorithms import choosing
 from clmst.generators import surrogates
+from tests.bench import samples
 from tests.bounds import bounds
 from tests.kernel_sources import COARSE_DIGITS, miscomputing
 from tests.repeated.device_sets import device_sets
@@ -833,6 +834,24 @@ def test_surrogates_beside_the_inputs_of_the_paper(file: Path) -> None:
         assert point[f"{title}, paper"] == point[f"{title}, ours"]
     path = clmst.Graph.from_edges([0, 1, 3], [1, 2, 4], [1, 1, 1], n_vertices=6).symmetrised()
     assert ecl.facts_of(path) == (6, 6, 3, 1.0, 2)
+
+
+def test_rates_beside_the_paper_on_ecl_mst(tmp_path: Path) -> None:
+    """A second's slots of what was timed, and of the paper's graph of that name at its time."""
+    assert {*ecl.ECL_MST} == {*surrogates.SURROGATES}
+    results = samples.results_of()
+    results.graphs["grid20"] = samples.facts_of(1 << 20, 4_000_000)
+    one = samples.measured(graph="grid20", seconds=(0.002,))
+    results.measurements[one.key] = one
+    results.path = tmp_path / "results.json"
+    results.save()
+    picture = tmp_path / "rates.png"
+    words = ["ecl", "throughput", str(results.path), "--plot", str(picture)]
+    said = CliRunner().invoke(cases, words).output
+    (row,) = re.findall(r"^\| grid20 .*$", said, re.MULTILINE)  # no surrogate beside it
+    assert row == "| grid20 | 0.855 | 1.5 | 2 |  |"  # 4,190,208 slots in 4.9 ms; in 2.8
+    assert "| small " not in said
+    assert picture.stat().st_size > 1000
 
 
 def test_splits_by_fields(file: Path, tmp_path: Path) -> None:
