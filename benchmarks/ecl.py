@@ -112,7 +112,8 @@ def throughput(files: tuple[Path, ...], plot: Path | None) -> None:
     results = merged({str(file): Results.load(file) for file in files})
     rows = [*show(rates_of(results), Run(devices=()))]
     if plot is not None and rows:
-        draw(rows, plot)
+        machines = ", ".join(map(results.name_of, results.machines))
+        draw(rows, plot, f"ECL-MST in its paper, and solves of surrogates, {machines}")
 
 
 def rates_of(results: Results) -> Iterator[Row]:
@@ -131,10 +132,9 @@ def rates_of(results: Results) -> Iterator[Row]:
             }
 
 
-def draw(rows: Sequence[Row], file: Path) -> None:
+def draw(rows: Sequence[Row], file: Path, title: str) -> None:
     """Draw rates, a row a graph; the paper's are hollow."""
     size, graphs = (9, 2 + 0.32 * len(rows)), [row["graph"] for row in rows]
-    title = "ECL-MST's paper and clmst, a solve on the device"
     with panels(file, 1, size, title=title) as (panel,):
         for number, name in enumerate(one for one in rows[0] if one != "graph"):
             here = [(row[name], at) for at, row in enumerate(rows) if row[name]]

@@ -14,6 +14,7 @@ from clmst.core.errors import optional_import
 
 DOTS_PER_INCH = 150
 _TITLE_LETTERS_AN_INCH = 10
+_LETTER, _HANDLE = 0.075, 0.75  # inches of a legend: a letter; a series, and what is between
 # Colours and markers of series (colours: Okabe, Ito 2008).
 STYLES: tuple[dict[str, Any], ...] = tuple(
     {"color": color, "marker": marker}
@@ -83,6 +84,17 @@ def legend_below(axes: Any, *, columns: int = 3) -> None:
         handles, labels = one.get_legend_handles_labels()
         every = dict(zip(labels, handles, strict=True)) | every
     if every:
+        columns = _fitting([*every], columns, axes.figure.get_figwidth())
         axes.figure.legend(
             every.values(), every.keys(), loc="outside lower center", ncols=columns, frameon=False
         )
+
+
+def _fitting(labels: Sequence[str], columns: int, inches: float) -> int:
+    """Return how many columns of a legend, filled one after another, are not too wide."""
+    for some in range(columns, 1, -1):
+        rows = -(-len(labels) // some)
+        widest = [max(map(len, labels[at : at + rows])) for at in range(0, len(labels), rows)]
+        if sum(_LETTER * letters + _HANDLE for letters in widest) <= inches:
+            return some
+    return 1
