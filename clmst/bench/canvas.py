@@ -6,6 +6,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -93,8 +94,9 @@ def legend_below(axes: Any, *, columns: int = 3) -> None:
 def _fitting(labels: Sequence[str], columns: int, inches: float) -> int:
     """Return how many columns of a legend, filled one after another, are not too wide."""
     for some in range(columns, 1, -1):
-        rows = -(-len(labels) // some)
-        widest = [max(map(len, labels[at : at + rows])) for at in range(0, len(labels), rows)]
-        if sum(_LETTER * letters + _HANDLE for letters in widest) <= inches:
+        rows, longer = divmod(len(labels), some)
+        ends = [rows * k + min(k, longer) for k in range(some + 1)]
+        widest = [max(map(len, labels[a:b]), default=0) for a, b in pairwise(ends)]
+        if sum(_LETTER * letters + _HANDLE for letters in widest if letters) <= inches:
             return some
     return 1
