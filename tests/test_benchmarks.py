@@ -36,6 +36,7 @@ from benchmarks import (
     rush_hour,
     several_gpus,
     several_graphs,
+    stated,
     strategies,
     studies,
 )
@@ -49,6 +50,7 @@ from benchmarks.runner import Row, Rows, Run, case, means
 from benchmarks.workspace import Workspace
 from clmst import Device, generate
 from clmst.algorithms import choosing
+from clmst.cli import root
 from clmst.generators import surrogates
 from tests.bench import samples
 from tests.bounds import bounds
@@ -370,6 +372,31 @@ def test_pictures_are_drawn_again_from_their_records(tmp_path: Path) -> None:
         for drawn in picture.iterdir() if picture.is_dir() else (picture,):
             assert drawn.stat().st_size > 1000
             assert (folder.parent / drawn.name).exists()
+
+
+def test_results_of_several_machines_are_laid_side_by_side_again(tmp_path: Path) -> None:
+    """What `clmst bench` wrote on each is kept, and its merge is the table of the page."""
+    images = Path(runner.__file__).parents[1] / "docs" / "images"
+    if not images.exists():
+        pytest.skip("installed without the pages")
+    names = ["h100", "h200", "intel_2_cores", "pocl_16_cores"]
+    files = [str(images / "data" / "bench" / f"{name}.json") for name in names]
+    words = ["bench", "--merge", *files, "--tables", "--plot", str(tmp_path)]
+    said = CliRunner().invoke(root.main, words).output
+    page = (images.parent / "portability.md").read_text(encoding="utf-8")
+    rows = dict(re.findall(r"^\| (\w+) \| [\d,]+ \| (.*) \|$", page, re.MULTILINE))
+    assert len(rows) == 8
+    (table,) = re.findall(r"(?s)### Devices side by side, [^#]*on the device, forest.*?###", said)
+    for name, cells in rows.items():
+        (row,) = re.findall(rf"^\| {name} \| .*$", table, re.MULTILINE)
+        found = [cell.strip() for cell in row.strip("|").split("|")][3:]
+        medians = [found[0], *found[2::3]]
+        for shown, full in zip(cells.split("|"), medians, strict=True):
+            assert (shown.strip() == "") == (full == "")
+            assert not full or float(shown) == pytest.approx(float(full), rel=6e-3)
+    for name in ("devices_throughput.png", "ecl_throughput.png"):
+        assert (images / name).exists()
+    assert (tmp_path / "devices_throughput.png").stat().st_size > 1000
 
 
 def test_devices_are_as_many_as_a_case_takes() -> None:
@@ -828,7 +855,7 @@ def test_steps_of_boruvka(file: Path, tmp_path: Path) -> None:
 
 def test_surrogates_beside_the_inputs_of_the_paper(file: Path) -> None:
     """All inputs have a row of the paper's; a grid, which is exact, has the same numbers."""
-    assert {*ecl.TABLE_2} == {*surrogates.SURROGATES}
+    assert {*stated.TABLE_2} == {*surrogates.SURROGATES}
     (point,) = points_of(file, "ecl", "inputs", "grid20")
     for title in ecl.TITLES:
         assert point[f"{title}, paper"] == point[f"{title}, ours"]
@@ -838,7 +865,7 @@ def test_surrogates_beside_the_inputs_of_the_paper(file: Path) -> None:
 
 def test_rates_beside_the_paper_on_ecl_mst(tmp_path: Path) -> None:
     """A second's slots of what was timed, and of the paper's graph of that name at its time."""
-    assert {*ecl.ECL_MST} == {*surrogates.SURROGATES}
+    assert {*stated.ECL_MST} == {*surrogates.SURROGATES}
     results = samples.results_of()
     results.graphs["grid20"] = samples.facts_of(1 << 20, 4_000_000)
     one = samples.measured(graph="grid20", seconds=(0.002,))

@@ -6,7 +6,6 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,6 @@ from clmst.core.errors import optional_import
 
 DOTS_PER_INCH = 150
 _TITLE_LETTERS_AN_INCH = 10
-_LETTER, _HANDLE = 0.075, 0.75  # inches of a legend: a letter; a series, and what is between
 # Colours and markers of series (colours: Okabe, Ito 2008).
 STYLES: tuple[dict[str, Any], ...] = tuple(
     {"color": color, "marker": marker}
@@ -79,24 +77,20 @@ def plain_ticks(axis: Any, multiples: tuple[int, ...] = ()) -> None:
 
 
 def legend_below(axes: Any, *, columns: int = 3) -> None:
-    """Explain the series of all axes of a figure below it, each once, if there are any."""
+    """Explain the series of all axes of a figure below it, each once, if there are any.
+
+    There are so many columns at most, and only as many as are not wider than the figure.
+    """
     every: dict[str, Any] = {}
     for one in axes.figure.axes:
         handles, labels = one.get_legend_handles_labels()
         every = dict(zip(labels, handles, strict=True)) | every
-    if every:
-        columns = _fitting([*every], columns, axes.figure.get_figwidth())
-        axes.figure.legend(
-            every.values(), every.keys(), loc="outside lower center", ncols=columns, frameon=False
+    figure = axes.figure
+    for some in range(columns, 0, -1) if every else ():
+        legend = figure.legend(
+            every.values(), every.keys(), loc="outside lower center", ncols=some, frameon=False
         )
-
-
-def _fitting(labels: Sequence[str], columns: int, inches: float) -> int:
-    """Return how many columns of a legend, filled one after another, are not too wide."""
-    for some in range(columns, 1, -1):
-        rows, longer = divmod(len(labels), some)
-        ends = [rows * k + min(k, longer) for k in range(some + 1)]
-        widest = [max(map(len, labels[a:b]), default=0) for a, b in pairwise(ends)]
-        if sum(_LETTER * letters + _HANDLE for letters in widest if letters) <= inches:
-            return some
-    return 1
+        extent = legend.get_window_extent(figure.canvas.get_renderer())
+        if some == 1 or extent.width <= figure.bbox.width:
+            break
+        legend.remove()

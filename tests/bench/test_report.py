@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from clmst.bench import report, tables
+from clmst.bench import canvas, report, tables
 from clmst.bench.figures import draw_all
 from clmst.bench.grid import MEAN, Grid
 from clmst.bench.report import all_tables, as_markdown
@@ -209,6 +209,23 @@ def test_figures_of_several_devices(tmp_path: Path) -> None:
     drawn = {path.name for path in draw_all(results, tmp_path)}
     assert drawn >= {"devices_throughput.png", "ablation_1.png", "ablation_2.png", "scaling.png"}
     assert drawn == {path.name for path in tmp_path.iterdir()}
+
+
+@pytest.mark.parametrize("letters", [5, 20, 40])
+def test_legends_are_no_wider_than_their_figure(letters: int, tmp_path: Path) -> None:
+    """Each series once, however many axes have it, in as many columns as there is room for."""
+    pytest.importorskip("matplotlib")
+    with canvas.panels(tmp_path / "some.png", 2, (6.5, 4), title="some") as axes:
+        for name in [f"{number} " + "m" * letters for number in range(4)]:
+            for one in axes:
+                one.plot([1, 2], [1, 2], label=name)
+        canvas.legend_below(axes[0], columns=4)
+        figure = axes[0].figure
+        figure.draw_without_rendering()
+        (legend,) = figure.legends
+        assert len(legend.get_texts()) == 4
+        extent = legend.get_window_extent()
+        assert 0 <= extent.x0 < extent.x1 <= figure.bbox.width
 
 
 @pytest.mark.parametrize(
