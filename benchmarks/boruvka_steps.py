@@ -142,14 +142,15 @@ def _one(times: Any) -> float:
 
 @case(
     click.option("--largest", default=1 << 26, show_default=True, help="Edges of the last graph."),
+    click.option("--smallest", default=1 << 20, show_default=True, help="Edges of the first."),
     click.option("--sequential", is_flag=True, help="Time Kruskal's algorithm, too."),
     repetitions=7,
     draw=draw,
 )
-def main(run: Run, largest: int, *, sequential: bool) -> Rows:
-    """Time finding minima beside all other steps, from 1 M edges up, device ms."""
+def main(run: Run, largest: int, smallest: int, *, sequential: bool) -> Rows:
+    """Time finding minima beside all other steps, over numbers of edges that double, device ms."""
     for kind, make in (("dense", dense), ("sparse", sparse)):
-        for n_edges in sizes_up_to(largest, min(largest, 1 << 20)):
+        for n_edges in sizes_up_to(largest, min(largest, smallest)):
             host = make(n_edges, np.random.default_rng(n_edges))
             graph = clmst.to_device(host, run.device)
             forest = check(graph)

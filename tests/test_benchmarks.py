@@ -834,12 +834,15 @@ def test_moves_by_every_way(file: Path) -> None:
 def test_steps_of_boruvka(file: Path, tmp_path: Path) -> None:
     """Dense and sparse graphs, finding minima and the other steps, and all of it one after another.
 
-    A sweep of one size each: the complete graph of the most vertices that have as few edges, and
+    A sweep of two sizes each: the complete graph of the most vertices that have as few edges, and
     the random one of as many.
     """
     picture = tmp_path / "steps.png"
-    arguments = ("boruvka_steps", "--largest", 20_000, "--sequential", "--plot", picture)
-    dense_graph, sparse_graph = points_of(file, *arguments)
+    sizes = ("--smallest", 10_000, "--largest", 20_000)
+    points = points_of(file, "boruvka_steps", *sizes, "--sequential", "--plot", picture)
+    smaller, dense_graph, smaller_sparse, sparse_graph = points
+    assert smaller["edges"] <= 10_000 < dense_graph["edges"]
+    assert smaller_sparse["edges"] <= 10_000 < sparse_graph["edges"]
     assert (dense_graph["graph"], sparse_graph["graph"]) == ("dense", "sparse")
     n, m = dense_graph["vertices"], dense_graph["edges"]
     assert m == n * (n - 1) // 2
