@@ -379,7 +379,7 @@ def test_results_of_several_machines_are_laid_side_by_side_again(tmp_path: Path)
     images = Path(runner.__file__).parents[1] / "docs" / "images"
     if not images.exists():
         pytest.skip("installed without the pages")
-    names = ["h100", "h200", "intel_2_cores", "pocl_16_cores"]
+    names = ["h100", "h200", "intel_2_cores", "pocl_2_cores", "pocl_16_cores"]
     files = [str(images / "data" / "bench" / f"{name}.json") for name in names]
     words = ["bench", "--merge", *files, "--tables", "--plot", str(tmp_path)]
     said = CliRunner().invoke(root.main, words).output
