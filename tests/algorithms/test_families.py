@@ -45,7 +45,7 @@ PASSED = [
 ]
 
 
-@pytest.mark.parametrize(("family", "case"), PASSED, ids=str)
+@pytest.mark.parametrize(("family", "case"), PASSED, ids=lambda one: getattr(one, "name", str(one)))
 def test_the_default_device_passes(any_device: Device, family: KernelFamily, case: Any) -> None:
     """Families that no other test asks for cases of other weights."""
     assert family.failure(any_device, case) is None
