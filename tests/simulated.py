@@ -217,8 +217,10 @@ def give_up(device: Device) -> Iterator[str]:
             yield "hub by rows, given up" if len(ways) > 1 else "hub by rows, not given up"
         (plan,) = resident.plans.values()
         # As grid_barrier of cl/device/resident.cl leaves it: GAVE_UP, and the word for the host.
-        arrivals = np.array([1 << 31, 1, 0], np.uint32)
-        Launcher(device, device.queue).write(plan.state, arrivals)
+        # All of it is written, since Oclgrind knows nothing of the rest of a buffer afterwards.
+        state = np.zeros(filter_boruvka_plan.STATE_WORDS, np.uint32)
+        state[:2] = 1 << 31, 1
+        Launcher(device, device.queue).write(plan.state, state)
         if len(ways) > 1:
             resident.plans.clear()  # the next solve is as of another graph
     if ways != ["resident", "separate", "separate"]:

@@ -383,7 +383,8 @@ def test_results_of_several_machines_are_laid_side_by_side_again(tmp_path: Path)
     files = [str(images / "data" / "bench" / f"{name}.json") for name in names]
     words = ["bench", "--merge", *files, "--tables", "--plot", str(tmp_path)]
     said = CliRunner().invoke(root.main, words).output
-    page = (images.parent / "portability.md").read_text(encoding="utf-8")
+    text = (images.parent / "performance.md").read_text(encoding="utf-8")
+    page = text.partition("## The same graphs")[2].partition("\n## ")[0]
     rows = dict(re.findall(r"^\| (\w+) \| [\d,]+ \| (.*) \|$", page, re.MULTILINE))
     assert len(rows) == 8
     (table,) = re.findall(r"(?s)### Devices side by side, [^#]*on the device, forest.*?###", said)

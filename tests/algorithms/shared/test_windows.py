@@ -162,9 +162,12 @@ def on_buffers(graph: Graph, device: Device) -> DeviceGraph:
 
 
 def test_graphs_of_equal_weights_have_one_window(device: Device) -> None:
-    """Ids break ties, so that light edges would be those of the first rows."""
+    """Ids break ties, so that light edges would be those of the first rows: their ring alone."""
     device = device.with_policy(replace(device.policy, filter_edges=0))
-    graph = clmst.generate("random", n=1500, average_degree=16).symmetrised()
+    n, k = 1500, np.arange(8)
+    u, v = np.repeat(np.arange(n), 8), (np.arange(n)[:, None] + 1 + k).ravel() % n
+    weights = np.random.default_rng(0).integers(0, 1 << 20, u.size, np.int32)
+    graph = Graph.from_edges(u, v, weights, n_vertices=n).symmetrised()
     equal = np.full(graph.n_slots, 7, np.int32)
     two = 7 + graph.weights.astype(np.int64) % 2
     for weights, one in ((equal, True), (two, False), (graph.weights, False)):
