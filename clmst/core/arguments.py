@@ -50,7 +50,7 @@ def check_has(method: str, given: object, takes: str, *names: str) -> None:
 
 @contextmanager
 def errors_as(made: Callable[[Exception], ClmstError], *passed: type[Exception]) -> Iterator[None]:
-    """Raise what `made` makes of all that a caller's object, or another library, raises inside.
+    """Turn errors of a caller's object, or of another library, into those that `made` returns.
 
     Errors of clmst, those of memory, and those `passed` stay as they are.
     """

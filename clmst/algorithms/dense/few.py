@@ -137,7 +137,7 @@ def _groups_of_lanes(n_tasks: int, program: Program, launch: Launcher) -> int:
 
 
 def takes_core(matrix: DeviceMatrix, k: int) -> bool:
-    """Return whether the `k`-th nearest of few points are found so, sooner than by tiles."""
+    """Return whether one launch finds the `k`-th nearest of few points sooner than tiles."""
     n = matrix.n_vertices
     if not has_few(n, matrix.device) or takes_tiles(matrix) or not 0 < k < n:
         return False

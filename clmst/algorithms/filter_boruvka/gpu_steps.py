@@ -71,7 +71,7 @@ class GpuRun(FilterBoruvkaRun):
         return self.has_ended()
 
     def has_ended(self) -> bool:
-        """Return whether they did, by what was read last."""
+        """Return whether the enqueued work came to its end, by what was read last."""
         if self.plan.gave_up:
             self.plan.disable_resident(self.launch)
         return not self.plan.gave_up
