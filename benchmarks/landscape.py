@@ -17,9 +17,9 @@ times as long as it, and which over 1.2 times the best of ten targets. The model
 
     a launches + b (bytes read once at the rate of a copy) + c (gathers)
 
-Bytes are row offsets, columns and weights; gathers one for each vertex and one for each stored
-entry, by what a random one takes of a table of as many words as vertices. The rates are measured
-with the cells; a, b and c say how often, and follow from all cells by least deviation.
+Bytes are row offsets, columns and weights; gathers one for each end of an edge, of at most five
+ends a vertex, by what a random one takes of a table of as many words as vertices. The rates are
+measured with the cells; a, b and c say how often, and follow from all cells by least deviation.
 """
 
 from __future__ import annotations

@@ -151,7 +151,7 @@ def seeded(slow: str = "", *, times: float = 20.0) -> list[dict[str, Any]]:
         for degree in family.degrees[:3]:
             for b in (12, 16, 20):
                 slots = degree << b
-                ms = 3 * 0.01 + 2e-9 * (4 * (1 << b) + 8 * slots) + 1e-7 * (slots + (1 << b))
+                ms = 3 * 0.01 + 2e-9 * (4 * (1 << b) + 8 * slots) + 1e-7 * min(slots, 5 << b)
                 own = ms * (times if name == slow and b == 16 else 1)
                 lines.append({
                     "device": "a device", "family": name, "degree": degree, "log_size": b,

@@ -34,7 +34,7 @@ _DEGREES = 1024
 _SKEWED, _SKEWED_SHARE = 1.5, 0.6
 # How many times the edges of a dense graph a sparse one needs for windows to pay: fewer of its
 # edges lie within components when the first window is done.
-_SPARSE_TIMES = 8
+_SPARSE_TIMES = 3
 _SAMPLED = "degrees"  # with a graph: their skew, and the share of vertices that have edges
 # Slots whose weights tell whether nearly all are equal. A window of a graph like that has the edges
 # of its first rows, since ids break ties: it joins the vertices there, and hardly any other ones,
@@ -48,7 +48,7 @@ _NEIGHBOURS, _ANYWHERE, _HUBS = 1024, 0.93, 2.0
 _FAR = "far"  # with a graph: whether they lie anywhere
 # How many times `filter_edges` pay for a window of equal weights, and what the target of a graph
 # that stores both directions is multiplied with.
-_EQUAL_TIMES, _EQUAL_SHARE = 12, 0.5
+_EQUAL_TIMES, _EQUAL_SHARE = 6, 0.5
 # Bytes an edge of the worklists that hold all edges, and the device's share that they may take.
 _LIST_BYTES, _LIST_SHARE = 32, 1 / 4
 # What tells that they did: a round of the last window leaves so large a share of its edges, and so
