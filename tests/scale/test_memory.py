@@ -39,7 +39,7 @@ streams = pytest.mark.parametrize("stream", [by_rows, by_ids, by_generated])
 
 
 @streams
-@pytest.mark.parametrize(("bytes_of_vertex", "passes"), [(400, False), (250, False), (36, True)])
+@pytest.mark.parametrize(("bytes_of_vertex", "passes"), [(400, False), (280, False), (36, True)])
 @pytest.mark.filterwarnings("ignore::clmst.StreamedWarning")
 def test_a_limit_holds(
     any_device: Device, stream: Stream, bytes_of_vertex: int, passes: bool
@@ -56,7 +56,7 @@ def test_a_limit_holds(
 
 
 @streams
-@pytest.mark.parametrize("limit", [400 * N, 250 * N, 36 * N])
+@pytest.mark.parametrize("limit", [400 * N, 280 * N, 36 * N])
 @pytest.mark.filterwarnings("ignore::clmst.StreamedWarning")
 def test_nothing_is_left(any_device: Device, stream: Stream, limit: int | None) -> None:
     """Without a collection of cycles, which a program may not see for long."""

@@ -33,8 +33,9 @@ def usual_launches(device: Device, n_slots: int) -> UsualLaunches:
 
 def _bytes_needed(policy: Policy) -> tuple[int, int]:
     """Return what a solve takes in the device's own shape."""
-    # In the shape of a GPU (47, 33) where light edges are as few as it expects.
-    return (40, 22) if policy.work_group_size == 1 else (78, 64)
+    # In the shape of a GPU worklists may hold all edges. A forest that does not come to the host at
+    # once is there three times, as slots, as endpoints, and packed; with weights of 64 bits, too.
+    return (40, 22) if policy.work_group_size == 1 else (60, 34)
 
 
 def _variant_of(graph: DeviceGraph) -> tuple[str, FilterBoruvkaOptions] | None:

@@ -32,6 +32,8 @@ def new_run(
     _check_launches(options, graph.device)
     key = ("filter-boruvka", maximum, options)
     plan = graph.plans.get(key)
+    if plan is not None:  # a report that was read with a forest may say that it lacks edges
+        full_capacity |= plan.overflowed and not plan.gave_up
     if plan is not None and (plan.full_capacity < full_capacity or plan.finer < finer):
         del graph.plans[key]
         plan = None  # the next one may need its memory

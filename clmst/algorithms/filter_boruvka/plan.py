@@ -41,7 +41,8 @@ _COUNTS = _REFUSED + 1
 STATE_WORDS = _COUNTS + 3 * MAX_PHASES * _MAX_DEPTHS
 
 # Bytes that both worklists may take together, for each edge and each vertex: a solve then keeps
-# within 40 bytes an edge and 40 a vertex. Where that is too little it is done again with more.
+# within 40 bytes an edge and 40 a vertex. Where that is too little it is done again with more;
+# where that is foreseen, it begins with more.
 _LIST_BYTES = {True: (21, 13), False: (31, 7)}  # both directions stored, or one
 _FEW_EDGES = 256  # capacity that the smallest graphs have beyond that
 
@@ -170,7 +171,7 @@ class Plan:
         if candidates is None:
             self._set_windows(graph, launch)
         self.n_phases = 1 + len(self.ranks)
-        self._allocate(graph, full_capacity=full_capacity)
+        self._allocate(graph)
         has_fence = device.capabilities.has_device_fence
         self.resident_groups = tuning.resident_groups_per_compute_unit if has_fence else 0
         self.finish_groups = tuning.finish_groups_per_compute_unit if self.resident_groups else 0
@@ -181,6 +182,10 @@ class Plan:
     def _set_windows(self, graph: DeviceGraph, launch: Launcher) -> None:
         ends = window_ends(graph, self.options.targets, launch, samples=SAMPLES, finer=self.finer)
         self.ranks = ends.ranks
+        # Small graphs, or equal weights: nearly all edges outlive the first round.
+        degree, least = graph.average_degree, graph.device.policy.filter_degree
+        usual = self.options.targets is None
+        self.full_capacity |= usual and not ends.ranks and degree >= least
         # Seed, draws and ranks, as kernels take them.
         none = [SAMPLES] * (MAX_PHASES - 1 - len(self.ranks))
         words = (self.options.seed, ends.draw_bits, *self.ranks, *none)
@@ -216,10 +221,10 @@ class Plan:
 
     # -------------------------------------------------------------------- memory
 
-    def _allocate(self, graph: DeviceGraph, *, full_capacity: bool) -> None:
+    def _allocate(self, graph: DeviceGraph) -> None:
         device, few = graph.device, self.candidates
         n, m = self.n_vertices, graph.edge_bound if few is None else few.n_edges
-        takes_all = full_capacity or few is not None
+        takes_all = self.full_capacity or few is not None
         even, odd = self.capacities = (
             (m, m)
             if takes_all

@@ -37,8 +37,8 @@ def solve(graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: Any =
     -----
     O((n + m) log n) work in O(log n) rounds. In the shape of a GPU, what a solve needs beside the
     graph is kept with it for the next: at most 24 bytes an edge and 35 a vertex for 32-bit weights
-    (``stats`` has the sum), unless a worklist turns out too small, which is then made as large as
-    the graph.
+    (``stats`` has the sum). Where a worklist turns out too small, or light edges do not go first in
+    a graph of many edges, worklists are as large as the graph.
     """
     options = options_for("filter-boruvka", FilterBoruvkaOptions, options)
     if graph.n_vertices > filter_boruvka.MAX_VERTICES:

@@ -28,6 +28,7 @@ from clmst.runtime.policy import Policy
 from tests.bounds import bounds
 from tests.faults.injection import inject
 from tests.forests import assert_same_forest, assert_solved, crowd, random_graph, solve
+from tests.launched import launches
 from tests.peak import peak_of
 from tests.variants import GPU_SHAPE, Variant, each_of, extreme_variants, shaped_variants, variants
 
@@ -156,6 +157,17 @@ def test_worklists_that_turn_out_too_small(any_device: Device) -> None:
     assert again.stats["launches"] < first.stats["launches"]
 
 
+def test_worklists_have_all_edges_where_light_ones_do_not_go_first(any_device: Device) -> None:
+    """As in small dense graphs on GPUs: else each of them would be solved twice."""
+    graph = clique(256).symmetrised()
+    device = any_device.with_policy(replace(any_device.policy, filter_edges=graph.n_edges + 1))
+    with launches() as launched:
+        forest = solve(graph, device, **gpu())
+    begun = ("filter_boruvka_prepare", "filter_boruvka_resident_solve")
+    assert sum(one.endswith(begun) for one in launched) == 1
+    assert_same_forest(forest, clmst.kruskal(graph))
+
+
 @pytest.mark.parametrize("capacities", [(0, 0), (64, 1 << 20), (1 << 20, 64)], ids=str)
 @pytest.mark.parametrize("targets", [(), (1.0,)], ids=str)
 def test_every_overflow_is_seen(
@@ -233,11 +245,12 @@ FAMILIES: dict[str, Callable[[], Graph]] = {
 @pytest.mark.parametrize("family", FAMILIES)
 @shapes
 def test_memory_is_bounded(variant: Variant, family: str) -> None:
-    """The graph included: within 40 bytes an edge and 40 a vertex."""
+    """The graph included: within 40 bytes an edge and 40 a vertex, where light edges go first."""
+    device = variant.device.with_policy(replace(variant.device.policy, filter_edges=0))
     graph = FAMILIES[family]()
     graph = graph.replace(weights=graph.weights.astype(np.int32)).symmetrised()
     for targets in (None, ()):
-        forest = solve(graph, variant.device, **gpu(targets=targets))
+        forest = solve(graph, device, **gpu(targets=targets))
         assert_same_forest(forest, clmst.kruskal(graph))
         bound = 40 * graph.n_edges + 40 * graph.n_vertices + (1 << 16)
         # Without a filter, dense graphs overflow lists that keep to it.

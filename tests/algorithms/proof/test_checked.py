@@ -185,9 +185,10 @@ def test_a_device_that_is_not_trusted_with_proofs(any_device: Device, wrong: Wro
 @pytest.mark.usefixtures("in_steps")
 def test_weights_come_from_the_host(any_device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
     """What a kernel gathers behind the proof is not proved, so it is not used."""
+    graph = GRAPH.replace(weights=GRAPH.weights.astype(np.float32))  # as wide where it is copied
     # Kernels that bring weights: two for devices that copy, one that writes to host's arrays.
     brings = launches("forest_gather_weights", "forest_pack", "forest_write_out")
     inject(monkeypatch, "kernel").let_fail(brings, AssertionError("a kernel brings the weights"))
-    assert clmst.minimum_spanning_forest(GRAPH, device=any_device, verify=True).verify(GRAPH)
+    assert clmst.minimum_spanning_forest(graph, device=any_device, verify=True).verify(graph)
     with pytest.raises(AssertionError, match="a kernel brings"):
-        clmst.minimum_spanning_forest(GRAPH, device=any_device)
+        clmst.minimum_spanning_forest(graph, device=any_device)

@@ -45,11 +45,12 @@ def test_one_read(copying: Device, monkeypatch: pytest.MonkeyPatch, dtype: type)
             assert found == clmst.minimum_spanning_forest(given, **how)
             assert_same_forest(found, clmst.kruskal(given))
             counts = []
-            for keep in (False, True):  # which reads the number of edges alone
+            for keep in (False, True):  # which reads the number of edges
                 before = copies.count
                 clmst.minimum_spanning_forest(given, **how, keep_on_device=keep)
                 counts.append(copies.count - before)
-            assert counts[0] == counts[1]
+            # One launch tells how it ended with the forest, or before by one more read.
+            assert counts[0] == counts[1] - (found.stats.get("launches_as") == "resident")
 
 
 def test_one_read_and_several_are_the_same(copying: Device) -> None:

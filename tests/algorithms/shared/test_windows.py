@@ -96,11 +96,17 @@ def test_skew_of_degrees_that_follow_the_bits_of_vertices(any_device: Device) ->
     assert target == pytest.approx(0.6 * share * device.policy.dense_filter_target, rel=0.1)
 
 
+@cache
+def of_any_size(device: Device) -> Device:
+    """Return a device on which small graphs have windows, too."""
+    return device.with_policy(replace(device.policy, filter_edges=0))
+
+
 @pytest.mark.parametrize("n", [1000, 2500, 6000])
 def test_skewed_graphs_have_smaller_windows(device: Device, n: int) -> None:
     """Of every number of vertices: all are sampled, neighbours among them, or some far apart."""
     degree = 16
-    device = device.with_policy(replace(device.policy, filter_edges=0))
+    device = of_any_size(device)
     even = clmst.generate("random", n=n, average_degree=degree)
     rng = np.random.default_rng(n)  # a tenth of the vertices, everywhere, have most edges
     hubs = rng.permutation(n)[: n // 10]
@@ -163,7 +169,7 @@ def on_buffers(graph: Graph, device: Device) -> DeviceGraph:
 
 def test_graphs_of_equal_weights_have_one_window(device: Device) -> None:
     """Ids break ties, so that light edges would be those of the first rows: their ring alone."""
-    device = device.with_policy(replace(device.policy, filter_edges=0))
+    device = of_any_size(device)
     n, k = 1500, np.arange(8)
     u, v = np.repeat(np.arange(n), 8), (np.arange(n)[:, None] + 1 + k).ravel() % n
     weights = np.random.default_rng(0).integers(0, 1 << 20, u.size, np.int32)
@@ -232,7 +238,7 @@ def assert_first_window(stored: Graph, device: Device, seeds: Iterable[int]) -> 
     16 to 32 keys of the sample are expected in it; the spread of 29 and more is a fifth at most. No
     seed here is one of the few that miss by more.
     """
-    expected, keys = clmst.kruskal(stored), all_keys(stored)
+    expected, keys, device = clmst.kruskal(stored), all_keys(stored), of_any_size(device)
     target = device.policy.dense_filter_target
     for seed in seeds:
         resident = clmst.to_device(stored, device)
@@ -289,13 +295,13 @@ def test_first_window_in_the_shape_of_a_cpu(
     any_device: Device, n: int, probability: float, dtype: str
 ) -> None:
     """From degree 128 on, its sample has twice the keys; below, a plain rank is told as well."""
-    graph = dense(n, probability, dtype)
-    target = any_device.policy.dense_filter_target * n
+    graph, device = dense(n, probability, dtype), of_any_size(any_device)
+    target = device.policy.dense_filter_target * n
     expected = clmst.kruskal(graph)
     for stored in (graph, graph.symmetrised()):
         for seed in SEEDS:
             options = FilterBoruvkaOptions(shape="cpu", seed=seed)
-            forest = solve(stored, any_device, options=options)
+            forest = solve(stored, device, options=options)
             assert_same_forest(forest, expected)
             light, _ = forest.stats["worklist_sizes"]  # three where it was done again
             small = target < SMALL * graph.n_edges
