@@ -43,7 +43,7 @@ def gather(
     out : DeviceArray, shape (n,) or more, optional
         Output; must not overlap values or indices.
     launch : Launcher, optional
-        The queue to work in; by default the device's own.
+        As of :func:`~clmst.primitives.compact.compact`.
 
     Returns
     -------
@@ -84,7 +84,7 @@ def scatter(
     out : DeviceArray, shape (m,)
         Output; must not overlap values or indices. Elements without an index are not written.
     launch : Launcher, optional
-        The queue to work in; by default the device's own.
+        As of :func:`~clmst.primitives.compact.compact`.
 
     Returns
     -------
