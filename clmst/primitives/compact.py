@@ -7,11 +7,7 @@ from __future__ import annotations
 
 from clmst.core.errors import InvalidArgumentError
 from clmst.primitives.function import Predicate
-from clmst.primitives.selection import (
-    Keep,
-    Selection,
-    Write,
-)
+from clmst.primitives.selection import Keep, Selection, Write
 from clmst.primitives.shares import Strategy
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.failures import guarded

@@ -66,11 +66,7 @@ def gather(
 
 @guarded
 def scatter(
-    values: DeviceArray,
-    indices: DeviceArray,
-    out: DeviceArray,
-    *,
-    launch: Launcher | None = None,
+    values: DeviceArray, indices: DeviceArray, out: DeviceArray, *, launch: Launcher | None = None
 ) -> DeviceArray:
     """Scatter values to given indices.
 

@@ -254,5 +254,4 @@ def _scan_then_propagate(
     launch.enqueue(program, "scan_propagate_scan_blocks", groups, values, out, totals, *extent)
     if n_blocks > 1:
         _scan_then_propagate(launch, totals, totals, monoid, exclusive=True)
-        groups = launch.groups_for(-(-values.size // program.grid_tile))
-        launch.enqueue(program, "scan_propagate_add_totals", groups, totals, out, *extent)
+        launch.for_each(program, "scan_propagate_add_totals", values.size, totals, out, *extent)
