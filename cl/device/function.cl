@@ -24,11 +24,11 @@
 #define ARGUMENTS(SCALAR, ARRAY)
 #endif
 
-#define GIVEN_SCALAR(type, name) , const type given_##name
-#define GIVEN_ARRAY(type, name) , const global type *given_##name
+#define GIVEN_SCALAR(type, name) , const type Given_##name
+#define GIVEN_ARRAY(type, name) , const global type *Given_##name
 #define GIVEN_PARAMETERS ARGUMENTS(GIVEN_SCALAR, GIVEN_ARRAY)
 
-#define GIVEN_VALUE(type, name) , given_##name
+#define GIVEN_VALUE(type, name) , Given_##name
 #define GIVEN {0 ARGUMENTS(GIVEN_VALUE, GIVEN_VALUE)}
 
 #define SCALAR_MEMBER(type, name) type name;

@@ -13,16 +13,15 @@
 //   RANK_COUNTERS  Every work-item counts its own consecutive items in a column of local memory,
 //                  two digits in a word. One scan over all columns, digit after digit, ranks them
 //                  (Satish, Harris, Garland 2009; Merrill, Grimshaw 2010). Needs no lanes.
-//   RANK_BALLOTS,  Every lane group counts its own consecutive items, LANES at a time. Lanes with
-//   RANK_MATCH     equal digits find each other, by a ballot a bit or by PTX's match, and the last
-//                  one counts for all (Adinets, Merrill 2022). Wider digits at the same cost.
+//   RANK_BALLOTS   Every lane group counts its own consecutive items, LANES at a time. Lanes with
+//                  equal digits find each other, by a ballot a bit, and the last one counts for
+//                  all (Adinets, Merrill 2022). Wider digits at the same cost.
 #include "device/work_group.cl"
 
 #define RANK_COUNTERS 0
 #define RANK_BALLOTS 1
-#define RANK_MATCH 2
 
-// RANK_COUNTERS (0), RANK_BALLOTS (1: needs LANES_KHR or LANES_PTX) or RANK_MATCH (2: LANES_PTX).
+// RANK_COUNTERS (0) or RANK_BALLOTS (1: needs LANES_KHR or LANES_PTX).
 #ifndef RANK_BY
 #define RANK_BY RANK_COUNTERS
 #endif
@@ -169,12 +168,8 @@ static inline uint lanes_agreeing(uint word, uint bit) {
 // Scope    a whole lane group; each lane has its own result.
 static inline uint lanes_match(uint digit) {
   uint peers = ~0u >> (32 - LANES);
-#if RANK_BY == RANK_MATCH
-  __asm__ volatile("match.any.sync.b32 %0, %1, 0xffffffff;" : "=r"(peers) : "r"(digit));
-#else
 #pragma unroll
   for (uint bit = 0; bit < RADIX_BITS; ++bit) peers &= lanes_agreeing(digit, bit);
-#endif
   return peers;
 }
 

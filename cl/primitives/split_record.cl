@@ -5,16 +5,10 @@
 
 #define MOST_WORDS (RECORD_WORDS > VALUE_WORDS ? RECORD_WORDS : VALUE_WORDS)
 
-// A record of one or two words is a number to sort by; macros of weight_key.cl give its kind, width
-// and direction. A longer record is one unsigned integer.
-#define RECORD_INFINITY (WEIGHT_BITS == 64 ? (weight_t)0x7ff0000000000000ul : (weight_t)0x7f800000u)
-
-// The key of a record that is a number: unsigned, of the same order. A NaN is above all numbers.
+// The key of a record of one or two words: unsigned, of the order of the number that macros of
+// weight_key.cl say it is. A NaN is above all numbers. A longer record is one unsigned integer.
 static inline weight_t record_key(weight_t bits) {
-#if WEIGHT_KIND == WEIGHT_FLOAT
-  if ((bits & ~WEIGHT_SIGN) > RECORD_INFINITY) bits = WEIGHT_SIGN - 1;
-#endif
-  return weight_key(bits);
+  return weight_key(weight_is_nan(bits) ? WEIGHT_SIGN - 1 : bits);
 }
 
 // The digit of a record: mask & (the record as an integer, its first word lowest) >> shift.

@@ -54,6 +54,15 @@ def check_length(name: str, array: DeviceArray, length: int) -> None:
         raise InvalidArgumentError(f"{name} has {array.size} elements; it must have {length}")
 
 
+def check_flags(flags: Any, of: DeviceArray | None = None) -> None:
+    """Raise unless `flags` are byte flags, one for each element of `of`."""
+    check_array("flags", flags, like=of)
+    if flags.dtype not in (np.uint8, np.bool_):
+        raise InvalidArgumentError(f"flags is of {flags.dtype}; it must be of uint8 or bool")
+    if of is not None:
+        check_length("flags", flags, of.size)
+
+
 def check_fits(name: str, array: DeviceArray, length: int) -> None:
     """Raise unless `array` has at least `length` elements."""
     if array.size < length:

@@ -7,11 +7,7 @@ from __future__ import annotations
 
 from clmst.core.errors import InvalidArgumentError
 from clmst.primitives.function import Predicate
-from clmst.primitives.selection import (
-    Keep,
-    Selection,
-    Write,
-)
+from clmst.primitives.selection import Keep, Selection, Write
 from clmst.primitives.shares import Strategy
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.failures import guarded
@@ -39,7 +35,7 @@ def compact(
     records : DeviceArray, shape (n,)
         Of any dtype of 1 to 16 bytes, or of a multiple of 4 bytes, 64 at most; with a predicate,
         of its dtype.
-    flags : DeviceArray of uint8, shape (n,), optional
+    flags : DeviceArray of uint8 or bool, shape (n,), optional
         Not 0 for each selected record.
     predicate : Predicate, optional
         The condition for selected records, with its arguments if it has any: ``below(limit=3)``.
@@ -57,7 +53,8 @@ def compact(
     strategy : {"parallel", "sequential"}
         "sequential": by a single work-item, for debugging.
     launch : Launcher, optional
-        The queue to work in; by default the device's own.
+        The queue to work in; by default the device's own. Finish another one before a result is
+        read: :meth:`DeviceArray.to_host` waits for the device's own.
 
     Returns
     -------
@@ -107,7 +104,7 @@ def positions(
 
     Parameters
     ----------
-    flags : DeviceArray of uint8, shape (n,)
+    flags : DeviceArray of uint8 or bool, shape (n,)
     out : DeviceArray of uint32, shape (n,) or more, optional
     at_most, count, strategy, launch
         As of :func:`compact`.

@@ -72,7 +72,7 @@ _BUILT_IN = re.compile(
 # Names that functions and variables must not have: keywords and reserved words of OpenCL C.
 _RESERVED = re.compile(
     r"auto|break|case|complex|const|constant|continue|default|do|else|enum|extern|for|global|goto|"
-    r"half|if|image1d_t|image2d_t|image3d_t|imaginary|inline|int8_t|intptr_t|kernel|local|main|"
+    r"generic|half|if|image[123]d\w*_t|imaginary|inline|int8_t|intptr_t|kernel|local|main|"
     r"private|ptrdiff_t|quad|read_only|read_write|register|restrict|return|sampler_t|signed|"
     r"size_t|sizeof|static|struct|switch|typedef|typeof|uintptr_t|uniform|union|unsigned|void|"
     r"volatile|while|write_only|event_t|vec_step|printf|barrier|mem_fence|prefetch|defined|asm|"

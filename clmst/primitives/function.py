@@ -126,7 +126,7 @@ class Function(Parametric):
         macros = {
             "T": element_type(self.dtype), "EXPRESSION": f"({expression})", "R": self.value_type,
         }  # fmt: skip
-        prelude = Prelude.of(self.name, preamble, macros | self._arguments_macro)
+        prelude = Prelude.of(self.name, preamble, functions, macros | self._arguments_macro)
         set_to(self, "prelude", prelude)
 
     @property

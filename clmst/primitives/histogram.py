@@ -80,15 +80,12 @@ def histogram(
     program = values.device.program(
         SOURCE, function.prelude, LOCAL_BINS=LOCAL_BINS, **shape_defines(strategy)
     )
+    launch.fill(out.memory, 0, n_bins)
     if n_bins:
-        launch.fill(out.memory, 0, n_bins)
-    if n_bins and values.size:
-        kernel = "histogram_count_few" if n_bins <= LOCAL_BINS else "histogram_count_many"
-        n_tiles = -(-values.size // program.grid_tile)
-        launch(
-            program, kernel, 1 if strategy == "sequential" else launch.groups_for(n_tiles),
-            values.memory, out.memory, np.uint32(values.size), np.uint32(n_bins),
-            *function.kernel_arguments,
+        launch.for_each(
+            program, f"histogram_count_{'few' if n_bins <= LOCAL_BINS else 'many'}", values.size,
+            values, out, values.size, n_bins, *function.kernel_arguments,
+            alone=strategy == "sequential",
         )  # fmt: skip
     return out[:n_bins]
 

@@ -123,10 +123,8 @@ def map(
     function.check_for(values, out=out)
     launch = launcher_for(values, launch)
     program = values.device.program(SOURCE, function.prelude, **shape_defines(strategy))
-    if values.size:
-        n_tiles = -(-values.size // program.grid_tile)
-        launch(
-            program, "map_elements", 1 if strategy == "sequential" else launch.groups_for(n_tiles),
-            values.memory, out.memory, np.uint32(values.size), *function.kernel_arguments,
-        )  # fmt: skip
+    launch.for_each(
+        program, "map_elements", values.size, values, out, values.size,
+        *function.kernel_arguments, alone=strategy == "sequential",
+    )  # fmt: skip
     return out[: values.size]

@@ -119,7 +119,7 @@ class Monoid:
             "COMBINE(a, b)": f"({self.combine})",
             "COMMUTATIVE": int(self.commutative),
         }
-        object.__setattr__(self, "prelude", Prelude.of(self.name, self.preamble, macros))
+        object.__setattr__(self, "prelude", Prelude.of(self.name, preamble, functions, macros))
 
     def _is_of_integers(self) -> bool:
         fields = [self.dtype[name] for name in self.dtype.names or ()] or [self.dtype]

@@ -43,7 +43,7 @@ def gather(
     out : DeviceArray, shape (n,) or more, optional
         Output; must not overlap values or indices.
     launch : Launcher, optional
-        The queue to work in; by default the device's own.
+        As of :func:`~clmst.primitives.compact.compact`.
 
     Returns
     -------
@@ -66,11 +66,7 @@ def gather(
 
 @guarded
 def scatter(
-    values: DeviceArray,
-    indices: DeviceArray,
-    out: DeviceArray,
-    *,
-    launch: Launcher | None = None,
+    values: DeviceArray, indices: DeviceArray, out: DeviceArray, *, launch: Launcher | None = None
 ) -> DeviceArray:
     """Scatter values to given indices.
 
@@ -84,7 +80,7 @@ def scatter(
     out : DeviceArray, shape (m,)
         Output; must not overlap values or indices. Elements without an index are not written.
     launch : Launcher, optional
-        The queue to work in; by default the device's own.
+        As of :func:`~clmst.primitives.compact.compact`.
 
     Returns
     -------

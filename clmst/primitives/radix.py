@@ -226,13 +226,7 @@ def _move(source: DeviceArray, out: DeviceArray | None) -> Move:
 # -------------------------------------------------------------------------- launches
 
 
-def order(
-    key: Key,
-    records: Move,
-    values: Move | None,
-    strategy: str,
-    launch: Launcher,
-) -> None:
+def order(key: Key, records: Move, values: Move | None, strategy: str, launch: Launcher) -> None:
     """Enqueue the launches that bring records and their values into the order of the key."""
     length, device = records.source.size, records.source.device
     if length == 0:
@@ -317,8 +311,7 @@ def _steps(
     spare = launch.device.allocate(move.source.nbytes) if own is None else own.memory
     if is_copied:
         n_words, program = move.source.size * move.words, launch.device.program(SOURCE, **defines)
-        groups = launch.groups_for(-(-n_words // program.grid_tile))
-        launch(program, "split_copy", groups, source, spare, np.uint64(n_words))
+        launch.for_each(program, "split_copy", n_words, source, spare, np.uint64(n_words))
         source = spare
     written = [target if (n_passes - k) % 2 else spare for k in range(n_passes)]
     return list(zip([source, *written[:-1]], written, strict=True))

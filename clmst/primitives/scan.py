@@ -99,7 +99,7 @@ def exclusive_scan(
         "scan-then-propagate" is the scheme of older libraries, to compare with; "sequential" is a
         single work-item, for debugging.
     launch : Launcher, optional
-        The queue to work in; by default the device's own.
+        As of :func:`~clmst.primitives.compact.compact`.
 
     Returns
     -------
@@ -162,7 +162,7 @@ def segmented_scan(
     Parameters
     ----------
     values : DeviceArray, shape (n,)
-    flags : DeviceArray of uint8, shape (n,), optional
+    flags : DeviceArray of uint8 or bool, shape (n,), optional
         Not 0 where a segment begins; the first element always begins one. By default the flags are
         the top bits of the values, which must be unsigned scalars; the lower bits are scanned, and
         `out` has no flags.
@@ -176,7 +176,7 @@ def segmented_scan(
         "parallel": one pass where that is right and the quickest, else reduce-then-scan, as the
         "auto" of :func:`exclusive_scan`; "sequential": by a single work-item, for debugging.
     launch : Launcher, optional
-        The queue to work in; by default the device's own.
+        As of :func:`~clmst.primitives.compact.compact`.
 
     Returns
     -------
@@ -254,5 +254,4 @@ def _scan_then_propagate(
     launch.enqueue(program, "scan_propagate_scan_blocks", groups, values, out, totals, *extent)
     if n_blocks > 1:
         _scan_then_propagate(launch, totals, totals, monoid, exclusive=True)
-        groups = launch.groups_for(-(-values.size // program.grid_tile))
-        launch.enqueue(program, "scan_propagate_add_totals", groups, totals, out, *extent)
+        launch.for_each(program, "scan_propagate_add_totals", values.size, totals, out, *extent)

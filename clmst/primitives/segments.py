@@ -13,7 +13,7 @@ from clmst.primitives.checks import (
     check_apart,
     check_array,
     check_fits,
-    check_length,
+    check_flags,
     launcher_for,
     output_for,
 )
@@ -49,7 +49,7 @@ def head_flags(
     out : DeviceArray of uint8, shape (n,) or more, optional
         Where the flags go.
     launch : Launcher, optional
-        The queue to work in; by default the device's own.
+        As of :func:`~clmst.primitives.compact.compact`.
 
     Returns
     -------
@@ -83,19 +83,19 @@ def end_flags(
 
     Parameters
     ----------
-    flags : DeviceArray of uint8, shape (n,)
+    flags : DeviceArray of uint8 or bool, shape (n,)
         Not 0 where a segment begins.
     out : DeviceArray of uint8, shape (n,) or more, optional
         Where the flags go; apart from `flags`.
     launch : Launcher, optional
-        The queue to work in; by default the device's own.
+        As of :func:`~clmst.primitives.compact.compact`.
 
     Returns
     -------
     DeviceArray of uint8, shape (n,)
         1 where a segment ends, else 0. Not waited for. Reads and writes n bytes; one launch.
     """
-    check_array("flags", flags, np.uint8)
+    check_flags(flags)
     out = output_for("out", out, np.uint8, flags.size, like=flags)
     check_apart("out", out, flags=flags)
     launch = launcher_for(flags, launch)
@@ -143,7 +143,7 @@ def segmented_reduce(
     Parameters
     ----------
     values : DeviceArray, shape (n,)
-    flags : DeviceArray of uint8, shape (n,)
+    flags : DeviceArray of uint8 or bool, shape (n,)
         Not 0 where a segment begins; the first element begins one anyway.
     offsets : DeviceArray of uint32, shape (s + 1,)
         Instead of flags: segments as :func:`head_flags` takes them; they may be empty.
@@ -187,8 +187,7 @@ def segmented_reduce(
             values, offsets, monoid=monoid, out=out, strategy=strategy, launch=launch
         )
     assert flags is not None
-    check_array("flags", flags, np.uint8, like=values)
-    check_length("flags", flags, values.size)
+    check_flags(flags, values)
     if out is not None:
         check_array("out", out, values.dtype, like=values)
         check_fits("out", out, values.size)

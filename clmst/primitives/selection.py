@@ -11,7 +11,14 @@ from clmst.core.arguments import check_integer, check_kind
 from clmst.core.errors import InvalidArgumentError
 from clmst.primitives import chain
 from clmst.primitives.chain import chain_work_group, cleared_states
-from clmst.primitives.checks import check_apart, check_array, check_length, launcher_for, output_for
+from clmst.primitives.checks import (
+    check_apart,
+    check_array,
+    check_flags,
+    check_length,
+    launcher_for,
+    output_for,
+)
 from clmst.primitives.element import NO_WORDS, WORD_BYTES, RecordWords, record_words, words_of
 from clmst.primitives.function import Predicate
 from clmst.primitives.shares import Shares, check_strategy, shape_defines
@@ -266,15 +273,14 @@ def _checked_source(
 ) -> DeviceArray:
     """Check the input, and return the array with one entry for each record."""
     if records is None and predicate is None and write == Write.POSITIONS:
-        check_array("flags", flags, np.uint8)
+        check_flags(flags)
         assert flags is not None
         return flags
     check_array(name, records)
     assert records is not None, "that was checked"
     record_words(name, records.dtype)
     if flags is not None:
-        check_array("flags", flags, np.uint8, like=records)
-        check_length("flags", flags, records.size)
+        check_flags(flags, records)
     if predicate is not None:
         check_kind("predicate", predicate, Predicate)
     return records

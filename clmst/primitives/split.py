@@ -6,11 +6,7 @@ from typing import overload
 
 from clmst.primitives.checks import check_array
 from clmst.primitives.element import record_words
-from clmst.primitives.radix import (
-    Key,
-    check_field,
-    plan_moves,
-)
+from clmst.primitives.radix import Key, check_field, plan_moves
 from clmst.primitives.shares import Strategy, check_strategy
 from clmst.primitives.widen import order
 from clmst.runtime.array import DeviceArray

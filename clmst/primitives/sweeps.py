@@ -15,7 +15,7 @@ from clmst.core.arguments import check_kind
 from clmst.core.errors import InvalidArgumentError
 from clmst.primitives import chain
 from clmst.primitives.chain import chain_work_group, cleared_states
-from clmst.primitives.checks import check_array, check_in_place, check_length, output_for
+from clmst.primitives.checks import check_array, check_flags, check_in_place, output_for
 from clmst.primitives.element import WORD_BYTES, check_supported
 from clmst.primitives.monoid import Monoid
 from clmst.primitives.shares import Shares, shape_defines, tile_and_lane_groups
@@ -63,8 +63,7 @@ def checked_out(values: DeviceArray, out: DeviceArray | None) -> DeviceArray:
 def checked_flags(values: DeviceArray, flags: DeviceArray | None) -> None:
     """Raise unless there are flags, or the values can hold them."""
     if flags is not None:
-        check_array("flags", flags, np.uint8, like=values)
-        check_length("flags", flags, values.size)
+        check_flags(flags, values)
     elif values.dtype.kind != "u":
         raise InvalidArgumentError(
             f"there are no flags, and values are of {values.dtype}; flags are packed into the top "

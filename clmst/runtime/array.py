@@ -58,6 +58,8 @@ class DeviceArray:
         object.__setattr__(self, "offset", check_integer("offset", self.offset, low=0))
         check_capacity("memory", self.memory, self.nbytes, self.device)
         check_capacity("base", self.base, self.offset + self.nbytes, self.device)
+        for name, value in zip(("base", "offset"), _whole(self.base, self.offset), strict=True):
+            object.__setattr__(self, name, value)
 
     # -------------------------------------------------------------- construction
 

@@ -13,14 +13,7 @@ from clmst.core.csr import index_dtype
 from clmst.core.deferred_graph import DeferredGraph
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.graph import Graph
-from clmst.core.weight_keys import (
-    WEIGHT_KINDS,
-    Array,
-    EncodedWeights,
-    Encoding,
-    WeightKind,
-    encode,
-)
+from clmst.core.weight_keys import WEIGHT_KINDS, Array, EncodedWeights, Encoding, WeightKind, encode
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
 from clmst.runtime.device_memory import check_capacity
@@ -201,11 +194,7 @@ class DeviceGraph:
 
 def weight_defines(bits: int, kind: WeightKind, *, maximum: bool) -> dict[str, int]:
     """Return the macros of ``cl/device/weight_key.cl``."""
-    return {
-        "WEIGHT_BITS": bits,
-        "WEIGHT_KIND": _KINDS[kind],
-        "WEIGHT_DESCENDING": int(maximum),
-    }
+    return {"WEIGHT_BITS": bits, "WEIGHT_KIND": _KINDS[kind], "WEIGHT_DESCENDING": int(maximum)}
 
 
 # ------------------------------------------------------ graphs whose arrays only a device has

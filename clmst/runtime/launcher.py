@@ -122,14 +122,15 @@ class Launcher:
         self(program, name, groups, *map(_as_kernels_take_it, arguments))
 
     def for_each(
-        self, program: Program, name: str, n_items: int, *arguments: KernelArgument
-    ) -> None:
+        self, program: Program, name: str, n_items: int, *arguments: KernelArgument,
+        alone: bool = False,
+    ) -> None:  # fmt: skip
         """Enqueue a kernel that shares out items by GRID_FOR, unless there are none.
 
-        Arguments are those of :meth:`enqueue`.
+        Arguments are those of :meth:`enqueue`; `alone`: by one work-group.
         """
         if n_items:
-            groups = self.groups_for(-(-n_items // program.grid_tile))
+            groups = 1 if alone else self.groups_for(-(-n_items // program.grid_tile))
             self(program, name, groups, *map(_as_kernels_take_it, arguments))
 
     def preset(self, kernel: Kernel, name: str, groups: int, local: int) -> Event:
@@ -190,8 +191,8 @@ class Launcher:
         if n_bytes > MOST_FILLED:  # quirk: nvidia-large-fill
             eight_bytes = np.resize(pattern, 8 // pattern.itemsize).view(np.uint64)[0]
             program = self.device.program("device/fill.cl")
-            groups = self.groups_for(-(-n_bytes // (8 * program.grid_tile)))
-            self(program, "fill_bytes", groups, buffer, eight_bytes, np.uint64(n_bytes))
+            n_words = -(-n_bytes // 8)
+            self.for_each(program, "fill_bytes", n_words, buffer, eight_bytes, np.uint64(n_bytes))
         elif n_bytes:
             with self.device.lock:
                 fill: Any = cl.enqueue_fill_buffer  # whose stub knows no host arrays in place

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
@@ -35,11 +35,19 @@ class Prelude:
     text: str
 
     @classmethod
-    def of(cls, name: str, preamble: str, macros: Mapping[str, object]) -> Prelude:
-        """Return functions of a caller and macros that may call them, by name and parameters."""
+    def of(
+        cls, name: str, preamble: str, functions: Iterable[str], macros: Mapping[str, object]
+    ) -> Prelude:
+        """Return a caller's functions and macros that may call them, by name and parameters.
+
+        The functions get names that end in "_", which none of the kernels' own has.
+        """
         lines = (f"#define {macro} {text}" for macro, text in macros.items())
         # The preamble first: its lines are counted from 1 in the compiler's messages.
-        return cls(name=name, text="\n".join((preamble, *lines)))
+        text = "\n".join((preamble, *lines))
+        if called := "|".join(sorted(functions)):
+            text = re.sub(rf"\b({called})(?=\s*\()", r"\1_", text)
+        return cls(name=name, text=text)
 
 
 @dataclass(frozen=True, slots=True)

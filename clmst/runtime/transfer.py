@@ -130,10 +130,7 @@ class Staging:
             cl.enqueue_copy(queue, one.buffer, one.array, dst_offset=one.offset, is_blocking=True)
 
     def fetch(
-        self,
-        queue: Queue,
-        transfers: Sequence[Transfer],
-        note: Callable[[Event], object] = _forget,
+        self, queue: Queue, transfers: Sequence[Transfer], note: Callable[[Event], object] = _forget
     ) -> None:
         """Copy from the device into host arrays, and wait; `note` is given every event."""
         import pyopencl as cl

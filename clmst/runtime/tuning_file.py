@@ -79,9 +79,7 @@ def _entry(raw: Any, title: str, problems: list[str]) -> Entry | None:
         problems.append(f"{title} has no values")
         return None
     return Entry(
-        **texts,
-        values=_legal(values, title, problems),
-        figures=_figures(raw.get("figures")),
+        **texts, values=_legal(values, title, problems), figures=_figures(raw.get("figures"))
     )
 
 

@@ -8,6 +8,8 @@ import pytest
 from clmst import Device
 from clmst.primitives.compact import compact, positions, unique_by_key
 from clmst.primitives.function import Predicate
+from clmst.primitives.scan import segmented_scan
+from clmst.primitives.segments import segmented_reduce
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.source import compose
@@ -74,6 +76,16 @@ def test_predicate_with_a_preamble(plain: Device) -> None:
     odd = Predicate(dtype=WORD, expression="is_odd(x)", preamble=preamble)
     found, count = compact(*put(plain, np.arange(9, dtype=WORD)), predicate=odd)
     assert found[: int(count.to_host()[0])].to_host().tolist() == [1, 3, 5, 7]
+
+
+def test_flags_may_be_a_mask(any_device: Device) -> None:
+    """NumPy's comparisons give bools."""
+    host = np.arange(9, dtype=WORD)
+    values, mask = put(any_device, host, host % 4 == 1)
+    assert compact(values, mask)[0].to_host()[:2].tolist() == [1, 5]
+    assert positions(mask)[0].to_host()[:2].tolist() == [1, 5]
+    assert segmented_scan(values, mask).to_host().tolist() == [0, 1, 3, 6, 10, 5, 11, 18, 26]
+    assert segmented_reduce(values, mask)[0].to_host()[:3].tolist() == [0, 10, 26]
 
 
 @each_compiler

@@ -107,7 +107,10 @@ def test_arguments_are_not_forgotten(any_device: Device) -> None:
         ({"expression": "x", "scalars": {"i": "u4"}}, "something else already"),
         ({"expression": "x", "scalars": {"a": "u4"}, "arrays": {"a": "u4"}}, "something else"),
         ({"expression": "x", "scalars": {"Given": "u4"}}, "it must be lower-case letters"),
-        ({"expression": "x", "scalars": {"float4": "u4"}}, "no word of OpenCL C"),
+        *(
+            ({"expression": "x", "scalars": {name: "u4"}}, "no word of OpenCL C")
+            for name in ("float4", "generic", "image2d_array_t")
+        ),
         ({"expression": "x", "scalars": {"a": "u4,u4"}}, "vectors are given in arrays"),
         ({"expression": "x", "scalars": {"a": "f2"}}, "elements are float16"),
         ({"expression": "x", "scalars": 3}, "scalars is 3; it must be a mapping"),
@@ -118,6 +121,22 @@ def test_wrong_functions(parts: dict[str, Any], message: str) -> None:
     """What is no array must not be indexed, and no name may hide another one."""
     with pytest.raises(InvalidArgumentError, match=message):
         Predicate(dtype=WORD, **parts)
+
+
+def test_names_that_kernels_have(any_device: Device) -> None:
+    """A caller cannot know how kernels call their functions, variables and types."""
+    values = DeviceArray.from_host(np.arange(1, 6, dtype=WORD), any_device)
+    add = "uint {}(uint combine, uint b) {{ return combine + b; }}"
+    total = Monoid(
+        dtype=WORD, combine="combine(a, choose(b, 0))", identity="before(0, 0)",
+        preamble="\n".join(add.format(name) for name in ("combine", "choose", "before")),
+    )  # fmt: skip
+    assert reduce(values, monoid=total).to_host().tolist() == [15]
+    more = Map(
+        dtype=WORD, expression="function_of(x, t) + n[i]", scalars={"t": "u4"}, arrays={"n": "u4"},
+        preamble=add.format("function_of"),
+    )  # fmt: skip
+    assert map(values, more(t=7, n=values)).to_host().tolist() == [9, 11, 13, 15, 17]
 
 
 # ------------------------------------------------------------------------------------------- maps
@@ -174,13 +193,14 @@ def test_numbers_of_64_bits_are_not_cut(any_device: Device) -> None:
 
 def test_bins_of_ones_own(any_device: Device) -> None:
     host = np.random.default_rng(0).random(10_000).astype(np.float32) * 2 - 0.5
+    host[:4] = 1e30, np.inf, -np.inf, np.nan
     even = Map(
         dtype=np.dtype("f4"), result=WORD,
-        expression="x >= least ? (uint)((x - least) * scale) : UINT_MAX",
+        expression="x >= least ? convert_uint_sat((x - least) * scale) : UINT_MAX",
         scalars={"least": "f4", "scale": "f4"},
     )  # fmt: skip
     counts = histogram(DeviceArray.from_host(host, any_device), 8, bin_of=even(least=0, scale=8))
-    assert counts.to_host().tolist() == np.histogram(host, 8, range=(0, 1))[0].tolist()
+    assert counts.to_host().tolist() == np.histogram(host[4:], 8, range=(0, 1))[0].tolist()
 
 
 # --------------------------------------------------------------------------------- builds

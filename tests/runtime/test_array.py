@@ -236,6 +236,9 @@ def test_pyopencl_array_in_part_of_a_buffer(
         np.testing.assert_array_equal(found[2 * step :].to_host(), VALUES[3 * step : end])
         assert found.overlaps(whole)
         assert not found.overlaps(whole[:step])
+    made = DeviceArray(device=any_device, dtype=VALUES.dtype, size=5 * step, memory=part, base=part)
+    assert made.overlaps(whole)
+    assert not made.overlaps(whole[:step])
     assert DeviceArray.from_pyopencl(foreign[:0], any_device).to_host().size == 0
 
 

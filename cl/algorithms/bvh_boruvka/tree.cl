@@ -67,12 +67,6 @@ static inline void tree_open(tree_t *tree, const global double *points, const gl
   tree->top = top;
 }
 
-// Say how many rows leaves have, where kernels are not built for points with core distances or without.
-static inline void tree_set_rows(tree_t *tree, uint rows) {
-  tree->leaf_rows = rows;
-  tree->box_rows = tree->dimensions + rows;
-}
-
 // Nodes of a level.
 static inline uint tree_width(uint n_leaves, uint level) {
   return ((n_leaves - 1) >> (FANOUT_SHIFT * level)) + 1;

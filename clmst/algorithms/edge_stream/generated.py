@@ -142,7 +142,7 @@ class GeneratedEdges(Parametric):
             "EDGE_U": f"({self.u})", "EDGE_V": f"({self.v})", "EDGE_WEIGHT": f"({self.weight})",
             "EDGE_WEIGHT_TYPE": element_type(dtype),
         }  # fmt: skip
-        prelude = Prelude.of(self.name, preamble, macros | self._arguments_macro)
+        prelude = Prelude.of(self.name, preamble, functions, macros | self._arguments_macro)
         set_to(self, "prelude", prelude)
 
     @property
