@@ -23,6 +23,7 @@ from clmst.core.errors import OutOfDeviceMemoryError
 from clmst.core.forest import Forest
 from clmst.core.points import Points
 from clmst.intake import on_device, put
+from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.device_matrix import DeviceMatrix
 from clmst.runtime.device_parts import DeviceParts
@@ -235,16 +236,19 @@ def _solve_whole(
     """Solve on the device that is meant, or on the next one where it passes no self-test."""
     while True:
         try:
-            at_once = not (keep_on_device or profile)
-            if algorithm == "auto" and options is None and at_once:
+            at_once, meant = not (keep_on_device or profile), device
+            is_put = isinstance(graph, DeviceGraph | DeviceMatrix)
+            if algorithm == "auto" and options is None and at_once and not is_put:
+                meant = default_device() if device is None else get_device(device)
                 found = _solve_small(
-                    graph, device, maximum=maximum, verify=verify, symmetrize=symmetrize
-                )
+                    graph, meant, maximum=maximum, verify=verify, symmetrize=symmetrize,
+                    or_host=device is None and not is_named(),
+                )  # fmt: skip
                 if found is not None:
                     return found
             behind = partial(solve_unread, algorithm=algorithm, options=options, maximum=maximum)
             stored = on_device(
-                graph, device, algorithm=algorithm, symmetrize=symmetrize,
+                graph, meant, algorithm=algorithm, symmetrize=symmetrize,
                 solve=behind if at_once and not verify else None,
             )  # fmt: skip
             if isinstance(stored, Forest):
@@ -274,29 +278,26 @@ def _solve_whole(
 
 
 def _solve_small(
-    graph: Any, device: Any, *, maximum: bool, verify: bool, symmetrize: bool
-) -> Forest | None:
-    """Return the forest of a small graph; of any one, where there is no device and none is named.
+    graph: Any, device: Device | None, *, maximum: bool, verify: bool, symmetrize: bool,
+    or_host: bool,
+) -> Forest | None:  # fmt: skip
+    """Return the forest of a small graph; of any one, where there is no device.
 
     None if it is to go the usual way.
     """
-    if isinstance(graph, DeviceGraph | DeviceMatrix):
-        return None
-    chosen = default_device() if device is None else get_device(device)
-    if chosen is None:
+    if device is None:
         from clmst.on_host import solve_on_host
 
         return solve_on_host(graph, maximum=maximum, verify=verify, symmetrize=symmetrize)
     if verify:
         return None
     given = small_matrix.in_csr_form(
-        graph, chosen, partial(equal_weights.most_slots, device=chosen)
+        graph, device, partial(equal_weights.most_slots, device=device)
     )
-    may_host = device is None and not is_named()
-    of_equal = equal_weights.solve(given, chosen, maximum=maximum)
+    of_equal = equal_weights.solve(given, device, maximum=maximum)
     if of_equal is not None:
         return of_equal
-    return small_matrix.solve(given, chosen, maximum=maximum, or_host=may_host)
+    return small_matrix.solve(given, device, maximum=maximum, or_host=or_host)
 
 
 def solve_complete(

@@ -108,6 +108,10 @@ def allocate_exactly(device: Device, n_bytes: int, *, is_list: bool = False) -> 
     return _kept[-1]
 
 
+def allocate_all_exactly(device: Device, *sizes: int) -> list[Any]:
+    return [allocate_exactly(device, size) for size in sizes]
+
+
 def large_buffers(most: int = 1 << 20) -> list[str]:
     """Return what buffers are larger than some bytes: each of these slows all later launches."""
     sizes = [one.size for one in _kept if one.size > most]
@@ -139,6 +143,7 @@ def only_device() -> Device:
     """Return Oclgrind's device, the only one there is, having worked round what it mistakes."""
     # Their types are those of functions that `guarded` wraps.
     Device.allocate = allocate_exactly  # type: ignore[method-assign, assignment]
+    Device.allocate_all = allocate_all_exactly  # type: ignore[method-assign]
     Launcher.fill = fill_by_copying  # type: ignore[method-assign, assignment]
     Launcher.copy = copy_by_kernel  # type: ignore[method-assign, assignment]
     (simulator,) = discovery.enumerate_devices()

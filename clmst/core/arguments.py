@@ -100,7 +100,9 @@ def check_dict(name: str, value: object) -> None:
 
 def check_bool(name: str, value: object) -> bool:
     """Return `value` as a bool, or raise unless it is True or False."""
-    if not isinstance(value, bool | np.bool_):
+    if isinstance(value, bool):
+        return value
+    if not isinstance(value, np.bool_):
         raise InvalidArgumentError(f"{name} is {shown(value)}; it must be True or False")
     return bool(value)
 

@@ -69,7 +69,7 @@ def as_weights(values: Any) -> Array:
                     f"weight {k} is {given} among numbers that NumPy stores as {array.dtype}, "
                     "which would round it; weights must share one dtype that holds them exactly"
                 )
-    return array.astype(array.dtype.newbyteorder("="), copy=False)
+    return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
 
 
 def weight_kind_or_none(dtype: np.dtype[Any]) -> WeightKind | None:

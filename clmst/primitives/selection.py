@@ -30,6 +30,7 @@ from clmst.runtime.launcher import Launcher
 from clmst.runtime.policy import Policy
 from clmst.runtime.program import Program
 
+_WORD = np.dtype(np.uint32)
 SOURCE = "primitives/compact.cl"
 CHAIN_SOURCE = "primitives/compact_chain.cl"
 
@@ -179,24 +180,24 @@ class Selection:
         """Enqueue the launches of a known strategy, in a queue of the arrays' context."""
         device = self.source.device
         suits_chain = self.write != Write.ALL and self.source.size > 0
-        if strategy == "parallel" and suits_chain and chain.is_taken(device):
+        if strategy == "parallel" and suits_chain and chain.chains_by_itself(device):
             self.launch_chain(launch)  # few records, too, so that solves need one program for all
             return
         program = self._program(SOURCE, shape_defines(strategy))
         size = program.work_group_size
         shares = divide(device, self.source.size, strategy, work_group=size)
-        groups, extent = shares.groups, (np.uint32(self.source.size), np.uint64(shares.share))
+        groups, extent = shares.groups, (self.source.size, np.uint64(shares.share))
         given = () if self.predicate is None else self.predicate.kernel_arguments
         read = _memory(self.records), _memory(self.flags)
         values, written = _memory(self.values), (self.out.memory, _memory(self.values_out))
-        count, bound = self.count.memory, np.uint32(self.bound)
+        count, bound = self.count.memory, self.bound
         if shares.alone:
             arguments = (*read, values, *written, count, *extent, bound, *given)
             launch(program, "compact_select_one_group", 1, *arguments)
             return
         counts = device.allocate(4 * (groups + 1 + groups * shares.lane_groups))
         launch(program, "compact_count_ranges", groups, *read, counts, *extent, *given)
-        launch(program, "compact_scan_counts", 1, counts, count, np.uint32(groups))
+        launch(program, "compact_scan_counts", 1, counts, count, groups)
         launch(
             program, "compact_write_ranges", groups, *read, values, counts, *written, *extent,
             bound, *given,
@@ -209,8 +210,7 @@ class Selection:
         launch(
             program, "compact_chain_select", n_tiles, _memory(self.records), _memory(self.flags),
             _memory(self.values), cleared_states(launch, n_tiles, 2), self.out.memory,
-            _memory(self.values_out), self.count.memory, np.uint32(self.source.size),
-            np.uint32(self.bound),
+            _memory(self.values_out), self.count.memory, self.source.size, self.bound,
             *(() if self.predicate is None else self.predicate.kernel_arguments),
         )  # fmt: skip
 
@@ -255,8 +255,10 @@ def positions_of(
     flags: DeviceArray, *, at_most: int, launch: Launcher
 ) -> tuple[DeviceArray, DeviceArray]:
     """Find set flags as :func:`clmst.primitives.positions` does, without checks."""
-    slots = DeviceArray.unchecked(at_most, np.dtype(np.uint32), flags.device)
-    count = DeviceArray.unchecked(1, np.dtype(np.uint32), flags.device)
+    device = flags.device
+    found, number = device.allocate_all(4 * at_most, 4)
+    slots = DeviceArray.unchecked(at_most, _WORD, device, found)
+    count = DeviceArray.unchecked(1, _WORD, device, number)
     Selection(
         keep=Keep.FLAGGED, write=Write.POSITIONS, source=flags, records=None, flags=flags,
         predicate=None, values=None, out=slots, values_out=None, count=count, bound=at_most,

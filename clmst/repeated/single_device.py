@@ -255,7 +255,7 @@ class SingleDevice(OneDevice, GraphExecutor):
         ):
             run = self.warm = None
         if run is not None and self.warm is not None:
-            forest = forest_of(run.solution, launch, algorithm="filter-boruvka", **of_round)
+            forest = forest_of(run.solution(), launch, algorithm="filter-boruvka", **of_round)
             if (stats := self.warm.end(run, launch)) is not None:
                 return forest.with_stats({**forest.stats, **stats})
         name, solve = choosing.choose(

@@ -16,7 +16,7 @@ from clmst.runtime.device import Device
 from clmst.runtime.device_memory import check_capacity
 from clmst.runtime.discovery import get_device
 from clmst.runtime.failures import Guard, check_memory
-from clmst.runtime.handles import Memory, Queue
+from clmst.runtime.handles import Buffer, Memory, Queue
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.transfer import Transfer
 
@@ -85,9 +85,12 @@ class DeviceArray:
         return cls.unchecked(check_integer("size", size, low=0), _checked_dtype(dtype), device)
 
     @classmethod
-    def unchecked(cls, size: int, dtype: np.dtype[Any], device: Device) -> DeviceArray:
-        """Return a new array as :meth:`empty` does, of arguments that need no checks."""
-        memory = device.allocate(size * dtype.itemsize)
+    def unchecked(
+        cls, size: int, dtype: np.dtype[Any], device: Device, memory: Buffer | None = None
+    ) -> DeviceArray:
+        """Return an array in a buffer, by default a new one, of arguments that need no checks."""
+        if memory is None:
+            memory = device.allocate(size * dtype.itemsize)
         return unchecked(
             cls, device=device, dtype=dtype, size=size, memory=memory, base=memory, offset=0
         )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import threading
 from typing import Any, cast
 
@@ -189,15 +188,24 @@ class Device:
             The device does not have that much, or not in one piece.
         DeviceError
         """
+        import pyopencl as cl
+
         if type(n_bytes) is not int or n_bytes < 0:
             n_bytes = check_integer("n_bytes", n_bytes, low=0)
-        limit = self.capabilities.max_allocation
-        if n_bytes > limit:
+        if n_bytes > (limit := self.capabilities.max_allocation):
             raise OutOfDeviceMemoryError(
                 f"a buffer of {n_bytes} bytes is needed; {self.description} allocates "
                 f"at most {limit} in one piece"
             )
-        buffer = self._from_pool(max(n_bytes, 16))
+        n_bytes, buffer = n_bytes if n_bytes > 16 else 16, None
+        try:
+            with self.lock:  # a new buffer is a command in the queue; raises in a forked child
+                buffer = self._pool.allocate(n_bytes)
+        except cl.Error as error:
+            if not failures.is_out_of_memory(error):
+                raise failures.explained(self, error) from error
+        if buffer is None:
+            buffer = device_memory.allocate_again(self, self._pool, n_bytes)
         is_large = n_bytes >= device_memory.HUGE_PAGES_FROM
         if is_large and not is_list and self.capabilities.host_arrays != "copied":
             with self.lock:
@@ -206,24 +214,11 @@ class Device:
                     device_memory.advise_huge_pages(self.queue, buffer, n_bytes)
         return buffer
 
-    def _from_pool(self, n_bytes: int) -> Buffer:
-        import pyopencl as cl
-
-        try:
-            with self.lock:  # a new buffer is a command in the queue; raises in a forked child
-                return self._pool.allocate(n_bytes)
-        except cl.Error as error:
-            if not failures.is_out_of_memory(error):
-                raise failures.explained(self, error) from error
-        gc.collect()  # objects in reference cycles still hold their memory
-        try:
-            with self.lock:
-                return self._pool.allocate(n_bytes)
-        except cl.Error as error:
-            raise OutOfDeviceMemoryError(
-                f"{n_bytes} bytes more are needed than {self.description} has left; "
-                f"{self.memory_in_words()}"
-            ) from error
+    def allocate_all(self, *sizes: int) -> list[Buffer]:
+        """Return a buffer of each size as :meth:`allocate` does, of sizes that need no checks."""
+        if max(sizes) >= min(device_memory.HUGE_PAGES_FROM, self.capabilities.max_allocation):
+            return [self.allocate(size) for size in sizes]
+        return device_memory.allocate_small(self, self._pool, sizes)
 
     def memory_in_words(self) -> str:
         """Return how much memory the device has, and how much of it clmst uses."""
@@ -245,7 +240,8 @@ class Device:
         itself. The caller may change the arrays in either case.
         """
         check_bool("wait", wait)
-        found, transfers = list[Memory](), list[Transfer]()
+        found: list[Memory] = []
+        transfers: list[Transfer] = []
         for array in arrays:
             check_uploaded(array)
             if (memory := in_place(self, array)) is None:

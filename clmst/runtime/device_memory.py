@@ -3,18 +3,50 @@
 from __future__ import annotations
 
 import ctypes
+import gc
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from clmst.core.arguments import check_kind, shown
-from clmst.core.errors import InvalidArgumentError
+from clmst.core.errors import InvalidArgumentError, OutOfDeviceMemoryError
 from clmst.core.weight_keys import Array
-from clmst.runtime.handles import Memory, Queue
+from clmst.runtime import failures
+from clmst.runtime.handles import Buffer, Memory, Pool, Queue
 
 if TYPE_CHECKING:
     from clmst.runtime.device import Device
+
+
+def allocate_small(device: Device, pool: Pool, sizes: Sequence[int]) -> list[Buffer]:
+    """Return small buffers from a device's pool, all at once: a solve has a dozen."""
+    import pyopencl as cl
+
+    buffers: list[Buffer] = []
+    try:
+        with device.lock:
+            buffers = [pool.allocate(size if size > 16 else 16) for size in sizes]
+    except cl.Error as error:
+        if not failures.is_out_of_memory(error):
+            raise failures.explained(device, error) from error
+    return buffers or [allocate_again(device, pool, max(size, 16)) for size in sizes]
+
+
+def allocate_again(device: Device, pool: Pool, n_bytes: int) -> Buffer:
+    """Return a buffer from a device's pool, in which there was no memory before a collection."""
+    import pyopencl as cl
+
+    gc.collect()  # objects in reference cycles still hold their memory
+    try:
+        with device.lock:
+            return pool.allocate(n_bytes)
+    except cl.Error as error:
+        raise OutOfDeviceMemoryError(
+            f"{n_bytes} bytes more are needed than {device.description} has left; "
+            f"{device.memory_in_words()}"
+        ) from error
 
 
 def check_capacity(name: str, memory: object, n_bytes: int, device: Device) -> None:

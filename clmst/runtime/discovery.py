@@ -182,8 +182,7 @@ def default_device() -> Device | None:
     A warning says so, once a process. Where ``CLMST_DEVICE`` names a device, its absence is an
     error, as of :func:`get_device`.
     """
-    without = _forced_off()
-    if without in _hosts:
+    if _hosts and _forced_off() in _hosts:
         forking.check()
         return None
     try:
@@ -191,7 +190,7 @@ def default_device() -> Device | None:
     except UnsupportedDeviceError as error:
         if is_named():
             raise
-        _hosts.add(without)
+        _hosts.add(_forced_off())
         warn_of_fallback(
             f"{error}. Until then the host solves, by one thread: the same forests, more slowly",
             DeviceWarning,

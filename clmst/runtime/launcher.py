@@ -109,7 +109,10 @@ class Launcher:
     def __call__(
         self, program: Program, name: str, groups: int, *arguments: KernelArgument
     ) -> Event:
-        """Enqueue kernel `name` on `groups` work-groups of the program's size."""
+        """Enqueue kernel `name` on `groups` work-groups of the program's size.
+
+        Python's integers are 32-bit words.
+        """
         local = program.work_group_size
         with self.device.lock:  # a kernel carries its arguments from here until it is enqueued
             kernel: Any = program.kernel(name, arguments)  # whose stub knows no DeviceArray
@@ -118,8 +121,8 @@ class Launcher:
         return self._note(name, event)
 
     def enqueue(self, program: Program, name: str, groups: int, *arguments: KernelArgument) -> None:
-        """Enqueue a kernel; DeviceArrays become their memory, Python integers 32-bit words."""
-        self(program, name, groups, *map(_as_kernels_take_it, arguments))
+        """Enqueue a kernel as a call does; DeviceArrays become their memory."""
+        self(program, name, groups, *map(_memory_of, arguments))
 
     def for_each(
         self, program: Program, name: str, n_items: int, *arguments: KernelArgument,
@@ -131,7 +134,7 @@ class Launcher:
         """
         if n_items:
             groups = 1 if alone else self.groups_for(-(-n_items // program.grid_tile))
-            self(program, name, groups, *map(_as_kernels_take_it, arguments))
+            self(program, name, groups, *map(_memory_of, arguments))
 
     def preset(self, kernel: Kernel, name: str, groups: int, local: int) -> Event:
         """Enqueue a kernel of the caller's own, whose arguments are set (``Program.preset``)."""
@@ -238,8 +241,6 @@ class Launcher:
         return (least + most) / 2
 
 
-def _as_kernels_take_it(argument: KernelArgument) -> KernelArgument:
-    """Return the memory of a :class:`DeviceArray`, an integer as 32 bits, all else unchanged."""
-    if isinstance(argument, int):
-        return np.uint32(argument)
+def _memory_of(argument: KernelArgument) -> KernelArgument:
+    """Return the memory of a :class:`DeviceArray`, all else unchanged."""
     return getattr(argument, "memory", argument)

@@ -38,9 +38,7 @@ class Program:
         """Return the kernel of this name, which knows types (quirk: pyopencl-argument-types)."""
         if name not in self._kernels:
             kernel = self.new_kernel(name)
-            kernel.set_arg_types(
-                [type(a) if isinstance(a, np.generic) else None for a in arguments]
-            )
+            kernel.set_arg_types(list(map(_type_of, arguments)))
             self._kernels[name] = kernel
         return self._kernels[name]
 
@@ -52,7 +50,7 @@ class Program:
         """
         kernel = self.new_kernel(name)
         set_args: Any = kernel.set_args  # whose stub knows no DeviceArray
-        set_args(*arguments)
+        set_args(*(np.uint32(a) if isinstance(a, int) else a for a in arguments))
         return kernel
 
     def local_memory(self, name: str) -> int:
@@ -123,6 +121,13 @@ class Program:
             self._asked[name] = cl.Kernel(self._built, name)
         kernel: Any = self._asked[name]  # whose stub knows no types of what is asked
         return int(kernel.get_work_group_info(asked, self._device))
+
+
+def _type_of(argument: KernelArgument) -> type[np.generic] | None:
+    """Return the type of a number, of Python's integers that of words; None for memory."""
+    if isinstance(argument, int):
+        return np.uint32
+    return type(argument) if isinstance(argument, np.generic) else None
 
 
 def fitting(build: Callable[[Specialisation], Any], wanted: Specialisation) -> Program:

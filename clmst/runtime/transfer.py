@@ -123,9 +123,10 @@ class Staging:
         """
         import pyopencl as cl
 
-        pageable = [one for one in transfers if not is_pinned(one.array)]
-        if self._share(lambda thread, pieces: self._fill(queue, thread, pieces), pageable):
-            transfers = [one for one in transfers if is_pinned(one.array)]
+        if self._is_for_threads(transfers):
+            pageable = [one for one in transfers if not is_pinned(one.array)]
+            if self._share(lambda thread, pieces: self._fill(queue, thread, pieces), pageable):
+                transfers = [one for one in transfers if is_pinned(one.array)]
         for one in transfers:
             cl.enqueue_copy(queue, one.buffer, one.array, dst_offset=one.offset, is_blocking=True)
 
@@ -207,7 +208,7 @@ class Staging:
         Returns whether it did. If anything fails, Ctrl-C included, no thread works and no copy runs
         any more when this returns.
         """
-        if not self.pinned or sum(one.array.nbytes for one in transfers) < self.shape.from_bytes:
+        if not self._is_for_threads(transfers):
             return False
         with self.lock:
             if not self._open():
@@ -219,6 +220,10 @@ class Staging:
                 self._settle()
                 raise
         return True
+
+    def _is_for_threads(self, transfers: Sequence[Transfer]) -> bool:
+        n_bytes = sum([one.array.nbytes for one in transfers])
+        return self.pinned and n_bytes >= self.shape.from_bytes
 
     def _settle(self) -> None:
         """Wait for threads and what they enqueued."""

@@ -8,6 +8,7 @@ this process: that of a symmetric matrix is 0, that of any other one with a prob
 from __future__ import annotations
 
 import os
+from bisect import bisect_right
 from collections.abc import Callable
 from functools import cache
 from types import SimpleNamespace
@@ -171,7 +172,7 @@ def _as_it_is(matrix: Any) -> Graph | None:
     starts, columns = _words(indptr), _words(indices)
     if starts is None or columns is None or (starts[0], starts[-1]) != (0, columns.size):
         return None
-    row = int(starts.searchsorted(starts.dtype.type(columns.size - 1), side="right")) - 1
+    row = bisect_right(starts.data, columns.size - 1) - 1
     return Graph.unchecked(
         indptr=starts,
         indices=columns,
@@ -202,7 +203,7 @@ def _verdict(graph: DeviceGraph) -> Memory:
     groups = min(launch.groups_for(-(-graph.n_slots // tile)), most)
     launch(
         program, "csr_validation_check", groups, graph.indptr, graph.indices, graph.weights,
-        verdict, np.uint32(graph.n_vertices), np.uint32(graph.n_slots), *_secret_keys(),
+        verdict, graph.n_vertices, graph.n_slots, *_secret_keys(),
     )  # fmt: skip
     return verdict
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from clmst.algorithms.filter_boruvka import usual_launches
 from clmst.algorithms.filter_boruvka.gpu_steps import GpuRun
 from clmst.algorithms.filter_boruvka.options import FilterBoruvkaOptions
@@ -66,7 +64,7 @@ def begin(
     run.verdict = verdict
     run.enqueue()
     report = SolveReport(words=run.plan.state, count=STATE_WORDS, take=run.take)
-    return replace(run.solution, report=report)
+    return run.solution(report=report)
 
 
 def plan_candidates(

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from clmst.algorithms.filter_boruvka.plan import Candidates, Plan
 from clmst.algorithms.filter_boruvka.solve import Change, FilterBoruvkaRun
 from clmst.algorithms.shared.progress import no_progress
@@ -190,16 +188,12 @@ class GpuRun(FilterBoruvkaRun):
     def _step(
         self, name: str, n_items: int, *arguments: Any, tile: int | None = None, most: int = 0
     ) -> None:
-        """Enqueue a step over items, by `most` work-groups a compute unit if it is not 0.
-
-        Arguments that are Python's integers are words.
-        """
+        """Enqueue a step over items, by `most` work-groups a compute unit if it is not 0."""
         program = self.plan.program
         groups = self.launch.groups_for(-(-n_items // (tile or program.grid_tile)))
         if most:
             groups = min(groups, most * self.device.capabilities.compute_units)
-        words = (np.uint32(one) if isinstance(one, int) else one for one in arguments)
-        self._enqueue(program, f"filter_boruvka_{name}", groups, *words)
+        self._enqueue(program, f"filter_boruvka_{name}", groups, *arguments)
 
     def _edge_step(self, name: str, phase: int, depth: int) -> None:
         bound = self.plan.capacities[depth % 2]
@@ -227,5 +221,4 @@ class GpuRun(FilterBoruvkaRun):
         device = self.device.capabilities
         if most:
             most = device.groups_at_once(most, program.local_memory(name))
-        words = (np.uint32(one) if isinstance(one, int) else one for one in arguments)
-        self._enqueue(program, name, max(most * device.compute_units, 1), *words)
+        self._enqueue(program, name, max(most * device.compute_units, 1), *arguments)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from clmst.algorithms.filter_boruvka.options import MAX_PHASES, FilterBoruvkaOptions
-from clmst.algorithms.shared.solution import flag_words, new_flags, reservation_shape
+from clmst.algorithms.shared.solution import FLAG, flag_words, reservation_shape
 from clmst.algorithms.shared.windows import may_have_windows, window_ends
 from clmst.core.weight_keys import Array
 from clmst.runtime.array import DeviceArray
@@ -180,16 +180,16 @@ class Plan:
         self._presets: dict[tuple[Any, ...], Any] = {}  # kernels, their arguments set
 
     def _set_windows(self, graph: DeviceGraph, launch: Launcher) -> None:
-        ends = window_ends(graph, self.options.targets, launch, samples=SAMPLES, finer=self.finer)
-        self.ranks = ends.ranks
+        draw_bits, targets = 0, self.options.targets
+        if not self.one_window:
+            ends = window_ends(graph, targets, launch, samples=SAMPLES, finer=self.finer)
+            self.ranks, draw_bits = ends.ranks, ends.draw_bits
         # Small graphs, or equal weights: nearly all edges outlive the first round.
         degree, least = graph.average_degree, graph.device.policy.filter_degree
-        usual = self.options.targets is None
-        self.full_capacity |= usual and not ends.ranks and degree >= least
+        self.full_capacity |= targets is None and not self.ranks and degree >= least
         # Seed, draws and ranks, as kernels take them.
         none = [SAMPLES] * (MAX_PHASES - 1 - len(self.ranks))
-        words = (self.options.seed, ends.draw_bits, *self.ranks, *none)
-        self.window_arguments = tuple(np.uint32(word) for word in words)
+        self.window_arguments = (int(self.options.seed), draw_bits, *self.ranks, *none)
 
     # A program is built when a solve needs it, which takes seconds.
 
@@ -222,8 +222,9 @@ class Plan:
     # -------------------------------------------------------------------- memory
 
     def _allocate(self, graph: DeviceGraph) -> None:
-        device, few = graph.device, self.candidates
-        n, m = self.n_vertices, graph.edge_bound if few is None else few.n_edges
+        device, tuning, few = graph.device, graph.device.policy, self.candidates
+        n, n_slots = self.n_vertices, self.n_slots
+        m = graph.edge_bound if few is None else few.n_edges
         takes_all = self.full_capacity or few is not None
         even, odd = self.capacities = (
             (m, m)
@@ -231,31 +232,26 @@ class Plan:
             else usual_capacities(n, m, symmetric=self.symmetric, lists_light=bool(self.ranks))
         )
         tile = min(
-            size * items
-            for size, items in (
-                (device.policy.work_group_size, self.slots_per_item),
-                (device.policy.resident_work_group_size, device.policy.resident_slots_per_item),
-            )
+            tuning.work_group_size * self.slots_per_item,
+            tuning.resident_work_group_size * tuning.resident_slots_per_item,
         )
-        self._tile_bytes = _tile_bytes(graph.n_slots if few is None else 0, tile)
+        self._tile_bytes = _tile_bytes(n_slots if few is None else 0, tile)
         word = 4 * self.words
         reserved_even, reserved_odd = (n >> 2, n >> 1) if self.symmetric else (n, n)
         first = n if self.symmetric else 0
         links = 2 * n if self.symmetric else 3 * n
         sizes = (self._tile_bytes, 4 * first, 4 * links, word * reserved_even,
-                 word * reserved_odd, 16 * even, 16 * odd, 4 * -(-graph.n_slots // 32))  # fmt: skip
-        self.buffers = [device.allocate(max(size, 16)) for size in sizes]
-        self.in_forest = new_flags(graph.n_slots, device)
-        self.state = device.allocate(4 * STATE_WORDS)
-        numbers = (n, graph.n_slots, even, odd)
+                 word * reserved_odd, 16 * even, 16 * odd, 4 * -(-n_slots // 32),
+                 4 * flag_words(n_slots), 4 * STATE_WORDS)  # fmt: skip
+        *self.buffers, flags, self.state = device.allocate_all(*sizes)
+        self.in_forest = DeviceArray.unchecked(n_slots, FLAG, device, flags)
         # The arrays of the solve, as all kernels take them (filter_boruvka/solve.cl).
         self.arguments = (
-            graph.indptr, graph.indices, graph.weights, *self.buffers, self.state,
-            *(np.uint32(number) for number in numbers),
+            graph.indptr, graph.indices, graph.weights, *self.buffers, self.state, n, n_slots,
+            even, odd,
         )  # fmt: skip
-        self.device_bytes = sum(sizes) + 4 * flag_words(graph.n_slots) + 4 * STATE_WORDS
-        self.device_bytes += 4 * (graph.n_vertices + 1 + graph.n_slots)
-        self.device_bytes += graph.n_slots * self.weights["WEIGHT_BITS"] // 8
+        self.device_bytes = sum(sizes) + 4 * (graph.n_vertices + 1 + n_slots)
+        self.device_bytes += n_slots * self.weights["WEIGHT_BITS"] // 8
         self.host_state = np.zeros(STATE_WORDS, np.uint32)
 
     def have_tiles(self, tile: int) -> None:

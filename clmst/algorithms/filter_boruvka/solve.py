@@ -9,11 +9,9 @@ and ``cpu.py``; ``docs/inside_algorithms.md`` explains them.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from dataclasses import replace
 from functools import cache
 from importlib import import_module
-from typing import Any, TypeAlias, cast
+from typing import Any, TypeAlias
 
 from clmst.algorithms import filter_boruvka
 from clmst.algorithms.filter_boruvka.options import FilterBoruvkaOptions
@@ -52,12 +50,12 @@ def solve(graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: Any =
         return Solution(graph=graph, in_forest=new_flags(0, graph.device), stats=stats)
     full_capacity = finer = False
     while True:
-        run = _new_run(shape)(
+        run: FilterBoruvkaRun = _module_of(shape).new_run(
             graph, launch, maximum=maximum, options=options, full_capacity=full_capacity,
             finer=finer,
         )  # fmt: skip
         if run.solve():
-            return replace(run.solution, stats=run.stats())
+            return run.solution(stats=run.stats())
         full_capacity, finer = run.full_capacity, run.finer
         del run  # the next one may need its memory
 
@@ -72,18 +70,19 @@ def begin(
 ) -> Solution | None:
     """Enqueue a solve in one launch; as :class:`Begin`, else as :func:`solve`."""
     options = options_for("filter-boruvka", FilterBoruvkaOptions, options)
-    if options.shape_under(graph.device.policy) == "cpu" or not graph.n_slots:
+    shape = options.shape_under(graph.device.policy)
+    if shape == "cpu" or not graph.n_slots:
         return None
-    from clmst.algorithms.filter_boruvka import gpu
-
-    return gpu.begin(graph, launch, maximum=maximum, options=options, verdict=verdict)
+    found: Solution | None = _module_of(shape).begin(
+        graph, launch, maximum=maximum, options=options, verdict=verdict
+    )
+    return found
 
 
 @cache
-def _new_run(shape: str) -> Callable[..., FilterBoruvkaRun]:
-    """Return what begins a solve in a shape; only the module that is needed is loaded."""
-    module = import_module(f"clmst.algorithms.filter_boruvka.{shape}")
-    return cast(Callable[..., FilterBoruvkaRun], module.new_run)
+def _module_of(shape: str) -> Any:
+    """Return the module of a shape: only that one is loaded, once."""
+    return import_module(f"clmst.algorithms.filter_boruvka.{shape}")
 
 
 class FilterBoruvkaRun(ABC):
@@ -100,10 +99,9 @@ class FilterBoruvkaRun(ABC):
     full_capacity: bool
     finer: bool
 
-    @property
-    def solution(self) -> Solution:
-        """The solution, without its statistics."""
-        return Solution(graph=self.graph, in_forest=self.in_forest, stats={})
+    def solution(self, **told: Any) -> Solution:
+        """Return the solution, and what it tells about itself."""
+        return Solution(graph=self.graph, in_forest=self.in_forest, **told)
 
     def solve(self) -> bool:
         """Enqueue the solve, and wait; return False if it has to be done again."""

@@ -8,8 +8,6 @@ forest. Of a degree-2 path only the heaviest edge may not be.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import numpy.typing as npt
 
@@ -76,7 +74,7 @@ class SeriesContraction:
         if not run.is_done():
             return None
         remaining = {"edges": self._candidates.n_edges, "vertices": self._candidates.n_vertices}
-        return replace(run.solution, stats={**run.stats(), "series_contraction": remaining})
+        return run.solution(stats={**run.stats(), "series_contraction": remaining})
 
     def forget(self) -> None:
         """Forget what a solve may have remaining unfinished."""

@@ -103,7 +103,7 @@ def read_packed(
     )  # fmt: skip
     launch.read(packed, found)
     k = int(found[0])
-    weights = found[_HEAD:].view(np.uint8)[: k * word.itemsize].view(graph.graph.weight_dtype)
+    weights = np.frombuffer(found, graph.graph.weight_dtype, k, 4 * _HEAD)
     ends = found[begin + bound : begin + bound + 2 * k].reshape(k, 2)
     return (found[begin : begin + k], ends, weights), found[end:]
 

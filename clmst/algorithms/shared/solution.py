@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -27,6 +27,7 @@ from clmst.runtime.launcher import Launcher
 
 _FOREST_EDGES = "edges of a forest"  # among a graph's plans
 _DOUBLE = np.dtype(np.float64)
+FLAG = np.dtype(np.uint8)  # of an edge
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +39,7 @@ class Solution:
 
     graph: DeviceGraph
     in_forest: DeviceArray
-    stats: Mapping[str, Any]
+    stats: Mapping[str, Any] = field(default_factory=dict)
     report: SolveReport | None = None  # of a solve whose end the host does not know yet
 
 
@@ -74,10 +75,7 @@ def new_flags(n_slots: int, device: Device) -> DeviceArray:
     Its buffer ends with a whole word, so that it can be cleared by words.
     """
     memory = device.allocate(4 * flag_words(n_slots))
-    return unchecked(
-        DeviceArray, device=device, dtype=np.dtype(np.uint8), size=n_slots, memory=memory,
-        base=memory, offset=0,
-    )  # fmt: skip
+    return DeviceArray.unchecked(n_slots, FLAG, device, memory)
 
 
 def reservation_shape(
