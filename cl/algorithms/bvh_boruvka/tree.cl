@@ -51,9 +51,13 @@ typedef struct {
   uint n, n_leaves, top;  // top: the level of the root
 } tree_t;
 
-static inline void tree_open(tree_t *tree, const global double *points, const global double *boxes,
-                             const global uint *ids, const global uint *least,
-                             const global uint *bases, uint dimensions, uint n, uint top) {
+// The arrays of a tree, in the order in which kernels take them.
+#define TREE_PARAMETERS                                                            \
+  const global double *points, const global double *boxes, const global uint *ids, \
+      const global uint *least, const global uint *bases, uint dimensions
+#define TREE_ARGUMENTS points, boxes, ids, least, bases, dimensions
+
+static inline void tree_open(tree_t *tree, TREE_PARAMETERS, uint n, uint top) {
   tree->points = points;
   tree->boxes = boxes;
   tree->ids = ids;
@@ -65,12 +69,6 @@ static inline void tree_open(tree_t *tree, const global double *points, const gl
   tree->n = n;
   tree->n_leaves = (n + LEAF - 1) / LEAF;
   tree->top = top;
-}
-
-// Say how many rows leaves have, where kernels are not built for points with core distances or without.
-static inline void tree_set_rows(tree_t *tree, uint rows) {
-  tree->leaf_rows = rows;
-  tree->box_rows = tree->dimensions + rows;
 }
 
 // Nodes of a level.
