@@ -52,7 +52,7 @@ from benchmarks.landscape_graphs import (
 from benchmarks.landscape_report import HELD_OUT, read_lines
 from benchmarks.runner import Cases, Row, Rows, Run, Way, case
 from benchmarks.workspace import Workspace
-from clmst.algorithms import choosing
+from clmst.algorithms.solving import solution_by
 from clmst.bench.agreement import Reference
 from clmst.bench.contestants import release, solving
 from clmst.bench.harness import WrongResultError, first_line, median_seconds
@@ -139,7 +139,7 @@ def right_forest(resident: DeviceGraph) -> Reference:
             if difference := agreement.difference(found):
                 raise WrongResultError(f"{name}: {difference}")
     launch = Launcher(resident.device, resident.device.queue)
-    _, solution = choosing.solution_by(OTHER, resident, launch, maximum=False)
+    _, solution = solution_by(OTHER, resident, launch, maximum=False)
     slots = np.flatnonzero(solution.in_forest.to_host())
     return Reference(slots=slots, n_slots=resident.n_slots, total_weight=0, how=OTHER)
 
@@ -147,7 +147,7 @@ def right_forest(resident: DeviceGraph) -> Reference:
 def kernels_of(resident: DeviceGraph) -> dict[str, float]:
     """Return the milliseconds of a solve by kernel, by the device's own clock."""
     launch = Launcher.of(resident.device, profile=True)
-    choosing.solution_by(ALGORITHM, resident, launch, maximum=False)
+    solution_by(ALGORITHM, resident, launch, maximum=False)
     launch.queue.finish()
     assert launch.profile is not None
     return {name: one.milliseconds for name, one in launch.profile.summary().items()}

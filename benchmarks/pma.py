@@ -29,7 +29,7 @@ from benchmarks.agreement import Agreement
 from benchmarks.plots import lines, medians, names_of
 from benchmarks.runner import Cases, Row, Rows, Run, Way, case, solving
 from clmst import DeviceForest, DeviceGraph, Graph, PmaOptions
-from clmst.algorithms.pma.options import Variant
+from clmst.algorithms.pma import Variant
 from clmst.algorithms.pma.solve import Growth, chosen_gamma, grow_trees, lanes_for
 from clmst.algorithms.shared.contraction import Contraction
 from clmst.bench.canvas import GRID, legend_below, panels, plain_ticks, style

@@ -46,9 +46,9 @@ from benchmarks.dense import (
 from benchmarks.plots import lines, medians
 from benchmarks.runner import Cases, Row, Rows, Run, Way, case, sizes_up_to, solving
 from benchmarks.timing import seconds_of
-from clmst.algorithms.choosing import choose
-from clmst.algorithms.edge_parallel.options import UnionFind
+from clmst.algorithms.edge_parallel import UnionFind
 from clmst.algorithms.edge_parallel.solve import EdgeParallelRun
+from clmst.algorithms.solving import choose
 from clmst.bench.canvas import GRID, legend_below, panels
 from clmst.bench.harness import WrongResultError
 from clmst.runtime.device_graph import DeviceGraph

@@ -43,15 +43,11 @@ PARTS = (
     Part(
         name="choice",
         purpose="which algorithm, and whether the device is trusted with it",
-        files=(
-            "algorithms/choosing.py", "algorithms/families.py", "algorithms/registry.py",
-            "algorithms/solving.py",
-            "algorithms/*/__init__.py", "algorithms/shared/algorithm_record.py",
-        ),
+        files=("algorithms/solving.py", "algorithms/families.py", "algorithms/registry.py"),
     ),
     Part(
         name="algorithm",
-        purpose="plan and rounds; leaves a flag for each slot on the device",
+        purpose="options, plan and rounds; leaves a flag for each slot on the device",
         files=("algorithms/*/*",),
     ),
     Part(

@@ -18,18 +18,18 @@ if TYPE_CHECKING:
         primitives as primitives,
         ray as ray,
     )
-    from clmst.algorithms.boruvka.options import BoruvkaOptions as BoruvkaOptions
-    from clmst.algorithms.dense.options import DenseOptions as DenseOptions
-    from clmst.algorithms.ecl.options import EclOptions as EclOptions
-    from clmst.algorithms.edge_parallel.options import EdgeParallelOptions as EdgeParallelOptions
+    from clmst.algorithms.boruvka import BoruvkaOptions as BoruvkaOptions
+    from clmst.algorithms.dense import DenseOptions as DenseOptions
+    from clmst.algorithms.ecl import EclOptions as EclOptions
+    from clmst.algorithms.edge_parallel import EdgeParallelOptions as EdgeParallelOptions
     from clmst.algorithms.edge_stream.generated import GeneratedEdges as GeneratedEdges
-    from clmst.algorithms.filter_boruvka.options import (
+    from clmst.algorithms.filter_boruvka import (
         FilterBoruvkaOptions as FilterBoruvkaOptions,
         LoneBoruvkaOptions as LoneBoruvkaOptions,
     )
-    from clmst.algorithms.pma.options import PmaOptions as PmaOptions
-    from clmst.algorithms.prim.options import PrimOptions as PrimOptions
-    from clmst.algorithms.prim_boruvka.options import PrimBoruvkaOptions as PrimBoruvkaOptions
+    from clmst.algorithms.pma import PmaOptions as PmaOptions
+    from clmst.algorithms.prim import PrimOptions as PrimOptions
+    from clmst.algorithms.prim_boruvka import PrimBoruvkaOptions as PrimBoruvkaOptions
     from clmst.algorithms.shared.device_forest import DeviceForest as DeviceForest
     from clmst.api import (
         maximum_spanning_forest as maximum_spanning_forest,
@@ -90,15 +90,15 @@ __version__ = "0.1.0"
 # Where each public name lives. Modules are imported when a name of theirs is first used, so that
 # `import clmst` is quick and needs no OpenCL.
 _HOMES = {
-    "clmst.algorithms.boruvka.options": ("BoruvkaOptions",),
-    "clmst.algorithms.dense.options": ("DenseOptions",),
-    "clmst.algorithms.ecl.options": ("EclOptions",),
-    "clmst.algorithms.edge_parallel.options": ("EdgeParallelOptions",),
+    "clmst.algorithms.boruvka": ("BoruvkaOptions",),
+    "clmst.algorithms.dense": ("DenseOptions",),
+    "clmst.algorithms.ecl": ("EclOptions",),
+    "clmst.algorithms.edge_parallel": ("EdgeParallelOptions",),
     "clmst.algorithms.edge_stream.generated": ("GeneratedEdges",),
-    "clmst.algorithms.filter_boruvka.options": ("FilterBoruvkaOptions",),
-    "clmst.algorithms.pma.options": ("PmaOptions",),
-    "clmst.algorithms.prim_boruvka.options": ("PrimBoruvkaOptions",),
-    "clmst.algorithms.prim.options": ("PrimOptions",),
+    "clmst.algorithms.filter_boruvka": ("FilterBoruvkaOptions",),
+    "clmst.algorithms.pma": ("PmaOptions",),
+    "clmst.algorithms.prim_boruvka": ("PrimBoruvkaOptions",),
+    "clmst.algorithms.prim": ("PrimOptions",),
     "clmst.algorithms.shared.device_forest": ("DeviceForest",),
     "clmst.api": (
         "maximum_spanning_forest",
@@ -152,7 +152,7 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 _MODULES = ("cluster", "csgraph", "dask", "primitives", "ray")  # public by themselves
 _ALSO = ("drawing", "generators", "io")  # modules of which some names are here, too
 # Names that go with the next version.
-_FORMER_HOME_OF = {"LoneBoruvkaOptions": "clmst.algorithms.filter_boruvka.options"}
+_FORMER_HOME_OF = {"LoneBoruvkaOptions": "clmst.algorithms.filter_boruvka"}
 
 _PUBLIC = (*_HOME_OF, "__version__", *_MODULES)
 

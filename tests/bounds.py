@@ -37,7 +37,7 @@ BOUNDS = {
     "lock_looks": "algorithms.edge_parallel.solve._PATIENCE",
     "marked_from": "algorithms.filter_boruvka.cpu.MARKED_FROM",
     "patience_seconds": "runtime.long_work.PATIENCE",
-    "prim_steps": "algorithms.prim.trees.STEPS_A_LAUNCH",
+    "prim_steps": "algorithms.prim.solve.STEPS_A_LAUNCH",
     "one_pass": "primitives.chain.is_taken",
     "range_step": "core.partition.RANGE_STEP",
     "ranking_lanes": "primitives.radix.RANKING_LANES",

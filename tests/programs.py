@@ -19,13 +19,13 @@ from clmst.algorithms.bvh_boruvka import choice
 from clmst.algorithms.bvh_boruvka.hierarchy import search_defines
 from clmst.algorithms.dense.plan import few_defines, key_defines
 from clmst.algorithms.dense.tiles import HAVE_SQUARES, tile_defines
-from clmst.algorithms.ecl.options import (
+from clmst.algorithms.ecl import (
     EclOptions,
     populate_defines,
     round_defines,
     topology_defines,
 )
-from clmst.algorithms.edge_parallel.options import EdgeParallelOptions, UnionFind
+from clmst.algorithms.edge_parallel import EdgeParallelOptions, UnionFind
 from clmst.algorithms.edge_parallel.solve import defines as sets_defines
 from clmst.algorithms.edge_stream.generated import GeneratedEdges
 from clmst.algorithms.filter_boruvka import cpu, plan

@@ -36,7 +36,7 @@ from clmst import (
 )
 from clmst.algorithms import matrix_self_test, points_self_test, self_test
 from clmst.algorithms.bvh_boruvka.moved import MovingPoints
-from clmst.algorithms.edge_parallel.options import UnionFind
+from clmst.algorithms.edge_parallel import UnionFind
 from clmst.algorithms.edge_stream import self_test as edge_stream_self_test
 from clmst.algorithms.families import (
     CANONICAL_CSR,
@@ -56,9 +56,9 @@ from clmst.algorithms.families import (
     family_of,
     with_options,
 )
-from clmst.algorithms.filter_boruvka import gpu as filter_boruvka
+from clmst.algorithms.filter_boruvka import Launches
+from clmst.algorithms.filter_boruvka import gpu_launches as filter_boruvka
 from clmst.algorithms.filter_boruvka import plan as filter_boruvka_plan
-from clmst.algorithms.filter_boruvka.options import Launches
 from clmst.algorithms.parts import union
 from clmst.algorithms.proof import self_test as proof_self_test
 from clmst.algorithms.reweighting import sensitivity
@@ -346,7 +346,9 @@ def chain_wrongs(device: Device) -> Iterator[str]:
         graph = Graph.from_edges(u, v, rng.integers(0, 9, m).astype("f4"), n_vertices=n)
         resident = replace(DeviceGraph.upload(graph, device), rows=device.upload(graph.rows))
         candidates = contract_series(resident, launch)
-        plan = filter_boruvka.plan_candidates(resident, candidates, launch, maximum=False)
+        plan = filter_boruvka_plan.Plan(
+            resident, launch, maximum=False, options=FilterBoruvkaOptions(), candidates=candidates
+        )
         run = filter_boruvka.begin_candidates(resident, plan, launch)
         slots = np.flatnonzero(run.in_forest.to_host())
         assert graph.edge_ids is not None
@@ -500,7 +502,7 @@ def main(shape: str, *without: str) -> None:
     device.check_usable()
     # All samples are compared with one another, which takes an interpreter long.
     samples = max(64, device.policy.work_group_size)
-    filter_boruvka.SAMPLES = filter_boruvka_plan.SAMPLES = samples  # type: ignore[attr-defined]
+    filter_boruvka_plan.SAMPLES = samples
     if of_hashes:
         print(json.dumps(hashed(device)))
         return

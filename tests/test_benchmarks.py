@@ -49,7 +49,7 @@ from benchmarks.primitives import remarks_on
 from benchmarks.runner import Row, Rows, Run, case, means
 from benchmarks.workspace import Workspace
 from clmst import Device, generate
-from clmst.algorithms import choosing
+from clmst.algorithms import solving
 from clmst.cli import root
 from clmst.generators import surrogates
 from tests.bench import samples
@@ -568,7 +568,7 @@ def test_graphs_of_strategies(file: Path) -> None:
     points = points_of(file, "strategies", "families", "--scale", "7", "--scale", "8")
     assert [point["n"] for point in points] == [128] * 3 + [256] * 3
     assert [point["edges"] for point in points[:2]] == [8 * 128, 7 * 16 + 8 * 15]
-    own, _ = choosing.choose("auto", clmst.get_device())
+    own, _ = solving.choose("auto", clmst.get_device())
     expected = {"atomic-half", "atomic-full", own, strategies.KRUSKAL}
     assert {frozenset(times_in(point)) for point in points} == {frozenset(expected)}
     dense_graphs = [strategies.MP, strategies.CU, dense.MATRIX, own]

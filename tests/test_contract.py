@@ -13,7 +13,7 @@ from hypothesis import given
 
 import clmst
 from clmst import Device, Forest, Graph
-from clmst.algorithms.choosing import most_vertices
+from clmst.algorithms.solving import most_vertices
 from clmst.core.errors import OutOfDeviceMemoryError
 from clmst.core.weight_keys import Array
 from tests import forests

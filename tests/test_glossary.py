@@ -42,7 +42,6 @@ ALLOWED = {
     ("clmst/generators/stand_ins.py", "stand[-_]ins?"): "the old name, which warns",
     ("clmst/bench/results.py", "contests?"): "a key in older files",
     ("clmst/algorithms/filter_boruvka/__init__.py", "lone"): "the old name, which warns",
-    ("clmst/algorithms/filter_boruvka/options.py", "lone"): "the old name, which warns",
     ("clmst/__init__.py", "lone"): "the old name, which warns",
 }
 

@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from clmst.algorithms.filter_boruvka import plan
-from clmst.algorithms.filter_boruvka.options import MAX_PHASES
+from clmst.algorithms.filter_boruvka import MAX_PHASES, plan
 from clmst.runtime import source
 
 # By module and kernel file: the name of a value in Python, and the macro that it is.
@@ -36,8 +35,8 @@ TABLE = {
     ),
     ("primitives.radix", "device/rank.cl"): "_BY_COUNTERS=RANK_COUNTERS _BY_BALLOTS=RANK_BALLOTS",
     ("algorithms.filter_boruvka.plan", "filter_boruvka/solve.cl"): (
-        "_WINDOWS=STATE_WINDOWS _OVERFLOW=STATE_OVERFLOW _REFUSED=STATE_REFUSED "
-        "_COUNTS=STATE_COUNTS STATE_WORDS=STATE_WORDS"
+        "_GAVE_UP=STATE_GAVE_UP _WINDOWS=STATE_WINDOWS _OVERFLOW=STATE_OVERFLOW "
+        "_REFUSED=STATE_REFUSED _COUNTS=STATE_COUNTS STATE_WORDS=STATE_WORDS"
     ),
     ("algorithms.filter_boruvka.plan", "filter_boruvka/sample.cl"): "SAMPLES=SAMPLES",
     ("runtime.tuning", "filter_boruvka/sample.cl"): "_SAMPLES=SAMPLES",
@@ -92,10 +91,10 @@ TABLE = {
     ("primitives.permute", "primitives/permute.cl"): "_CHUNKS_PER_ITEM=BATCH",
     ("algorithms.pma.solve", "pma/pma.cl"): "_NO_OWNER=NO_OWNER",
     ("algorithms.boruvka.solve", "device/edge_list.cl"): "_NO_CHOICE=NO_CHOICE",
-    ("algorithms.prim.trees", "prim/heap.cl"): (
+    ("algorithms.prim.solve", "prim/heap.cl"): (
         "_TAKE_STEPS=HEAP_TAKE_STEPS _CURSOR_WORDS.heap=HEAP_CURSOR_WORDS"
     ),
-    ("algorithms.prim.trees", "prim/array.cl"): "_CHOOSE_STEPS=ARRAY_CHOOSE_STEPS",
+    ("algorithms.prim.solve", "prim/array.cl"): "_CHOOSE_STEPS=ARRAY_CHOOSE_STEPS",
 }
 SHARED = [
     (module, *pair.split("="), file)

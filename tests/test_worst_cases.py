@@ -23,7 +23,7 @@ import clmst
 from benchmarks import worst_cases
 from benchmarks.worst_case_graphs import FAMILIES, matrices, random_graph
 from clmst import Device, FilterBoruvkaOptions, Graph
-from clmst.algorithms.prim.trees import STEPS_A_LAUNCH
+from clmst.algorithms.prim.solve import STEPS_A_LAUNCH
 from clmst.bench.harness import Contestant, Harness, WrongResultError
 from clmst.runtime.device_graph import DeviceGraph
 from tests.variants import GPU_SHAPE

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clmst.algorithms.dense.options import DenseOptions
+from clmst.algorithms.dense import DenseOptions
 from clmst.algorithms.dense.plan import takes_few
 from clmst.algorithms.registry import ALGORITHMS
 from clmst.runtime.device import Device

@@ -7,7 +7,7 @@ from dataclasses import fields, is_dataclass, replace
 from types import NoneType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
-from clmst.algorithms import choosing
+from clmst.algorithms import solving
 from clmst.algorithms.registry import ALGORITHMS
 from clmst.core.arguments import from_text
 from clmst.core.errors import InvalidArgumentError
@@ -17,7 +17,7 @@ def option_names(name: str) -> tuple[str, ...]:
     """Return the names of all options of an algorithm, those within another as ``prim.queue``."""
     if name == "auto":
         return ()
-    return tuple(option for option, *_ in _leaves(ALGORITHMS[name].options_class()))
+    return tuple(option for option, *_ in _leaves(ALGORITHMS[name].options()))
 
 
 def with_options(name: str, options: object, texts: Iterable[str]) -> object:
@@ -39,7 +39,7 @@ def with_options(name: str, options: object, texts: Iterable[str]) -> object:
             f"{next(iter(values))} is an option of an algorithm, but the algorithm is 'auto'; name "
             "the one that shall take it"
         )
-    kind = ALGORITHMS[name].options_class
+    kind = ALGORITHMS[name].options
     for option in values:
         _check_option(option, [name])
     return _changed(kind() if options is None else options, values)
@@ -48,7 +48,7 @@ def with_options(name: str, options: object, texts: Iterable[str]) -> object:
 def read(text: str) -> tuple[str, object]:
     """Return the algorithm and the options that a text such as ``pma gamma=64`` means, or raise."""
     name, *texts = text.split() or [""]
-    name, options = choosing.named(name, None)
+    name, options = solving.named(name, None)
     return name, with_options(name, options, texts)
 
 
@@ -63,7 +63,7 @@ def texts_with(algorithms: Iterable[str], texts: Sequence[str]) -> tuple[str, ..
         None of the algorithms has one of the options, or as :func:`read`.
     """
     split = [text.split() or [""] for text in algorithms]
-    known = [option_names(choosing.named(name, None)[0]) for name, *_ in split]
+    known = [option_names(solving.named(name, None)[0]) for name, *_ in split]
     options = [_halves(text)[0] for text in texts]
     for option in options:
         _check_option(option, [read(name)[0] for name, *_ in split])

@@ -8,9 +8,8 @@ import numpy as np
 
 from clmst.algorithms.bvh_boruvka import hierarchy, neighbours, prim
 from clmst.algorithms.bvh_boruvka import solve as bvh_boruvka
-from clmst.algorithms.dense import few, tile_pairs
+from clmst.algorithms.dense import DenseOptions, Filter, few, tile_pairs
 from clmst.algorithms.dense import solve as dense
-from clmst.algorithms.dense.options import DenseOptions, Filter
 from clmst.algorithms.dense.tiles import PackedPoints
 from clmst.algorithms.shared.device_forest import DeviceForest
 from clmst.core.dense_graph import DenseGraph

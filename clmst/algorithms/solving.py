@@ -1,17 +1,154 @@
-"""The solve of a graph on a device, whose forest comes to the host by one read where it can."""
+"""A solve on a device: which algorithm it is by, and how its forest comes to the host.
+
+"auto" goes by the ranks of the records; their figures are in ``docs/algorithms.md``.
+"""
 
 from __future__ import annotations
 
-from clmst.algorithms import choosing
-from clmst.algorithms.memory_needs import with_needs
-from clmst.algorithms.registry import ALGORITHMS
+import warnings
+from collections.abc import Iterator
+
+from clmst.algorithms import families
+from clmst.algorithms.registry import ALGORITHMS, FORMER_NAMES
+from clmst.algorithms.shared.algorithm_record import Solve, options_for
 from clmst.algorithms.shared.device_forest import DeviceForest
-from clmst.algorithms.shared.solution import comes_at_once, forest_at_once, forest_of
-from clmst.core.errors import OutOfDeviceMemoryError
+from clmst.algorithms.shared.solution import Solution, comes_at_once, forest_at_once, forest_of
+from clmst.core.arguments import check_choice, shown
+from clmst.core.errors import (
+    FormerNameWarning,
+    InvalidArgumentError,
+    OutOfDeviceMemoryError,
+    callers_level,
+    logger,
+)
 from clmst.core.forest import Forest
+from clmst.core.graph_checks import MAX_VERTICES
+from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
+from clmst.runtime.device_matrix import gigabytes
 from clmst.runtime.handles import Memory
 from clmst.runtime.launcher import Launcher
+from clmst.runtime.policy import Policy
+from clmst.runtime.trust import NoFamilyLeftError
+
+# ------------------------------------------------------------------------- the choice
+
+
+def check_name(name: str) -> None:
+    """Raise :class:`InvalidArgumentError` unless an algorithm has that name; "auto" is one."""
+    if type(name) is str and (name == "auto" or name in ALGORITHMS):
+        return
+    fact = f"no algorithm is called {shown(name)}; there are"
+    check_choice("algorithm", name, ("auto", *ALGORITHMS), fact=fact)
+
+
+def named(name: str, options: object) -> tuple[str, object]:
+    """Return the name of an algorithm and its options, or raise; a former name warns."""
+    if type(name) is not str or name not in FORMER_NAMES:
+        check_name(name)
+        if options is not None:
+            _check_options(name, options)
+        return name, options
+    today, meant = FORMER_NAMES[name]
+    written = ", ".join(f"{field}={value!r}" for field, value in meant.items())
+    advice = f"algorithm={today!r} with {ALGORITHMS[today].options.__name__}({written})"
+    warnings.warn(
+        f"algorithm={name!r} is {advice} now; the old name goes with the next version",
+        FormerNameWarning,
+        stacklevel=callers_level(),
+    )
+    if options is None:
+        return today, ALGORITHMS[today].options(**meant)
+    if type(options) is ALGORITHMS[today].options and all(
+        getattr(options, field) == value for field, value in meant.items()
+    ):
+        return today, options
+    raise InvalidArgumentError(
+        f"algorithm is {name!r}, a former name, and options are {shown(options)}; give {advice}"
+    )
+
+
+def _check_options(name: str, options: object) -> None:
+    """Raise unless options are of the algorithm of a name; of any one, if that is "auto"."""
+    if name != "auto":
+        options_for(name, ALGORITHMS[name].options, options)
+    elif _chosen_by(options) is None:
+        kinds = ", ".join(record.options.__name__ for record in ALGORITHMS.values())
+        raise InvalidArgumentError(f"options are {shown(options)}; they must be one of {kinds}")
+
+
+def choose(
+    name: str,
+    device: Device,
+    graph: DeviceGraph | None = None,
+    *,
+    options: object = None,
+    maximum: bool = False,
+) -> tuple[str, Solve]:
+    """Return the algorithm that `name` means, by its own name, and what solves by it, or raise.
+
+    "auto" is the algorithm whose options are given, else the quickest that the device is trusted
+    with. The device has passed the self-test of an algorithm that is to solve a graph, or is tested
+    now. Without a graph, the name is that for a large sparse one.
+    """
+    check_name(name)
+    of_options = None if options is None else _chosen_by(options)
+    if name == "auto" and of_options is not None:
+        name = of_options
+    if name == "auto":
+        name = _quickest(device, graph, maximum=maximum)
+    elif graph is not None and (options is None or of_options is not None):
+        families.require(name, graph, maximum=maximum, options=options)
+    if graph is not None:
+        logger.debug("algorithm %s on %s", name, device.description)
+    return name, ALGORITHMS[name].solve
+
+
+def _quickest(device: Device, graph: DeviceGraph | None, *, maximum: bool) -> str:
+    """Return the first algorithm in order that the device is trusted with, or raise."""
+    reasons = []
+    for name in in_order(device, graph):
+        reason = None if graph is None else families.refusal(name, graph, maximum=maximum)
+        if reason is None:
+            return name
+        reasons.append(f"{name}: {reason}")
+    raise NoFamilyLeftError(device, f"no algorithm passed its self-test ({'; '.join(reasons)})")
+
+
+def in_order(device: Device, graph: DeviceGraph | None) -> Iterator[str]:
+    """Yield the algorithms that "auto" may be, the quickest first, as far as is known.
+
+    Without a graph, they are for a large sparse one. Complete graphs, which list no edges, do not
+    come here: dense solves them.
+    """
+    policy, n_vertices = device.policy, 0 if graph is None else graph.n_vertices
+    ranked = []
+    for record in ALGORITHMS.values():  # one plain loop: every solve pays for it
+        rank = record.rank
+        if rank is not None:
+            ranked.append((rank(policy, graph) if callable(rank) else rank, record.name))
+    for _, name in sorted(ranked):
+        if ALGORITHMS[name].takes(device, n_vertices):
+            yield name
+
+
+def _chosen_by(options: object) -> str | None:
+    for record in ALGORITHMS.values():
+        if type(options) is record.options:
+            return record.name
+    return None
+
+
+def most_vertices(name: str, device: Device) -> int:
+    """Return how many vertices an algorithm takes on a device, if 32 bits hold a weight's key.
+
+    A graph of more is refused with an error, before anything is solved.
+    """
+    limit = ALGORITHMS[name].most_vertices
+    return MAX_VERTICES if limit is None else limit(device)
+
+
+# -------------------------------------------------------------------------- the solve
 
 
 def solve_graph(
@@ -22,7 +159,7 @@ def solve_graph(
 
     Without `wait`, the forest may be on the host already.
     """
-    name, solve = choosing.choose(algorithm, graph.device, graph, options=options, maximum=maximum)
+    name, solve = choose(algorithm, graph.device, graph, options=options, maximum=maximum)
     try:
         at_once = not wait and comes_at_once(graph, launch)
         if at_once:
@@ -54,7 +191,7 @@ def solve_unread(
     launch = Launcher(graph.device, graph.device.queue)
     if not comes_at_once(graph, launch):
         return None
-    name, _ = choosing.choose(algorithm, graph.device, graph, options=options, maximum=maximum)
+    name, _ = choose(algorithm, graph.device, graph, options=options, maximum=maximum)
     try:
         return _begun(name, graph, launch, options=options, maximum=maximum, verdict=verdict)
     except OutOfDeviceMemoryError as error:
@@ -73,3 +210,64 @@ def _begun(
     if solution is None:
         return None
     return forest_at_once(solution, launch, algorithm=name, maximum=maximum)
+
+
+def solution_by(
+    name: str, graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: object = None
+) -> tuple[str, Solution]:
+    """Enqueue the solve of a graph by the algorithm that `name` means; return its own name too."""
+    name, solve = choose(name, graph.device, graph, options=options, maximum=maximum)
+    return name, solve(graph, launch, maximum=maximum, options=options)
+
+
+def forest_by(
+    name: str, graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: object = None,
+    wait: bool = True,
+) -> DeviceForest:  # fmt: skip
+    """Return the forest of a graph by the algorithm that `name` means; see :func:`forest_of`."""
+    name, solution = solution_by(name, graph, launch, maximum=maximum, options=options)
+    return forest_of(solution, launch, algorithm=name, maximum=maximum, wait=wait)
+
+
+# ------------------------------------------------------------------ the memory it needs
+
+
+def bytes_needed(algorithm: str, policy: Policy, n_vertices: int, n_edges: int) -> int | None:
+    """Return about how many bytes a solve needs at its peak, beside the graph itself.
+
+    None if the algorithm does not say so; "dense" counts cells and has its own error. What records
+    say is measured anew by tests/algorithms/test_memory_needs.py.
+    """
+    needs = ALGORITHMS[algorithm].bytes_needed
+    needs = needs(policy) if callable(needs) else needs
+    return None if needs is None else needs[0] * n_vertices + needs[1] * n_edges
+
+
+def with_needs(
+    error: OutOfDeviceMemoryError, graph: DeviceGraph, algorithm: str
+) -> OutOfDeviceMemoryError:
+    """Return an error that also says what the whole solve needs, and what would fit."""
+    n, m = graph.n_vertices, graph.edge_bound
+    policy = graph.device.policy
+    needed = bytes_needed(algorithm, policy, n, m)
+    if needed is None:
+        return error
+    word = graph.encoded.encoding.word.itemsize
+    stored = 4 * (n + 1) + (4 + word) * graph.n_slots
+    memory = graph.device.capabilities.global_memory
+    facts = [
+        str(error),
+        f"{algorithm!r} needs about {gigabytes(needed)} for {n} vertices and {m} edges, beside "
+        f"{gigabytes(stored)} for the graph",
+    ]
+    if needed + stored > memory:
+        facts.append(
+            f"a graph of this average degree fits with up to {m * memory // (needed + stored)} "
+            "edges or so"
+        )
+    offered = [name for name, record in ALGORITHMS.items() if record.takes_any_graph]
+    needs = {name: bytes_needed(name, policy, n, m) for name in offered}
+    least, name = min((need, name) for name, need in needs.items() if need is not None)
+    if least < needed:
+        facts.append(f"{name!r} needs least, about {gigabytes(least)}")
+    return OutOfDeviceMemoryError("; ".join(facts))

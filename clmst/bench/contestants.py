@@ -16,8 +16,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from scipy import sparse
 
-from clmst.algorithms import choosing
 from clmst.algorithms.shared.device_forest import DeviceForest
+from clmst.algorithms.solving import choose
 from clmst.api import minimum_spanning_forest
 from clmst.bench.agreement import Reference
 from clmst.bench.harness import Contestant, Harness, first_line
@@ -75,7 +75,7 @@ def solving(
 ) -> SolveContestant:
     """Return the contestant that leaves the forest on the device as flags: what ECL-MST times."""
     device = resident.device
-    name, solve = choosing.choose(algorithm, device, resident, options=options)
+    name, solve = choose(algorithm, device, resident, options=options)
 
     def call() -> SolveOutcome:
         with device.lock:
@@ -117,7 +117,7 @@ def finding_forest(
 
         return SolveOutcome(difference=difference, stats=forest.stats)
 
-    name, _ = choosing.choose(algorithm, device, resident, options=options)
+    name, _ = choose(algorithm, device, resident, options=options)
     return SolveContestant(
         name=contestant,
         scope="forest" if stays else "transfers",

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from clmst.algorithms.ecl.options import EclOptions
+from clmst.algorithms.ecl import EclOptions
 from clmst.bench import tables
 from clmst.bench.grid import MEAN, Grid, means
 from clmst.bench.results import SCOPES, Results

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, TypeAlias
 
-from clmst.algorithms.ecl.options import EclOptions
+from clmst.algorithms.ecl import EclOptions
 from clmst.algorithms.option_texts import read
 from clmst.algorithms.registry import ALGORITHMS
 from clmst.bench import inputs

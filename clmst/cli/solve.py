@@ -102,14 +102,14 @@ def solve(
     is stdin, whose format --format names. An unknown algorithm, device or format is answered with a
     list of those there are.
     """
-    from clmst.algorithms import choosing
+    from clmst.algorithms import solving
     from clmst.algorithms.option_texts import with_options
     from clmst.io import write_forest
 
     if as_json and STREAM in outputs:
         raise click.UsageError("--json and --output - both want stdout; give one of them")
     stages = Stages(quiet=quiet)
-    algorithm, options = choosing.named(algorithm, None)  # a former name stands for options
+    algorithm, options = solving.named(algorithm, None)  # a former name stands for options
     options = with_options(algorithm, options, option_texts)
     _refuse_early(outputs, output_format, plot)
     named: dict[str, Any] = {"algorithm": algorithm, "options": options}

@@ -87,12 +87,12 @@ def tune(
     whenever it works on that device with that driver; `clmst devices` shows it. If nothing was
     quicker, nothing is written. Ctrl-C ends the search and keeps the best so far.
     """
-    from clmst.algorithms import choosing
+    from clmst.algorithms import solving
     from clmst.runtime import tuning_file
     from clmst.runtime.discovery import get_device
     from clmst.tune import costs, graphs, search
 
-    algorithm, _ = choosing.named(algorithm, None)  # a name that nothing has is refused first
+    algorithm, _ = solving.named(algorithm, None)  # a name that nothing has is refused first
     makers = graphs.named(graph_names)
     path = None if dry_run or lists else (output or tuning_file.user_path())
     if path is not None:
@@ -103,7 +103,7 @@ def tune(
         device = get_device(device_name)
     wanted = [part.strip() for part in parameters.split(",") if part.strip()]
     if not is_for_costs:  # names of parameters are refused before anything is made
-        name, _ = choosing.choose(algorithm, device)
+        name, _ = solving.choose(algorithm, device)
         varied = search.chosen_parameters(wanted, [name], device.policy)
         if lists:
             console().print(parameters_table(varied, device.policy))

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from clmst.algorithms.bvh_boruvka.moved import MovingPoints
-from clmst.algorithms.filter_boruvka.options import FilterBoruvkaOptions
+from clmst.algorithms.filter_boruvka import FilterBoruvkaOptions
 from clmst.algorithms.points_self_test import complete_graph
 from clmst.algorithms.reweighting.series import SeriesContraction
 from clmst.algorithms.reweighting.warm_start import WarmStart

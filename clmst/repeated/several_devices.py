@@ -9,8 +9,6 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from clmst.algorithms import choosing
-from clmst.algorithms.choosing import solution_by
 from clmst.algorithms.families import PARTS, words_case
 from clmst.algorithms.parts.union import ForestLists, merged, part_forest
 from clmst.algorithms.proof.prove import checked_on_host
@@ -18,6 +16,7 @@ from clmst.algorithms.reweighting.repeated import ReweightedGraph
 from clmst.algorithms.shared.device_forest import DeviceForest
 from clmst.algorithms.shared.read_back import gather_words
 from clmst.algorithms.shared.solution import forest_of
+from clmst.algorithms.solving import choose, solution_by
 from clmst.core.arguments import unchecked
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.threads import TaskThread
@@ -143,7 +142,7 @@ class Worker:
     ) -> None:
         """Solve a part, and list its forest; waits for the number of its edges."""
         part, launch, options = self.parts[k], work.launch, self.assignment.options
-        name, solve = choosing.choose(
+        name, solve = choose(
             self.assignment.algorithm, self.device, graph, options=options, maximum=self._maximum
         )
         families.require_rounds(graph, name, maximum=self._maximum, options=options)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from clmst.algorithms import choosing
+from clmst.algorithms import solving
 from clmst.algorithms.proof.prove import checked
 from clmst.algorithms.reweighting.repeated import ReweightedGraph
 from clmst.algorithms.reweighting.series import SeriesContraction
@@ -258,7 +258,7 @@ class SingleDevice(OneDevice, GraphExecutor):
             forest = forest_of(run.solution(), launch, algorithm="filter-boruvka", **of_round)
             if (stats := self.warm.end(run, launch)) is not None:
                 return forest.with_stats({**forest.stats, **stats})
-        name, solve = choosing.choose(
+        name, solve = solving.choose(
             self._algorithm, self.device, graph, options=self._options, maximum=self.maximum
         )
         families.require_rounds(graph, name, maximum=self.maximum, options=self._options)

@@ -6,8 +6,8 @@ import time
 from collections.abc import Callable, Generator, Iterable
 from typing import Any, Literal, overload
 
-from clmst.algorithms import choosing
-from clmst.algorithms.ecl.options import check_for_edges_once
+from clmst.algorithms import solving
+from clmst.algorithms.ecl import check_for_edges_once
 from clmst.algorithms.shared.device_forest import DeviceForest
 from clmst.core import topology
 from clmst.core.arguments import check_bools
@@ -102,7 +102,7 @@ class RepeatedSolver(Prepared):
         symmetrize: bool = False,
     ) -> None:
         began = time.perf_counter()
-        algorithm, options = choosing.named(algorithm, options)  # before anything is uploaded
+        algorithm, options = solving.named(algorithm, options)  # before anything is uploaded
         check_for_edges_once(options, "a RepeatedSolver stores each edge once")
         check_bools(maximum=maximum, warm_start=warm_start)
         found, points = devices_of(graph, devices, strategy), points_of(graph)

@@ -13,7 +13,7 @@ from itertools import permutations
 import numpy as np
 
 from clmst import peeling
-from clmst.algorithms import choosing
+from clmst.algorithms import solving
 from clmst.algorithms.parts import costs as model
 from clmst.core import clusters, partition
 from clmst.core.clusters import Clusters
@@ -198,7 +198,7 @@ class Choice:
     ) -> Iterator[Cut]:
         """Yield the cuts by clusters: with the largest dense one, two, four, ... or all of them."""
         for dense, sparse in pairs:
-            costs, limit = self.costs[dense], choosing.most_vertices("dense", self.devices[dense])
+            costs, limit = self.costs[dense], solving.most_vertices("dense", self.devices[dense])
             is_dense = costs.is_dense(found.sizes, found.edges)
             if by_rule:
                 has_half = 4 * found.edges >= found.sizes * (found.sizes - 1)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from clmst.algorithms.memory_needs import bytes_needed
+from clmst.algorithms.solving import bytes_needed
 from clmst.core.errors import OutOfDeviceMemoryError
 from clmst.core.graph_checks import MAX_SLOTS
 from clmst.core.machine import physical_memory

@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from clmst.algorithms.choosing import forest_by
 from clmst.algorithms.edge_stream.edges import EdgePart, joined
+from clmst.algorithms.solving import forest_by
 from clmst.core import canonical
 from clmst.core.errors import OutOfDeviceMemoryError
 from clmst.core.forest import Forest

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from clmst.algorithms import choosing
-from clmst.algorithms.ecl.options import check_for_edges_once
+from clmst.algorithms import solving
+from clmst.algorithms.ecl import check_for_edges_once
 from clmst.algorithms.parts import costs
 from clmst.core.arguments import has, shown
 from clmst.core.errors import InvalidArgumentError
@@ -101,7 +101,7 @@ def _refuse(algorithm: str, options: object, *, keep_on_device: bool, profile: b
             "profile is True, and there are several devices; kernels are timed on one device "
             "(stats has the times of several devices' solves and moves)"
         )
-    named, _ = choosing.named(algorithm, options)
+    named, _ = solving.named(algorithm, options)
     fact = f"parts on several devices store each edge once ({named})"
     check_for_edges_once(options, fact)
 

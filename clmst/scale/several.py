@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from clmst.algorithms.choosing import solution_by
 from clmst.algorithms.families import PARTS, words_case
 from clmst.algorithms.parts.union import PartForest, part_forest, united
 from clmst.algorithms.shared.device_forest import DeviceForest
 from clmst.algorithms.shared.solution import forest_of_slots
+from clmst.algorithms.solving import solution_by
 from clmst.core.arguments import unchecked
 from clmst.core.forest import Forest
 from clmst.core.weight_keys import Array

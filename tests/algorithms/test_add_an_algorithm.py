@@ -28,7 +28,7 @@ assert all(verdict.passed for verdict in tested(device, BY_NAME["toy"]))
 sources = {one.source for one in programs(device.capabilities, device.policy)}
 assert "algorithms/toy/toy.cl" in sources
 assert "toy" in CliRunner().invoke(solve, ["--help"]).output
-options = clmst.algorithms.registry.ALGORITHMS["toy"].options_class()
+options = clmst.algorithms.registry.ALGORITHMS["toy"].options()
 for maximum in (False, True):
     rng = np.random.default_rng(maximum)
     graph = clmst.Graph.from_edges(*rng.integers(0, 90, (2, 500)), rng.integers(-9, 9, 500))
@@ -51,7 +51,7 @@ def copy(tmp_path: Path) -> Path:
             shutil.copytree(ROOT / folder, tmp_path / folder, ignore=ignored)
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
     files = FILE.findall(PAGE.read_text(encoding="utf-8"))
-    assert len(files) == 6
+    assert len(files) == 5
     for name, text in files:
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -9,7 +9,7 @@ import pytest
 
 import clmst
 from clmst import Graph
-from clmst.algorithms.choosing import choose
+from clmst.algorithms.solving import choose
 from clmst.core.errors import InvalidArgumentError
 from clmst.runtime.device import Device
 from tests.bounds import bounds

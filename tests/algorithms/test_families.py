@@ -13,7 +13,6 @@ from scipy import sparse
 
 import clmst
 from clmst import Device, Graph, RepeatedSolver, UnsupportedDeviceError
-from clmst.algorithms.choosing import in_order
 from clmst.algorithms.csr_validation import check as csr_validation
 from clmst.algorithms.families import (
     COMPLETE_PROOF,
@@ -23,6 +22,7 @@ from clmst.algorithms.families import (
     PROOF,
 )
 from clmst.algorithms.registry import ALGORITHMS
+from clmst.algorithms.solving import in_order
 from clmst.primitives import families as of_primitives
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.kernel_family import Case, KernelFamily

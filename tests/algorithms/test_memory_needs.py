@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import clmst
-from clmst.algorithms.memory_needs import bytes_needed
 from clmst.algorithms.registry import ALGORITHMS
+from clmst.algorithms.solving import bytes_needed
 from clmst.core.errors import OutOfDeviceMemoryError
 from clmst.core.graph import Graph
 from clmst.runtime.device import Device

@@ -24,10 +24,10 @@ from clmst import (
     PrimBoruvkaOptions,
     PrimOptions,
 )
-from clmst.algorithms.boruvka.options import Duplicates, Numbering
+from clmst.algorithms.boruvka import Duplicates, Numbering
 from clmst.algorithms.option_texts import option_names, read, texts_with, with_options, write
-from clmst.algorithms.pma.options import Variant
-from clmst.algorithms.prim.options import Components, Queue
+from clmst.algorithms.pma import Variant
+from clmst.algorithms.prim import Components, Queue
 from clmst.algorithms.registry import ALGORITHMS
 from tests.faults.injection import inject
 from tests.forests import assert_forests, parallel_edges, solve
@@ -75,7 +75,7 @@ def test_options_are_of_one_algorithm(
     any_device: Device, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """They name it where nobody else does; others are refused before anything is launched."""
-    kind, graph = ALGORITHMS[name].options_class, parallel_edges(n=30, m=90)
+    kind, graph = ALGORITHMS[name].options, parallel_edges(n=30, m=90)
     assert solve(graph, any_device, options=kind()).stats["algorithm"] == name
     other = EclOptions() if name != "ecl" else PrimOptions()
     inject(monkeypatch, "kernel").let_fail(error=AssertionError("a kernel was launched"))
@@ -180,9 +180,9 @@ def test_words_of_a_value() -> None:
 def test_every_option_has_a_name(name: str) -> None:
     """What Python takes, a text can set."""
     names = [one.partition(".")[0] for one in option_names(name)]
-    assert [*dict.fromkeys(names)] == [one.name for one in fields(ALGORITHMS[name].options_class)]
+    assert [*dict.fromkeys(names)] == [one.name for one in fields(ALGORITHMS[name].options)]
     assert not any(
-        is_dataclass(one.default) for one in fields(ALGORITHMS[name].options_class)
+        is_dataclass(one.default) for one in fields(ALGORITHMS[name].options)
     )  # whose parts would be left out
 
 

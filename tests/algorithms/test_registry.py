@@ -13,9 +13,9 @@ from click.testing import CliRunner
 
 import clmst
 from clmst import Device, InvalidArgumentError
-from clmst.algorithms.choosing import check_name
 from clmst.algorithms.registry import ALGORITHMS
 from clmst.algorithms.shared.algorithm_record import AlgorithmRecord
+from clmst.algorithms.solving import check_name
 from clmst.cli.root import main
 from clmst.runtime import policy
 from tests.forests import assert_same_forest, random_graph, solve
@@ -51,13 +51,11 @@ for name in sorted(ALGORITHMS):
 @every_record
 def test_record_is_whole(record: AlgorithmRecord) -> None:
     """What is loaded late must be there all the same."""
-    assert record.options_class() == record.options_class()
-    assert record.is_chosen_by(record.options_class())
-    assert not record.is_chosen_by(None)
+    assert record.options() == record.options()
     assert record.solve.__doc__
     folder = record.folder.removeprefix("clmst.").replace(".", "/")
     assert any(one.startswith(f"{folder}/") for one in files())
-    assert getattr(clmst, record.options) is record.options_class
+    assert getattr(clmst, record.options.__name__) is record.options
 
 
 @pytest.mark.skipif(not DOCS.exists(), reason="installed without the pages")
@@ -66,12 +64,12 @@ def test_pages_list_all_algorithms() -> None:
     page = (DOCS / "algorithms.md").read_text(encoding="utf-8")
     rows = {line for line in page.splitlines() if re.match(r"\| `[\w-]+` \|.*Options` \|$", line)}
     assert rows == {
-        f"| `{one.name}` | {one.purpose} | {one.good_for} | `{one.options}` |"
+        f"| `{one.name}` | {one.purpose} | {one.good_for} | `{one.options.__name__}` |"
         for one in ALGORITHMS.values()
     }
     reference = (DOCS / "reference/options.md").read_text(encoding="utf-8")
     for one in ALGORITHMS.values():
-        assert f"::: clmst.{one.options}\n" in reference
+        assert f"::: clmst.{one.options.__name__}\n" in reference
 
 
 @pytest.mark.parametrize("command", ["solve", "bench", "tune"])

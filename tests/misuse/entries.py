@@ -345,7 +345,7 @@ def _arrays() -> Iterator[Valid]:
 
 def _options() -> Iterator[Valid]:
     for algorithm, record in ALGORITHMS.items():
-        kind = record.options_class
+        kind = record.options
 
         def solve(world: World, options: Any, algorithm: str = algorithm) -> Any:
             how: Any = {"algorithm": algorithm, "options": options}

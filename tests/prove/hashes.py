@@ -23,8 +23,8 @@ import numpy as np
 
 import clmst
 from clmst import Device, Forest, Graph, Points, UnsupportedDeviceError
-from clmst.algorithms.choosing import most_vertices
 from clmst.algorithms.registry import ALGORITHMS
+from clmst.algorithms.solving import most_vertices
 from clmst.bench.results import machine_facts
 from clmst.core.points import Metric
 from tests.forests import solve

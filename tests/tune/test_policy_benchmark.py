@@ -12,10 +12,10 @@ import pytest
 
 import clmst
 from clmst import Device, InvalidForestError, OutOfDeviceMemoryError
-from clmst.algorithms.choosing import choose
 from clmst.algorithms.filter_boruvka.plan import Plan
 from clmst.algorithms.registry import ALGORITHMS
 from clmst.algorithms.shared.solution import Solution
+from clmst.algorithms.solving import choose
 from clmst.bench.harness import WrongResultError
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.launcher import Launcher

@@ -49,22 +49,20 @@ kernel void bvh_boruvka_candidates_list(const global uint *lists, const global u
 
 // Append all pairs of a point and another component's that are within the margin of a round.
 //
-// In       points, boxes, ids[n], least, bases, dimensions: the tree; component[n], labels; winners[n * words].
+// In       the tree (tree.cl); component[n], labels; winners[n * words].
 // In-out   seen[n]: all pairs of a point that are shorter are in the list, or inside a component;
 //          pairs[capacity]; state[0]: the length of the list. If that is above `capacity`, the rest
 //          is lost.
 // Launch   any.
 // Needs    the round's reservations are complete; margin >= 0.
 // Ensures  seen[p] is at least the best edge of p's component, and the margin.
-kernel void bvh_boruvka_candidates_find(const global double *points, const global double *boxes,
-                                        const global uint *ids, const global uint *least,
-                                        const global uint *bases, uint dimensions,
-                                        const global uint *component, const global uint *labels,
+kernel void bvh_boruvka_candidates_find(TREE_PARAMETERS, const global uint *component,
+                                        const global uint *labels,
                                         const volatile global uint *winners, global double *seen,
                                         global ulong *pairs, volatile global uint *state, uint n,
                                         uint top, double margin, uint capacity, uint bits) {
   tree_t tree;
-  tree_open(&tree, points, boxes, ids, least, bases, dimensions, n, top);
+  tree_open(&tree, TREE_ARGUMENTS, n, top);
   const components_t components = {labels, component};
   GRID_FOR(slot, n) {
     const uint own = component_of(&components, (uint)slot);

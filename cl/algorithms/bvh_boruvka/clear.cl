@@ -31,20 +31,18 @@ static inline bool leaf_has_near(const search_t *search, const tree_t *tree, uin
 
 // Note of leaves of one component that no edge of theirs is as light as the component's best one.
 //
-// In       points, boxes, ids[n], least, bases, dimensions: the tree; component[n], labels; winners[n * words].
+// In       the tree (tree.cl); component[n], labels; winners[n * words].
 // In-out   lower[n], leaf_lower[n_leaves]: raised.
 // Launch   any.
 // Needs    bvh_boruvka_lightest_bound: every component has an edge.
 // Ensures  no edge that leaves the component of a point is lighter than the point's entry of lower;
 //          leaf_lower[l] is at most the least of them in leaf l.
-kernel void bvh_boruvka_clear_leaves(const global double *points, const global double *boxes,
-                                     const global uint *ids, const global uint *least,
-                                     const global uint *bases, uint dimensions,
-                                     const global uint *component, const global uint *labels,
-                                     global double *lower, global double *leaf_lower,
-                                     const volatile global uint *winners, uint n, uint top) {
+kernel void bvh_boruvka_clear_leaves(TREE_PARAMETERS, const global uint *component,
+                                     const global uint *labels, global double *lower,
+                                     global double *leaf_lower, const volatile global uint *winners,
+                                     uint n, uint top) {
   tree_t tree;
-  tree_open(&tree, points, boxes, ids, least, bases, dimensions, n, top);
+  tree_open(&tree, TREE_ARGUMENTS, n, top);
   GRID_FOR(leaf, tree.n_leaves) {
     const uint label = labels[leaf];
     if (label == MIXED) continue;

@@ -22,7 +22,7 @@ static inline bool find_in_list(const tree_t *tree, const components_t *componen
 
 // Enter the candidates of active points for their components: the first pass of the reservation.
 //
-// In       points, boxes, ids[n], least, bases, dimensions: the tree; lists[n * k]; component[n], labels; active[n_active]: points that may have a
+// In       the tree (tree.cl); lists[n * k]; component[n], labels; active[n_active]: points that may have a
 //          candidate.
 // In-out   candidate[n], keys[n], cursor[n]; winners[n * words]; state[count]: the length of the
 //          list, 0 before.
@@ -31,17 +31,17 @@ static inline bool find_in_list(const tree_t *tree, const components_t *componen
 // Needs    components are complete; reservations are clear.
 // Ensures  candidates of listed points are in other components; others have none.
 LANES_ATTRIBUTE
-kernel void bvh_boruvka_lightest_propose(
-    const global double *points, const global double *boxes, const global uint *ids,
-    const global uint *least, const global uint *bases, uint dimensions, const global uint *lists,
-    const global uint *component, const global uint *labels, const global uint *active,
-    global uint *next, global uint *candidate, global ulong *keys, global uchar *cursor,
-    volatile global uint *winners, volatile global uint *state, uint count, uint n_active, uint n,
-    uint top, uint k, uint short_ids) {
+kernel void bvh_boruvka_lightest_propose(TREE_PARAMETERS, const global uint *lists,
+                                         const global uint *component, const global uint *labels,
+                                         const global uint *active, global uint *next,
+                                         global uint *candidate, global ulong *keys,
+                                         global uchar *cursor, volatile global uint *winners,
+                                         volatile global uint *state, uint count, uint n_active,
+                                         uint n, uint top, uint k, uint short_ids) {
   local uint scratch[WG_SIZE];
   local uint base;
   tree_t tree;
-  tree_open(&tree, points, boxes, ids, least, bases, dimensions, n, top);
+  tree_open(&tree, TREE_ARGUMENTS, n, top);
   const components_t components = {labels, component};
   WG_FOR(first, n_active) {
     const bool is_there = first + get_local_id(0) < n_active;
@@ -73,19 +73,16 @@ kernel void bvh_boruvka_lightest_propose(
 // Enter the edges between neighbours in the order, which are near each other: so the reach of every
 // component's searches is bounded. If such an edge is the best one, a search finds it again.
 //
-// In       points, boxes, ids[n], least, bases, dimensions: the tree; component[n], labels.
+// In       the tree (tree.cl); component[n], labels.
 // In-out   winners[n * words].
 // Launch   any.
 // Needs    as bvh_boruvka_lightest_propose.
 // Ensures  the first words of every reservation are not all ones.
-kernel void bvh_boruvka_lightest_bound(const global double *points, const global double *boxes,
-                                       const global uint *ids, const global uint *least,
-                                       const global uint *bases, uint dimensions,
-                                       const global uint *component, const global uint *labels,
-                                       volatile global uint *winners, uint n, uint top,
-                                       uint short_ids) {
+kernel void bvh_boruvka_lightest_bound(TREE_PARAMETERS, const global uint *component,
+                                       const global uint *labels, volatile global uint *winners,
+                                       uint n, uint top, uint short_ids) {
   tree_t tree;
-  tree_open(&tree, points, boxes, ids, least, bases, dimensions, n, top);
+  tree_open(&tree, TREE_ARGUMENTS, n, top);
   const components_t components = {labels, component};
   GRID_FOR(leaf, tree.n_leaves) {
     const uint begin = (uint)leaf * LEAF, end = min(n - 1 - begin, LEAF) + begin;

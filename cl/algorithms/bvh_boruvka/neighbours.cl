@@ -178,19 +178,17 @@ static inline void lists_get(const lists_t *lists, uint lane, list_t *list) {
 
 // Find the `k` nearest points of every point, and the distance of the farthest of them.
 //
-// In       points, boxes, ids[n], least, bases, dimensions: the tree.
+// In       the tree (tree.cl).
 // Out      lists[n * k]: slots, the nearest first; distances[n]: by slot, or by number.
 // Launch   any.
 // Needs    1 <= k <= min(NEIGHBOURS, n - 1); top: the level of the root.
 // Ensures  distances[i] is that of the k-th nearest point, the point itself not counted. Where several
 //          points are as far as that, any of them are listed.
-kernel void bvh_boruvka_neighbours_find(const global double *points, const global double *boxes,
-                                        const global uint *ids, const global uint *least,
-                                        const global uint *bases, uint dimensions,
-                                        global uint *lists, global double *distances, uint n,
-                                        uint top, uint k, uint by_number) {
+kernel void bvh_boruvka_neighbours_find(TREE_PARAMETERS, global uint *lists,
+                                        global double *distances, uint n, uint top, uint k,
+                                        uint by_number) {
   tree_t tree;
-  tree_open(&tree, points, boxes, ids, least, bases, dimensions, n, top);
+  tree_open(&tree, TREE_ARGUMENTS, n, top);
 #if BY_LEAF
   lists_t of_leaf;
 #endif

@@ -144,7 +144,7 @@ static inline bool eight_have(eight_t *lanes, search_t *search, const tree_t *tr
 
 // Let the listed points search for their lightest edges, and enter them.
 //
-// In       points, boxes, ids[n], least, bases, dimensions: the tree; component[n], labels; list[state[count]].
+// In       the tree (tree.cl); component[n], labels; list[state[count]].
 // In-out   candidate[n], keys[n], cursor[n], lower[n]: of listed points; winners[n * words];
 //          active[n], state[n_active]: points that have a candidate.
 // Launch   any.
@@ -152,19 +152,17 @@ static inline bool eight_have(eight_t *lanes, search_t *search, const tree_t *tr
 // Ensures  the candidate of a listed point is the lightest edge that leaves its component, unless its
 //          component has a lighter one.
 LANES_ATTRIBUTE
-kernel void bvh_boruvka_search_listed(const global double *points, const global double *boxes,
-                                      const global uint *ids, const global uint *least,
-                                      const global uint *bases, uint dimensions,
-                                      const global uint *component, const global uint *labels,
-                                      global uint *candidate, global ulong *keys,
-                                      global uchar *cursor, global double *lower,
-                                      volatile global uint *winners, const global uint *list,
-                                      global uint *active, volatile global uint *state, uint count,
-                                      uint n_active, uint n, uint top, uint short_ids) {
+kernel void bvh_boruvka_search_listed(TREE_PARAMETERS, const global uint *component,
+                                      const global uint *labels, global uint *candidate,
+                                      global ulong *keys, global uchar *cursor,
+                                      global double *lower, volatile global uint *winners,
+                                      const global uint *list, global uint *active,
+                                      volatile global uint *state, uint count, uint n_active,
+                                      uint n, uint top, uint short_ids) {
   local uint scratch[WG_SIZE];
   local uint base;
   tree_t tree;
-  tree_open(&tree, points, boxes, ids, least, bases, dimensions, n, top);
+  tree_open(&tree, TREE_ARGUMENTS, n, top);
   const components_t components = {labels, component};
   const uint n_listed = state[count];
 #if WG_SIZE == 1

@@ -51,9 +51,13 @@ typedef struct {
   uint n, n_leaves, top;  // top: the level of the root
 } tree_t;
 
-static inline void tree_open(tree_t *tree, const global double *points, const global double *boxes,
-                             const global uint *ids, const global uint *least,
-                             const global uint *bases, uint dimensions, uint n, uint top) {
+// The arrays of a tree, in the order in which kernels take them.
+#define TREE_PARAMETERS                                                            \
+  const global double *points, const global double *boxes, const global uint *ids, \
+      const global uint *least, const global uint *bases, uint dimensions
+#define TREE_ARGUMENTS points, boxes, ids, least, bases, dimensions
+
+static inline void tree_open(tree_t *tree, TREE_PARAMETERS, uint n, uint top) {
   tree->points = points;
   tree->boxes = boxes;
   tree->ids = ids;

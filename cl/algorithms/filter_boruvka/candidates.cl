@@ -19,59 +19,41 @@ kernel void filter_boruvka_candidates_prepare(SOLVE_PARAMETERS, const global uin
   GRID_FOR(i, solve_mark_words(&solve)) marks[i] = kept[i];
 }
 
-// Make the worklist of depth 0 of candidates, under the weights that they have now.
+// Make the worklist of depth 0 of candidates, under the weights that they have now. Of a degree-2 path
+// (series contraction) the heaviest edge is the candidate, the others are in the forest.
 //
-// In       weights; ends[n_candidates]: two numbers below n each; slots[n_candidates]: rising.
-// In-out   reservations of depth 0, empty before.
+// In       weights; ends[n_candidates]: two numbers below n each; starts[n_candidates + 1]: where in
+//          `slots` each path begins, or null: each is one edge; slots[starts[n_candidates]]: of edges
+//          rising.
+// In-out   marks: set for the edges of paths of several edges, cleared for the heaviest of each;
+//          reservations of depth 0, empty before.
 // Out      list_even: the candidates as edges; state: their count.
 // Launch   any.
 // Needs    candidates_prepare; the worklist has capacity for n_candidates.
-// Ensures  the reservations of pass 0 are made.
-kernel void filter_boruvka_candidates_enter(SOLVE_PARAMETERS, const global uint2 *ends,
-                                            const global uint *slots, uint n_candidates) {
-  const solve_t solve = SOLVE_ARGUMENTS;
-  GRID_FOR(i, n_candidates) {
-    const uint2 pair = ends[i];
-    const edge_t edge = {pair.x, pair.y, weight_key_leading(weights[slots[i]]), slots[i]};
-    round_put(&solve, 0, (uint)i, edge);
-  }
-  if (get_global_id(0) == 0) *solve_count(&solve, 0, 0, COUNT_EDGES) = n_candidates;
-}
-
-// Make the worklist of depth 0 of degree-2 paths (series contraction): the heaviest edge of each is
-// listed, the others are in the forest.
-//
-// In       weights; starts[n_chains + 1]: where in `slots` each path begins;
-//          slots[starts[n_chains]]; ends[n_chains]: two numbers below n each.
-// In-out   marks: set for the edges of paths of several edges, cleared for the heaviest of each;
-//          reservations of depth 0, empty before.
-// Out      list_even: the heaviest edges; state: their count.
-// Launch   any.
-// Needs    candidates_prepare; the worklist has capacity for n_chains.
 // Ensures  the reservations of pass 0 are made. A path that is a cycle is listed, never reserved.
-kernel void filter_boruvka_candidates_enter_chains(SOLVE_PARAMETERS, const global uint2 *ends,
-                                                   const global uint *slots,
-                                                   const global uint *starts, uint n_chains) {
+kernel void filter_boruvka_candidates_enter(SOLVE_PARAMETERS, const global uint2 *ends,
+                                            const global uint *slots, const global uint *starts,
+                                            uint n_candidates) {
   const solve_t solve = SOLVE_ARGUMENTS;
-  GRID_FOR(c, n_chains) {
-    const uint begin = starts[c], end = starts[c + 1];
+  GRID_FOR(c, n_candidates) {
+    const uint begin = starts ? starts[c] : (uint)c, end = starts ? starts[c + 1] : begin + 1;
     uint heaviest = slots[begin];
-    weight_t key = weight_key(weights[heaviest]);
+    weight_t weight = weights[heaviest], key = weight_key(weight);
     for (uint i = begin + 1; i < end; ++i) {
       const uint slot = slots[i];
-      const weight_t other = weight_key(weights[slot]);
-      if (other < key || (other == key && slot < heaviest)) continue;
+      const weight_t other = weights[slot], other_key = weight_key(other);
+      if (other_key < key || (other_key == key && slot < heaviest)) continue;
       heaviest = slot;
-      key = other;
+      weight = other;
+      key = other_key;
     }
     if (end - begin > 1) atomic_and(&marks[heaviest / 32], ~(1u << heaviest % 32));
     const uint2 pair = ends[c];
-    const edge_t edge = {pair.x, pair.y, weight_key_leading(weights[heaviest]), heaviest};
-    // A chain that ends where it began is listed, but never reserved.
+    const edge_t edge = {pair.x, pair.y, weight_key_leading(weight), heaviest};
     if (pair.x == pair.y) round_list(&solve, 0, (uint)c, edge);
     else round_put(&solve, 0, (uint)c, edge);
   }
-  if (get_global_id(0) == 0) *solve_count(&solve, 0, 0, COUNT_EDGES) = n_chains;
+  if (get_global_id(0) == 0) *solve_count(&solve, 0, 0, COUNT_EDGES) = n_candidates;
 }
 
 #endif

@@ -1,5 +1,13 @@
 // filter-boruvka, one launch a step; clmst/algorithms/filter_boruvka/gpu.py says in which order.
 //
+// Prepare    find_rows; prepare or set_windows
+// Filter     take_minima or take_minima_and_list, join_rows, choose_edges, follow_choices: the first
+//            round, of vertices in their rows; admit_edges in any other phase
+// Choose     refine, hook, follow
+// Contract   contract
+// Settle     number_components, find_components, begin_components: between two phases
+// Finish     expand
+//
 // Source: Borůvka's algorithm on worklists of edges, with the filter of Filter-Kruskal (Osipov,
 // Sanders, Singler 2009) and the deterministic reservations of ECL-MST (Fallin et al. 2023). The
 // first round from the rows alone, consecutive numbers of supervertices, hooking without
@@ -68,10 +76,8 @@ kernel void filter_boruvka_set_windows(SOLVE_PARAMETERS, uint seed, uint draw_bi
 // Ensures  rows within one tile have their choice; join_rows completes the others.
 LANES_ATTRIBUTE
 kernel void filter_boruvka_take_minima(SOLVE_PARAMETERS) {
-  local uint2 pairs[TILE_PAIRS];
-  local uint rows[TILE_SLOTS], heads[TILE_WORDS], scratch[WG_SIZE];
+  TILE_MEMORY;
   const solve_t solve = SOLVE_ARGUMENTS;
-  tile_t tile = {rows, heads, pairs, scratch, 0, 0, 0, 0, 0};
   minima_take(&solve, false, &tile, 0);
 }
 
@@ -85,10 +91,9 @@ kernel void filter_boruvka_take_minima(SOLVE_PARAMETERS) {
 // Ensures  as take_minima.
 LANES_ATTRIBUTE
 kernel void filter_boruvka_take_minima_and_list(SOLVE_PARAMETERS) {
-  local uint2 pairs[TILE_PAIRS];
-  local uint rows[TILE_SLOTS], heads[TILE_WORDS], scratch[WG_SIZE], base;
+  TILE_MEMORY;
+  local uint base;
   const solve_t solve = SOLVE_ARGUMENTS;
-  tile_t tile = {rows, heads, pairs, scratch, 0, 0, 0, 0, 0};
   minima_take(&solve, true, &tile, &base);
 }
 
@@ -145,10 +150,9 @@ kernel void filter_boruvka_follow_choices(SOLVE_PARAMETERS) {
 // Ensures  the reservations of pass 0 are made.
 LANES_ATTRIBUTE
 kernel void filter_boruvka_admit_edges(SOLVE_PARAMETERS, uint phase, uint n_phases, uint depth) {
-  local uint2 pairs[TILE_PAIRS];
-  local uint rows[TILE_SLOTS], heads[TILE_WORDS], scratch[WG_SIZE], base;
+  TILE_MEMORY;
+  local uint base;
   solve_t solve = SOLVE_ARGUMENTS;
-  tile_t tile = {rows, heads, pairs, scratch, 0, 0, 0, 0, 0};
   if (solve.state[STATE_GAVE_UP]) solve.n_slots = 0;  // what comes before was not finished
   filter_admit_edges(&solve, phase, n_phases, depth, &tile, &base);
 }

@@ -64,13 +64,12 @@ LANES_ATTRIBUTE
 kernel void filter_boruvka_resident_solve(SOLVE_PARAMETERS, global uint *in_forest, uint finds_rows,
                                           uint n_phases, uint seed, uint draw_bits, uint rank_a,
                                           uint rank_b, uint rank_c, const global uint *verdict) {
+  TILE_MEMORY;
   local full_key_t keys[SAMPLES];
-  local uint2 pairs[TILE_PAIRS];
-  local uint rows[TILE_SLOTS], heads[TILE_WORDS], scratch[WG_SIZE], counts[MAX_DEPTHS], base;
+  local uint counts[MAX_DEPTHS], base;
   local few_word_t least[FEW_SUPERVERTICES];
   const solve_t solve = SOLVE_ARGUMENTS;
-  workspace_t workspace = {
-      {rows, heads, pairs, scratch, 0, 0, 0, 0, 0}, scratch, &base, 0, counts, least};
+  workspace_t workspace = {tile, scratch, &base, 0, counts, least};
   if (verdict && !verdict_is_sound(verdict, SYMMETRIC)) {
     if (get_global_id(0) == 0) solve.state[STATE_REFUSED] = 1;
     return;

@@ -38,6 +38,12 @@ typedef struct {
   uint first_row, last_row;
 } tile_t;
 
+// What a kernel that goes over tiles declares: their local memory, and `tile` with it.
+#define TILE_MEMORY                                                 \
+  local uint2 pairs[TILE_PAIRS];                                    \
+  local uint rows[TILE_SLOTS], heads[TILE_WORDS], scratch[WG_SIZE]; \
+  tile_t tile = {rows, heads, pairs, scratch, 0, 0, 0, 0, 0}
+
 // A work-item's own slots of a tile.
 typedef struct {
   uint first;   // position of the first

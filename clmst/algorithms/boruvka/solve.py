@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from clmst.algorithms.boruvka.options import BoruvkaOptions
+from clmst.algorithms.boruvka import BoruvkaOptions
+from clmst.algorithms.shared.algorithm_record import options_for
 from clmst.algorithms.shared.contraction import PAIR, Contraction, Level
-from clmst.algorithms.shared.options import options_for
 from clmst.algorithms.shared.solution import Solution
 from clmst.primitives.monoid import Monoid
 from clmst.primitives.scan import inclusive_scan, segmented_scan

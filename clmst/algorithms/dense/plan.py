@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from clmst.algorithms.dense.options import DenseOptions
+from clmst.algorithms.dense import DenseOptions
 from clmst.core.weight_keys import Array, EncodedWeights, order_keys
 from clmst.primitives.monoid import Monoid
 from clmst.primitives.scan import reduce
@@ -97,31 +97,6 @@ class DensePlan:
             blocks=new(n * n_blocks),
             counts=new(N_COUNTS),
         )
-
-    @property
-    def short_ids(self) -> bool:
-        """Whether both ends of an edge share a word."""
-        return has_short_ids(self.n)
-
-    @property
-    def reservation_words(self) -> int:
-        """Number of words by which edges are ordered."""
-        return (2 if self.wide else 1) + (1 if self.short_ids else 2)
-
-    @property
-    def pass_words(self) -> int:
-        """Number of words that a pass over edges settles."""
-        return 2 if self.device.capabilities.int64_atomics else 1
-
-    @property
-    def vertex_bits(self) -> int:
-        """Number of bits of a vertex in an edge; no vertex has all of them set."""
-        return vertex_bits(self.n)
-
-    @property
-    def no_edge(self) -> int:
-        """Value that stands for no edge: greater than every edge."""
-        return no_edge(self.n)
 
 
 def has_short_ids(n: int) -> bool:

@@ -11,20 +11,22 @@ from typing import Any
 
 import numpy as np
 
-from clmst.algorithms.dense import few
-from clmst.algorithms.dense.options import DenseOptions
+from clmst.algorithms.dense import DenseOptions, few
 from clmst.algorithms.dense.plan import (
     BUILD_SOURCE,
     N_COUNTS,
     DensePlan,
     ends_of,
+    has_short_ids,
+    no_edge,
     plan_of_graph,
     plan_of_matrix,
     takes_few,
+    vertex_bits,
 )
 from clmst.algorithms.dense.tile_pairs import LightestPairs, plan_of_tiles
+from clmst.algorithms.shared.algorithm_record import options_for
 from clmst.algorithms.shared.device_forest import DeviceForest
-from clmst.algorithms.shared.options import options_for
 from clmst.algorithms.shared.progress import MOST_ROUNDS, check_rounds, no_progress
 from clmst.algorithms.shared.solution import Solution, flag_words, forest_of_pairs, new_flags
 from clmst.core import pairs
@@ -61,7 +63,7 @@ def solve(
     program = device.program(BUILD_SOURCE, **graph.weight_defines(maximum=maximum))
     launch.for_each(
         program, "dense_build_mark", plan.n, graph.indptr, graph.indices, graph.weights,
-        plan.edges, in_forest, plan.n, plan.vertex_bits, np.uint64(plan.no_edge),
+        plan.edges, in_forest, plan.n, vertex_bits(plan.n), np.uint64(no_edge(plan.n)),
     )  # fmt: skip
     return Solution(graph=graph, in_forest=in_forest, stats=run.stats())
 
@@ -130,6 +132,7 @@ class _DenseRun:
 
     def __init__(self, plan: DensePlan, launch: Launcher, options: DenseOptions) -> None:
         self.plan, self.launch, self.options = plan, launch, options
+        self.short_ids = int(has_short_ids(plan.n))
         self.counts = np.zeros(N_COUNTS, np.uint32)
         self._next_count = 0
         self.n_hooked = 0
@@ -169,10 +172,9 @@ class _DenseRun:
     def solve(self) -> None:
         """Enqueue everything, and wait for the counts."""
         plan = self.plan
-        no_edge = np.uint64(plan.no_edge)
         self.for_each(
             "dense_begin", plan.component, plan.winners, plan.edges, plan.counts, plan.n,
-            int(plan.short_ids), no_edge, N_COUNTS, n_items=max(plan.n, N_COUNTS),
+            self.short_ids, np.uint64(no_edge(plan.n)), N_COUNTS, n_items=max(plan.n, N_COUNTS),
         )  # fmt: skip
         with self.launch.phase("read all blocks"):
             self._scan()
@@ -243,13 +245,17 @@ class _DenseRun:
         plan, listed = self.plan, None
         entries = plan.keys, plan.columns, component
         sizes = plan.n, plan.n_blocks
-        short_ids = int(plan.short_ids)
+        # Words by which edges are ordered, and those that a pass settles.
+        n_words = (2 if plan.wide else 1) + (1 if self.short_ids else 2)
+        pass_words = 2 if plan.device.capabilities.int64_atomics else 1
         if not again or self.options.reread == "stale":
-            self.for_each("dense_bound_rows", *entries, plan.winners, *sizes, short_ids)
+            self.for_each("dense_bound_rows", *entries, plan.winners, *sizes, self.short_ids)
         if again:
             listed = self._read_again(component)
-        for word in range(plan.pass_words, plan.reservation_words, plan.pass_words):
-            self.for_each("dense_reserve_word", *entries, plan.winners, *sizes, short_ids, word)
+        for word in range(pass_words, n_words, pass_words):
+            self.for_each(
+                "dense_reserve_word", *entries, plan.winners, *sizes, self.short_ids, word
+            )
         return listed
 
     def _read_again(self, component: DeviceArray) -> int:
@@ -272,7 +278,7 @@ class _DenseRun:
             self._enqueue(
                 "dense_rescan_blocks", groups, panel.cells, *entries, plan.winners, plan.blocks,
                 plan.counts, listed, panel.first, panel.n_rows, plan.n, plan.dimensions,
-                plan.width, plan.n_blocks, int(plan.short_ids),
+                plan.width, plan.n_blocks, self.short_ids,
             )  # fmt: skip
         return listed
 
@@ -281,7 +287,7 @@ class _DenseRun:
         plan, hooked = self.plan, self.new_count()
         self.for_each(
             "dense_hook_components", plan.winners, component, parents, plan.edges, plan.counts,
-            hooked, plan.n, int(plan.short_ids), plan.vertex_bits,
+            hooked, plan.n, self.short_ids, vertex_bits(plan.n),
         )  # fmt: skip
         pending = self._jump(parents)
         self._read()
@@ -292,7 +298,7 @@ class _DenseRun:
         plan, pending = self.plan, self.new_count()
         self.for_each(
             "dense_jump_pointers", parents, plan.winners, plan.counts, pending, plan.n,
-            int(plan.short_ids),
+            self.short_ids,
         )  # fmt: skip
         return pending
 

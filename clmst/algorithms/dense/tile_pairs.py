@@ -6,8 +6,8 @@ from math import ceil
 
 import numpy as np
 
-from clmst.algorithms.dense.options import Filter
-from clmst.algorithms.dense.plan import DensePlan
+from clmst.algorithms.dense import Filter
+from clmst.algorithms.dense.plan import DensePlan, has_short_ids
 from clmst.algorithms.dense.tiles import TILE_COLUMNS, PackedPoints
 from clmst.core.points import Points
 from clmst.core.weight_keys import Array
@@ -84,7 +84,7 @@ class LightestPairs:
             self.program, "dense_lightest_find", min(n_tiles, packed.groups_at_once), packed.rows,
             self.core, packed.singles, packed.packs, packed.halves, self.floors, packed.scaling,
             component, rows, self.counts, plan.keys, plan.columns, plan.winners, plan.n, packed.d,
-            packed.padded, plan.width, plan.n_blocks, int(plan.short_ids),
+            packed.padded, plan.width, plan.n_blocks, int(has_short_ids(plan.n)),
         )  # fmt: skip
 
     def weigh(self, ends: Array) -> DeviceArray | None:

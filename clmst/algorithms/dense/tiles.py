@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from clmst.algorithms.dense.options import Filter
+from clmst.algorithms.dense import Filter
 from clmst.algorithms.families import tiles_refusal
 from clmst.core.errors import OutOfDeviceMemoryError
 from clmst.core.points import Points

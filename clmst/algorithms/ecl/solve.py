@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from clmst.algorithms.ecl.options import (
+from clmst.algorithms.ecl import (
     EclOptions,
     populate_defines,
     round_defines,
     topology_defines,
 )
-from clmst.algorithms.shared.options import options_for
+from clmst.algorithms.shared.algorithm_record import options_for
 from clmst.algorithms.shared.progress import no_progress
 from clmst.algorithms.shared.solution import Solution, flag_words, new_flags, reservation_shape
 from clmst.algorithms.shared.windows import ends_of, least_of_draws

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from clmst.algorithms.edge_parallel.options import EdgeParallelOptions, UnionFind
-from clmst.algorithms.shared.options import options_for
+from clmst.algorithms.edge_parallel import EdgeParallelOptions, UnionFind
+from clmst.algorithms.shared.algorithm_record import options_for
 from clmst.algorithms.shared.progress import MOST_ROUNDS, check_rounds
 from clmst.algorithms.shared.solution import Solution, flag_words, new_flags, reservation_shape
 from clmst.core.errors import UnsupportedDeviceError

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from clmst.algorithms.canonical_csr.arrange import Arrangement
-from clmst.algorithms.choosing import forest_by
 from clmst.algorithms.edge_stream.edges import (
     LONG,
     NO_FAULT,
@@ -29,6 +28,7 @@ from clmst.algorithms.proof.prove import Claim
 from clmst.algorithms.proof.tree import TreeBuilder
 from clmst.algorithms.shared.device_forest import DeviceForest
 from clmst.algorithms.shared.solution import new_flags
+from clmst.algorithms.solving import forest_by
 from clmst.core.errors import DeviceError
 from clmst.core.weight_keys import Encoding
 from clmst.primitives.permute import number

@@ -2,31 +2,131 @@
 
 from __future__ import annotations
 
+import warnings
+from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from clmst.algorithms.shared.algorithm_record import AlgorithmRecord
+import numpy as np
+
+from clmst.algorithms.shared.algorithm_record import AlgorithmRecord, check_alternatives
+from clmst.core.arguments import check_integer, shown
+from clmst.core.errors import FormerNameWarning, InvalidArgumentError, callers_level
 
 if TYPE_CHECKING:
-    from clmst.algorithms.filter_boruvka.options import FilterBoruvkaOptions
     from clmst.runtime.device import Device
     from clmst.runtime.device_graph import DeviceGraph
     from clmst.runtime.policy import Policy
 
+Launches: TypeAlias = Literal["auto", "resident", "mixed", "separate"]
 UsualLaunches: TypeAlias = Literal["resident", "mixed", "separate"]
+Shape: TypeAlias = Literal["auto", "gpu", "cpu"]
+
+# Windows of edges that a solve in the shape of a GPU can have (MAX_PHASES of the kernels).
+MAX_PHASES = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FilterBoruvkaOptions:
+    """Alternatives that change how long a solve takes, never its result.
+
+    Attributes
+    ----------
+    shape : {"auto", "gpu", "cpu"}
+        "gpu": worklists that many work-items share, and reservations by atomics. "cpu": long
+        contiguous ranges for a few work-items, each with a segment of the edge list to itself.
+        "auto": "cpu" where the work-groups of the device are of one work-item and `launches` is
+        "auto", else "gpu". Both shapes run on every device.
+    targets : tuple of float, optional
+        Upper ends of the windows of edges that go one after the other, as numbers of edges in
+        multiples of the number of vertices, rising; a last window takes the rest. At most three,
+        but for ``shape="cpu"``. ``()``: all edges at once. None: what the device's tuning has,
+        where the average degree is high enough.
+    launches : {"auto", "resident", "mixed", "separate"}
+        Of the shape "gpu". "resident": the whole solve in one launch of work-groups that wait for
+        one another. "mixed": a launch a step first, the remaining rounds of a phase in one.
+        "separate": a launch a step, and one read-back a round. "auto": the first two by the size
+        of the graph, on devices whose tuning says that work-groups may wait; else the last. A
+        device whose compiler fails on kernels that wait (PoCL) refuses the first two by
+        :class:`~clmst.UnsupportedDeviceError`.
+    seed : int
+        Of the sample of weights that sets the ends of windows.
+    """
+
+    shape: Shape = "auto"
+    targets: tuple[float, ...] | None = None
+    launches: Launches = "auto"
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        """Refuse what means nothing."""
+        check_alternatives(self, shape=Shape, launches=Launches)
+        targets = self._numbers()
+        if self.shape == "cpu":
+            if self.launches != "auto":
+                raise InvalidArgumentError(
+                    f"launches is {self.launches!r} and shape is 'cpu'; only the shape 'gpu' has "
+                    "several kinds of launches"
+                )
+        elif len(targets) >= MAX_PHASES:
+            raise InvalidArgumentError(
+                f"there are {len(targets)} targets; at most {MAX_PHASES - 1} can be given, unless "
+                "shape is 'cpu'"
+            )
+        if any(not low < high for low, high in zip((0.0, *targets), targets, strict=False)):
+            raise InvalidArgumentError(
+                f"targets are {shown(targets)}; they must be positive and rise"
+            )
+        check_integer("seed", self.seed, low=0, high=2**32 - 1)
+
+    def _numbers(self) -> tuple[float, ...]:
+        """Return the targets, none if the device chooses; raise unless they are numbers."""
+        targets = () if self.targets is None else self.targets
+        if isinstance(targets, list | tuple) and all(
+            isinstance(one, int | float | np.integer | np.floating) and not isinstance(one, bool)
+            for one in targets
+        ):
+            return tuple(targets)
+        raise InvalidArgumentError(f"targets are {shown(targets)}; they must be a tuple of numbers")
+
+    def shape_under(self, policy: Policy) -> Literal["gpu", "cpu"]:
+        """Return the shape of solves on a device of such a policy."""
+        if self.shape != "auto":
+            return self.shape
+        is_cpu = policy.work_group_size == 1 and self.launches == "auto"
+        return "cpu" if is_cpu else "gpu"
+
+
+class LoneBoruvkaOptions(FilterBoruvkaOptions):
+    """The options of "filter-boruvka" in the shape of a CPU, under their former name.
+
+    A call warns, and returns :class:`FilterBoruvkaOptions`.
+    """
+
+    # mypy wants an object of this class; a call gives one of the new name.
+    def __new__(cls, **options: Any) -> FilterBoruvkaOptions:  # type: ignore[misc]
+        """Return the options that take the place of these."""
+        warnings.warn(
+            "LoneBoruvkaOptions(...) is FilterBoruvkaOptions(shape='cpu', ...) now; the old name "
+            "goes with the next version",
+            FormerNameWarning,
+            stacklevel=callers_level(),
+        )
+        return FilterBoruvkaOptions(shape="cpu", **options)
+
 
 # Links hold 30 bits of a supervertex (LINK_NUMBER), of which there may be as many as vertices.
 MAX_VERTICES = 1 << 30
 
 
-def usual_launches(device: Device, n_slots: int) -> UsualLaunches:
-    """Return how a graph is launched in the shape of a GPU where options do not say it."""
+def launches_on(device: Device, n_slots: int, launches: Launches = "auto") -> UsualLaunches:
+    """Return how a graph of so many slots is launched in the shape of a GPU, by the option."""
     policy = device.policy
-    if not (
-        policy.resident_groups_per_compute_unit
-        and device.groups_may_wait
-        and device.capabilities.has_device_fence
-    ):
+    if not device.groups_may_wait:
+        return "separate"
+    if launches != "auto":
+        return launches
+    if not (policy.resident_groups_per_compute_unit and device.capabilities.has_device_fence):
         return "separate"
     return "resident" if n_slots <= policy.resident_slots else "mixed"
 
@@ -40,7 +140,7 @@ def _bytes_needed(policy: Policy) -> tuple[int, int]:
 
 def _variant_of(graph: DeviceGraph) -> tuple[str, FilterBoruvkaOptions] | None:
     """Return which programs solve a graph where work-groups may wait for one another."""
-    launches = usual_launches(graph.device, graph.n_slots)
+    launches = launches_on(graph.device, graph.n_slots)
     if launches == "separate":
         return None
     if launches == "mixed":
@@ -55,8 +155,6 @@ def _variant(
     name: Literal["many launches", "one launch", "one launch, one window"],
 ) -> tuple[str, FilterBoruvkaOptions]:
     """Return a variant and its options: made once, since a small solve notices microseconds."""
-    from clmst.algorithms.filter_boruvka.options import FilterBoruvkaOptions
-
     if name == "many launches":
         return name, FilterBoruvkaOptions(launches="mixed")
     # As the usual windows are, but for all graphs, or for none.
@@ -65,6 +163,7 @@ def _variant(
 
 RECORD = AlgorithmRecord(
     name="filter-boruvka",
+    options=FilterBoruvkaOptions,
     purpose="Borůvka's rounds on arrays that shrink, light edges first; in two shapes",
     good_for="GPUs and CPUs; the quickest on all large sparse graphs measured",
     rank=20,

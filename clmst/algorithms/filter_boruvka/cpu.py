@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from clmst.algorithms.filter_boruvka.options import FilterBoruvkaOptions
+from clmst.algorithms.filter_boruvka import FilterBoruvkaOptions
 from clmst.algorithms.filter_boruvka.solve import Change, FilterBoruvkaRun
 from clmst.algorithms.shared.progress import no_progress
 from clmst.algorithms.shared.solution import (
@@ -59,13 +59,8 @@ def defines(weights: dict[str, int]) -> dict[str, int | bool]:
     return {**weights, "WG_SIZE": 1}
 
 
-def new_run(*arguments: Any, full_capacity: bool, finer: bool, **more: Any) -> CpuRun:
-    """Return a solve; one that is done again holds all edges, and has more windows."""
-    return CpuRun(*arguments, again=full_capacity or finer, **more)
-
-
 class CpuRun(FilterBoruvkaRun):
-    """One solve; when it is done `again`, segments hold all of their slots."""
+    """One solve; one that is done again holds all edges, and has more windows."""
 
     def __init__(
         self,
@@ -74,11 +69,12 @@ class CpuRun(FilterBoruvkaRun):
         *,
         maximum: bool,
         options: FilterBoruvkaOptions,
-        again: bool,
+        full_capacity: bool,
+        finer: bool,
     ) -> None:
         self.graph, self.launch, self.n = graph, launch, graph.n_vertices
         self.options = options
-        self.full_capacity = self.finer = again
+        self.full_capacity = self.finer = full_capacity or finer
         weights = graph.weight_defines(maximum=maximum)
         self.defines = defines(weights)
         self.program = graph.device.program(SOURCE, **self.defines)
@@ -139,45 +135,48 @@ class CpuRun(FilterBoruvkaRun):
 
     def _first_depth(self, phase: int) -> int:
         """Return 0, or 1 where vertices have chosen among their own edges."""
-        return len(self.depths)
+        return 0 if self.incident is None else 1
 
-    def _has_edges(self, phase: int, depth: int) -> bool:
-        """Return whether supervertices are left that have to choose, or to be found finished."""
+    def _choose(self, phase: int, depth: int) -> bool:
+        """Let supervertices hook, unless none is left to choose or to be found finished."""
+        n_vertices, edges = self._counts(phase, depth)
         if depth == 0:
-            return self.vertices > 0
-        vertices, edges = self._counts(phase, depth)
-        return vertices > 0 and (edges > 0 or phase + 1 < self.n_phases)
-
-    def _choose_and_contract(self, phase: int, depth: int) -> tuple[Change, Change]:
+            n_vertices = self.vertices
+        elif not edges and phase + 1 == self.n_phases:
+            return False
+        if not n_vertices:
+            return False
         last = self.depths[-1:] or [(0 if phase == 0 else self.n, 0)]
         begin = sum(last[0])
-        n_vertices = self._counts(phase, depth)[0] if depth else self.vertices
         self.depths.append((begin, n_vertices))
-        reserved, following = self.reserved[depth % 2], self.reserved[1 - depth % 2]
         shares, counts = self._shares(n_vertices), self._counts_at(phase, depth + 1)
         stride = n_vertices // 2  # at most so many supervertices come of these
         self._step(
-            "hook", shares, reserved, following, self.edges, self.links, self.in_forest.memory,
-            self.on_device, begin, counts, _COMPONENTS + phase, n_vertices, self.reserved_stride,
-            stride,
+            "hook", shares, self.reserved[depth % 2], self.reserved[1 - depth % 2], self.edges,
+            self.links, self.in_forest.memory, self.on_device, begin, counts, _COMPONENTS + phase,
+            n_vertices, self.reserved_stride, stride,
         )  # fmt: skip
         self._step("follow", shares, self.links, self.on_device, begin, n_vertices)
+        self.reserved_stride = stride
+        return True
+
+    def _contract(self, phase: int, depth: int) -> None:
+        """List the remaining edges, and wait for the counts."""
+        (begin, n_vertices), following = self.depths[-1], self.reserved[1 - depth % 2]
         self._step(
             "contract", self.segments, self.links, following, self.edges, self.listed,
-            self.lengths, self.on_device, begin, counts, self.stride,
+            self.lengths, self.on_device, begin, self._counts_at(phase, depth + 1), self.stride,
         )  # fmt: skip
-        self.reserved_stride = stride
         self._refine(following)
         self._read_state(depth + 1)
         after, edges = self._counts(phase, depth + 1)
-        return (n_vertices, after), (self._counts(phase, depth)[1], edges)
+        before = self._counts(phase, depth)[1]
+        self._check_round(phase, depth, (n_vertices, after), (before, edges))
+        if self.state[_OVERFLOW]:
+            self.full_capacity = self.given_up = True
 
     def _wants_finer(self, rounds: int, vertices: Change, edges: Change) -> bool:
         return rounds == 0 and contracts_slowly(edges, vertices[1])
-
-    def _has_overflowed(self) -> bool:
-        self.full_capacity |= bool(self.state[_OVERFLOW])
-        return bool(self.state[_OVERFLOW])
 
     def _settle(self, phase: int) -> None:
         """Let every vertex know the component that a phase left it in, from the deepest up."""

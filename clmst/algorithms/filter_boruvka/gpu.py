@@ -1,169 +1,222 @@
-"""filter-boruvka in the shape of a GPU: which launches a solve takes, and how it begins."""
+"""filter-boruvka in the shape of a GPU: ever smaller arrays that many work-items share.
+
+Every step is a launch, and the host reads the counts of each round. The tuned variants, in which
+work-groups wait for one another, are in ``gpu_launches.py``.
+
+Source: see ``cl/algorithms/filter_boruvka/filter_boruvka.cl``.
+"""
 
 from __future__ import annotations
 
-from clmst.algorithms.filter_boruvka import usual_launches
-from clmst.algorithms.filter_boruvka.gpu_steps import GpuRun
-from clmst.algorithms.filter_boruvka.options import FilterBoruvkaOptions
-from clmst.algorithms.filter_boruvka.plan import STATE_WORDS, Candidates, Plan
-from clmst.algorithms.shared.solution import Solution, SolveReport
-from clmst.core.errors import UnsupportedDeviceError
-from clmst.runtime.device import Device
+from typing import Any
+
+from clmst.algorithms.filter_boruvka.plan import Candidates, Plan
+from clmst.algorithms.filter_boruvka.solve import Change, FilterBoruvkaRun
+from clmst.algorithms.shared.progress import no_progress
+from clmst.algorithms.shared.solution import flag_words
+from clmst.algorithms.shared.windows import contracts_slowly, last_window_too_large
+from clmst.core.weight_keys import Array
 from clmst.runtime.device_graph import DeviceGraph
-from clmst.runtime.handles import Memory
 from clmst.runtime.launcher import Launcher
+from clmst.runtime.program import Program
 
-# From so many vertices on, ways may be too long to follow at once: it is done twice then.
-_MANY_VERTICES = 1 << 18
-
-
-def new_run(
-    graph: DeviceGraph,
-    launch: Launcher,
-    *,
-    maximum: bool,
-    options: FilterBoruvkaOptions,
-    full_capacity: bool,
-    finer: bool,
-) -> GpuRun:
-    """Return a solve of a graph, with the plan that is kept with it or a new one."""
-    _check_launches(options, graph.device)
-    key = ("filter-boruvka", maximum, options)
-    plan = graph.plans.get(key)
-    if plan is not None:  # a report that was read with a forest may say that it lacks edges
-        full_capacity |= plan.overflowed and not plan.gave_up
-    if plan is not None and (plan.full_capacity < full_capacity or plan.finer < finer):
-        del graph.plans[key]
-        plan = None  # the next one may need its memory
-    if plan is None:
-        plan = graph.plans[key] = Plan(
-            graph, launch, maximum=maximum, options=options, full_capacity=full_capacity,
-            finer=finer,
-        )  # fmt: skip
-        plan.clear_state(launch)
-    plan.set_weights(graph.weights)
-    return _run_of(graph, plan, launch)
+# Work-groups a compute unit for steps whose number of items is known on the device only, and small.
+_FEW_GROUPS = 8
+# The same for steps over a worklist, whose capacity is several times its length as a rule. On an
+# H200: 16 and 32 take 0.96 of the time without a limit, 8 more than 16 (docs/performance_log.md).
+_WORKLIST_GROUPS = 16
+# Work-items that rank a sample, at least.
+_SAMPLE_ITEMS = 1 << 15
+# Each pass halves the path lengths.
+MOST_FOLLOWINGS = 33
+# Bind arguments from the third solve on: that takes as long as setting them thirty times.
+_SOLVES_BEFORE_PRESET = 2
 
 
-def begin(
-    graph: DeviceGraph,
-    launch: Launcher,
-    *,
-    maximum: bool,
-    options: FilterBoruvkaOptions,
-    verdict: Memory | None,
-) -> Solution | None:
-    """Enqueue a solve of one launch, behind the check of the graph if there is a verdict of it.
+class GpuRun(FilterBoruvkaRun):
+    """One solve, a launch a step; the host reads the counts of each round."""
 
-    None if it takes more launches.
-    """
-    if _launches_of(options, graph.device, graph.n_slots) != "resident":
-        return None
-    run = new_run(graph, launch, maximum=maximum, options=options, full_capacity=False, finer=False)
-    assert isinstance(run, ResidentRun)
-    run.verdict = verdict
-    run.enqueue()
-    report = SolveReport(words=run.plan.state, count=STATE_WORDS, take=run.take)
-    return run.solution(report=report)
+    launches = "separate"
 
+    def __init__(self, graph: DeviceGraph, plan: Plan, launch: Launcher) -> None:
+        self.graph, self.plan, self.launch = graph, plan, launch
+        self.device, self.options, self.in_forest = plan.device, plan.options, plan.in_forest
+        self.n, self.n_phases = plan.n_vertices, plan.n_phases
+        self.full_capacity, self.finer = plan.full_capacity, plan.finer
+        self.tuning = plan.device.policy
+        plan.solves += 1
 
-def plan_candidates(
-    graph: DeviceGraph, candidates: Candidates, launch: Launcher, *, maximum: bool
-) -> Plan:
-    """Prepare solves of the candidates of a graph that stores each edge once."""
-    options = FilterBoruvkaOptions()
-    plan = Plan(
-        graph, launch, maximum=maximum, options=options, full_capacity=True, candidates=candidates
-    )
-    plan.clear_state(launch)
-    return plan
+    @property
+    def tile(self) -> int:
+        """Slots of a tile of the launches of single steps."""
+        return self.plan.program.work_group_size * self.plan.slots_per_item
 
+    def solve(self) -> bool:
+        """Enqueue the solve, and wait; return False if it has to be done again."""
+        self.enqueue()
+        is_done = not self.given_up and self.is_done()
+        self.full_capacity |= is_done and self.plan.overflowed
+        return is_done and not self.plan.overflowed
 
-def begin_candidates(graph: DeviceGraph, plan: Plan, launch: Launcher) -> GpuRun:
-    """Enqueue a solve by :func:`plan_candidates` under the weights of a graph."""
-    assert plan.candidates is not None, "the plan is for candidates"
-    plan.set_weights(graph.weights)
-    run = _run_of(graph, plan, launch)
-    run.enqueue()
-    return run
+    def take(self, words: Array) -> dict[str, Any] | None:
+        """Return what the solve tells about its work, of the words of its state.
 
+        None if the graph was refused, or it has to be done again.
+        """
+        self.plan.host_state[:] = words
+        ended = self.plan.has_ended(self.launch) and not (self.plan.refused or self.plan.overflowed)
+        return self.stats() if ended else None
 
-def _check_launches(options: FilterBoruvkaOptions, device: Device) -> None:
-    """Raise if what is asked for by name cannot be built for the device."""
-    if options.launches in ("resident", "mixed") and not device.capabilities.grid_barriers:
-        raise UnsupportedDeviceError(
-            f"launches is {options.launches!r}, for which work-groups wait for one another; the "
-            f"compiler of {device.description} fails on such kernels: launches must be 'auto' or "
-            "'separate' there"
-        )
+    def is_done(self) -> bool:
+        """Return whether work-groups came to the end of what was enqueued; waits."""
+        self.plan.read_state(self.launch)
+        return self.plan.has_ended(self.launch)
 
+    def stats(self) -> dict[str, Any]:
+        """Return what the solve tells about its work."""
+        plan = self.plan
+        sizes = plan.worklist_sizes(self.n_phases)
+        return {
+            "shape": "gpu",
+            "rounds": sum(map(len, sizes)) + (plan.symmetric and not plan.ranks),
+            "worklist_sizes": sizes,
+            "launches_as": self.launches,
+            "device_bytes": plan.device_bytes,
+        }
 
-def _run_of(graph: DeviceGraph, plan: Plan, launch: Launcher) -> GpuRun:
-    """Return a solve by a plan, launched as its options and the device want it."""
-    launches = _launches_of(plan.options, plan.device, plan.n_slots)
-    if launches == "resident" and plan.candidates is not None and plan.options.launches == "auto":
-        launches = "mixed"
-    kinds: dict[str, type[GpuRun]] = {
-        "separate": GpuRun,
-        "mixed": MixedRun,
-        "resident": ResidentRun,
-    }
-    return kinds[launches](graph, plan, launch)
+    # ------------------------------------------------------------ the algorithm's steps
 
+    def _prepare(self) -> None:
+        plan, n = self.plan, self.n
+        if plan.candidates is not None:
+            words = max(n, plan.n_slots // 32)
+            self._step("candidates_prepare", words, plan.candidates.kept)
+            return
+        if plan.tile_slots != self.tile:
+            plan.have_tiles(self.tile)
+            self._step("find_rows", -(-plan.n_slots // self.tile) + 1, self.tile)
+            plan.tile_slots = self.tile
+        n_items = plan.n_slots // 32 if plan.symmetric else max(n, plan.n_slots // 32)
+        if plan.ranks:
+            self._step("set_windows", max(n_items, _SAMPLE_ITEMS), *plan.window_arguments)
+        else:
+            self._step("prepare", n_items)
 
-def _launches_of(options: FilterBoruvkaOptions, device: Device, n_slots: int) -> str:
-    """Return how a graph is launched, as its options and the device want it."""
-    if not device.groups_may_wait:
-        return "separate"
-    return usual_launches(device, n_slots) if options.launches == "auto" else options.launches
+    def _filter(self, phase: int) -> None:
+        """Admit the window's edges; of the first one, once vertices have chosen from their rows."""
+        plan = self.plan
+        if phase == 0 and plan.candidates is not None:
+            self._enter_candidates(plan.candidates)
+        elif phase > 0 or not plan.symmetric:
+            self._tile_step("admit_edges", phase, self.n_phases, int(phase > 0))
+        else:
+            self._tile_step("take_minima_and_list" if plan.ranks else "take_minima")
+            self._step("join_rows", -(-plan.n_slots // self.tile))
+            self._step("choose_edges", self.n)
+            self._step("follow_choices", self.n)
+            self._follow_again(0, 0, self.n)
+            if plan.ranks:
+                self._contract(0, 0)
+            else:
+                self._tile_step("admit_edges", 0, 1, 1)
 
+    def _first_depth(self, phase: int) -> int:
+        return 0 if phase == 0 and not self.plan.symmetric else 1
 
-class MixedRun(GpuRun):
-    """One solve whose windows end with one launch of work-groups that wait for one another."""
+    def _choose(self, phase: int, depth: int) -> bool:
+        """Let all supervertices hook, and wait; return whether any had an edge."""
+        self._hook(phase, depth)
+        first, counts = self._first_depth(phase), self.plan.counts(phase)
+        before, after = int(counts[depth, 1]) if depth else self.n, int(counts[depth + 1, 1])
+        edges = int(counts[max(depth - 1, first), 0]), int(counts[depth, 0])
+        self._check_round(phase, depth, (before, after), edges)
+        return after > 0 and not self.given_up
 
-    launches = "mixed"
+    def _contract(self, phase: int, depth: int) -> None:
+        self._edge_step("contract", phase, depth)
 
-    def _contract_window(self, phase: int) -> bool:
-        """Run some rounds, whatever they find; resident work-groups run the rest, and settle."""
-        depth = first = self._first_depth(phase)
-        if phase == 0:
-            # Where edges are stored once, it is the graph's own vertices that hook. Their ways may
-            # be the longest, and launches follow ways twice.
-            for _ in range(max(self.tuning.separate_rounds, int(first == 0))):
-                self._choose(phase, depth)
-                self._edge_step("contract", phase, depth)
-                depth += 1
-        program, most = self.plan.finish_program, self.plan.finish_groups
-        words = (phase, depth, first, int(phase + 1 < self.n_phases))
-        self._enqueue_resident(program, "filter_boruvka_finish_phase", most, *words)
-        return True
+    def _wants_finer(self, rounds: int, vertices: Change, edges: Change) -> bool:
+        if rounds == 0:
+            n_edges = self.plan.n_slots // 2 if self.plan.symmetric else self.plan.n_slots
+            return last_window_too_large(edges[1], vertices[0], n_edges)
+        return rounds == 1 and contracts_slowly(edges, vertices[0])
 
     def _settle(self, phase: int) -> None:
-        """Do nothing: the launch that ended the phase has done it."""
+        self._step("number_components", self.n, phase, self._first_depth(phase), most=_FEW_GROUPS)
+        self._step("find_components", self.n, phase)
+        self._step("begin_components", self.n, phase + 1, most=_FEW_GROUPS)
+
+    def _finish(self) -> None:
+        self._step("expand", flag_words(self.plan.n_slots), self.in_forest.memory)
+
+    # ------------------------------------------------------------------ parts of steps
+
+    def _enter_candidates(self, few: Candidates) -> None:
+        starts, k = None if few.starts is None else few.starts.memory, few.n_edges
+        if k:
+            self._step("candidates_enter", k, few.ends.memory, few.slots.memory, starts, k)
+
+    def _hook(self, phase: int, depth: int) -> None:
+        """Reserve later words, put what is reserved into the forest, and follow to the roots."""
+        bound, tile = max(self.n >> depth, 1), self.plan.program.grid_tile
+        for later in range(1, self.plan.passes):
+            self._step("refine", self.plan.capacities[depth % 2], phase, depth, later, tile=tile)
+        self._edge_step("hook", phase, depth)
+        self._step("follow", bound, phase, depth, 0)
+        self._follow_again(phase, depth, bound)
 
     def _follow_again(self, phase: int, depth: int, bound: int) -> None:
-        """Follow on to be sure, where ways may be too long to be followed at once."""
-        if bound >= _MANY_VERTICES:
+        """Follow on where ways were too long; waits for the counts."""
+        before = 0
+        for _ in range(MOST_FOLLOWINGS):
+            self.plan.read_state(self.launch)
+            pending = int(self.plan.counts(phase)[depth, 2])
+            if pending == before:
+                return
+            before = pending
             self._step("follow", bound, phase, depth, 1)
-
-
-class ResidentRun(GpuRun):
-    """One solve in one launch of work-groups that wait for one another."""
-
-    launches = "resident"
-    verdict: Memory | None = None  # on the graph, where its check is enqueued
-
-    def enqueue(self) -> bool:
-        """Enqueue the one launch."""
-        plan, tuning = self.plan, self.tuning
-        tile = plan.resident_program.work_group_size * tuning.resident_slots_per_item
-        plan.have_tiles(tile)
-        most = plan.resident_groups
-        if plan.n_slots <= tuning.half_resident_slots:
-            most -= most // 2
-        self._enqueue_resident(
-            plan.resident_program, "filter_boruvka_resident_solve", most, plan.in_forest.memory,
-            int(plan.tile_slots != tile), plan.n_phases, *plan.window_arguments, self.verdict,
+        rule = "each time ways get at least half as long, so they are followed 33 times at most"
+        raise no_progress(
+            "filter-boruvka", self.device, rule, phase=phase, depth=depth, vertices=bound,
+            pending=before,
         )  # fmt: skip
-        plan.tile_slots = tile
-        return True
+
+    # ------------------------------------------------------------------------ launches
+
+    def _step(
+        self, name: str, n_items: int, *arguments: Any, tile: int | None = None, most: int = 0
+    ) -> None:
+        """Enqueue a step over items, by `most` work-groups a compute unit if it is not 0."""
+        program = self.plan.program
+        groups = self.launch.groups_for(-(-n_items // (tile or program.grid_tile)))
+        if most:
+            groups = min(groups, most * self.device.capabilities.compute_units)
+        self._enqueue(program, f"filter_boruvka_{name}", groups, *arguments)
+
+    def _edge_step(self, name: str, phase: int, depth: int) -> None:
+        bound = self.plan.capacities[depth % 2]
+        tile = self.plan.program.work_group_size * self.tuning.worklist_edges_per_item
+        self._step(name, bound, phase, depth, tile=tile, most=_WORKLIST_GROUPS)
+
+    def _tile_step(self, name: str, *arguments: int) -> None:
+        self._step(name, self.plan.n_slots, *arguments, tile=self.tile)
+
+    def _enqueue(self, program: Program, name: str, groups: int, *arguments: Any) -> None:
+        """Enqueue a kernel; where launches are what solves wait for, one with its arguments set."""
+        plan = self.plan
+        few_launches = self.launches == "resident" or plan.candidates is not None
+        if few_launches and plan.solves > _SOLVES_BEFORE_PRESET:
+            kernel = plan.preset(program, name, arguments)
+            self.launch.preset(kernel, name, groups, program.work_group_size)
+        else:
+            self.launch(program, name, groups, *plan.arguments, *arguments)
+
+    def _enqueue_resident(self, program: Program, name: str, most: int, *arguments: Any) -> None:
+        """Enqueue a kernel on up to `most` work-groups a compute unit, all on the device at once.
+
+        Where work-groups may not wait for one another, there is one, which has no other.
+        """
+        device = self.device.capabilities
+        if most:
+            most = device.groups_at_once(most, program.local_memory(name))
+        self._enqueue(program, name, max(most * device.compute_units, 1), *arguments)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from clmst.algorithms.filter_boruvka.options import MAX_PHASES, FilterBoruvkaOptions
+from clmst.algorithms.filter_boruvka import MAX_PHASES, FilterBoruvkaOptions
 from clmst.algorithms.shared.solution import FLAG, flag_words, reservation_shape
 from clmst.algorithms.shared.windows import may_have_windows, window_ends
 from clmst.core.weight_keys import Array
@@ -34,7 +34,7 @@ _REGISTERS = 65536
 _REGISTERS_AT_ONCE = 8
 _WEIGHTS = 2  # the position of the weights among the arguments of all kernels
 # The layout of state[], as filter_boruvka/solve.cl has it.
-_WINDOWS = 3
+_GAVE_UP, _WINDOWS = 1, 3
 _OVERFLOW = _WINDOWS + 3 * MAX_PHASES
 _REFUSED = _OVERFLOW + 1
 _COUNTS = _REFUSED + 1
@@ -151,7 +151,7 @@ class Plan:
         *,
         maximum: bool,
         options: FilterBoruvkaOptions,
-        full_capacity: bool,
+        full_capacity: bool = False,
         finer: bool = False,
         candidates: Candidates | None = None,
     ) -> None:
@@ -175,9 +175,9 @@ class Plan:
         has_fence = device.capabilities.has_device_fence
         self.resident_groups = tuning.resident_groups_per_compute_unit if has_fence else 0
         self.finish_groups = tuning.finish_groups_per_compute_unit if self.resident_groups else 0
-        self.tile_slots = 0  # of the tiles whose rows are known
         self.solves = 0  # so far
         self._presets: dict[tuple[Any, ...], Any] = {}  # kernels, their arguments set
+        self.clear_state(launch)
 
     def _set_windows(self, graph: DeviceGraph, launch: Launcher) -> None:
         draw_bits, targets = 0, self.options.targets
@@ -262,18 +262,6 @@ class Plan:
             self.buffers[0] = self.device.allocate(n_bytes)
             self._set_argument(_WEIGHTS + 1, self.buffers[0])
 
-    def disable_resident(self, launch: Launcher) -> None:
-        """Disable work-groups that wait for one another, in all solves of the device."""
-        self.clear_state(launch)
-        if self.device.groups_may_wait:
-            warnings.warn(
-                f"work-groups of {self.device.description} waited for one another in vain; solves "
-                "do without, which takes longer for small graphs",
-                RuntimeWarning,
-                stacklevel=2,
-            )
-        self.device.groups_may_wait = False
-
     def set_weights(self, weights: Any) -> None:
         """Take the weights of the next solve from another buffer, of words of the same kind."""
         if weights is not self.arguments[_WEIGHTS]:
@@ -297,21 +285,34 @@ class Plan:
     def clear_state(self, launch: Launcher) -> None:
         """Enqueue the state that a solve begins with, and leaves behind unless it gives up."""
         launch.fill(self.state, 0, STATE_WORDS)
-        self.tile_slots = 0
+        self.tile_slots = 0  # of the tiles whose rows are known
 
     def read_state(self, launch: Launcher) -> None:
         """Read the counts back; waits for everything enqueued."""
         launch.read(self.state, self.host_state)
 
-    @property
-    def gave_up(self) -> bool:
-        """Whether a resident work-group waited too long, by what was read last."""
-        return bool(self.host_state[1])
+    def has_ended(self, launch: Launcher) -> bool:
+        """Return whether resident work-groups came to their end, by what was read last.
+
+        If one waited too long, none will wait for another in any solve of the device.
+        """
+        if not self.host_state[_GAVE_UP]:
+            return True
+        self.clear_state(launch)
+        if self.device.groups_may_wait:
+            warnings.warn(
+                f"work-groups of {self.device.description} waited for one another in vain; solves "
+                "do without, which takes longer for small graphs",
+                RuntimeWarning,
+                stacklevel=2,
+            )
+        self.device.groups_may_wait = False
+        return False
 
     @property
     def overflowed(self) -> bool:
-        """Whether a worklist overflowed, by what was read last."""
-        return bool(self.host_state[_OVERFLOW])
+        """Whether a solve that came to its end lacked edges, by what was read last."""
+        return bool(self.host_state[_OVERFLOW]) and not self.host_state[_GAVE_UP]
 
     @property
     def refused(self) -> bool:

@@ -9,13 +9,13 @@ and ``cpu.py``; ``docs/inside_algorithms.md`` explains them.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from functools import cache
-from importlib import import_module
 from typing import Any, TypeAlias
 
 from clmst.algorithms import filter_boruvka
-from clmst.algorithms.filter_boruvka.options import FilterBoruvkaOptions
-from clmst.algorithms.shared.options import options_for
+from clmst.algorithms.filter_boruvka import FilterBoruvkaOptions
+from clmst.algorithms.shared.algorithm_record import options_for
 from clmst.algorithms.shared.progress import check_halved
 from clmst.algorithms.shared.solution import Solution, new_flags
 from clmst.core.errors import InvalidArgumentError
@@ -50,7 +50,7 @@ def solve(graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: Any =
         return Solution(graph=graph, in_forest=new_flags(0, graph.device), stats=stats)
     full_capacity = finer = False
     while True:
-        run: FilterBoruvkaRun = _module_of(shape).new_run(
+        run = _new_run(shape)(
             graph, launch, maximum=maximum, options=options, full_capacity=full_capacity,
             finer=finer,
         )  # fmt: skip
@@ -73,23 +73,28 @@ def begin(
     shape = options.shape_under(graph.device.policy)
     if shape == "cpu" or not graph.n_slots:
         return None
-    found: Solution | None = _module_of(shape).begin(
-        graph, launch, maximum=maximum, options=options, verdict=verdict
-    )
-    return found
+    from clmst.algorithms.filter_boruvka import gpu_launches
+
+    return gpu_launches.begin(graph, launch, maximum=maximum, options=options, verdict=verdict)
 
 
 @cache
-def _module_of(shape: str) -> Any:
-    """Return the module of a shape: only that one is loaded, once."""
-    return import_module(f"clmst.algorithms.filter_boruvka.{shape}")
+def _new_run(shape: str) -> Callable[..., FilterBoruvkaRun]:
+    """Return what begins a solve in a shape; only the module that is needed is loaded."""
+    if shape == "cpu":
+        from clmst.algorithms.filter_boruvka import cpu
+
+        return cpu.CpuRun
+    from clmst.algorithms.filter_boruvka import gpu_launches
+
+    return gpu_launches.new_run
 
 
 class FilterBoruvkaRun(ABC):
     """One solve: the algorithm, of which a shape of kernels has the steps.
 
     `full_capacity` and `finer` say whether worklists hold all edges and there are more windows than
-    usual; once a solve has failed, whether that has to be so when it is done again.
+    usual; once a solve has been given up, whether that has to be so when it is done again.
     """
 
     graph: DeviceGraph
@@ -98,6 +103,7 @@ class FilterBoruvkaRun(ABC):
     n_phases: int  # one a window
     full_capacity: bool
     finer: bool
+    given_up = False
 
     def solution(self, **told: Any) -> Solution:
         """Return the solution, and what it tells about itself."""
@@ -105,37 +111,23 @@ class FilterBoruvkaRun(ABC):
 
     def solve(self) -> bool:
         """Enqueue the solve, and wait; return False if it has to be done again."""
-        return self.enqueue()
+        self.enqueue()
+        return not self.given_up
 
-    def enqueue(self) -> bool:
-        """Enqueue the solve; return False where it was given up."""
+    def enqueue(self) -> None:
+        """Enqueue the solve: Borůvka's algorithm, light edges first."""
         self._prepare()
-        for phase in range(self.n_phases):  # light edges first
+        for phase in range(self.n_phases):
             self._filter(phase)
-            if not self._contract_window(phase):
-                return False
+            depth = self._first_depth(phase)
+            while not self.given_up and self._choose(phase, depth):
+                self._contract(phase, depth)
+                depth += 1
+            if self.given_up:
+                return
             if phase + 1 < self.n_phases:
                 self._settle(phase)
         self._finish()
-        return True
-
-    def _contract_window(self, phase: int) -> bool:
-        """Contract the graph along a window's edges; return False where it was given up."""
-        depth = first = self._first_depth(phase)
-        may_be_finer = not self.finer and self.options.targets is None
-        may_be_finer &= 0 < phase == self.n_phases - 1
-        while self._has_edges(phase, depth):
-            vertices, edges = self._choose_and_contract(phase, depth)
-            check_halved(
-                "filter-boruvka", self.graph.device, depth + 1, vertices=vertices, edges=edges
-            )
-            if not vertices[1]:
-                break
-            if may_be_finer and self._wants_finer(depth - first, vertices, edges):
-                self.finer = True
-                return False
-            depth += 1
-        return not self._has_overflowed()
 
     @abstractmethod
     def _prepare(self) -> None:
@@ -149,24 +141,16 @@ class FilterBoruvkaRun(ABC):
     def _first_depth(self, phase: int) -> int:
         """Return the depth of the supervertices that the listed edges join."""
 
-    def _has_edges(self, phase: int, depth: int) -> bool:
-        """Return whether another round is due, as far as the host knows."""
-        return True
-
     @abstractmethod
-    def _choose_and_contract(self, phase: int, depth: int) -> tuple[Change, Change]:
-        """Put each supervertex' lightest edge into the forest, and contract along these edges.
+    def _choose(self, phase: int, depth: int) -> bool:
+        """Put each supervertex' lightest edge into the forest, and hook it along that edge.
 
-        Returns the numbers of vertices and of edges, which it waits for.
+        Return False if no edge is left to contract along, as far as the host knows.
         """
 
-    def _wants_finer(self, rounds: int, vertices: Change, edges: Change) -> bool:
-        """Return whether more windows would pay, by what a round of the last one left."""
-        return False
-
-    def _has_overflowed(self) -> bool:
-        """Return whether a worklist is known to have lost edges."""
-        return False
+    @abstractmethod
+    def _contract(self, phase: int, depth: int) -> None:
+        """List the edges between what the chosen ones join; reserve the lightest of each."""
 
     @abstractmethod
     def _settle(self, phase: int) -> None:
@@ -179,3 +163,16 @@ class FilterBoruvkaRun(ABC):
     @abstractmethod
     def stats(self) -> dict[str, Any]:
         """Return what the solve tells about its work."""
+
+    def _check_round(self, phase: int, depth: int, vertices: Change, edges: Change) -> None:
+        """Check the counts of a round; give the solve up where more windows would pay."""
+        device = self.graph.device
+        check_halved("filter-boruvka", device, depth + 1, vertices=vertices, edges=edges)
+        may_be_finer = not self.finer and self.options.targets is None
+        if may_be_finer and vertices[1] and 0 < phase == self.n_phases - 1:
+            rounds = depth - self._first_depth(phase)
+            self.finer = self.given_up = self._wants_finer(rounds, vertices, edges)
+
+    def _wants_finer(self, rounds: int, vertices: Change, edges: Change) -> bool:
+        """Return whether more windows would pay, by what a round of the last one left."""
+        return False

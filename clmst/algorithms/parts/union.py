@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from clmst.algorithms.shared.read_back import gather_words
-from clmst.algorithms.shared.solution import Solution, words_on_device
+from clmst.algorithms.shared.solution import Solution, most_edges, words_on_device
 from clmst.core.weight_keys import Encoding
 from clmst.primitives.selection import positions_of
 from clmst.runtime.array import DeviceArray
@@ -113,8 +113,7 @@ def part_forest(
     Of a union, `original` has the slot of each of its slots in the part that the edge is from.
     """
     graph = solution.graph
-    bound = min(max(graph.n_vertices - 1, 0), graph.edge_bound)
-    slots, total = positions_of(solution.in_forest, at_most=bound, launch=launch)
+    slots, total = positions_of(solution.in_forest, at_most=most_edges(graph), launch=launch)
     k = launch.read_word(total.memory)
     if original is not None:
         original = gather_words(original.memory, _WORD, slots, k, launch)

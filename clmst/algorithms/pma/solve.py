@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from clmst.algorithms.pma.options import LEAST_GAMMA, PmaOptions
+from clmst.algorithms.pma import LEAST_GAMMA, PmaOptions
+from clmst.algorithms.shared.algorithm_record import options_for
 from clmst.algorithms.shared.contraction import PAIR, Contraction, Level
-from clmst.algorithms.shared.options import options_for
 from clmst.algorithms.shared.solution import Solution
 from clmst.core.errors import InvalidArgumentError
 from clmst.runtime.array import DeviceArray

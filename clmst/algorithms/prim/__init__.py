@@ -2,13 +2,41 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from clmst.algorithms.shared.algorithm_record import AlgorithmRecord
+from clmst.algorithms.shared.algorithm_record import AlgorithmRecord, check_alternatives
 
 if TYPE_CHECKING:
     from clmst.runtime.device_graph import DeviceGraph
     from clmst.runtime.policy import Policy
+
+Queue: TypeAlias = Literal["auto", "heap", "array"]
+Components: TypeAlias = Literal["auto", "apart", "together"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PrimOptions:
+    """Alternatives that change how long a solve takes, never its result.
+
+    Attributes
+    ----------
+    queue : {"auto", "heap", "array"}
+        What the lightest edge out of a tree is found with. "heap": an addressable heap of four
+        children a node, a work-item a tree; O(m log n). "array": a look at every vertex, shared by
+        a work-group a tree; O(n^2 + m). "auto": "array" for few vertices where work-groups have
+        more than one work-item, else "heap".
+    components : {"auto", "apart", "together"}
+        "apart": the components are found first, by disjoint sets, and their trees grow at the same
+        time. "together": one tree after the other. "auto": "apart" where there are vertices and
+        compute units enough to be worth the search.
+    """
+
+    queue: Queue = "auto"
+    components: Components = "auto"
+
+    def __post_init__(self) -> None:
+        check_alternatives(self, queue=Queue, components=Components)
 
 
 def _rank(policy: Policy, graph: DeviceGraph | None) -> int:
@@ -26,6 +54,7 @@ def _rank(policy: Policy, graph: DeviceGraph | None) -> int:
 
 RECORD = AlgorithmRecord(
     name="prim",
+    options=PrimOptions,
     purpose="trees that grow vertex by vertex, by a heap or an array",
     good_for="small graphs on CPUs",
     rank=_rank,

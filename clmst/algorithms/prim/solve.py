@@ -6,20 +6,46 @@ Journal 36 (1957); ``cl/algorithms/prim/prim.cl`` has the details.
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
 
-from clmst.algorithms.prim.options import PrimOptions
-from clmst.algorithms.prim.trees import SOURCE, SortedRows, grow
-from clmst.algorithms.shared.options import options_for
+import numpy as np
+import numpy.typing as npt
+
+from clmst.algorithms.prim import PrimOptions
+from clmst.algorithms.shared.algorithm_record import options_for
+from clmst.algorithms.shared.progress import no_progress
 from clmst.algorithms.shared.solution import Solution, flag_words, new_flags
 from clmst.core.graph_checks import check_size
+from clmst.primitives.compact import positions
 from clmst.primitives.sort import bits_of, sort_by_key
 from clmst.runtime.array import DeviceArray
+from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
+from clmst.runtime.handles import Memory
 from clmst.runtime.launcher import Launcher
 
+SOURCE = "algorithms/prim/prim.cl"
 MIRROR_SOURCE = "algorithms/prim/mirror.cl"
+COMPONENTS_SOURCE = "algorithms/prim/components.cl"
 
+# What a worker does in one launch, in looks at slots: at some microseconds each, a second at worst.
+# GPUs that also drive a display end a kernel after two or so.
+STEPS_A_LAUNCH = 1 << 18
+# Vertices up to which a work-group looks at all of them rather than leave all to one work-item.
+ARRAY_VERTICES = 4096
+# Slots for each pair of vertices above which rows are mostly parallel edges, for which
+# single work-items take the heap.
+_ARRAY_PARALLEL = 4
+# Vertices and compute units from which on components are looked for: that takes as long as growing
+# the trees does with two cores, and gains nothing where there is one component only.
+APART_VERTICES = 4096
+_APART_COMPUTE_UNITS = 8
+
+# HEAP_TAKE_STEPS, ARRAY_CHOOSE_STEPS and the words of a cursor, as the kernels have them.
+_TAKE_STEPS, _CHOOSE_STEPS = 16, 8
+_CURSOR_WORDS = {"heap": 6, "array": 2}
 # What goes along with weights of 64 bits: image_t of the kernels.
 _PAIR = np.dtype([("target", np.uint64), ("weight", np.uint64)])
 _KEPT = "mirrored rows"  # with a graph, for the next solve
@@ -32,8 +58,7 @@ def solve(
 
     O(m log n) work, of which a component's is done by one work-item (with "array" O(n^2 + m), by
     one work-group): for small graphs, dense ones, and forests of many components. Device memory as
-    of :func:`clmst.algorithms.prim.trees.grow`; where edges are stored once, also as of
-    :func:`rows_of`.
+    of :func:`grow`; where edges are stored once, also as of :func:`rows_of`.
     """
     options = options_for("prim", PrimOptions, options)
     in_forest = new_flags(graph.n_slots, graph.device)
@@ -101,3 +126,151 @@ def _mirror(graph: DeviceGraph, launch: Launcher) -> tuple[DeviceArray, DeviceAr
         program, "prim_mirror_put_slots", n_slots, *arrays, rows, both, weights, n, n_slots
     )
     return rows, both, weights
+
+
+# --------------------------------------------------------- growing, on the rows of any graph
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SortedRows:
+    """A graph as rows of both directions of its edges, sorted, on a device."""
+
+    n: int  # vertices, at least one
+    n_slots: int
+    indptr: Memory  # this and the next two as of a DeviceGraph
+    indices: Memory
+    weights: Memory
+    defines: Mapping[str, int]  # macros of the weights
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trees:
+    """Full grown trees, and how they were grown."""
+
+    parents: DeviceArray  # of uint32: the other end of each vertex's edge; all ones for roots
+    stats: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Patches:
+    """Vertices dealt out to workers: `count` ranges of `vertices`, which begin at `offsets`."""
+
+    count: int
+    vertices: DeviceArray
+    offsets: DeviceArray
+
+
+def grow(rows: SortedRows, launch: Launcher, options: PrimOptions) -> Trees:
+    """Grow a tree in every component.
+
+    With a heap O(m log n) work, a work-item a patch; with an array O(n^2 + m), a work-group a
+    patch. One launch and one read-back for every `STEPS_A_LAUNCH` steps of the longest. Device
+    memory: 24 bytes a vertex, 32 for keys of 64 bits; 25 more while components are looked for.
+    """
+    growing = _Growing(rows, launch, options)
+    with launch.phase("plant trees"):
+        patches = growing.begin()
+    if growing.looks_for_components:
+        with launch.phase("find components"):
+            patches = growing.find_components(patches)
+    with launch.phase("grow trees"):
+        launches = growing.grow(patches)
+    stats = {"queue": growing.queue, "patches": patches.count, "growing_launches": launches}
+    return Trees(parents=growing.parents, stats=stats)
+
+
+class _Growing:
+    """The arrays and arguments that all steps use."""
+
+    def __init__(self, rows: SortedRows, launch: Launcher, options: PrimOptions) -> None:
+        self.rows, self.launch = rows, launch
+        self.device: Device = launch.device
+        self.program = self.device.program(SOURCE, **rows.defines)
+        self.width = self.program.work_group_size
+        self.queue = self._choose_queue() if options.queue == "auto" else options.queue
+        self.looks_for_components = (
+            self._has_many_workers() and rows.n >= APART_VERTICES
+            if options.components == "auto"
+            else options.components == "apart"
+        )
+        wide = rows.defines["WEIGHT_BITS"] == 64
+        self.parents, self.positions, self.occupants = (self._new(rows.n) for _ in range(3))
+        self.lightest, self.keys = (
+            self._new(rows.n, np.uint64 if wide else np.uint32) for _ in range(2)
+        )
+        self.unfinished = self._new(1)
+
+    def _choose_queue(self) -> str:
+        n, n_slots = self.rows.n, self.rows.n_slots
+        few = n <= ARRAY_VERTICES and n_slots <= _ARRAY_PARALLEL * n * n
+        return "array" if few and self.width > 1 else "heap"
+
+    def _has_many_workers(self) -> bool:
+        units = self.device.capabilities.compute_units
+        return self.width > 1 or units >= _APART_COMPUTE_UNITS
+
+    def _new(self, size: int, dtype: npt.DTypeLike = np.uint32) -> DeviceArray:
+        return DeviceArray.empty(size, dtype, self.device)
+
+    def begin(self) -> _Patches:
+        """Let no vertex be in a tree, and all be one patch."""
+        n = self.rows.n
+        vertices, offsets = self._new(n), self._new(1)
+        self.launch.for_each(
+            self.program, "prim_initialise", n, vertices, offsets, self.parents,
+            self.positions, self.lightest, self.unfinished, n,
+        )  # fmt: skip
+        return _Patches(count=1, vertices=vertices, offsets=offsets)
+
+    def find_components(self, whole: _Patches) -> _Patches:
+        """Make a patch of every component: its vertices stand together, rising."""
+        rows, n, launch = self.rows, self.rows.n, self.launch
+        program = self.device.program(COMPONENTS_SOURCE)
+        sets, roots = self._new(n), self._new(n)
+        launch.copy(whole.vertices.memory, sets.memory, sets.nbytes)  # 0, 1, 2, ...
+        launch.for_each(
+            program, "prim_components_unite", rows.n_slots, rows.indptr, rows.indices,
+            sets, n, rows.n_slots,
+        )  # fmt: skip
+        launch.for_each(program, "prim_components_find_roots", n, sets, roots, n)
+        roots, vertices = sort_by_key(roots, whole.vertices, key_bits=bits_of(n), launch=launch)
+        heads = self._new(n, np.uint8)
+        launch.for_each(program, "prim_components_mark_heads", n, roots, heads, n)
+        offsets, count = positions(heads, launch=launch)
+        return _Patches(count=launch.read_word(count.memory), vertices=vertices, offsets=offsets)
+
+    def grow(self, patches: _Patches) -> int:
+        """Let every worker grow the trees of its patches; return in how many launches."""
+        rows, width = self.rows, self.width
+        serial = self.queue == "heap"  # else a worker is a work-group
+        groups = self.launch.groups_for(-(-patches.count // width) if serial else patches.count)
+        workers = groups * width if serial else groups
+        cursors = self._new(_CURSOR_WORDS[self.queue] * workers)
+        arrays = (
+            rows.indptr, rows.indices, rows.weights, self.parents, self.positions, self.lightest,
+            self.occupants, self.keys, patches.vertices, patches.offsets, cursors, self.unfinished,
+        )  # fmt: skip
+        extent = (rows.n, patches.count, STEPS_A_LAUNCH)
+        most = self._most_steps()
+        launches, suffice = 0, most <= STEPS_A_LAUNCH
+        while True:
+            self.launch.enqueue(
+                self.program, f"prim_{self.queue}_grow", groups, *arrays, *extent,
+                launches,
+            )  # fmt: skip
+            launches += 1
+            if suffice or self.launch.read_word(self.unfinished.memory) < launches:
+                return launches
+            if launches > most // STEPS_A_LAUNCH + 1:  # every one but the last takes all its steps
+                rule = f"growing all trees takes {most} steps at most, {STEPS_A_LAUNCH} a launch"
+                raise no_progress(
+                    "prim", self.device, rule, launches=launches, patches=patches.count,
+                    vertices=rows.n, slots=rows.n_slots,
+                )  # fmt: skip
+
+    def _most_steps(self) -> int:
+        """Return a bound on the steps of a worker that has the whole graph for its patches."""
+        n, n_slots = self.rows.n, self.rows.n_slots
+        if self.queue == "heap":
+            return n_slots + (_TAKE_STEPS + 1) * n
+        return _CHOOSE_STEPS * n + (n * n + n_slots) // self.width

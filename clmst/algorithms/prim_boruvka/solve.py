@@ -2,7 +2,7 @@
 
 Source: the future work of Y. Sun, K. Skadron, "Prefix Scan and Minimum Spanning Tree with OpenCL",
 2013, section 6. The rounds are those of :mod:`clmst.algorithms.boruvka.solve`, made of
-primitives; the rest is :mod:`clmst.algorithms.prim.trees`, with ranks for weights.
+primitives; the rest is :mod:`clmst.algorithms.prim.solve`, with ranks for weights.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from clmst.algorithms.boruvka.options import BoruvkaOptions
+from clmst.algorithms.boruvka import BoruvkaOptions
 from clmst.algorithms.boruvka.solve import BoruvkaRun
-from clmst.algorithms.prim.trees import SortedRows, Trees, grow
-from clmst.algorithms.prim_boruvka.options import PrimBoruvkaOptions
+from clmst.algorithms.prim.solve import SortedRows, Trees, grow
+from clmst.algorithms.prim_boruvka import PrimBoruvkaOptions
+from clmst.algorithms.shared.algorithm_record import options_for
 from clmst.algorithms.shared.contraction import Contraction, Level
-from clmst.algorithms.shared.options import options_for
 from clmst.algorithms.shared.solution import Solution
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device_graph import DeviceGraph, weight_defines

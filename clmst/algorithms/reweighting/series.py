@@ -11,8 +11,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from clmst.algorithms.filter_boruvka.gpu import begin_candidates, plan_candidates
-from clmst.algorithms.filter_boruvka.options import FilterBoruvkaOptions
+from clmst.algorithms.filter_boruvka import FilterBoruvkaOptions
+from clmst.algorithms.filter_boruvka.gpu_launches import begin_candidates
 from clmst.algorithms.filter_boruvka.plan import Candidates, Plan
 from clmst.algorithms.k_core.core_numbers import core_numbers
 from clmst.algorithms.shared.solution import Solution
@@ -69,7 +69,9 @@ class SeriesContraction:
             return None
         word = graph.weight_defines(maximum=self.maximum)
         if self._plan is None or self._plan.weights != word:
-            self._plan = plan_candidates(graph, self._candidates, launch, maximum=self.maximum)
+            self._plan = Plan(
+                graph, launch, maximum=self.maximum, options=_PLAIN[0], candidates=self._candidates
+            )
         run = begin_candidates(graph, self._plan, launch)
         if not run.is_done():
             return None

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from clmst.algorithms.filter_boruvka.gpu import begin_candidates, plan_candidates
-from clmst.algorithms.filter_boruvka.gpu_steps import GpuRun
+from clmst.algorithms.filter_boruvka import FilterBoruvkaOptions
+from clmst.algorithms.filter_boruvka.gpu import GpuRun
+from clmst.algorithms.filter_boruvka.gpu_launches import begin_candidates
 from clmst.algorithms.filter_boruvka.plan import Plan
 from clmst.algorithms.reweighting.sensitivity import VECTOR, ReferenceWeights
 from clmst.algorithms.shared.solution import Solution
@@ -141,7 +142,13 @@ class WarmStart:
         candidates = reference.classify(graph, slack, launch)
         if candidates.n_edges > _MOST_LEFT * graph.n_slots:
             return False
-        self._plan = plan_candidates(graph, candidates, launch, maximum=self.maximum)
+        self._plan = Plan(
+            graph,
+            launch,
+            maximum=self.maximum,
+            options=FilterBoruvkaOptions(),
+            candidates=candidates,
+        )
         self._slack, self._served = slack, 0
         launch.fill(self._violations.memory, 0, 1)
         return True

@@ -1,4 +1,4 @@
-"""The class of records of algorithms: all that the rest of clmst knows of one."""
+"""What the rest of clmst knows of an algorithm: its record, and the class of its options."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, get_args
+
+from clmst.core.arguments import check_choice
+from clmst.core.errors import InvalidArgumentError
 
 if TYPE_CHECKING:  # records are read for the command's help, which loads no OpenCL
     from clmst.algorithms.shared.solution import Solution
@@ -49,13 +52,13 @@ class Begin(Protocol):
 class AlgorithmRecord:
     """An algorithm: its name, what it is for, and what limits it.
 
-    The name tells where its parts are: the package of "filter-boruvka" is ``filter_boruvka``, its
-    ``solve.py`` has a function ``solve``, and its ``options.py`` a class ``FilterBoruvkaOptions``.
+    The name tells where its parts are: the package of "filter-boruvka" is ``filter_boruvka``, whose
+    ``solve.py`` has a function ``solve``.
     """
 
     name: str  # what callers give as ``algorithm``
     folder: str = field(init=False)  # its package
-    options: str = field(init=False)  # the name of the class of its options
+    options: type[Any]  # the class of its options, which are the usual ones without arguments
     purpose: str  # what it is, in one line
     good_for: str  # when to take it, in one line
     # Where "auto" comes to it, the least first; a function of a device's policy and of the graph,
@@ -86,7 +89,6 @@ class AlgorithmRecord:
     def __post_init__(self) -> None:
         folder = f"clmst.algorithms.{self.name.replace('-', '_')}"
         object.__setattr__(self, "folder", folder)
-        object.__setattr__(self, "options", f"{self.name.title().replace('-', '')}Options")
 
     @property
     def solve(self) -> Solve:
@@ -100,17 +102,6 @@ class AlgorithmRecord:
         found: Begin | None = getattr(_module(f"{self.folder}.solve"), "begin", None)
         return found
 
-    @property
-    def options_class(self) -> type[Any]:
-        """The class of its options."""
-        found: type[Any] = getattr(import_module(f"{self.folder}.options"), self.options)
-        return found
-
-    def is_chosen_by(self, options: object) -> bool:
-        """Return whether options are of its class."""
-        kind = type(options)
-        return kind.__name__ == self.options and kind.__module__ == f"{self.folder}.options"
-
     def takes(self, device: Device, n_vertices: int) -> bool:
         """Return whether it takes so many vertices."""
         return self.most_vertices is None or n_vertices <= self.most_vertices(device)
@@ -120,3 +111,32 @@ class AlgorithmRecord:
 def _module(name: str) -> Any:
     """Return a module, imported; waits while another thread imports it."""
     return import_module(name)
+
+
+Options = TypeVar("Options")
+
+
+def options_for(algorithm: str, kind: type[Options], options: object) -> Options:
+    """Return the options of an algorithm: those given, or the defaults; raise for another class."""
+    if options is None:
+        hashable: Any = kind
+        usual: Options = _usual(hashable)
+        return usual
+    if type(options) is not kind:  # those of a caller's class may raise when compared
+        article = "an" if kind.__name__[0] in "AEIOU" else "a"
+        raise InvalidArgumentError(
+            f"options is a {type(options).__name__}; {algorithm!r} takes {article} {kind.__name__}"
+        )
+    return options
+
+
+@cache
+def _usual(kind: Any) -> Any:
+    """Return options that say nothing: made once, since making them costs a small solve 4 us."""
+    return kind()
+
+
+def check_alternatives(options: object, **alternatives: Any) -> None:
+    """Raise unless each field named is one of its alternatives, the arguments of a ``Literal``."""
+    for name, known in alternatives.items():
+        check_choice(name, getattr(options, name), get_args(known))

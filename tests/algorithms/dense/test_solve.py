@@ -12,7 +12,7 @@ from scipy.spatial import Delaunay
 
 import clmst
 from clmst import DenseGraph, DenseOptions, Device, DeviceMatrix, EclOptions, Graph, Points
-from clmst.algorithms.choosing import most_vertices
+from clmst.algorithms.solving import most_vertices
 from clmst.core.errors import (
     InvalidArgumentError,
     InvalidGraphError,

@@ -11,8 +11,8 @@ from hypothesis import given
 
 import clmst
 from clmst import Device, EdgeParallelOptions, Forest, Graph
+from clmst.algorithms.edge_parallel import UnionFind
 from clmst.algorithms.edge_parallel import solve as edge_parallel
-from clmst.algorithms.edge_parallel.options import UnionFind
 from clmst.core.errors import UnsupportedDeviceError
 from clmst.runtime.launcher import Launcher
 from tests import forests

@@ -9,7 +9,7 @@ import pytest
 
 import clmst
 from clmst import Device, Graph, PrimOptions
-from clmst.algorithms.prim import trees as prim_trees
+from clmst.algorithms.prim import solve as prim_solve
 from clmst.algorithms.prim.solve import rows_of
 from clmst.core.weight_keys import encode
 from clmst.runtime.launcher import Launcher
@@ -39,7 +39,7 @@ def test_patches_are_the_components(any_device: Device) -> None:
 def test_components_are_looked_for_where_workers_are_many(device: Device) -> None:
     """Small graphs, and few cores, do without."""
     few = device.policy.work_group_size == 1 and device.capabilities.compute_units < 8
-    n = prim_trees.APART_VERTICES
+    n = prim_solve.APART_VERTICES
     for size, apart in ((n - 1, False), (n, not few)):
         u = np.arange(0, size - 1, 2)
         graph = Graph.from_edges(u, u + 1, np.ones(u.size), n_vertices=size)
@@ -53,7 +53,7 @@ def test_queue_is_chosen_by_shape(device: Device) -> None:
     u = np.arange(50)
     tree = Graph.from_edges(u, u + 1, u)
     assert solve(tree, device, options=PrimOptions()).stats["queue"] == shared
-    n = prim_trees.ARRAY_VERTICES + 1
+    n = prim_solve.ARRAY_VERTICES + 1
     large = Graph.from_edges(u, u + 1, u, n_vertices=n)
     assert solve(large, device, options=PrimOptions()).stats["queue"] == "heap"
     parallel = Graph.from_edges(np.zeros(1000, int), np.ones(1000, int), np.arange(1000))

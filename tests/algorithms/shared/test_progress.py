@@ -19,7 +19,7 @@ from clmst import (
     PmaOptions,
     PrimOptions,
 )
-from clmst.algorithms.filter_boruvka import gpu_steps, plan
+from clmst.algorithms.filter_boruvka import gpu, plan
 from clmst.algorithms.shared import progress
 from clmst.core.weight_keys import Array
 from clmst.generators import generate
@@ -148,7 +148,7 @@ def test_device_that_lies(
 def test_bounds() -> None:
     """Of 2**32 vertices halved 32 times one is left; the round after that finds none."""
     assert progress.MOST_ROUNDS == 33
-    assert gpu_steps.MOST_FOLLOWINGS >= 32  # ways of 2**30 vertices, followed two at a time
+    assert gpu.MOST_FOLLOWINGS >= 32  # ways of 2**30 vertices, followed two at a time
     device = clmst.get_device()
     for done in range(33):
         progress.check_rounds("x", device, done)
