@@ -143,7 +143,7 @@ def only_device() -> Device:
     """Return Oclgrind's device, the only one there is, having worked round what it mistakes."""
     # Their types are those of functions that `guarded` wraps.
     Device.allocate = allocate_exactly  # type: ignore[method-assign, assignment]
-    Device.allocate_all = allocate_all_exactly  # type: ignore[method-assign]
+    Device.allocate_all = allocate_all_exactly  # type: ignore[method-assign, assignment]
     Launcher.fill = fill_by_copying  # type: ignore[method-assign, assignment]
     Launcher.copy = copy_by_kernel  # type: ignore[method-assign, assignment]
     (simulator,) = discovery.enumerate_devices()
