@@ -9,7 +9,6 @@ from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from clmst.algorithms.shared.algorithm_record import AlgorithmRecord
-from clmst.core.arguments import check_bool, check_integer, check_number
 from clmst.core.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
@@ -69,6 +68,8 @@ class EclOptions:
     samples: int = 1024
 
     def __post_init__(self) -> None:
+        from clmst.core.arguments import check_bool, check_integer, check_number
+
         for switch in fields(self):
             if switch.default in (True, False) and isinstance(switch.default, bool):
                 check_bool(switch.name, getattr(self, switch.name))

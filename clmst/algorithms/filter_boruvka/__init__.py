@@ -7,10 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-import numpy as np
-
 from clmst.algorithms.shared.algorithm_record import AlgorithmRecord, check_alternatives
-from clmst.core.arguments import check_integer, shown
 from clmst.core.errors import FormerNameWarning, InvalidArgumentError, callers_level
 
 if TYPE_CHECKING:
@@ -60,6 +57,8 @@ class FilterBoruvkaOptions:
 
     def __post_init__(self) -> None:
         """Refuse what means nothing."""
+        from clmst.core.arguments import check_integer, shown
+
         check_alternatives(self, shape=Shape, launches=Launches)
         targets = self._numbers()
         if self.shape == "cpu":
@@ -81,6 +80,10 @@ class FilterBoruvkaOptions:
 
     def _numbers(self) -> tuple[float, ...]:
         """Return the targets, none if the device chooses; raise unless they are numbers."""
+        import numpy as np
+
+        from clmst.core.arguments import shown
+
         targets = () if self.targets is None else self.targets
         if isinstance(targets, list | tuple) and all(
             isinstance(one, int | float | np.integer | np.floating) and not isinstance(one, bool)

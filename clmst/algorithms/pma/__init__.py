@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from clmst.algorithms.shared.algorithm_record import AlgorithmRecord, check_alternatives
-from clmst.core.arguments import check_bool, check_integer
 
 Variant: TypeAlias = Literal["min", "sort", "hybrid"]
 Workers: TypeAlias = Literal["auto", "items", "lanes"]
@@ -48,6 +47,8 @@ class PmaOptions:
     workers: Workers = "auto"
 
     def __post_init__(self) -> None:
+        from clmst.core.arguments import check_bool, check_integer
+
         check_alternatives(self, variant=Variant, workers=Workers)
         if self.gamma is not None:
             check_integer("gamma", self.gamma, low=LEAST_GAMMA)

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 
 from clmst.algorithms.prim import PrimOptions
 from clmst.algorithms.shared.algorithm_record import AlgorithmRecord
-from clmst.core.arguments import check_integer, check_kind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,6 +25,8 @@ class PrimBoruvkaOptions:
     prim: PrimOptions = field(default_factory=PrimOptions)
 
     def __post_init__(self) -> None:
+        from clmst.core.arguments import check_integer, check_kind
+
         check_kind("prim", self.prim, PrimOptions)
         if self.rounds is not None:
             check_integer("rounds", self.rounds, low=0)

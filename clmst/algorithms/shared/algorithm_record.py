@@ -1,4 +1,8 @@
-"""What the rest of clmst knows of an algorithm: its record, and the class of its options."""
+"""What the rest of clmst knows of an algorithm: its record, and the class of its options.
+
+Records are read for the command's help, which loads neither OpenCL nor NumPy: what checks options
+is imported when some are made.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +12,9 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, get_args
 
-from clmst.core.arguments import check_choice
 from clmst.core.errors import InvalidArgumentError
 
-if TYPE_CHECKING:  # records are read for the command's help, which loads no OpenCL
+if TYPE_CHECKING:
     from clmst.algorithms.shared.solution import Solution
     from clmst.runtime.device import Device
     from clmst.runtime.device_graph import DeviceGraph
@@ -138,5 +141,7 @@ def _usual(kind: Any) -> Any:
 
 def check_alternatives(options: object, **alternatives: Any) -> None:
     """Raise unless each field named is one of its alternatives, the arguments of a ``Literal``."""
+    from clmst.core.arguments import check_choice
+
     for name, known in alternatives.items():
         check_choice(name, getattr(options, name), get_args(known))
