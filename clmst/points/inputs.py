@@ -85,13 +85,13 @@ def restricted(graph: Any, connectivity: Any) -> Graph:
 def as_rows(X: Any) -> Array:
     """Return what a caller gives as an array; numbers that are stored as objects are converted.
 
-    A data frame is such an array if its columns have several types.
+    A data frame is such an array if its columns have several types. pandas' NA becomes NaN.
     """
     array = as_array("X", X, error=InvalidGraphError)
     if array.dtype != object:
         return array
     try:
-        return array.astype(np.float64)
+        return (np.where(X.isna(), np.nan, array) if has(X, "isna") else array).astype(np.float64)
     except Exception as error:  # an object of the caller's may raise anything
         raise InvalidGraphError(
             f"X has dtype object, and not all of it are numbers ({shown(error)}); X must be real "
@@ -168,8 +168,7 @@ def stored_distances(array: Array, metric: Any, metric_params: Any) -> Array:
     check_finite(rows)
     metric = scipys_name(metric)
     try:
-        condensed: Array = distance.pdist(rows, metric, **scipys_parameters(metric_params))
-        return distance.squareform(condensed)
+        distances = distance.pdist(rows, metric, **scipys_parameters(metric_params))
     except (ClmstError, MemoryError):
         raise
     except Exception as error:  # a function of the caller's may raise anything
@@ -177,6 +176,14 @@ def stored_distances(array: Array, metric: Any, metric_params: Any) -> Array:
             f"metric is {shown(metric)} with parameters {shown(metric_params)}; it must be one of "
             f"SciPy's, or a function of two rows ({shown(error)})"
         ) from error
+    matrix: Array = distance.squareform(distances)
+    if not (distances >= 0).all():
+        u, v = np.argwhere(~(matrix >= 0))[0]
+        raise InvalidGraphError(
+            f"metric {shown(metric)} gives {matrix[u, v]} for points {u} and {v}; distances are "
+            "neither negative nor NaN"
+        )
+    return matrix
 
 
 def check_rows(array: Array) -> None:
