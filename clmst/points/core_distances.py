@@ -19,7 +19,6 @@ from clmst.algorithms.bvh_boruvka.neighbours import MOST_NEIGHBOURS, capacity_fo
 from clmst.algorithms.dense import few, tile_pairs
 from clmst.algorithms.dense.tiles import PackedPoints
 from clmst.api import minimum_spanning_forest
-from clmst.core import from_scipy
 from clmst.core.arguments import check_integer, has
 from clmst.core.dense_graph import DenseGraph
 from clmst.core.errors import InvalidArgumentError, InvalidGraphError
@@ -27,7 +26,7 @@ from clmst.core.forest import Forest
 from clmst.core.graph import Graph
 from clmst.core.points import Points, are_finite
 from clmst.core.weight_keys import Array
-from clmst.points.inputs import as_rows, check_rows, checked_graph, graph_of, of_sparse
+from clmst.points.inputs import check_rows, checked_graph, filled, graph_of, of_sparse
 from clmst.runtime.device import Device
 from clmst.runtime.device_matrix import DeviceMatrix
 from clmst.runtime.discovery import get_device
@@ -278,18 +277,6 @@ def distances_of(X: Any, model: HDBSCAN) -> Distances:
     elif not (isinstance(X, np.ndarray | list | tuple) or has(X, "columns", "iloc")):
         return _complete(X)
     return _of_rows(filled(X), model)
-
-
-def filled(matrix: Any) -> Array:
-    """Return rows as an array: of a sparse matrix with its zeros, if its arrays are sound."""
-    if not sparse.issparse(matrix):
-        return as_rows(matrix)
-    indptr, indices, data, shape = from_scipy.csr_parts(matrix, square=False)
-    from_scipy.check_parts("csr", shape, {"indptr": indptr, "indices": indices, "data": data})
-    rows = np.repeat(np.arange(shape[0]), np.diff(indptr))
-    filled = np.zeros(shape)
-    np.add.at(filled, (rows, indices), data)
-    return filled
 
 
 def _complete(X: Any, rows: Array | None = None) -> Distances:

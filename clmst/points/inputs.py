@@ -10,6 +10,7 @@ from scipy import sparse
 from scipy.spatial import distance
 
 from clmst.api import minimum_spanning_forest
+from clmst.core import from_scipy
 from clmst.core.arguments import as_array, check_dict, has, shown
 from clmst.core.coercion import as_graph
 from clmst.core.dense_graph import DenseGraph
@@ -97,6 +98,18 @@ def as_rows(X: Any) -> Array:
             f"X has dtype object, and not all of it are numbers ({shown(error)}); X must be real "
             "numbers"
         ) from error
+
+
+def filled(matrix: Any) -> Array:
+    """Return rows as an array: of a sparse matrix with its zeros, if its arrays are sound."""
+    if not sparse.issparse(matrix):
+        return as_rows(matrix)
+    indptr, indices, data, shape = from_scipy.csr_parts(matrix, square=False)
+    from_scipy.check_parts("csr", shape, {"indptr": indptr, "indices": indices, "data": data})
+    rows = np.repeat(np.arange(shape[0]), np.diff(indptr))
+    filled = np.zeros(shape)
+    np.add.at(filled, (rows, indices), data)
+    return filled
 
 
 def of_points(array: Array, metric: Any, metric_params: Any) -> Points | DenseGraph:
@@ -265,8 +278,7 @@ def precomputed(array: Array) -> DenseGraph:
         )
     if array.dtype.kind == "f":
         check_nearly_symmetric(array)
-    graph = DenseGraph(array, symmetrize=array.dtype.kind == "f")
-    checked_graph(graph)
+    graph: DenseGraph = checked_graph(DenseGraph(array, symmetrize=array.dtype.kind == "f"))
     return graph
 
 

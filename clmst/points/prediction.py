@@ -23,9 +23,9 @@ from clmst.core.points import Points
 from clmst.core.threads import slices
 from clmst.core.weight_keys import Array
 from clmst.points.condensed import NOISE, share_of
-from clmst.points.core_distances import WITH_CORE, Distances, core_distances, filled, finite_rows
+from clmst.points.core_distances import WITH_CORE, Distances, core_distances, finite_rows
 from clmst.points.hdbscan import HDBSCAN, INFINITE, MISSING, distances_between
-from clmst.points.inputs import own_parameters
+from clmst.points.inputs import filled, own_parameters
 
 _CELLS_AT_ONCE = 1 << 22
 # In few dimensions a tree of boxes leaves most points out; in many, products of all pairs are

@@ -20,9 +20,9 @@ from clmst.core.points import Points
 from clmst.core.threads import in_threads, slices
 from clmst.core.weight_keys import Array
 from clmst.points.condensed import share_of
-from clmst.points.core_distances import WITH_CORE, filled
+from clmst.points.core_distances import WITH_CORE
 from clmst.points.hdbscan import distances_between
-from clmst.points.inputs import check_metric, check_rows, graph_of, precomputed
+from clmst.points.inputs import check_metric, check_rows, filled, graph_of, precomputed
 
 _CELLS_AT_ONCE = 1 << 18  # of a few arrays that a core's cache holds
 
