@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import warnings
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from math import prod
 from typing import Any
 
@@ -28,7 +28,10 @@ _RULE = "points are rows of numbers"
 
 
 def read_csv(source: SourceFile, columns: Sequence[Hashable] | None) -> Array:
-    """Read a CSV file; its header row may be missing where no columns are named."""
+    """Read a CSV file; its header row may be missing where no columns are named.
+
+    Empty cells are NaN.
+    """
     head = Head(source.stream)
     chosen = None
     if head.is_header:
@@ -38,20 +41,29 @@ def read_csv(source: SourceFile, columns: Sequence[Hashable] | None) -> Array:
         _refuse_text(head, chosen)
     elif columns is not None:
         raise FileFormatError("line 1 is no header row; columns can be named only if there is one")
-    text = io.TextIOWrapper(source.stream, encoding="utf-8-sig", newline="")
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # that there are no rows
-            rows = np.loadtxt(
+    start = source.stream.tell()
+
+    def rows(number: Callable[[str], float] | None = None) -> Array:
+        source.stream.seek(start)
+        text = io.TextIOWrapper(source.stream, encoding="utf-8-sig", newline="")
+        try:
+            return np.loadtxt(
                 text, delimiter=head.separator, skiprows=int(head.is_header), usecols=chosen,
-                ndmin=2, quotechar='"', comments=None if head.is_header else "#",
+                ndmin=2, quotechar='"', comments=None if head.is_header else "#", converters=number,
             )  # fmt: skip
-    except ValueError as error:
-        said = " ".join(str(error).split())[:200]
-        raise FileFormatError(f"it has no table of numbers ({said}); {_RULE}") from error
-    finally:
-        text.detach()
-    return rows
+        finally:
+            text.detach()
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # that there are no rows
+        try:
+            return rows()
+        except ValueError as error:
+            try:
+                return rows(lambda cell: float(cell or "nan"))  # gaps; a call a cell
+            except ValueError:
+                said = " ".join(str(error).split())[:200]
+                raise FileFormatError(f"it has no table of numbers ({said}); {_RULE}") from error
 
 
 def _refuse_text(head: Head, chosen: list[int]) -> None:
@@ -72,7 +84,10 @@ def _is_text(cell: str) -> bool:
 
 
 def read_parquet(source: SourceFile, columns: Sequence[Hashable] | None) -> Array:
-    """Read a Parquet file; a column of lists that are equally long, alone, is a table as well."""
+    """Read a Parquet file; a column of lists that are equally long, alone, is a table as well.
+
+    Missing numbers are NaN.
+    """
 
     def wanted(schema: Any) -> list[str]:
         names = [name for name in schema.names if not name.startswith(_INDEX)]
@@ -87,20 +102,17 @@ def read_parquet(source: SourceFile, columns: Sequence[Hashable] | None) -> Arra
         return chosen
 
     table = pieces.read_whole(source, wanted)
-    for name, column in zip(table.column_names, table.columns, strict=True):
-        if column.null_count:
-            row = column.is_null().to_numpy().argmax()
-            raise FileFormatError(
-                f"row {row} of column {name!r} is missing; each point needs all its numbers"
-            )
     if table.num_columns == 1 and pieces.are_lists(table.schema.types[0]):
         return _of_lists(table.column_names[0], table.column(0))
-    found = [column.to_numpy() for column in table.columns]
+    found = [(c.cast("float64") if c.null_count else c).to_numpy() for c in table.columns]
     return np.stack(found, axis=1) if found else np.zeros((table.num_rows, 0))
 
 
 def _of_lists(name: str, column: Any) -> Array:
     """Return a column of lists, as embeddings are stored, as an array of two dimensions."""
+    if column.null_count:
+        row = column.is_null().to_numpy().argmax()
+        raise FileFormatError(f"row {row} of column {name!r} is missing; each point needs a list")
     lists = column.combine_chunks()
     values = np.asarray(lists.flatten())
     lengths = np.unique(np.asarray(lists.value_lengths()))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import index
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,6 @@ from clmst.algorithms.bvh_boruvka.neighbours import MOST_NEIGHBOURS, capacity_fo
 from clmst.algorithms.dense import few, tile_pairs
 from clmst.algorithms.dense.tiles import PackedPoints
 from clmst.api import minimum_spanning_forest
-from clmst.core import from_scipy
 from clmst.core.arguments import check_integer, has
 from clmst.core.dense_graph import DenseGraph
 from clmst.core.errors import InvalidArgumentError, InvalidGraphError
@@ -27,7 +26,7 @@ from clmst.core.forest import Forest
 from clmst.core.graph import Graph
 from clmst.core.points import Points, are_finite
 from clmst.core.weight_keys import Array
-from clmst.points.inputs import as_rows, check_rows, checked_graph, graph_of, of_sparse
+from clmst.points.inputs import check_rows, checked_graph, filled, graph_of, of_sparse
 from clmst.runtime.device import Device
 from clmst.runtime.device_matrix import DeviceMatrix
 from clmst.runtime.discovery import get_device
@@ -246,6 +245,15 @@ class Distances:
     n_features: int | None  # coordinates of a row; None if distances were given
     rows: Array | None  # the finite ones
 
+    def spread(self, values: Array, infinite: float, missing: float) -> Array:
+        """Return the values of finite rows with those of the other rows between them."""
+        if values.size == self.n_rows:
+            return values
+        every = np.full(self.n_rows, infinite, values.dtype)
+        every[self.finite] = values
+        every[self.missing] = missing
+        return every
+
 
 def distances_of(X: Any, model: HDBSCAN) -> Distances:
     """Return what the model is given, checked."""
@@ -266,20 +274,9 @@ def distances_of(X: Any, model: HDBSCAN) -> Distances:
                 f"algorithm is {model.algorithm!r}, and X is sparse; sparse points take 'auto' or "
                 "'brute'"
             )
-        X = filled(X)
     elif not (isinstance(X, np.ndarray | list | tuple) or has(X, "columns", "iloc")):
         return _complete(X)
-    return _of_rows(as_rows(X), model)
-
-
-def filled(matrix: Any) -> Array:
-    """Return a sparse matrix with its zeros, or raise unless its arrays are sound."""
-    indptr, indices, data, shape = from_scipy.csr_parts(matrix, square=False)
-    from_scipy.check_parts("csr", shape, {"indptr": indptr, "indices": indices, "data": data})
-    rows = np.repeat(np.arange(shape[0]), np.diff(indptr))
-    filled = np.zeros(shape)
-    np.add.at(filled, (rows, indices), data)
-    return filled
+    return _of_rows(filled(X), model)
 
 
 def _complete(X: Any, rows: Array | None = None) -> Distances:
@@ -341,10 +338,4 @@ def spanning_forest(given: Distances, model: HDBSCAN) -> Forest:
             forest = minimum_spanning_forest(mutual.graph, device=model.device)  # by another device
     if alpha == 1 or not of_points:
         return forest
-    return Forest(
-        n_vertices=forest.n_vertices,
-        edges=forest.edges,
-        weights=forest.weights / alpha,
-        edge_ids=forest.edge_ids,
-        stats=forest.stats,
-    )
+    return replace(forest, weights=forest.weights / alpha)

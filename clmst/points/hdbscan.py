@@ -13,6 +13,7 @@ from scipy.spatial.distance import cdist
 from clmst.core.arguments import check_bool, check_choice, check_dict, check_integer, shown
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.points import Points
+from clmst.core.threads import slices
 from clmst.core.weight_keys import Array
 from clmst.points.condensed import (
     NOISE,
@@ -175,11 +176,8 @@ class HDBSCAN(TreeMeasures, ClusterEstimator):
         self._keep(given)
         self._condensed = tree
         self.selected_clusters_ = tree.n_points + clusters
-        self.labels_, self.probabilities_ = _spread(given, labels), strengths
-        if labels.size < given.n_rows:
-            self.probabilities_ = np.zeros(given.n_rows)
-            self.probabilities_[given.finite] = strengths
-            self.probabilities_[given.missing] = np.nan
+        self.labels_ = given.spread(labels, INFINITE, MISSING)
+        self.probabilities_ = given.spread(strengths, 0, np.nan)
         self._store_centers(given, labels, strengths)
         note_features(self, X)
         if given.n_features is not None:
@@ -212,7 +210,7 @@ class HDBSCAN(TreeMeasures, ClusterEstimator):
         labels = self.forest_.cut(height=cut_distance)
         is_large = np.bincount(labels) >= least
         number = np.where(is_large, np.cumsum(is_large) - 1, NOISE)
-        return _spread(self._given, number[labels])
+        return self._given.spread(number[labels], INFINITE, MISSING)
 
     def _store_centers(self, given: Distances, labels: Array, strengths: Array) -> None:
         for name in ("centroids_", "medoids_"):
@@ -225,16 +223,6 @@ class HDBSCAN(TreeMeasures, ClusterEstimator):
             self.centroids_ = centroids_of(rows, labels, strengths)
         if self.store_centers in ("medoid", "both"):
             self.medoids_ = medoids_of(rows, labels, strengths, self.metric, self.metric_params)
-
-
-def _spread(given: Distances, labels: Array) -> npt.NDArray[np.int64]:
-    """Return labels of all rows, given the labels of finite rows."""
-    if labels.size == given.n_rows:
-        return labels
-    every = np.full(given.n_rows, INFINITE, np.int64)
-    every[given.finite] = labels
-    every[given.missing] = MISSING
-    return every
 
 
 # The metrics of scikit-learn's trees, which callers know by the names of the algorithms.
@@ -309,9 +297,7 @@ def medoids_of(
         members = order[starts[cluster] : starts[cluster + 1]]
         own, weights = rows[members], strengths[members]
         sums = np.empty(members.size)
-        step = max(_CELLS_AT_ONCE // members.size, 1)
-        for first in range(0, members.size, step):
-            some = slice(first, first + step)
+        for some in slices(members.size, max(_CELLS_AT_ONCE // members.size, 1)):
             sums[some] = distances_between(own[some], own, metric, metric_params) @ weights
         medoids[cluster] = own[int(sums.argmin())]
     return medoids

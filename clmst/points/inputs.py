@@ -10,6 +10,7 @@ from scipy import sparse
 from scipy.spatial import distance
 
 from clmst.api import minimum_spanning_forest
+from clmst.core import from_scipy
 from clmst.core.arguments import as_array, check_dict, has, shown
 from clmst.core.coercion import as_graph
 from clmst.core.dense_graph import DenseGraph
@@ -85,18 +86,30 @@ def restricted(graph: Any, connectivity: Any) -> Graph:
 def as_rows(X: Any) -> Array:
     """Return what a caller gives as an array; numbers that are stored as objects are converted.
 
-    A data frame is such an array if its columns have several types.
+    A data frame is such an array if its columns have several types. pandas' NA becomes NaN.
     """
     array = as_array("X", X, error=InvalidGraphError)
     if array.dtype != object:
         return array
     try:
-        return array.astype(np.float64)
+        return (np.where(X.isna(), np.nan, array) if has(X, "isna") else array).astype(np.float64)
     except Exception as error:  # an object of the caller's may raise anything
         raise InvalidGraphError(
             f"X has dtype object, and not all of it are numbers ({shown(error)}); X must be real "
             "numbers"
         ) from error
+
+
+def filled(matrix: Any) -> Array:
+    """Return rows as an array: of a sparse matrix with its zeros, if its arrays are sound."""
+    if not sparse.issparse(matrix):
+        return as_rows(matrix)
+    indptr, indices, data, shape = from_scipy.csr_parts(matrix, square=False)
+    from_scipy.check_parts("csr", shape, {"indptr": indptr, "indices": indices, "data": data})
+    rows = np.repeat(np.arange(shape[0]), np.diff(indptr))
+    filled = np.zeros(shape)
+    np.add.at(filled, (rows, indices), data)
+    return filled
 
 
 def of_points(array: Array, metric: Any, metric_params: Any) -> Points | DenseGraph:
@@ -168,8 +181,7 @@ def stored_distances(array: Array, metric: Any, metric_params: Any) -> Array:
     check_finite(rows)
     metric = scipys_name(metric)
     try:
-        condensed: Array = distance.pdist(rows, metric, **scipys_parameters(metric_params))
-        return distance.squareform(condensed)
+        distances = distance.pdist(rows, metric, **scipys_parameters(metric_params))
     except (ClmstError, MemoryError):
         raise
     except Exception as error:  # a function of the caller's may raise anything
@@ -177,6 +189,14 @@ def stored_distances(array: Array, metric: Any, metric_params: Any) -> Array:
             f"metric is {shown(metric)} with parameters {shown(metric_params)}; it must be one of "
             f"SciPy's, or a function of two rows ({shown(error)})"
         ) from error
+    matrix: Array = distance.squareform(distances)
+    if not (distances >= 0).all():
+        u, v = np.argwhere(~(matrix >= 0))[0]
+        raise InvalidGraphError(
+            f"metric {shown(metric)} gives {matrix[u, v]} for points {u} and {v}; distances are "
+            "neither negative nor NaN"
+        )
+    return matrix
 
 
 def check_rows(array: Array) -> None:
@@ -258,8 +278,7 @@ def precomputed(array: Array) -> DenseGraph:
         )
     if array.dtype.kind == "f":
         check_nearly_symmetric(array)
-    graph = DenseGraph(array, symmetrize=array.dtype.kind == "f")
-    checked_graph(graph)
+    graph: DenseGraph = checked_graph(DenseGraph(array, symmetrize=array.dtype.kind == "f"))
     return graph
 
 

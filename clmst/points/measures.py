@@ -90,6 +90,7 @@ class TreeMeasures:
     @property
     def condensed_tree_(self) -> npt.NDArray[np.void]:
         """The condensed tree, as scikit-learn has it; made when it is first asked for."""
+        self._check_fitted()
         return self._condensed.rows
 
     def _keep(self, given: Distances) -> None:
@@ -120,10 +121,8 @@ class TreeMeasures:
         O(n + k log n) for k clusters of the tree.
         """
         tree, given = self._tree, self._given
-        scores = np.ones(given.n_rows)
-        scores[given.finite] = tree.outlier_scores(slice(None), tree.tree.point_lambda)
-        scores[given.missing] = np.nan
-        return scores
+        scores = tree.outlier_scores(slice(None), tree.tree.point_lambda)
+        return given.spread(scores, 1, np.nan)
 
     @cached_property
     def cluster_persistence_(self) -> Floats:

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 from scipy.spatial import cKDTree
 
 from clmst.algorithms.dendrogram.condense import Floats, Nodes
@@ -24,9 +23,9 @@ from clmst.core.points import Points
 from clmst.core.threads import slices
 from clmst.core.weight_keys import Array
 from clmst.points.condensed import NOISE, share_of
-from clmst.points.core_distances import WITH_CORE, Distances, core_distances, filled, finite_rows
+from clmst.points.core_distances import WITH_CORE, Distances, core_distances, finite_rows
 from clmst.points.hdbscan import HDBSCAN, INFINITE, MISSING, distances_between
-from clmst.points.inputs import as_rows, own_parameters
+from clmst.points.inputs import filled, own_parameters
 
 _CELLS_AT_ONCE = 1 << 22
 # In few dimensions a tree of boxes leaves most points out; in many, products of all pairs are
@@ -99,15 +98,9 @@ def approximate_predict(
     predictor = _predictor_of(clusterer)
     given = predictor.checked(points_to_predict)
     found = predictor.connections(given)
-    m = given.n_rows
-    labels, strengths = np.full(m, INFINITE), np.zeros(m)
-    labels[given.missing], strengths[given.missing] = MISSING, np.nan
-    labels[given.finite], strengths[given.finite] = predictor.membership(found)
-    if not is_asked:
-        return labels, strengths
-    neighbours = np.full(m, -1)
-    neighbours[given.finite] = predictor.given.finite[found.point]
-    return labels, strengths, neighbours
+    labels, strengths = predictor.membership(found)
+    result = given.spread(labels, INFINITE, MISSING), given.spread(strengths, 0, np.nan)
+    return (*result, given.spread(predictor.given.finite[found.point], -1, -1))[: 2 + is_asked]
 
 
 def approximate_predict_scores(clusterer: HDBSCAN, points_to_predict: Any) -> Floats:
@@ -141,10 +134,7 @@ def approximate_predict_scores(clusterer: HDBSCAN, points_to_predict: Any) -> Fl
     """
     predictor = _predictor_of(clusterer)
     given = predictor.checked(points_to_predict)
-    scores = np.ones(given.n_rows)
-    scores[given.finite] = predictor.scores(predictor.connections(given))
-    scores[given.missing] = np.nan
-    return scores
+    return given.spread(predictor.scores(predictor.connections(given)), 1, np.nan)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -199,7 +189,7 @@ class Predictor:
 
     def checked(self, X: Any) -> Distances:
         """Return new points, those that are not finite left out; raise unless they are some."""
-        array, d = filled(X) if sparse.issparse(X) else as_rows(X), self.rows.shape[1]
+        array, d = filled(X), self.rows.shape[1]
         rows, finite, missing = finite_rows(array)
         if array.shape[1] != d or not len(array):
             raise InvalidGraphError(

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from clmst.algorithms.dendrogram.condense import Floats, Nodes
 from clmst.api import minimum_spanning_forest
@@ -21,9 +20,9 @@ from clmst.core.points import Points
 from clmst.core.threads import in_threads, slices
 from clmst.core.weight_keys import Array
 from clmst.points.condensed import share_of
-from clmst.points.core_distances import WITH_CORE, filled
+from clmst.points.core_distances import WITH_CORE
 from clmst.points.hdbscan import distances_between
-from clmst.points.inputs import as_rows, check_metric, check_rows, graph_of, precomputed
+from clmst.points.inputs import check_metric, check_rows, filled, graph_of, precomputed
 
 _CELLS_AT_ONCE = 1 << 18  # of a few arrays that a core's cache holds
 
@@ -97,7 +96,8 @@ def validity_index(  # noqa: PLR0917 - hdbscan's, in its order
     for name, value in (("per_cluster_scores", per_cluster_scores), ("mst_raw_dist", mst_raw_dist)):
         check_bool(name, value)
     metric = check_metric(metric)
-    rows, metric = (X.coordinates, X.metric) if isinstance(X, Points) else (_rows(X), metric)
+    rows, metric = (X.coordinates, X.metric) if isinstance(X, Points) else (filled(X), metric)
+    check_rows(rows)
     of_row = _checked_labels(labels, len(rows))
     clustered = np.flatnonzero(of_row >= 0)
     clusters, of_point, sizes = np.unique(
@@ -120,12 +120,6 @@ def validity_index(  # noqa: PLR0917 - hdbscan's, in its order
     scores[clusters[sizes > 1]] = found
     index = float((sizes[sizes > 1] * found).sum() / max(len(rows), 1))
     return (index, scores) if per_cluster_scores else index
-
-
-def _rows(X: Any) -> Array:
-    array = filled(X) if sparse.issparse(X) else as_rows(X)
-    check_rows(array)
-    return array
 
 
 def _checked_labels(labels: Any, n: int) -> Array:

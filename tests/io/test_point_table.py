@@ -12,7 +12,7 @@ import pytest
 
 import clmst
 from clmst.core.errors import ClmstError, FileFormatError, InvalidArgumentError
-from clmst.io import read_points
+from clmst.io import read_points, read_rows
 
 X = np.array([[0.1, -2, 3e300], [4, 5, 6], [7, 8, 0.25]])
 KINDS = ["a", "b,c", "d"]
@@ -104,7 +104,8 @@ def test_lists_are_rows(tmp_path: Path) -> None:
 
 
 WRONG: list[tuple[str, str | bytes, dict[str, Any], type[ClmstError], str]] = [
-    ("t.csv", "x,y\n1,2\n3,\n", {}, FileFormatError, "no table of numbers (could not convert"),
+    ("t.csv", "x,y\n,2\n3,no\n", {}, FileFormatError, "no table of numbers (could not convert"),
+    ("t.csv", "x,y\n1,2\n3,\n", {}, clmst.InvalidGraphError, "coordinate 1 of point 1 is NaN"),
     ("t.csv", "x,y\n1,2\n3\n", {}, FileFormatError, "points are rows of numbers"),
     ("t.csv", "x,y\n1,2\n3,no\n", {}, FileFormatError, "'no'"),
     ("t.csv", "1,2\n3,no\n", {}, FileFormatError, "points are rows of numbers"),
@@ -154,8 +155,15 @@ def test_arrays_of_another_kind(tmp_path: Path) -> None:
 
 
 def test_missing_numbers(tmp_path: Path) -> None:
+    """They are gaps, which HDBSCAN takes; a list that is missing has no length."""
+    (tmp_path / "t.csv").write_text("a,b,c,name\n1,1,1.5,A\n,,2,\n3,0,,C\n")
     pyarrow = pytest.importorskip("pyarrow")
     parquet = pytest.importorskip("pyarrow.parquet")
-    parquet.write_table(pyarrow.table({"x": [1.0, None]}), path := tmp_path / "t.parquet")
+    columns = {"a": [1, None, 3], "b": [True, None, False], "c": [1.5, 2.0, None]}
+    parquet.write_table(pyarrow.table(columns), tmp_path / "t.parquet")
+    for name in ("t.csv", "t.parquet"):
+        rows = read_rows(tmp_path / name, format=None, metric=None, columns=list("abc"))
+        np.testing.assert_array_equal(rows, [[1, 1, 1.5], [np.nan, np.nan, 2], [3, 0, np.nan]])
+    parquet.write_table(pyarrow.table({"x": [[1.0], None]}), path := tmp_path / "lists.parquet")
     with pytest.raises(FileFormatError, match="row 1 of column 'x' is missing; each point needs"):
         read_points(path)

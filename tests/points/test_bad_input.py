@@ -121,6 +121,11 @@ CALLS: list[tuple[Callable[..., object], dict[str, Any], str]] = [
     (single_linkage, {"X": [1.0, 2.0], **stored}, "2 condensed distances"),
     (single_linkage, {"X": of_stored([[0, -3.0], [0, 0]])}, r"edge \(0, 1\) has the weight -3.0"),
     (single_linkage, {"X": [[0, 1], [1, 1]], "metric": "unheard-of"}, "metric is 'unheard-of'"),
+    *((single_linkage, {"X": [[1, 2], [1, 1], [3, 4]], "metric": metric}, message)
+      for metric, message in (
+        ("correlation", "metric 'correlation' gives nan for points 0 and 1; distances are neither"),
+        (lambda one, other: other[1] - one[1], "gives -1.0 for points 0 and 1"),
+      )),
     (single_linkage, {"X": [["a", "b"]], "metric": "canberra"}, "real numbers"),
     (single_linkage, {"X": np.array([[0.0, "b"]], object)}, "not all of it are numbers"),
     (single_linkage, {"X": [[0.0, 1.0]], "metric": "p", "metric_params": {"p": 0}},

@@ -212,6 +212,14 @@ def test_names_of_columns(any_device: Device) -> None:
     assert not hasattr(model.fit(X), "feature_names_in_")
 
 
+def test_frames_with_gaps() -> None:
+    """As pandas has them: NaN, and NA of its own types."""
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(blobs(17, 40)).mask(np.arange(80).reshape(40, 2) == 7)
+    for given in (frame, frame.convert_dtypes(), frame.astype(object)):
+        assert np.flatnonzero(HDBSCAN().fit_predict(given) == -3).tolist() == [3]
+
+
 def test_medoids_take_the_scales_of_all_points() -> None:
     """As the clusters do; those of one cluster would give another row."""
     random = np.random.default_rng(3)

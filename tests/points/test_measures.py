@@ -143,6 +143,8 @@ def test_measures_need_a_fit(name: str) -> None:
         getattr(HDBSCAN(min_cluster_size=8), name)
     assert not hasattr(HDBSCAN(), name)
     with pytest.raises(clmst.NotFittedError, match="is not fitted"):
+        HDBSCAN().condensed_tree_  # noqa: B018
+    with pytest.raises(clmst.NotFittedError, match="is not fitted"):
         HDBSCAN().dbscan_clustering(1.0)
 
 

@@ -266,26 +266,20 @@ def _with_figures(forest: DeviceForest, **figures: Any) -> DeviceForest:
     return forest.with_stats({**forest.stats, "moved": figures})
 
 
-def _farthest(found: DeviceArray, launch: Launcher) -> float:
-    """Return the farthest movement of all work-groups; waits."""
-    of_groups = np.empty(found.size)
-    launch.read(found.memory, of_groups)
-    return float(of_groups.max())
-
-
 def _measure(known: _Origins, matrix: DeviceMatrix, launch: Launcher) -> float:
     """Return how far the farthest point is from its origin; waits."""
     tree, device = known.tree, known.tree.device
     program = device.program(MOVED_SOURCE, **tree.defines)
     groups = launch.groups_for(-(-tree.n // program.grid_tile))
-    farthest = DeviceArray.empty(groups, np.float64, device)
+    farthest, of_groups = DeviceArray.empty(groups, np.float64, device), np.empty(groups)
     with launch.phase("move"):
         gather(replace(tree, points=known.points), matrix, launch)
         launch.enqueue(
             program, "bvh_boruvka_moved_measure", groups, known.points, tree.points,
             known.moves, farthest, tree.dimensions, tree.n,
         )  # fmt: skip
-        return _farthest(farthest, launch)
+        launch.read(farthest.memory, of_groups)
+    return float(of_groups.max())
 
 
 def _carried(

@@ -27,8 +27,8 @@ from clmst.runtime.launcher import Launcher
 SOURCE = "algorithms/bvh_boruvka/bvh_boruvka.cl"
 
 # Counts of a solve: active points, searches, hooked components, roots, pending parents, by launch.
-# 32 rounds with 33 launches of jumps each, which is the most, need 71 a round.
-_N_COUNTS = 2304
+# 32 rounds with _MOST_JUMPS launches of jumps each, which is the most, need 71 a round.
+_N_COUNTS, _MOST_JUMPS = 2304, 33
 # The most points for which both ends of an edge share a word (winners.cl).
 _SHORT_IDS = 1 << 16
 
@@ -149,7 +149,8 @@ class _Run:
         self._begin()
         if near is None:
             with self.launch.phase("nearest points"):
-                near = self._first_knowledge()
+                has_cores = self.tree.defines["CORE_DISTANCES"]
+                near = self._no_lists() if has_cores else nearest(self.tree, self.launch)
         self._rounds(self.n, near)
 
     def join(self, labels: Array) -> int:
@@ -205,12 +206,6 @@ class _Run:
             self.active, self.next_active = self.next_active, self.active
             with self.launch.phase("labels"):
                 self._label()
-
-    def _first_knowledge(self) -> NearPoints:
-        """Return lists of near points, and what they leave out."""
-        if self.tree.defines["CORE_DISTANCES"]:
-            return self._no_lists()
-        return nearest(self.tree, self.launch)
 
     def _no_lists(self) -> NearPoints:
         """Return what is known of points without a search."""
@@ -276,27 +271,19 @@ class _Run:
 
     def _find_roots(self, n_roots: int) -> int:
         """Follow parent pointers of old roots; return how many new ones there are, read back."""
-        roots, pending = self._new_count(), self._new_count()
-        self._jump(n_roots, roots, pending)
-        self.launch.read(self.state.memory, self.counts)
-        launches = 1
-        while self.counts[pending]:
-            if launches == 33:
-                rule = f"jumps at least double each time, so {launches} times are enough"
-                raise no_progress(
-                    "bvh-boruvka", self.tree.device, rule, pending=int(self.counts[pending])
-                )
-            again, pending = self._new_count(), self._new_count()
-            self._jump(n_roots, again, pending)
+        first = self._next_count
+        for _ in range(_MOST_JUMPS):
+            found, pending = self._new_count(), self._new_count()
+            self._for_each(
+                "jump", n_roots, self.roots, self.parents, self.winners, self.next_roots,
+                self.state, found, pending, n_roots, self.n, self.short_ids,
+            )  # fmt: skip
             self.launch.read(self.state.memory, self.counts)
-            launches += 1
-        return int(self.counts[roots])
-
-    def _jump(self, n_roots: int, roots: int, pending: int) -> None:
-        self._for_each(
-            "jump", n_roots, self.roots, self.parents, self.winners, self.next_roots, self.state,
-            roots, pending, n_roots, self.n, self.short_ids,
-        )  # fmt: skip
+            if not self.counts[pending]:
+                return int(self.counts[first])
+        rule = f"jumps at least double each time, so {_MOST_JUMPS} times are enough"
+        left = int(self.counts[pending])
+        raise no_progress("bvh-boruvka", self.tree.device, rule, pending=left)
 
     def _label(self) -> None:
         """Bring the components of points and nodes up to date."""
