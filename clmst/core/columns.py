@@ -17,8 +17,8 @@ from clmst.core.errors import InvalidArgumentError, InvalidGraphError
 SOURCE, TARGET, WEIGHT = "source", "target", "weight"
 _RULE = (
     f'{SOURCE}, {TARGET} and {WEIGHT} must be among them, or be named: columns=("{SOURCE}", '
-    f'"{TARGET}", "{WEIGHT}"), or --columns {SOURCE},{TARGET},{WEIGHT}; two names give every edge '
-    "the weight 1"
+    f'"{TARGET}", "{WEIGHT}") of read_graph, Graph.from_pandas, Graph.from_arrow and streams, or '
+    f"--columns {SOURCE},{TARGET},{WEIGHT}; two names give every edge the weight 1"
 )
 
 P = ParamSpec("P")

@@ -19,7 +19,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from clmst.core.arguments import as_array
+from clmst.core.arguments import as_array, shown
 from clmst.core.errors import InvalidGraphError
 from clmst.core.threads import in_threads, slices
 
@@ -61,6 +61,11 @@ def as_weights(values: Any) -> Array:
     array: Array = values
     if type(values) is not np.ndarray:
         array = as_array("weights", values, error=InvalidGraphError)
+    if array.dtype.kind == "O" and (k := first_unsupported(array.ravel())) is not None:
+        raise InvalidGraphError(
+            f"weight {k} is {shown(array.ravel()[k])}; weights must be of one of the dtypes "
+            f"{SUPPORTED_DTYPES}"
+        )
     check_dtype(array.dtype)
     if isinstance(values, list | tuple) and array.dtype.kind == "f":
         for k, (given, stored) in enumerate(zip(values, array.tolist(), strict=True)):
@@ -70,6 +75,12 @@ def as_weights(values: Any) -> Array:
                     "which would round it; weights must share one dtype that holds them exactly"
                 )
     return array.astype(array.dtype.newbyteorder("="), copy=False)
+
+
+def first_unsupported(objects: Array) -> int | None:
+    """Return the position of the first object that no supported dtype holds, or None."""
+    dtypes = (np.asarray(value).dtype for value in objects)
+    return next((k for k, one in enumerate(dtypes) if weight_kind_or_none(one) is None), None)
 
 
 def weight_kind_or_none(dtype: np.dtype[Any]) -> WeightKind | None:

@@ -130,7 +130,7 @@ class TestWithPandas:
             ("name\na\n", "the columns are 'name'; source, target and weight must be among them"),
             ("u,v,w\na,b,1\nb,c,1,9,9\n", "pandas cannot read it as CSV"),
             ("u,v,w\na,b,1,9\nb,c,1,9\n", "rows have more fields than the 3 of the header"),
-            ("u,v,w\na,b,x\n", "column 'w' has values of type"),
+            ("u,v,w\na,b,x\n", "row 0 of column 'w' is 'x', and its type"),
             ("u,v,w\na,b,1\nb,c,\n", "row 1 of column 'w', the weight of edge ('b', 'c'), is miss"),
             ("u,v\na,1.5\nb,2\n", "column 'v' has the type float64; ids must be integers"),
         ],
