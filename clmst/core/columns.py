@@ -105,7 +105,11 @@ def choose(
 
 
 def _usual(names: list[Any], weight: Any) -> Sequence[Any] | None:
-    """Return the columns to take where none are named; None if nothing tells."""
+    """Return the columns to take where none are named; None if nothing tells.
+
+    One without a name is no candidate: an index, as pandas writes it.
+    """
+    names = [name for name in names if name != ""]
     ends = [name for name in (SOURCE, TARGET) if name in names]
     weights = [] if weight is None or (weight == WEIGHT and weight not in names) else [weight]
     if not ends:

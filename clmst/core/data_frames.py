@@ -220,13 +220,23 @@ def _weighted(
         if values.size:
             numbers = exact_array(values.tolist()) if values.dtype.kind == "O" else None
         if numbers is None:
-            row = first_unsupported(values) or 0
+            no_numbers = (k for k, value in enumerate(values) if not _is_number(value))
+            row = next(no_numbers, first_unsupported(values) or 0)
             raise InvalidGraphError(
                 f"row {row} of column {name!r} is {shown(values[row])}, and its type {kind}; "
                 "weights must be bool, int, uint or float"
             )
         values = numbers
     return replace(numbered, weights=as_weights(values))
+
+
+def _is_number(value: Any) -> bool:
+    """Return whether a value is a number, or the text of one."""
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return False
+    return True
 
 
 def _refuse_fractions(are_fractions: bool, kind: object, name: Hashable) -> None:
