@@ -234,7 +234,7 @@ def _is_number(value: Any) -> bool:
     """Return whether a value is a number, or the text of one."""
     try:
         float(value)
-    except (TypeError, ValueError):
+    except Exception:
         return False
     return True
 

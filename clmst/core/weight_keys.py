@@ -38,6 +38,8 @@ WEIGHT_KINDS: Mapping[WeightKind, tuple[str, ...]] = {
 The key of a word follows from its kind and width, and so does whether it is NaN.
 """
 
+NAN_RULE = "weights must be ordered, and infinities are the only special values allowed"
+
 _KIND_OF: dict[np.dtype[Any], WeightKind] = {
     np.dtype(name): kind for kind, names in WEIGHT_KINDS.items() for name in names
 }
@@ -63,8 +65,8 @@ def as_weights(values: Any) -> Array:
         array = as_array("weights", values, error=InvalidGraphError)
     if array.dtype.kind == "O" and (k := first_unsupported(array.ravel())) is not None:
         raise InvalidGraphError(
-            f"weight {k} is {shown(array.ravel()[k])}; weights must be of one of the dtypes "
-            f"{SUPPORTED_DTYPES}"
+            f"weights have dtype object, and weight {k} is {shown(array.ravel()[k])}; they must be "
+            f"one of {SUPPORTED_DTYPES}"
         )
     check_dtype(array.dtype)
     if isinstance(values, list | tuple) and array.dtype.kind == "f":
@@ -79,8 +81,11 @@ def as_weights(values: Any) -> Array:
 
 def first_unsupported(objects: Array) -> int | None:
     """Return the position of the first object that no supported dtype holds, or None."""
-    dtypes = (np.asarray(value).dtype for value in objects)
-    return next((k for k, one in enumerate(dtypes) if weight_kind_or_none(one) is None), None)
+    for k, value in enumerate(objects):
+        dtype = as_array(f"weight {k}", value, error=InvalidGraphError).dtype
+        if weight_kind_or_none(dtype) is None:
+            return k
+    return None
 
 
 def weight_kind_or_none(dtype: np.dtype[Any]) -> WeightKind | None:
@@ -105,6 +110,11 @@ def first_nan(weights: Array) -> int | None:
     if not np.isnan(in_threads(least, slices(weights.size, _CHUNK))).any():
         return None
     return int(np.flatnonzero(np.isnan(weights))[0])
+
+
+def nan_error(edge: str) -> InvalidGraphError:
+    """Return the error of an edge whose weight is NaN."""
+    return InvalidGraphError(f"the weight of {edge} is NaN; {NAN_RULE}")
 
 
 def convert(values: Array, dtype: np.dtype[Any]) -> tuple[Array, int | None]:

@@ -7,7 +7,6 @@ NetworkX finds this module by the entry point ``networkx.backends``, and asks `c
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from math import isnan
 from typing import Any
 
 import networkx as nx
@@ -23,6 +22,7 @@ from clmst.interop.networkx_graph import (
     WeightedEdges,
     convert_from_nx,
     convert_to_nx,
+    is_nan,
 )
 from clmst.runtime.discovery import default_device, get_device
 
@@ -225,9 +225,7 @@ def _check_numbers(graph: ConvertedGraph, weighted: WeightedEdges) -> None:
     """Raise for the first weight that is no number."""
     for position, value in enumerate(weighted.values):
         try:
-            isnan(value)
-        except OverflowError:  # an integer beyond all floats
-            continue
+            is_nan(value)
         except TypeError:
             edge = next(graph.tuples(np.array([position]), keys=True, data=True))
             raise WeightTypeError(

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from clmst.algorithms.reweighting.repeated import DeviceWeights, ReweightedGraph
+from clmst.core import weight_keys
 from clmst.core.arguments import as_array, check_row, has
 from clmst.core.errors import InvalidArgumentError, InvalidGraphError
 from clmst.core.graph import Graph
@@ -130,10 +131,7 @@ def closed_error() -> InvalidArgumentError:
 
 def nan_error(edge: int, edges: Graph) -> InvalidGraphError:
     """Return the error that names a NaN weight, and the ends of its edge if those have names."""
-    return InvalidGraphError(
-        f"the weight of edge {edge}{named_ends(edges, edge)} is NaN; weights must be ordered, "
-        "and infinities are the only special values allowed"
-    )
+    return weight_keys.nan_error(f"edge {edge}{named_ends(edges, edge)}")
 
 
 @cache
