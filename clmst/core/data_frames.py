@@ -101,7 +101,8 @@ def graph_of_pandas(frame: Any, columns: Any, weight: Hashable = WEIGHT) -> Grap
             "edges columns=(source, target, weight) names the columns, and a matrix is taken as an "
             "array (frame.to_numpy())"
         )
-    return numbered_frame(frame, choose(names, columns, weight=weight)).graph()
+    chosen = choose(names, columns, weight=weight, door=" of Graph.from_pandas")
+    return numbered_frame(frame, chosen).graph()
 
 
 def numbered_frame(frame: Any, columns: Columns) -> NumberedEdges:
@@ -125,7 +126,8 @@ def graph_of_arrow(table: Any, columns: Any, weight: Hashable = WEIGHT) -> Graph
         f"the {type(table).__name__} is no table ({shown(str(error))}); it must have columns"
     )):  # fmt: skip
         own = table if isinstance(table, pyarrow.Table) else pyarrow.table(table)
-    chosen = choose(own.column_names, check_columns(columns), weight=weight)
+    wanted, door = check_columns(columns), " of Graph.from_arrow"
+    chosen = choose(own.column_names, wanted, weight=weight, door=door)
     return numbered_table(own, chosen).graph()
 
 
