@@ -101,7 +101,7 @@ def check_takes_complete(algorithm: str, graph: Any) -> None:
 
 def check_same_device(graph: DeviceGraph | DeviceMatrix, device: Any) -> None:
     """Raise if a graph that is on a device is wanted on another one."""
-    if device is not None and device is not graph.device:
+    if device is not None and get_device(device) is not graph.device:
         raise InvalidArgumentError(
             f"the graph is on {graph.device.description} already; leave device out, or give the "
             "graph itself"

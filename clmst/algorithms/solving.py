@@ -173,7 +173,7 @@ def solve_graph(
                 return found
         return forest_of(solution, launch, algorithm=name, maximum=maximum, wait=wait)
     except OutOfDeviceMemoryError as error:
-        raise with_needs(error, graph, name) from error.__cause__ or error
+        raise with_needs(error, graph, name) from error.__cause__
 
 
 def solve_unread(
@@ -195,7 +195,7 @@ def solve_unread(
     try:
         return _begun(name, graph, launch, options=options, maximum=maximum, verdict=verdict)
     except OutOfDeviceMemoryError as error:
-        raise with_needs(error, graph, name) from error.__cause__ or error
+        raise with_needs(error, graph, name) from error.__cause__
 
 
 def _begun(

@@ -57,14 +57,6 @@ class StreamRequest:
         self, file: Path, device: Device, stages: Stages, *, maximum: bool, columns: Any
     ) -> tuple[StreamedFile, Forest]:
         """Solve a file that is read a part at a time."""
-        from clmst.scale.source import pieces_of
-        from clmst.scale.vertex_names import has_names
-
-        if self.vertices is None and not has_names(pieces_of(file, columns)):
-            raise click.UsageError(
-                f"--vertices is missing; {file} is read a part at a time, which does not tell how "
-                "many vertices there are"
-            )
         forest = self._streamed(
             file, device, stages, maximum=maximum, columns=columns, n_vertices=self.vertices
         )
@@ -113,7 +105,7 @@ def stream_options(command: Callable[..., Any]) -> Callable[..., Any]:
     @click.option(
         "--stream", "is_stream", is_flag=True,
         help="Solve in parts. FILE may be larger than memory if it is Parquet, an .npy of a "
-        "structured array, a folder of such, or a pattern; --vertices says how many there are.",
+        "structured array, a folder of such, or a pattern.",
     )  # fmt: skip
     @click.option(
         "--memory-limit", metavar="SIZE", callback=lambda _context, _option, text: n_bytes(text),
@@ -126,7 +118,7 @@ def stream_options(command: Callable[..., Any]) -> Callable[..., Any]:
     )
     @click.option(
         "--vertices", metavar="N", type=click.IntRange(min=0),
-        help="The number of vertices of a file that is read in parts, unless they have names.",
+        help="The number of vertices of a file that is read in parts; by default it is read twice.",
     )  # fmt: skip
     @wraps(command)
     def packed(

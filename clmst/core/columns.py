@@ -17,8 +17,8 @@ from clmst.core.errors import InvalidArgumentError, InvalidGraphError
 SOURCE, TARGET, WEIGHT = "source", "target", "weight"
 _RULE = (
     f'{SOURCE}, {TARGET} and {WEIGHT} must be among them, or be named: columns=("{SOURCE}", '
-    f'"{TARGET}", "{WEIGHT}"), or --columns {SOURCE},{TARGET},{WEIGHT}; two names give every edge '
-    "the weight 1"
+    f'"{TARGET}", "{WEIGHT}")%s, or --columns {SOURCE},{TARGET},{WEIGHT}; two names give every '
+    "edge the weight 1"
 )
 
 P = ParamSpec("P")
@@ -77,15 +77,17 @@ def is_name(name: object) -> bool:
 
 
 def choose(
-    names: Sequence[Any], columns: Sequence[Any] | None = None, *, weight: Any = WEIGHT
-) -> Columns:
+    names: Sequence[Any], columns: Sequence[Any] | None = None, *, weight: Any = WEIGHT,
+    door: str = "",
+) -> Columns:  # fmt: skip
     """Return the columns of a table to read: those that a caller wants, or the usual ones.
 
     These are "source", "target" and the weight; or, if neither of the first two is there, the
     columns of a table of two or three, in order. The `weight` is called so where `columns` do not
     tell. "weight" may be missing if there is no other column either; every edge has the weight 1
     then, as it has for None. Raise if a wanted column is not there, or is there twice, or if
-    nothing tells which to take.
+    nothing tells which to take; the error names the `door` that takes columns, if it is another
+    one than the caller's.
     """
     names = [name for name in names if is_name(name)]
     listed = ", ".join(shown(name) for name in names[:20]) or "none"
@@ -98,14 +100,18 @@ def choose(
                 f"{count} columns are called {shown(name)} among {listed}; there must be one"
             )
     if columns is None:
-        raise InvalidGraphError(f"the columns are {listed}; {_RULE}")
+        raise InvalidGraphError(f"the columns are {listed}; {_RULE % door}")
     return Columns(
         source=columns[0], target=columns[1], weight=columns[2] if len(columns) > 2 else None
     )
 
 
 def _usual(names: list[Any], weight: Any) -> Sequence[Any] | None:
-    """Return the columns to take where none are named; None if nothing tells."""
+    """Return the columns to take where none are named; None if nothing tells.
+
+    One without a name is no candidate: an index, as pandas writes it.
+    """
+    names = [name for name in names if name != ""]
     ends = [name for name in (SOURCE, TARGET) if name in names]
     weights = [] if weight is None or (weight == WEIGHT and weight not in names) else [weight]
     if not ends:

@@ -21,8 +21,9 @@ from clmst.core.columns import (
     takes_columns,
 )
 from clmst.core.errors import InvalidArgumentError, InvalidGraphError, optional_import
+from clmst.core.networkx_graphs import exact_array
 from clmst.core.vertex_names import Ends, Names, NumberedEdges, label_of, number
-from clmst.core.weight_keys import Array, as_weights
+from clmst.core.weight_keys import Array, as_weights, first_unsupported
 
 if TYPE_CHECKING:
     from clmst.core.forest import Forest
@@ -84,9 +85,14 @@ def graph_of_pandas(frame: Any, columns: Any, weight: Hashable = WEIGHT) -> Grap
     """Return the graph of a data frame; as of `choose`."""
     pandas = optional_import("pandas", extra=_EXTRA)
     if not isinstance(frame, pandas.DataFrame):
-        other = "; Graph.from_arrow takes it" if has(frame, "__arrow_c_stream__") else ""
+        takers = {
+            "__arrow_c_stream__": "Graph.from_arrow",
+            "to_delayed": "clmst.dask.minimum_spanning_forest",
+        }
+        other = "".join(f"; {take} takes it" for name, take in takers.items() if has(frame, name))
+        given = f"{type(frame).__name__} of {type(frame).__module__.partition('.')[0]}"
         raise InvalidGraphError(
-            f"from_pandas was given {type(frame).__name__}; it takes a pandas.DataFrame{other}"
+            f"from_pandas was given a {given}; it takes a pandas.DataFrame{other}"
         )
     columns, names = check_columns(columns), list(frame.columns)
     if columns is None and 0 < len(names) == len(frame) and names == list(frame.index):
@@ -95,7 +101,8 @@ def graph_of_pandas(frame: Any, columns: Any, weight: Hashable = WEIGHT) -> Grap
             "edges columns=(source, target, weight) names the columns, and a matrix is taken as an "
             "array (frame.to_numpy())"
         )
-    return numbered_frame(frame, choose(names, columns, weight=weight)).graph()
+    chosen = choose(names, columns, weight=weight, door=" of Graph.from_pandas")
+    return numbered_frame(frame, chosen).graph()
 
 
 def numbered_frame(frame: Any, columns: Columns) -> NumberedEdges:
@@ -106,7 +113,8 @@ def numbered_frame(frame: Any, columns: Columns) -> NumberedEdges:
     if columns.weight is None:
         return numbered
     series = frame[columns.weight]
-    return _weighted(numbered, series.to_numpy(), series.isna().to_numpy(), columns.weight)
+    missing = series.isna().to_numpy()
+    return _weighted(numbered, series.to_numpy(), missing, columns.weight, series.dtype)
 
 
 def graph_of_arrow(table: Any, columns: Any, weight: Hashable = WEIGHT) -> Graph:
@@ -118,7 +126,8 @@ def graph_of_arrow(table: Any, columns: Any, weight: Hashable = WEIGHT) -> Graph
         f"the {type(table).__name__} is no table ({shown(str(error))}); it must have columns"
     )):  # fmt: skip
         own = table if isinstance(table, pyarrow.Table) else pyarrow.table(table)
-    chosen = choose(own.column_names, check_columns(columns), weight=weight)
+    wanted, door = check_columns(columns), " of Graph.from_arrow"
+    chosen = choose(own.column_names, wanted, weight=weight, door=door)
     return numbered_table(own, chosen).graph()
 
 
@@ -134,7 +143,7 @@ def numbered_table(table: Any, columns: Columns) -> NumberedEdges:
     values, missing = column.to_numpy(), column.is_null().to_numpy()
     if values.dtype.kind == "f":  # pyarrow 15 finds no NaN among halves
         missing = missing | np.isnan(values)
-    return _weighted(numbered, values, missing, columns.weight)
+    return _weighted(numbered, values, missing, columns.weight, column.type)
 
 
 def _ids_of_series(series: Any, name: Hashable) -> Ends:
@@ -195,9 +204,12 @@ def _refuse_missing_id(missing: Array, name: Hashable) -> None:
 
 
 def _weighted(
-    numbered: NumberedEdges, values: Array, missing: Array, name: Hashable
+    numbered: NumberedEdges, values: Array, missing: Array, name: Hashable, kind: object
 ) -> NumberedEdges:
-    """Return edges with a column of weights of a supported dtype, or raise."""
+    """Return edges with a column of weights, or raise unless the values are of a supported dtype.
+
+    `kind` is the type that the frame or table says that they have.
+    """
     if missing.any():
         row = int(missing.argmax())
         u, v = (label_of(numbered.labels, int(end[row])) for end in (numbered.u, numbered.v))
@@ -206,13 +218,27 @@ def _weighted(
             "null); every edge needs a weight"
         )
     if values.dtype.kind not in "biuf":
+        numbers: Array | None = np.zeros(0, np.uint8)  # the type of no rows says nothing
         if values.size:
+            numbers = exact_array(values.tolist()) if values.dtype.kind == "O" else None
+        if numbers is None:
+            no_numbers = (k for k, value in enumerate(values) if not _is_number(value))
+            row = next(no_numbers, first_unsupported(values) or 0)
             raise InvalidGraphError(
-                f"column {name!r} has values of type {values.dtype}; weights must be bool, int, "
-                "uint or float"
+                f"row {row} of column {name!r} is {shown(values[row])}, and its type {kind}; "
+                "weights must be bool, int, uint or float"
             )
-        values = np.zeros(0, np.uint8)  # the type of no rows says nothing
+        values = numbers
     return replace(numbered, weights=as_weights(values))
+
+
+def _is_number(value: Any) -> bool:
+    """Return whether a value is a number, or the text of one."""
+    try:
+        float(value)
+    except Exception:
+        return False
+    return True
 
 
 def _refuse_fractions(are_fractions: bool, kind: object, name: Hashable) -> None:

@@ -11,7 +11,7 @@ from clmst.core import csr
 from clmst.core.arguments import as_reals, check_bool, check_integer, check_kind
 from clmst.core.errors import InvalidGraphError
 from clmst.core.vertex_names import label_of
-from clmst.core.weight_keys import Array, check_dtype, first_nan
+from clmst.core.weight_keys import Array, check_dtype, first_nan, nan_error
 
 if TYPE_CHECKING:
     from clmst.core.graph import Graph
@@ -168,10 +168,7 @@ def check_weights(weights: Array, endpoints: Any, labels: Any = None) -> None:
     nan = first_nan(weights)
     if nan is not None:
         u, v = (label_of(labels, vertex) for vertex in endpoints(nan))
-        raise InvalidGraphError(
-            f"the weight of edge {nan} ({u}, {v}) is NaN; weights must be ordered, "
-            "and infinities are the only special values allowed"
-        )
+        raise nan_error(f"edge {nan} ({u}, {v})")
 
 
 def check_coordinates(coordinates: Any, n_vertices: int) -> npt.NDArray[np.float64] | None:

@@ -19,7 +19,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from clmst.core.arguments import as_array
+from clmst.core.arguments import as_array, shown
 from clmst.core.errors import InvalidGraphError
 from clmst.core.threads import in_threads, slices
 
@@ -37,6 +37,8 @@ WEIGHT_KINDS: Mapping[WeightKind, tuple[str, ...]] = {
 
 The key of a word follows from its kind and width, and so does whether it is NaN.
 """
+
+NAN_RULE = "weights must be ordered, and infinities are the only special values allowed"
 
 _KIND_OF: dict[np.dtype[Any], WeightKind] = {
     np.dtype(name): kind for kind, names in WEIGHT_KINDS.items() for name in names
@@ -61,6 +63,11 @@ def as_weights(values: Any) -> Array:
     array: Array = values
     if type(values) is not np.ndarray:
         array = as_array("weights", values, error=InvalidGraphError)
+    if array.dtype.kind == "O" and (k := first_unsupported(array.ravel())) is not None:
+        raise InvalidGraphError(
+            f"weights have dtype object, and weight {k} is {shown(array.ravel()[k])}; they must be "
+            f"one of {SUPPORTED_DTYPES}"
+        )
     check_dtype(array.dtype)
     if isinstance(values, list | tuple) and array.dtype.kind == "f":
         for k, (given, stored) in enumerate(zip(values, array.tolist(), strict=True)):
@@ -70,6 +77,15 @@ def as_weights(values: Any) -> Array:
                     "which would round it; weights must share one dtype that holds them exactly"
                 )
     return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
+
+
+def first_unsupported(objects: Array) -> int | None:
+    """Return the position of the first object that no supported dtype holds, or None."""
+    for k, value in enumerate(objects):
+        dtype = as_array(f"weight {k}", value, error=InvalidGraphError).dtype
+        if weight_kind_or_none(dtype) is None:
+            return k
+    return None
 
 
 def weight_kind_or_none(dtype: np.dtype[Any]) -> WeightKind | None:
@@ -94,6 +110,11 @@ def first_nan(weights: Array) -> int | None:
     if not np.isnan(in_threads(least, slices(weights.size, _CHUNK))).any():
         return None
     return int(np.flatnonzero(np.isnan(weights))[0])
+
+
+def nan_error(edge: str) -> InvalidGraphError:
+    """Return the error of an edge whose weight is NaN."""
+    return InvalidGraphError(f"the weight of {edge} is NaN; {NAN_RULE}")
 
 
 def convert(values: Array, dtype: np.dtype[Any]) -> tuple[Array, int | None]:

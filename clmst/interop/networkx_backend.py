@@ -7,7 +7,6 @@ NetworkX finds this module by the entry point ``networkx.backends``, and asks `c
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from math import isnan
 from typing import Any
 
 import networkx as nx
@@ -23,6 +22,7 @@ from clmst.interop.networkx_graph import (
     WeightedEdges,
     convert_from_nx,
     convert_to_nx,
+    is_nan,
 )
 from clmst.runtime.discovery import default_device, get_device
 
@@ -52,8 +52,8 @@ _FEWEST_EDGES = 2000
 
 
 # NetworkX has no types, so its class is Any for mypy.
-class SelfLoopError(InvalidGraphError, nx.NetworkXNotImplemented):  # type: ignore[misc]
-    """NetworkX has no core numbers of graphs with self-loops; its error, and one of clmst."""
+class UnsupportedGraphError(InvalidGraphError, nx.NetworkXNotImplemented):  # type: ignore[misc]
+    """NetworkX does not take such graphs either: its error, and one of clmst."""
 
 
 class WeightTypeError(InvalidGraphError, TypeError):
@@ -70,8 +70,6 @@ def can_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | 
         return f"the class {type(G).__name__} has its own way to list neighbours"
     if name not in _POSITIONS:
         return True
-    if G.is_directed():
-        return "spanning trees are of undirected graphs"
     algorithm = _argument("algorithm", _POSITIONS[name][0], args, kwargs, "kruskal")
     if algorithm in ("prim", "boruvka", "borůvka"):
         if name.endswith("_edges"):
@@ -133,6 +131,11 @@ def _tree(name: str, *, maximum: bool) -> Callable[..., Any]:
         device: Any = None,
     ) -> Any:
         _check_algorithm(algorithm)
+        if G.is_directed():
+            raise UnsupportedGraphError(
+                "not implemented for directed type; a spanning tree needs an undirected graph "
+                "(G.to_undirected() makes it)"
+            )
         graph = convert_from_nx(G)
         weighted = graph.weighted(weight)
         if algorithm != "kruskal" and not _is_unique(weighted):
@@ -222,9 +225,7 @@ def _check_numbers(graph: ConvertedGraph, weighted: WeightedEdges) -> None:
     """Raise for the first weight that is no number."""
     for position, value in enumerate(weighted.values):
         try:
-            isnan(value)
-        except OverflowError:  # an integer beyond all floats
-            continue
+            is_nan(value)
         except TypeError:
             edge = next(graph.tuples(np.array([position]), keys=True, data=True))
             raise WeightTypeError(
@@ -246,7 +247,7 @@ def core_number(G: Any, *, device: Any = None) -> dict[Any, int]:
         edges = convert_from_nx(G).edges
         labels, u, v = edges.labels, edges.u, edges.v
     if bool(np.any(u == v)):
-        raise SelfLoopError(
+        raise UnsupportedGraphError(
             "Input graph has self loops; core numbers are of graphs without, which "
             "G.remove_edges_from(nx.selfloop_edges(G)) makes it"
         )

@@ -47,7 +47,7 @@ class WeightedEdges:
     def nans(self) -> Array:
         """The positions of edges whose weight is NaN; TypeError if one is no number."""
         if self.array is None:
-            return np.flatnonzero(np.fromiter(map(_is_nan, self.values), np.bool_))
+            return np.flatnonzero(np.fromiter(map(is_nan, self.values), np.bool_))
         if first_nan(self.array) is None:
             return np.zeros(0, np.int64)
         return np.flatnonzero(np.isnan(self.array))
@@ -96,7 +96,8 @@ class WeightedEdges:
         return np.array(ordered, np.int64)
 
 
-def _is_nan(value: Any) -> bool:
+def is_nan(value: Any) -> bool:
+    """Return whether a number is NaN; raise TypeError for any other value."""
     try:
         return isnan(value)
     except OverflowError:  # an integer beyond all floats

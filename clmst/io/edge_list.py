@@ -146,6 +146,7 @@ _COLUMNS = b"source,target,weight\n"
 _LONGEST_LINE = 1 << 16
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _NUMBER = re.compile(r"\s*[-+]?(\d|\.\d|inf|nan)", re.IGNORECASE)
+_DECIMAL = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?", re.IGNORECASE)
 _VERTEX = re.compile(r"\s*\d{1,19}\s*")
 _ROWS_AT_ONCE = 1 << 16
 
@@ -211,7 +212,13 @@ def read_csv_forest(source: SourceFile) -> ForestEdges:
 def _chosen(head: Head, columns: Sequence[Any] | None) -> Columns:
     if not head.is_header:
         raise FileFormatError("line 1 is no header row; columns can be named only if there is one")
-    return choose(head.names, columns)
+    chosen = choose(head.names, columns)
+    if columns is None and chosen.weight is not None and _DECIMAL.fullmatch(chosen.weight):
+        raise FileFormatError(
+            f"line 1 has the number {chosen.weight} where a header row has the name of the weight; "
+            "there must be a header row, or numbers alone"
+        )
+    return chosen
 
 
 class _PlainRows(EdgeText):

@@ -17,7 +17,7 @@ from clmst.core.deferred_graph import of_owned
 from clmst.core.errors import FileFormatError
 from clmst.core.graph import Graph
 from clmst.core.vertex_names import rank
-from clmst.core.weight_keys import Array, first_nan
+from clmst.core.weight_keys import NAN_RULE, Array, first_nan
 from clmst.io.files import DeclaredSizes, SourceFile
 from clmst.io.text import (
     EXACT,
@@ -175,11 +175,7 @@ class EdgeText:
             rows.append(exact(columns[2]))
             if (nan := first_nan(rows[2])) is not None:
                 u, v, weight = edges[nan]
-                raise word_error(
-                    weight,
-                    f"is the weight of edge ({u[1]}, {v[1]}); "
-                    "weights must be ordered, and infinities are the only special values allowed",
-                )
+                raise word_error(weight, f"is the weight of edge ({u[1]}, {v[1]}); {NAN_RULE}")
         least, greatest = self._range()
         for column, ends in zip(columns, rows[:2], strict=False):
             for is_wrong, rule in (

@@ -157,7 +157,8 @@ def _streamable(paths: Iterable[Path], what: str) -> list[Path]:
     found = [one for one in paths if one.suffix in SUFFIXES and one.is_file()]
     if not found:
         raise InvalidArgumentError(
-            f"{what} no file to stream; there must be some ending in {', '.join(SUFFIXES)}"
+            f"{what} no file to stream; there must be some ending in {', '.join(SUFFIXES)} (a "
+            "pattern with ** is for those in folders within)"
         )
     return found
 

@@ -155,6 +155,11 @@ def find(path: Path | BinaryIO, name: str | None, formats: Sequence[Format] = FO
         raise InvalidArgumentError(
             f"{path} has no suffix that tells its format; the format must be named: {listed}"
         )
+    if path.is_dir():
+        raise InvalidArgumentError(
+            f"{path} is a folder; it must be a file (a stream takes folders: "
+            "stream_minimum_spanning_forest, clmst solve --stream)"
+        )
     raise InvalidArgumentError(
         f"{path} has the suffix {suffix!r}, which is that of no {kind}; there are {listed}"
     )

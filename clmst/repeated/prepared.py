@@ -19,7 +19,7 @@ from clmst.repeated.session import Session
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.device_matrix import DeviceMatrix
-from clmst.runtime.device_parts import named_devices
+from clmst.runtime.device_parts import check_one_of, named_devices
 from clmst.runtime.discovery import get_device
 
 
@@ -113,11 +113,13 @@ STRATEGIES = ("auto", "alone", "split", "cores")
 _FOR_SEVERAL = ("split", "cores")
 
 
-def devices_of(graph: Any, devices: Any, strategy: str) -> list[Device]:
+def devices_of(graph: Any, device: Any, devices: Any, strategy: str) -> list[Device]:
     """Return the devices of a solver, or raise; by default that of the graph, if it is on one."""
     fact = f"no strategy is called {shown(strategy)}; there are"
     check_choice("strategy", strategy, STRATEGIES, fact=fact)
+    check_one_of(device, devices)
     several = isinstance(devices, Iterable) and not isinstance(devices, str)
+    devices = devices if device is None else device
     resident = isinstance(graph, DeviceGraph | DeviceMatrix)
     if resident and not several:
         check_same_device(graph, devices)

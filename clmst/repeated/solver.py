@@ -32,9 +32,10 @@ class RepeatedSolver(Prepared):
         edge of each weight. Edges of a matrix without gaps are listed: weight k is entry k of
         SciPy's condensed form, as ``scipy.spatial.distance.pdist`` gives it. Of :class:`Points` no
         edge is listed: a solve takes other coordinates of as many points, by the same metric.
-    devices : None, str, Device, pyopencl.CommandQueue, or sequence of such
-        One device or several; see :func:`clmst.get_device`. A :class:`DeviceGraph` brings its own,
-        which must be among several.
+    device : None, str, Device or pyopencl.CommandQueue
+        See :func:`clmst.get_device`. A :class:`DeviceGraph` brings its own.
+    devices : sequence of devices
+        Instead of `device`: several, or one. That of a :class:`DeviceGraph` must be among them.
     strategy : {"auto", "alone", "split", "cores"}
         How several devices share the work. "alone": the quickest device does all. "split": each
         device solves a range of the edges, in proportion to its speed; one of them then solves the
@@ -58,9 +59,9 @@ class RepeatedSolver(Prepared):
     InvalidGraphError
         The graph is malformed.
     InvalidArgumentError
-        `algorithm`, `devices` or `strategy` is an unknown
-        name; no device, or one of them twice; one device, but a strategy for several; options of an
-        algorithm that needs edges stored twice.
+        `algorithm`, `device`, `devices` or `strategy` is an unknown name; no device, or one of them
+        twice; one device, but a strategy for several; options of an algorithm that needs edges
+        stored twice.
     UnsupportedDeviceError
         There is no usable device.
     OutOfDeviceMemoryError
@@ -93,6 +94,7 @@ class RepeatedSolver(Prepared):
         self,
         graph: Any,
         *,
+        device: Any = None,
         devices: Any = None,
         strategy: str = "auto",
         maximum: bool = False,
@@ -105,7 +107,7 @@ class RepeatedSolver(Prepared):
         algorithm, options = solving.named(algorithm, options)  # before anything is uploaded
         check_for_edges_once(options, "a RepeatedSolver stores each edge once")
         check_bools(maximum=maximum, warm_start=warm_start)
-        found, points = devices_of(graph, devices, strategy), points_of(graph)
+        found, points = devices_of(graph, device, devices, strategy), points_of(graph)
         of_solves: dict[str, Any] = {
             "algorithm": algorithm,
             "options": options,

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from clmst.algorithms.reweighting.repeated import DeviceWeights, ReweightedGraph
-from clmst.core.arguments import as_array, check_row
+from clmst.core import weight_keys
+from clmst.core.arguments import as_array, check_row, has
 from clmst.core.errors import InvalidArgumentError, InvalidGraphError
 from clmst.core.graph import Graph
 from clmst.core.topology import named_ends
@@ -82,6 +83,11 @@ def stage(weights: Any, edges: Graph, devices: Sequence[Device], *, keeps: bool)
         encoding, nothing = _of_device(array.dtype)
         _check_count((array.size,), edges.n_input)
         return StagedWeights(encoding=encoding, words=nothing, is_checked=False, array=array)
+    if has(weights, "tocsr"):
+        raise InvalidArgumentError(
+            "weights are a sparse matrix; they must be an array, which solver.weights_of(matrix) "
+            "makes"
+        )
     values = as_weights(weights)
     _check_dtype(values.dtype)
     _check_count(values.shape, edges.n_input)
@@ -125,10 +131,7 @@ def closed_error() -> InvalidArgumentError:
 
 def nan_error(edge: int, edges: Graph) -> InvalidGraphError:
     """Return the error that names a NaN weight, and the ends of its edge if those have names."""
-    return InvalidGraphError(
-        f"the weight of edge {edge}{named_ends(edges, edge)} is NaN; weights must be ordered, "
-        "and infinities are the only special values allowed"
-    )
+    return weight_keys.nan_error(f"edge {edge}{named_ends(edges, edge)}")
 
 
 @cache

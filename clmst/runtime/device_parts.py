@@ -131,6 +131,14 @@ class DeviceParts:
         return f"DeviceParts(n_vertices={self.n_vertices}, n_slots={self.n_slots}, on {on})"
 
 
+def check_one_of(device: Any, devices: Any) -> None:
+    """Raise if a call has both a device and several."""
+    if device is not None and devices is not None:
+        raise InvalidArgumentError(
+            f"device is {shown(device)} and devices are {shown(devices)}; give one of the two"
+        )
+
+
 def named_devices(devices: Any) -> list[Device]:
     """Return the devices that a caller names, one at least and each once."""
     with errors_as(lambda _: InvalidArgumentError(

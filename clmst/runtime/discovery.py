@@ -7,6 +7,7 @@ import threading
 from dataclasses import dataclass, field
 from typing import Any
 
+from clmst.core.arguments import shown
 from clmst.core.errors import (
     DeviceWarning,
     InvalidArgumentError,
@@ -239,7 +240,7 @@ def _from_queue(queue: Queue) -> Device:
 
     if not isinstance(queue, cl.CommandQueue):
         raise InvalidArgumentError(
-            f"device is a {type(queue).__name__}; it must be None, a name, a clmst.Device or a "
+            f"device is {shown(queue)}; it must be None, a name, a clmst.Device or a "
             "pyopencl.CommandQueue"
         )
     if queue.properties & cl.command_queue_properties.OUT_OF_ORDER_EXEC_MODE_ENABLE:

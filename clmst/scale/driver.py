@@ -87,7 +87,7 @@ def forest_of_stream(source: EdgeSource, settings: StreamSettings) -> Forest:
 
 def _check_can_be_read_again(source: EdgeSource, error: OutOfDeviceMemoryError) -> None:
     if not source.can_be_read_again:
-        raise OutOfDeviceMemoryError(f"{error}; {_READ_ONCE}") from error.__cause__ or error
+        raise OutOfDeviceMemoryError(f"{error}; {_READ_ONCE}") from error.__cause__
 
 
 class _StreamRun:

@@ -8,7 +8,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from clmst.core.arguments import as_array, shown
+from clmst.core.arguments import as_array
 from clmst.core.errors import InvalidArgumentError, InvalidGraphError
 from clmst.io import pieces as files
 from clmst.scale.rows import StreamPiece
@@ -29,7 +29,12 @@ def piece_of(data: Any, job: PartitionJob, number: int) -> StreamPiece:
     w, edge ids). Ids are the partition's number and the row, unless there is a column of ids.
     """
     name = f"partition {number}"
-    u, v, weights, ids = _columns_of(data, job, name)
+    u, v, weights, ids = arrays_of(data, job.columns, job.edge_id, name)
+    if (ids is None) != (job.edge_id is None):
+        raise InvalidGraphError(
+            f"{name} has {len(data)} arrays and edge_id is {job.edge_id!r}; a fourth array and "
+            "edge_id go together"
+        )
     u = as_array(f"u of {name}", u, error=InvalidGraphError)
     check_rows(u.size, number)
     first_id = None if ids is not None else number << ROW_BITS
@@ -70,23 +75,6 @@ def check_rows(n_rows: int, number: int) -> None:
             f"partition {number} has {n_rows} rows; there may be 2**32 - 1 in each of 2**31 "
             "partitions"
         )
-
-
-def _columns_of(data: Any, job: PartitionJob, name: str) -> tuple[Any, Any, Any, Any]:
-    """Return ends, weights or None, and ids or None."""
-    if isinstance(data, tuple | list):
-        if not 2 <= len(data) <= 4:
-            raise InvalidGraphError(
-                f"{name} is {shown(data)}; it must be (u, v), (u, v, w) or (u, v, w, edge ids)"
-            )
-        if (len(data) == 4) != (job.edge_id is not None):
-            raise InvalidGraphError(
-                f"{name} has {len(data)} arrays and edge_id is {job.edge_id!r}; a fourth array and "
-                "edge_id go together"
-            )
-        u, v, weights, ids = [*data, None, None][:4]
-        return u, v, weights, ids
-    return arrays_of(data, job.columns, job.edge_id, name)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,14 +7,14 @@ from typing import Any
 from clmst.algorithms import solving
 from clmst.algorithms.ecl import check_for_edges_once
 from clmst.algorithms.parts import costs
-from clmst.core.arguments import has, shown
+from clmst.core.arguments import has
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.forest import Forest
 from clmst.core.graph import Graph
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.device_matrix import DeviceMatrix
-from clmst.runtime.device_parts import DeviceParts, named_devices
+from clmst.runtime.device_parts import DeviceParts, check_one_of, named_devices
 from clmst.runtime.discovery import devices as listings
 from clmst.runtime.discovery import get_device
 from clmst.runtime.tuning import Costs
@@ -40,10 +40,7 @@ def forest_by_several(
     None: the device that the graph is on, or else the one for all. `devices` may be None where the
     graph is in parts. The rest is as of :func:`clmst.minimum_spanning_forest`.
     """
-    if devices is not None and device is not None:
-        raise InvalidArgumentError(
-            f"device is {shown(device)} and devices are {shown(devices)}; give one of the two"
-        )
+    check_one_of(device, devices)
     resident = isinstance(graph, DeviceGraph | DeviceMatrix | DeviceParts)
     is_auto = isinstance(devices, str) and str.__eq__(devices, "auto")
     found = [] if is_auto or devices is None else named_devices(devices)

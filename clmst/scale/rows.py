@@ -140,7 +140,7 @@ class StreamPiece:
         try:
             return made(*given, **named)
         except InvalidGraphError as error:
-            raise InvalidGraphError(f"{self.chunk}: {error}") from error.__cause__ or error
+            raise InvalidGraphError(f"{self.chunk}: {error}") from error.__cause__
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,7 +16,7 @@ from clmst.algorithms.edge_stream.edges import check_n_vertices
 from clmst.algorithms.edge_stream.generated import GeneratedEdges
 from clmst.core.arguments import check_integer, errors_as, has, shown
 from clmst.core.columns import check_columns
-from clmst.core.errors import InvalidArgumentError, InvalidGraphError
+from clmst.core.errors import InvalidArgumentError, InvalidGraphError, logger
 from clmst.core.graph import Graph
 from clmst.core.machine import usable_cores
 from clmst.core.threads import TaskThread, ThreadTask, finish
@@ -76,14 +76,14 @@ class EdgeSource:
             )
         names = VertexNames()
         source = cls(chunks=chunks, columns=columns, n_vertices=0, n_edges=wanted, names=names)
-        if n_vertices is None and source.can_be_read_again:
-            names.learn(source.pieces())
-            n_vertices = None if names.labels is None else names.labels.size
         if n_vertices is None:
-            raise InvalidArgumentError(
-                "n_vertices is missing; a stream does not tell how many vertices there are, unless "
-                "they have names and it can be read twice"
-            )
+            if not source.can_be_read_again:
+                raise InvalidArgumentError(
+                    "n_vertices is missing, and an iterator can be read only once; a list of "
+                    "chunks, or files, would be read twice, to count the vertices first"
+                )
+            logger.info("reading the stream for its number of vertices, since n_vertices is None")
+            n_vertices = names.count(source.pieces())
         names.most = n = check_integer("n_vertices", n_vertices, low=0)
         check_n_vertices(n)
         return replace(source, n_vertices=n)
@@ -214,8 +214,7 @@ def _of_chunks(chunks: Iterable[Any], columns: Any) -> Iterator[StreamPiece]:
 
 def _did_not_come(number: int, error: Exception) -> InvalidGraphError:
     return InvalidGraphError(
-        f"chunk {number} did not come ({type(error).__name__}: {shown(error)}); "
-        "the iterator of chunks must not raise"
+        f"chunk {number} did not come ({shown(error)}); the iterator of chunks must not raise"
     )
 
 
@@ -224,14 +223,7 @@ def _of_chunk(chunk: Any, number: int, columns: Any) -> Iterator[StreamPiece]:
         for path in files.listed(chunk):
             yield from pieces_of_file(path, columns, f"chunk {number}")
         return
-    if names_of(chunk) is not None:
-        chunk = arrays_of(chunk, columns, None, f"chunk {number}")
-    if not isinstance(chunk, tuple | list) or not 2 <= len(chunk) <= 4:
-        raise InvalidGraphError(
-            f"chunk {number} is {shown(chunk)}; it must be (u, v), (u, v, w), (u, v, w, edge ids), "
-            "a table of them, or the path of a file"
-        )
-    u, v, w, ids = [*chunk, None, None][:4]
+    u, v, w, ids = arrays_of(chunk, columns, None, f"chunk {number}")
     yield StreamPiece(chunk=f"chunk {number}", first_row=0, u=u, v=v, weights=w, edge_ids=ids)
 
 

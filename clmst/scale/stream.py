@@ -49,8 +49,8 @@ def stream_minimum_spanning_forest(
         :class:`GeneratedEdges`, which the device makes: the whole stream stays there.
     n_vertices : int, optional
         Up to 2**32 - 2. A :class:`Graph` and generated edges have their own. If ends are strings,
-        it is how many names there may be; a stream that can be read again need not tell: it is
-        read once more.
+        it is how many names there may be. By default a stream that can be read again is read once
+        more: it has as many vertices as names, or one more than the greatest number.
     device : None, str, Device or pyopencl.CommandQueue
         See :func:`clmst.get_device`.
     memory_limit : int, optional

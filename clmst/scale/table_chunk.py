@@ -1,4 +1,7 @@
-"""A chunk that is a table in memory: a data frame, an Arrow table, or a mapping of arrays."""
+"""The arrays of a chunk in memory: a tuple of them, or a table, which has them as columns.
+
+A table is a data frame, an Arrow table, a structured array, or a mapping of arrays.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,8 @@ from clmst.core.weight_keys import Array
 
 def names_of(data: Any) -> list[Any] | None:
     """Return the names of a table's columns; None if the data are no table."""
-    if has(data, "tocsr"):  # SciPy's dictionary of keys is a dictionary of pairs
+    # SciPy's dictionary of keys is one of pairs; a lazy frame of polars has no columns yet.
+    if has(data, "tocsr") or has(data, "collect", "collect_schema"):
         return None
     if isinstance(data, np.ndarray):
         return None if data.dtype.names is None else list(data.dtype.names)
@@ -32,17 +36,20 @@ def names_of(data: Any) -> list[Any] | None:
 
 def arrays_of(
     data: Any, columns: Sequence[Any] | None, edge_id: str | None, name: str
-) -> tuple[Array, Array, Array | None, Array | None]:
-    """Return a table's arrays (u, v, weights, ids), None for weights or ids that it has not.
+) -> tuple[Any, Any, Any, Any]:
+    """Return a chunk's arrays (u, v, weights, ids), None for weights or ids that it has not.
 
     The columns are as of :func:`clmst.core.columns.choose`; ids are in a column `edge_id`. Errors
-    call the table `name`.
+    call the chunk `name`.
     """
+    if isinstance(data, tuple | list) and 2 <= len(data) <= 4:
+        u, v, weights, ids = [*data, None, None][:4]
+        return u, v, weights, ids
     names = names_of(data)
     if names is None:
         raise InvalidGraphError(
-            f"{name} is {shown(data)}; it must be a data frame, a table, a mapping of arrays or a "
-            "tuple of arrays"
+            f"{name} is {shown(data)}; it must be a data frame or another table, or (u, v), (u, v, "
+            "w) or (u, v, w, edge ids)"
         )
     try:
         chosen = choose([one for one in names if one != edge_id], columns)
@@ -56,11 +63,14 @@ def arrays_of(
 def _column(data: Any, column: Any, name: str) -> Array:
     """Return a column of a frame or table as an array."""
     with errors_as(lambda error: InvalidGraphError(
-        f"{name} has no column {column!r} ({type(error).__name__}: {shown(error)}); it must be "
-        "a data frame, a table, a mapping of arrays or a tuple of arrays"
+        f"{name} has no column {column!r} ({shown(error)}); it must be a data frame, a table or a "
+        "mapping of arrays"
     )):  # fmt: skip
         values = data[column]
-        missing = np.asarray(values.is_null()) if has(values, "null_count", "is_null") else None
+        missing = None
+        if not isinstance(getattr(values, "dtype", None), np.dtype):  # else NumPy's array has all
+            nulls = [one for one in ("is_null", "isna") if has(values, one)]
+            missing = np.asarray(getattr(values, nulls[0])()) if nulls else None
         if not has(values, "to_numpy"):
             array = np.asarray(values)
         else:

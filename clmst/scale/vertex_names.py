@@ -13,6 +13,7 @@ from itertools import chain, count
 
 import numpy as np
 
+from clmst.core import csr
 from clmst.core.arguments import shown
 from clmst.core.errors import InvalidGraphError
 from clmst.core.weight_keys import Array
@@ -46,11 +47,15 @@ class VertexNames:
         """
         return map(self._numbered, pieces)
 
-    def learn(self, pieces: Iterator[StreamPiece]) -> None:
-        """Read numbered pieces for their names alone, up to a first row that has numbers."""
-        for _ in pieces:
-            if self._has_numbers:
-                return
+    @staticmethod
+    def count(pieces: Iterator[StreamPiece]) -> int:
+        """Read numbered pieces for their ends alone; return the greatest one and 1. O(m)."""
+        greatest = -1
+        for piece in pieces:
+            for ends in (piece.u, piece.v):
+                if ends.size and ends.dtype.kind in "iu":
+                    greatest = max(greatest, csr.extremes(ends)[1])
+        return greatest + 1
 
     def _numbered(self, piece: StreamPiece) -> StreamPiece:
         piece = piece.with_arrays()
@@ -99,9 +104,3 @@ def _texts(piece: StreamPiece, name: str, ends: Array) -> list[str]:
                 f"{piece.chunk}: {name} of row {row} is {shown(one)} beside names; {_RULE}"
             )
     return list(map(str.__str__, names))
-
-
-def has_names(pieces: Iterator[StreamPiece]) -> bool:
-    """Return whether the first of some pieces has names for vertices."""
-    first = next(pieces, None)
-    return first is not None and _are_text(first.with_arrays().u)

@@ -50,7 +50,6 @@ MEANINGLESS = [
     ("solve sample.txt --device cpu --device gpu --profile", "--profile, which is for one"),
     ("solve sample.txt --device cpu --device gpu --repeat 2", "--repeat, which is for one"),
     ("solve sample.txt --device cpu --device gpu --stream", "--stream, which is for one"),
-    ("solve edges.npy --stream", "--vertices is missing"),
     (
         "solve edges.npy --stream --vertices 9 --profile",
         "--profile does not go with a solve in",
@@ -94,6 +93,7 @@ IMPOSSIBLE = [
     ("convert missing.gr out.gr", "no such file: missing.gr"),
     ("solve none.gr", "no such file: none.gr"),
     ("solve folder.gr", "folder.gr is a directory"),
+    ("solve .", ". is a folder; it must be a file (a stream takes folders"),
     ("solve damaged.npz", "damaged.npz: "),
     ("solve cut.gr.gz", "cut.gr.gz: cannot be decompressed"),
     ("solve nan.txt", "nan.txt: line 2: 'nan' is the weight of edge (1, 2)"),

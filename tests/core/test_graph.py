@@ -433,6 +433,7 @@ BAD_INPUT: list[tuple[str, tuple[Any, ...], str]] = [
     ("edges", ([0, 2], [1, 2], [1.0, nan]),
      "the weight of edge 1 (2, 2) is NaN; weights must be ordered"),
     ("edges", ([0], [1], [None]), no_dtype),
+    ("edges", ([0, 1], [1, 2], [1, 10**30]), f"weight 1 is {10**30}; {no_dtype}"),
     ("edges", ([0], [1], ["1"]), no_dtype),
     ("edges", ([0], [1], np.ones(1, "m8[s]")), no_dtype),
     ("edges", ([0], [1], [1], 2**32 - 1),

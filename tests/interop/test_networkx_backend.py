@@ -254,10 +254,14 @@ def test_core_numbers_are_those_of_networkx(kind: type) -> None:
     assert backend.core_number(convert_from_nx(G)) == found
 
 
-def test_core_numbers_want_no_loops() -> None:
+def test_graphs_that_networkx_refuses() -> None:
     with pytest.raises(nx.NetworkXNotImplemented, match="self loops") as caught:
         backend.core_number(nx.Graph([(0, 1), (1, 1)]))
     assert isinstance(caught.value, ClmstError)
+    for name in TREES:
+        with pytest.raises(nx.NetworkXNotImplemented, match=r"directed type; .*to_undir") as e:
+            getattr(nx, name)(nx.DiGraph([(0, 1)]), backend="clmst")
+        assert isinstance(e.value, ClmstError)
 
 
 # ------------------------------------------------------- the wants, by their threads
@@ -364,7 +368,7 @@ def _weighing(weight: Any) -> Any:
     [
         ("can", "minimum_spanning_tree", (LARGE,), True),
         ("can", "core_number", (nx.DiGraph(),), True),
-        ("can", TREES[1], (nx.DiGraph(),), "spanning trees are of undirected graphs"),
+        ("can", "maximum_spanning_tree", (nx.DiGraph(),), True),
         ("can", "minimum_spanning_tree", (nx.MultiGraph(), "weight", "boruvka"),
          "'boruvka' does not take multigraphs"),
         ("can", "minimum_spanning_edges", (nx.Graph(), "prim"),

@@ -34,6 +34,13 @@ def test_what_is_written_is_csv(tmp_path: Path) -> None:
     assert read_forest(tmp_path / "forest.csv", graph) == forest
 
 
+def test_a_column_without_a_name_is_an_index(tmp_path: Path) -> None:
+    """As pandas writes it: it is in no one's way where columns are taken in order."""
+    pytest.importorskip("pandas")
+    graph = parse(tmp_path, ".csv", ",from,to,km\n0,a,b,3\n1,b,c,2\n")
+    assert (graph.vertex_labels, graph.weights.tolist()) == (("a", "b", "c"), [3, 2])
+
+
 def test_the_form_that_earlier_versions_wrote_is_read(tmp_path: Path) -> None:
     graph = Graph.from_edges([0, 1, 2], [1, 2, 0], [3, 1, 2])
     forest = clmst.kruskal(graph, maximum=True)
@@ -130,7 +137,8 @@ class TestWithPandas:
             ("name\na\n", "the columns are 'name'; source, target and weight must be among them"),
             ("u,v,w\na,b,1\nb,c,1,9,9\n", "pandas cannot read it as CSV"),
             ("u,v,w\na,b,1,9\nb,c,1,9\n", "rows have more fields than the 3 of the header"),
-            ("u,v,w\na,b,x\n", "column 'w' has values of type"),
+            ("u,v,w\na,b,1\na,b,x\n", "row 1 of column 'w' is 'x', and its type"),
+            ("a,b,1.5e3\nb,c,2\n", "line 1 has the number 1.5e3 where a header row has the name"),
             ("u,v,w\na,b,1\nb,c,\n", "row 1 of column 'w', the weight of edge ('b', 'c'), is miss"),
             ("u,v\na,1.5\nb,2\n", "column 'v' has the type float64; ids must be integers"),
         ],

@@ -154,6 +154,7 @@ def test_large_matrix_is_uploaded_as_it_is(any_device: Device) -> None:
     A = sparse.csr_array((np.ones(grid.n_slots), grid.indices.view("i4"), grid.indptr.view("i4")))
     assert A.nnz > 1 << 18
     solver = RepeatedSolver(A, devices=any_device)
+    assert "which solver.weights_of(matrix) makes" in refused(solver.solve, A)
     assert solver.n_edges == A.nnz // 2
     weights = np.random.default_rng(4).random(solver.n_edges)
     B = matrix_of(solver.edges, weights, A.shape[0])

@@ -60,3 +60,6 @@ def test_resident_graph_brings_its_device(any_device: Device) -> None:
     assert forest.stats["device"] == any_device.description
     with pytest.raises(InvalidArgumentError, match="leave device out"):
         clmst.minimum_spanning_forest(resident, device=any_device.forcing_off("lanes"))
+    name = clmst.get_device().name
+    named = clmst.minimum_spanning_forest(clmst.to_device(graph, name), device=name)
+    assert named == forest

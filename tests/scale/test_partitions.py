@@ -271,10 +271,11 @@ def test_files(tmp_path: Path, lanes: int) -> None:
 
 
 def test_missing_values_are_no_zeros() -> None:
-    pyarrow = pytest.importorskip("pyarrow")
-    table = pyarrow.table({"u": [0, None], "v": [1, 2], "w": [1, 2]})
-    with pytest.raises(InvalidGraphError, match="partition 0: row 1 of column 'u' is missing"):
-        take_partition(table, at(0), JOB)
+    pandas, pyarrow = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
+    frame = pandas.DataFrame({"u": [0, None], "v": [1, 2], "w": [1, 2]}).convert_dtypes()
+    for one in (frame, pyarrow.Table.from_pandas(frame)):
+        with pytest.raises(InvalidGraphError, match="partition 0: row 1 of column 'u' is missing"):
+            take_partition(one, at(0), JOB)
 
 
 def test_weights_of_two_dtypes() -> None:

@@ -76,10 +76,18 @@ def test_every_form(
 
 def test_an_iterator_is_read_once(any_device: Device, right: clmst.Forest) -> None:
     assert stream(cut(ROWS, 1000), N, device=any_device) == right
-    with pytest.raises(InvalidArgumentError, match=r"n_vertices is missing; .* can be read twice"):
+    with pytest.raises(InvalidArgumentError, match=r"n_vertices is missing, .* be read twice"):
         stream(cut(ROWS, 1000), device=any_device)
-    with pytest.raises(InvalidArgumentError, match="n_vertices is missing"):
-        stream([(U, V, W)], device=any_device)
+
+
+def test_vertices_are_counted(any_device: Device, tmp_path: Path) -> None:
+    """Numbers go up to the greatest; rows of a file are read for that, and again."""
+    last = int(max(U.max(), V.max()))
+    rows = pandas.DataFrame({"source": U, "target": V, "weight": W})
+    rows.to_parquet(tmp_path / "edges.parquet", row_group_size=700)
+    for chunks in ([*cut((U, V, W), 1700)], tmp_path, rows):
+        assert stream(chunks, device=any_device) == stream([(U, V, W)], last + 1, device=any_device)
+    assert stream([], device=any_device).n_vertices == 0
 
 
 def test_by_passes_and_from_a_checkpoint(

@@ -19,6 +19,7 @@ from clmst.core.weight_keys import (
     WeightKind,
     as_weights,
     first_nan,
+    nan_error,
     weight_kind_or_none,
 )
 from clmst.runtime.array import DeviceArray
@@ -138,10 +139,7 @@ class EdgePart:
             _check_ends(name, ends, n_vertices, row)
         nan = first_nan(weights)
         if nan is not None:
-            raise InvalidGraphError(
-                f"the weight of {row(nan)} ({int(u[nan])}, {int(v[nan])}) is NaN; weights must be "
-                "ordered, and infinities are the only special values allowed"
-            )
+            raise nan_error(f"{row(nan)} ({int(u[nan])}, {int(v[nan])})")
         return cls(
             u=u.astype(np.uint32, copy=False),
             v=v.astype(np.uint32, copy=False),

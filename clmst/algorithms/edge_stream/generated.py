@@ -245,7 +245,4 @@ class GeneratedEdges(Parametric):
                     f"{name} of the generated edge {chunk.first_id + at} is {shown_end}; it must "
                     f"be from 0 to below {self.n_vertices}"
                 )
-        return InvalidGraphError(
-            f"the weight of the generated edge {chunk.first_id + at} is NaN; weights must be "
-            "ordered, and infinities are the only special values allowed"
-        )
+        return weight_keys.nan_error(f"the generated edge {chunk.first_id + at}")

@@ -105,9 +105,12 @@ def test_devices_and_strategies_that_make_no_sense(devices: list[Device]) -> Non
         (devices, "both", "no strategy is called 'both'; there are 'auto'"),
         (first, "split", "'split' is for several devices, and there is"),
         ([first], "cores", "'cores' is for several devices"),
-        (7, "auto", "device is a int; it must be"),
+        (7, "auto", "device is 7; it must be"),
     ):
         assert rule in refused(RepeatedSolver, graph, devices=given, strategy=strategy)
+    assert RepeatedSolver(graph, device=first).device is first
+    assert "give one of the two" in refused(RepeatedSolver, graph, device=first, devices=devices)
+    assert "it must be None, a name" in refused(RepeatedSolver, graph, device=devices)
     resident = clmst.to_device(graph, devices[0].forcing_off("lanes"))
     assert "which is none of the devices" in refused(RepeatedSolver, resident, devices=devices)
     resident = clmst.to_device(graph, devices[1])
