@@ -33,6 +33,7 @@ from clmst.bench.agreement import Reference
 from clmst.bench.canvas import GRID, legend_below, panels, plain_ticks, style
 from clmst.bench.contestants import finding_forest, solving
 from clmst.bench.grid import Grid
+from clmst.bench.inputs import in_common_form
 from clmst.bench.results import Results, merged
 from clmst.core.errors import InvalidArgumentError
 
@@ -165,7 +166,7 @@ def stated(run: Run, graphs: tuple[str, ...], dtype: str) -> Rows:
             )
     ratios = []
     for name, source in sources.items():
-        row = beside_stated(run, name, load(source or name), dtype)
+        row = beside_stated(run, name, in_common_form(load(source or name)), dtype)
         ratios.append(row["stated / solve"])
         yield row
     yield f"stated / solve, geometric mean: {geometric_mean(ratios):.2f}"

@@ -2,7 +2,7 @@
 
     python -m benchmarks proof [NAME ...]
 
-A NAME is a surrogate graph (``clmst.generators.surrogates``), "path" (2**21 vertices, weights at
+A NAME is a surrogate graph or a file, as of ``clmst bench``, "path" (2**21 vertices, weights at
 random) or "doubles" (10 million random edges of 64-bit weights). Timed in turns are the solve of a
 graph that is on the device, the solve from the host's graph to the host's forest, and the proof.
 Ratios are medians over turns.
@@ -17,12 +17,12 @@ from typing import Any
 import numpy as np
 
 import clmst
+from benchmarks.repeated import load
 from benchmarks.runner import Rows, Run, case, graphs_argument
 from benchmarks.timing import by_name
 from clmst import DeviceForest, Graph
 from clmst.algorithms.proof.prove import prove
 from clmst.bench.harness import Contestant
-from clmst.generators import surrogates
 from clmst.runtime.launcher import Launcher
 
 NAMES = ("road_ny", "cit", "amazon", "copapers", "patents", "path", "doubles")
@@ -39,7 +39,7 @@ def graph_of(name: str) -> Graph:
         m, n = 10_000_000, 1_000_000
         u, v = rng.integers(0, n, (2, m))
         return Graph.from_edges(u, v, rng.random(m), n_vertices=n)
-    return surrogates.find(name).build()
+    return load(name)
 
 
 @case(graphs_argument(), repetitions=5)

@@ -32,7 +32,7 @@ from clmst.core.vertex_names import NumberedEdges, rank
 from clmst.io.edge_text import EdgeText
 from clmst.io.file_edges import FileEdges, ForestEdges, says_maximum, write_rows
 from clmst.io.files import SourceFile, unreadable
-from clmst.io.text import Word
+from clmst.io.text import Word, word_error
 
 _HEADER = b"# clmst "
 _GRAPH_HEADER = b"# clmst graph: "
@@ -65,7 +65,11 @@ class _Lines(EdgeText):
 
     def header(self, line: int, words: list[str]) -> bool:
         """Take the header of algs4, if there is one."""
-        if self.declared is not None or (self._n_vertices is None and len(words) > 1):
+        if self.declared is None and self._n_vertices is None and words[0][:1].isalpha():
+            rule = "is not a vertex number; a table with a header row is of format csv"
+            raise word_error((line, words[0]), rule)
+        is_count = len(words) == 1 and words[0].isdigit()
+        if self.declared is not None or (self._n_vertices is None and not is_count):
             return False
         if self._n_vertices is None:
             self._n_vertices = line, words[0]
@@ -230,7 +234,7 @@ def _frame_edges(source: SourceFile, head: Head, columns: Columns) -> NumberedEd
     All columns are read, since pandas does not count the fields of a row where it is to read some.
     """
     pandas = optional_import("pandas", extra="frames")
-    with unreadable("pandas cannot read it as CSV ({}); rows must fit the header"):
+    with unreadable("pandas cannot read it as CSV ({}); it must be UTF-8, and rows fit the header"):
         frame = pandas.read_csv(
             cast(Any, source.stream),
             sep=head.separator,

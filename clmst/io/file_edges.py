@@ -90,11 +90,18 @@ class FileEdges:
             isolated = np.flatnonzero(alone)
             u, v = (np.concatenate([ends, isolated]) for ends in (u, v))
             weights = np.concatenate([weights, np.zeros(isolated.size, weights.dtype)])
-        labels: Sequence[Hashable] | Array | None = integer_labels(self.labels)
-        if labels is None and takes_text:
-            given = () if self.labels is None else tuple(self.labels)
-            labels = given if given and all(isinstance(one, str) for one in given) else None
+        labels = written_labels(self.labels, takes_text=takes_text)
         return named(labels, u), named(labels, v), weights
+
+
+def written_labels(
+    labels: Sequence[Hashable] | None, *, takes_text: bool
+) -> Sequence[Hashable] | Array | None:
+    """Return vertex labels if all are integers or, where a file takes them, all text; else None."""
+    integers = integer_labels(labels)
+    if integers is not None or not (takes_text and labels is not None and len(labels)):
+        return integers
+    return labels if all(isinstance(one, str) for one in labels) else None
 
 
 def integer_labels(labels: Sequence[Hashable] | None) -> Array | None:
