@@ -18,11 +18,9 @@ import numpy as np
 
 import clmst
 from benchmarks.repeated import load
-from benchmarks.runner import Rows, Run, case, graphs_argument
-from benchmarks.timing import by_name
+from benchmarks.runner import Row, Rows, Run, Way, case, graphs_argument
 from clmst import DeviceForest, Graph
 from clmst.algorithms.proof.prove import prove
-from clmst.bench.harness import Contestant
 from clmst.runtime.launcher import Launcher
 
 NAMES = ("road_ny", "cit", "amazon", "copapers", "patents", "path", "doubles")
@@ -42,6 +40,11 @@ def graph_of(name: str) -> Graph:
     return load(name)
 
 
+def refuted(found: Any) -> str:
+    """Return what is wrong with the verdict of a proof; nothing with a forest."""
+    return "" if getattr(found, "ok", True) else "the forest is refuted"
+
+
 @case(graphs_argument(), repetitions=5)
 def main(run: Run, graphs: tuple[str, ...]) -> Rows:
     """Time proofs beside solves."""
@@ -58,16 +61,9 @@ def main(run: Run, graphs: tuple[str, ...]) -> Rows:
             return prove(forests[0], Launcher(device, device.queue))
 
         whole = partial(clmst.minimum_spanning_forest, graph, device=device)
-        contestants: list[Contestant[Any]] = [
-            Contestant(name="solve", call=solve),
-            Contestant(name="whole", call=whole),
-            Contestant(
-                name="proof", call=proved,
-                difference=lambda verdict: "" if verdict.ok else "the forest is refuted",
-            ),
-        ]  # fmt: skip
-        times = by_name(run.harness(verification="every").run(contestants))
-        row: dict[str, Any] = {"graph": name, "vertices": graph.n_vertices, "slots": graph.n_slots}
+        ways: dict[str, Way] = {"solve": solve, "whole": whole, "proof": proved}
+        times = run.turns(ways, refuted, verification="every", warm_ups=0)
+        row: Row = {"graph": name, "vertices": graph.n_vertices, "slots": graph.n_slots}
         row |= times
         for other in ("solve", "whole"):
             pairs = zip(times["proof"], times[other], strict=True)
