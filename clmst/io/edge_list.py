@@ -107,13 +107,9 @@ def read_forest(source: SourceFile) -> ForestEdges:
         is_edge = u != v  # write() makes a loop for each isolated vertex
         u, v, weights = u[is_edge], v[is_edge], None if weights is None else weights[is_edge]
     return ForestEdges(
-        n_vertices=_check_counts(lines.comment, n_occurring, u.size),
-        u=u,
-        v=v,
-        weights=weights,
-        maximum=says_maximum(lines.comment),
-        are_labels=True,
-    )
+        n_vertices=_check_counts(lines.comment, n_occurring, u.size), u=u, v=v, weights=weights,
+        maximum=says_maximum(lines.comment), are_labels=True,
+    )  # fmt: skip
 
 
 def _check_counts(comment: bytes, n_vertices: int, n_edges: int) -> int | None:
@@ -236,16 +232,10 @@ def _frame_edges(source: SourceFile, head: Head, columns: Columns) -> NumberedEd
     pandas = optional_import("pandas", extra="frames")
     with unreadable("pandas cannot read it as CSV ({}); it must be UTF-8, and rows fit the header"):
         frame = pandas.read_csv(
-            cast(Any, source.stream),
-            sep=head.separator,
-            header=0,
-            names=range(len(head.names)),
-            keep_default_na=False,
-            na_values=[""],
-            encoding="utf-8-sig",
-            **_exact_floats(pandas),
+            cast(Any, source.stream), sep=head.separator, header=0, names=range(len(head.names)),
+            keep_default_na=False, na_values=[""], encoding="utf-8-sig", **_exact_floats(pandas),
             low_memory=False,
-        )
+        )  # fmt: skip
     if not isinstance(frame.index, pandas.RangeIndex):  # made of fields that have no name
         raise FileFormatError(
             f"rows have more fields than the {len(head.names)} of the header; there must be as many"

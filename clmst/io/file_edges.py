@@ -185,13 +185,9 @@ def attach(listed: ForestEdges, graph: Graph) -> Forest:
         edges = _by_ids(listed, low, high, graph)
     edges.sort()
     return Forest(
-        n_vertices=graph.n_vertices,
-        edges=np.stack([u[edges], v[edges]], axis=1),
-        weights=w[edges],
-        edge_ids=ids[edges],
-        maximum=listed.maximum,
-        vertex_labels=graph.vertex_labels,
-    )
+        n_vertices=graph.n_vertices, edges=np.stack([u[edges], v[edges]], axis=1), weights=w[edges],
+        edge_ids=ids[edges], maximum=listed.maximum, vertex_labels=graph.vertex_labels,
+    )  # fmt: skip
 
 
 def _vertices(listed: ForestEdges, graph: Graph) -> tuple[Array, Array]:
@@ -291,14 +287,10 @@ def write_summary(listing: FileEdges, stream: BinaryIO) -> None:
     forest = listing.forest
     assert forest is not None
     summary = {
-        "n_vertices": forest.n_vertices,
-        "n_edges": forest.n_edges,
-        "n_components": forest.n_components,
-        "total_weight": forest.total_weight,
-        "weight_dtype": str(forest.weights.dtype),
-        "maximum": forest.maximum,
-        "stats": forest.stats,
-    }
+        "n_vertices": forest.n_vertices, "n_edges": forest.n_edges,
+        "n_components": forest.n_components, "total_weight": forest.total_weight,
+        "weight_dtype": str(forest.weights.dtype), "maximum": forest.maximum, "stats": forest.stats,
+    }  # fmt: skip
     stream.write(f"{json_text(summary)}\n".encode())
 
 
