@@ -94,7 +94,7 @@ def compared(
         row: Row = {"matrix": title, "vertices": matrix.shape[0], "entries": entries}
         row |= {"weights": str(matrix.dtype), **times}
         yield row | {f"{SCIPY} / {name}": found[-1][0] for name, found in ratios.items()}
-    for name, found in ratios.items():
+    for name, found in ((name, found) for name, found in ratios.items() if found):
         mean, (least, worst) = geometric_mean(ratio for ratio, _ in found), min(found)
         yield f"{name}: geometric mean {mean:.2f}, worst {least:.2f} ({worst})"
 

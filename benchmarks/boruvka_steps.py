@@ -90,14 +90,11 @@ def sparse(n_edges: int, rng: np.random.Generator) -> clmst.Graph:
     columns[:, :1] = rows + 1
     columns.sort(axis=1)
     indptr = np.minimum(np.arange(n + 1, dtype=np.int64), n - 1) * SPARSE_DEGREE
+    weights = rng.integers(0, 1 << 30, columns.size, dtype=np.uint32)
     return clmst.Graph(
-        indptr=indptr.astype(np.uint32),
-        indices=columns.ravel().astype(np.uint32),
-        weights=rng.integers(0, 1 << 30, columns.size, dtype=np.uint32),
-        is_symmetric=False,
-        edge_ids=None,
-        n_input=columns.size,
-    )
+        indptr=indptr.astype(np.uint32), indices=columns.ravel().astype(np.uint32),
+        weights=weights, is_symmetric=False, edge_ids=None, n_input=columns.size,
+    )  # fmt: skip
 
 
 def sequential_finding(graph: clmst.Graph, repetitions: int) -> float:
@@ -158,15 +155,9 @@ def main(run: Run, largest: int, smallest: int, *, sequential: bool) -> Rows:
             finding = sum(phases[name].milliseconds for name in FINDING)
             everything = sum(time.milliseconds for time in phases.values())
             more = {KRUSKAL: [kruskal_ms(host, forest)]} if sequential else {}
-            yield {
-                "graph": kind,
-                "vertices": host.n_vertices,
-                "edges": host.n_slots,
-                "finding minima": finding,
-                "other steps": everything - finding,
-                FIRST_MINIMA: sequential_finding(host, 3),
-                **run.turns({"solve": solving(graph, "boruvka")}),
-                **more,
-            }
+            row: Row = {"graph": kind, "vertices": host.n_vertices, "edges": host.n_slots}
+            row |= {"finding minima": finding, "other steps": everything - finding}
+            row[FIRST_MINIMA] = sequential_finding(host, 3)
+            yield row | run.turns({"solve": solving(graph, "boruvka")}) | more
             del graph
             run.device.release_memory()

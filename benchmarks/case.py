@@ -177,19 +177,13 @@ def run_case(space: Workspace, case: Case, limit: CopyLimit, repetitions: int) -
         harness.take_turn(due, turn)
     return [
         Outcome(
-            case=case.name,
-            contestant=method.name,
-            size=case.size,
-            status=times.status,
-            remark=times.remark,
-            seconds=times.seconds,
-            calls=times.calls,
-            traffic=method.traffic,
+            case=case.name, contestant=method.name, size=case.size, status=times.status,
+            remark=times.remark, seconds=times.seconds, calls=times.calls, traffic=method.traffic,
             copy_seconds_per_byte=copies.median / (2 * limit.n_bytes),
             ours=method.name.startswith("clmst"),
         )
         for method, times in zip(case.methods, every, strict=True)
-    ]
+    ]  # fmt: skip
 
 
 def _admit(harness: Harness, space: Workspace, case: Case, method: Method) -> Times[object]:
@@ -203,14 +197,10 @@ def _admit(harness: Harness, space: Workspace, case: Case, method: Method) -> Ti
         failed.drop_out("failed", first_line(error))
         return failed
     expected = case.expected if method.expected is None else method.expected
-    return harness.admit(
-        Contestant(
-            name=method.name,
-            call=work.enqueue,
-            difference=lambda _: same_values(expected, work.results()),
-            wait=space.finish,
-        )
-    )
+    return harness.admit(Contestant(
+        name=method.name, call=work.enqueue, wait=space.finish,
+        difference=lambda _: same_values(expected, work.results()),
+    ))  # fmt: skip
 
 
 def _repetitions(harness: Harness, times: Times[object]) -> int:

@@ -20,7 +20,7 @@ from scipy.cluster import hierarchy
 from scipy.spatial.distance import pdist
 
 import clmst
-from benchmarks.runner import Rows, Run, case
+from benchmarks.runner import Rows, Run, case, installed
 from clmst.cluster import (
     HDBSCAN,
     approximate_predict,
@@ -65,11 +65,9 @@ def hdbscan_calls(n: int, axes: int) -> dict[str, Call]:
         "clmst": lambda: HDBSCAN(10).fit(X),
         "scikit-learn": lambda: PEER(10, copy=True, n_jobs=-1).fit(X),
     }
-    try:
-        import fast_hdbscan
-    except ImportError:
-        return calls
-    return calls | {"fast_hdbscan": lambda: fast_hdbscan.HDBSCAN(min_cluster_size=10).fit(X)}
+    if (fast := installed("fast_hdbscan")) is not None:
+        calls["fast_hdbscan"] = lambda: fast.HDBSCAN(min_cluster_size=10).fit(X)
+    return calls
 
 
 def tree_calls(n: int, axes: int) -> dict[str, Call]:
@@ -77,12 +75,9 @@ def tree_calls(n: int, axes: int) -> dict[str, Call]:
     random = np.random.default_rng(4)
     children = np.arange(1, n)
     parents = (random.random(n - 1) ** 0.2 * children).astype(np.int64)
-    forest = clmst.Forest(
-        n_vertices=n,
-        edges=np.stack([parents, children], axis=1),
-        weights=random.random(n - 1),
-        edge_ids=children - 1,
-    )
+    edges = np.stack([parents, children], axis=1)
+    weights = random.random(n - 1)
+    forest = clmst.Forest(n_vertices=n, edges=edges, weights=weights, edge_ids=children - 1)
     condensed = condensed_tree(forest, 10, device=None)
     counts = np.linspace(2, n // 2, 20).astype(int)
     return {
@@ -119,11 +114,8 @@ def after_calls(n: int, axes: int) -> dict[str, Call]:
         "prediction": lambda: approximate_predict(model, new),
         "scores": lambda: approximate_predict_scores(model, new),
     }
-    try:
-        import hdbscan
-    except ImportError:
-        return calls
-    if n > 100_000:  # it would take minutes
+    hdbscan = installed("hdbscan")
+    if hdbscan is None or n > 100_000:  # it would take minutes
         return calls
     peer = hdbscan.HDBSCAN(min_cluster_size=10, min_samples=9, prediction_data=True).fit(X)
     return calls | {"prediction, hdbscan": lambda: hdbscan.approximate_predict(peer, new)}
@@ -134,20 +126,15 @@ def validity_calls(n: int, axes: int) -> dict[str, Call]:
     X = points_with_noise(n, axes)
     labels = HDBSCAN(10).fit_predict(X)
     calls: dict[str, Call] = {"clmst": lambda: validity_index(X, labels)}
-    try:
-        from hdbscan import validity
-    except ImportError:
-        return calls
-    return calls | {"hdbscan": lambda: validity.validity_index(X, labels)}
+    if (peer := installed("hdbscan.validity")) is not None:
+        calls["hdbscan"] = lambda: peer.validity_index(X, labels)
+    return calls
 
 
 MAKERS = {
-    "linkage": linkage_calls,
-    "hdbscan": hdbscan_calls,
-    "tree": tree_calls,
-    "after": after_calls,
+    "linkage": linkage_calls, "hdbscan": hdbscan_calls, "tree": tree_calls, "after": after_calls,
     "validity": validity_calls,
-}
+}  # fmt: skip
 
 
 @case(

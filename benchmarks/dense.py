@@ -58,15 +58,10 @@ def random_rows(n: int, probability: float = 1.0) -> clmst.Graph:
     lengths = np.count_nonzero(chosen, axis=1)
     indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.uint32)
     indices = np.concatenate([np.flatnonzero(row).astype(np.uint32) for row in chosen])
-    kept = weights[chosen]
     return clmst.Graph.unchecked(  # checks would take longer than all of this
-        indptr=indptr,
-        indices=indices,
-        weights=kept,
-        is_symmetric=True,
-        edge_ids=None,
+        indptr=indptr, indices=indices, weights=weights[chosen], is_symmetric=True, edge_ids=None,
         n_input=indices.size,
-    )
+    )  # fmt: skip
 
 
 def mirror(matrix: np.ndarray) -> None:
@@ -133,12 +128,9 @@ def solved(
 
 def scipy_ms(graph: clmst.Graph, forest: clmst.Forest) -> float:
     """Return how long SciPy takes for the upper triangle; raise if its tree weighs less or more."""
-    upper = sparse.triu(
-        sparse.csr_array(
-            (graph.weights + 1, graph.indices.view(np.int32), graph.indptr.view(np.int32))
-        ),
-        format="csr",
-    )  # SciPy takes zeros for no edge
+    indices, indptr = graph.indices.view(np.int32), graph.indptr.view(np.int32)
+    rows = sparse.csr_array((graph.weights + 1, indices, indptr))  # SciPy takes zeros for no edge
+    upper = sparse.triu(rows, format="csr")
     trees: list[sparse.csr_array] = []
     seconds = seconds_of(lambda: trees.append(minimum_spanning_tree(upper)))
     if int((trees[0].data.astype(np.int64) - 1).sum()) != forest.total_weight:

@@ -70,12 +70,8 @@ def measure(space: Workspace, largest: int, repetitions: int) -> Iterator[Row]:
 def _at(space: Workspace, mib: int, repetitions: int) -> Iterator[Row]:
     """Yield the rows of one size."""
     x = random_words(space, mib * 2**18)
-    arrays = _Arrays(
-        x=x,
-        values=space.empty(x.size, x.dtype),
-        out=space.empty(x.size, x.dtype),
-        y=host_empty(x.size, x.dtype),
-    )
+    values, out = (space.empty(x.size, x.dtype) for _ in range(2))
+    arrays = _Arrays(x=x, values=values, out=out, y=host_empty(x.size, x.dtype))
     scanners = list(_scanners(space, arrays))
     _verify(space, arrays, scanners)
     kernels: list[list[float]] = [[] for _ in scanners]
@@ -123,10 +119,8 @@ def _scanners(space: Workspace, arrays: _Arrays) -> Iterator[_Scanner]:
     """Yield all ways of scanning."""
     yield _by_clmst(space, arrays, "reduce-then-scan")
     yield _by_clmst(space, arrays, "reduce-then-scan", buffers=1)
-    yield _by_clmst(space, arrays, "scan-then-propagate")
-    yield _by_clmst(space, arrays, "auto")
-    for buffers in (1, 2):
-        yield _allocating(space, arrays, buffers)
+    yield from (_by_clmst(space, arrays, name) for name in ("scan-then-propagate", "auto"))
+    yield from (_allocating(space, arrays, buffers) for buffers in (1, 2))
     if can_use_pyopencl():
         yield _by_pyopencl(space, arrays)
     yield _by_numpy(arrays)
@@ -239,11 +233,7 @@ def _copy_ms(space: Workspace, arrays: _Arrays) -> float:
     import pyopencl as cl
 
     copy: Any = cl.enqueue_copy  # whose stub wants one kind of memory
-    event = copy(
-        space.device.profiling_queue,
-        arrays.out.memory,
-        arrays.values.memory,
-        byte_count=arrays.x.nbytes,
-    )
+    ends = arrays.out.memory, arrays.values.memory
+    event = copy(space.device.profiling_queue, *ends, byte_count=arrays.x.nbytes)
     event.wait()
     return float(event.profile.end - event.profile.start) * 1e-6

@@ -191,17 +191,10 @@ def towns(path: Path, device: clmst.Device) -> None:
         axis.set_axis_off()
 
 
-PICTURES: dict[str, Callable[[Path, clmst.Device], None]] = {
-    "maze": maze,
-    "clusters": clusters,
-    "change": change,
-    "density": density,
-    "dendrogram": dendrogram,
-    "condensed_tree": condensed_tree,
-    "segments": segments,
-    "characters": characters,
-    "towns": towns,
-}
+_DRAWN = (
+    maze, clusters, change, density, dendrogram, condensed_tree, segments, characters, towns,
+)  # fmt: skip
+PICTURES: dict[str, Callable[[Path, clmst.Device], None]] = {one.__name__: one for one in _DRAWN}
 
 
 def draw(name: str, path: Path, device: clmst.Device) -> None:

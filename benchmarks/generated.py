@@ -16,7 +16,7 @@ import click
 import numpy as np
 
 import clmst
-from benchmarks.runner import Rows, Run, case
+from benchmarks.runner import Row, Rows, Run, case
 from benchmarks.timing import wall_and_processor_seconds
 from clmst.bench.harness import WrongResultError
 from clmst.core.forest import Forest
@@ -83,14 +83,8 @@ def main(run: Run, *, n_edges: float, bits: int, small: float, memory_limit: flo
     times = run.turns({"s": solve}, warm_ups=0)["s"]
     check_reversed(found, solve(is_reversed=True))
     stats = found.stats
-    yield {
-        "vertices": 1 << bits,
-        "edges": int(n_edges),
-        "first s": first,
-        "ms": times,
-        "edges a second": f"{1e3 * n_edges / run.of(times):.3g}",
-        "passes": stats["passes"],
-        "reductions": stats["reductions"],
-        "filtered": f"{stats['edges_filtered'] / n_edges:.2%}",
-    }
+    row: Row = {"vertices": 1 << bits, "edges": int(n_edges), "first s": first, "ms": times}
+    row["edges a second"] = f"{1e3 * n_edges / run.of(times):.3g}"
+    row |= {"passes": stats["passes"], "reductions": stats["reductions"]}
+    yield row | {"filtered": f"{stats['edges_filtered'] / n_edges:.2%}"}
     yield f"forest: {found.n_edges:,} edges, weight {found.total_weight:,}"

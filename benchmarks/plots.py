@@ -24,10 +24,9 @@ _STYLES: dict[str, dict[str, Any]] = {
     NUMPY: {"color": "#555555", "marker": "D"},
 }
 _CONTESTANTS: dict[str, dict[str, Any]] = {
-    "clmst": {"color": "#0072B2", "marker": "o", "zorder": 5},
-    "clmst scan-then-propagate": {"color": "#56B4E9", "marker": "s"},
-    "pyopencl": {"color": "#D55E00", "marker": "^"},
-    "NumPy": {"color": "#555555", "marker": "D"},
+    "clmst": {**_STYLES["clmst reduce-then-scan"], "zorder": 5},
+    **{name: _STYLES[name] for name in ("clmst scan-then-propagate", "pyopencl")},
+    "NumPy": _STYLES[NUMPY],
 }
 _OTHERS = (("#009E73", "v"), ("#CC79A7", "P"), ("#E69F00", "X"))
 
@@ -62,14 +61,9 @@ def draw_comparisons(rows: Sequence[Row], file: Path, device: str) -> None:
     with figure_of(file, 1, size, title=title) as (panel,):
         for name, style in _contestant_styles(right).items():
             own = [row for row in right if _drawn_as(row["contestant"]) == name]
-            panel.plot(
-                [row["elements"] / median(row["ms"]) * 1e-6 for row in own],
-                [cases.index(row["case"]) for row in own],
-                linestyle="",
-                markersize=7,
-                label=name,
-                **style,
-            )
+            rates = [row["elements"] / median(row["ms"]) * 1e-6 for row in own]
+            places = [cases.index(row["case"]) for row in own]
+            panel.plot(rates, places, linestyle="", markersize=7, label=name, **style)
         panel.set_xscale("log")
         plain_ticks(panel.xaxis, (1, 3))
         panel.set_xlabel("billion elements a second")
@@ -105,13 +99,8 @@ def _transfers(panel: Any, rows: Sequence[Row]) -> None:
         panel.plot(sizes, times, dashes, color="#B8A800", label=name)
     for (name, rate), color in zip(stated.TRANSFERS.items(), ("#000000", "#B0B0B0"), strict=True):
         times = [mib * 2**20 / rate * 1e-6 for mib in sizes]
-        panel.plot(
-            sizes,
-            times,
-            linestyle=(0, (1, 3)),
-            color=color,
-            label=f"paper, a transfer, {name}: {rate} GB/s",
-        )
+        label = f"paper, a transfer, {name}: {rate} GB/s"
+        panel.plot(sizes, times, linestyle=(0, (1, 3)), color=color, label=label)
 
 
 def _drawn_as(contestant: str) -> str:

@@ -15,10 +15,9 @@ are resident on the device, and forests stay there; all edges must be those of `
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TypeAlias
 
 import click
 import numpy as np
@@ -28,6 +27,7 @@ from benchmarks import stated, studies
 from benchmarks.agreement import Agreement
 from benchmarks.plots import lines, medians, names_of
 from benchmarks.runner import Cases, Row, Rows, Run, Way, case, solving
+from benchmarks.studies import Make, recursive, scaled
 from clmst import DeviceForest, DeviceGraph, Graph, PmaOptions
 from clmst.algorithms.pma import Variant
 from clmst.algorithms.pma.solve import Growth, chosen_gamma, grow_trees, lanes_for
@@ -46,9 +46,6 @@ PROCESSORS = 64  # of Bader and Cong's algorithm: very few, as in section 6.4 of
 FIRST_LEVEL = "first level alone"  # what no solver is, in the table
 DEGREES = (4, 8, 16, 32, 64)
 _MILLION = 1_000_000
-_LEAST = 1000  # vertices, however small the share
-
-Make: TypeAlias = Callable[[], Graph]
 
 
 def road(n: int, degree: float) -> Make:
@@ -56,24 +53,16 @@ def road(n: int, degree: float) -> Make:
     return partial(generate, "road", n=n, average_degree=degree)
 
 
-def recursive(n: int, edge_factor: int) -> Make:
-    """Return a maker of a recursive matrix of at least so many vertices."""
-    return partial(generate, "rmat", scale=(n - 1).bit_length(), edge_factor=edge_factor)
-
-
 def table_graphs(share: float) -> Mapping[str, Make]:
     """Return the graphs of Table 1 by name: files, or of their kinds, vertices and edges, about."""
-
-    def of(n: int) -> int:
-        return max(round(n * share), _LEAST)
-
+    of = partial(scaled, share=share)
     attach = partial(generate, "preferential")
     networks: Mapping[str, tuple[str, Make]] = {
         "Arxiv Astro Physics": ("ca-AstroPh", partial(attach, n=of(19_000), edges_per_vertex=11)),
         "Penn Road network": ("roadNet-PA", road(of(1_000_000), 2.8)),
         "Amazon co-purchasing": ("amazon0505", partial(attach, n=of(410_000), edges_per_vertex=8)),
-        "Google graph": ("web-Google", recursive(of(876_000), 6)),
-        "Internet topology": ("as-skitter", recursive(of(1_700_000), 7)),
+        "Google graph": ("web-Google", recursive(of(876_000), 12)),
+        "Internet topology": ("as-skitter", recursive(of(1_700_000), 14)),
         "US patents citation": (
             "cit-Patents", partial(attach, n=of(3_800_000), edges_per_vertex=4)
         ),
@@ -93,29 +82,29 @@ def from_file_or(name: str, make: Make) -> Make:
 
 def gamma_graphs(share: float) -> Mapping[str, Make]:
     """Return the graphs of Figures 4(a) and 7 by name."""
-    n = max(round(_MILLION * share), _LEAST)
+    n = scaled(_MILLION, share)
     return {
         "road map (Florida)": road(n, 2.5),
         "random, degree 8": partial(generate, "random", n=n, average_degree=8.0),
         "random, degree 64": partial(generate, "random", n=n // 4, average_degree=64.0),
-        "dense R-MAT": recursive(10_000, max(round(1000 * share), 16)),
+        "dense R-MAT": recursive(10_000, 2 * max(round(1000 * share), 16)),
     }
 
 
 def reduction_graphs(share: float) -> Mapping[str, Make]:
     """Return the graphs of Figure 8 by name."""
-    n = max(round(_MILLION * share), _LEAST)
+    n = scaled(_MILLION, share)
     return {
         "road map (Florida)": road(n, 2.5),
         "random, degree 60": partial(generate, "random", n=n, average_degree=60.0),
-        "R-MAT, degree 20": recursive(n, 10),
+        "R-MAT, degree 20": recursive(n, 20),
         "clusters (SSCA#2)": partial(generate, "ssca2", n=n),
     }
 
 
 def degree_graphs(share: float) -> Mapping[str, Make]:
     """Return random graphs of rising average degree, as of Figure 4(b)."""
-    n = max(round(_MILLION * share), _LEAST)
+    n = scaled(_MILLION, share)
     return {
         f"random, degree {degree}": partial(generate, "random", n=n, average_degree=float(degree))
         for degree in DEGREES

@@ -25,14 +25,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from hashlib import sha256
-from importlib import import_module
 from typing import Any
 
 import click
 import numpy as np
 
 import clmst
-from benchmarks.runner import Cases, Row, Rows, Run, case
+from benchmarks.runner import Cases, Row, Rows, Run, case, installed
 from clmst import Device, Points
 from clmst.algorithms.bvh_boruvka import choice
 from clmst.algorithms.bvh_boruvka import solve as bvh_boruvka
@@ -136,11 +135,8 @@ def calls_of(sample: Sample) -> Iterator[tuple[str, Callable[[], Any]]]:
     """Yield what users call for a tree, from coordinates to edges."""
     coordinates = sample.draw()
     yield "clmst", lambda: clmst.minimum_spanning_forest(Points(coordinates)).weights
-    try:
-        quitefastmst = import_module("quitefastmst")
-    except ImportError:
-        return
-    yield "quitefastmst", lambda: np.sort(quitefastmst.mst_euclid(coordinates, 0)[0])
+    if (peer := installed("quitefastmst")) is not None:
+        yield "quitefastmst", lambda: np.sort(peer.mst_euclid(coordinates, 0)[0])
 
 
 def ratios(run: Run, times: dict[str, list[float]]) -> dict[str, float]:
@@ -171,16 +167,10 @@ def trees(run: Run, samples: tuple[Sample, ...], verify: bool) -> Rows:
         if verify:
             assert isinstance(resident.matrix.graph, Points)
             host.verify(resident.matrix.graph).raise_if_invalid()
-        yield (
-            sample.row
-            | times
-            | {
-                "rounds": stats["rounds"],
-                "searches a point": f"{sum(stats['searches']) / sample.n:.3f}",
-                "bytes a point": round(memory),
-                "hash": sha256(host.edges.astype(np.uint32).tobytes()).hexdigest()[:16],
-            }
-        )
+        searches = f"{sum(stats['searches']) / sample.n:.3f}"
+        digest = sha256(host.edges.astype(np.uint32).tobytes()).hexdigest()[:16]
+        row = sample.row | times | {"rounds": stats["rounds"], "searches a point": searches}
+        yield row | {"bytes a point": round(memory), "hash": digest}
         run.device.release_memory()
 
 

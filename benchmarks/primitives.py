@@ -169,19 +169,14 @@ def main() -> None:
     click.option("--elements", callback=_elements, help="For all cases, e.g. 2**20."),
     click.option("--no-numpy", is_flag=True, help="Results are compared with it all the same."),
     click.option(
-        "--peer",
-        "others",
-        callback=_parsed,
-        multiple=True,
-        metavar="NAME=COMMAND",
+        "--peer", "others", callback=_parsed, multiple=True, metavar="NAME=COMMAND",
         help="An outside peer.",
     ),
     click.option(
         "--peer-limit", type=click.FloatRange(0), default=120.0, show_default=True, help="Seconds."
     ),
-    description=_HELP,
-    draw=plots.draw_comparisons,
-)
+    description=_HELP, draw=plots.draw_comparisons,
+)  # fmt: skip
 def compare(
     run: Run, *, only: Sequence[Entry], elements: int | None, no_numpy: bool,
     others: list[Peer], peer_limit: float,

@@ -2,7 +2,7 @@
 
     python -m benchmarks proof [NAME ...]
 
-A NAME is a surrogate graph (``clmst.generators.surrogates``), "path" (2**21 vertices, weights at
+A NAME is a surrogate graph or a file, as of ``clmst bench``, "path" (2**21 vertices, weights at
 random) or "doubles" (10 million random edges of 64-bit weights). Timed in turns are the solve of a
 graph that is on the device, the solve from the host's graph to the host's forest, and the proof.
 Ratios are medians over turns.
@@ -17,12 +17,10 @@ from typing import Any
 import numpy as np
 
 import clmst
-from benchmarks.runner import Rows, Run, case, graphs_argument
-from benchmarks.timing import by_name
+from benchmarks.repeated import load
+from benchmarks.runner import Row, Rows, Run, Way, case, graphs_argument
 from clmst import DeviceForest, Graph
 from clmst.algorithms.proof.prove import prove
-from clmst.bench.harness import Contestant
-from clmst.generators import surrogates
 from clmst.runtime.launcher import Launcher
 
 NAMES = ("road_ny", "cit", "amazon", "copapers", "patents", "path", "doubles")
@@ -39,7 +37,12 @@ def graph_of(name: str) -> Graph:
         m, n = 10_000_000, 1_000_000
         u, v = rng.integers(0, n, (2, m))
         return Graph.from_edges(u, v, rng.random(m), n_vertices=n)
-    return surrogates.find(name).build()
+    return load(name)
+
+
+def refuted(found: Any) -> str:
+    """Return what is wrong with the verdict of a proof; nothing with a forest."""
+    return "" if getattr(found, "ok", True) else "the forest is refuted"
 
 
 @case(graphs_argument(), repetitions=5)
@@ -58,16 +61,9 @@ def main(run: Run, graphs: tuple[str, ...]) -> Rows:
             return prove(forests[0], Launcher(device, device.queue))
 
         whole = partial(clmst.minimum_spanning_forest, graph, device=device)
-        contestants: list[Contestant[Any]] = [
-            Contestant(name="solve", call=solve),
-            Contestant(name="whole", call=whole),
-            Contestant(
-                name="proof", call=proved,
-                difference=lambda verdict: "" if verdict.ok else "the forest is refuted",
-            ),
-        ]  # fmt: skip
-        times = by_name(run.harness(verification="every").run(contestants))
-        row: dict[str, Any] = {"graph": name, "vertices": graph.n_vertices, "slots": graph.n_slots}
+        ways: dict[str, Way] = {"solve": solve, "whole": whole, "proof": proved}
+        times = run.turns(ways, refuted, verification="every", warm_ups=0)
+        row: Row = {"graph": name, "vertices": graph.n_vertices, "slots": graph.n_slots}
         row |= times
         for other in ("solve", "whole"):
             pairs = zip(times["proof"], times[other], strict=True)

@@ -106,13 +106,8 @@ ROUNDS = 3
 NEAR_BY = 0.05
 ONE_SHOT, SOLVE, UPDATE, NEAR = "one-shot", "solve", "update", "solve, near"
 RESIDENT, ON_DEVICE, NEAR_THERE = "one-shot, resident", "solve, on the device", "near, there"
-BESIDE = {
-    SOLVE: ONE_SHOT,
-    UPDATE: ONE_SHOT,
-    NEAR: ONE_SHOT,
-    ON_DEVICE: RESIDENT,
-    NEAR_THERE: RESIDENT,
-}
+BESIDE = dict.fromkeys((SOLVE, UPDATE, NEAR), ONE_SHOT)
+BESIDE |= dict.fromkeys((ON_DEVICE, NEAR_THERE), RESIDENT)
 
 Round = Callable[[int], object]
 

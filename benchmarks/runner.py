@@ -16,6 +16,8 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from statistics import geometric_mean, median
 from typing import Any, TypeAlias
@@ -129,6 +131,8 @@ def show(rows: Rows, run: Run) -> Iterator[Row]:
             columns = names
         click.echo(f"| {' | '.join(run.cell(row[name]) for name in names)} |")
         yield row
+    if not columns:
+        click.echo("there is nothing of these names to measure or show")
 
 
 class Reported(click.Command):
@@ -238,6 +242,11 @@ def case(
         return made(call)
 
     return decorate
+
+
+def installed(name: str) -> Any:
+    """Return a module, or None if its package is not installed."""
+    return import_module(name) if find_spec(name.partition(".")[0]) else None
 
 
 def graphs_argument(**more: Any) -> Callable[[Any], Any]:

@@ -170,14 +170,11 @@ def sets(run: Run, vertices: int, union_finds: tuple[UnionFind, ...]) -> Rows:
             steps = step_ms(resident, name, run.repetitions)
             total = sum(steps[step] for step in STEPS)
             sync = steps["contract"] + max(steps["find"] - steps[AGAIN], 0)
-            yield {
-                "union-find": name,
-                "units": part.capabilities.compute_units,
-                "total ms": times[name],
-                **{f"{step} %": 100 * steps[step] / total for step in STEPS},
-                "sync %": "" if name == "locked" else f"{100 * sync / total:.1f}",
-                "_steps": steps,
-            }
+            row: Row = {"union-find": name, "units": part.capabilities.compute_units}
+            row |= {"total ms": times[name]}
+            row |= {f"{step} %": 100 * steps[step] / total for step in STEPS}
+            row["sync %"] = "" if name == "locked" else f"{100 * sync / total:.1f}"
+            yield row | {"_steps": steps}
 
 
 @main.add_command

@@ -26,7 +26,7 @@ import click
 import numpy as np
 
 import clmst
-from benchmarks.runner import Rows, Run, case
+from benchmarks.runner import Row, Rows, Run, case
 from benchmarks.several_gpus import pinned_bytes
 from benchmarks.streaming import check, write_files
 from benchmarks.timing import seconds_of
@@ -188,13 +188,9 @@ def main(
     rates = {"copy from pinned memory to the device": edges.rows / bus}
     rates |= {way: 1e3 * count / min(times[way]) for way, (count, _) in ways.items()}
     for way, rate in rates.items():
-        yield {
-            "what": way,
-            "million edges a second": rate / 1e6,
-            "GB/s": rate * _EDGE_BYTES / 1e9,
-            "to the bus": rate * bus / edges.rows,
-            "_ms": times.get(way),
-        }
+        row: Row = {"what": way, "million edges a second": rate / 1e6}
+        row |= {"GB/s": rate * _EDGE_BYTES / 1e9, "to the bus": rate * bus / edges.rows}
+        yield row | {"_ms": times.get(way)}
 
 
 def _streamed(edges: _Edges, pinned: bool) -> clmst.Forest:

@@ -35,11 +35,9 @@ from clmst.scale import capacity
 # Dask lets malloc give all memory back at once, so that each large array costs page faults. The GNU
 # C library takes no greater threshold than this one.
 KEEP_MEMORY = {
-    "MALLOC_MMAP_THRESHOLD_": 32 << 20,
-    "MALLOC_TRIM_THRESHOLD_": 1 << 32,
-    "ARROW_DEFAULT_MEMORY_POOL": "system",
-    "OMP_NUM_THREADS": 1,
-}
+    "MALLOC_MMAP_THRESHOLD_": 32 << 20, "MALLOC_TRIM_THRESHOLD_": 1 << 32,
+    "ARROW_DEFAULT_MEMORY_POOL": "system", "OMP_NUM_THREADS": 1,
+}  # fmt: skip
 
 LEAST_BYTES_A_VERTEX = 36  # enough for passes with weights of 32 bits, and chunks beside them
 
@@ -109,13 +107,8 @@ def chunks(run: Run, name: str, n_chunks: int) -> Rows:
     base = run.of(times["whole, from edge arrays"])
     for way, ms in times.items():
         stats = {"passes": 1, "reductions": 1, **right[way].stats}
-        yield {
-            "way": way,
-            "passes": stats["passes"],
-            "solves": stats["reductions"],
-            "ms": ms,
-            "to the first": run.of(ms) / base,
-        }
+        row: Row = {"way": way, "passes": stats["passes"], "solves": stats["reductions"]}
+        yield row | {"ms": ms, "to the first": run.of(ms) / base}
 
 
 def write_files(folder: Path, rows: int, n: int, files: int) -> None:
@@ -174,11 +167,8 @@ def parquet(run: Run, rows: int, n: int, files: int, at: Path | None) -> Rows:
     here = min(wall for wall, _ in seconds["this process"])
     for by, turns in seconds.items():
         least = min(wall for wall, _ in turns), min(cpu for _, cpu in turns)
-        rates = {
-            "million edges a second": rows / least[0] / 1e6,
-            "to this process": least[0] / here,
-        }
-        yield {"by": by, **pair_of(least), **rates}
+        row = {"by": by, **pair_of(least), "million edges a second": rows / least[0] / 1e6}
+        yield row | {"to this process": least[0] / here}
 
 
 def _by_workers(folder: Path, n: int, kill_after: float | None) -> tuple[clmst.Forest, Times]:

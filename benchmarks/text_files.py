@@ -61,13 +61,9 @@ def read(folder: Path, suffix: str, *, own: bool) -> dict[str, float]:
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     arrays = graph.indptr.nbytes + graph.indices.nbytes + graph.weights.nbytes
     size = path.stat().st_size / 1e6
-    return {
-        "megabytes": round(size),
-        "seconds": round(seconds, 2),
-        "processor_seconds": round(used, 2),
-        "megabytes_a_processor_second": round(size / used),
-        "memory_by_arrays": round((peak - before) * 1024 / arrays, 2),
-    }
+    row = {"megabytes": round(size), "seconds": round(seconds, 2)}
+    row |= {"processor_seconds": round(used, 2), "megabytes_a_processor_second": round(size / used)}
+    return row | {"memory_by_arrays": round((peak - before) * 1024 / arrays, 2)}
 
 
 def own_process(*words: object) -> str:

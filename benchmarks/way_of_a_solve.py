@@ -156,17 +156,11 @@ def picture(path: dict[str, Any]) -> str:
         middles.append(top + height // 2)
         top += height + _GAP
     arrows = [_arrow(one, other, n, middles) for (one, other), n in sorted(calls(path).items())]
-    return "\n".join(
-        [
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {top}">',
-            f"<style>{_STYLE}</style>",
-            '<rect width="100%" height="100%" fill="white"/>',
-            *shapes,
-            *arrows,
-            "</svg>",
-            "",
-        ]
-    )
+    head = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {top}">',
+        f'<style>{_STYLE}</style>\n<rect width="100%" height="100%" fill="white"/>',
+    ]
+    return "\n".join([*head, *shapes, *arrows, "</svg>\n"])
 
 
 def _arrow(one: int, other: int, count: int, middles: Sequence[int]) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 
 import clmst
 from clmst.core.weight_keys import Array
+from clmst.primitives.chain import chains_by_itself
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.launcher import Launcher
 
@@ -64,13 +65,14 @@ class Workspace:
         import pyopencl.array
 
         dtype = array.dtype if dtype is None else np.dtype(dtype)
-        return pyopencl.array.Array(
-            self.device.queue,
-            (array.nbytes // dtype.itemsize,),
-            dtype,
-            allocator=self.pool,
-            data=array.memory,
-        )
+        given = {"allocator": self.pool, "data": array.memory}
+        size = array.nbytes // dtype.itemsize
+        return pyopencl.array.Array(self.device.queue, (size,), dtype, **given)
+
+    @property
+    def reads(self) -> int:
+        """How often what is scanned or selects is read: once in one pass, else twice."""
+        return 1 if chains_by_itself(self.device) else 2
 
     def release(self) -> None:
         """Give memory that is no longer used back to the device."""

@@ -39,25 +39,17 @@ class Solves:
     """A graph on the device, and its solves by one algorithm; right, and warmed up."""
 
     def __init__(
-        self,
-        graph: clmst.Graph | clmst.DenseGraph | clmst.Points,
-        algorithm: str,
-        device: clmst.Device,
+        self, graph: clmst.Graph | clmst.DenseGraph, algorithm: str, device: clmst.Device,
         harness: Harness,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.resident = clmst.to_device(graph, device)
         self.algorithm, self.n_edges = algorithm, graph.n_edges
         listed = graph if isinstance(graph, clmst.Graph) else graph.to_graph()
         agreement = Agreement("the oracle", clmst.kruskal(listed))
-        self.times: Times[clmst.DeviceForest] = harness.admit(
-            Contestant(
-                name=algorithm,
-                call=self.solve,
-                difference=agreement.difference,
-                before=self._forget,
-                wait=device.queue.finish,
-            )
-        )
+        self.times: Times[clmst.DeviceForest] = harness.admit(Contestant(
+            name=algorithm, call=self.solve, difference=agreement.difference,
+            before=self._forget, wait=device.queue.finish,
+        ))  # fmt: skip
         self.stats = self.solve().to_host().stats
 
     def solve(self) -> clmst.DeviceForest:
@@ -82,16 +74,10 @@ def row_of(names: tuple[str, str, str], ours: Solves, random: Solves, harness: H
     random.times.seconds = []
     for turn in range(harness.repetitions):
         harness.take_turn([ours.times, random.times], turn)
-    return {
-        **dict(zip(("algorithm", "family", "layout"), names, strict=True)),
-        "n": ours.resident.n_vertices,
-        "m": ours.n_edges,
-        "ns an edge": ours.edge_ns,
-        "random graph": random.edge_ns,
-        "ratio": ours.edge_ns / random.edge_ns,
-        "rounds": int(ours.stats.get("rounds", 0)),
-        "launches": int(ours.stats.get("launches", 0)),
-    }
+    row: Row = dict(zip(("algorithm", "family", "layout"), names, strict=True))
+    row |= {"n": ours.resident.n_vertices, "m": ours.n_edges, "ns an edge": ours.edge_ns}
+    row |= {"random graph": random.edge_ns, "ratio": ours.edge_ns / random.edge_ns}
+    return row | {name: int(ours.stats.get(name, 0)) for name in ("rounds", "launches")}
 
 
 @dataclass(kw_only=True)

@@ -724,12 +724,15 @@ def test_cores(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert "other core numbers than expected" in result.output
 
 
-def test_stated_times(any_device: Device) -> None:
+def test_stated_times(any_device: Device, tmp_path: Path) -> None:
     """The ratio is that of the stated time to the median of the solves, not of the forests."""
     graph = surrogates.find("random-2e10-d8").build()
     row = ecl.beside_stated(Run(devices=[any_device], repetitions=3), "grid20", graph, "float32")
     assert (row["slots"], len(row["solve"]), len(row["forest"])) == (graph.n_slots, 3, 3)
     assert row["stated / solve"] == ecl.STATED["grid20"] / np.median(row["solve"])
+    file = tmp_path / "positions.gr"  # whose edge ids are no slots
+    clmst.write_graph(generate("random", n=60), file)
+    assert "| grid20 | " in run_case_of("ecl", "stated", f"grid20={file}").output
     unknown = run_case_of("ecl", "stated", "lj")
     assert unknown.exit_code != 0
     assert "no time is stated for 'lj'" in unknown.output
@@ -948,7 +951,7 @@ SMALL = {
     "moving_points": ["lists", "500,2", "--share", "0.01"],
     "networkx_trees": ["--edges", "500"],
     "points": ["dendrograms", "500,2"],
-    "proof": ["random-2e10-d8"],
+    "proof": ["GRAPH"],
     "beside_native": ["GRAPH", "--passes", "1"],
 }
 
@@ -992,6 +995,8 @@ def test_matrices_beside_scipy(
 def test_a_forest_that_scipy_has_not_is_not_timed(monkeypatch: pytest.MonkeyPatch) -> None:
     other = clmst.maximum_spanning_forest
     monkeypatch.setattr(clmst, "minimum_spanning_forest", lambda A, **_: other(A))
+    nothing = run_case_of("beside_scipy", "small", "--only", "no such matrix")
+    assert (nothing.exit_code, "nothing of these names" in nothing.output) == (0, True)
     wrong = run_case_of("beside_scipy", "small", "--only", "100 x 4")
     assert wrong.exit_code == 1
     assert "edges of weight" in wrong.output

@@ -88,14 +88,10 @@ def pyopencl_generic_scan(
 
     element = dtype_to_ctype(values.dtype)
     kernel = GenericScanKernel(
-        space.device.context,
-        values.dtype,
+        space.device.context, values.dtype, input_expr="source[i]", scan_expr="a + b", neutral="0",
         arguments=f"__global const {element} *source, __global {element} *target",
-        input_expr="source[i]",
-        scan_expr="a + b",
-        neutral="0",
         output_statement=f"target[i] = {'prev_item' if exclusive else 'item'};",
-    )
+    )  # fmt: skip
     source, target = space.theirs(values), space.theirs(out)
     return lambda: kernel(source, target)
 

@@ -13,7 +13,6 @@ from benchmarks.cases.inputs import host_empty, random_flags, random_words
 from benchmarks.workspace import Workspace
 from clmst.core.weight_keys import Array
 from clmst.primitives import scan
-from clmst.primitives.chain import chains_by_itself
 from clmst.primitives.element import pair_of
 from clmst.primitives.monoid import Monoid
 from clmst.runtime.array import DeviceArray
@@ -105,11 +104,6 @@ def _segment_minima(words: Array, flags: Array) -> Array:
     return minima
 
 
-def _reads(space: Workspace) -> int:
-    """Return how often values and flags are read: once in one pass, else twice."""
-    return 1 if chains_by_itself(space.device) else 2
-
-
 def _by_clmst(
     space: Workspace, name: str, values: DeviceArray, heads: DeviceArray, out: DeviceArray
 ) -> Method:
@@ -119,7 +113,7 @@ def _by_clmst(
         return scan.segmented_scan(values, heads, monoid=monoid, out=out)
 
     # Reads of pairs and flags, and a write.
-    traffic = out.nbytes + _reads(space) * (values.nbytes + heads.nbytes)
+    traffic = out.nbytes + space.reads * (values.nbytes + heads.nbytes)
     return on_device(name, lambda: call, out, traffic=traffic)
 
 
@@ -132,15 +126,11 @@ def _by_pyopencl(
 
         uint2 = pyopencl.cltypes.uint2
         kernel = GenericScanKernel(
-            space.device.context,
-            uint2,
+            space.device.context, uint2, input_expr="x[i]", output_statement="y[i] = item;",
             arguments="__global uint2 *x, __global uchar *heads, __global uint2 *y",
-            input_expr="x[i]",
-            is_segment_start_expr="heads[i]",
+            is_segment_start_expr="heads[i]", neutral="(uint2)(UINT_MAX, UINT_MAX)",
             scan_expr=f"across_seg_boundary ? (b) : ({_LESSER})",
-            neutral="(uint2)(UINT_MAX, UINT_MAX)",
-            output_statement="y[i] = item;",
-        )
+        )  # fmt: skip
         arguments = space.theirs(values, uint2), space.theirs(heads), space.theirs(out, uint2)
         return lambda: kernel(*arguments)
 
@@ -194,7 +184,7 @@ def packed(space: Workspace, size: int) -> Case:
             monoid = Monoid.minimum(np.uint32)
             return scan.segmented_scan(*given, monoid=monoid, out=out, strategy=strategy)
 
-        reads = 2 if strategy == "reduce-then-scan" else _reads(space)
+        reads = 2 if strategy == "reduce-then-scan" else space.reads
         traffic = out.nbytes + reads * sum(one.nbytes for one in given)
         return on_device(name, lambda: call, out, traffic=traffic)
 
@@ -202,15 +192,10 @@ def packed(space: Workspace, size: int) -> Case:
         from pyopencl.scan import GenericScanKernel
 
         kernel = GenericScanKernel(
-            space.device.context,
-            x.dtype,
-            arguments="__global uint *x, __global uint *y",
-            input_expr="x[i] & 0x7fffffff",
-            is_segment_start_expr="x[i] >> 31",
-            scan_expr="across_seg_boundary ? (b) : min(a, b)",
-            neutral="UINT_MAX",
-            output_statement="y[i] = item;",
-        )
+            space.device.context, x.dtype, "__global uint *x, __global uint *y",
+            input_expr="x[i] & 0x7fffffff", is_segment_start_expr="x[i] >> 31", neutral="UINT_MAX",
+            scan_expr="across_seg_boundary ? (b) : min(a, b)", output_statement="y[i] = item;",
+        )  # fmt: skip
         source, target = space.theirs(values), space.theirs(out)
         return lambda: kernel(source, target)
 

@@ -12,7 +12,6 @@ from benchmarks.case import Case, Method, returning
 from benchmarks.cases.inputs import random_flags, random_words, sorted_runs
 from benchmarks.workspace import Workspace
 from clmst.core.weight_keys import Array
-from clmst.primitives.chain import chains_by_itself
 from clmst.primitives.compact import compact, partition
 from clmst.primitives.compact import unique_by_key as first_by_key
 from clmst.primitives.function import Predicate
@@ -21,11 +20,6 @@ from clmst.runtime.array import DeviceArray
 _MIDDLE = np.uint32(2**31)
 _ABOVE = Predicate(dtype=np.dtype(np.uint32), expression=f"x > {_MIDDLE}u")
 _RUN_LENGTH = 4  # in the mean
-
-
-def _reads(space: Workspace) -> int:
-    """Return how often what selects is read: once in one pass, else counted first."""
-    return 1 if chains_by_itself(space.device) else 2
 
 
 def flagged(space: Workspace, size: int) -> Case:
@@ -46,7 +40,7 @@ def flagged(space: Workspace, size: int) -> Case:
         name="compact", size=size, expected=[kept, np.array([kept.size])], outputs=[out],
         methods=[
             _kept("clmst", lambda: partial(compact, values, marks, out=out),
-                  traffic + _reads(space) * flags.nbytes),
+                  traffic + space.reads * flags.nbytes),
             # Every element's partial result of 4 bytes is written and read in between.
             _kept("pyopencl", by_pyopencl, traffic + 2 * x.nbytes + flags.nbytes),
             _numpy(lambda: [x[mask]], traffic + mask.nbytes, [kept]),
@@ -71,7 +65,7 @@ def satisfying(space: Workspace, size: int) -> Case:
         name="compact_if", size=size, expected=[kept, np.array([kept.size])], outputs=[out],
         methods=[
             _kept("clmst", lambda: partial(compact, values, predicate=_ABOVE, out=out),
-                  kept.nbytes + _reads(space) * x.nbytes),
+                  kept.nbytes + space.reads * x.nbytes),
             _kept("pyopencl", by_pyopencl, traffic + 3 * x.nbytes),
             _numpy(lambda: [x[x > _MIDDLE]], traffic + 2 * x.size, [kept]),
         ],
@@ -128,7 +122,7 @@ def unique(space: Workspace, size: int) -> Case:
         name="unique", size=size, expected=[kept, np.array([kept.size])], outputs=[out],
         methods=[
             _kept("clmst", lambda: partial(first_by_key, values, out=out),
-                  kept.nbytes + _reads(space) * x.nbytes),
+                  kept.nbytes + space.reads * x.nbytes),
             _kept("pyopencl", by_pyopencl, traffic + 3 * x.nbytes),
             _numpy(lambda: [x[_heads(x)]], traffic + x.nbytes + 2 * x.size, [kept]),
         ],
@@ -154,7 +148,7 @@ def unique_by_key(space: Workspace, size: int) -> Case:
         name="unique_by_key", size=size, expected=[*kept, np.array([kept[0].size])],
         outputs=[k_out, v_out],
         methods=[
-            _kept("clmst", by_clmst, _reads(space) * x.nbytes + y.nbytes + written),
+            _kept("clmst", by_clmst, space.reads * x.nbytes + y.nbytes + written),
             _kept("pyopencl", _pyopencl_unique_by_key(space, k, v, k_out, v_out),
                   4 * x.nbytes + y.nbytes + written),
             _numpy(by_numpy, None, kept),
@@ -172,18 +166,15 @@ def _pyopencl_unique_by_key(
         from pyopencl.scan import GenericScanKernel
 
         kernel = GenericScanKernel(
-            space.device.context,
-            np.uint32,
+            space.device.context, np.uint32, scan_expr="a+b", neutral="0",
             arguments="uint *k, uint *v, uint *k_out, uint *v_out, uint *count",
             input_fetch_exprs=[("before", "k", -1), ("here", "k", 0)],
             input_expr="(i == 0) || (before != here) ? 1 : 0",
-            scan_expr="a+b",
-            neutral="0",
             output_statement="""
                 if (prev_item != item) { k_out[item-1] = k[i]; v_out[item-1] = v[i]; }
                 if (i+1 == N) *count = item;
                 """,
-        )
+        )  # fmt: skip
         arrays = [space.theirs(array) for array in (k, v, k_out, v_out)]
         count = pyopencl.array.zeros(space.device.queue, 1, np.uint32)
 

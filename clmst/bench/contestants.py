@@ -167,14 +167,9 @@ def take_turns(
     is wrong or fails has no times, and does not stop the others.
     """
     harness = Harness(
-        repetitions=repetitions,
-        warm_ups=WARM_UPS,
-        rehearsals=REHEARSALS,
-        verification="ends",
-        settle=device.queue.finish,
-        goes_on=True,
-        recover=partial(release, device),
-    )
+        repetitions=repetitions, warm_ups=WARM_UPS, rehearsals=REHEARSALS, verification="ends",
+        settle=device.queue.finish, goes_on=True, recover=partial(release, device),
+    )  # fmt: skip
     details = [dict(one.parameters) for one in contestants]
     every = [
         harness.admit(_verified(one, reference, own))
@@ -193,15 +188,11 @@ def take_turns(
         harness.take_turn(every, turn)
     ours = [
         make(
-            contestant=times.name,
-            scope=one.scope,
-            status=times.status,
-            remark=times.remark,
-            seconds=(*times.seconds,),
-            details=own,
+            contestant=times.name, scope=one.scope, status=times.status, remark=times.remark,
+            seconds=(*times.seconds,), details=own,
         )
         for one, times, own in zip(contestants, every, details, strict=True)
-    ]
+    ]  # fmt: skip
     return [*ours, *chain.from_iterable(answers)]
 
 

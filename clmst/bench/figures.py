@@ -148,16 +148,12 @@ def _boxes(path: Path, grid: Grid, values: dict[tuple[str, int], Array], what: s
             color = STYLES[number]["color"]
             drawn = axes.boxplot(
                 [values[graph, samples] for graph in own],
-                positions=[graphs.index(graph) + shift for graph in own],
-                widths=width * 0.85,
-                whis=(0, 100),
-                patch_artist=True,
-                manage_ticks=False,
+                positions=[graphs.index(graph) + shift for graph in own], widths=width * 0.85,
+                whis=(0, 100), patch_artist=True, manage_ticks=False,
                 boxprops={"facecolor": color, "edgecolor": color, "alpha": 0.55},
-                whiskerprops={"color": color},
-                capprops={"color": color},
+                whiskerprops={"color": color}, capprops={"color": color},
                 medianprops={"color": "black", "linewidth": 1.2},
-            )
+            )  # fmt: skip
             drawn["boxes"][0].set_label(f"{samples:,} samples")
         _name_groups(axes, graphs)
         if path.name.startswith("seeds"):

@@ -21,7 +21,7 @@ from clmst.core.machine import physical_memory
 from clmst.generators import surrogates
 from clmst.generators.surrogates import SurrogateGraph
 from clmst.io import FORMATS, read_graph, write_graph
-from clmst.io.compression import CODECS
+from clmst.io.compression import CODECS, codec_of
 
 if TYPE_CHECKING:
     from clmst.runtime.device import Device
@@ -109,7 +109,7 @@ def _meant(name: str, cache: Path) -> list[Input]:
         return [_of_surrogate(surrogates.find(name), cache)]
     except InvalidArgumentError as error:
         raise InvalidArgumentError(
-            f"{error}; or one of the groups {', '.join(GROUPS)}, or a file"
+            f"{name} is no file, and {error}; or one of the groups {', '.join(GROUPS)}"
         ) from error
 
 
@@ -121,7 +121,7 @@ def _group(name: str) -> list[SurrogateGraph]:
 def _of_surrogate(one: SurrogateGraph, cache: Path) -> Input:
     return Input(
         name=one.name,
-        load=lambda: _in_common_form(one.load(cache)),
+        load=lambda: in_common_form(one.load(cache)),
         ecl_file=lambda: one.cached(cache),
         total_weight=one.total_weight,
         facts={"stands_for": one.stands_for, "description": one.description},
@@ -129,8 +129,7 @@ def _of_surrogate(one: SurrogateGraph, cache: Path) -> Input:
 
 
 def _of_file(path: Path, cache: Path) -> Input:
-    name = path.name.removesuffix(".gz")
-    name = name.rpartition(".")[0] or name
+    name = (path if codec_of(path) is None else path.with_suffix("")).stem
 
     def ecl_file() -> Path:
         if path.suffix == ".egr":
@@ -144,13 +143,13 @@ def _of_file(path: Path, cache: Path) -> Input:
 
     return Input(
         name=name,
-        load=lambda: _in_common_form(read_graph(path)),
+        load=lambda: in_common_form(read_graph(path)),
         ecl_file=ecl_file,
         facts={"file": str(path)},
     )
 
 
-def _in_common_form(graph: Graph) -> Graph:
+def in_common_form(graph: Graph) -> Graph:
     """Return the graph as symmetric CSR whose edge ids are its slots."""
     graph = graph.symmetrised()
     return graph.replace_unchecked(edge_ids=None, n_input=graph.n_slots, vertex_labels=None)

@@ -154,12 +154,9 @@ class Results:
     def as_json(self) -> dict[str, Any]:
         """Return everything in the types of JSON."""
         return {
-            "format": FORMAT,
-            "version": VERSION,
-            "machines": self.machines,
-            "graphs": self.graphs,
+            "format": FORMAT, "version": VERSION, "machines": self.machines, "graphs": self.graphs,
             "measurements": [one.as_json() for one in self.measurements.values()],
-        }
+        }  # fmt: skip
 
     # ----------------------------------------------------------------- reading
 
@@ -295,24 +292,15 @@ def _check_same_graph(
 
 def machine_facts(device: Device) -> dict[str, Any]:
     """Return device, driver, host and versions, in the types of JSON."""
+    can, peers = device.capabilities, ("numpy", "scipy", "pyopencl")
     return {
-        "device": device.name,
-        "platform": device.platform,
-        "driver": device.driver,
-        "kind": device.capabilities.kind,
-        "compute_units": device.capabilities.compute_units,
-        "memory": device.capabilities.global_memory,
-        "without": list(device.without),
-        "host": processor(),
-        "host_cores": usable_cores(),
-        "system": f"{platform.system()} {platform.release()}",
-        "python": platform.python_version(),
-        "versions": {
-            "clmst": __version__,
-            **{name: version_of(name) for name in ("numpy", "scipy", "pyopencl")},
-        },
+        "device": device.name, "platform": device.platform, "driver": device.driver,
+        "kind": can.kind, "compute_units": can.compute_units, "memory": can.global_memory,
+        "without": list(device.without), "host": processor(), "host_cores": usable_cores(),
+        "system": f"{platform.system()} {platform.release()}", "python": platform.python_version(),
+        "versions": {"clmst": __version__, **{name: version_of(name) for name in peers}},
         "command": sys.argv[1:],
-    }
+    }  # fmt: skip
 
 
 def identity(machine: dict[str, Any]) -> str:

@@ -233,15 +233,12 @@ class Suite:
         if experiment == "seeds":
             return {
                 (name := f"{samples} samples, seed {seed}", "solve"): partial(
-                    _of_ecl,
-                    name,
-                    EclOptions(samples=samples, seed=seed),
-                    samples=samples,
+                    _of_ecl, name, EclOptions(samples=samples, seed=seed), samples=samples,
                     seed=seed,
                 )
                 for samples in (EclOptions().samples, PAPER_SAMPLES)
                 for seed in range(self.settings.seeds)
-            }
+            }  # fmt: skip
         plan: dict[tuple[str, Scope], _Maker | None] = {
             (f"clmst {name}", scope): partial(_by, name, scope)
             for name in self.settings.algorithms
@@ -273,12 +270,9 @@ def _facts(each: Input, graph: Graph, reference: Reference) -> dict[str, Any]:
     """Return what a reader must know of a graph, in the types of JSON."""
     weight = reference.total_weight
     return {
-        **each.facts,
-        "n_vertices": graph.n_vertices,
-        "n_slots": graph.n_slots,
-        "n_edges": graph.n_edges,
-        "weights": str(graph.weights.dtype),
+        **each.facts, "n_vertices": graph.n_vertices, "n_slots": graph.n_slots,
+        "n_edges": graph.n_edges, "weights": str(graph.weights.dtype),
         "n_forest_edges": int(reference.slots.size),
         "total_weight": weight if abs(weight) < float("inf") else str(weight),
         "known_by": reference.how,
-    }
+    }  # fmt: skip

@@ -86,21 +86,14 @@ def _comparison(grid: Grid, title: str) -> Table:
             f"A ratio is a time over that of {grid.columns[0].label}; its means are over all "
             "graphs that both were timed on."
         )
-    return table_of(
-        grid,
-        {
-            "graph": [*grid.graphs, *subsets],
-            "vertices": _counts(grid, "n_vertices"),
-            "slots": _counts(grid, "n_slots"),
-        },
-        {
-            "{} ms": texts(seconds * 1e3, digits, _common(grid, subsets)),
-            "spread": _ranges(grid),
-            "ratio": texts(seconds / seconds[:, :1], "{:.2f}".format, subsets.values()),
-        },
-        title=title,
-        notes=tuple(notes),
-    )
+    names = {"graph": [*grid.graphs, *subsets]}
+    names |= {"vertices": _counts(grid, "n_vertices"), "slots": _counts(grid, "n_slots")}
+    values = {
+        "{} ms": texts(seconds * 1e3, digits, _common(grid, subsets)),
+        "spread": _ranges(grid),
+        "ratio": texts(seconds / seconds[:, :1], "{:.2f}".format, subsets.values()),
+    }
+    return table_of(grid, names, values, title=title, notes=tuple(notes))
 
 
 def throughput(grid: Grid) -> Table:
@@ -110,19 +103,18 @@ def throughput(grid: Grid) -> Table:
     """
     subsets = grid.subsets()
     masks = _common(grid, subsets)
+    values = {
+        "{} slots": texts(grid.rates() * 1e-6, _three_digits, masks),
+        "edges": texts(grid.rates("n_edges") * 1e-6, _three_digits, masks),
+    }
     return table_of(
-        grid,
-        {"graph": [*grid.graphs, *subsets]},
-        {
-            "{} slots": texts(grid.rates() * 1e-6, _three_digits, masks),
-            "edges": texts(grid.rates("n_edges") * 1e-6, _three_digits, masks),
-        },
+        grid, {"graph": [*grid.graphs, *subsets]}, values,
         title=f"Throughput, {grid.machine_name}: millions a second, without transfers",
         notes=(
             "An edge has two slots, one for each direction; the SC '23 paper counts slots.",
             _note_on_means(grid),
         ),
-    )
+    )  # fmt: skip
 
 
 def growth(grid: Grid, by: str) -> Table:
@@ -130,21 +122,13 @@ def growth(grid: Grid, by: str) -> Table:
     grid = replace(grid, graphs=[grid.graphs[k] for k in np.argsort(grid.facts(by), kind="stable")])
     per_slot = grid.seconds * 1e9 / np.maximum(grid.facts("n_slots"), 1)[:, None]
     what = "number of vertices" if by == "n" else "average degree"
+    names = {"vertices": _counts(grid, "n"), "degree": map(str, grid.facts("degree"))}
+    values = {"{} ms": texts(grid.seconds * 1e3, digits), "spread": _ranges(grid)}
     return table_of(
-        grid,
-        {
-            "vertices": _counts(grid, "n"),
-            "degree": map(str, grid.facts("degree")),
-            "slots": _counts(grid, "n_slots"),
-        },
-        {
-            "{} ms": texts(grid.seconds * 1e3, digits),
-            "spread": _ranges(grid),
-            "ns a slot": texts(per_slot, "{:.3f}".format),
-        },
-        title=f"Random graphs of growing {what}: {SCOPE_TITLES[grid.scope]}",
-        n_names=0,
-    )
+        grid, {**names, "slots": _counts(grid, "n_slots")},
+        {**values, "ns a slot": texts(per_slot, "{:.3f}".format)},
+        title=f"Random graphs of growing {what}: {SCOPE_TITLES[grid.scope]}", n_names=0,
+    )  # fmt: skip
 
 
 # ------------------------------------------------------------------ views of all results

@@ -84,6 +84,7 @@ def cluster(
     --height by single linkage, else by HDBSCAN, which needs no number of clusters. Labels are
     numbered by least point; noise is -1.
     """
+    from clmst.core.atomic_file import replaceable
     from clmst.io import read_rows
     from clmst.points.hdbscan import HDBSCAN
     from clmst.points.inputs import forest_of
@@ -93,6 +94,8 @@ def cluster(
     by_linkage = k is not None or height is not None
     if plot is not None:
         _refuse_early(plot, picture, by_linkage)
+    if output is not None and output != STREAM:
+        replaceable(output)
     stages = Stages(quiet=quiet)
     with reading(stages, "read", file, format_name, points=True) as opened:
         points = read_rows(opened, format=format_name, metric=metric, columns=columns)

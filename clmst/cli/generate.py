@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from clmst.cli.options import columns_option, format_option, quiet_option
-from clmst.cli.terminal import STREAM, Stages, counted, name_of, reading, target
+from clmst.cli.terminal import (
+    STREAM,
+    Stages,
+    counted,
+    name_of,
+    reading,
+    target,
+    warn_of_labels,
+    will_write,
+)
 from clmst.core.errors import FormerNameWarning, InvalidArgumentError
 
 if TYPE_CHECKING:
@@ -75,8 +84,6 @@ def _generate(
     quiet: bool,
     **parameters: Any,
 ) -> None:
-    from clmst.io import registry
-
     if former_format is not None:
         warnings.warn(
             "--format is --output-format now, as of the other commands; the old name goes with the "
@@ -85,8 +92,7 @@ def _generate(
             stacklevel=1,
         )
         output_format = output_format or former_format
-    # A wrong format is found before, not after, the work.
-    registry.find(target(output), output_format)
+    will_write(output, output_format, "writer", "writes no graph")
     stages = Stages(quiet=quiet)
     with stages.stage("generate", f"generating a {family.name} graph"):
         graph = family(**parameters)
@@ -148,20 +154,14 @@ def convert(
     Either may be -, for stdin or stdout, whose format must be named. Of parallel edges the lightest
     is written; self-loops are not. Points become the list of all pairs.
     """
-    from clmst.io import read_graph, registry
+    from clmst.io import read_graph
 
-    chosen = registry.find(target(output), output_format)
-    registry.ability(chosen, "writer", "hold a graph")
+    chosen = will_write(output, output_format, "writer", "writes no graph")
     stages = Stages(quiet=quiet)
     with reading(stages, "read", file, format_name) as opened:
         graph = read_graph(opened, format=format_name, columns=columns)
     _write(graph, output, output_format, stages, quiet=quiet)
-    if graph.vertex_labels is not None and not chosen.keeps_labels:
-        click.echo(
-            f"clmst: warning: format {chosen.name} holds no vertex labels; its vertices are the "
-            "numbers of IN's in their order",
-            err=True,
-        )
+    warn_of_labels(chosen, graph.vertex_labels)
 
 
 def _write(

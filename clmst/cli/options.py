@@ -81,7 +81,9 @@ json_option: Callable[[_Command], _Command] = click.option(
 )
 
 columns_option: Callable[..., Any] = click.option(
-    "--columns", metavar="NAMES", callback=lambda _context, _option, text: _ends(_names(text)),
+    "--columns", metavar="NAMES", callback=lambda context, _option, text: (
+        _names(text) if context.params.get("metric") else _ends(_names(text))
+    ),
     help="Of a CSV or Parquet file: the columns of the edges' ends and, if there are weights, of "
     "these, with commas between.",
 )  # fmt: skip

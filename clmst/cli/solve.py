@@ -20,13 +20,24 @@ from clmst.cli.options import (
 )
 from clmst.cli.streaming import StreamedFile, StreamRequest, stream_options
 from clmst.cli.summary import Summary
-from clmst.cli.terminal import STREAM, Stages, console, name_of, print_json, reading, target
+from clmst.cli.terminal import (
+    STREAM,
+    Stages,
+    console,
+    name_of,
+    print_json,
+    reading,
+    target,
+    warn_of_labels,
+    will_write,
+)
 
 if TYPE_CHECKING:
     from clmst.core.dense_graph import DenseGraph
     from clmst.core.forest import Forest
     from clmst.core.graph import Graph
     from clmst.core.points import Points
+    from clmst.io import Format
     from clmst.runtime.device import Device
     from clmst.runtime.device_graph import DeviceGraph
     from clmst.runtime.device_matrix import DeviceMatrix
@@ -49,7 +60,9 @@ if TYPE_CHECKING:
 @click.option(
     "--metric",
     metavar="NAME",
-    help="Of points: a metric instead of the file's, as haversine for decimal degrees.",
+    is_eager=True,  # --columns needs it
+    help="Of points, whose coordinates --columns names: a metric instead of the file's, as "
+    "haversine for decimal degrees.",
 )
 @click.option("--maximum", is_flag=True, help="The maximum instead of the minimum forest.")
 @click.option(
@@ -111,7 +124,7 @@ def solve(
     stages = Stages(quiet=quiet)
     algorithm, options = solving.named(algorithm, None)  # a former name stands for options
     options = with_options(algorithm, options, option_texts)
-    _refuse_early(outputs, output_format, plot)
+    formats = _refuse_early(outputs, output_format, plot)
     named: dict[str, Any] = {"algorithm": algorithm, "options": options}
     whole = named | {"profile": profile, "repeat": repeat}
     if parts is not None:
@@ -135,10 +148,10 @@ def solve(
             forest = _solve(stages, graph, several, devices=[device, *others], **named, **ways)
         else:
             forest, again = _solve_on(stages, device, graph, **whole, **ways)
-    for path in outputs:
-        form = output_format or ("edge-list" if path == STREAM else None)
+    for path, form in zip(outputs, formats, strict=True):
         with stages.stage("write", f"writing {name_of(path)}"):
-            write_forest(forest, target(path), format=form)
+            write_forest(forest, target(path), format=form.name)
+        warn_of_labels(form, forest.vertex_labels)
     if plot is not None and not isinstance(graph, StreamedFile):
         from clmst.drawing import draw_forest
 
@@ -152,16 +165,21 @@ def solve(
         summary.print(console(stderr=STREAM in outputs))
 
 
-def _refuse_early(outputs: tuple[Path, ...], output_format: str | None, plot: Path | None) -> None:
-    """Raise what would be raised only after the work otherwise: unknown suffixes, no matplotlib."""
+def _refuse_early(
+    outputs: tuple[Path, ...], output_format: str | None, plot: Path | None
+) -> list[Format]:
+    """Return the formats of outputs; raise what would be raised only after the work otherwise."""
     from clmst.core.errors import optional_import
-    from clmst.io import registry
+    from clmst.drawing.sheet import checked_path
 
-    for path in outputs:
-        if path != STREAM or output_format is not None:
-            registry.find(path, output_format)
     if plot is not None:
         optional_import("matplotlib", extra="plot")
+        checked_path(plot)
+    names = [output_format or ("edge-list" if path == STREAM else None) for path in outputs]
+    return [
+        will_write(path, name, "forest_writer", "writes no forest")
+        for path, name in zip(outputs, names, strict=True)
+    ]
 
 
 def _refuse_several(names: tuple[str, ...], **others: object) -> None:
@@ -212,6 +230,11 @@ def _read(
     are_points = metric is not None
     with reading(stages, "read", path, format_name, points=are_points) as file:
         chosen = registry.find(file, format_name)
+        if chosen.rows_reader and not chosen.reader and not are_points:
+            raise click.UsageError(
+                f"{file.name} holds points, which --metric joins, or edges, which --stream reads; "
+                "give one of them"
+            )
         if are_points or (takes_points and chosen.points_reader and not columns):
             points = read_points(file, format=format_name, metric=metric, columns=columns)
             return points if takes_points else points.to_graph()

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from clmst.bench.tables import Table as TextTable
+    from clmst.io import Format
 
 _SINGULARS = {"vertices": "vertex", "edges": "edge", "components": "component"}
 
@@ -199,6 +200,29 @@ def _share_read(file: BinaryIO) -> Callable[[], str]:
 def target(path: Path) -> Path | BinaryIO:
     """Return what to write to: a path, or stdout."""
     return sys.stdout.buffer if path == STREAM else path
+
+
+def will_write(path: Path, format_name: str | None, ability: str, action: str) -> Format:
+    """Return the format of an output; raise what would be raised only after the work otherwise."""
+    from clmst.core.atomic_file import replaceable
+    from clmst.io import registry
+
+    chosen = registry.find(target(path), format_name)
+    registry.ability(chosen, ability, action)
+    if path != STREAM:
+        replaceable(path)
+    return chosen
+
+
+def warn_of_labels(chosen: Format, labels: Sequence[Any] | None) -> None:
+    """Tell on stderr if a file that was written names vertices otherwise than what was read."""
+    if not chosen.keeps(labels):
+        kind = "no such" if chosen.takes_text is not None else "no"
+        click.echo(
+            f"clmst: warning: format {chosen.name} holds {kind} vertex labels; its vertices are "
+            "the numbers of the input's in their order",
+            err=True,
+        )
 
 
 def name_of(path: Path) -> str:

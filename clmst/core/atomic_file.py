@@ -25,11 +25,9 @@ def replacing(path: Path, *, durable: bool = True) -> Iterator[BinaryIO]:
     Raise :class:`InvalidArgumentError` if the file cannot be made there, :class:`FileWriteError` if
     the disk is full, or fails, before everything is written.
     """
-    target = Path(os.path.realpath(path))
-    if target.is_dir():
-        raise InvalidArgumentError(f"{path} is a directory; it must be a file")
-    replaces = target.is_file() or not target.exists()
-    part = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part") if replaces else target
+    target = replaceable(path)
+    replaces = path.is_file() or not path.exists()  # the real path of a pipe is no file's name
+    part = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part") if replaces else path
     try:
         try:
             stream = part.open("xb" if replaces else "wb")
@@ -50,6 +48,18 @@ def replacing(path: Path, *, durable: bool = True) -> Iterator[BinaryIO]:
             with suppress(OSError):
                 part.unlink()
         raise
+
+
+def replaceable(path: Path) -> Path:
+    """Return the file that a path means; raise if it is a folder, or is to be in none."""
+    target = Path(os.path.realpath(path))
+    if path.is_dir():
+        raise InvalidArgumentError(f"{path} is a directory; it must be a file")
+    if not (path.exists() or target.parent.is_dir()):
+        raise InvalidArgumentError(
+            f"{path} cannot be written: there is no folder {target.parent}; it must exist"
+        )
+    return target
 
 
 def write_bytes(path: Path, content: bytes, *, durable: bool = True) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from clmst.core.arguments import check_path, check_text, shown
+from clmst.core.atomic_file import replaceable
 from clmst.core.errors import InvalidArgumentError, optional_import
 from clmst.drawing.palette import PAPER
 
@@ -60,12 +61,13 @@ class Target:
 
 
 def checked_path(path: Any, suffixes: Sequence[str] = SUFFIXES) -> Path:
-    """Return where to write a picture, if its suffix is known."""
+    """Return where to write a picture, if its suffix is known and its folder is there."""
     file = check_path("path", path)
     if file.suffix.lower() not in suffixes:
         raise InvalidArgumentError(
             f"{file.name} has the suffix {file.suffix!r}; it must be one of {', '.join(suffixes)}"
         )
+    replaceable(file)
     return file
 
 

@@ -39,28 +39,10 @@ from clmst.generators.road_map import road
 from clmst.generators.small_worlds import ssca2, watts_strogatz
 
 __all__ = [
-    "FAMILIES",
-    "Family",
-    "Parameter",
-    "WeightChoice",
-    "caveman",
-    "circulant",
-    "cliques",
-    "clustered",
-    "complete",
-    "delaunay",
-    "generate",
-    "grid",
-    "kronecker",
-    "path",
-    "preferential",
-    "random",
-    "rmat",
-    "road",
-    "ssca2",
-    "star",
-    "watts_strogatz",
-]
+    "FAMILIES", "Family", "Parameter", "WeightChoice", "caveman", "circulant", "cliques",
+    "clustered", "complete", "delaunay", "generate", "grid", "kronecker", "path", "preferential",
+    "random", "rmat", "road", "ssca2", "star", "watts_strogatz",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -177,13 +159,10 @@ def _parameter(entry: inspect.Parameter, hint: Any, help_text: str) -> Parameter
     is_choice = get_origin(hint) is Literal
     is_sequence = get_origin(hint) is Sequence
     return Parameter(
-        name=entry.name,
-        type=str if is_choice else tuple if is_sequence else hint,
-        default=None if required else entry.default,
-        required=required,
-        help=help_text,
+        name=entry.name, type=str if is_choice else tuple if is_sequence else hint,
+        default=None if required else entry.default, required=required, help=help_text,
         choices=get_args(hint) if is_choice else (),
-    )
+    )  # fmt: skip
 
 
 def _parameter_help(text: str) -> dict[str, str]:
@@ -195,29 +174,13 @@ def _parameter_help(text: str) -> dict[str, str]:
     return {name: " ".join(prose.split()) for names, prose in entries for name in names.split(", ")}
 
 
-FAMILIES: Mapping[str, Family] = MappingProxyType(
-    {
-        function.__name__: Family.of(function)
-        for function in (
-            grid,
-            road,
-            random,
-            rmat,
-            kronecker,
-            clustered,
-            delaunay,
-            preferential,
-            cliques,
-            path,
-            star,
-            complete,
-            circulant,
-            caveman,
-            watts_strogatz,
-            ssca2,
-        )
-    }
-)
+_FUNCTIONS = (
+    grid, road, random, rmat, kronecker, clustered, delaunay, preferential, cliques, path, star,
+    complete, circulant, caveman, watts_strogatz, ssca2,
+)  # fmt: skip
+FAMILIES: Mapping[str, Family] = MappingProxyType({
+    one.__name__: Family.of(one) for one in _FUNCTIONS
+})  # fmt: skip
 """Every family by name."""
 
 

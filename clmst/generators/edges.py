@@ -87,14 +87,9 @@ def graph_of_pairs(
     """Make a graph of distinct pairs in canonical order; its edge ids count them."""
     low, high = endpoints(pairs)
     return Graph.unchecked(
-        indptr=row_starts(low.astype(np.int64), n),
-        indices=high.astype(np.uint32),
-        weights=weights,
-        is_symmetric=False,
-        edge_ids=None,
-        n_input=pairs.size,
-        coordinates=coordinates,
-    )
+        indptr=row_starts(low.astype(np.int64), n), indices=high.astype(np.uint32), weights=weights,
+        is_symmetric=False, edge_ids=None, n_input=pairs.size, coordinates=coordinates,
+    )  # fmt: skip
 
 
 def weighted_graph(

@@ -154,12 +154,9 @@ def _candidates(lattice: Lattice, seed: int) -> tuple[Array, Array, Field]:
     """Return the edges that may be built as (u, v, score); the least score is the best."""
     rows = _along_rows(lattice, 0, Stream.named(seed, "road rows"))
     turned = Lattice(
-        vertex=lattice.vertex.T,
-        ranks=(lattice.ranks[1].T, lattice.ranks[0].T),
-        passing=lattice.passing.T,
-        urban=lattice.urban.T,
-        points=lattice.points,
-    )
+        vertex=lattice.vertex.T, ranks=(lattice.ranks[1].T, lattice.ranks[0].T),
+        passing=lattice.passing.T, urban=lattice.urban.T, points=lattice.points,
+    )  # fmt: skip
     columns = _along_rows(turned, 1, Stream.named(seed, "road columns"))
     parts = zip(rows, columns, _detours(lattice), strict=True)
     u, v, scores = (np.concatenate(part) for part in parts)

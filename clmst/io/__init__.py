@@ -84,10 +84,12 @@ def read_graph(
     """
     path = check_file("path", path, "read")
     chosen = registry.find(path, format)
-    read = registry.ability(chosen, "reader", "hold a graph")
+    read = registry.ability(chosen, "reader", "reads no graph")
     columns = check_columns(columns)
     if columns is not None:
-        read = partial(registry.ability(chosen, "table_reader", "name columns"), columns=columns)
+        read = partial(
+            registry.ability(chosen, "table_reader", "names no columns"), columns=columns
+        )
     with files.reading(path) as source:
         graph: Graph = read(source)
         return graph
@@ -140,11 +142,11 @@ def read_rows(
     columns = check_names(columns)
     chosen = registry.find(path, format, registry.POINT_FORMATS)
     if columns is not None:
-        registry.ability(chosen, "rows_reader", "name columns")
+        registry.ability(chosen, "rows_reader", "names no columns")
     with files.reading(path) as source:
         if chosen.points_reader is not None:
             return chosen.points_reader(source, metric)
-        rows: Array = registry.ability(chosen, "rows_reader", "hold points")(source, columns)
+        rows: Array = registry.ability(chosen, "rows_reader", "reads no points")(source, columns)
         return rows
 
 
@@ -179,7 +181,7 @@ def write_graph(
     """
     path = check_file("path", path, "write")
     chosen = registry.find(path, format)
-    write = registry.ability(chosen, "writer", "hold a graph")
+    write = registry.ability(chosen, "writer", "writes no graph")
     listing = FileEdges.of_graph(as_listed(graph, symmetrize=symmetrize))
     with files.writing(path) as stream:
         write(listing, stream)
@@ -202,7 +204,7 @@ def write_forest(forest: Forest, path: str | Path | BinaryIO, *, format: str | N
     """
     path = check_file("path", path, "write")
     chosen = registry.find(path, format)
-    write = registry.ability(chosen, "forest_writer", "hold a forest")
+    write = registry.ability(chosen, "forest_writer", "writes no forest")
     check_kind("forest", forest, Forest)
     listing = FileEdges.of_forest(forest)
     with files.writing(path) as stream:
@@ -243,7 +245,7 @@ def read_forest(
     """
     path = check_file("path", path, "read")
     chosen = registry.find(path, format)
-    read = registry.ability(chosen, "reader", "hold the edges of a forest")
+    read = registry.ability(chosen, "reader", "reads no forest")
     listed_graph = as_listed(graph, symmetrize=symmetrize)
     with files.reading(path) as source:
         if chosen.forest_reader is not None:

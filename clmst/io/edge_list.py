@@ -32,7 +32,7 @@ from clmst.core.vertex_names import NumberedEdges, rank
 from clmst.io.edge_text import EdgeText
 from clmst.io.file_edges import FileEdges, ForestEdges, says_maximum, write_rows
 from clmst.io.files import SourceFile, unreadable
-from clmst.io.text import Word
+from clmst.io.text import Word, word_error
 
 _HEADER = b"# clmst "
 _GRAPH_HEADER = b"# clmst graph: "
@@ -65,7 +65,11 @@ class _Lines(EdgeText):
 
     def header(self, line: int, words: list[str]) -> bool:
         """Take the header of algs4, if there is one."""
-        if self.declared is not None or (self._n_vertices is None and len(words) > 1):
+        if self.declared is None and self._n_vertices is None and words[0][:1].isalpha():
+            rule = "is not a vertex number; a table with a header row is of format csv"
+            raise word_error((line, words[0]), rule)
+        is_count = len(words) == 1 and words[0].isdigit()
+        if self.declared is not None or (self._n_vertices is None and not is_count):
             return False
         if self._n_vertices is None:
             self._n_vertices = line, words[0]
@@ -103,13 +107,9 @@ def read_forest(source: SourceFile) -> ForestEdges:
         is_edge = u != v  # write() makes a loop for each isolated vertex
         u, v, weights = u[is_edge], v[is_edge], None if weights is None else weights[is_edge]
     return ForestEdges(
-        n_vertices=_check_counts(lines.comment, n_occurring, u.size),
-        u=u,
-        v=v,
-        weights=weights,
-        maximum=says_maximum(lines.comment),
-        are_labels=True,
-    )
+        n_vertices=_check_counts(lines.comment, n_occurring, u.size), u=u, v=v, weights=weights,
+        maximum=says_maximum(lines.comment), are_labels=True,
+    )  # fmt: skip
 
 
 def _check_counts(comment: bytes, n_vertices: int, n_edges: int) -> int | None:
@@ -237,18 +237,12 @@ def _frame_edges(source: SourceFile, head: Head, columns: Columns) -> NumberedEd
     All columns are read, since pandas does not count the fields of a row where it is to read some.
     """
     pandas = optional_import("pandas", extra="frames")
-    with unreadable("pandas cannot read it as CSV ({}); rows must fit the header"):
+    with unreadable("pandas cannot read it as CSV ({}); it must be UTF-8, and rows fit the header"):
         frame = pandas.read_csv(
-            cast(Any, source.stream),
-            sep=head.separator,
-            header=0,
-            names=range(len(head.names)),
-            keep_default_na=False,
-            na_values=[""],
-            encoding="utf-8-sig",
-            **_exact_floats(pandas),
+            cast(Any, source.stream), sep=head.separator, header=0, names=range(len(head.names)),
+            keep_default_na=False, na_values=[""], encoding="utf-8-sig", **_exact_floats(pandas),
             low_memory=False,
-        )
+        )  # fmt: skip
     if not isinstance(frame.index, pandas.RangeIndex):  # made of fields that have no name
         raise FileFormatError(
             f"rows have more fields than the {len(head.names)} of the header; there must be as many"

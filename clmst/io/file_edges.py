@@ -90,11 +90,18 @@ class FileEdges:
             isolated = np.flatnonzero(alone)
             u, v = (np.concatenate([ends, isolated]) for ends in (u, v))
             weights = np.concatenate([weights, np.zeros(isolated.size, weights.dtype)])
-        labels: Sequence[Hashable] | Array | None = integer_labels(self.labels)
-        if labels is None and takes_text:
-            given = () if self.labels is None else tuple(self.labels)
-            labels = given if given and all(isinstance(one, str) for one in given) else None
+        labels = written_labels(self.labels, takes_text=takes_text)
         return named(labels, u), named(labels, v), weights
+
+
+def written_labels(
+    labels: Sequence[Hashable] | None, *, takes_text: bool
+) -> Sequence[Hashable] | Array | None:
+    """Return vertex labels if all are integers or, where a file takes them, all text; else None."""
+    integers = integer_labels(labels)
+    if integers is not None or not (takes_text and labels is not None and len(labels)):
+        return integers
+    return labels if all(isinstance(one, str) for one in labels) else None
 
 
 def integer_labels(labels: Sequence[Hashable] | None) -> Array | None:
@@ -178,13 +185,9 @@ def attach(listed: ForestEdges, graph: Graph) -> Forest:
         edges = _by_ids(listed, low, high, graph)
     edges.sort()
     return Forest(
-        n_vertices=graph.n_vertices,
-        edges=np.stack([u[edges], v[edges]], axis=1),
-        weights=w[edges],
-        edge_ids=ids[edges],
-        maximum=listed.maximum,
-        vertex_labels=graph.vertex_labels,
-    )
+        n_vertices=graph.n_vertices, edges=np.stack([u[edges], v[edges]], axis=1), weights=w[edges],
+        edge_ids=ids[edges], maximum=listed.maximum, vertex_labels=graph.vertex_labels,
+    )  # fmt: skip
 
 
 def _vertices(listed: ForestEdges, graph: Graph) -> tuple[Array, Array]:
@@ -284,14 +287,10 @@ def write_summary(listing: FileEdges, stream: BinaryIO) -> None:
     forest = listing.forest
     assert forest is not None
     summary = {
-        "n_vertices": forest.n_vertices,
-        "n_edges": forest.n_edges,
-        "n_components": forest.n_components,
-        "total_weight": forest.total_weight,
-        "weight_dtype": str(forest.weights.dtype),
-        "maximum": forest.maximum,
-        "stats": forest.stats,
-    }
+        "n_vertices": forest.n_vertices, "n_edges": forest.n_edges,
+        "n_components": forest.n_components, "total_weight": forest.total_weight,
+        "weight_dtype": str(forest.weights.dtype), "maximum": forest.maximum, "stats": forest.stats,
+    }  # fmt: skip
     stream.write(f"{json_text(summary)}\n".encode())
 
 

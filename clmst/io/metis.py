@@ -205,13 +205,9 @@ def _symmetric(parts: list[Array]) -> Graph:
         )
     del mirrored
     return Graph.unchecked(
-        indptr=csr.as_uint32(straight[0]),
-        indices=csr.as_uint32(straight[1]),
-        weights=straight[2],
-        is_symmetric=True,
-        edge_ids=None,
-        n_input=n_slots,
-    )
+        indptr=csr.as_uint32(straight[0]), indices=csr.as_uint32(straight[1]), weights=straight[2],
+        is_symmetric=True, edge_ids=None, n_input=n_slots,
+    )  # fmt: skip
 
 
 def _check_simple(indptr: Array, indices: Array) -> None:

@@ -140,15 +140,9 @@ def write(listing: FileEdges, stream: BinaryIO) -> None:
         shape = (listing.n_vertices, listing.n_vertices)
         matrix = sparse.csr_array((weights, indices, indptr), shape=shape)
     np.savez(
-        archive,
-        format=np.array(b"csr"),
-        shape=np.array(matrix.shape),
-        indptr=matrix.indptr,
-        indices=matrix.indices,
-        data=matrix.data,
-        _is_array=np.array(True),
-        **more,
-    )
+        archive, format=np.array(b"csr"), shape=np.array(matrix.shape), indptr=matrix.indptr,
+        indices=matrix.indices, data=matrix.data, _is_array=np.array(True), **more,
+    )  # fmt: skip
     stream.write(archive.getbuffer())
 
 
@@ -170,13 +164,9 @@ def read_forest(source: SourceFile) -> ForestEdges:
             f"maximum has shape {maximum.shape} and dtype {maximum.dtype}; it must be one bool"
         )
     return ForestEdges(
-        n_vertices=max(entries.shape),
-        u=entries.row,
-        v=entries.col,
-        weights=entries.data,
-        edge_ids=ids,
-        maximum=bool(maximum),
-    )
+        n_vertices=max(entries.shape), u=entries.row, v=entries.col, weights=entries.data,
+        edge_ids=ids, maximum=bool(maximum),
+    )  # fmt: skip
 
 
 # ---------------------------------------------------------------- single arrays

@@ -26,7 +26,7 @@ from clmst.io import (
     tsplib,
 )
 from clmst.io.compression import codec_of
-from clmst.io.file_edges import FileEdges, ForestEdges, write_summary
+from clmst.io.file_edges import FileEdges, ForestEdges, write_summary, written_labels
 from clmst.io.files import SourceFile, named
 
 Reader: TypeAlias = Callable[[SourceFile], Graph]
@@ -51,7 +51,14 @@ class Format:
     forest_reader: ForestReader | None = None
     forest_writer: Writer | None = None
     table_reader: TableReader | None = None  # of columns that are named
-    keeps_labels: bool = False  # whether files have the caller's names of vertices, if numbers
+    takes_text: bool | None = None  # as labels of vertices, not integers alone; None: no labels
+
+    def keeps(self, labels: Sequence[Any] | None) -> bool:
+        """Return whether what is written has these labels of vertices, or names no vertices."""
+        if labels is None or self.reader is None:
+            return True
+        text = self.takes_text
+        return text is not None and written_labels(labels, takes_text=text) is not None
 
 
 FORMATS: tuple[Format, ...] = (
@@ -89,21 +96,21 @@ FORMATS: tuple[Format, ...] = (
         name="edge-list", suffixes=(".txt", ".tsv", ".el", ".wel", ".edges"),
         description="text, as of SNAP: u v [weight], from 0, between spaces, tabs or commas",
         reader=edge_list.read, writer=edge_list.write, forest_reader=edge_list.read_forest,
-        forest_writer=edge_list.write, keeps_labels=True,
+        forest_writer=edge_list.write, takes_text=False,
     ),
     Format(
         name="csv", suffixes=(".csv",),
         description="CSV with a header row: source, target, weight; an edge list; or points",
         reader=edge_list.read_csv, writer=edge_list.write_csv,
         forest_reader=edge_list.read_csv_forest, forest_writer=edge_list.write_csv,
-        table_reader=edge_list.read_csv, rows_reader=point_table.read_csv, keeps_labels=True,
+        table_reader=edge_list.read_csv, rows_reader=point_table.read_csv, takes_text=True,
     ),
     Format(
         name="parquet", suffixes=(".parquet", ".pq"),
         description="Parquet: columns source, target, weight; or of points",
         reader=pieces.read, writer=pieces.write,
         forest_reader=pieces.read_forest, forest_writer=pieces.write,
-        table_reader=pieces.read, rows_reader=point_table.read_parquet, keeps_labels=True,
+        table_reader=pieces.read, rows_reader=point_table.read_parquet, takes_text=True,
     ),
     Format(
         name="tsplib", suffixes=(".tsp",),
@@ -166,9 +173,9 @@ def find(path: Path | BinaryIO, name: str | None, formats: Sequence[Format] = FO
 
 
 def ability(chosen: Format, name: str, action: str) -> Any:
-    """Return the function of a format that an attribute names, or raise: it cannot do `action`."""
+    """Return the function of a format that an attribute names, or raise: clmst `action` in it."""
     function = getattr(chosen, name)
     if function is None:
         able = ", ".join(each.name for each in FORMATS if getattr(each, name))
-        raise InvalidArgumentError(f"format {chosen.name} cannot {action}; these can: {able}")
+        raise InvalidArgumentError(f"clmst {action} in format {chosen.name}; it does in {able}")
     return function

@@ -46,7 +46,10 @@ def _whole_lines(stream: BinaryIO) -> Iterator[bytes]:
     piece = stream.read(BLOCK_BYTES).removeprefix(codecs.BOM_UTF8)
     while piece:
         if b"\0" in piece:
-            raise FileFormatError("the file holds bytes that are no text; it must be a text file")
+            raise FileFormatError(
+                "the file holds bytes that are no text; it must be a text file, compressed only "
+                "where its name ends in .gz, .bz2, .xz or .zst"
+            )
         cut = piece.rfind(b"\n") + 1
         if cut:
             yield b"".join([*pieces, piece[:cut]])

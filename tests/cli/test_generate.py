@@ -112,10 +112,18 @@ def test_columns_are_named(run: Run, tmp_path: Path) -> None:
 
 def test_labels_that_a_format_lacks_are_told(run: Run, tmp_path: Path) -> None:
     (table := tmp_path / "roads.csv").write_text("source,target,weight\nBern,Thun,31\n")
-    result = run("convert", table, tmp_path / "roads.gr")
-    assert result.exit_code == 0
-    assert "warning: format dimacs holds no vertex labels" in result.stderr
+    for arguments, told in [
+        (("convert", table, tmp_path / "roads.gr"), "format dimacs holds no vertex labels"),
+        (("convert", table, tmp_path / "roads.txt"), "format edge-list holds no such"),
+        (("solve", table, "-o", tmp_path / "f.npz", "-q"), "format npz holds no vertex labels"),
+        (("solve", table, "-o", "-", "-q"), "format edge-list holds no such vertex labels"),
+    ]:
+        result = run(*arguments)
+        assert result.exit_code == 0
+        assert f"warning: {told}" in result.stderr
     assert_fine(run("convert", table, tmp_path / "again.csv"))
+    kept = ("-o", tmp_path / "f.csv", "-o", tmp_path / "f.json", "-o", tmp_path / "f.parquet")
+    assert_fine(run("solve", table, *kept, "-q"))
 
 
 def test_points_become_all_pairs(run: Run, tmp_path: Path) -> None:

@@ -46,6 +46,7 @@ MEANINGLESS = [
     ("generate path --n 3", "--output"),
     ("solve g.txt --fast", "--fast"),
     ("solve", "FILE"),
+    ("solve points.npy", "points, which --metric joins, or edges, which --stream reads; give"),
     ("solve sample.txt --json -o -", "--output -"),
     ("solve sample.txt --device cpu --device gpu --profile", "--profile, which is for one"),
     ("solve sample.txt --device cpu --device gpu --repeat 2", "--repeat, which is for one"),
@@ -68,6 +69,7 @@ MEANINGLESS = [
 # Command lines that ask for what there is not, or cannot be.
 IMPOSSIBLE = [
     ("bench rmat61 -q", "'rmat61'"),
+    ("bench none.gr -q", "none.gr is no file, and there is no surrogate graph"),
     ("bench --device 'no such device' -q", "no device matches"),
     ("bench --algorithm kruskal -q", "no algorithm is called 'kruskal'"),
     ("bench random-4-d2 --what degree --degree-vertices 1 -q", "must be"),
@@ -75,7 +77,7 @@ IMPOSSIBLE = [
     ("generate complete --n 1000000 -o g.txt", "499999500000 edges"),
     ("generate path --n 3 -o g.txt --output-format gml", "'gml'"),
     ("generate path --n 3 -o g.txt --output-format gml", "dimacs"),
-    ("generate path --n 3 -o g.graphml", "format graphml cannot hold a graph; these can: dimacs"),
+    ("generate path --n 3 -o g.graphml", "writes no graph in format graphml; it does in dimacs"),
     ("cluster points.csv", "column 'kind' has text, as 'a'; points are rows of numbers"),
     ("cluster points.csv --columns x,z", "0 columns are called 'z' among x,kind,y,w; there"),
     ("cluster points.csv --format gr", "no format of points 'gr'; there are csv (.csv)"),
@@ -88,9 +90,20 @@ IMPOSSIBLE = [
     ("cluster roads.gr", POINT_FORMATS),
     ("cluster roads.xyz", POINT_FORMATS),
     ("cluster points.csv --format dimacs", POINT_FORMATS),
-    ("convert missing.gr out.tsp", "tsplib cannot hold a graph"),
+    ("convert missing.gr out.tsp", "writes no graph in format tsplib"),
     ("convert missing.gr out.what", "'.what'"),
     ("convert missing.gr out.gr", "no such file: missing.gr"),
+    ("convert missing.gr none/out.gr", "none/out.gr cannot be written: there is no folder"),
+    ("solve none.gr -o none/f.csv", "none/f.csv cannot be written"),
+    ("solve none.gr --plot none/f.png", "none/f.png cannot be written"),
+    ("solve none.gr --plot f.xyz", "f.xyz has the suffix '.xyz'"),
+    ("solve none.gr -o f.gr", "writes no forest in format dimacs"),
+    ("cluster none.npy -o none/f.npy", "none/f.npy cannot be written"),
+    ("solve points.csv --metric euclidean --columns x,kind,y,w", "column 'kind' has text"),
+    ("solve headed.tsv", "line 1: 'source' is not a vertex number; a table with a header row is"),
+    ("solve semicolons.txt", "semicolons.txt: line 2: the edge has 1 fields; an edge has two"),
+    ("solve latin.csv", "it must be UTF-8, and rows fit the header"),
+    ("solve zipped.gr", "compressed only where its name ends in .gz"),
     ("solve none.gr", "no such file: none.gr"),
     ("solve folder.gr", "folder.gr is a directory"),
     ("solve .", ". is a folder; it must be a file (a stream takes folders"),
@@ -104,23 +117,19 @@ IMPOSSIBLE = [
     ("solve sample.txt --format gml", "no format 'gml'; there are dimacs (.gr)"),
     ("verify none.txt sample.txt", "no such file: none.txt"),
     ("verify sample.txt none.txt", "no such file: none.txt"),
-    ("verify sample.txt points.json", "json cannot hold the edges"),
+    ("verify sample.txt points.json", "reads no forest in format json"),
     ("verify sample.txt damaged.npz", "damaged.npz: "),
     ("solve sample.txt --metric euclidean", "that of no format of points; there are csv (.csv)"),
     ("solve points.csv", "--columns source,target,weight; two names give every edge the weight 1"),
     ("solve roads.graphml", "no edge has the attribute 'weight', and the attributes are 'km'"),
     ("solve roads.graphml --columns from,to", "they are source and target in this format"),
-    ("convert roads.graphml g.graphml", "format graphml cannot hold a graph; these can: dimacs"),
+    ("convert roads.graphml g.graphml", "writes no graph in format graphml; it does in dimacs"),
     ("generate path --n 3 -o none/g.txt", "none/g.txt cannot be written"),
     ("generate path --n 3 -o folder.txt", "folder.txt is a directory"),
     ("generate path --n 3 -o g.xyz", "g.xyz has the suffix '.xyz'"),
-    ("generate path --n 3 -o g.json", "format json cannot hold a graph"),
-    ("solve sample.txt --output none/f.txt", "none/f.txt cannot be written"),
+    ("generate path --n 3 -o g.json", "writes no graph in format json"),
     ("solve sample.txt --output folder.txt", "folder.txt is a directory"),
     ("solve sample.txt --output f.xyz", "f.xyz has the suffix '.xyz'"),
-    ("solve sample.txt --output f.gr", "format dimacs cannot hold a forest"),
-    ("solve sample.txt --plot none/f.png", "none/f.png cannot be written"),
-    ("solve sample.txt --plot f.xyz", "f.xyz has the suffix '.xyz'"),
     ("solve edges.npy --stream --vertices 5", "must be from 0 to below 5"),
     ("tune --parameters warp", "'warp'"),
     ("tune --parameters warp", "work_group_size"),
@@ -146,6 +155,10 @@ def files(sample: Path, monkeypatch: pytest.MonkeyPatch) -> set[str]:
     Path("damaged.npz").write_bytes(b"0 1 4\n")
     Path("cut.gr.gz").write_bytes(gzip.compress(b"p sp 2 1\na 1 2 3\n", mtime=0)[:-9])
     Path("nan.txt").write_text("0 1 0.5\n1 2 nan\n")
+    Path("headed.tsv").write_text("source\ttarget\n0\t1\n")
+    Path("semicolons.txt").write_text("# u;v;w\n0;1;2\n")
+    Path("latin.csv").write_text("source,target,weight\nBern,Genève,3\n", encoding="latin-1")
+    Path("zipped.gr").write_bytes(gzip.compress(b"p sp 2 1\na 1 2 3\n", mtime=0))
     Path("points.json").write_text("{}")
     Path("folder.gr").mkdir()
     Path("points.csv").write_text("x,kind,y,w\n1,a,2,1\n3,b,4,1\n")

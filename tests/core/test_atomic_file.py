@@ -58,6 +58,16 @@ def test_a_folder_that_is_a_file(tmp_path: Path) -> None:
             call()
 
 
+@pytest.mark.skipif(not Path("/dev/fd").exists(), reason="the system names no open files")
+def test_a_pipe_is_written_directly() -> None:
+    """As by ``-o /dev/stdout | less``; the real path of a pipe is no name of a file."""
+    source, target = os.pipe()
+    atomic_file.write_bytes(Path(f"/dev/fd/{target}"), b"new")
+    os.close(target)
+    assert os.read(source, 9) == b"new"
+    os.close(source)
+
+
 def test_no_reader_sees_half_a_file(tmp_path: Path) -> None:
     """Two processes replace one file again and again; each read finds one whole content."""
     path = tmp_path / "a"

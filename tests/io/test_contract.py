@@ -160,14 +160,14 @@ def test_unknown_formats_are_refused_with_the_known_ones(
 
 def test_formats_say_what_they_cannot_do(tmp_path: Path) -> None:
     graph = Graph.from_edges([0], [1])
-    with pytest.raises(InvalidArgumentError, match="json cannot hold a graph; these can: dimacs"):
+    with pytest.raises(InvalidArgumentError, match="no graph in format json; it does in dimacs"):
         read_graph(tmp_path / "a.json")
-    with pytest.raises(InvalidArgumentError, match="json cannot hold a graph; these can: dimacs"):
+    with pytest.raises(InvalidArgumentError, match="no graph in format json; it does in dimacs"):
         write_graph(graph, tmp_path / "a.json")
-    with pytest.raises(InvalidArgumentError, match="json cannot hold the edges of a forest"):
+    with pytest.raises(InvalidArgumentError, match="reads no forest in format json"):
         read_forest(tmp_path / "a.json", graph)
     forest_formats = "matrix-market, npz, edge-list, csv, parquet, json"
-    with pytest.raises(InvalidArgumentError, match=f"metis cannot .*: {forest_formats}$"):
+    with pytest.raises(InvalidArgumentError, match=f"metis; it does in {forest_formats}$"):
         write_forest(None, tmp_path / "a.graph")  # type: ignore[arg-type]
     assert list(tmp_path.iterdir()) == []
 

@@ -94,7 +94,7 @@ def test_what_is_no_regular_file_is_written_to_and_not_replaced() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "message"), [("no/a", "cannot be written: No such file"), ("", "is a directory")]
+    ("name", "message"), [("no/a", "cannot be written: there is no folder"), ("", "is a directory")]
 )
 def test_what_cannot_be_written_to(tmp_path: Path, name: str, message: str) -> None:
     with pytest.raises(InvalidArgumentError, match=message), files.writing(tmp_path / name):

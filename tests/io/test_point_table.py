@@ -121,7 +121,7 @@ WRONG: list[tuple[str, str | bytes, dict[str, Any], type[ClmstError], str]] = [
     ("t.parquet", b"PAR1", {}, FileFormatError, "whole Parquet file"),
     ("t.gr", "", {}, InvalidArgumentError, "that of no format of points; there are csv (.csv)"),
     ("t.csv", "x\n1\n", {"format": "metis"}, InvalidArgumentError, "no format of points 'metis'"),
-    ("t.tsp", "", {"columns": ["x"]}, InvalidArgumentError, "tsplib cannot name columns; these"),
+    ("t.tsp", "", {"columns": ["x"]}, InvalidArgumentError, "no columns in format tsplib; it does"),
     ("t.csv", "x\n1\n", {"metric": "taxi"}, InvalidArgumentError, "metric is 'taxi'"),
 ]
 

@@ -37,15 +37,9 @@ from clmst.generators.surrogates.lattice import grid, road_map, triangulated
 from clmst.generators.surrogates.surrogate import SurrogateGraph
 
 __all__ = [
-    "CLOSER",
-    "DEGREE_STUDY",
-    "SIZE_STUDY",
-    "SURROGATES",
-    "SurrogateGraph",
-    "find",
-    "random",
+    "CLOSER", "DEGREE_STUDY", "SIZE_STUDY", "SURROGATES", "SurrogateGraph", "find", "random",
     "rmat",
-]
+]  # fmt: skip
 
 _GRAPH500 = (0.57, 0.19, 0.19)
 
@@ -147,14 +141,9 @@ def _recorded(record: str, described: str) -> Iterator[SurrogateGraph]:
     for name, stands_for, *sizes in map(str.split, record.splitlines()):
         n_vertices, n_slots, total_weight = map(int, sizes)
         yield SurrogateGraph(
-            name=name,
-            stands_for=stands_for,
-            n_vertices=n_vertices,
-            n_slots=n_slots,
-            total_weight=total_weight,
-            description=descriptions[name],
-            recipe=_RECIPES[name],
-        )
+            name=name, stands_for=stands_for, n_vertices=n_vertices, n_slots=n_slots,
+            total_weight=total_weight, description=descriptions[name], recipe=_RECIPES[name],
+        )  # fmt: skip
 
 
 SURROGATES: Mapping[str, SurrogateGraph] = MappingProxyType(
@@ -201,15 +190,10 @@ def random(n: int, degree: int) -> SurrogateGraph:
     drawn = _drawn(n, degree)
     size = f"2e{n.bit_length() - 1}" if n.bit_count() == 1 else str(n)
     return SurrogateGraph(
-        name=f"random-{size}-d{degree}",
-        stands_for="",
-        n_vertices=n,
-        n_slots=2 * drawn,
-        total_weight=None,
-        description=f"uniform random, {n} vertices of degree {degree}",
-        recipe=partial(uniform, n=n, drawn=drawn),
-        is_exact=False,
-    )
+        name=f"random-{size}-d{degree}", stands_for="", n_vertices=n, n_slots=2 * drawn,
+        total_weight=None, description=f"uniform random, {n} vertices of degree {degree}",
+        recipe=partial(uniform, n=n, drawn=drawn), is_exact=False,
+    )  # fmt: skip
 
 
 def rmat(scale: int, degree: int) -> SurrogateGraph:
@@ -231,15 +215,11 @@ def rmat(scale: int, degree: int) -> SurrogateGraph:
     degree = check_integer("degree", degree, low=1, high=(1 << scale) - 1)
     drawn = _drawn(1 << scale, degree)
     return SurrogateGraph(
-        name=f"rmat-2e{scale}-d{degree}",
-        stands_for="",
-        n_vertices=1 << scale,
-        n_slots=2 * drawn,
-        total_weight=None,
-        description=f"recursive matrix, 2**{scale} vertices of degree {degree}",
+        name=f"rmat-2e{scale}-d{degree}", stands_for="", n_vertices=1 << scale, n_slots=2 * drawn,
+        total_weight=None, description=f"recursive matrix, 2**{scale} vertices of degree {degree}",
         recipe=partial(recursive_matrix, scale=scale, drawn=drawn, chances=GTGRAPH, seed=_SEED),
         is_exact=False,
-    )
+    )  # fmt: skip
 
 
 def find(name: str) -> SurrogateGraph:

@@ -83,13 +83,9 @@ def symmetric_graph(
 ) -> Graph:
     """Make a graph of a symmetric CSR that is canonical by construction."""
     return Graph.unchecked(
-        indptr=indptr,
-        indices=columns,
-        weights=weights,
-        is_symmetric=True,
-        edge_ids=None,
+        indptr=indptr, indices=columns, weights=weights, is_symmetric=True, edge_ids=None,
         n_input=columns.size,
-    )
+    )  # fmt: skip
 
 
 def _split(u: Array, v: Array, shift: int) -> _Split:
