@@ -110,7 +110,7 @@ def words_of(lacking: str) -> str:
     return (
         "PyOpenCL is not installed; pip install pyopencl, and install a GPU driver"
         if lacking == "no PyOpenCL"
-        else "no OpenCL device was found; install a GPU driver"
+        else "no OpenCL device was found where OCL_ICD_VENDORS leads, '"
     )
 
 
@@ -131,7 +131,7 @@ def test_who_asks_for_a_device_is_told(lacking: str, tmp_path: Path) -> None:
     *errors, said = run(NAMED, lacking, tmp_path)
     for kind, message in errors:
         assert kind == "UnsupportedDeviceError" or (message, lacking) == (
-            "device is a int; it must be None, a name, a clmst.Device or a pyopencl.CommandQueue",
+            "device is 7; it must be None, a name, a clmst.Device or a pyopencl.CommandQueue",
             "no driver",
         )
         assert kind != "UnsupportedDeviceError" or message.startswith(words_of(lacking))

@@ -105,7 +105,7 @@ def test_devices_and_strategies_that_make_no_sense(devices: list[Device]) -> Non
         (devices, "both", "no strategy is called 'both'; there are 'auto'"),
         (first, "split", "'split' is for several devices, and there is"),
         ([first], "cores", "'cores' is for several devices"),
-        (7, "auto", "device is a int; it must be"),
+        (7, "auto", "device is 7; it must be"),
     ):
         assert rule in refused(RepeatedSolver, graph, devices=given, strategy=strategy)
     resident = clmst.to_device(graph, devices[0].forcing_off("lanes"))
