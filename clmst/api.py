@@ -160,7 +160,10 @@ def maximum_spanning_forest(graph: Any, **options: Any) -> Forest | DeviceForest
     The order of weights is reversed; among equal weights the lesser edge id still wins. A SciPy
     matrix that stores both ``A[i, j]`` and ``A[j, i]`` means the lesser of them here as well.
     """
-    return spanning_forest(graph, **{**_DEFAULTS, **options}, maximum=True)
+    if unknown := options.keys() - _DEFAULTS.keys():
+        name = "maximum_spanning_forest()"  # which Python would not name
+        raise TypeError(f"{name} got an unexpected keyword argument {unknown.pop()!r}")
+    return spanning_forest(graph, **(_DEFAULTS | options), maximum=True)
 
 
 @overload

@@ -73,7 +73,7 @@ def minimum_spanning_tree(csgraph: Any, overwrite: bool = False) -> Any:
         The matrix is not square, its arrays contradict each other, its dtype is none of those
         above, or an edge is NaN. It is a ValueError.
     UnsupportedDeviceError
-        There is no usable device; the message says what to install.
+        ``CLMST_DEVICE`` names a device, and there is no usable one.
 
     Notes
     -----

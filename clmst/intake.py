@@ -60,7 +60,7 @@ def on_device(
     if isinstance(graph, DeviceGraph):
         check_memory(graph.device, graph.weights)
     else:
-        check_takes_complete(algorithm, graph)
+        check_takes_complete(algorithm)
         graph.check_memory()
     return graph
 
@@ -87,17 +87,17 @@ def put_by_host(
     if isinstance(own, Graph):
         with Guard(device):
             return DeviceGraph.upload(own, device, wait=wait)
-    check_takes_complete(algorithm, own)
+    check_takes_complete(algorithm)
     with Guard(device):
         return DeviceMatrix.upload(own, device)
 
 
-def check_takes_complete(algorithm: str, graph: Any) -> None:
+def check_takes_complete(algorithm: str) -> None:
     """Raise unless an algorithm takes complete graphs, which list no edges."""
     if not takes_complete_graphs(algorithm):
         raise InvalidArgumentError(
-            f"a {type(graph).__name__} is a complete graph, which only 'dense' takes as it is; "
-            f"{algorithm!r} takes edges: to_graph() of a DenseGraph or of Points lists them"
+            f"the graph is a complete one, which only 'dense' takes as it is; {algorithm!r} takes "
+            "edges: to_graph() of a DenseGraph or of Points lists them"
         )
 
 

@@ -105,8 +105,8 @@ def listed_graph(graph: Any, *, symmetrize: bool = False) -> Graph:
     listed = as_graph(graph, symmetrize=symmetrize)
     if not isinstance(listed, Graph):
         raise InvalidArgumentError(
-            f"a {type(graph).__name__} is a complete graph, which one device solves; to_graph() of "
-            "a DenseGraph or of Points lists its edges"
+            "the graph is a complete one, which one device solves; to_graph() of a DenseGraph or "
+            "of Points lists its edges"
         )
     return listed
 
