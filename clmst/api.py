@@ -22,7 +22,7 @@ from clmst.core.dense_graph import DenseGraph
 from clmst.core.errors import OutOfDeviceMemoryError
 from clmst.core.forest import Forest
 from clmst.core.points import Points
-from clmst.intake import on_device, put
+from clmst.intake import on_device, put, taken
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.device_matrix import DeviceMatrix
@@ -161,7 +161,10 @@ def maximum_spanning_forest(graph: Any, **options: Any) -> Forest | DeviceForest
     The order of weights is reversed; among equal weights the lesser edge id still wins. A SciPy
     matrix that stores both ``A[i, j]`` and ``A[j, i]`` means the lesser of them here as well.
     """
-    return spanning_forest(graph, **{**_DEFAULTS, **options}, maximum=True)
+    if unknown := options.keys() - _DEFAULTS.keys():
+        name = "maximum_spanning_forest()"  # which Python would not name
+        raise TypeError(f"{name} got an unexpected keyword argument {unknown.pop()!r}")
+    return spanning_forest(graph, **(_DEFAULTS | options), maximum=True)
 
 
 @overload
@@ -188,8 +191,8 @@ def to_device(
     -------
     DeviceGraph, or DeviceMatrix for complete graphs
     """
-    given = with_weight(graph, weight)
-    return put(given, get_device(device), symmetrize=symmetrize, wait=True)
+    given = taken(with_weight(graph, weight), symmetrize=symmetrize)
+    return put(given, get_device(device))
 
 
 def spanning_forest(
@@ -199,15 +202,14 @@ def spanning_forest(
     """Solve on the device that is meant; a graph that does not fit it, in parts."""
     graph = graph if weight is WEIGHT else with_weight(graph, weight)
     algorithm, options = named(algorithm, options)  # before anything is uploaded
-    check_bools(
-        keep_on_device=keep_on_device, profile=profile, verify=verify, symmetrize=symmetrize
-    )
+    check_bools(keep_on_device=keep_on_device, profile=profile, verify=verify)
+    graph = taken(graph, symmetrize=symmetrize)
     if devices is not None or isinstance(graph, DeviceParts):
         from clmst.scale.placement import forest_by_several
 
         found = forest_by_several(
             graph, devices, device=device, algorithm=algorithm, options=options, maximum=maximum,
-            keep_on_device=keep_on_device, profile=profile, verify=verify, symmetrize=symmetrize,
+            keep_on_device=keep_on_device, profile=profile, verify=verify,
         )  # fmt: skip
         if isinstance(found, Forest):
             return found
@@ -215,14 +217,14 @@ def spanning_forest(
     try:
         return _solve_whole(
             graph, algorithm=algorithm, device=device, options=options, maximum=maximum,
-            keep_on_device=keep_on_device, profile=profile, verify=verify, symmetrize=symmetrize,
+            keep_on_device=keep_on_device, profile=profile, verify=verify,
         )  # fmt: skip
     except OutOfDeviceMemoryError as error:
         from clmst.scale import fallback
 
         if algorithm != "auto" or options is not None or keep_on_device or profile:
             raise
-        listed = fallback.streamable(graph, get_device(device), symmetrize=symmetrize)
+        listed = fallback.streamable(graph, get_device(device))
         if listed is None:
             raise
         reason = str(error)  # whose frames hold what is on the device, until here
@@ -231,7 +233,7 @@ def spanning_forest(
 
 def _solve_whole(
     graph: Any, *, algorithm: str, device: Any, options: object, keep_on_device: bool,
-    profile: bool, verify: bool, symmetrize: bool, maximum: bool,
+    profile: bool, verify: bool, maximum: bool,
 ) -> Forest | DeviceForest:  # fmt: skip
     """Solve on the device that is meant, or on the next one where it passes no self-test."""
     while True:
@@ -240,17 +242,13 @@ def _solve_whole(
             is_put = isinstance(graph, DeviceGraph | DeviceMatrix)
             if algorithm == "auto" and options is None and at_once and not is_put:
                 meant = default_device() if device is None else get_device(device)
-                found = _solve_small(
-                    graph, meant, maximum=maximum, verify=verify, symmetrize=symmetrize,
-                    or_host=device is None and not is_named(),
-                )  # fmt: skip
+                or_host = device is None and not is_named()
+                found = _solve_small(graph, meant, maximum=maximum, verify=verify, or_host=or_host)
                 if found is not None:
                     return found
             behind = partial(solve_unread, algorithm=algorithm, options=options, maximum=maximum)
-            stored = on_device(
-                graph, meant, algorithm=algorithm, symmetrize=symmetrize,
-                solve=behind if at_once and not verify else None,
-            )  # fmt: skip
+            behind_check = behind if at_once and not verify else None
+            stored = on_device(graph, meant, algorithm=algorithm, solve=behind_check)
             if isinstance(stored, Forest):
                 return stored
             launch = Launcher.of(stored.device, profile=profile)
@@ -278,9 +276,8 @@ def _solve_whole(
 
 
 def _solve_small(
-    graph: Any, device: Device | None, *, maximum: bool, verify: bool, symmetrize: bool,
-    or_host: bool,
-) -> Forest | None:  # fmt: skip
+    graph: Any, device: Device | None, *, maximum: bool, verify: bool, or_host: bool
+) -> Forest | None:
     """Return the forest of a small graph; of any one, where there is no device.
 
     None if it is to go the usual way.
@@ -288,7 +285,7 @@ def _solve_small(
     if device is None:
         from clmst.on_host import solve_on_host
 
-        return solve_on_host(graph, maximum=maximum, verify=verify, symmetrize=symmetrize)
+        return solve_on_host(graph, maximum=maximum, verify=verify)
     if verify:
         return None
     given = small_matrix.in_csr_form(

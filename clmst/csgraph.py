@@ -73,7 +73,7 @@ def minimum_spanning_tree(csgraph: Any, overwrite: bool = False) -> Any:
         The matrix is not square, its arrays contradict each other, its dtype is none of those
         above, or an edge is NaN. It is a ValueError.
     UnsupportedDeviceError
-        There is no usable device; the message says what to install.
+        ``CLMST_DEVICE`` names a device, and there is no usable one.
 
     Notes
     -----
@@ -102,10 +102,11 @@ def _as_csr(csgraph: Any) -> Any:
         return csgraph
     is_sparse: bool = sparse.issparse(csgraph)
     if is_sparse:
-        indptr, indices, data, shape = from_scipy.csr_parts(csgraph)
-        if csgraph.format == "csr":  # perhaps of arrays that SciPy did not make
-            given = {"data": data, "indices": indices, "indptr": indptr}
-            from_scipy.check_parts("csr", shape, given)
+        matrix = from_scipy.as_csr(csgraph)
+        if is_plain(matrix):
+            return matrix
+        indptr, indices, data, shape = from_scipy.csr_parts(matrix)
+        from_scipy.check_parts("csr", shape, {"data": data, "indices": indices, "indptr": indptr})
         return sparse.csr_array((data, indices, indptr), shape=shape)
     if isinstance(csgraph, np.ma.MaskedArray):
         cells = _square(np.ma.getdata(csgraph))

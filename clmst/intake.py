@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from scipy import sparse
+
 from clmst.algorithms.canonical_csr.arrange import put_edges
 from clmst.algorithms.csr_validation.check import (
+    FORMATS,
     SolveUnread,
     forest_or_graph,
     put_matrix,
@@ -16,67 +19,66 @@ from clmst.core.coercion import as_graph
 from clmst.core.deferred_graph import DeferredGraph
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.forest import Forest
+from clmst.core.from_scipy import as_csr
 from clmst.core.graph import Graph
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.device_matrix import DeviceMatrix
+from clmst.runtime.device_parts import DeviceParts
 from clmst.runtime.discovery import get_device
 from clmst.runtime.failures import Guard, check_memory
 
 
+def taken(graph: Any, *, symmetrize: bool = False) -> Any:
+    """Return what a caller gives for a graph as what is solved, on the host or on a device.
+
+    A SciPy matrix is one still, in a form that a device takes; all else is one of clmst's own.
+    """
+    check_bool("symmetrize", symmetrize)
+    if isinstance(graph, DeviceGraph | DeviceMatrix | DeviceParts):
+        return graph
+    is_sparse: bool = sparse.issparse(graph)
+    if not is_sparse:
+        return as_graph(graph, symmetrize=symmetrize)
+    return graph if graph.format in FORMATS else as_csr(graph)
+
+
 def on_device(
-    graph: Any,
-    device: Any,
-    *,
-    algorithm: str = "auto",
-    symmetrize: bool = False,
-    solve: SolveUnread | None = None,
+    graph: Any, device: Any, *, algorithm: str = "auto", solve: SolveUnread | None = None
 ) -> Forest | DeviceGraph | DeviceMatrix:
     """Return a graph on the device that is meant, for which the device's own queue may wait.
 
-    Its forest instead, if `solve` finds that. Other arguments are as of
-    :func:`clmst.minimum_spanning_forest`.
+    Its forest instead, if `solve` finds that. The graph is as of :func:`taken`, other arguments are
+    as of :func:`clmst.minimum_spanning_forest`.
     """
     if not isinstance(graph, DeviceGraph | DeviceMatrix):
         found = get_device(device)
-        if (taken := forest_or_graph(graph, found, solve)) is not None:
-            return taken
-        return put_by_host(graph, found, algorithm=algorithm, symmetrize=symmetrize, wait=False)
+        if (put := forest_or_graph(graph, found, solve)) is not None:
+            return put
+        return put_by_host(graph, found, algorithm=algorithm, wait=False)
     check_same_device(graph, device)
     if isinstance(graph, DeviceGraph):
         check_memory(graph.device, graph.weights)
     else:
-        check_takes_complete(algorithm, graph)
+        check_takes_complete(algorithm)
         graph.check_memory()
     return graph
 
 
-def put(
-    graph: Any, device: Device, *, symmetrize: bool = False, wait: bool
-) -> DeviceGraph | DeviceMatrix:
-    """Put a graph on a device: as it is if the device finds that it can be, else by the host.
-
-    Arguments are as of :func:`put_by_host`.
-    """
-    check_bool("symmetrize", symmetrize)
-    found = put_matrix(graph, device)
-    return found or put_by_host(graph, device, symmetrize=symmetrize, wait=wait)
+def put(graph: Any, device: Device) -> DeviceGraph | DeviceMatrix:
+    """Put a graph, as of :func:`taken`, on a device; by the host if the device does not take it."""
+    return put_matrix(graph, device) or put_by_host(graph, device, wait=True)
 
 
 def put_by_host(
-    graph: Any,
-    device: Device,
-    *,
-    algorithm: str = "auto",
-    symmetrize: bool = False,
-    wait: bool,
+    graph: Any, device: Device, *, algorithm: str = "auto", wait: bool
 ) -> DeviceGraph | DeviceMatrix:
-    """Put a graph on a device that the device did not take as it is.
+    """Put a graph, as of :func:`taken`, on a device that did not take it as it is.
 
     If `algorithm` takes no complete graphs, such a one is not uploaded. `wait` is as of
-    :meth:`DeviceGraph.upload`, all else as of :func:`clmst.minimum_spanning_forest`.
+    :meth:`DeviceGraph.upload`.
     """
-    own = as_graph(graph, symmetrize=symmetrize)
+    own = as_graph(graph)
     if isinstance(own, DeferredGraph) and own.edge_list is not None:
         attributes = {"vertex_labels": own.vertex_labels, "coordinates": own.coordinates}
         found = put_edges(own.edge_list, device, **attributes)
@@ -85,17 +87,17 @@ def put_by_host(
     if isinstance(own, Graph):
         with Guard(device):
             return DeviceGraph.upload(own, device, wait=wait)
-    check_takes_complete(algorithm, graph)
+    check_takes_complete(algorithm)
     with Guard(device):
         return DeviceMatrix.upload(own, device)
 
 
-def check_takes_complete(algorithm: str, graph: Any) -> None:
+def check_takes_complete(algorithm: str) -> None:
     """Raise unless an algorithm takes complete graphs, which list no edges."""
     if not takes_complete_graphs(algorithm):
         raise InvalidArgumentError(
-            f"a {type(graph).__name__} is a complete graph, which only 'dense' takes as it is; "
-            f"{algorithm!r} takes edges: to_graph() of a DenseGraph or of Points lists them"
+            f"the graph is a complete one, which only 'dense' takes as it is; {algorithm!r} takes "
+            "edges: to_graph() of a DenseGraph or of Points lists them"
         )
 
 

@@ -1,4 +1,4 @@
-"""Forests without a device, of whatever a caller brings."""
+"""Forests without a device, of what is solved on one where there is one."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from clmst.scale.fallback import proved
 _MOST_LISTED = 1 << 26
 
 
-def solve_on_host(graph: Any, *, maximum: bool, verify: bool, symmetrize: bool) -> Forest:
+def solve_on_host(graph: Any, *, maximum: bool, verify: bool) -> Forest:
     """Return the forest of a graph of the host; raise for a complete one of too many edges."""
     forest = forest_of_matrix(graph, maximum=maximum) if is_plain(graph) else None
     if forest is None:
-        graph = as_graph(graph, symmetrize=symmetrize)
+        graph = as_graph(graph)
         if not isinstance(graph, Graph):
             if graph.n_vertices**2 > 2 * _MOST_LISTED:
                 get_device()  # which says what to install

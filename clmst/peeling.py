@@ -8,11 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from clmst.algorithms import families
-from clmst.core.arguments import has
-from clmst.core.coercion import as_graph
 from clmst.core.dense_graph import DenseGraph
 from clmst.core.points import Points
-from clmst.intake import on_device
+from clmst.intake import on_device, taken
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.device_matrix import DeviceMatrix
 from clmst.runtime.discovery import get_device
@@ -68,8 +66,7 @@ def core_numbers(
     >>> clmst.core_numbers(A)
     array([2, 2, 2, 1], dtype=uint32)
     """
-    if not isinstance(graph, DeviceGraph | DeviceMatrix) and not has(graph, "tocsr"):
-        graph = as_graph(graph, symmetrize=symmetrize)
+    graph = taken(graph, symmetrize=symmetrize)
     if isinstance(graph, DenseGraph | Points | DeviceMatrix):  # nothing to peel, nor to upload
         if device is not None:
             get_device(device)

@@ -44,6 +44,7 @@ BOUNDS = {
     "segment_capacity": "algorithms.filter_boruvka.cpu.usual_capacity",
     "series_from": "algorithms.reweighting.series._LEAST_EDGES",
     "slots_on_host": "algorithms.small_matrix.solve.MOST_SLOTS_ON_HOST",
+    "small_cells": "algorithms.small_matrix.solve.MOST_CELLS",
     "small_edges": "algorithms.small_matrix.solve.MOST_EDGES",
     "small_slots": "algorithms.small_matrix.solve.MOST_SLOTS",
     "small_slots_in_any_order": "algorithms.small_matrix.solve.MOST_SLOTS_IN_ANY_ORDER",

@@ -110,7 +110,7 @@ def words_of(lacking: str) -> str:
     return (
         "PyOpenCL is not installed; pip install pyopencl, and install a GPU driver"
         if lacking == "no PyOpenCL"
-        else "no OpenCL device was found; install a GPU driver"
+        else "no OpenCL device was found where OCL_ICD_VENDORS leads, '"
     )
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
+from itertools import chain
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -184,13 +185,13 @@ def _converted(A: Any) -> Any:
 def _from_lists(A: Any) -> Any:
     """Return a CSR of a LIL matrix: one list of columns a row, and one of as many values."""
     n = int(A.shape[0])
-    lengths = np.fromiter(map(len, A.rows), np.int64, n)
-    if lengths.size != n or any(len(row) != k for row, k in zip(A.data, lengths, strict=True)):
+    lengths, of_values = (np.fromiter(map(len, lists), np.int64, n) for lists in (A.rows, A.data))
+    if not np.array_equal(lengths, of_values):
         raise InvalidGraphError(
             "a row of the lil matrix has more columns than values, or fewer; it must have as many"
         )
-    columns = np.array([column for row in A.rows for column in row], np.int64)
-    values = np.array([value for row in A.data for value in row], A.dtype)
     indptr = np.concatenate([[0], np.cumsum(lengths)])
+    columns = np.fromiter(chain.from_iterable(A.rows), np.int64, indptr[-1])
+    values = np.fromiter(chain.from_iterable(A.data), A.dtype, indptr[-1])
     csr.check_range(columns, int(A.shape[1]), "columns")
     return sparse.csr_array((values, columns, indptr), shape=A.shape)

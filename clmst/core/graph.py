@@ -131,7 +131,8 @@ class Graph:
         """Take a SciPy sparse matrix or array as an undirected graph, if possible without a copy.
 
         ``A[i, j]`` and ``A[j, i]`` are one edge; where both are stored, its weight is the lesser.
-        Explicit zeros are edges. Edge ids index ``A.data`` of the matrix in CSR form.
+        Explicit zeros are edges, save in BSR and DIA form, which pad with zeros. Edge ids index
+        ``A.data`` of the matrix in CSR form, without that padding.
 
         Parameters
         ----------

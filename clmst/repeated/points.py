@@ -61,7 +61,7 @@ class PointsExecutor(OneDevice):
         maximum: bool,
         warm_start: bool,
     ) -> None:
-        check_takes_complete(algorithm, points)
+        check_takes_complete(algorithm)
         if len(devices) > 1:
             raise InvalidArgumentError(
                 f"{len(devices)} devices are given for points; points are solved on one device"

@@ -41,7 +41,7 @@ _SOFTWARE = (
     ("oclgrind", "simulat"),
 )
 
-_enumeration_lock = threading.Lock()
+_lock = threading.RLock()  # held by the thread that lists devices, or tries them for a name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +74,7 @@ def opencl_devices() -> list[Any]:
     if not has_pyopencl():
         return []
     forking.opening()
-    with _enumeration_lock:
+    with _lock:
         return listing.devices()
 
 
@@ -89,10 +89,8 @@ def has_pyopencl() -> bool:
 
 def enumerate_devices() -> list[Device]:
     """Return every device of every platform, best first, without a trial."""
-    found = opencl_devices()
-    without = _forced_off()
-    devices = [Device(cl_device, without=without) for cl_device in found]
-    return sorted(devices, key=_rank)
+    found, without = opencl_devices(), _forced_off()
+    return sorted((Device(one, without=without) for one in found), key=_rank)
 
 
 def devices() -> list[Listing]:
@@ -115,8 +113,7 @@ def devices() -> list[Listing]:
     ...     print(entry.device.name, entry.usable)  # doctest: +SKIP
     """
     every = enumerate_devices()
-    wanted = _said(DEVICE_VARIABLE)
-    meant = matching(every, wanted)
+    meant = matching(every, _said(DEVICE_VARIABLE))
     best = next((d for d in meant if _failure_now(d) is None), None)
     return [
         Listing(
@@ -130,7 +127,7 @@ def devices() -> list[Listing]:
     ]
 
 
-# The device of each name: one object a name, since it holds programs and memory.
+# The device of each name; of names for the same one object, since it holds programs and memory.
 _resolved: dict[tuple[str | None, tuple[str, ...]], Device] = {}
 
 
@@ -163,7 +160,10 @@ def get_device(device: Any = None) -> Device:
         name = _said(DEVICE_VARIABLE) if device is None else str.__str__(device)
         key = (name, _forced_off())
         if key not in _resolved:
-            _resolved[key] = _first_usable(name)
+            with _lock:
+                found = _resolved.get(key) or _first_usable(name)
+                alike = (one for one in _resolved.values() if _is_same(one, found))
+                _resolved[key] = next(alike, found)
         return _resolved[key]
     return _from_queue(device)
 
@@ -204,10 +204,7 @@ _passed_over: list[tuple[Device, str]] = []
 
 
 def pass_over(device: Any, error: NoFamilyLeftError) -> bool:
-    """Resolve a name to the next device that it matches; return whether `device` is a name.
-
-    The error says why the device that :func:`get_device` returned for it cannot be used.
-    """
+    """Resolve a name to the next device, after an error of the last; return whether it is one."""
     if device is not None and not isinstance(device, str):
         return False
     _passed_over.append((error.device, error.reason))
@@ -219,10 +216,13 @@ def pass_over(device: Any, error: NoFamilyLeftError) -> bool:
 
 def _failure(device: Device) -> str | None:
     """Return why a name must not resolve to a device, or None."""
-    for other, reason in _passed_over:
-        if (other.cl_device, other.without) == (device.cl_device, device.without):
-            return f"cannot be used: {reason}"
-    return device.trial_failure
+    reasons = [reason for other, reason in _passed_over if _is_same(other, device)]
+    return f"cannot be used: {reasons[0]}" if reasons else device.trial_failure
+
+
+def _is_same(one: Device, other: Device) -> bool:
+    """Return whether two names mean the same device, with the same features forced off."""
+    return (one.cl_device, one.without) == (other.cl_device, other.without)
 
 
 def _failure_now(device: Device) -> str | None:
@@ -245,8 +245,7 @@ def _from_queue(queue: Queue) -> Device:
         )
     if queue.properties & cl.command_queue_properties.OUT_OF_ORDER_EXEC_MODE_ENABLE:
         raise InvalidArgumentError(
-            "the queue executes out of order; kernels of a solve follow one another, so it must be "
-            "in order"
+            "the queue executes out of order; kernels follow one another, so it must be in order"
         )
     device = Device(queue.device, queue=queue, without=_forced_off())
     device.check_usable()
@@ -255,13 +254,17 @@ def _from_queue(queue: Queue) -> Device:
 
 def _lacking() -> str:
     """Return what a machine without any device lacks."""
-    if has_pyopencl():
-        return f"no OpenCL device was found{_left_out()}; {embedded.what_to_install()}"
-    return f"PyOpenCL is not installed; pip install pyopencl, and {embedded.what_to_install()}"
+    rule = embedded.what_to_install()
+    if not has_pyopencl():
+        return f"PyOpenCL is not installed; pip install pyopencl, and {rule}"
+    fact, led = "no OpenCL device was found", os.environ.get(embedded.VENDORS_VARIABLE)
+    if led is not None:
+        fact += f" where {embedded.VENDORS_VARIABLE} leads, {shown(led)}"
+        rule = f"unset that, or {rule}"
+    return f"{fact}{_left_out()}; {rule}"
 
 
 def _left_out() -> str:
-    """Return the drivers that were left out in words, in brackets; empty if none was."""
     return "".join(f" ({name} is left out: {why})" for name, why in listing.left_out().items())
 
 
@@ -286,12 +289,10 @@ def _first_usable(name: str | None) -> Device:
 
 def matching(every: list[Device], name: str | None) -> list[Device]:
     """Return the devices that a name matches, in their order; all if there is no name."""
-    if name is None:
-        return every
-    words, colon, number = name.rpartition(":")
+    words, colon, number = (name or "").rpartition(":")
     if colon and number.strip().isdecimal() and len(number) < _MOST_DIGITS:
         return [d for d in every if _matches(d, words)][int(number) :][:1]
-    return [d for d in every if _matches(d, name)]
+    return [d for d in every if _matches(d, name or "")]  # which is part of all names
 
 
 def _matches(device: Device, name: str) -> bool:
@@ -321,9 +322,8 @@ def _rank(device: Device) -> tuple[int, int, int]:
     graphs (docs/experiments.md).
     """
     place = _class(device)
-    is_intel = "intel" in device.platform.lower()
-    vendor = int(place == _HARDWARE.index("cpu") and not is_intel)
-    return place, vendor, -device.capabilities.compute_units
+    later = place == _HARDWARE.index("cpu") and "intel" not in device.platform.lower()
+    return place, later, -device.capabilities.compute_units
 
 
 def _said(variable: str) -> str | None:

@@ -21,14 +21,14 @@ from clmst.scale.stream import stream_minimum_spanning_forest
 LEAST_SHARE = 1 / 16
 
 
-def streamable(graph: Any, device: Device, *, symmetrize: bool = False) -> Graph | None:
+def streamable(graph: Any, device: Device) -> Graph | None:
     """Return a graph whose edges the host can stream; None if that is not what would help.
 
-    The memory of `device` was not enough for `graph`, which a solve was given with `symmetrize`.
+    The memory of `device` was not enough for `graph`.
     """
     if isinstance(graph, DeviceGraph | DeviceMatrix):
         return None
-    listed = as_graph(graph, symmetrize=symmetrize)
+    listed = as_graph(graph)
     if not isinstance(listed, Graph):
         return None
     needed = bytes_of_reduction(device, listed.n_vertices, listed.n_slots, listed.weight_dtype)

@@ -15,7 +15,7 @@ import numpy as np
 from clmst.algorithms.families import PARTS, words_case
 from clmst.algorithms.parts.costs import ends_of_parts, shares_of
 from clmst.algorithms.parts.union import begin_rows
-from clmst.core.arguments import check_bool, unchecked
+from clmst.core.arguments import unchecked
 from clmst.core.coercion import as_graph
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.graph import Graph
@@ -74,7 +74,6 @@ def to_devices(graph: Any, devices: Iterable[Any], *, symmetrize: bool = False) 
     array([0, 1], dtype=int32)
     """
     found = named_devices(devices)
-    check_bool("symmetrize", symmetrize)
     division = divided(listed_graph(graph, symmetrize=symmetrize), found, stays=True)
     with named_failures(division.devices):
         parts = together(division.devices, partial(_arrived, division))
@@ -95,7 +94,7 @@ def _arrived(division: Division, number: int) -> DeviceGraph:
     return part
 
 
-def listed_graph(graph: Any, *, symmetrize: bool) -> Graph:
+def listed_graph(graph: Any, *, symmetrize: bool = False) -> Graph:
     """Return a graph of the host that lists its edges; raise if there is none."""
     if isinstance(graph, DeviceGraph | DeviceMatrix | DeviceParts):
         on = ", ".join(dict.fromkeys(one.description for one in devices_of(graph)))

@@ -33,7 +33,7 @@ _WORD_BYTES = 4  # of a weight, as far as is known before the weights are looked
 
 def forest_by_several(
     graph: Any, devices: Any, *, device: Any, algorithm: str, options: object,
-    keep_on_device: bool, profile: bool, verify: bool, symmetrize: bool, maximum: bool,
+    keep_on_device: bool, profile: bool, verify: bool, maximum: bool,
 ) -> Forest | Device | None:  # fmt: skip
     """Return the forest by several devices, or the one device that is to solve, or raise.
 
@@ -54,10 +54,7 @@ def forest_by_several(
     if not resident and len(found) == 1:
         return found[0]
     _refuse(algorithm, options, keep_on_device=keep_on_device, profile=profile)
-    if resident:
-        division = Division.of(graph)
-    else:
-        division = divided(listed_graph(graph, symmetrize=symmetrize), found)
+    division = Division.of(graph) if resident else divided(listed_graph(graph), found)
     if verify and division.graph is None:
         raise InvalidArgumentError(
             "verify is True, and the parts were made of graphs of devices; to be proved, a forest "

@@ -53,8 +53,10 @@ def test_macros_of_weights(any_device: Device, dtype: np.dtype) -> None:
 
 
 def test_resident_graph_brings_its_device(any_device: Device) -> None:
-    """Asking for another one must not move the graph unheard."""
+    """Asking for another one must not move the graph unheard; its own one may be named."""
     graph = clmst.generate("random", n=50, seed=1)
+    default = clmst.to_device(graph)
+    clmst.minimum_spanning_forest(default, device=default.device.name)
     resident = clmst.to_device(graph, any_device)
     forest = clmst.minimum_spanning_forest(resident, device=any_device)
     assert forest.stats["device"] == any_device.description

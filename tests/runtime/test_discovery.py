@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+import threading
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
@@ -199,8 +202,8 @@ except clmst.UnsupportedDeviceError as error:
 """
     message, n_devices = printed("-c", code, **{VENDORS_VARIABLE: str(tmp_path)})
     assert n_devices == 0
-    assert message.startswith("no OpenCL device was found; install a GPU driver")
-    for words in (pip_install("cpu"), "apt install"):
+    assert message.startswith("no OpenCL device was found where OCL_ICD_VENDORS leads, '")
+    for words in ("; unset that, or install a GPU driver", pip_install("cpu"), "apt install"):
         assert words in message
 
 
@@ -225,9 +228,11 @@ except clmst.UnsupportedDeviceError as error:
 def test_names(machine: Machine, monkeypatch: pytest.MonkeyPatch, name: str, meant: str) -> None:
     """By argument and by variable; and what is listed as chosen is what is used."""
     machine(*MACHINE)
-    assert clmst.get_device(name).name == meant
+    device = clmst.get_device(name)
+    assert device.name == meant
+    assert clmst.get_device(device.name) is device  # one object, its memory and its programs
     monkeypatch.setenv("CLMST_DEVICE", name)
-    assert clmst.get_device().name == meant
+    assert clmst.get_device() is device
     assert chosen() == [meant]
     assert clmst.get_device("zen").name == "pthread-zen"  # an argument wins
 
@@ -271,13 +276,21 @@ def test_unknown_name_lists_what_there_is(
 
 @pytest.mark.parametrize("wrong", [3, b"gpu", object(), [], SimpleNamespace(device=1)])
 def test_device_of_another_type(wrong: object) -> None:
-    with pytest.raises(InvalidArgumentError, match=type(wrong).__name__ + "; it must be None, a"):
+    with pytest.raises(InvalidArgumentError, match=re.escape(f"{wrong}; it must be None, a")):
         clmst.get_device(wrong)
 
 
 def test_same_name_gives_the_same_device(any_device: Device) -> None:
-    """Its programs are built once."""
-    assert clmst.get_device() is clmst.get_device()
+    """Its programs are built once, for all its names, and for all threads."""
+    begin = threading.Barrier(4)
+
+    def first(_: int) -> Device:
+        begin.wait()
+        return clmst.get_device()
+
+    with ThreadPoolExecutor(4) as threads:
+        (device,) = set(threads.map(first, range(4)))
+    assert clmst.get_device() is device is clmst.get_device(device.name)
     assert clmst.get_device(any_device.name) is clmst.get_device(any_device.name)
     assert clmst.get_device(any_device) is any_device
 

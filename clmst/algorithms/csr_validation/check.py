@@ -38,7 +38,7 @@ SOURCE = "algorithms/csr_validation/csr_validation.cl"
 # ms less than its host for 39,994.
 FROM_SLOTS = 1 << 14
 
-_FORMATS = ("csr", "csc", "coo")  # SciPy makes the first of the others, in C
+FORMATS = ("csr", "csc", "coo")  # SciPy makes the first of the others, in C
 
 # The most work-groups a compute unit: each adds what it found to the same words.
 _MOST_GROUPS = 32
@@ -164,7 +164,7 @@ def is_trusted(device: Device, encoding: Encoding) -> bool:
 def _as_it_is(matrix: Any) -> Graph | None:
     """Return a graph of a matrix's arrays, of which little is checked, or None."""
     is_sparse: bool = sparse.issparse(matrix)
-    if not is_sparse or matrix.format not in _FORMATS or np.size(matrix.data) < FROM_SLOTS:
+    if not is_sparse or matrix.format not in FORMATS or np.size(matrix.data) < FROM_SLOTS:
         return None
     indptr, indices, data, shape = csr_parts(matrix)
     if data.shape != indices.shape or indptr.size != shape[0] + 1:

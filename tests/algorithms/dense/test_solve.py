@@ -96,10 +96,9 @@ def test_blocks_of_more_cells(any_device: Device) -> None:
 
 
 def test_array_is_taken_as_it_is(any_device: Device) -> None:
-    """`auto` means dense for it; the forest names cells and places in the condensed form."""
+    """The forest names cells and places in the condensed form."""
     weights = np.array([[9, 4, 0], [4, 9, 2], [0, 2, 9]])
-    forest = clmst.minimum_spanning_forest(weights, device=any_device)
-    assert forest.stats["algorithm"] == "dense"
+    forest = solve(weights, any_device)
     assert forest.edges.tolist() == [[0, 2], [1, 2]]
     assert forest.edge_ids.tolist() == [1, 2]
     assert forest.weights.tolist() == [0, 2]

@@ -6,7 +6,9 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import networkx as nx
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 from scipy.sparse import csgraph as scipys
@@ -254,12 +256,32 @@ def test_other_formats(any_device: Device) -> None:
     for seed in range(4):
         A = matrix(symmetric=True, seed=seed)
         any_weights(A)
-        for given in (A.tocoo(), A.tocsc(), sparse.coo_matrix(A)):
-            assert_solved(given, any_device)
+        for form in ("coo", "csc", "lil", "dok", "dia", "bsr"):
+            assert_solved(A.asformat(form), any_device)
+        assert_solved(sparse.coo_matrix(A), any_device)
         spoilt = A.tocoo()
         spoilt.row[7] = 60
         with pytest.raises(InvalidGraphError, match="must be below 60"):
             clmst.minimum_spanning_forest(spoilt, device=any_device)
+
+
+def test_what_other_libraries_bring(any_device: Device) -> None:
+    """It is listed first; so are the edges of a complete graph of few vertices."""
+    u, v, w = np.random.default_rng(3).integers(0, 30, (3, 90))
+    ends: Any = zip(u.tolist(), v.tolist(), w.tolist(), strict=True)
+    network = nx.Graph()
+    network.add_weighted_edges_from(ends)
+    frame = pd.DataFrame({"source": u, "target": v, "weight": w})
+    cells = np.random.default_rng(4).integers(0, 9, (40, 40)).astype(np.float32)
+    cells = np.maximum(cells, cells.T)
+    listed = (network, frame, np.ma.masked_equal(cells, 3))
+    complete = (cells, cells.tolist(), clmst.DenseGraph(cells))
+    for given in (*listed, *complete):
+        forest = solve(given, any_device)
+        assert is_at_once(forest) == small_matrix.works_on(any_device)
+        assert_same_forest(forest, clmst.kruskal(given))
+    with bounds(small_cells=cells.size - 1):
+        assert solve(cells, any_device).stats["algorithm"] == "dense"
 
 
 def test_graphs(any_device: Device) -> None:
