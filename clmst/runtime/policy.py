@@ -154,7 +154,7 @@ class Policy:
         tries=(0.75, 1.0, 1.25, 1.5, 2.0, 2.5, 3.0), **_FILTERING,
     )
     filter_edges: int = _declared(
-        "Edges from which on light edges go first in graphs above `dense_degree`; in others from 3 "
+        "Edges from which on light edges go first in graphs above `dense_degree`; in others from 4 "
         "times as many on.",
         gpu=1 << 17, cpu=0, unit="edges", least=0, most=_WORD,
         tries=(0, *_doubling(1 << 14, 1 << 20)), **_FILTERING,

@@ -34,7 +34,7 @@ _DEGREES = 1024
 _SKEWED, _SKEWED_SHARE = 1.5, 0.6
 # How many times the edges of a dense graph a sparse one needs for windows to pay: fewer of its
 # edges lie within components when the first window is done.
-_SPARSE_TIMES = 3
+_SPARSE_TIMES = 4
 _SAMPLED = "degrees"  # with a graph: their skew, and the share of vertices that have edges
 # Slots whose weights tell whether nearly all are equal. A window of a graph like that has the edges
 # of its first rows, since ids break ties: it joins the vertices there, and hardly any other ones,

@@ -344,7 +344,7 @@ def test_variants_are_the_programs_that_a_graph_needs(any_device: Device) -> Non
 
     assert named() == "one launch, one window"
     assert named(average_degree=5.5) == named(average_degree=12.0, edge_bound=100) == "one launch"
-    assert named(average_degree=11.9, edge_bound=299) == "one launch, one window"
+    assert named(average_degree=11.9, edge_bound=399) == "one launch, one window"
     assert named(average_degree=12.0, edge_bound=99) == "one launch, one window"
     assert named(n_slots=5001) == named(n_slots=5001, average_degree=9.0) == "many launches"
     for without in ({"fence": False}, {"resident": 0}, {"groups_may_wait": False}):
