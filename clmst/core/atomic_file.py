@@ -26,7 +26,8 @@ def replacing(path: Path, *, durable: bool = True) -> Iterator[BinaryIO]:
     the disk is full, or fails, before everything is written.
     """
     target = replaceable(path)
-    replaces = path.is_file() or not path.exists()  # the real path of a pipe is no file's name
+    # The real path of a pipe is no file's name.
+    replaces = os.path.isfile(path) or not os.path.exists(path)
     part = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part") if replaces else path
     try:
         try:
@@ -51,11 +52,14 @@ def replacing(path: Path, *, durable: bool = True) -> Iterator[BinaryIO]:
 
 
 def replaceable(path: Path) -> Path:
-    """Return the file that a path means; raise if it is a folder, or is to be in none."""
+    """Return the file that a path means; raise if it is a folder, or is to be in none.
+
+    Questions are those of `os.path`: of a name that is too long, pathlib's raise.
+    """
     target = Path(os.path.realpath(path))
-    if path.is_dir():
+    if os.path.isdir(path):
         raise InvalidArgumentError(f"{path} is a directory; it must be a file")
-    if not (path.exists() or target.parent.is_dir()):
+    if not (os.path.exists(path) or os.path.isdir(target.parent)):
         raise InvalidArgumentError(
             f"{path} cannot be written: there is no folder {target.parent}; it must exist"
         )

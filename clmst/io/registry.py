@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -162,7 +163,7 @@ def find(path: Path | BinaryIO, name: str | None, formats: Sequence[Format] = FO
         raise InvalidArgumentError(
             f"{path} has no suffix that tells its format; the format must be named: {listed}"
         )
-    if path.is_dir():
+    if os.path.isdir(path):  # pathlib's raises if a name is too long
         raise InvalidArgumentError(
             f"{path} is a folder; it must be a file (a stream takes folders: "
             "stream_minimum_spanning_forest, clmst solve --stream)"
