@@ -28,6 +28,7 @@ _USUAL_NAME = {
     "l2": "euclidean",
     "p": "minkowski",
 }
+_ROUNDED = 1e-12  # of the greatest distance: one that is further below 0 is no distance
 # Minkowski's distances that Points has, by their power.
 _OF_POWER = {1.0: "manhattan", 2.0: "euclidean", np.inf: "chebyshev"}
 
@@ -175,7 +176,10 @@ def own_parameters(rows: Array, metric: Any, metric_params: Any) -> dict[str, An
 
 
 def stored_distances(array: Array, metric: Any, metric_params: Any) -> Array:
-    """Return the matrix of all distances by a metric of SciPy, or by a function of two rows."""
+    """Return the matrix of all distances by a metric of SciPy, or by a function of two rows.
+
+    One that is below 0 by rounding, as one minus a cosine may be, is 0.
+    """
     check_rows(array)
     rows = array.astype(np.float64)
     check_finite(rows)
@@ -189,6 +193,8 @@ def stored_distances(array: Array, metric: Any, metric_params: Any) -> Array:
             f"metric is {shown(metric)} with parameters {shown(metric_params)}; it must be one of "
             f"SciPy's, or a function of two rows ({shown(error)})"
         ) from error
+    by_rounding = (distances < 0) & (distances >= -_ROUNDED * distances.max(initial=0.0))
+    distances[by_rounding] = 0.0
     matrix: Array = distance.squareform(distances)
     if not (distances >= 0).all():
         u, v = np.argwhere(~(matrix >= 0))[0]

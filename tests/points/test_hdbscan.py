@@ -89,6 +89,22 @@ def test_labels_are_scikit_learns(any_device: Device, seed: int, metric: str) ->
     assert first == sorted(first)
 
 
+def test_distances_below_0_by_rounding_are_0(any_device: Device) -> None:
+    """As one minus a cosine of equal rows is; those further below are refused elsewhere."""
+    X = blobs(2, 60, axes=5)
+    X = np.repeat(X / np.linalg.norm(X, axis=1)[:, None], 2, axis=0)
+
+    def distance(one: np.ndarray, other: np.ndarray) -> float:
+        return float(1 - one @ other)
+
+    given = np.array([[distance(one, other) for other in X] for one in X])
+    assert -1e-14 < given.min() < 0, "rounding gives no negative distance here"
+    model = HDBSCAN(min_cluster_size=4, metric=distance, device=any_device).fit(X)
+    np.fill_diagonal(given, 0)
+    plain = HDBSCAN(min_cluster_size=4, metric="precomputed", device=any_device)
+    assert np.array_equal(model.labels_, plain.fit(np.maximum(given, 0)).labels_)
+
+
 def test_epsilon_joins_clusters_that_are_near(any_device: Device) -> None:
     """Four groups in two pairs: groups of a pair are 1 apart, the pairs 10."""
     X = np.concatenate([at + np.arange(6)[:, None] / 100 for at in (0.0, 1.0, 11.0, 12.0)])
