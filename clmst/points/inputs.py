@@ -178,7 +178,7 @@ def own_parameters(rows: Array, metric: Any, metric_params: Any) -> dict[str, An
 def stored_distances(array: Array, metric: Any, metric_params: Any) -> Array:
     """Return the matrix of all distances by a metric of SciPy, or by a function of two rows.
 
-    One that is below 0 by rounding, as one minus a cosine may be, is 0.
+    One of a function that is below 0 by rounding, as one minus a cosine may be, is 0.
     """
     check_rows(array)
     rows = array.astype(np.float64)
@@ -193,11 +193,14 @@ def stored_distances(array: Array, metric: Any, metric_params: Any) -> Array:
             f"metric is {shown(metric)} with parameters {shown(metric_params)}; it must be one of "
             f"SciPy's, or a function of two rows ({shown(error)})"
         ) from error
-    by_rounding = (distances < 0) & (distances >= -_ROUNDED * distances.max(initial=0.0))
-    distances[by_rounding] = 0.0
+    wrong = np.isnan(distances)
+    if callable(metric):  # some of SciPy's are negative where rows are not what they are made for
+        by_rounding = (distances < 0) & (distances >= -_ROUNDED * distances.max(initial=0.0))
+        distances[by_rounding] = 0.0
+        wrong |= distances < 0
     matrix: Array = distance.squareform(distances)
-    if not (distances >= 0).all():
-        u, v = np.argwhere(~(matrix >= 0))[0]
+    if wrong.any():
+        u, v = np.argwhere(distance.squareform(wrong))[0]
         raise InvalidGraphError(
             f"metric {shown(metric)} gives {matrix[u, v]} for points {u} and {v}; distances are "
             "neither negative nor NaN"

@@ -105,9 +105,9 @@ class FilterBoruvkaRun(ABC):
     finer: bool
     given_up = False
 
-    def solution(self, **told: Any) -> Solution:
-        """Return the solution, and what it tells about itself."""
-        return Solution(graph=self.graph, in_forest=self.in_forest, **told)
+    def solution(self, **more: Any) -> Solution:
+        """Return the solution, and what it says about itself."""
+        return Solution(graph=self.graph, in_forest=self.in_forest, **more)
 
     def solve(self) -> bool:
         """Enqueue the solve, and wait; return False if it has to be done again."""
