@@ -27,7 +27,7 @@ def chains_by_itself(device: Device) -> bool:
     return has_lanes and chain_work_group(device.capabilities, device.policy) > 1
 
 
-def is_taken(device: Device, pays: Callable[[], bool]) -> bool:
+def is_taken(device: Device, pays: Callable[[], bool] = lambda: True) -> bool:
     """Return whether work for which one pass is right is done in one: where that pays."""
     return chains_by_itself(device) and pays()
 

@@ -180,7 +180,7 @@ class Selection:
         """Enqueue the launches of a known strategy, in a queue of the arrays' context."""
         device = self.source.device
         suits_chain = self.write != Write.ALL and self.source.size > 0
-        if strategy == "parallel" and suits_chain and chain.chains_by_itself(device):
+        if strategy == "parallel" and suits_chain and chain.is_taken(device):
             self.launch_chain(launch)  # few records, too, so that solves need one program for all
             return
         program = self._program(SOURCE, shape_defines(strategy))
