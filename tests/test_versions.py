@@ -53,8 +53,11 @@ def test_it_has_what_a_fault_depends_on(
 
 
 def test_the_command_prints_the_same(
-    any_device: Device, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+    any_device: Device, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:  # fmt: skip
+    """The cache is the test's own: other processes fill the one of all tests meanwhile."""
+    monkeypatch.setenv("CLMST_CACHE", str(tmp_path))
     clmst.show_versions()
     text = capsys.readouterr().out
     result = CliRunner().invoke(root.main, ["--versions"])

@@ -40,10 +40,10 @@ def launcher_for(array: DeviceArray, launch: Launcher | None) -> Launcher:
     if launch is None:
         return Launcher(array.device, array.device.queue)
     check_kind("launch", launch, Launcher)
-    if launch.queue.context != array.device.context:
+    if not launch.queue.context == launch.device.context == array.device.context:
         raise InvalidArgumentError(
-            f"launch is for a queue on {launch.device!r}, the arrays are on {array.device!r}; all "
-            "must be in one context"
+            f"launch has {launch.device!r} and a queue, the arrays are on {array.device!r}; all "
+            "must be in one context (DeviceArrays on clmst.get_device(queue) are in the queue's)"
         )
     return launch
 

@@ -152,6 +152,12 @@ def test_arrays(any_device: Device, name: str) -> None:
     call.function(**call.made(any_device))
     for wrong, message in of_every_array(name, call, any_device):
         refused(call, call.made(any_device) | wrong, message)
+    other = Device(any_device.cl_device)  # of another context
+    for device, of_queue in ((any_device, other), (other, any_device), (other, other)):
+        launch = Launcher(device, of_queue.queue)
+        message = f"launch has {device!r} and a queue, the arrays are on {any_device!r}; all must"
+        refused(call, call.made(any_device) | {"launch": launch}, message)
+        assert launch.launches == 0
     for wrong, message in of_overlaps(call, any_device):
         refused(call, call.made(any_device) | wrong, message)
 
