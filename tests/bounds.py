@@ -42,6 +42,7 @@ BOUNDS = {
     "range_step": "core.partition.RANGE_STEP",
     "ranking_lanes": "primitives.radix.RANKING_LANES",
     "segment_capacity": "algorithms.filter_boruvka.cpu.usual_capacity",
+    "serial_tile": "primitives.radix._SERIAL_TILE",
     "series_from": "algorithms.reweighting.series._LEAST_EDGES",
     "slots_on_host": "algorithms.small_matrix.solve.MOST_SLOTS_ON_HOST",
     "small_cells": "algorithms.small_matrix.solve.MOST_CELLS",
