@@ -9,6 +9,7 @@ import click
 
 # Modules with a command `main`, by what they measure.
 CASES: Mapping[str, str] = {
+    "beside_commit": "thirty calls as users make them, beside another commit",
     "beside_native": "SciPy matrices beside native programs and other libraries",
     "beside_scipy": "SciPy matrices beside SciPy's function",
     "boruvka_steps": "recursive Borůvka: finding minima beside the rest",

@@ -23,6 +23,7 @@ from scipy import sparse
 
 import clmst
 from benchmarks import (
+    beside_commit,
     cores,
     dense,
     devices,
@@ -408,6 +409,43 @@ def test_devices_are_as_many_as_a_case_takes() -> None:
         result = run_case_of(case_, *arguments, *chosen)
         assert result.exit_code == 2
         assert f"{number} devices are given with --device; it takes 2" in result.output
+
+
+# ------------------------------------------------------------------ beside another commit
+
+
+def test_this_tree_is_timed_beside_a_commit(file: Path) -> None:
+    """Both versions and the control run the same call and return the same arrays."""
+    root = Path(runner.__file__).parents[1]
+    if not (root / ".git").exists():
+        pytest.skip("not a clone")
+    (row,) = points_of(file, "beside_commit", "HEAD", "--only", "matrix 30 x 4")
+    assert [*times_in(row)] == ["now", "before", "before again"]
+    assert row["same arrays"] == "yes"
+    assert row["now / before"] > 0
+
+
+def test_different_arrays_and_failed_calls_are_seen() -> None:
+    """A version whose answer differs, or that cannot run a call, must not pass for equal."""
+
+    class StandIn:
+        def __init__(self, answer: object) -> None:
+            self.answer = answer
+
+        def ask(self, word: str, name: str) -> object:
+            del name
+            return {"prepare": self.answer, "time": 1.0, "forget": None}[word]
+
+    def row_of(*answers: object) -> object:
+        names = ("now", "before", "before again")
+        versions: Any = dict(zip(names, map(StandIn, answers), strict=True))
+        return beside_commit.row_of_call(versions, "a call", 2)
+
+    same, other = row_of("a", "a", "a"), row_of("b", "a", "a")
+    assert isinstance(same, dict)
+    assert isinstance(other, dict)
+    assert (same["same arrays"], other["same arrays"]) == ("yes", "NO")
+    assert "is not known" in str(row_of({"error": "is not known"}, "a", "a"))
 
 
 # ------------------------------------------------------------------------- cases
