@@ -203,7 +203,8 @@ def _arrays(found: Any) -> Iterable[Any]:
     if isinstance(found, clmst.Forest):
         return found.edges, found.weights, found.edge_ids
     if sparse.issparse(found):
-        return found.indptr, found.indices, found.data
+        matrix: Any = found.tocsr()
+        return matrix.indptr, matrix.indices, matrix.data
     if isinstance(found, cluster.HDBSCAN):
         return found.labels_, found.probabilities_
     return (np.asarray(found),)
