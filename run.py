@@ -21,8 +21,10 @@
     python3 run.py implementations [NAME ...] [--minutes M] [--quick] [--write]
                             other implementations of OpenCL, set up in .implementations: self-tests,
                             contract suite and proof by volume on each (docs/portability.md)
-    python3 run.py test     every check: lint, types, tests; then the tests again with the lowest
-                            version of every package that pyproject.toml allows
+    python3 run.py test [--all]
+                            lint, types, tests; then the tests again with the lowest version of
+                            every package that pyproject.toml allows. With --all, the cases marked
+                            "exhaustive", too: before a release
 
 Everything is installed into ``.venv`` beside this file, the lowest versions into ``.venv-lowest``.
 The tests also use tools that are no Python packages (PoCL, Oclgrind, ocloc, clang); where this is
@@ -243,26 +245,27 @@ def check() -> None:
     os.environ["CLMST_TESTED_DEVICES"] = "chosen, unoptimised"  # see tests/variants.py
     os.environ["HYPOTHESIS_PROFILE"] = "quick"  # see tests/strategies.py
     left_out = [f"--ignore={path}" for path in NOT_IN_CHECK]
-    chosen = ("-m", "not external and not slow", "-k", "not ten_runs")
+    chosen = ("-m", "not external and not slow and not exhaustive", "-k", "not ten_runs")
     with beside(BIN / "mypy"):
         run(BIN / "python", "-m", "pytest", *chosen, *left_out, *PROCESSES)
 
 
-def test() -> None:
-    """Run every check that the project has."""
+def run_all_checks(*, exhaustive: bool = False) -> None:
+    """Run lint, types and tests; the cases of tests marked "exhaustive" only if asked for."""
     os.environ.update(SETTINGS)
     install("dev")
     install_system_packages()
     lint()
     with beside(BIN / "mypy"), beside(sys.executable, ROOT / "run.py", "lowest"):
-        run(BIN / "python", "-m", "pytest", *PROCESSES)
+        cases = () if exhaustive else ("-m", "not exhaustive")
+        run(BIN / "python", "-m", "pytest", *cases, *PROCESSES)
     # Again, but for what no Python package changes: what compilers and simulators say, kernels of
     # other shapes and on other devices, and most random examples.
     python = LOWEST_ENVIRONMENT / "bin" / "python"
     os.environ["CLMST_TESTED_DEVICES"] = "chosen"  # see tests/variants.py
     os.environ["HYPOTHESIS_PROFILE"] = "quick"  # see tests/strategies.py
     left_out = [f"--ignore={path}" for path in NOT_AGAIN]
-    chosen = ("-m", "not external and not slow", "-k", "not ten_runs")
+    chosen = ("-m", "not external and not slow and not exhaustive", "-k", "not ten_runs")
     run(python, "-m", "pytest", *chosen, *left_out, *PROCESSES)
 
 
@@ -357,8 +360,8 @@ def implementations(arguments: list[str]) -> None:
 
 
 JOBS = {
-    "test": test, "check": check, "lint": lint_all, "lowest": install_lowest, "first": first,
-    "build": build, "release": release, "changelog": assemble_changelog,
+    "test": run_all_checks, "check": check, "lint": lint_all, "lowest": install_lowest,
+    "first": first, "build": build, "release": release, "changelog": assemble_changelog,
 }  # fmt: skip
 
 
@@ -368,6 +371,8 @@ def main(arguments: list[str]) -> None:
         sys.exit(f"clmst needs Python 3.11 or newer; this is {sys.version.split()[0]}")
     if len(arguments) == 1 and arguments[0] in JOBS:
         JOBS[arguments[0]]()
+    elif arguments == ["test", "--all"]:
+        run_all_checks(exhaustive=True)
     elif arguments[:1] == ["fresh"]:
         fresh(arguments[1:] or [sys.executable])
     elif arguments[:1] == ["implementations"]:

@@ -62,7 +62,17 @@ kernel void doubtful(global uint *values) { values[0] = 1; }
 """
 
 
-@pytest.fixture(scope="module", params=TARGETS, ids=lambda target: target.id)
+def _of_target(target: Target) -> object:
+    """Return a target as a parameter.
+
+    The AMD device that gets every width of weights is for exhaustive runs. The other AMD device
+    always gets all kernels, and the front end of the compiler sees every specialisation of both.
+    """
+    marks = [pytest.mark.exhaustive] if target is COMPLETE else []
+    return pytest.param(target, id=target.id, marks=marks)
+
+
+@pytest.fixture(scope="module", params=[_of_target(target) for target in TARGETS])
 def built(request: pytest.FixtureRequest) -> TargetBuild:
     target: Target = request.param
     require(COMPILERS[target.compiler])

@@ -5,7 +5,6 @@ And barriers under no condition, which PoCL 3.1 miscompiles even where all work-
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 
@@ -24,7 +23,8 @@ pytestmark = pytest.mark.external
 
 # Macros that say what data are, which is nothing to how work-items meet.
 _OF_DATA = (
-    "WEIGHT_", "RECORD_", "VALUE_WORDS", "BYTES_PER_ITEM", "DIMENSIONS", "METRIC", "NEIGHBOURS",
+    "WEIGHT_", "RECORD_", "VALUE_WORDS", "BYTES_PER_ITEM", "DIMENSION_CLASS", "METRIC",
+    "NEIGHBOURS",
 )  # fmt: skip
 _DEVICES: dict[str, Capabilities] = {
     target.capabilities.lanes: target.capabilities
@@ -56,13 +56,18 @@ def _specialisations(lanes: str) -> dict[str, list[Specialisation]]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("source", _specialisations("khr"))
-def test_all_reach_barriers_and_lanes_together(source: str) -> None:
-    tried: Sequence[tuple[str, Scope]] = (
-        ("khr", "work-group"), ("khr", "lanes"), ("local", "work-group"),
-    )  # fmt: skip
+@pytest.mark.parametrize(
+    ("lanes", "scope"),
+    [
+        ("khr", "work-group"),
+        ("khr", "lanes"),
+        # The same kernels, but for the functions of lane groups in cl/device.
+        pytest.param("local", "work-group", marks=pytest.mark.exhaustive),
+    ],
+)
+def test_all_reach_barriers_and_lanes_together(source: str, lanes: str, scope: Scope) -> None:
     found = {
-        (scope, fault)
-        for lanes, scope in tried
+        fault
         for one in _specialisations(lanes)[source]
         for fault in faults(one.text, one.options, scope)
     }
