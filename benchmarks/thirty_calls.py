@@ -203,7 +203,7 @@ def _arrays(found: Any) -> Iterable[Any]:
     if isinstance(found, clmst.Forest):
         return found.edges, found.weights, found.edge_ids
     if sparse.issparse(found):
-        matrix: Any = found.tocsr()
+        matrix: Any = found
         return matrix.indptr, matrix.indices, matrix.data
     if isinstance(found, cluster.HDBSCAN):
         return found.labels_, found.probabilities_
