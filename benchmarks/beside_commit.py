@@ -4,7 +4,8 @@
     python -m benchmarks beside_commit 828e2643 --device gpu --only HDBSCAN --repetitions 15
 
 Three processes take turns: one imports clmst from this tree as it stands, two import it from the
-commit, which is checked out into a temporary folder. The second of the two is the control: the
+commit, which is checked out into a temporary folder. A folder that holds another tree may be given
+in place of a commit, for machines without the repository. The second of the two is the control: the
 ratio of the commit to itself is what noise alone makes. All three must return the same arrays, or
 the table says that they differ.
 """
@@ -62,8 +63,14 @@ class Version:
 
 
 @contextmanager
-def _checked_out(commit: str) -> Iterator[Path]:
-    """Check out a commit of this repository into a temporary folder, and remove it afterwards."""
+def _tree_of(commit: str) -> Iterator[Path]:
+    """Check out a commit of this repository into a temporary folder, and remove it afterwards.
+
+    If `commit` is a folder, it is the tree itself.
+    """
+    if Path(commit).is_dir():
+        yield Path(commit).resolve()
+        return
     with tempfile.TemporaryDirectory() as folder:
         tree = Path(folder) / "tree"
         git = ("git", "-C", str(_ROOT), "worktree")
@@ -119,7 +126,7 @@ def main(run: Run, commit: str, only: tuple[str, ...]) -> Rows:
     """Time thirty calls in this tree beside another commit, with a control for noise."""
     names = [name for name in CALLS if not only or any(part in name for part in only)]
     with ExitStack() as stack:
-        tree = stack.enter_context(_checked_out(commit))
+        tree = stack.enter_context(_tree_of(commit))
         versions = {}
         for which, place in ((NOW, _ROOT), (BEFORE, tree), (CONTROL, tree)):
             versions[which] = Version(place, run.device.name)
