@@ -326,7 +326,7 @@ def _selections(*, chained: bool) -> Rule:
                 continue
             defines = selection.selection_defines(
                 keep, write, record=record, value=value,
-                bytes_per_item=tuning.compact_bytes_per_item,
+                bytes_per_item=selection.bytes_per_item(tuning),
             )  # fmt: skip
             defines |= more if chained else {}
             yield (_BELOW.prelude, defines) if keep == Keep.HOLDING else defines

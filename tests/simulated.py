@@ -66,6 +66,7 @@ from clmst.algorithms.reweighting.series import contract_series
 from clmst.algorithms.small_matrix import solve as small_matrix
 from clmst.core import known_graphs
 from clmst.core.weight_keys import Array
+from clmst.primitives import radix
 from clmst.repeated.points import solver_of_candidates
 from clmst.repeated.several_devices import SeveralDevices
 from clmst.runtime.device_graph import DeviceGraph
@@ -415,13 +416,16 @@ def several_wrongs(device: Device) -> Iterator[str]:
 
     They share a context, since each writes Oclgrind's log from the beginning.
     """
-    from clmst.runtime.tuning import fitted
-
     union.move = move_whole  # type: ignore[assignment, attr-defined]
     SeveralDevices._together = work_in_turn  # type: ignore[method-assign, assignment]
     graph = hub(np.dtype(np.float32), 120, 110, 230)
     u, v, w, ids = graph.edges()
-    twins = [device, device.beside(fitted(device.policy, "solve_us", 1 + device.policy.solve_us))]
+    other = replace(device.policy, groups_per_compute_unit=5)
+    twins = [
+        device,
+        Device(device.cl_device, queue=device.queue, without=device.without, tuning=other,
+               _trusted=True),
+    ]  # fmt: skip
     for name, order in (("in order", np.arange(ids.size)), ("in disorder", np.argsort(ids))):
         listed = Graph.from_edges(u[order], v[order], w[order], n_vertices=graph.n_vertices)
         with clmst.RepeatedSolver(listed, devices=twins, strategy="split") as solver:
@@ -497,7 +501,7 @@ def main(shape: str, *without: str) -> None:
     _hub_of_shape = HUBS[shape]
     # Radix sort by one work-item takes a fifteenth of the time here. How a work-group sorts, with
     # its barriers and local memory, is what `tests/primitives/test_oclgrind.py` checks.
-    tuning = replace(POLICIES[shape], split_work_group_size=1)
+    tuning = POLICIES[shape].with_constants({radix.WORK_ITEMS: 1})
     device = Device(simulator.cl_device, without=without, tuning=tuning, _trusted=True)
     device.check_usable()
     # All samples are compared with one another, which takes an interpreter long.

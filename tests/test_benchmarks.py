@@ -55,8 +55,8 @@ from clmst.generators import surrogates
 from tests.bench import samples
 from tests.bounds import bounds
 from tests.kernel_sources import COARSE_DIGITS, miscomputing
+from tests.records import changed, emptied
 from tests.repeated.device_sets import device_sets
-from tests.tune.test_policy_benchmark import changed, emptied
 
 SIZE = 5000
 
