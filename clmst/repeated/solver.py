@@ -104,7 +104,7 @@ class RepeatedSolver(Prepared):
         symmetrize: bool = False,
     ) -> None:
         began = time.perf_counter()
-        algorithm, options = solving.named(algorithm, options)  # before anything is uploaded
+        solving.check_named(algorithm, options)  # before anything is uploaded
         check_for_edges_once(options, "a RepeatedSolver stores each edge once")
         check_bools(maximum=maximum, warm_start=warm_start)
         found, points = devices_of(graph, device, devices, strategy), points_of(graph)

@@ -95,8 +95,8 @@ def _refuse(algorithm: str, options: object, *, keep_on_device: bool, profile: b
             "profile is True, and there are several devices; kernels are timed on one device "
             "(stats has the times of several devices' solves and moves)"
         )
-    named, _ = solving.named(algorithm, options)
-    fact = f"parts on several devices store each edge once ({named})"
+    solving.check_named(algorithm, options)
+    fact = f"parts on several devices store each edge once ({algorithm})"
     check_for_edges_once(options, fact)
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from clmst.algorithms.shared.algorithm_record import AlgorithmRecord, check_alternatives
-from clmst.core.errors import FormerNameWarning, InvalidArgumentError, callers_level
+from clmst.core.errors import InvalidArgumentError
 from clmst.runtime.policy import Constant
 
 if TYPE_CHECKING:
@@ -104,24 +103,6 @@ class FilterBoruvkaOptions:
         return "cpu" if is_cpu else "gpu"
 
 
-class LoneBoruvkaOptions(FilterBoruvkaOptions):
-    """The options of "filter-boruvka" in the shape of a CPU, under their former name.
-
-    A call warns, and returns :class:`FilterBoruvkaOptions`.
-    """
-
-    # mypy wants an object of this class; a call gives one of the new name.
-    def __new__(cls, **options: Any) -> FilterBoruvkaOptions:  # type: ignore[misc]
-        """Return the options that take the place of these."""
-        warnings.warn(
-            "LoneBoruvkaOptions(...) is FilterBoruvkaOptions(shape='cpu', ...) now; the old name "
-            "goes with the next version",
-            FormerNameWarning,
-            stacklevel=callers_level(),
-        )
-        return FilterBoruvkaOptions(shape="cpu", **options)
-
-
 # Links hold 30 bits of a supervertex (LINK_NUMBER), of which there may be as many as vertices.
 MAX_VERTICES = 1 << 30
 
@@ -178,5 +159,4 @@ RECORD = AlgorithmRecord(
     bytes_needed=_bytes_needed,
     takes_any_graph=True,
     variant_of=_variant_of,
-    former_names={"lone-boruvka": {"shape": "cpu"}},
 )
