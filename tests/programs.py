@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cache, partial
+from functools import cache
 from itertools import product
 from typing import TypeAlias, get_args
 
@@ -194,8 +194,6 @@ _GENERATED = tuple(
 _ALGORITHMS: dict[str, Rule] = {
     "bvh_boruvka/build": lambda c, _: ({},) if c.doubles else (),
     "bvh_boruvka/bvh_boruvka": _searches,
-    "bvh_boruvka/candidates": partial(_searches, core=False),
-    "bvh_boruvka/moved": partial(_searches, core=False),
     "bvh_boruvka/neighbours": lambda c, tuning: (
         one | {"NEIGHBOURS": capacity} | listed
         for one in _searches(c, tuning)

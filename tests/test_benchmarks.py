@@ -948,7 +948,6 @@ SMALL = {
     "data_frames": ["--edges", "2000"],
     "generated": ["1e5", "--vertices", "12", "--small", "1e4"],
     "memory": ["rounds", "--vertices", "200", "--rounds", "5"],
-    "moving_points": ["lists", "500,2", "--share", "0.01"],
     "networkx_trees": ["--edges", "500"],
     "points": ["dendrograms", "500,2"],
     "proof": ["GRAPH"],
