@@ -10,12 +10,11 @@ from typing import Any
 import numpy as np
 
 import clmst
-from clmst.algorithms.parts.costs import ends_of_parts
+from clmst.algorithms.parts.costs import Costs, ends_of_parts
 from clmst.algorithms.prim.solve import rows_of
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.graph_checks import MAX_SLOTS
 from clmst.runtime.launcher import Launcher
-from clmst.runtime.tuning import Costs
 
 _SOURCE = Path(__file__).with_name("several_graphs.cl")
 

@@ -96,7 +96,6 @@ def _of_device(listing: Listing) -> dict[str, Any]:
         "driver": device.driver,
         "version": str(device.cl_device.version).strip(),
         "status": usable if listing.usable else str(listing.reason),
-        "tuning": device.tuning.description,
         "passed": sorted({one.family for one in listing.verdicts if one.passed}),
         "refused": {
             f"{one.family} {one.case}".strip(): one.reason
@@ -112,7 +111,6 @@ def _caches() -> dict[str, str]:
         "folder": str(folder),
         "compiled kernels": _content_of(folder / "binaries"),
         "self-tests": _content_of(folder / "trust"),
-        "own tuning": "yes" if (folder / "tuning.json").exists() else "none",
     }
 
 

@@ -53,10 +53,9 @@ MAY_IMPORT = {
     "interop": API | {"clmst"},
     "families": API,
     "versions": RUNTIME | {"clmst"},
-    "tune": API | {"io", "generators", "bench"},
     "bench": API | {"clmst", "io", "generators"},
     "cli": API
-    | {"points", "cluster", "families", "bench", "tune", "clmst", "io", "generators", "drawing"}
+    | {"points", "cluster", "families", "bench", "clmst", "io", "generators", "drawing"}
     | {"versions"},
     "__main__": {"cli"},
     # The facade re-exports.
@@ -82,7 +81,6 @@ MAY_USE = {
 
 # Graph.read and DeviceGraph.from_arrays open upwards, so that a graph can be had from its class.
 # So do the pictures that notebooks show, and a forest's dendrogram and cuts.
-# Which version this is stands in the package itself.
 EXCEPTIONS = {
     ("core/graph.py", "clmst.io"),
     ("core/graph.py", "clmst.drawing.thumbnail"),
@@ -90,7 +88,6 @@ EXCEPTIONS = {
     ("core/cluster_methods.py", "clmst.points.dendrogram"),
     ("core/cluster_methods.py", "clmst.points.dendrogram"),
     ("runtime/device_graph.py", "clmst.algorithms.csr_validation.device_arrays"),
-    ("runtime/tuning.py", "clmst"),
 }
 
 # Which folder of an algorithm may import which other one, beside shared/, which all may.

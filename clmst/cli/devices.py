@@ -118,13 +118,7 @@ def _entry(listing: Listing) -> dict[str, Any]:
     return {
         **_identity(device),
         **asdict(device.capabilities),
-        "tuning": {
-            "source": device.tuning.source,
-            "title": device.tuning.title,
-            "measured": device.tuning.measured,
-            "note": device.tuning.note,
-            "policy": device.policy,
-        },
+        "policy": device.policy,
         "usable": listing.usable,
         "reason": listing.reason,
         "chosen": listing.chosen,
@@ -141,10 +135,7 @@ def _table(listings: list[Listing]) -> Table:
     )
     for listing in listings:
         device, can = listing.device, listing.device.capabilities
-        small_print = (
-            f"\n{device.platform}\ndriver {device.driver}\ntuning: {device.tuning.description}\n"
-            f"trust: {_trust(device)}"
-        )
+        small_print = f"\n{device.platform}\ndriver {device.driver}\ntrust: {_trust(device)}"
         table.add_row(
             Text.assemble(device.name, (small_print, "dim")),
             can.kind,

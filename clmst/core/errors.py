@@ -116,10 +116,6 @@ class CacheWarning(RuntimeWarning):
     """The cache cannot be written: results are the same, but the next process starts slowly."""
 
 
-class FormerNameWarning(DeprecationWarning):
-    """A name that something had; it goes on working for one version."""
-
-
 class MissingDependencyError(ClmstError, ImportError):
     """The call needs an optional package; the message says how to install it."""
 

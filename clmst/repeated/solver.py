@@ -31,7 +31,8 @@ class RepeatedSolver(Prepared):
         As of :func:`clmst.minimum_spanning_forest`. Its weights are not used. :attr:`edges` has the
         edge of each weight. Edges of a matrix without gaps are listed: weight k is entry k of
         SciPy's condensed form, as ``scipy.spatial.distance.pdist`` gives it. Of :class:`Points` no
-        edge is listed: a solve takes other coordinates of as many points, by the same metric.
+        edge is listed: a solve takes other coordinates of as many points, by the same metric, and
+        begins anew.
     device : None, str, Device or pyopencl.CommandQueue
         See :func:`clmst.get_device`. A :class:`DeviceGraph` brings its own.
     devices : sequence of devices
@@ -104,21 +105,18 @@ class RepeatedSolver(Prepared):
         symmetrize: bool = False,
     ) -> None:
         began = time.perf_counter()
-        algorithm, options = solving.named(algorithm, options)  # before anything is uploaded
+        solving.check_named(algorithm, options)  # before anything is uploaded
         check_for_edges_once(options, "a RepeatedSolver stores each edge once")
         check_bools(maximum=maximum, warm_start=warm_start)
         found, points = devices_of(graph, device, devices, strategy), points_of(graph)
-        of_solves: dict[str, Any] = {
-            "algorithm": algorithm,
-            "options": options,
-            "warm_start": warm_start,
-        }
+        of_solves: dict[str, Any] = {"algorithm": algorithm, "options": options}
         if points is not None:
             check_bools(symmetrize=symmetrize)
             self._graph = points
-            moving = PointsExecutor(points, found, maximum=maximum, **of_solves)
-            self._session = Session(points, moving, maximum=maximum)
+            of_points = PointsExecutor(points, found, maximum=maximum, **of_solves)
+            self._session = Session(points, of_points, maximum=maximum)
         else:
+            of_solves["warm_start"] = warm_start
             listed = graph_of(graph, found[0], symmetrize=symmetrize)
             edges = self._graph = topology.edges_once(listed)
             if len(found) > 1:

@@ -15,13 +15,13 @@ import numpy as np
 from clmst import peeling
 from clmst.algorithms import solving
 from clmst.algorithms.parts import costs as model
+from clmst.algorithms.parts.costs import Costs
 from clmst.core import clusters, partition
 from clmst.core.clusters import Clusters
 from clmst.core.graph import Graph
 from clmst.core.partition import Part
 from clmst.core.weight_keys import Array
 from clmst.runtime.device import Device
-from clmst.runtime.tuning import Costs
 
 # The most edges, stored once, of a graph whose core numbers are computed.
 _MOST_PEELED = (1 << 31) - 1

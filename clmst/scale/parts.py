@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from clmst.algorithms.families import PARTS, words_case
-from clmst.algorithms.parts.costs import ends_of_parts, shares_of
+from clmst.algorithms.parts.costs import Costs, ends_of_parts, shares_of
 from clmst.algorithms.parts.union import begin_rows
 from clmst.core.arguments import unchecked
 from clmst.core.coercion import as_graph
@@ -30,7 +30,6 @@ from clmst.runtime.device_threads import named_failures, together
 from clmst.runtime.failures import Guard
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.transfer import Transfer
-from clmst.runtime.tuning import Costs
 
 
 def to_devices(graph: Any, devices: Iterable[Any], *, symmetrize: bool = False) -> DeviceParts:

@@ -7,6 +7,7 @@ from typing import Any
 from clmst.algorithms import solving
 from clmst.algorithms.ecl import check_for_edges_once
 from clmst.algorithms.parts import costs
+from clmst.algorithms.parts.costs import Costs
 from clmst.core.arguments import has
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.forest import Forest
@@ -17,7 +18,6 @@ from clmst.runtime.device_matrix import DeviceMatrix
 from clmst.runtime.device_parts import DeviceParts, check_one_of, named_devices
 from clmst.runtime.discovery import devices as listings
 from clmst.runtime.discovery import get_device
-from clmst.runtime.tuning import Costs
 from clmst.scale.fallback import proved
 from clmst.scale.parts import (
     Division,
@@ -95,8 +95,8 @@ def _refuse(algorithm: str, options: object, *, keep_on_device: bool, profile: b
             "profile is True, and there are several devices; kernels are timed on one device "
             "(stats has the times of several devices' solves and moves)"
         )
-    named, _ = solving.named(algorithm, options)
-    fact = f"parts on several devices store each edge once ({named})"
+    solving.check_named(algorithm, options)
+    fact = f"parts on several devices store each edge once ({algorithm})"
     check_for_edges_once(options, fact)
 
 

@@ -11,9 +11,13 @@ upload at the same time take as long as in sequence (docs/experiments.md).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import accumulate
 
-from clmst.runtime.tuning import Costs
+import numpy as np
+
+from clmst.core.weight_keys import Array
+from clmst.runtime.device import Device
 
 # The predicted time on several devices must be below this fraction of the time on one: the model is
 # off by as much.
@@ -32,6 +36,51 @@ _EARLY_ROWS = 0.2
 _MOVED_BYTES = 12
 # Launches of a merge, and threads that wait for one another.
 MERGE_OVERHEAD_MS = 0.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Costs:
+    """The costs of solves and transfers on a device."""
+
+    solve_ms: float  # the fixed time of a solve
+    edge_ns: float  # for an edge of a sparse graph
+    vertex_ns: float
+    cell_ns: float  # for a cell of `dense`
+    upload_ns: float  # for a byte from the host
+    download_ns: float
+    host: bool  # whether the device computes on the host's own cores
+
+    @classmethod
+    def of(cls, device: Device) -> Costs:
+        """Return the costs of a device by its policy."""
+        tuning = device.policy
+        copies = device.capabilities.host_arrays == "copied"
+        return cls(
+            solve_ms=1e-3 * tuning.solve_us,
+            edge_ns=tuning.edge_ns,
+            vertex_ns=tuning.vertex_ns,
+            cell_ns=tuning.cell_ns,
+            upload_ns=1 / tuning.upload_gb_s if copies else 0.0,
+            download_ns=1 / tuning.download_gb_s if copies else 0.0,
+            host=device.capabilities.kind == "cpu",
+        )
+
+    @property
+    def has_dense_parts(self) -> bool:
+        """Whether `dense` is quicker at least if all pairs are edges."""
+        return 2 * self.cell_ns < self.edge_ns
+
+    def is_dense(self, sizes: Array, edges: Array) -> Array:
+        """Return whether `dense` is quicker for parts, by their numbers of vertices and edges."""
+        return edges * self.edge_ns > sizes.astype(np.float64) ** 2 * self.cell_ns
+
+    def sparse(self, n: int, m: int) -> float:
+        """Return the time of a sparse graph of n vertices and m edges on the device."""
+        return self.solve_ms + 1e-6 * (n * self.vertex_ns + m * self.edge_ns)
+
+    def dense(self, n: int) -> float:
+        """Return the time of `dense` for n vertices."""
+        return self.solve_ms + 1e-6 * n * n * self.cell_ns
 
 
 def upload(costs: Costs, n: int, m: int, word: int, *, prepared: bool = False) -> float:

@@ -10,8 +10,8 @@ import pytest
 
 from clmst import Device
 from clmst.algorithms.parts import costs as model
+from clmst.algorithms.parts.costs import Costs
 from clmst.runtime import policy
-from clmst.runtime.tuning import Costs
 from tests.runtime.test_policy import CAPABILITIES
 
 

@@ -16,9 +16,9 @@ from clmst import (
     Graph,
     RepeatedSolver,
 )
+from clmst.algorithms.parts.costs import Costs
 from clmst.core import topology
 from clmst.repeated.strategies import Choice
-from clmst.runtime.tuning import Costs
 from tests.algorithms.parts.test_costs import CPU, GPU
 from tests.bounds import bounds
 from tests.launched import launches
