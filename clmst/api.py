@@ -14,7 +14,7 @@ from clmst.algorithms.dense.tiles import takes_tiles
 from clmst.algorithms.equal_weights import solve as equal_weights
 from clmst.algorithms.shared.device_forest import DeviceForest
 from clmst.algorithms.small_matrix import solve as small_matrix
-from clmst.algorithms.solving import named, solve_graph, solve_unread
+from clmst.algorithms.solving import check_named, solve_graph, solve_unread
 from clmst.core.arguments import check_bools
 from clmst.core.coercion import with_weight
 from clmst.core.columns import WEIGHT
@@ -201,7 +201,7 @@ def spanning_forest(
 ) -> Forest | DeviceForest:  # fmt: skip
     """Solve on the device that is meant; a graph that does not fit it, in parts."""
     graph = graph if weight is WEIGHT else with_weight(graph, weight)
-    algorithm, options = named(algorithm, options)  # before anything is uploaded
+    check_named(algorithm, options)  # before anything is uploaded
     check_bools(keep_on_device=keep_on_device, profile=profile, verify=verify)
     graph = taken(graph, symmetrize=symmetrize)
     if devices is not None or isinstance(graph, DeviceParts):

@@ -22,6 +22,7 @@ BOUNDS = {
     "csgraph_any_order_below": "csgraph.FEW_ENTRIES_IN_ANY_ORDER",
     "csgraph_equal_below": "csgraph.FEW_EQUAL_ENTRIES",
     "dense_at_once": "algorithms.dense.plan._FEW_VERTICES",
+    "dense_part_from": "repeated.strategies.LEAST_DENSE",
     "dense_short_ids": "algorithms.dense.plan._SHORT_IDS",
     "equal_slots": "algorithms.equal_weights.solve.MOST_SLOTS",
     "expansion_free": "io.files.FREE_EXPANSION",
