@@ -7,13 +7,11 @@ from functools import partial
 from inspect import signature
 from typing import Any, Literal, TypeVar, cast, overload
 
-from clmst.algorithms import families
-from clmst.algorithms.bvh_boruvka.choice import is_for_prim, is_for_tree
+from clmst import route
+from clmst.algorithms import direct, families
+from clmst.algorithms.complete import facts_of_complete, trusted_way
 from clmst.algorithms.dense import DenseOptions
-from clmst.algorithms.dense.tiles import takes_tiles
-from clmst.algorithms.equal_weights import solve as equal_weights
 from clmst.algorithms.shared.device_forest import DeviceForest
-from clmst.algorithms.small_matrix import solve as small_matrix
 from clmst.algorithms.solving import check_named, solve_graph, solve_unread
 from clmst.core.arguments import check_bools
 from clmst.core.coercion import with_weight
@@ -288,34 +286,30 @@ def _solve_small(
         return solve_on_host(graph, maximum=maximum, verify=verify)
     if verify:
         return None
-    given = small_matrix.in_csr_form(
-        graph, device, partial(equal_weights.most_slots, device=device)
-    )
-    of_equal = equal_weights.solve(given, device, maximum=maximum)
-    if of_equal is not None:
-        return of_equal
-    return small_matrix.solve(given, device, maximum=maximum, or_host=or_host)
+    return direct.forest_of(graph, device, maximum=maximum, host_allowed=or_host)
 
 
 def solve_complete(
     matrix: DeviceMatrix, launch: Launcher, *, algorithm: str, options: object, maximum: bool
 ) -> DeviceForest:
-    """Solve a complete graph: points by a hierarchy or by Prim where that is quicker."""
-    if algorithm == "auto" and options is None and not maximum:
-        if is_for_prim(matrix) and families.points_refusal(matrix, few=True) is None:
-            from clmst.algorithms.bvh_boruvka import prim
+    """Solve a complete graph that is on a device, the way that the router says."""
+    automatic = algorithm == "auto" and options is None
+    facts = facts_of_complete(matrix, maximum=maximum, automatic=automatic)
+    if options is None or isinstance(options, DenseOptions):
+        way = trusted_way(matrix, facts, options)
+    else:
+        way = route.ROWS  # where options of another algorithm raise
+    if way == route.PRIM_POINTS:
+        from clmst.algorithms.bvh_boruvka import prim
 
-            return prim.solve(matrix, launch)
-        if is_for_tree(matrix) and families.points_refusal(matrix) is None:
-            from clmst.algorithms.bvh_boruvka import solve as bvh_boruvka
+        return prim.solve(matrix, launch)
+    if way == route.BOXES:
+        from clmst.algorithms.bvh_boruvka import solve as bvh_boruvka
 
-            return bvh_boruvka.solve(matrix, launch)
+        return bvh_boruvka.solve(matrix, launch)
     from clmst.algorithms.dense import solve as dense
 
-    takes_options = options is None or isinstance(options, DenseOptions)
-    by_tiles = takes_options and not maximum and takes_tiles(matrix)
-    by_products = isinstance(options, DenseOptions) and options.filter == "products"
-    if by_tiles and families.tiles_refusal(matrix, products=by_products) is None:
+    if way == route.TILES:
         return dense.solve_by_tiles(matrix, launch, options=options)
     families.require_complete(matrix, maximum=maximum, options=options)
     return dense.solve_matrix(matrix, launch, maximum=maximum, options=options)

@@ -13,9 +13,8 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse import csgraph as scipys
 
+from clmst.algorithms import direct
 from clmst.algorithms.csr_validation.check import forest_or_graph, put_matrix
-from clmst.algorithms.equal_weights import solve as equal_weights
-from clmst.algorithms.small_matrix import solve as small_matrix
 from clmst.algorithms.solving import solve_unread
 from clmst.api import minimum_spanning_forest
 from clmst.core import from_scipy
@@ -25,7 +24,7 @@ from clmst.core.dense_graph import check_square
 from clmst.core.errors import InvalidGraphError
 from clmst.core.forest import Forest
 from clmst.core.graph import Graph
-from clmst.core.kruskal import entries_of_matrix, is_plain, seems_canonical
+from clmst.core.kruskal import is_plain
 from clmst.core.weight_keys import Array
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
@@ -34,10 +33,6 @@ from clmst.runtime.trust import NoFamilyLeftError
 
 __all__ = ["minimum_spanning_tree"]
 
-# Numbers of entries below which the host is quicker: than a device that has to sort them first, and
-# than any if all weights are equal, which need no sort.
-FEW_ENTRIES_IN_ANY_ORDER = 1 << 18
-FEW_EQUAL_ENTRIES = 1 << 24
 _SAMPLED_WEIGHTS = 1024  # a sample of so many
 
 Parts: TypeAlias = tuple[Array, Array, Array]  # data, indices and indptr
@@ -203,24 +198,7 @@ def _has_ties(matrix: Any) -> bool:
 
 def _slots_at_once(matrix: Any, device: Device | None) -> Array | None:
     """Return the entries of the tree if it is found without a graph, else None."""
-    if device is not None:
-        slots = equal_weights.entries(matrix, device)
-        if slots is not None:
-            return slots
-        found = small_matrix.solve(matrix, device, maximum=False, or_host=False, by_entry=True)
-        if found is not None:
-            return found.edge_ids
-    if not is_plain(matrix):
-        return None
-    n_entries = matrix.data.size
-    if (
-        device is None
-        or n_entries <= small_matrix.MOST_SLOTS_ON_HOST
-        or (n_entries < FEW_ENTRIES_IN_ANY_ORDER and not seems_canonical(matrix))
-        or (n_entries < FEW_EQUAL_ENTRIES and equal_weights.is_equal(matrix.data))
-    ):
-        return entries_of_matrix(matrix)
-    return None
+    return direct.entries_of(matrix, device)
 
 
 def _is_summed(matrix: Any) -> bool:

@@ -12,10 +12,12 @@ import numpy.typing as npt
 from scipy import sparse
 from scipy.spatial.distance import squareform
 
+from clmst import route
 from clmst.algorithms import families
 from clmst.algorithms.bvh_boruvka import choice
 from clmst.algorithms.bvh_boruvka.hierarchy import hierarchy_of, with_core_distances
 from clmst.algorithms.bvh_boruvka.neighbours import MOST_NEIGHBOURS, capacity_for, distances
+from clmst.algorithms.complete import facts_of_complete
 from clmst.algorithms.dense import few, tile_pairs
 from clmst.algorithms.dense.tiles import PackedPoints
 from clmst.api import minimum_spanning_forest
@@ -110,7 +112,8 @@ def _of_points(
         if few.takes_core(matrix, k):
             with device.lock, Guard(device):
                 return few.MutualReachability(matrix, k, launch).core_distances(), None
-        by_boxes = k <= MOST_NEIGHBOURS and choice.is_for_nearest(matrix)
+        prefers_boxes = route.prefers_boxes_for_neighbours(facts_of_complete(matrix))
+        by_boxes = k <= MOST_NEIGHBOURS and prefers_boxes
         if not by_boxes and families.tiles_refusal(matrix, neighbours=True) is None:
             with device.lock, Guard(device):
                 packed = PackedPoints.upload(matrix, launch, neighbours=True)
@@ -205,7 +208,7 @@ def reachability_graph(graph: Any, min_samples: int, device: Any, *, alpha: floa
             u, v = np.triu_indices(graph.n_vertices, 1)
             return _of_matrix(squareform(graph.weights_of(u, v)), min_samples)
         core, matrix = _of_points(graph, min_samples, get_device(device))
-        if matrix is None or not (choice.is_for_tree(matrix) or choice.is_for_prim(matrix)):
+        if matrix is None or not route.keeps_hierarchy(facts_of_complete(matrix)):
             return graph.with_core_distances(core * alpha)
         return with_core_distances(matrix, core * alpha)
     if isinstance(graph, DenseGraph):

@@ -9,6 +9,7 @@ from clmst.core.arguments import check_bool, check_integer, check_kind, check_te
 from clmst.core.errors import OutOfDeviceMemoryError, UnsupportedDeviceError
 from clmst.core.lazy import LazyProperty
 from clmst.core.weight_keys import Array
+from clmst.route import DeviceFacts
 from clmst.runtime import device_memory, failures, forking, policy, program, trial
 from clmst.runtime.capabilities import Capabilities, check_queue, detect
 from clmst.runtime.device_memory import check_uploaded, in_place
@@ -85,6 +86,17 @@ class Device:
     def description(self) -> str:
         """Name and platform in one."""
         return f"{self.name} ({self.platform})"
+
+    @property
+    def facts(self) -> DeviceFacts:
+        """What the router knows of the device: how it works, not whether it is trusted."""
+        capabilities = self.capabilities
+        return DeviceFacts(
+            alone=self.policy.work_group_size == 1,
+            compute_units=capabilities.compute_units,
+            host_arrays=capabilities.host_arrays,
+            doubles=capabilities.doubles,
+        )
 
     def __repr__(self) -> str:
         off = f", without={self.without}" if self.without else ""

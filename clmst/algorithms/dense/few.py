@@ -20,7 +20,7 @@ from clmst.algorithms.dense.plan import (
     no_edge,
     vertex_bits,
 )
-from clmst.algorithms.dense.tiles import takes_tiles
+from clmst.algorithms.dense.tiles import has_filter
 from clmst.algorithms.shared.progress import MOST_ROUNDS, check_rounds, no_progress
 from clmst.algorithms.shared.read_back import forest_of_arrays
 from clmst.algorithms.shared.solution import stats_of
@@ -139,7 +139,7 @@ def _groups_of_lanes(n_tasks: int, program: Program, launch: Launcher) -> int:
 def takes_core(matrix: DeviceMatrix, k: int) -> bool:
     """Return whether one launch finds the `k`-th nearest of few points sooner than tiles."""
     n = matrix.n_vertices
-    if not has_few(n, matrix.device) or takes_tiles(matrix) or not 0 < k < n:
+    if not has_few(n, matrix.device) or has_filter(matrix) or not 0 < k < n:
         return False
     return k * n <= _MOST_TURNS and families.few_core_refusal(matrix) is None
 

@@ -13,6 +13,7 @@ from clmst.algorithms.dense import Filter
 from clmst.algorithms.families import tiles_refusal
 from clmst.core.errors import OutOfDeviceMemoryError
 from clmst.core.points import Points
+from clmst.route import LIMITS
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.capabilities import Capabilities
 from clmst.runtime.device import Device
@@ -45,14 +46,10 @@ _PRODUCTS = "FILTER_PRODUCTS"
 HAVE_SQUARES = ("euclidean", "cosine", "rounded-euclidean")
 
 
-# The most coordinates of which a pair is compared as quickly without a filter.
-_FEW_DIMENSIONS = 3
-
-
-def takes_tiles(matrix: DeviceMatrix) -> bool:
-    """Return whether the pairs of a complete graph are compared by tiles: those of points."""
+def has_filter(matrix: DeviceMatrix) -> bool:
+    """Return whether pairs are compared in float32 first: points of more than a few dimensions."""
     points = matrix.graph
-    return isinstance(points, Points) and points.dimensions > _FEW_DIMENSIONS
+    return isinstance(points, Points) and points.dimensions > LIMITS.flat_dimensions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

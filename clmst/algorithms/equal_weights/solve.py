@@ -10,11 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from clmst.algorithms.families import EQUAL_WEIGHTS
 from clmst.core.arguments import unchecked
 from clmst.core.errors import logger
 from clmst.core.forest import Forest
-from clmst.core.kruskal import CSR_CLASSES, is_plain
 from clmst.core.weight_keys import Array
 from clmst.runtime.device import Device
 from clmst.runtime.device_memory import in_place, result_in_place
@@ -22,9 +20,6 @@ from clmst.runtime.failures import Guard
 from clmst.runtime.launcher import Launcher
 
 SOURCE = "algorithms/equal_weights/equal_weights.cl"
-
-# Entries beyond which all cores are quicker, with an order to be made.
-MOST_SLOTS = 1 << 24
 
 _PROBES = 64  # of the weights, before a conversion
 
@@ -34,22 +29,19 @@ _RESULT_WORDS = 2
 _WORDS_A_SLOT, _WORDS_A_VERTEX = 2, 2
 
 
-def most_slots(weights: Any, device: Device) -> int:
-    """Return the most entries that a device takes of these weights: 0 unless they seem equal."""
-    if not EQUAL_WEIGHTS.suits(device) or np.ndim(weights) != 1 or not np.size(weights):
-        return 0
-    probed = np.asarray(weights)[:: np.size(weights) // _PROBES + 1]
-    return MOST_SLOTS if is_equal(probed) else 0
+def seem_equal(weights: Array) -> bool:
+    """Return whether a sample of a row of weights has one value; False if there are no weights."""
+    return weights.size > 0 and are_equal(weights[:: weights.size // _PROBES + 1])
 
 
 def solve(matrix: Any, device: Device, *, maximum: bool) -> Forest | None:
-    """Return the forest of a matrix of equal weights, or None if it is to go the usual way.
+    """Return the forest of a plain CSR matrix whose weights are all equal; waits for it.
 
-    It goes that way unless it is a SciPy matrix or array in CSR form, and the device works in the
-    host's memory by single work-items. `maximum` only names the forest: both kinds are the same
-    here. O((n + n_slots) log n) by one work-item; 8 bytes a slot and 8 a vertex.
+    The device works in the host's memory by single work-items. `maximum` only names the forest:
+    both kinds are the same here. None if the values of the matrix contradict one another.
+    O((n + n_slots) log n) by one work-item; 8 bytes a slot and 8 a vertex.
     """
-    found = _solved_if_equal(matrix, device, by_entry=False)
+    found = solved(matrix.indptr, matrix.indices, device, by_entry=False)
     if found is None:
         return None
     slots, ends = found
@@ -61,21 +53,9 @@ def solve(matrix: Any, device: Device, *, maximum: bool) -> Forest | None:
 
 
 def entries(matrix: Any, device: Device) -> Array | None:
-    """Return the first entries of a matrix that are a forest, rising; or None, as of `solve`."""
-    found = _solved_if_equal(matrix, device, by_entry=True)
+    """Return the first entries of such a matrix that are a forest, rising; None as of `solve`."""
+    found = solved(matrix.indptr, matrix.indices, device, by_entry=True)
     return None if found is None else found[0]
-
-
-def _solved_if_equal(matrix: Any, device: Device, *, by_entry: bool) -> tuple[Array, Array] | None:
-    if type(matrix) not in CSR_CLASSES or not _seem_equal(matrix.data):
-        return None
-    if not is_plain(matrix) or max(matrix.data.size, matrix.shape[0]) > MOST_SLOTS:
-        return None
-    if not (is_equal(matrix.data) and EQUAL_WEIGHTS.suits(device)):
-        return None
-    if device.trust.refusal(EQUAL_WEIGHTS) is not None:
-        return None
-    return solved(matrix.indptr, matrix.indices, device, by_entry=by_entry)
 
 
 def solved(
@@ -101,12 +81,6 @@ def solved(
     return slots, ends.reshape(k, 2)
 
 
-def _seem_equal(weights: Any) -> bool:
-    """Return whether both ends of an array of numbers are equal, which most are not."""
-    is_row = type(weights) is np.ndarray and weights.ndim == 1 and weights.size > 0
-    return is_row and weights.dtype.kind in "biuf" and bool(weights[0] == weights[-1])
-
-
-def is_equal(weights: Array) -> bool:
-    """Return whether all weights are equal; there are some. NaN is not equal to itself."""
+def are_equal(weights: Array) -> bool:
+    """Return whether all of some weights are equal. NaN is not equal to itself."""
     return bool(weights[0] == weights[-1]) and bool((weights == weights[0]).all())

@@ -1,0 +1,184 @@
+"""Forests that need no graph on a device: small graphs, equal weights, and what the host solves.
+
+The router decides (``clmst/route.py``). Here its facts are read from what the caller gave, one by
+one as it asks for them, and its answer is carried out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from clmst import route
+from clmst.algorithms.equal_weights import solve as equal_weights
+from clmst.algorithms.families import EQUAL_WEIGHTS, SMALL_MATRIX
+from clmst.algorithms.small_matrix import solve as small_matrix
+from clmst.core.deferred_graph import DeferredGraph
+from clmst.core.dense_graph import DenseGraph
+from clmst.core.forest import Forest
+from clmst.core.from_scipy import as_csr
+from clmst.core.graph import Graph
+from clmst.core.kruskal import (
+    entries_of_matrix,
+    forest_of_matrix,
+    is_plain,
+    kruskal,
+    seems_canonical,
+)
+from clmst.core.weight_keys import Array
+from clmst.route import SparseFacts, Way
+from clmst.runtime.device import Device
+from clmst.runtime.kernel_family import Case, case_of
+
+
+def forest_of(graph: Any, device: Device, *, maximum: bool, host_allowed: bool) -> Forest | None:
+    """Return the forest of a graph that is solved without putting a graph on a device.
+
+    Parameters
+    ----------
+    graph : Graph, DenseGraph, sparse matrix or anything else
+        It may be malformed.
+    device : Device
+    maximum : bool
+        Whether the maximum spanning forest is wanted.
+    host_allowed : bool
+        Whether the host may solve although there is a device. It may not if the caller named one.
+
+    Returns
+    -------
+    Forest or None
+        None if the graph goes the usual way, step by step, or is malformed.
+    """
+    graph = _in_csr_form(graph, device)
+    facts = _facts_of(graph, device, maximum=maximum, host_allowed=host_allowed)
+    if facts is None:
+        return None
+    way, facts = _decide(facts, graph, device, maximum=maximum)
+    if way.record == route.SMALL:
+        return _in_one_launch(facts, graph, device, maximum=maximum)
+    if way.record == route.EQUAL:
+        return equal_weights.solve(graph, device, maximum=maximum)
+    if way.record != route.HOST:
+        return None
+    if isinstance(graph, Graph):
+        return kruskal(graph, maximum=maximum)
+    return forest_of_matrix(graph, maximum=maximum)
+
+
+def _in_one_launch(
+    facts: SparseFacts, graph: Any, device: Device, *, maximum: bool
+) -> Forest | None:
+    """Return the forest of a small graph; None if it has too many slots once they are counted."""
+    case = _small_case(graph, maximum=maximum)
+    if facts.form == "list":
+        return small_matrix.solve_list(graph, device, case)
+    if facts.form == "matrix":
+        return small_matrix.solve_matrix(graph, device, case)
+    listed = graph.to_graph() if isinstance(graph, DenseGraph) else graph
+    counted = replace(facts, form="graph", n_entries=listed.indices.size)
+    if route.way_of_sparse(counted).record != route.SMALL:
+        return None
+    arrays = SimpleNamespace(indptr=listed.indptr, indices=listed.indices, data=listed.weights)
+    return small_matrix.solve_matrix(arrays, device, case, by_slot=True, graph=listed)
+
+
+def entries_of(matrix: Any, device: Device | None) -> Array | None:
+    """Return the entries of a matrix that are its minimum spanning forest, in rising order.
+
+    Of equal weights the first entry wins, whatever its ends, as in SciPy's function. None if the
+    matrix goes the usual way, or is malformed.
+    """
+    facts = _facts_of(matrix, device, maximum=False, host_allowed=True)
+    if facts is None:
+        return None
+    way, _ = _decide(replace(facts, by_entry=True), matrix, device, maximum=False)
+    if way.record == route.HOST:
+        return entries_of_matrix(matrix)
+    if device is None or way.record == route.STEPS:
+        return None
+    if way.record == route.EQUAL:
+        return equal_weights.entries(matrix, device)
+    case = case_of(matrix.data.dtype, maximum=False)
+    found = small_matrix.solve_matrix(matrix, device, case, by_slot=True)
+    return None if found is None else found.edge_ids
+
+
+def _facts_of(
+    graph: Any, device: Device | None, *, maximum: bool, host_allowed: bool
+) -> SparseFacts | None:
+    """Return what the router is told about a graph; None if it never goes one of these ways."""
+    place = None if device is None else device.facts
+    if is_plain(graph):
+        form, n, m = "matrix", graph.shape[0], graph.indices.size
+    elif isinstance(graph, DeferredGraph) and _is_usable_list(graph, maximum=maximum):
+        form, n, m = "list", graph.n_vertices, graph.n_input
+    elif isinstance(graph, Graph):
+        form, n, m = "graph", graph.n_vertices, graph.n_input
+    elif isinstance(graph, DenseGraph):
+        form, n, m = "complete", graph.n_vertices, graph.weights.size
+    else:
+        return None
+    return SparseFacts(
+        form=form, n_vertices=n, n_entries=m, device=place, host_allowed=host_allowed
+    )
+
+
+def _is_usable_list(graph: DeferredGraph, *, maximum: bool) -> bool:
+    """Return whether a graph is a list of edges still, each of which may be in the forest.
+
+    The heavier ones of parallel edges are merged away, so the maximum forest must not have them.
+    """
+    edges = graph.edge_list
+    return edges is not None and not (maximum and edges.merge_parallel)
+
+
+def _decide(
+    facts: SparseFacts, graph: Any, device: Device | None, *, maximum: bool
+) -> tuple[Way, SparseFacts]:
+    """Return the router's answer, with all facts that it asked for.
+
+    A way whose kernels the device is not trusted with is refused, and the router is asked again.
+    """
+    while True:
+        way = route.way_of_sparse(facts)
+        if way.asks == "equal":
+            facts = replace(facts, equal=equal_weights.are_equal(graph.data))
+        elif way.asks == "canonical":
+            facts = replace(facts, canonical=seems_canonical(graph))
+        elif device is not None and _is_refused(way, graph, device, maximum=maximum):
+            facts = replace(facts, refused=facts.refused | {way.record})
+        else:
+            return way, facts
+
+
+def _is_refused(way: Way, graph: Any, device: Device, *, maximum: bool) -> bool:
+    """Return whether the device failed the self-test of a way's kernels."""
+    if way.record == route.EQUAL:
+        return device.trust.refusal(EQUAL_WEIGHTS) is not None
+    if way.record == route.SMALL:
+        case = _small_case(graph, maximum=maximum)
+        return device.trust.refusal(SMALL_MATRIX, case) is not None
+    return False
+
+
+def _small_case(graph: Any, *, maximum: bool) -> Case:
+    """Return the case of the self-test of one launch for a small graph."""
+    if isinstance(graph, Graph):
+        return case_of(graph.weight_dtype, maximum=maximum)
+    weights = graph.weights if isinstance(graph, DenseGraph) else graph.data
+    return case_of(weights.dtype, maximum=maximum)
+
+
+def _in_csr_form(graph: Any, device: Device) -> Any:
+    """Return a COO or CSC matrix in CSR form if the host is to convert it; all else as it is."""
+    is_sparse: bool = sparse.issparse(graph)
+    if not is_sparse or graph.format not in {"coo", "csc"}:
+        return graph
+    weights = graph.data
+    equal = np.ndim(weights) == 1 and equal_weights.seem_equal(np.asarray(weights))
+    is_converted = route.converts_on_host(np.size(weights), device.facts, equal=equal)
+    return as_csr(graph) if is_converted else graph
