@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeVar, cast, overload
 
 from clmst import route
 from clmst.algorithms import direct, families
-from clmst.algorithms.complete import facts_of_complete, trusted_way
+from clmst.algorithms.complete import facts_of_complete, way_of_tree
 from clmst.algorithms.dense import DenseOptions
 from clmst.algorithms.shared.device_forest import DeviceForest
 from clmst.algorithms.solving import check_named, solve_graph, solve_unread
@@ -296,7 +296,7 @@ def solve_complete(
     automatic = algorithm == "auto" and options is None
     facts = facts_of_complete(matrix, maximum=maximum, automatic=automatic)
     if options is None or isinstance(options, DenseOptions):
-        way = trusted_way(matrix, facts, options)
+        way = way_of_tree(matrix, facts, options)
     else:
         way = route.ROWS  # where options of another algorithm raise
     if way == route.PRIM_POINTS:

@@ -106,6 +106,17 @@ class Limits:
         8_000, "points of up to three dimensions on a GPU, for core distances",
         "An H200: near points alone pay sooner than a tree",
     )  # fmt: skip
+    one_work_group: int = _limit(
+        2048, "vertices of a complete graph on a GPU",
+        "An H200: one work-group takes all rounds in one launch (algorithms/dense/few.py)",
+    )  # fmt: skip
+    turns: int = _limit(
+        1 << 16, "points times neighbours",
+        "An H200: core distances of few points by one launch, one neighbour after the other",
+    )  # fmt: skip
+    listed_neighbours: int = _limit(
+        256, "neighbours of a point", "The longest list that a search of a hierarchy is built for"
+    )
     flat_dimensions: int = _limit(
         3, "dimensions", "A pair of so few coordinates is compared as quickly without a filter"
     )
@@ -163,6 +174,7 @@ class PointFacts:
     device: DeviceFacts
     maximum: bool = False
     automatic: bool = True  # neither an algorithm nor options are given
+    neighbours: int = 0  # k, if the distance of each point to its k-th nearest one is wanted
     refused: frozenset[str] = frozenset()
 
 
@@ -183,6 +195,7 @@ def ask(fact: str) -> Way:
 
 HOST, EQUAL, SMALL, STEPS = "host", "equal-weights", "small-matrix", "steps"
 PRIM_POINTS, BOXES, TILES, ROWS = "points-by-prim", "points-by-boxes", "tiles", "rows"
+TURNS = "turns"
 
 RECORDS = {
     HOST: "Kruskal's algorithm on the host (core/kruskal.py)",
@@ -198,6 +211,8 @@ RECORDS = {
     TILES: "points of many dimensions: Borůvka's algorithm by tiles of pairs in float32, the "
     "nearest ones again in float64 (algorithms/dense/tiles.py)",
     ROWS: "complete graphs: Borůvka's algorithm by rows of cells (algorithms/dense)",
+    TURNS: "core distances of few points on a GPU: one launch finds the nearest points in turn "
+    "(algorithms/dense/few.py)",
 }
 
 
@@ -218,11 +233,12 @@ def way_of_sparse(facts: SparseFacts) -> Way:
 
 
 def _without_device(facts: SparseFacts) -> Way | None:
+    """Take the host if there is nothing else."""
     return Way(HOST, "there is no device") if facts.device is None else None
 
 
 def _equal_weights(facts: SparseFacts) -> Way | None:
-    """One launch for a matrix of equal weights, where one work-item reads the host's arrays."""
+    """Take one launch for a matrix of equal weights, if one work-item reads the host's arrays."""
     device, size = facts.device, max(facts.n_entries, facts.n_vertices)
     if facts.form != "matrix" or device is None or EQUAL in facts.refused:
         return None
@@ -234,7 +250,7 @@ def _equal_weights(facts: SparseFacts) -> Way | None:
 
 
 def _one_launch(facts: SparseFacts) -> Way | None:
-    """One launch for what one work-item solves sooner than all compute units together."""
+    """Take one launch for what one work-item solves sooner than all compute units together."""
     device, size = facts.device, max(facts.n_entries, facts.n_vertices)
     if device is None or not device.serial or SMALL in facts.refused or facts.n_entries == 0:
         return None
@@ -263,7 +279,7 @@ def _for_units(limit: int, device: DeviceFacts) -> int:
 
 
 def _small_on_host(facts: SparseFacts) -> Way | None:
-    """The host for what is too small for a device that has a memory of its own."""
+    """Take the host for what is too small for a device that has a memory of its own."""
     device = facts.device
     by_device = device is not None and device.serial and SMALL not in facts.refused
     if not facts.host_allowed or by_device or facts.form == "complete":
@@ -272,12 +288,13 @@ def _small_on_host(facts: SparseFacts) -> Way | None:
 
 
 def _few_entries(facts: SparseFacts) -> Way | None:
+    """Take the host for few entries."""
     m, most = facts.n_entries, LIMITS.host
     return Way(HOST, f"{m:,} of at most {most:,} for the host") if 0 < m <= most else None
 
 
 def _unsorted_tree(facts: SparseFacts) -> Way | None:
-    """The host for entries that a device would have to sort, if ties go by entry."""
+    """Take the host for entries that a device would have to sort."""
     m, most = facts.n_entries, LIMITS.host_unsorted_tree
     if m >= most:
         return None
@@ -287,7 +304,7 @@ def _unsorted_tree(facts: SparseFacts) -> Way | None:
 
 
 def _equal_tree(facts: SparseFacts) -> Way | None:
-    """The host for equal weights, if ties go by entry."""
+    """Take the host for equal weights."""
     m = facts.n_entries
     if m >= LIMITS.host_equal_tree:
         return None
@@ -359,12 +376,48 @@ def _may_have_hierarchy(facts: PointFacts) -> bool:
     return facts.automatic and not facts.maximum and _has_hierarchy(facts)
 
 
-def prefers_boxes_for_neighbours(facts: PointFacts) -> bool:
-    """Return whether nearest points are found by a hierarchy rather than by tiles of pairs."""
-    is_flat = 0 < facts.dimensions <= LIMITS.flat_dimensions
-    if is_flat and (facts.device.alone or facts.n >= LIMITS.flat_neighbours):
-        return True
-    return _has_hierarchy(facts) and facts.n >= _least_of_hierarchy(facts)
+def way_of_core_distances(facts: PointFacts) -> Way:
+    """Return the way of the distances of points to their k-th nearest points (`neighbours`).
+
+    A hierarchy stays with the points, and the tree that comes next uses it.
+    """
+    if not facts.boxed or not facts.device.doubles:
+        return Way(HOST, "no box bounds these distances, or the device has no doubles")
+    for rule in (_neighbours_in_turn, _flat_neighbours, _neighbours_by_tiles, _neighbours_by_boxes):
+        way = rule(facts)
+        if way is not None and way.record not in facts.refused:
+            return way
+    return Way(HOST, f"{facts.neighbours:,} neighbours are more than a device lists")
+
+
+def _neighbours_in_turn(facts: PointFacts) -> Way | None:
+    n, k = facts.n, facts.neighbours
+    is_small = in_one_work_group(n, facts.device) and k * n <= LIMITS.turns
+    if not is_small or facts.dimensions > LIMITS.flat_dimensions or not 0 < k < n:
+        return None
+    return Way(TURNS, f"{k:,} neighbours of {n:,} points, of at most {LIMITS.turns:,} in all")
+
+
+def _flat_neighbours(facts: PointFacts) -> Way | None:
+    """Take boxes for few dimensions, and for as many points as a tree by boxes needs."""
+    is_flat = facts.dimensions <= LIMITS.flat_dimensions
+    is_enough = facts.device.alone or facts.n >= LIMITS.flat_neighbours
+    has_tree = _has_hierarchy(facts) and facts.n >= _least_of_hierarchy(facts)
+    return _neighbours_by_boxes(facts) if (is_flat and is_enough) or has_tree else None
+
+
+def _neighbours_by_tiles(facts: PointFacts) -> Way | None:
+    return Way(TILES, f"{facts.n:,} points in {facts.dimensions} dimensions, all pairs")
+
+
+def _neighbours_by_boxes(facts: PointFacts) -> Way | None:
+    k, most = facts.neighbours, LIMITS.listed_neighbours
+    return Way(BOXES, f"{k:,} neighbours, of at most {most:,}") if k <= most else None
+
+
+def in_one_work_group(n: int, device: DeviceFacts) -> bool:
+    """Return whether one work-group takes all rounds of a complete graph of `n` vertices."""
+    return not device.alone and n <= LIMITS.one_work_group
 
 
 def keeps_hierarchy(facts: PointFacts) -> bool:

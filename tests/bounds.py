@@ -8,8 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from importlib import import_module
 from typing import Any
+
+from clmst import route
 
 _MADE = "generators.surrogates."
 _CHUNKED = ("cliques.CHUNK", "drawn.CHUNK", "growth.CHUNK", "rows.CHUNK")
@@ -19,17 +22,17 @@ BOUNDS = {
     "checked_from": "algorithms.csr_validation.check.FROM_SLOTS",
     "checkpoint_pace": "scale.driver.PACE",
     "checkpoint_seconds": "scale.driver.SECONDS_BETWEEN",
-    "csgraph_any_order_below": "csgraph.FEW_ENTRIES_IN_ANY_ORDER",
-    "csgraph_equal_below": "csgraph.FEW_EQUAL_ENTRIES",
-    "dense_at_once": "algorithms.dense.plan._FEW_VERTICES",
+    "csgraph_any_order_below": "route.LIMITS.host_unsorted_tree",
+    "csgraph_equal_below": "route.LIMITS.host_equal_tree",
+    "dense_at_once": "route.LIMITS.one_work_group",
     "dense_part_from": "repeated.strategies.LEAST_DENSE",
     "dense_short_ids": "algorithms.dense.plan._SHORT_IDS",
-    "equal_slots": "algorithms.equal_weights.solve.MOST_SLOTS",
+    "equal_slots": "route.LIMITS.equal_weights",
     "expansion_free": "io.files.FREE_EXPANSION",
     "expansion_times": "io.files.MAX_EXPANSION",
     "filled_by_driver": "runtime.launcher.MOST_FILLED",
     "filter_boruvka_vertices": "algorithms.filter_boruvka.MAX_VERTICES",
-    "hierarchy_from": "algorithms.bvh_boruvka.choice._LEAST_POINTS",
+    "hierarchy_from": "route.LIMITS.hierarchy",
     "k_core_capacity": "algorithms.k_core.core_numbers.SERIAL_CAPACITY",
     "k_core_group_budget": "algorithms.k_core.core_numbers.GROUP_BUDGET",
     "k_core_serial_budget": "algorithms.k_core.core_numbers.SERIAL_BUDGET",
@@ -38,20 +41,20 @@ BOUNDS = {
     "lock_looks": "algorithms.edge_parallel.solve._PATIENCE",
     "marked_from": "algorithms.filter_boruvka.cpu.MARKED_FROM",
     "patience_seconds": "runtime.long_work.PATIENCE",
-    "prim_edges": "algorithms.prim.MOST_EDGES",
+    "prim_edges": "route.LIMITS.prim_once",
     "prim_steps": "algorithms.prim.solve.STEPS_A_LAUNCH",
-    "prim_vertices": "algorithms.prim.MOST_VERTICES",
+    "prim_vertices": "route.LIMITS.prim",
     "one_pass": "primitives.chain.is_taken",
     "range_step": "core.partition.RANGE_STEP",
     "ranking_lanes": "primitives.radix.RANKING_LANES",
     "segment_capacity": "algorithms.filter_boruvka.cpu.usual_capacity",
     "serial_tile": "primitives.radix._SERIAL_TILE",
     "series_from": "algorithms.reweighting.series._LEAST_EDGES",
-    "slots_on_host": "algorithms.small_matrix.solve.MOST_SLOTS_ON_HOST",
-    "small_cells": "algorithms.small_matrix.solve.MOST_CELLS",
-    "small_edges": "algorithms.small_matrix.solve.MOST_EDGES",
-    "small_slots": "algorithms.small_matrix.solve.MOST_SLOTS",
-    "small_slots_in_any_order": "algorithms.small_matrix.solve.MOST_SLOTS_IN_ANY_ORDER",
+    "slots_on_host": "route.LIMITS.host",
+    "small_cells": "route.LIMITS.small_complete",
+    "small_edges": "route.LIMITS.small_list",
+    "small_slots": "route.LIMITS.small_matrix",
+    "small_slots_in_any_order": "route.LIMITS.small_unsorted_matrix",
     "stage_patience": "cli.terminal._PATIENCE",
     "stream_joined_below": "scale.rows.JOINED",
     "stream_opens_from": "scale.sinks.OPEN_FROM",
@@ -77,6 +80,10 @@ def bounds(**values: Any) -> Iterator[None]:
     try:
         for place, value in [(at, values[name]) for name in values for at in BOUNDS[name].split()]:
             path, _, attribute = place.rpartition(".")
+            if path == "route.LIMITS":
+                saved.append((route, "LIMITS", route.LIMITS))
+                route.LIMITS = replace(route.LIMITS, **{attribute: value})
+                continue
             module = import_module(f"clmst.{path}")
             usual = getattr(module, attribute)
             saved.append((module, attribute, usual))

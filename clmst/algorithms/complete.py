@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 from clmst import route
 from clmst.algorithms import families
 from clmst.algorithms.bvh_boruvka import choice
+from clmst.algorithms.bvh_boruvka.neighbours import capacity_for
 from clmst.algorithms.dense import DenseOptions
 from clmst.core.points import Points
-from clmst.route import PointFacts
+from clmst.route import PointFacts, Way
 from clmst.runtime.device_matrix import DeviceMatrix
 
 
-def facts_of_complete(
-    matrix: DeviceMatrix, *, maximum: bool = False, automatic: bool = True
-) -> PointFacts:
+def facts_of_complete(matrix: DeviceMatrix, **call: Any) -> PointFacts:
     """Return what the router is told about points or a matrix of distances on a device.
 
-    `automatic` is false if the caller has named an algorithm or given options.
+    `call` has the facts about the call: `maximum`, `automatic`, `neighbours`.
     """
     points = matrix.graph
     return PointFacts(
@@ -26,28 +27,51 @@ def facts_of_complete(
         dimensions=points.dimensions if isinstance(points, Points) else 0,
         boxed=isinstance(points, Points) and choice.takes(points),
         device=matrix.device.facts,
-        maximum=maximum,
-        automatic=automatic,
+        **call,
     )
 
 
-def trusted_way(matrix: DeviceMatrix, facts: PointFacts, options: DenseOptions | None) -> str:
-    """Return the record of the way that the router chooses among those the device is trusted with.
+def way_of_tree(matrix: DeviceMatrix, facts: PointFacts, options: DenseOptions | None) -> str:
+    """Return the record of the way of a tree that the router chooses and the device is trusted with.
 
-    It is never refused by rows of cells: whether the device is trusted with these, the caller asks.
+    Rows of cells are never refused here: the caller asks whether the device is trusted with these.
     """
+
+    def refusal(record: str) -> str | None:
+        if record == route.PRIM_POINTS:
+            return families.points_refusal(matrix, few=True)
+        if record == route.BOXES:
+            return families.points_refusal(matrix)
+        by_products = options is not None and options.filter == "products"
+        return families.tiles_refusal(matrix, products=by_products)
+
+    return _trusted(facts, route.way_of_complete, refusal, last=route.ROWS)
+
+
+def way_of_core_distances(matrix: DeviceMatrix, k: int) -> str:
+    """Return the record of the way of core distances: to the `k`-th nearest other points."""
+
+    def refusal(record: str) -> str | None:
+        if record == route.TURNS:
+            return families.few_core_refusal(matrix)
+        if record == route.TILES:
+            return families.tiles_refusal(matrix, neighbours=True)
+        return families.points_refusal(matrix, capacity_for(k))
+
+    facts = facts_of_complete(matrix, neighbours=k)
+    return _trusted(facts, route.way_of_core_distances, refusal, last=route.HOST)
+
+
+def _trusted(
+    facts: PointFacts,
+    choose: Callable[[PointFacts], Way],
+    refusal: Callable[[str], str | None],
+    *,
+    last: str,
+) -> str:
+    """Return the first record that the router chooses and that is not refused, or the last one."""
     while True:
-        record = route.way_of_complete(facts).record
-        if record == route.ROWS or _refusal(record, matrix, options) is None:
+        record = choose(facts).record
+        if record == last or refusal(record) is None:
             return record
         facts = replace(facts, refused=facts.refused | {record})
-
-
-def _refusal(record: str, matrix: DeviceMatrix, options: DenseOptions | None) -> str | None:
-    """Return why a device is not trusted with a way, or None if it is."""
-    if record == route.PRIM_POINTS:
-        return families.points_refusal(matrix, few=True)
-    if record == route.BOXES:
-        return families.points_refusal(matrix)
-    by_products = options is not None and options.filter == "products"
-    return families.tiles_refusal(matrix, products=by_products)

@@ -13,11 +13,10 @@ from scipy import sparse
 from scipy.spatial.distance import squareform
 
 from clmst import route
-from clmst.algorithms import families
 from clmst.algorithms.bvh_boruvka import choice
 from clmst.algorithms.bvh_boruvka.hierarchy import hierarchy_of, with_core_distances
-from clmst.algorithms.bvh_boruvka.neighbours import MOST_NEIGHBOURS, capacity_for, distances
-from clmst.algorithms.complete import facts_of_complete
+from clmst.algorithms.bvh_boruvka.neighbours import distances
+from clmst.algorithms.complete import facts_of_complete, way_of_core_distances
 from clmst.algorithms.dense import few, tile_pairs
 from clmst.algorithms.dense.tiles import PackedPoints
 from clmst.api import minimum_spanning_forest
@@ -30,7 +29,7 @@ from clmst.core.points import Points, are_finite
 from clmst.core.weight_keys import Array
 from clmst.points.inputs import check_rows, checked_graph, filled, graph_of, of_sparse
 from clmst.runtime.device import Device
-from clmst.runtime.device_matrix import DeviceMatrix
+from clmst.runtime.device_matrix import METRICS, DeviceMatrix
 from clmst.runtime.discovery import get_device
 from clmst.runtime.failures import Guard
 from clmst.runtime.launcher import Launcher
@@ -109,17 +108,14 @@ def _of_points(
         return np.zeros(n), None
     if choice.takes(plain) and device.capabilities.doubles:
         matrix, launch = DeviceMatrix.upload(plain, device), Launcher(device, device.queue)
-        if few.takes_core(matrix, k):
-            with device.lock, Guard(device):
+        way = way_of_core_distances(matrix, k)
+        with device.lock, Guard(device):
+            if way == route.TURNS:
                 return few.MutualReachability(matrix, k, launch).core_distances(), None
-        prefers_boxes = route.prefers_boxes_for_neighbours(facts_of_complete(matrix))
-        by_boxes = k <= MOST_NEIGHBOURS and prefers_boxes
-        if not by_boxes and families.tiles_refusal(matrix, neighbours=True) is None:
-            with device.lock, Guard(device):
+            if way == route.TILES:
                 packed = PackedPoints.upload(matrix, launch, neighbours=True)
                 return tile_pairs.distances(packed, k, launch).to_host(), None
-        if k <= MOST_NEIGHBOURS and families.points_refusal(matrix, capacity_for(k)) is None:
-            with device.lock, Guard(device):
+            if way == route.BOXES:
                 return distances(hierarchy_of(matrix, launch), k, launch), matrix
     return _by_the_host(plain, min_samples), None
 
@@ -315,6 +311,20 @@ def _of_rows(array: Array, model: HDBSCAN) -> Distances:
     )  # fmt: skip
 
 
+def _tree_in_turns(points: Points, k: int, device: Device, *, alpha: float) -> Forest | None:
+    """Return the tree of few points by mutual reachability; None if the router chooses another way.
+
+    One launch finds the core distances, and the tree needs no copy of them.
+    """
+    is_taken = METRICS[points.compared_as][1] == 64 and device.capabilities.doubles
+    if not is_taken or not 0 < k < points.n_vertices:
+        return None
+    matrix = DeviceMatrix.upload(points.with_core_distances(None), device)
+    if way_of_core_distances(matrix, k) != route.TURNS:
+        return None
+    return few.mutual_forest(matrix, k, alpha=alpha)
+
+
 def spanning_forest(given: Distances, model: HDBSCAN) -> Forest:
     """Return the minimum spanning forest of mutual reachability.
 
@@ -330,7 +340,7 @@ def spanning_forest(given: Distances, model: HDBSCAN) -> Forest:
         graph = graph.replace_unchecked(weights=graph.weights / alpha)
     forest = None
     if of_points:
-        forest = few.mutual_forest(graph, min_samples - 1, model.device, alpha=alpha)
+        forest = _tree_in_turns(graph, min_samples - 1, get_device(model.device), alpha=alpha)
     if forest is None:
         mutual = reachability_graph(graph, min_samples, model.device, alpha=alpha)
         try:

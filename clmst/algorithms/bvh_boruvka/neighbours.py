@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from clmst import route
 from clmst.algorithms.bvh_boruvka.hierarchy import BoxTree
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device_memory import result_in_place
@@ -15,10 +16,9 @@ from clmst.runtime.launcher import Launcher
 
 SOURCE = "algorithms/bvh_boruvka/neighbours.cl"
 
-# Most points of a list: more would not fit the private memory of a work-item.
-MOST_NEIGHBOURS = 256
-# For how many points kernels are built: few, which stay in registers, and many.
-_CAPACITIES = (4, 8, 32, MOST_NEIGHBOURS)
+# For how many points kernels are built: few, which stay in registers, and many. More
+# would not fit the private memory of a work-item.
+_CAPACITIES = (4, 8, 32, route.LIMITS.listed_neighbours)
 # Nearest points that every point begins with.
 _LISTED = 7
 

@@ -9,18 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from clmst.algorithms import families
 from clmst.algorithms.dense.plan import (
     CORE_SOURCE,
     FEW_SOURCE,
     ends_of,
     few_defines,
-    has_few,
     has_short_ids,
     no_edge,
     vertex_bits,
 )
-from clmst.algorithms.dense.tiles import has_filter
 from clmst.algorithms.shared.progress import MOST_ROUNDS, check_rounds, no_progress
 from clmst.algorithms.shared.read_back import forest_of_arrays
 from clmst.algorithms.shared.solution import stats_of
@@ -29,8 +26,7 @@ from clmst.core.forest import Forest
 from clmst.core.points import Points
 from clmst.core.weight_keys import Array
 from clmst.runtime.device import Device
-from clmst.runtime.device_matrix import METRICS, DeviceMatrix
-from clmst.runtime.discovery import get_device
+from clmst.runtime.device_matrix import DeviceMatrix
 from clmst.runtime.failures import Guard
 from clmst.runtime.handles import Memory
 from clmst.runtime.launcher import Launcher
@@ -44,8 +40,6 @@ ALONE, _WIDTH_ALONE, _WIDTH = 512, 128, 256
 _HALVINGS_A_ROUND = 2.75
 # Work-groups a compute unit for blocks whose number is known on the device only, and small.
 _FEW_GROUPS = 2
-# Turns of one point after the other for core distances, at most: k * n.
-_MOST_TURNS = 1 << 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,14 +130,6 @@ def _groups_of_lanes(n_tasks: int, program: Program, launch: Launcher) -> int:
     return launch.groups_for(-(-n_tasks * lanes // program.work_group_size))
 
 
-def takes_core(matrix: DeviceMatrix, k: int) -> bool:
-    """Return whether one launch finds the `k`-th nearest of few points sooner than tiles."""
-    n = matrix.n_vertices
-    if not has_few(n, matrix.device) or has_filter(matrix) or not 0 < k < n:
-        return False
-    return k * n <= _MOST_TURNS and families.few_core_refusal(matrix) is None
-
-
 class MutualReachability:
     """Few points on a device, and the distance of each to its `k`-th nearest one times `alpha`."""
 
@@ -172,20 +158,14 @@ class MutualReachability:
         return solve(self.cells, self.n, self.d, self.defines, self.launch)
 
 
-def mutual_forest(points: Points, k: int, device: Any, *, alpha: float) -> Forest | None:
-    """Return the tree of few points by mutual reachability, times `alpha`; core distances stay.
+def mutual_forest(matrix: DeviceMatrix, k: int, *, alpha: float) -> Forest:
+    """Return the tree of few points by mutual reachability; waits for it.
 
-    They are distances to the `k`-th nearest points. None if the tree is to be found another way.
+    Core distances are those to the `k`-th nearest other points, times `alpha`. They stay on the
+    device, in doubles.
     """
-    if METRICS[points.compared_as][1] != 64 or not 0 < k < points.n_vertices:
-        return None
-    device = get_device(device)
-    if not device.capabilities.doubles:
-        return None
-    plain = points.with_core_distances(None)
-    matrix, launch = DeviceMatrix.upload(plain, device), Launcher(device, device.queue)
-    if not takes_core(matrix, k):
-        return None
+    points, device = matrix.graph, matrix.device
+    launch = Launcher(device, device.queue)
     with device.lock, Guard(device):
         tree = MutualReachability(matrix, k, launch, alpha=alpha).tree()
     assert tree.weights is not None

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from clmst import route
 from clmst.algorithms.dense import DenseOptions
 from clmst.core.weight_keys import Array, EncodedWeights, order_keys
 from clmst.primitives.monoid import Monoid
@@ -29,9 +30,9 @@ BUILD_SOURCE = "algorithms/dense/build.cl"
 
 # Cells of a block, at least, and blocks of a row, at most: entries stay O(n).
 _WIDTH, _MOST_BLOCKS = 256, 64
-# The most vertices for which one work-group takes all rounds of a complete graph; its work-items,
-# as a multiple of those of others, and at most; and the registers of a compute unit.
-_FEW_VERTICES, _LARGER_GROUP, _LARGEST_GROUP, _REGISTERS = 2048, 4, 1024, 1 << 16
+# The work-items of the one work-group that takes all rounds of few vertices, as a multiple of those
+# of other work-groups, and at most; and the registers of a compute unit.
+_LARGER_GROUP, _LARGEST_GROUP, _REGISTERS = 4, 1024, 1 << 16
 # The most vertices for which both ends of an edge share a word (reservation.cl).
 _SHORT_IDS = 1 << 16
 # Counts of a solve: of hooked components and listed blocks each round, and of pending parents each
@@ -124,7 +125,7 @@ def ends_of(edges: npt.NDArray[np.uint64], n: int) -> npt.NDArray[np.uint32]:
 
 def has_few(n: int, device: Device) -> bool:
     """Return whether one work-group takes all rounds of a complete graph of `n` vertices."""
-    return device.policy.work_group_size > 1 and n <= _FEW_VERTICES
+    return route.in_one_work_group(n, device.facts)
 
 
 def takes_few(matrix: DeviceMatrix, options: DenseOptions | None) -> bool:

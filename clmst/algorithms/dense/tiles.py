@@ -13,7 +13,6 @@ from clmst.algorithms.dense import Filter
 from clmst.algorithms.families import tiles_refusal
 from clmst.core.errors import OutOfDeviceMemoryError
 from clmst.core.points import Points
-from clmst.route import LIMITS
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.capabilities import Capabilities
 from clmst.runtime.device import Device
@@ -44,12 +43,6 @@ _LEAST_WORK_ALONE, _LEAST_WORK = 1 << 27, 1 << 32
 _SAMPLED_COLUMNS, _COLUMNS_A_ROW, _MOST_AS_NEAR = 128, 8, 2.0
 _PRODUCTS = "FILTER_PRODUCTS"
 HAVE_SQUARES = ("euclidean", "cosine", "rounded-euclidean")
-
-
-def has_filter(matrix: DeviceMatrix) -> bool:
-    """Return whether pairs are compared in float32 first: points of more than a few dimensions."""
-    points = matrix.graph
-    return isinstance(points, Points) and points.dimensions > LIMITS.flat_dimensions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
