@@ -77,7 +77,7 @@ class PointsExecutor(OneDevice):
                 prepare=partial(solver_of_candidates, n=points.n_vertices, device=device)
             )
         )
-        self._times_renewed = device.times_renewed
+        self._times_renewed, self._exponent = device.times_renewed, points.exponent
 
     @property
     def encoding(self) -> Encoding | None:
@@ -129,6 +129,9 @@ class PointsExecutor(OneDevice):
                 self.forget()
                 self._times_renewed = self.device.times_renewed
             launch = self._launcher(profile=profile)
+            if staged.points.exponent != self._exponent:  # distances of both do not compare
+                self.forget()
+                self._exponent = staged.points.exponent
             matrix = DeviceMatrix.upload(staged.points, self.device)
             uploaded = self._now(launch)
             try:
