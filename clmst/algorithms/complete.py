@@ -32,7 +32,7 @@ def facts_of_complete(matrix: DeviceMatrix, **call: Any) -> PointFacts:
 
 
 def way_of_tree(matrix: DeviceMatrix, facts: PointFacts, options: DenseOptions | None) -> str:
-    """Return the record of the way of a tree that the router chooses and the device is trusted with.
+    """Return the record of the way of a tree: the router's first that the device is trusted with.
 
     Rows of cells are never refused here: the caller asks whether the device is trusted with these.
     """
