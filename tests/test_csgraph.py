@@ -15,6 +15,7 @@ from scipy import sparse
 from scipy.sparse import csgraph as scipys
 
 import clmst
+from clmst import route
 from clmst.algorithms.registry import ALGORITHMS
 from clmst.algorithms.small_matrix import solve as small_matrix
 from clmst.core.errors import InvalidGraphError
@@ -450,7 +451,7 @@ def test_a_device_is_asked_for_what_is_large(who_solves: str) -> None:
     """The host has the others: small ones, and those that must be sorted first."""
     if who_solves != "host":
         pytest.skip("the device works in the host's memory, there is none, or it solves all")
-    most = small_matrix.MOST_SLOTS_ON_HOST
+    most = route.LIMITS.host
     path, longer = (narrow(sparse.eye_array(most + k, k=1, format="csr")) for k in (1, 2))
     path.data[0] = longer.data[0] = 2  # equal weights need no device of many threads
     with launches() as launched:

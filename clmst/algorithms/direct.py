@@ -57,16 +57,20 @@ def forest_of(graph: Any, device: Device, *, maximum: bool, host_allowed: bool) 
     facts = _facts_of(graph, device, maximum=maximum, host_allowed=host_allowed)
     if facts is None:
         return None
-    way, facts = _decide(facts, graph, device, maximum=maximum)
-    if way.record == route.SMALL:
-        return _in_one_launch(facts, graph, device, maximum=maximum)
-    if way.record == route.EQUAL:
-        return equal_weights.solve(graph, device, maximum=maximum)
-    if way.record != route.HOST:
-        return None
-    if isinstance(graph, Graph):
-        return kruskal(graph, maximum=maximum)
-    return forest_of_matrix(graph, maximum=maximum)
+    while True:
+        way, facts = _decide(facts, graph, device, maximum=maximum)
+        if way.record == route.SMALL:
+            return _in_one_launch(facts, graph, device, maximum=maximum)
+        if way.record == route.HOST and isinstance(graph, Graph):
+            return kruskal(graph, maximum=maximum)
+        if way.record == route.HOST:
+            return forest_of_matrix(graph, maximum=maximum)
+        if way.record == route.STEPS:
+            return None
+        found = equal_weights.solve(graph, device, maximum=maximum)
+        if found is not None:
+            return found
+        facts = replace(facts, refused=facts.refused | {route.EQUAL})  # a row far from sorted
 
 
 def _in_one_launch(
@@ -95,16 +99,21 @@ def entries_of(matrix: Any, device: Device | None) -> Array | None:
     facts = _facts_of(matrix, device, maximum=False, host_allowed=True)
     if facts is None:
         return None
-    way, _ = _decide(replace(facts, by_entry=True), matrix, device, maximum=False)
-    if way.record == route.HOST:
-        return entries_of_matrix(matrix)
-    if device is None or way.record == route.STEPS:
-        return None
-    if way.record == route.EQUAL:
-        return equal_weights.entries(matrix, device)
-    case = case_of(matrix.data.dtype, maximum=False)
-    found = small_matrix.solve_matrix(matrix, device, case, by_slot=True)
-    return None if found is None else found.edge_ids
+    facts = replace(facts, by_entry=True)
+    while True:
+        way, facts = _decide(facts, matrix, device, maximum=False)
+        if way.record == route.HOST:
+            return entries_of_matrix(matrix)
+        if device is None or way.record == route.STEPS:
+            return None
+        if way.record == route.SMALL:
+            case = case_of(matrix.data.dtype, maximum=False)
+            found = small_matrix.solve_matrix(matrix, device, case, by_slot=True)
+            return None if found is None else found.edge_ids
+        entries = equal_weights.entries(matrix, device)
+        if entries is not None:
+            return entries
+        facts = replace(facts, refused=facts.refused | {route.EQUAL})
 
 
 def _facts_of(

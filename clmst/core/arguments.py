@@ -232,7 +232,7 @@ def check_dtype(name: str, value: Any) -> np.dtype[Any]:
     return dtype
 
 
-def is_array(value: object) -> bool:
+def has_numbers(value: object) -> bool:
     """Return whether an object gives NumPy its numbers, as arrays and tensors do."""
     return isinstance(value, np.ndarray) or has(value, "__array__") or has(value, "__dlpack__")
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from clmst.core.arguments import as_array, has, is_array, shown
+from clmst.core.arguments import as_array, has, has_numbers, shown
 from clmst.core.errors import InvalidGraphError, optional_import
 from clmst.core.weight_keys import Array
 
@@ -33,7 +33,7 @@ def _is_arrow(X: Any) -> bool:
 
 def are_rows(X: Any) -> bool:
     """Return whether an object is a table, an array, a tensor, or a list."""
-    return isinstance(X, _PLAIN) or is_table(X) or is_array(X)
+    return isinstance(X, _PLAIN) or is_table(X) or has_numbers(X)
 
 
 def column_names(X: Any) -> list[Any]:
@@ -80,7 +80,7 @@ def rows_of(name: str, X: Any) -> Array:
         return _numbers(name, as_array(name, _with_gaps(X), error=InvalidGraphError), X)
     if _is_arrow(X):
         return _of_arrow(name, X)
-    if not (is_array(X) or _is_sequence(X)):
+    if not (has_numbers(X) or _is_sequence(X)):
         raise _no_rows(name, X)
     return _numbers(name, as_array(name, X, error=InvalidGraphError))
 

@@ -11,9 +11,10 @@ from scipy import sparse
 from scipy.spatial.distance import cdist
 
 import clmst
-from clmst import DenseOptions, Device, Forest, InvalidGraphError, Points, cluster
+from clmst import DenseOptions, Device, Forest, InvalidGraphError, Points, cluster, route
 from clmst.algorithms.bvh_boruvka import choice, hierarchy, neighbours, prim
 from clmst.algorithms.bvh_boruvka import solve as bvh_boruvka
+from clmst.algorithms.complete import way_of_core_distances
 from clmst.algorithms.dense import few, tile_pairs
 from clmst.algorithms.dense.tiles import PackedPoints
 from clmst.runtime.device_matrix import DeviceMatrix
@@ -81,11 +82,13 @@ def assert_right(points: Points, device: Device, *, k: int = 4, maximum: bool = 
         np.testing.assert_array_equal(told, core, err_msg=way)
     mutual = points.with_core_distances(core)
     assert_right(mutual, device, maximum=maximum)
-    at_once = few.mutual_forest(points, k, device, alpha=1)
+    matrix = DeviceMatrix.upload(points, device)
+    in_turns = 0 < k < every.size and way_of_core_distances(matrix, k) == route.TURNS
     if device.policy.work_group_size > 1 and points.dimensions <= 3 and 0 < k < 32:
-        assert at_once is not None
-    if at_once is not None:
-        assert_same_forest(at_once, clmst.kruskal(mutual.to_graph()))
+        assert in_turns
+    if in_turns:
+        found = few.mutual_forest(matrix, k, alpha=1)
+        assert_same_forest(found, clmst.kruskal(mutual.to_graph()))
 
 
 def clusters(rng: np.random.Generator, n: int, d: int) -> Array:

@@ -126,8 +126,13 @@ def test_what_goes_the_usual_way(any_device: Device) -> None:
     nan = A.copy()
     nan.data[:] = np.nan
     no_entry = sparse.csr_array((3, 3))
-    for one in (other, nan, no_entry, A.tocoo(), Graph.from_scipy(A), None):
-        assert equal_weights.solve(one, any_device, maximum=False) is None
+    for one in (other, nan, no_entry, A.tocoo(), Graph.from_scipy(A)):
+        try:
+            forest = clmst.minimum_spanning_forest(one, device=any_device)
+        except InvalidGraphError:
+            assert one is nan
+        else:
+            assert forest.stats["algorithm"] != "kruskal"
 
 
 @pytest.mark.parametrize("index", [np.int32, np.int64])

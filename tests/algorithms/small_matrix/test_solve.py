@@ -15,6 +15,7 @@ from scipy.sparse import csgraph as scipys
 
 import clmst
 from clmst import Device, Forest, Graph, InvalidGraphError, families
+from clmst.algorithms import direct
 from clmst.algorithms.families import SMALL_MATRIX
 from clmst.algorithms.small_matrix import solve as small_matrix
 from clmst.core.kruskal import forest_of_matrix
@@ -94,7 +95,7 @@ def test_device_that_goes_the_usual_way(any_device: Device, copies: str) -> None
     assert list(families.tested(device, SMALL_MATRIX)) == []
     assert "not for such a device" in str(device.trust.refusal(SMALL_MATRIX, Case()))
     A = matrix(dtype=np.uint32)
-    assert small_matrix.solved(A, device, Case()) is None
+    assert small_matrix.solve_matrix(A, device, Case()) is None
     device.trust.given = True
     usual = clmst.minimum_spanning_forest(A, device=device)
     assert not is_at_once(usual)
@@ -236,10 +237,10 @@ def test_entries_that_scipys_function_takes(
         ranks = np.lexsort((np.arange(A.nnz), A.data)).argsort()
         by_rank = sparse.csr_array((ranks + 1.0, A.indices, A.indptr), shape=A.shape)
         expected = np.sort(scipys.minimum_spanning_tree(by_rank).data) - 1
-        forest = small_matrix.solve(A, any_device, maximum=False, or_host=False, by_entry=True)
-        assert forest is not None
-        assert (np.diff(forest.edge_ids) > 0).all()
-        assert np.sort(ranks[forest.edge_ids]).tolist() == expected.tolist()
+        entries = direct.entries_of(A, any_device)
+        assert entries is not None
+        assert (np.diff(entries) > 0).all()
+        assert np.sort(ranks[entries]).tolist() == expected.tolist()
 
 
 def test_weights_that_rise_are_joined_in_their_order(any_device: Device) -> None:
@@ -367,9 +368,9 @@ def test_upper_words_of_indices_count(any_device: Device) -> None:
 
 def test_an_untrusted_device_goes_the_usual_way(any_device: Device, wrong: WrongFamilies) -> None:
     wrong.names = {"small-matrix"}
-    solve, device = small_matrix.solve, Device(any_device.cl_device)
-    assert solve(matrix(), device, maximum=False, or_host=False) is None
+    solve, device = direct.forest_of, Device(any_device.cl_device)
+    assert solve(matrix(), device, maximum=False, host_allowed=False) is None
     assert wrong.tested == ["small-matrix"] * small_matrix.works_on(device)
-    on_host = solve(matrix(), device, maximum=False, or_host=True)
+    on_host = solve(matrix(), device, maximum=False, host_allowed=True)
     assert on_host is not None
     assert on_host.stats["device"] == "host"
