@@ -52,7 +52,7 @@ class RepeatedSolver(Prepared):
         As of :func:`clmst.minimum_spanning_forest`.
     warm_start : bool
         Whether a solve may reuse results of earlier ones, if weights have hardly changed. Forests
-        are the same either way.
+        are the same either way. Several devices always begin anew.
     symmetrize : bool
         As of :func:`clmst.minimum_spanning_forest`.
 

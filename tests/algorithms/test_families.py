@@ -246,7 +246,6 @@ def test_several_devices(wrong: Wrong, fresh: Device) -> None:
         solver.solve(np.arange(300))
 
 
-
 def test_gpu_shape_is_another_device(wrong: Wrong, fresh: Device) -> None:
     """Other kernels run there, so they are tested there."""
     for device in (fresh, fresh.with_policy(GPU_SHAPE)):
