@@ -82,10 +82,9 @@ def minimum_spanning_forest(
         for the size of the graph and the device.
     device : None, str, Device or pyopencl.CommandQueue
         See :func:`clmst.get_device`; a :class:`DeviceGraph` brings its own.
-    devices : "auto", or sequence of devices
-        Instead of `device`: several, each of which solves a part of the edges. :class:`DeviceParts`
-        bring their own. "auto" takes as many as are quickest, by a model of their costs
-        (docs/several_devices.md): most often one.
+    devices : sequence of devices
+        Instead of `device`: several, each of which solves a part of the edges, for graphs that one
+        device does not hold. :class:`DeviceParts` bring their own.
     options : object, optional
         The algorithm's own, as :class:`clmst.EclOptions` of "ecl".
     keep_on_device : bool
