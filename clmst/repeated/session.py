@@ -115,7 +115,8 @@ class Session:
         return dtype
 
     def _changes(self, edge_ids: Any, weights: Any) -> Changes:
-        changes: Changes = self.opened().changes(edge_ids, weights, self._dtype())
+        dtype = self._dtype()  # raises if no round has weights
+        changes: Changes = self.opened().changes(edge_ids, weights, dtype)
         return changes
 
     def _staged_round(
