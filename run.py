@@ -98,7 +98,6 @@ NOT_AGAIN = (
     "tests/test_glossary.py",
     "tests/test_layouts.py",
     "tests/test_worst_cases.py",
-    "tests/tune",
 )
 
 # What `check` leaves to `test` beside slow tests: work in many processes, broken off or repeated,
@@ -112,9 +111,7 @@ NOT_IN_CHECK = (
     "tests/faults",
     "tests/misuse",
     "tests/prove",
-    "tests/tune",
     "tests/cli/test_bench.py",
-    "tests/cli/test_tune.py",
     "tests/repeated/devices",
     "tests/runtime/test_binary_cache.py",
     "tests/test_benchmarks.py",

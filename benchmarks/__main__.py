@@ -25,7 +25,6 @@ CASES: Mapping[str, str] = {
     "largest": "the largest graph that a device takes",
     "memory": "resident memory of points, and of rounds",
     "moves": "ways from one device's memory to another's",
-    "moving_points": "trees of points that move",
     "networkx_trees": "a backend of NetworkX",
     "pma": "Partial Prim: the paper's experiments",
     "points": "trees and dendrograms of points",

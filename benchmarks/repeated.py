@@ -33,7 +33,6 @@ from clmst.bench.inputs import real_file
 from clmst.core import canonical
 from clmst.core.threads import in_threads, slices
 from clmst.generators import FAMILIES, surrogates
-from clmst.tune import graphs as sources
 
 CLUSTERED = "clustered"
 _SLOTS = 1 << 20  # that a thread weighs at a time
@@ -48,9 +47,13 @@ def as_it_comes(name: str) -> clmst.Graph:
     """Return the graph of a name as of :func:`load`, its edges stored once or twice."""
     if (file := real_file(name)) is not None:
         return clmst.Graph.read(file)
-    if Path(name).is_file() or name.partition(":")[0] in FAMILIES:
-        (make,) = sources.named([name]).values()
-        return make()
+    if Path(name).is_file():
+        return clmst.Graph.read(name)
+    family, _, listed = name.partition(":")
+    if family in FAMILIES:
+        known = {one.name: one for one in FAMILIES[family].parameters}
+        given = (part.partition("=")[::2] for part in filter(None, listed.split(",")))
+        return clmst.generate(family, **{key: known[key].parse(value) for key, value in given})
     return surrogates.find(name).load()
 
 

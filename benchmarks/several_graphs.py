@@ -10,12 +10,11 @@ from typing import Any
 import numpy as np
 
 import clmst
-from clmst.algorithms.parts.costs import ends_of_parts
+from clmst.algorithms.parts.shares import ends_of_parts
 from clmst.algorithms.prim.solve import rows_of
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.graph_checks import MAX_SLOTS
 from clmst.runtime.launcher import Launcher
-from clmst.runtime.tuning import Costs
 
 _SOURCE = Path(__file__).with_name("several_graphs.cl")
 
@@ -52,7 +51,7 @@ class Recipe:
     def bounds(self, devices: Sequence[clmst.Device]) -> list[int]:
         """Return bounds of ranges of rows for which devices take about the same time."""
         rows = [0]
-        for end in ends_of_parts([Costs.of(device) for device in devices]):
+        for end in ends_of_parts(devices):
             low, high = 0, self.n_vertices
             while low < high:
                 middle = (low + high) // 2

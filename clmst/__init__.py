@@ -23,10 +23,7 @@ if TYPE_CHECKING:
     from clmst.algorithms.ecl import EclOptions as EclOptions
     from clmst.algorithms.edge_parallel import EdgeParallelOptions as EdgeParallelOptions
     from clmst.algorithms.edge_stream.generated import GeneratedEdges as GeneratedEdges
-    from clmst.algorithms.filter_boruvka import (
-        FilterBoruvkaOptions as FilterBoruvkaOptions,
-        LoneBoruvkaOptions as LoneBoruvkaOptions,
-    )
+    from clmst.algorithms.filter_boruvka import FilterBoruvkaOptions as FilterBoruvkaOptions
     from clmst.algorithms.pma import PmaOptions as PmaOptions
     from clmst.algorithms.prim import PrimOptions as PrimOptions
     from clmst.algorithms.prim_boruvka import PrimBoruvkaOptions as PrimBoruvkaOptions
@@ -151,8 +148,6 @@ _HOMES = {
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 _MODULES = ("cluster", "csgraph", "dask", "primitives", "ray")  # public by themselves
 _ALSO = ("drawing", "generators", "io")  # modules of which some names are here, too
-# Names that go with the next version.
-_FORMER_HOME_OF = {"LoneBoruvkaOptions": "clmst.algorithms.filter_boruvka"}
 
 _PUBLIC = (*_HOME_OF, "__version__", *_MODULES)
 
@@ -163,7 +158,7 @@ if not TYPE_CHECKING:  # for type checkers the imports above say it
 def __getattr__(name: str) -> Any:
     if name in (*_MODULES, *_ALSO):
         return import_module(f"clmst.{name}")
-    home = _HOME_OF.get(name) or _FORMER_HOME_OF.get(name)
+    home = _HOME_OF.get(name)
     if home is None:
         raise AttributeError(f"module 'clmst' has no attribute {name!r}")
     value = getattr(import_module(home), name)

@@ -14,7 +14,7 @@ from clmst.algorithms.dense.tiles import takes_tiles
 from clmst.algorithms.equal_weights import solve as equal_weights
 from clmst.algorithms.shared.device_forest import DeviceForest
 from clmst.algorithms.small_matrix import solve as small_matrix
-from clmst.algorithms.solving import named, solve_graph, solve_unread
+from clmst.algorithms.solving import check_named, solve_graph, solve_unread
 from clmst.core.arguments import check_bools
 from clmst.core.coercion import with_weight
 from clmst.core.columns import WEIGHT
@@ -82,10 +82,9 @@ def minimum_spanning_forest(
         for the size of the graph and the device.
     device : None, str, Device or pyopencl.CommandQueue
         See :func:`clmst.get_device`; a :class:`DeviceGraph` brings its own.
-    devices : "auto", or sequence of devices
-        Instead of `device`: several, each of which solves a part of the edges. :class:`DeviceParts`
-        bring their own. "auto" takes as many as are quickest, by a model of their costs
-        (docs/several_devices.md): most often one.
+    devices : sequence of devices
+        Instead of `device`: several, each of which solves a part of the edges, for graphs that one
+        device does not hold. :class:`DeviceParts` bring their own.
     options : object, optional
         The algorithm's own, as :class:`clmst.EclOptions` of "ecl".
     keep_on_device : bool
@@ -201,7 +200,7 @@ def spanning_forest(
 ) -> Forest | DeviceForest:  # fmt: skip
     """Solve on the device that is meant; a graph that does not fit it, in parts."""
     graph = graph if weight is WEIGHT else with_weight(graph, weight)
-    algorithm, options = named(algorithm, options)  # before anything is uploaded
+    check_named(algorithm, options)  # before anything is uploaded
     check_bools(keep_on_device=keep_on_device, profile=profile, verify=verify)
     graph = taken(graph, symmetrize=symmetrize)
     if devices is not None or isinstance(graph, DeviceParts):

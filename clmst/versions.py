@@ -29,7 +29,7 @@ _SETTINGS = ("CLMST_", "OCL_", "OPENCL_", "PYOPENCL_", "POCL_", "RUSTICL_", "CUD
 def show_versions(*, as_json: bool = False) -> None:
     """Print the environment of clmst, for the report of a fault.
 
-    That is the system, the versions of packages, the drivers, each device with its tuning and the
+    That is the system, the versions of packages, the drivers, each device with the
     results of its self-tests so far, the caches and the settings. Each device is tried, as by
     :func:`clmst.devices`; nothing else is tested. ``clmst --versions`` prints the same.
 
@@ -96,7 +96,6 @@ def _of_device(listing: Listing) -> dict[str, Any]:
         "driver": device.driver,
         "version": str(device.cl_device.version).strip(),
         "status": usable if listing.usable else str(listing.reason),
-        "tuning": device.tuning.description,
         "passed": sorted({one.family for one in listing.verdicts if one.passed}),
         "refused": {
             f"{one.family} {one.case}".strip(): one.reason
@@ -112,7 +111,6 @@ def _caches() -> dict[str, str]:
         "folder": str(folder),
         "compiled kernels": _content_of(folder / "binaries"),
         "self-tests": _content_of(folder / "trust"),
-        "own tuning": "yes" if (folder / "tuning.json").exists() else "none",
     }
 
 

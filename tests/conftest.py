@@ -31,7 +31,7 @@ _finished = itertools.count(1)  # tests in this process
 
 SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 
-# Whoever runs the tests may have tuned the devices; that must not decide what is tested.
+# What a user has in the cache must not decide what is tested.
 _CACHE = tempfile.TemporaryDirectory(prefix="clmst-tests-")
 _BINARIES = binary_cache.folder()
 os.environ["CLMST_CACHE"] = _CACHE.name

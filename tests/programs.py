@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cache, partial
+from functools import cache
 from itertools import product
 from typing import TypeAlias, get_args
 
@@ -194,8 +194,6 @@ _GENERATED = tuple(
 _ALGORITHMS: dict[str, Rule] = {
     "bvh_boruvka/build": lambda c, _: ({},) if c.doubles else (),
     "bvh_boruvka/bvh_boruvka": _searches,
-    "bvh_boruvka/candidates": partial(_searches, core=False),
-    "bvh_boruvka/moved": partial(_searches, core=False),
     "bvh_boruvka/neighbours": lambda c, tuning: (
         one | {"NEIGHBOURS": capacity} | listed
         for one in _searches(c, tuning)
@@ -326,7 +324,7 @@ def _selections(*, chained: bool) -> Rule:
                 continue
             defines = selection.selection_defines(
                 keep, write, record=record, value=value,
-                bytes_per_item=tuning.compact_bytes_per_item,
+                bytes_per_item=selection.bytes_per_item(tuning),
             )  # fmt: skip
             defines |= more if chained else {}
             yield (_BELOW.prelude, defines) if keep == Keep.HOLDING else defines

@@ -14,7 +14,6 @@ import sys
 import warnings
 from collections.abc import Hashable, Iterator
 from dataclasses import replace
-from functools import partial
 from typing import Any, TypeAlias, get_args
 
 import numpy as np
@@ -30,12 +29,10 @@ from clmst import (
     FilterBoruvkaOptions,
     Graph,
     PmaOptions,
-    Points,
     PrimBoruvkaOptions,
     PrimOptions,
 )
 from clmst.algorithms import matrix_self_test, points_self_test, self_test
-from clmst.algorithms.bvh_boruvka.moved import MovingPoints
 from clmst.algorithms.edge_parallel import UnionFind
 from clmst.algorithms.edge_stream import self_test as edge_stream_self_test
 from clmst.algorithms.families import (
@@ -66,10 +63,9 @@ from clmst.algorithms.reweighting.series import contract_series
 from clmst.algorithms.small_matrix import solve as small_matrix
 from clmst.core import known_graphs
 from clmst.core.weight_keys import Array
-from clmst.repeated.points import solver_of_candidates
+from clmst.primitives import radix
 from clmst.repeated.several_devices import SeveralDevices
 from clmst.runtime.device_graph import DeviceGraph
-from clmst.runtime.device_matrix import DeviceMatrix
 from clmst.runtime.kernel_family import Case, KernelFamily
 from clmst.runtime.launcher import Launcher
 from tests.bounds import bounds
@@ -357,23 +353,6 @@ def chain_wrongs(device: Device) -> Iterator[str]:
             yield f"chains of {n} vertices, {m} edges"
 
 
-def moved_wrongs(device: Device) -> Iterator[str]:
-    """Yield which trees of points that have moved come out wrong."""
-    rng = np.random.default_rng(9)
-    few = rng.integers(0, 30, (30, 2)) / 7.0  # some are equal
-    prepare = partial(solver_of_candidates, n=len(few), device=device)
-    for how, prepared, shares in (("lists", None, (0, 1)), ("candidates", prepare, (0, 1, 1))):
-        moving = MovingPoints(most_unsure=1.0, prepare=prepared)
-        for share in shares:
-            points = Points(few + 0.01 * share * rng.random(few.shape))
-            matrix = DeviceMatrix.upload(points, device)
-            forest = moving.solve(matrix, Launcher(device, device.queue)).to_host()
-            if not is_right(forest, points.to_graph()):
-                yield f"points that have moved, by {how}"
-        if forest.stats["moved"]["how"] != how:
-            yield f"no points by {how}"
-
-
 def stream_wrongs(device: Device) -> Iterator[str]:
     """Yield which streams of edges with ids that do not rise come out wrong.
 
@@ -415,13 +394,16 @@ def several_wrongs(device: Device) -> Iterator[str]:
 
     They share a context, since each writes Oclgrind's log from the beginning.
     """
-    from clmst.runtime.tuning import fitted
-
     union.move = move_whole  # type: ignore[assignment, attr-defined]
     SeveralDevices._together = work_in_turn  # type: ignore[method-assign, assignment]
     graph = hub(np.dtype(np.float32), 120, 110, 230)
     u, v, w, ids = graph.edges()
-    twins = [device, device.beside(fitted(device.policy, "solve_us", 1 + device.policy.solve_us))]
+    other = replace(device.policy, groups_per_compute_unit=5)
+    twins = [
+        device,
+        Device(device.cl_device, queue=device.queue, without=device.without, tuning=other,
+               _trusted=True),
+    ]  # fmt: skip
     for name, order in (("in order", np.arange(ids.size)), ("in disorder", np.argsort(ids))):
         listed = Graph.from_edges(u[order], v[order], w[order], n_vertices=graph.n_vertices)
         with clmst.RepeatedSolver(listed, devices=twins, strategy="split") as solver:
@@ -497,7 +479,7 @@ def main(shape: str, *without: str) -> None:
     _hub_of_shape = HUBS[shape]
     # Radix sort by one work-item takes a fifteenth of the time here. How a work-group sorts, with
     # its barriers and local memory, is what `tests/primitives/test_oclgrind.py` checks.
-    tuning = replace(POLICIES[shape], split_work_group_size=1)
+    tuning = POLICIES[shape].with_constants({radix.WORK_ITEMS: 1})
     device = Device(simulator.cl_device, without=without, tuning=tuning, _trusted=True)
     device.check_usable()
     # All samples are compared with one another, which takes an interpreter long.
@@ -520,7 +502,6 @@ def wrongs(device: Device, shape: str, *without: str) -> Iterator[str]:
     yield from dense_wrongs(device, shape)
     with bounds(known_points=(POINTS_OF_SHAPE[shape],)):
         yield from family_wrongs(device, POINTS)
-    yield from moved_wrongs(device)
     has_atomics = "int64-atomics" not in without
     if has_atomics:
         yield from family_wrongs(device, DENDROGRAM)

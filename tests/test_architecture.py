@@ -53,10 +53,9 @@ MAY_IMPORT = {
     "interop": API | {"clmst"},
     "families": API,
     "versions": RUNTIME | {"clmst"},
-    "tune": API | {"io", "generators", "bench"},
     "bench": API | {"clmst", "io", "generators"},
     "cli": API
-    | {"points", "cluster", "families", "bench", "tune", "clmst", "io", "generators", "drawing"}
+    | {"points", "cluster", "families", "bench", "clmst", "io", "generators", "drawing"}
     | {"versions"},
     "__main__": {"cli"},
     # The facade re-exports.
@@ -82,7 +81,6 @@ MAY_USE = {
 
 # Graph.read and DeviceGraph.from_arrays open upwards, so that a graph can be had from its class.
 # So do the pictures that notebooks show, and a forest's dendrogram and cuts.
-# Which version this is stands in the package itself.
 EXCEPTIONS = {
     ("core/graph.py", "clmst.io"),
     ("core/graph.py", "clmst.drawing.thumbnail"),
@@ -90,7 +88,6 @@ EXCEPTIONS = {
     ("core/cluster_methods.py", "clmst.points.dendrogram"),
     ("core/cluster_methods.py", "clmst.points.dendrogram"),
     ("runtime/device_graph.py", "clmst.algorithms.csr_validation.device_arrays"),
-    ("runtime/tuning.py", "clmst"),
 }
 
 # Which folder of an algorithm may import which other one, beside shared/, which all may.
@@ -265,11 +262,6 @@ def test_sources_that_are_named_exist() -> None:
 def test_no_kernel_text_in_python() -> None:
     kernel = re.compile(r"\b(__)?kernel\s+void\b|\bglobal\s+\w+\s*\*|get_global_id|#pragma OPENCL")
     assert [(name, line) for name, line, text in strings() if kernel.search(text)] == []
-
-
-def test_modules_are_short() -> None:
-    lengths = {name_of(p): len(p.read_text(encoding="utf-8").splitlines()) for p in MODULES}
-    assert {name: length for name, length in lengths.items() if length > 350} == {}
 
 
 def test_no_module_is_a_drawer() -> None:

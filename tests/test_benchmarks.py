@@ -56,8 +56,8 @@ from clmst.generators import surrogates
 from tests.bench import samples
 from tests.bounds import bounds
 from tests.kernel_sources import COARSE_DIGITS, miscomputing
+from tests.records import changed, emptied
 from tests.repeated.device_sets import device_sets
-from tests.tune.test_policy_benchmark import changed, emptied
 
 SIZE = 5000
 
@@ -986,7 +986,6 @@ SMALL = {
     "data_frames": ["--edges", "2000"],
     "generated": ["1e5", "--vertices", "12", "--small", "1e4"],
     "memory": ["rounds", "--vertices", "200", "--rounds", "5"],
-    "moving_points": ["lists", "500,2", "--share", "0.01"],
     "networkx_trees": ["--edges", "500"],
     "points": ["dendrograms", "500,2"],
     "proof": ["GRAPH"],

@@ -15,7 +15,7 @@ GLOSSARY = ROOT / "docs" / "glossary.md"
 RETIRED = {
     r"guises?": "variant",
     r"stand[-_]ins?": "surrogate graph",
-    r"crews?": "device pool, devices",
+    r"crews?": "devices",
     r"contests?": "benchmark",
     r"entrants?": "contestant",
     r"adoptions?": "CSR validation",
@@ -39,10 +39,7 @@ RETIRED = {
 
 # Where a retired word is right: a file below the root, the word, and why.
 ALLOWED = {
-    ("clmst/generators/stand_ins.py", "stand[-_]ins?"): "the old name, which warns",
     ("clmst/bench/results.py", "contests?"): "a key in older files",
-    ("clmst/algorithms/filter_boruvka/__init__.py", "lone"): "the old name, which warns",
-    ("clmst/__init__.py", "lone"): "the old name, which warns",
 }
 
 PLACES = ("clmst", "cl", "docs", "benchmarks", "examples", "tests/prove", "tests/misuse")

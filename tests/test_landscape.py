@@ -21,8 +21,7 @@ from clmst import Device
 from clmst.algorithms.shared.solution import Solution
 from clmst.core.weight_keys import Array
 from clmst.runtime.device_graph import DeviceGraph
-from tests.records import registered
-from tests.tune.test_policy_benchmark import emptied
+from tests.records import emptied, registered
 
 B = 10
 N = 1 << B

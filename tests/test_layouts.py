@@ -39,7 +39,6 @@ TABLE = {
         "_REFUSED=STATE_REFUSED _COUNTS=STATE_COUNTS STATE_WORDS=STATE_WORDS"
     ),
     ("algorithms.filter_boruvka.plan", "filter_boruvka/sample.cl"): "SAMPLES=SAMPLES",
-    ("runtime.tuning", "filter_boruvka/sample.cl"): "_SAMPLES=SAMPLES",
     ("algorithms.filter_boruvka.cpu", "filter_boruvka/cpu_list.cl"): (
         "_OVERFLOW=STATE_OVERFLOW _STUCK=STATE_STUCK"
     ),

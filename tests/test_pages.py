@@ -18,7 +18,7 @@ print(clmst.generate("path", n=3).n_edges)  # 2
 
 ```sh
 clmst --version
-clmst tune --minutes 9        # takes minutes, and is not run
+clmst bench --minutes 9        # takes minutes, and is not run
 ```
 """
 
@@ -46,7 +46,8 @@ def test_all_that_is_wrong_is_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "slow"), [("bench", True), ("tune -x", True), ("devices", False), ("solve a", False)]
+    ("line", "slow"),
+    [("bench -x", True), ("devices --test", True), ("devices", False), ("solve a", False)],
 )
 def test_commands_that_take_minutes(line: str, slow: bool) -> None:
     assert pages.takes_minutes(line.split()) is slow

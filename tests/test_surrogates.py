@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
 import os
-import sys
 import zlib
 from collections.abc import Callable
 from pathlib import Path
@@ -28,8 +26,6 @@ from clmst.generators.surrogates import (
     find,
     growth,
     lattice,
-    random,
-    rmat,
 )
 from clmst.io import read_graph
 from tests.bounds import bounds
@@ -269,12 +265,3 @@ def test_broken_file_is_made_again(tmp_path: Path) -> None:
         path.write_bytes(content)
         assert one.cached(tmp_path).read_bytes() == whole
     assert len(builds) == 1 + len(spoilt)
-
-
-def test_the_old_name_warns_and_works() -> None:
-    sys.modules.pop("clmst.generators.stand_ins", None)
-    with pytest.warns(DeprecationWarning, match=r"clmst\.generators\.surrogates now"):
-        old = importlib.import_module("clmst.generators.stand_ins")
-    assert old.STAND_INS is SURROGATES
-    assert old.StandIn is SurrogateGraph
-    assert {getattr(old, name) for name in ("find", "random", "rmat")} == {find, random, rmat}

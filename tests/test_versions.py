@@ -28,7 +28,7 @@ def test_it_has_what_a_fault_depends_on(
     any_device: Device, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
 ) -> None:  # fmt: skip
-    """System, packages, drivers, devices with tuning and verdicts, caches, settings."""
+    """System, packages, drivers, devices with verdicts, caches, settings."""
     monkeypatch.setenv("CLMST_CACHE", str(tmp_path))
     monkeypatch.setenv("CLMST_WITHOUT", "int64-atomics")
     store = Device(any_device.cl_device, without=("int64-atomics",)).trust.store
@@ -45,10 +45,8 @@ def test_it_has_what_a_fault_depends_on(
     assert chosen["driver"] == any_device.driver
     assert chosen["refused"] == {"ecl wide": "3 edges came out wrong"}
     assert chosen["passed"] == ["scan"]
-    assert chosen["tuning"] == any_device.tuning.description
     assert found["caches"]["folder"] == str(tmp_path)
     assert found["caches"]["compiled kernels"].startswith("2.0 MB, ")
-    assert found["caches"]["own tuning"] == "none"
     assert found["settings"]["CLMST_WITHOUT"] == "int64-atomics"
 
 

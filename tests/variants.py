@@ -22,15 +22,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import islice
 
 import pytest
 
+from clmst.algorithms import ecl, filter_boruvka
+from clmst.algorithms.filter_boruvka import gpu_launches, plan
+from clmst.primitives import chain, radix, shares
 from clmst.runtime import discovery
 from clmst.runtime.device import Device
-from clmst.runtime.policy import Policy
+from clmst.runtime.policy import GPU
 
 # Set to "every", all variants of all devices run in all tests, optimised. Set to "chosen", only the
 # device that is used when none is asked for takes part, as it is: enough where not kernels but
@@ -43,52 +46,39 @@ UNOPTIMISED = _TESTED.endswith("unoptimised")
 EVERY = _TESTED == "every"
 
 # Small work-groups, with sizes that reach every overflow path on graphs of some hundred edges.
-GPU_SHAPE = Policy(
+GPU_SHAPE = replace(
+    GPU,
     work_group_size=64,
     groups_per_compute_unit=3,
     edges_per_item=2,
-    rows_per_item=1,
     stage_capacity=64,
-    hub_row=48,
     shares_per_compute_unit=2,
-    bytes_per_item=32,
-    chain_work_group_size=64,
     chain_bytes_per_item=32,
-    chain_registers=0,
     compact_shares_per_compute_unit=2,
-    compact_bytes_per_item=32,
-    radix_bits=5,
-    split_work_group_size=64,
     split_bytes_per_item=32,
     split_shares_per_compute_unit=2,
     slots_per_item=2,
     worklist_edges_per_item=2,
-    max_registers=0,
-    chase=2,
     filter_degree=3.0,
-    filter_target=1.0,
-    dense_degree=12.0,
-    dense_filter_target=1.5,
     filter_edges=0,
-    resident_groups_per_compute_unit=0,
-    resident_work_group_size=64,
-    resident_slots_per_item=2,
-    resident_edges_per_item=2,
-    finish_groups_per_compute_unit=1,
-    finish_work_group_size=64,
-    finish_edges_per_item=2,
-    resident_slots=1 << 20,
-    half_resident_slots=1 << 10,
-    direct_vertices=1 << 9,
-    separate_rounds=1,
-    prim_vertices=0,
-    prim_edges=0,
-    solve_us=1.0,
-    edge_ns=1.0,
-    vertex_ns=1.0,
-    cell_ns=1.0,
-    upload_gb_s=1.0,
-    download_gb_s=1.0,
+).with_constants(
+    {
+        ecl.HUB_ROW: 48,
+        shares.BYTES_PER_ITEM: 32,
+        chain.WORK_ITEMS: 64,
+        radix.RADIX_BITS: 5,
+        radix.WORK_ITEMS: 64,
+        plan.CHASE: 2,
+        plan.RESIDENT_ITEMS: 64,
+        plan.RESIDENT_SLOTS_PER_ITEM: 2,
+        plan.RESIDENT_EDGES_PER_ITEM: 2,
+        plan.FINISH_GROUPS: 1,
+        plan.FINISH_ITEMS: 64,
+        plan.DIRECT_VERTICES: 1 << 9,
+        filter_boruvka.RESIDENT_SLOTS: 1 << 20,
+        gpu_launches.HALF_RESIDENT_SLOTS: 1 << 10,
+        gpu_launches.SEPARATE_ROUNDS: 1,
+    }
 )
 
 # Whether a variant takes the shape of a GPU, and what it does without.

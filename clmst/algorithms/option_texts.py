@@ -20,8 +20,8 @@ def option_names(name: str) -> tuple[str, ...]:
     return tuple(option for option, *_ in _leaves(ALGORITHMS[name].options()))
 
 
-def with_options(name: str, options: object, texts: Iterable[str]) -> object:
-    """Return options of an algorithm, changed as texts such as ``gamma=64`` say.
+def options_of(name: str, texts: Iterable[str]) -> object:
+    """Return the options of an algorithm that texts such as ``gamma=64`` say; None without texts.
 
     A value is checked as the class of the options checks it; "none" is None where that is legal.
 
@@ -33,7 +33,7 @@ def with_options(name: str, options: object, texts: Iterable[str]) -> object:
     """
     values = dict(map(_halves, texts))
     if not values:
-        return options
+        return None
     if name == "auto":
         raise InvalidArgumentError(
             f"{next(iter(values))} is an option of an algorithm, but the algorithm is 'auto'; name "
@@ -42,14 +42,14 @@ def with_options(name: str, options: object, texts: Iterable[str]) -> object:
     kind = ALGORITHMS[name].options
     for option in values:
         _check_option(option, [name])
-    return _changed(kind() if options is None else options, values)
+    return _changed(kind(), values)
 
 
 def read(text: str) -> tuple[str, object]:
     """Return the algorithm and the options that a text such as ``pma gamma=64`` means, or raise."""
     name, *texts = text.split() or [""]
-    name, options = solving.named(name, None)
-    return name, with_options(name, options, texts)
+    solving.check_name(name)
+    return name, options_of(name, texts)
 
 
 def texts_with(algorithms: Iterable[str], texts: Sequence[str]) -> tuple[str, ...]:
@@ -63,10 +63,12 @@ def texts_with(algorithms: Iterable[str], texts: Sequence[str]) -> tuple[str, ..
         None of the algorithms has one of the options, or as :func:`read`.
     """
     split = [text.split() or [""] for text in algorithms]
-    known = [option_names(solving.named(name, None)[0]) for name, *_ in split]
+    for name, *_ in split:
+        solving.check_name(name)
+    known = [option_names(name) for name, *_ in split]
     options = [_halves(text)[0] for text in texts]
     for option in options:
-        _check_option(option, [read(name)[0] for name, *_ in split])
+        _check_option(option, [name for name, *_ in split])
     found = []
     for (name, *own), names in zip(split, known, strict=True):
         more = [text for text, option in zip(texts, options, strict=True) if option in names]

@@ -5,11 +5,9 @@ An algorithm is added by its folder, with nothing else to change: see docs/add_a
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from importlib import import_module
 from operator import attrgetter
 from pkgutil import iter_modules
-from typing import Any
 
 import clmst.algorithms
 from clmst.algorithms.shared.algorithm_record import AlgorithmRecord
@@ -24,13 +22,6 @@ def _records() -> dict[str, AlgorithmRecord]:
 
 
 ALGORITHMS: dict[str, AlgorithmRecord] = _records()
-
-# What an algorithm was called: its present name, and the options that the old name stood for.
-FORMER_NAMES: dict[str, tuple[str, Mapping[str, Any]]] = {
-    former: (record.name, options)
-    for record in ALGORITHMS.values()
-    for former, options in record.former_names.items()
-}
 
 
 def takes_complete_graphs(name: str) -> bool:

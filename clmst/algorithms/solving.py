@@ -5,20 +5,17 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 
 from clmst.algorithms import families
-from clmst.algorithms.registry import ALGORITHMS, FORMER_NAMES
+from clmst.algorithms.registry import ALGORITHMS
 from clmst.algorithms.shared.algorithm_record import Solve, options_for
 from clmst.algorithms.shared.device_forest import DeviceForest
 from clmst.algorithms.shared.solution import Solution, comes_at_once, forest_at_once, forest_of
 from clmst.core.arguments import check_choice, shown
 from clmst.core.errors import (
-    FormerNameWarning,
     InvalidArgumentError,
     OutOfDeviceMemoryError,
-    callers_level,
     logger,
 )
 from clmst.core.forest import Forest
@@ -42,30 +39,11 @@ def check_name(name: str) -> None:
     check_choice("algorithm", name, ("auto", *ALGORITHMS), fact=fact)
 
 
-def named(name: str, options: object) -> tuple[str, object]:
-    """Return the name of an algorithm and its options, or raise; a former name warns."""
-    if type(name) is not str or name not in FORMER_NAMES:
-        check_name(name)
-        if options is not None:
-            _check_options(name, options)
-        return name, options
-    today, meant = FORMER_NAMES[name]
-    written = ", ".join(f"{field}={value!r}" for field, value in meant.items())
-    advice = f"algorithm={today!r} with {ALGORITHMS[today].options.__name__}({written})"
-    warnings.warn(
-        f"algorithm={name!r} is {advice} now; the old name goes with the next version",
-        FormerNameWarning,
-        stacklevel=callers_level(),
-    )
-    if options is None:
-        return today, ALGORITHMS[today].options(**meant)
-    if type(options) is ALGORITHMS[today].options and all(
-        getattr(options, field) == value for field, value in meant.items()
-    ):
-        return today, options
-    raise InvalidArgumentError(
-        f"algorithm is {name!r}, a former name, and options are {shown(options)}; give {advice}"
-    )
+def check_named(name: str, options: object) -> None:
+    """Raise unless an algorithm has that name, and options, if there are any, are its own."""
+    check_name(name)
+    if options is not None:
+        _check_options(name, options)
 
 
 def _check_options(name: str, options: object) -> None:

@@ -1,6 +1,6 @@
 """The harness: contestants are verified, warmed up, and timed by turns.
 
-All timing uses it: ``clmst bench``, tuning, and the experiments of ``benchmarks/``. A benchmark
+All timing uses it: ``clmst bench`` and the experiments of ``benchmarks/``. A benchmark
 
 1. verifies a contestant: its first call must give the right result, else it is never timed;
 2. warms it up: some more calls that are not timed;

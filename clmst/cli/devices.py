@@ -34,10 +34,10 @@ def devices(tests: bool, device_name: str | None, as_json: bool) -> None:
     """List the OpenCL devices of this machine, best first.
 
     Each one is tried: it has to build and run kernels. The one marked "chosen" is used when
-    --device is left out; CLMST_DEVICE changes that. "tuning" says whose values shape its kernels,
-    "trust" what it has shown in self-tests: a device solves known problems before a family of
-    kernels first answers there, and what it gets wrong is not used. --test does all of that now,
-    on all devices or those that --device means, and forgets what was known before.
+    --device is left out; CLMST_DEVICE changes that. "trust" says what a device has shown in
+    self-tests: it solves known problems before a family of kernels first answers there, and what it
+    gets wrong is not used. --test does all of that now, on all devices or those that --device
+    means, and forgets what was known before.
     """
     from clmst.runtime import discovery
 
@@ -118,13 +118,7 @@ def _entry(listing: Listing) -> dict[str, Any]:
     return {
         **_identity(device),
         **asdict(device.capabilities),
-        "tuning": {
-            "source": device.tuning.source,
-            "title": device.tuning.title,
-            "measured": device.tuning.measured,
-            "note": device.tuning.note,
-            "policy": device.policy,
-        },
+        "policy": device.policy,
         "usable": listing.usable,
         "reason": listing.reason,
         "chosen": listing.chosen,
@@ -141,10 +135,7 @@ def _table(listings: list[Listing]) -> Table:
     )
     for listing in listings:
         device, can = listing.device, listing.device.capabilities
-        small_print = (
-            f"\n{device.platform}\ndriver {device.driver}\ntuning: {device.tuning.description}\n"
-            f"trust: {_trust(device)}"
-        )
+        small_print = f"\n{device.platform}\ndriver {device.driver}\ntrust: {_trust(device)}"
         table.add_row(
             Text.assemble(device.name, (small_print, "dim")),
             can.kind,

@@ -10,7 +10,7 @@ from typing import IO, Any
 
 import click
 
-from clmst.core.errors import ClmstError, FormerNameWarning
+from clmst.core.errors import ClmstError
 
 TRACEBACK_VARIABLE = "CLMST_TRACEBACK"
 
@@ -59,7 +59,6 @@ def warnings_in_one_line() -> Iterator[None]:
             plainly(message, category, *location, **more)
 
     with warnings.catch_warnings():
-        warnings.simplefilter("default", FormerNameWarning)
         warnings.showwarning = show
         yield
 

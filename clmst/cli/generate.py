@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,7 +19,7 @@ from clmst.cli.terminal import (
     warn_of_labels,
     will_write,
 )
-from clmst.core.errors import FormerNameWarning, InvalidArgumentError
+from clmst.core.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     from clmst.core.graph import Graph
@@ -60,7 +59,7 @@ def _command(family: Family) -> click.Command:
         help=_prose(family.description),
         short_help=_prose(family.description),
     )
-    for add in (_output_option, _format_option, _former_option, quiet_option):
+    for add in (_output_option, _format_option, quiet_option):
         add(command)
     return command
 
@@ -73,25 +72,15 @@ _output_option = click.option(
 _format_option = format_option(
     "--output-format", text="The format of the output, whatever its suffix."
 )
-_former_option = format_option("--format", "former_format", text="", hidden=True)
 
 
 def _generate(
     family: Family,
     output: Path,
     output_format: str | None,
-    former_format: str | None,
     quiet: bool,
     **parameters: Any,
 ) -> None:
-    if former_format is not None:
-        warnings.warn(
-            "--format is --output-format now, as of the other commands; the old name goes with the "
-            "next version",
-            FormerNameWarning,
-            stacklevel=1,
-        )
-        output_format = output_format or former_format
     will_write(output, output_format, "writer", "writes no graph")
     stages = Stages(quiet=quiet)
     with stages.stage("generate", f"generating a {family.name} graph"):

@@ -100,11 +100,9 @@ options_option: Callable[[_Command], _Command] = click.option(
 )  # fmt: skip
 
 
-def format_option(*names: str, text: str, hidden: bool = False) -> Callable[..., Any]:
+def format_option(*names: str, text: str) -> Callable[..., Any]:
     """Return an option that takes the name of a file format; `text` is its help."""
-    return click.option(
-        *names, metavar="NAME", shell_complete=_completed(_formats), help=text, hidden=hidden
-    )
+    return click.option(*names, metavar="NAME", shell_complete=_completed(_formats), help=text)
 
 
 def algorithm_option(*names: str, text: str, **more: Any) -> Callable[..., Any]:

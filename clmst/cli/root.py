@@ -17,7 +17,6 @@ from clmst.cli.devices import devices
 from clmst.cli.failure import reported, warnings_in_one_line
 from clmst.cli.generate import convert, generate
 from clmst.cli.solve import solve
-from clmst.cli.tune import tune
 from clmst.cli.verify import verify
 
 
@@ -46,7 +45,7 @@ def _show_versions(context: click.Context, _: click.Parameter, wanted: bool) -> 
 @click.group(
     name="clmst",
     cls=_Reporting,
-    commands=[solve, cluster, verify, convert, generate, devices, tune, bench],
+    commands=[solve, cluster, verify, convert, generate, devices, bench],
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 @click.option(

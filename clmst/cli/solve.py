@@ -116,14 +116,14 @@ def solve(
     list of those there are.
     """
     from clmst.algorithms import solving
-    from clmst.algorithms.option_texts import with_options
+    from clmst.algorithms.option_texts import options_of
     from clmst.io import write_forest
 
     if as_json and STREAM in outputs:
         raise click.UsageError("--json and --output - both want stdout; give one of them")
     stages = Stages(quiet=quiet)
-    algorithm, options = solving.named(algorithm, None)  # a former name stands for options
-    options = with_options(algorithm, options, option_texts)
+    solving.check_name(algorithm)
+    options = options_of(algorithm, option_texts)
     formats = _refuse_early(outputs, output_format, plot)
     named: dict[str, Any] = {"algorithm": algorithm, "options": options}
     whole = named | {"profile": profile, "repeat": repeat}

@@ -73,24 +73,21 @@ def by_ranges(edges: Graph, bounds: Sequence[int]) -> list[Part]:
     return parts
 
 
-def by_clusters(edges: Graph, dense: Clusters, groups: Sequence[Sequence[int]]) -> list[Part]:
-    """Return a part for each group of clusters, then one of all other edges. O(n + m) a part."""
-    group_of = np.full(dense.sizes.size + 1, -1, np.int32)  # edges of no cluster
-    for number, group in enumerate(groups):
-        group_of[np.asarray(group)] = number
+def by_clusters(edges: Graph, dense: Clusters) -> list[Part]:
+    """Return a part for each cluster, then one of all other edges. O(n + m) a part."""
 
     def listed(one: slice) -> list[Array]:
-        """Return the slots of each group, then the others."""
+        """Return the slots of each cluster, then the others."""
         here, there = (dense.labels.take(ends[one]) for ends in (edges.rows, edges.indices))
-        groups_of_edges = np.where(here == there, group_of[here], -1)
-        every = (np.flatnonzero(groups_of_edges == number) for number in (*range(len(groups)), -1))
+        of_edges = np.where(here == there, here, -1)
+        every = (np.flatnonzero(of_edges == number) for number in (*range(dense.count), -1))
         return [found.astype(np.uint32) + np.uint32(one.start) for found in every]
 
-    nothing = [np.empty(0, np.uint32)] * (len(groups) + 1)
+    nothing = [np.empty(0, np.uint32)] * (dense.count + 1)
     lists = in_threads(listed, slices(edges.n_slots, _CHUNK))
     slots = [np.concatenate(each) for each in zip(nothing, *lists, strict=True)]
     return [
-        part_of(edges, chosen, *_range(edges, chosen), always=number < len(groups))
+        part_of(edges, chosen, *_range(edges, chosen), always=number < dense.count)
         for number, chosen in enumerate(slots)
     ]
 

@@ -40,7 +40,7 @@ def chain_defines(
     """Return the macros of ``split_chain.cl``."""
     defines = shape.defines(key, *words)
     del defines["STAGED"]  # of single work-items
-    return {**defines, "MAX_REGISTERS": tuning.chain_registers}
+    return {**defines, "MAX_REGISTERS": chain.REGISTERS}
 
 
 def enqueue(

@@ -10,7 +10,7 @@ from clmst.core.arguments import check_bool
 from clmst.core.errors import InvalidArgumentError
 from clmst.primitives.checks import check_apart, check_array, check_fits, launcher_for, output_for
 from clmst.primitives.monoid import Monoid
-from clmst.primitives.shares import Strategy, check_strategy, tile_and_lane_groups
+from clmst.primitives.shares import BYTES_PER_ITEM, Strategy, check_strategy, tile_and_lane_groups
 from clmst.primitives.sweeps import Scan, Segments, checked_flags, checked_monoid, checked_out
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.failures import guarded
@@ -241,7 +241,7 @@ def _scan_then_propagate(
         PROPAGATE_SOURCE,
         monoid.prelude,
         EXCLUSIVE=exclusive,
-        BYTES_PER_ITEM=device.policy.bytes_per_item,
+        BYTES_PER_ITEM=BYTES_PER_ITEM.under(device.policy),
     )
     tile, lane_groups = tile_and_lane_groups(
         device, values.dtype.itemsize, work_group=program.work_group_size

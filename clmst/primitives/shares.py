@@ -8,11 +8,15 @@ from typing import Literal, TypeAlias
 from clmst.core.arguments import check_choice, shown
 from clmst.primitives.element import WORD_BYTES
 from clmst.runtime.device import Device
+from clmst.runtime.policy import Constant
 
 Strategy: TypeAlias = Literal["parallel", "sequential"]
 STRATEGIES = ("parallel", "sequential")
 
 _CHUNK_BYTES = 16  # a vector load
+# Bytes that a work-item loads from each tile of its share. An H200 scans 2**28 uint32 in 0.819 ms,
+# with 128 bytes in 0.812, with 32 in 0.827.
+BYTES_PER_ITEM = Constant("shares.BYTES_PER_ITEM", 64)
 # The most tiles for which one lane group is quicker than three launches.
 _TILES_FOR_ONE_LANE_GROUP = 4
 
@@ -38,7 +42,7 @@ def tile_and_lane_groups(
 ) -> tuple[int, int]:
     """Return the elements of a lane group's tile, and the lane groups of a work-group."""
     tuning, capabilities = device.policy, device.capabilities
-    bytes_per_item = bytes_per_item or tuning.bytes_per_item
+    bytes_per_item = bytes_per_item or BYTES_PER_ITEM.under(tuning)
     work_group = 1 if strategy == "sequential" else work_group or tuning.work_group_size
     lanes = work_group if capabilities.lanes == "local" else capabilities.lane_width
     lane_group = 1 if work_group == 1 else lanes

@@ -14,11 +14,11 @@ import numpy as np
 from clmst.core.arguments import check_kind
 from clmst.core.errors import InvalidArgumentError
 from clmst.primitives import chain
-from clmst.primitives.chain import chain_work_group, cleared_states
+from clmst.primitives.chain import REGISTERS, chain_work_group, cleared_states
 from clmst.primitives.checks import check_array, check_flags, check_in_place, output_for
 from clmst.primitives.element import WORD_BYTES, check_supported
 from clmst.primitives.monoid import Monoid
-from clmst.primitives.shares import Shares, shape_defines, tile_and_lane_groups
+from clmst.primitives.shares import BYTES_PER_ITEM, Shares, shape_defines, tile_and_lane_groups
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.capabilities import Capabilities
 from clmst.runtime.handles import Memory
@@ -87,7 +87,7 @@ def sweep_defines(
     return {
         "SEGMENTS": segments,
         "EXCLUSIVE": exclusive,
-        "BYTES_PER_ITEM": _bytes_per_item(tuning.bytes_per_item, segments),
+        "BYTES_PER_ITEM": _bytes_per_item(BYTES_PER_ITEM.under(tuning), segments),
         **shape_defines(strategy),
     }
 
@@ -113,7 +113,7 @@ def chain_defines(
         "EXCLUSIVE": exclusive,
         "BYTES_PER_ITEM": _bytes_per_item(tuning.chain_bytes_per_item, segments),
         "WG_SIZE": half if is_wide else work_group,
-        "MAX_REGISTERS": 0 if is_wide else tuning.chain_registers,
+        "MAX_REGISTERS": 0 if is_wide else REGISTERS,
     }
 
 
@@ -150,7 +150,7 @@ class Scan:
 
         def pays() -> bool:
             size = self.values.size
-            loaded = _bytes_per_item(device.policy.bytes_per_item, self.segments)
+            loaded = _bytes_per_item(BYTES_PER_ITEM.under(device.policy), self.segments)
             return not Shares.divide(device, size, item_bytes, bytes_per_item=loaded).alone
 
         is_right = bool(self.monoid.exact) and not out.is_at(self.values)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from clmst.algorithms.families import DIRECTED, POINTS, matrix_case, with_options
+from clmst.algorithms.families import DIRECTED, with_options
 from clmst.runtime.device_graph import DeviceGraph
-from clmst.runtime.device_matrix import DeviceMatrix
 from clmst.runtime.kernel_family import Case, KernelFamily, case_of
 
 _SELF_TEST = "clmst.repeated.self_test"
@@ -21,11 +20,7 @@ WARM_START = KernelFamily(
     name="warm-start", test=f"{_SELF_TEST}:warm_starts", cases=DIRECTED,
     what="rounds that begin with what earlier ones settled; else each begins anew",
 )  # fmt: skip
-MOVED = KernelFamily(
-    name="moved-points", test=f"{_SELF_TEST}:moved_points", cases=POINTS.cases,
-    what="trees of points that have moved a little; else each begins anew",
-)  # fmt: skip
-FAMILIES = (ROUNDS, SERIES, WARM_START, MOVED)
+FAMILIES = (ROUNDS, SERIES, WARM_START)
 
 
 def require_rounds(graph: DeviceGraph, algorithm: str, *, maximum: bool, options: object) -> None:
@@ -38,8 +33,3 @@ def is_trusted(family: KernelFamily, graph: DeviceGraph, *, maximum: bool) -> bo
     """Return whether rounds may use a family; else they do without."""
     case = case_of(graph.encoded.encoding.stored, maximum=maximum)
     return graph.device.trust.refusal(family, case) is None
-
-
-def has_moved_points(matrix: DeviceMatrix) -> bool:
-    """Return whether a device is trusted to solve points that have moved."""
-    return matrix.device.trust.refusal(MOVED, matrix_case(matrix)) is None

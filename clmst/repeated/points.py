@@ -1,27 +1,20 @@
-"""Rounds of points that move: the executor of such a solver."""
+"""The executor of a solver of points: each round has other coordinates, and begins anew."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 
 from clmst import api
-from clmst.algorithms import families as of_algorithms
-from clmst.algorithms.bvh_boruvka.choice import is_for_tree
-from clmst.algorithms.bvh_boruvka.moved import CandidatePairs, MovingPoints, PairSolver
 from clmst.algorithms.shared.device_forest import DeviceForest
 from clmst.core.errors import InvalidArgumentError
-from clmst.core.graph import Graph
 from clmst.core.points import Points
 from clmst.core.weight_keys import Encoding
 from clmst.intake import check_takes_complete
-from clmst.repeated import families
-from clmst.repeated.single_device import OneDevice, SingleDevice
-from clmst.runtime.array import DeviceArray
+from clmst.repeated.single_device import OneDevice
 from clmst.runtime.device import Device
 from clmst.runtime.device_matrix import DeviceMatrix
 from clmst.runtime.failures import has_finished
@@ -59,7 +52,6 @@ class PointsExecutor(OneDevice):
         algorithm: str,
         options: object,
         maximum: bool,
-        warm_start: bool,
     ) -> None:
         check_takes_complete(algorithm)
         if len(devices) > 1:
@@ -70,14 +62,6 @@ class PointsExecutor(OneDevice):
         super().__init__(device)
         self._like, self._maximum = points, maximum
         self._algorithm, self._options = algorithm, options
-        self._moving = (
-            None
-            if not warm_start
-            else MovingPoints(
-                prepare=partial(solver_of_candidates, n=points.n_vertices, device=device)
-            )
-        )
-        self._times_renewed = device.times_renewed
 
     @property
     def encoding(self) -> Encoding | None:
@@ -88,13 +72,10 @@ class PointsExecutor(OneDevice):
         )
 
     def close(self) -> None:
-        """Free all memory."""
-        self.forget()
+        """Do nothing: a round keeps no memory."""
 
     def forget(self) -> None:
-        """Drop what earlier rounds found."""
-        if self._moving is not None:
-            self._moving.forget()
+        """Do nothing: every round begins anew."""
 
     # ----------------------------------------------------------------------- coordinates
 
@@ -125,61 +106,18 @@ class PointsExecutor(OneDevice):
     def solve(self, staged: StagedPoints, *, began: float, profile: bool) -> DeviceForest:
         """Solve points at these coordinates."""
         with self.device.lock, self.guard(self.device):
-            if self.device.times_renewed != self._times_renewed:  # all its memory is lost
-                self.forget()
-                self._times_renewed = self.device.times_renewed
             launch = self._launcher(profile=profile)
             matrix = DeviceMatrix.upload(staged.points, self.device)
             uploaded = self._now(launch)
             try:
-                if self._moving is not None and self._is_carried(matrix):
-                    forest = self._moving.solve(matrix, launch)
-                else:
-                    forest = api.solve_complete(
-                        matrix, launch, algorithm=self._algorithm, options=self._options,
-                        maximum=self._maximum,
-                    )  # fmt: skip
+                forest = api.solve_complete(
+                    matrix, launch, algorithm=self._algorithm, options=self._options,
+                    maximum=self._maximum,
+                )  # fmt: skip
             except BaseException:
                 has_finished(launch.queue)  # before its memory has a new owner
-                self.forget()
                 raise
         return self._timed(forest, launch, began, uploaded)
-
-    def _is_carried(self, matrix: DeviceMatrix) -> bool:
-        """Return whether what one round finds is of use for the next one."""
-        is_plain = self._algorithm == "auto" and self._options is None and not self._maximum
-        return (
-            is_plain
-            and self._like.core_distances is None
-            and is_for_tree(matrix)
-            and of_algorithms.points_refusal(matrix) is None
-            and families.has_moved_points(matrix)
-        )
-
-
-def solver_of_candidates(candidates: CandidatePairs, n: int, device: Device) -> PairSolver:
-    """Return what solves the graph of candidates among n points, under weights on the device."""
-    executor = SingleDevice(
-        _graph_of(candidates, n), device, algorithm="auto", options=None, maximum=False,
-        warm_start=False,
-    )  # fmt: skip
-
-    def solve(weights: DeviceArray, profile: bool) -> DeviceForest:
-        return executor.solve(executor.stage(weights), began=0.0, profile=profile)
-
-    return solve
-
-
-def _graph_of(candidates: CandidatePairs, n: int) -> Graph:
-    m = candidates.lesser.size
-    indptr = np.zeros(n + 1, np.uint32)
-    np.cumsum(np.bincount(candidates.lesser, minlength=n), out=indptr[1:])
-    graph = Graph.unchecked(
-        indptr=indptr, indices=candidates.greater, weights=np.broadcast_to(np.uint8(0), m),
-        is_symmetric=False, edge_ids=None, n_input=m,
-    )  # fmt: skip
-    vars(graph)["rows"] = candidates.lesser
-    return graph
 
 
 def _check_alike(points: Points, like: Points) -> None:

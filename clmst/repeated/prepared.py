@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sized
 from functools import cached_property
-from typing import Any
+from typing import Any, get_args
 
 from clmst.algorithms.csr_validation.check import put_matrix
 from clmst.core import topology
@@ -16,6 +16,7 @@ from clmst.core.points import Points
 from clmst.core.weight_keys import Array
 from clmst.intake import check_same_device
 from clmst.repeated.session import Session
+from clmst.repeated.strategies import Strategy
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.device_matrix import DeviceMatrix
@@ -109,14 +110,11 @@ class Prepared:
         return topology.weights_in_order(graph, edges)
 
 
-STRATEGIES = ("auto", "alone", "split", "cores")
-_FOR_SEVERAL = ("split", "cores")
-
-
-def devices_of(graph: Any, device: Any, devices: Any, strategy: str) -> list[Device]:
+def devices_of(graph: Any, device: Any, devices: Any, strategy: Any) -> list[Device]:
     """Return the devices of a solver, or raise; by default that of the graph, if it is on one."""
-    fact = f"no strategy is called {shown(strategy)}; there are"
-    check_choice("strategy", strategy, STRATEGIES, fact=fact)
+    if strategy is not None:
+        fact = f"no strategy is called {shown(strategy)}; there are"
+        check_choice("strategy", strategy, get_args(Strategy), fact=fact)
     check_one_of(device, devices)
     several = isinstance(devices, Iterable) and not isinstance(devices, str)
     devices = devices if device is None else device
@@ -131,10 +129,10 @@ def devices_of(graph: Any, device: Any, devices: Any, strategy: str) -> list[Dev
             f"the graph is on {graph.device.description}, which is none of the devices; "
             "name that one as well, or give the graph itself"
         )
-    if strategy in _FOR_SEVERAL and len(found) == 1:
+    if strategy is not None and len(found) == 1:
         raise InvalidArgumentError(
             f"strategy {strategy!r} is for several devices, and there is one, "
-            f"{found[0].description}; 'auto' and 'alone' are for one"
+            f"{found[0].description}; leave the strategy out"
         )
     return found
 

@@ -5,29 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import closing
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
 
-from clmst.algorithms.bvh_boruvka.moved import MovingPoints
 from clmst.algorithms.filter_boruvka import FilterBoruvkaOptions
-from clmst.algorithms.points_self_test import complete_graph
 from clmst.algorithms.reweighting.series import SeriesContraction
 from clmst.algorithms.reweighting.warm_start import WarmStart
 from clmst.algorithms.self_test import SIZES
 from clmst.core import topology
 from clmst.core.known_graphs import KnownGraph, known_graph, weights_of
 from clmst.core.kruskal import kruskal
-from clmst.core.points import Points
 from clmst.core.weight_keys import Array
-from clmst.repeated.points import solver_of_candidates
 from clmst.repeated.session import RoundOptions, Session
 from clmst.repeated.single_device import SingleDevice
 from clmst.runtime.device import Device
-from clmst.runtime.device_matrix import DeviceMatrix
 from clmst.runtime.kernel_family import Answer, Case
-from clmst.runtime.launcher import Launcher
 
 _CHANGED = 300  # edges of an update
 _SEED = 9
@@ -106,24 +99,6 @@ def warm_starts(device: Device, case: Case) -> Iterator[Answer]:
     with closing(_session(known, device, case, warm_start=True)) as session:
         rounds = drifting(known.ranks.n_slots, case.dtype, rng)
         yield from _answers(known, case, session, ((weights, None) for weights in rounds))
-
-
-def moved_points(device: Device, case: Case) -> Iterator[Answer]:
-    """Solve known points where some have moved further than others: by lists, and by candidates."""
-    n = 600
-    known = complete_graph(n, case)
-    assert isinstance(known, Points)
-    rng, launch = np.random.default_rng(_SEED), Launcher(device, device.queue)
-    by_lists = MovingPoints(most_unsure=1.0)
-    prepare = partial(solver_of_candidates, n=n, device=device)
-    by_candidates = MovingPoints(most_unsure=1.0, prepare=prepare)
-    for moving, shares in ((by_lists, (0.0, 1e-3, 2.0)), (by_candidates, (0.0, 1e-3, 1e-3))):
-        for share in shares:
-            steps = rng.random((n, 1)) * rng.random(known.coordinates.shape)
-            points = Points(known.coordinates + share * steps, known.metric)
-            found = moving.solve(DeviceMatrix.upload(points, device), launch).to_host()
-            expected = kruskal(points.to_graph()).edges
-            yield f"edges of known points that moved by {share}", found.edges, expected
 
 
 def drifting(n: int, dtype: np.dtype[Any], rng: np.random.Generator) -> Iterator[Array]:

@@ -12,13 +12,12 @@ import numpy as np
 
 from clmst.algorithms.shared.device_forest import DeviceForest
 from clmst.core.arguments import check_bools
-from clmst.core.errors import ClmstError, InvalidArgumentError
+from clmst.core.errors import InvalidArgumentError
 from clmst.core.forest import Forest
 from clmst.core.threads import TaskThread, all_of
 from clmst.repeated.weights import Changes, StagedWeights, closed_error
 from clmst.runtime import forking
 from clmst.runtime.device import Device
-from clmst.runtime.failures import Guard
 from clmst.runtime.handles import Queue
 
 
@@ -60,7 +59,6 @@ class Session:
         self.device: Device = executor.device
         self.prepare_ms = 0.0
         self._executor = executor
-        self._ended: Callable[[], ClmstError] = closed_error  # why there is no executor
         self._lock = threading.RLock()
         forking.replace_locks(self, "_lock")
 
@@ -70,10 +68,10 @@ class Session:
         return self._executor is None
 
     def opened(self) -> Any:
-        """Return the executor, or raise if the session has ended."""
+        """Return the executor, or raise if the session is closed."""
         executor = self._executor  # another thread may close the session
         if executor is None:
-            raise self._ended()
+            raise closed_error()
         return executor
 
     def close(self) -> None:
@@ -81,7 +79,7 @@ class Session:
         with self._lock:
             if self._executor is not None:
                 self._executor.close()
-            self._executor, self._ended = None, closed_error
+            self._executor = None
 
     # ---------------------------------------------------------------------------- solves
 
@@ -90,7 +88,7 @@ class Session:
         with self._lock:
             began, executor = time.perf_counter(), self.opened()
             try:
-                staged = self._stage(executor, weights)
+                staged = executor.stage(weights)
             except BaseException:
                 executor.forget()
                 raise
@@ -117,9 +115,9 @@ class Session:
         return dtype
 
     def _changes(self, edge_ids: Any, weights: Any) -> Changes:
-        dtype, device = self._dtype(), self.device
-        with device.lock, Guard(device):
-            return Changes.of(edge_ids, weights, self.edges, dtype=dtype, devices=[device])
+        dtype = self._dtype()  # raises if no round has weights
+        changes: Changes = self.opened().changes(edge_ids, weights, dtype)
+        return changes
 
     def _staged_round(
         self, staged: StagedWeights, options: RoundOptions, *, began: float = 0.0
@@ -168,7 +166,7 @@ class Session:
         is no upload to overlap, and the caller may reuse one buffer for all. `on_progress` is
         called with the number of forests, before each is yielded.
         """
-        done, queues, worker = 0, list[Any](), TaskThread("clmst-solve")
+        done, queues, worker = 0, list[Queue](), TaskThread("clmst-solve")
         prefetched = self._next(source, queues)
         while prefetched is not None and not isinstance(prefetched, _Failure):
             present, prefetched = prefetched, None
@@ -200,7 +198,7 @@ class Session:
                 self._forget()
             raise prefetched.error
 
-    def _next(self, source: Iterator[Any], queues: list[Any]) -> _Next:
+    def _next(self, source: Iterator[Any], queues: list[Queue]) -> _Next:
         """Return the next weights; an error is kept, and raised in its turn."""
         try:
             weights = next(source)
@@ -213,18 +211,13 @@ class Session:
         except Exception as error:
             return _Failure(error, is_refusal=True)
 
-    def _stage(
-        self, executor: Any, weights: Any, queues: list[Queue] | None = None
-    ) -> StagedWeights:
+    def _prefetch(self, weights: Any, queues: list[Queue]) -> StagedWeights:
+        """Stage weights while another thread solves; `queues` gets the executor's queues."""
+        executor = self.opened()
+        if not queues:
+            queues += executor.new_queues()
         staged: StagedWeights = executor.stage(weights, queues)
         return staged
-
-    def _prefetch(self, weights: Any, queues: list[Any]) -> StagedWeights:
-        """Stage weights while another thread solves; `queues` gets the executor and its queues."""
-        executor = self.opened()
-        if not queues or queues[0] is not executor:
-            queues[:] = executor, executor.new_queues()
-        return self._stage(executor, weights, queues[1])
 
     def _solve_staged(self, staged: StagedWeights, options: RoundOptions) -> DeviceForest | Forest:
         with self._lock:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from functools import wraps
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -22,18 +23,20 @@ from clmst.core.errors import InvalidArgumentError
 from clmst.core.threads import TaskThread
 from clmst.core.weight_keys import Array, EncodedWeights, Encoding
 from clmst.repeated import families
-from clmst.repeated.single_device import GraphExecutor
+from clmst.repeated.single_device import GraphExecutor, lost_error
 from clmst.repeated.strategies import Assignment, DevicePlan
 from clmst.repeated.weights import Changes, StagedWeights, bring, closed_error, nan_error, stage
+from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
-from clmst.runtime.device_threads import DeviceFailure, device_threads, failures_of, together
+from clmst.runtime.device_threads import device_threads, failures_of, named_failures, together
 from clmst.runtime.failures import has_finished
 from clmst.runtime.handles import Queue
 from clmst.runtime.launcher import Launcher
 
 # Returns the graphs of a device's parts, with the weights of the round.
 Reweight: TypeAlias = Callable[[Sequence[ReweightedGraph], Launcher], list[DeviceGraph]]
+Call = TypeVar("Call", bound=Callable[..., Any])
 
 
 def _unavailable(_: Array | None) -> Array:
@@ -156,23 +159,44 @@ class Worker:
             work.nans.append(nan)
 
 
+def _named(method: Call) -> Call:
+    """Let an error of a method say which of the devices failed."""
+
+    @wraps(method)
+    def named(self: SeveralDevices, *given: Any, **by_name: Any) -> Any:
+        with named_failures(self.plan.devices):
+            return method(self, *given, **by_name)
+
+    return named  # type: ignore[return-value]
+
+
 class SeveralDevices(GraphExecutor):
-    """An executor: two devices or more, their parts of the graph, and their threads."""
+    """An executor: two devices or more, their parts of the graph, and their threads.
+
+    A device that fails ends the round by an error that names it.
+    """
 
     guard = staticmethod(failures_of)
 
     def __init__(self, plan: DevicePlan, *, maximum: bool) -> None:
         self.plan, self.maximum, self.edges = plan, maximum, plan.edges
         self.device = plan.device  # of the last pass
-        with failures_of(plan.device), plan.device.lock:
-            self._arrays = plan.device.upload_all(plan.edges.indptr, plan.edges.indices)
         self.workers, self.parts = list[Worker](), list[ReweightedGraph]()
-        for assignment in plan.assignments:
+        self._prepare()
+        self._solving, self._uploading = device_threads(self.devices), device_threads(self.devices)
+        self._times_renewed = [device.times_renewed for device in self.devices]
+
+    @_named
+    def _prepare(self) -> None:
+        """Put each device's parts on it, and the whole topology on the one of the last pass."""
+        edges = self.edges
+        with failures_of(self.device), self.device.lock:
+            self._arrays = self.device.upload_all(edges.indptr, edges.indices)
+        for assignment in self.plan.assignments:
             with failures_of(assignment.device):
-                worker = Worker(assignment, len(self.parts), plan.device, maximum=maximum)
+                worker = Worker(assignment, len(self.parts), self.device, maximum=self.maximum)
             self.workers.append(worker)
             self.parts.extend(worker.parts)
-        self._solving, self._uploading = device_threads(self.devices), device_threads(self.devices)
 
     def close(self) -> None:
         """End the threads."""
@@ -182,17 +206,26 @@ class SeveralDevices(GraphExecutor):
         """Work for all devices at once; wait for all."""
         if not threads:  # another thread has closed it
             raise closed_error()
+        for device, times in zip(self.devices, self._times_renewed, strict=True):
+            if device.times_renewed != times:
+                raise lost_error(device)
         return together(self.devices, work, threads)
 
     # ------------------------------------------------------------------- weights
 
+    @_named
     def new_queues(self) -> list[Queue]:
         """Return a queue of every device for uploads of weights."""
-        return [worker.device.new_queue() for worker in self.workers]
+        queues = []
+        for worker in self.workers:
+            with failures_of(worker.device):
+                queues.append(worker.device.new_queue())
+        return queues
 
+    @_named
     def stage(self, weights: Any, queues: list[Queue] | None = None) -> StagedWeights:
         """Check weights by edge; upload them to all devices at once if there are queues."""
-        staged = stage(weights, self.edges, self.devices, keeps=queues is not None)
+        staged = stage(weights, self.edges, self.plan.devices, keeps=queues is not None)
         staged.owner = self
         if staged.array is not None:
             self._read_for_others(staged)
@@ -218,8 +251,19 @@ class SeveralDevices(GraphExecutor):
                 if first < last:
                     launch.read(array.memory, words[first:last], offset=first * words.itemsize)
 
+    @_named
+    def changes(self, edge_ids: Any, weights: Any, dtype: np.dtype[Any]) -> Changes:
+        """Check changes of the present weights, of this dtype, and bring them to the host."""
+        changes = Changes.of(edge_ids, weights, self.edges, dtype=dtype, devices=self.plan.devices)
+        if not changes.is_checked:
+            ids, values = (_on_host(one) for one in (changes.ids, changes.values))
+            changes = Changes.of(ids, values, self.edges, dtype=dtype, devices=())
+        changes.converted(dtype)
+        return changes
+
     # --------------------------------------------------------------------- rounds
 
+    @_named
     def solve(self, staged: StagedWeights, *, began: float, profile: bool) -> DeviceForest:
         """Solve with weights, which become the present ones."""
         self.forget()
@@ -230,6 +274,7 @@ class SeveralDevices(GraphExecutor):
 
         return self._round(take, staged.encoding, profile=profile)
 
+    @_named
     def update(self, changes: Changes, *, began: float, profile: bool) -> DeviceForest:
         """Solve with some of the present weights changed."""
         present, ids = self.encoding, changes.ids
@@ -242,12 +287,11 @@ class SeveralDevices(GraphExecutor):
 
         try:
             return self._round(change, encoding, profile=profile)
-        except DeviceFailure:
-            raise  # the other devices' weights may be needed
         except BaseException:
             self.forget()
             raise
 
+    @_named
     def prove(self, forest: DeviceForest) -> DeviceForest:
         """Return the last forest, proved by the host, or raise."""
         weights, ids = self.present_weights(), self.edges.edge_ids
@@ -330,3 +374,11 @@ class SeveralDevices(GraphExecutor):
             graph=whole, n_edges=found.n_edges, slots=original.memory, edges=found.edges,
             maximum=self.maximum, stats=stats, weights=found.weights,
         )  # fmt: skip
+
+
+def _on_host(values: Array | DeviceArray) -> Array:
+    """Return host arrays unchanged, and copies of device arrays; waits."""
+    if isinstance(values, np.ndarray):
+        return values
+    with failures_of(values.device), values.device.lock:
+        return values.to_host()

@@ -38,15 +38,12 @@ from clmst.runtime.launcher import Launcher
 
 
 class OneDevice:
-    """The part of an executor that does not depend on what it solves.
+    """The part of an executor that does not depend on what it solves."""
 
-    `guard` makes the context manager that translates a device's errors.
-    """
+    guard: Callable[..., AbstractContextManager[None]] = Guard
 
-    def __init__(
-        self, device: Device, guard: Callable[..., AbstractContextManager[None]] = Guard
-    ) -> None:
-        self.device, self.guard = device, guard
+    def __init__(self, device: Device) -> None:
+        self.device = device
         self._launch = Launcher(device, device.queue)  # of the last round
 
     def prove(self, forest: DeviceForest) -> DeviceForest:
@@ -132,6 +129,14 @@ class GraphExecutor:
         return weights
 
 
+def lost_error(device: Device) -> DeviceError:
+    """Return the error for a call on a solver one of whose devices has lost its memory."""
+    return DeviceError(
+        f"{device.description} has failed since this solver was made, and lost what was in its "
+        "memory; make another one to solve again"
+    )
+
+
 class SingleDevice(OneDevice, GraphExecutor):
     """An executor: one device that solves the whole graph, whose edges are stored once."""
 
@@ -144,14 +149,13 @@ class SingleDevice(OneDevice, GraphExecutor):
         options: object,
         maximum: bool,
         warm_start: bool,
-        guard: Callable[..., AbstractContextManager[None]] = Guard,
     ) -> None:
-        super().__init__(device, guard)
+        super().__init__(device)
         self.edges, self.maximum = edges, maximum
         self._algorithm, self._options = algorithm, options
         self.warm = WarmStart(maximum=maximum) if warm_start else None
         self.series = SeriesContraction(maximum=maximum)
-        with device.lock, guard(device):
+        with device.lock, self.guard(device):
             self.parts: list[ReweightedGraph] = [ReweightedGraph(partition.whole(edges), device)]
             device.queue.finish()
         self._times_renewed = device.times_renewed
@@ -162,10 +166,7 @@ class SingleDevice(OneDevice, GraphExecutor):
         if not (parts := self.parts):  # another thread may close it
             raise closed_error()
         if self.device.times_renewed != self._times_renewed:
-            raise DeviceError(
-                f"{self.device.description} has failed since this solver was made, and lost what "
-                "was in its memory; make another one to solve again"
-            )
+            raise lost_error(self.device)
         return parts[0]
 
     @property
@@ -196,6 +197,11 @@ class SingleDevice(OneDevice, GraphExecutor):
                 bring(staged, [graph], queues[0])
                 queues[0].finish()
         return staged
+
+    def changes(self, edge_ids: Any, weights: Any, dtype: np.dtype[Any]) -> Changes:
+        """Check changes of the present weights, of this dtype."""
+        with self.device.lock, self.guard(self.device):
+            return Changes.of(edge_ids, weights, self.edges, dtype=dtype, devices=[self.device])
 
     # ---------------------------------------------------------------------------- rounds
 

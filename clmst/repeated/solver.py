@@ -12,11 +12,12 @@ from clmst.algorithms.shared.device_forest import DeviceForest
 from clmst.core import topology
 from clmst.core.arguments import check_bools
 from clmst.core.forest import Forest
-from clmst.repeated.device_pool import DevicePool
 from clmst.repeated.points import PointsExecutor, points_of
 from clmst.repeated.prepared import Prepared, devices_of, graph_of, rounds_of
 from clmst.repeated.session import RoundOptions, Session
+from clmst.repeated.several_devices import SeveralDevices
 from clmst.repeated.single_device import SingleDevice
+from clmst.repeated.strategies import Strategy, plan
 
 
 class RepeatedSolver(Prepared):
@@ -31,17 +32,18 @@ class RepeatedSolver(Prepared):
         As of :func:`clmst.minimum_spanning_forest`. Its weights are not used. :attr:`edges` has the
         edge of each weight. Edges of a matrix without gaps are listed: weight k is entry k of
         SciPy's condensed form, as ``scipy.spatial.distance.pdist`` gives it. Of :class:`Points` no
-        edge is listed: a solve takes other coordinates of as many points, by the same metric.
+        edge is listed: a solve takes other coordinates of as many points, by the same metric, and
+        begins anew.
     device : None, str, Device or pyopencl.CommandQueue
         See :func:`clmst.get_device`. A :class:`DeviceGraph` brings its own.
     devices : sequence of devices
         Instead of `device`: several, or one. That of a :class:`DeviceGraph` must be among them.
-    strategy : {"auto", "alone", "split", "cores"}
-        How several devices share the work. "alone": the quickest device does all. "split": each
-        device solves a range of the edges, in proportion to its speed; one of them then solves the
-        union of the forests. "cores": one device solves dense parts, which k-core decomposition
-        finds, by the algorithm "dense"; another one solves the rest. "auto": the quickest of these
-        by the tables of costs (:mod:`clmst.algorithms.parts.costs`). The forest is the same.
+    strategy : {"split", "cores"}, optional
+        How several devices share the work; "split" by default. "split": each device solves a range
+        of the edges, in proportion to the speed that was measured on devices of its kind; the
+        quickest one then solves the union of the forests. "cores": the quickest device solves the
+        dense parts by the algorithm "dense", and the union; the next one solves all other edges.
+        Without a dense part the quickest device solves alone. The forest is the same.
     maximum : bool
         Whether to compute maximum spanning forests.
     algorithm : str
@@ -50,7 +52,7 @@ class RepeatedSolver(Prepared):
         As of :func:`clmst.minimum_spanning_forest`.
     warm_start : bool
         Whether a solve may reuse results of earlier ones, if weights have hardly changed. Forests
-        are the same either way.
+        are the same either way. Several devices always begin anew.
     symmetrize : bool
         As of :func:`clmst.minimum_spanning_forest`.
 
@@ -74,9 +76,8 @@ class RepeatedSolver(Prepared):
     (``filter-boruvka`` in the shape of a CPU 8 bytes an edge and 4 a vertex of sparse graphs).
 
     Several devices: each needs its part of that. The device of the last pass needs 4 more bytes an
-    edge of the whole graph, 8 a vertex, and some 24 an edge of the parts' forests. A device that
-    fails in a round is not used any more, with a :class:`clmst.DeviceWarning`; the others finish
-    the round.
+    edge of the whole graph, 8 a vertex, and some 24 an edge of the parts' forests. If a device
+    fails in a round, the round raises an error that names it.
 
     Several threads may use a solver; their solves run one at a time. After any error but a failure
     of the device itself, the solver can be used as before.
@@ -96,7 +97,7 @@ class RepeatedSolver(Prepared):
         *,
         device: Any = None,
         devices: Any = None,
-        strategy: str = "auto",
+        strategy: Strategy | None = None,
         maximum: bool = False,
         algorithm: str = "auto",
         options: object = None,
@@ -104,30 +105,30 @@ class RepeatedSolver(Prepared):
         symmetrize: bool = False,
     ) -> None:
         began = time.perf_counter()
-        algorithm, options = solving.named(algorithm, options)  # before anything is uploaded
+        solving.check_named(algorithm, options)  # before anything is uploaded
         check_for_edges_once(options, "a RepeatedSolver stores each edge once")
         check_bools(maximum=maximum, warm_start=warm_start)
         found, points = devices_of(graph, device, devices, strategy), points_of(graph)
-        of_solves: dict[str, Any] = {
-            "algorithm": algorithm,
-            "options": options,
-            "warm_start": warm_start,
-        }
+        of_solves: dict[str, Any] = {"algorithm": algorithm, "options": options}
         if points is not None:
             check_bools(symmetrize=symmetrize)
             self._graph = points
-            moving = PointsExecutor(points, found, maximum=maximum, **of_solves)
-            self._session = Session(points, moving, maximum=maximum)
+            of_points = PointsExecutor(points, found, maximum=maximum, **of_solves)
+            self._session = Session(points, of_points, maximum=maximum)
         else:
+            of_solves["warm_start"] = warm_start
             listed = graph_of(graph, found[0], symmetrize=symmetrize)
             edges = self._graph = topology.edges_once(listed)
+            executor: SingleDevice | SeveralDevices | None = None
             if len(found) > 1:
-                self._session = DevicePool(
-                    edges, found, strategy=strategy, maximum=maximum, **of_solves
+                parts = plan(
+                    strategy or "split", edges, found, algorithm=algorithm, options=options
                 )
-            else:
-                executor = SingleDevice(edges, found[0], maximum=maximum, **of_solves)
-                self._session = Session(edges, executor, maximum=maximum)
+                found = [one.device for one in parts.assignments]
+                if len(found) > 1:
+                    executor = SeveralDevices(parts, maximum=maximum)
+            executor = executor or SingleDevice(edges, found[0], maximum=maximum, **of_solves)
+            self._session = Session(edges, executor, maximum=maximum)
         self._session.prepare_ms = 1e3 * (time.perf_counter() - began)
 
     # ----------------------------------------------------------------------- solving

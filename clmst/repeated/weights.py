@@ -40,12 +40,10 @@ class StagedWeights:
     encoding: Encoding
     words: Array  # on the host; if there is an `array`, only the ranges that other devices take
     is_checked: bool  # whether it is known that none is NaN
-    is_callers: bool = False  # whether words are the caller's own, which may change after the call
     array: DeviceArray | None = None  # the weights, if they are on a device
     # The kernel arguments, by the number of a part of the graph.
     parts: dict[int, DeviceWeights] = field(default_factory=dict)
     owner: Any = None  # the executor on whose devices they are
-    failure: Any = None  # why the upload failed; the weights are then on the host only
 
     @property
     def is_on_device(self) -> bool:
@@ -99,10 +97,8 @@ def stage(weights: Any, edges: Graph, devices: Sequence[Device], *, keeps: bool)
     words = encoded.bits
     is_callers = bool(np.may_share_memory(words, values))
     if is_callers and keeps and any(d.capabilities.host_arrays != "copied" for d in devices):
-        words, is_callers = words.copy(), False
-    return StagedWeights(
-        encoding=encoded.encoding, words=words, is_checked=is_checked, is_callers=is_callers
-    )
+        words = words.copy()
+    return StagedWeights(encoding=encoded.encoding, words=words, is_checked=is_checked)
 
 
 def device_array(values: Any, devices: Sequence[Device]) -> DeviceArray | None:

@@ -9,7 +9,7 @@ from clmst.core.arguments import check_bool, check_integer, check_kind, check_te
 from clmst.core.errors import OutOfDeviceMemoryError, UnsupportedDeviceError
 from clmst.core.lazy import LazyProperty
 from clmst.core.weight_keys import Array
-from clmst.runtime import device_memory, failures, forking, program, trial
+from clmst.runtime import device_memory, failures, forking, policy, program, trial
 from clmst.runtime.capabilities import Capabilities, check_queue, detect
 from clmst.runtime.device_memory import check_uploaded, in_place
 from clmst.runtime.handles import Buffer, Context, Memory, Pool, Queue
@@ -18,7 +18,6 @@ from clmst.runtime.program import Program
 from clmst.runtime.specialisation import Prelude, Specialisation, check_request, specialise
 from clmst.runtime.transfer import Staging, Transfer
 from clmst.runtime.trust import Trust, TrustRecord
-from clmst.runtime.tuning import Identity, Tuning, look_up
 
 
 class Device:
@@ -35,7 +34,7 @@ class Device:
     without : tuple of str
         Capabilities to force off: "int64-atomics", "lanes".
     tuning : Policy, optional
-        The shape of kernels; by default what the tuning tables have for this device.
+        The shape of kernels; by default that of its kind and vendor.
     """
 
     def __init__(
@@ -104,12 +103,6 @@ class Device:
             _ = other.trial_failure  # only now are there lanes to try
         return other
 
-    def beside(self, tuning: Policy) -> Device:
-        """Return the same device with another policy, on this one's queue, buffers and pool."""
-        other = self._like(tuning, self.queue)
-        other._pool, other.staging = self._pool, self.staging
-        return other
-
     def twin(self) -> Device:
         """Return the same device, with a context of its own, for callers that check all answers."""
         other = self._like(self.policy, None)
@@ -125,20 +118,12 @@ class Device:
         return other
 
     @LazyProperty
-    def tuning(self) -> Tuning:
-        """Its policy, and the table that it comes from."""
-        if self._tuning is None:
-            identity = Identity(
-                device=self.name, platform=self.platform, driver=self.driver,
-                vendor=str(self.cl_device.platform.vendor).strip(),
-            )  # fmt: skip
-            return look_up(identity, self.capabilities)
-        return Tuning(policy=self._tuning, source="given", title=self.name)
-
-    @LazyProperty
     def policy(self) -> Policy:
         """The shape of its kernels."""
-        return self.tuning.policy
+        if self._tuning is not None:
+            return self._tuning
+        policy.warn_of_old_table()
+        return policy.choose(self.capabilities, str(self.cl_device.platform.vendor).strip())
 
     @property
     def trust(self) -> Trust:

@@ -76,8 +76,7 @@ def _ways(device: Device) -> list[tuple[str, ...]]:
 def _use(device: Device, capabilities: Capabilities) -> None:
     """Let a device do with other capabilities from now on; nothing is known of it then."""
     device.capabilities = capabilities
-    for made in (type(device).tuning, type(device).policy):
-        made.forget(device)  # they are for what it can do
+    type(device).policy.forget(device)  # it is for what the device can do
     device._programs.clear()
     device.trust.renew()
 

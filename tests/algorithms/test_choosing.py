@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -12,6 +10,7 @@ from clmst import Graph
 from clmst.algorithms.solving import choose
 from clmst.core.errors import InvalidArgumentError
 from clmst.runtime.device import Device
+from clmst.runtime.policy import CPU
 from tests.bounds import bounds
 from tests.forests import assert_same_forest
 from tests.variants import GPU_SHAPE
@@ -30,42 +29,36 @@ def test_small_graphs_are_for_one_work_item(
     any_device: Device, n: int, is_small: bool, bound: str
 ) -> None:
     """Where both directions are stored, vertices count; else half of them, and edges too."""
-    bounds = {"prim_vertices": 1 << 20, "prim_edges": 1 << 20} | {bound: 64}
-    device = any_device.with_policy(replace(any_device.policy, **bounds))
+    device = any_device.with_policy(CPU)
     graph, both = ring(n), ring(n).symmetrised()
     counts = {"prim_vertices": both, "prim_edges": graph}
-    forest = clmst.minimum_spanning_forest(counts[bound], device=device)
-    assert (forest.stats["algorithm"] == "prim") == is_small
-    assert_same_forest(forest, clmst.kruskal(counts[bound]))
-    if bound == "prim_vertices":
-        assert clmst.minimum_spanning_forest(graph, device=device).stats["algorithm"] != "prim"
-        half = clmst.minimum_spanning_forest(ring((n + 1) // 2), device=device)
-        assert (half.stats["algorithm"] == "prim") == is_small
-    else:
-        assert clmst.minimum_spanning_forest(both, device=device).stats["algorithm"] == "prim"
+    with bounds(**{"prim_vertices": 1 << 20, "prim_edges": 1 << 20} | {bound: 64}):
+        forest = clmst.minimum_spanning_forest(counts[bound], device=device)
+        assert (forest.stats["algorithm"] == "prim") == is_small
+        assert_same_forest(forest, clmst.kruskal(counts[bound]))
+        if bound == "prim_vertices":
+            assert clmst.minimum_spanning_forest(graph, device=device).stats["algorithm"] != "prim"
+            half = clmst.minimum_spanning_forest(ring((n + 1) // 2), device=device)
+            assert (half.stats["algorithm"] == "prim") == is_small
+        else:
+            assert clmst.minimum_spanning_forest(both, device=device).stats["algorithm"] == "prim"
 
 
+@bounds(prim_edges=0)
 def test_large_graphs(any_device: Device) -> None:
     """What is quickest there goes by the shape of kernels, not by who made the device."""
-    alone = any_device.with_policy(
-        replace(any_device.policy, prim_edges=0)
-        if any_device.policy.work_group_size == 1
-        else replace(GPU_SHAPE, prim_edges=0)
-    )
+    alone, shaped = (any_device.with_policy(one) for one in (CPU, GPU_SHAPE))
     assert choose("auto", alone)[0] == "filter-boruvka"
-    shaped = any_device.with_policy(replace(GPU_SHAPE, prim_vertices=0, prim_edges=0))
-    expected = "cpu" if alone.policy.work_group_size == 1 else "gpu"
-    for device, shape in ((alone, expected), (shaped, "gpu")):
+    for device, shape in ((alone, "cpu"), (shaped, "gpu")):
         stats = clmst.minimum_spanning_forest(ring(9), device=device).stats
         assert (stats["algorithm"], stats["shape"]) == ("filter-boruvka", shape)
 
 
-@bounds(filter_boruvka_vertices=8)
+@bounds(filter_boruvka_vertices=8, prim_vertices=0)
 def test_graphs_that_links_are_too_short_for(any_device: Device) -> None:
-    device = any_device.with_policy(replace(any_device.policy, prim_vertices=0))
     for n, is_ecl in ((8, False), (9, True)):
-        chosen = clmst.minimum_spanning_forest(ring(n), device=device).stats["algorithm"]
+        chosen = clmst.minimum_spanning_forest(ring(n), device=any_device).stats["algorithm"]
         assert (chosen == "ecl") == is_ecl
     message = "the graph has 9 vertices; 'filter-boruvka' takes at most 8, 'ecl' more"
     with pytest.raises(InvalidArgumentError, match=message):
-        clmst.minimum_spanning_forest(ring(9), algorithm="filter-boruvka", device=device)
+        clmst.minimum_spanning_forest(ring(9), algorithm="filter-boruvka", device=any_device)

@@ -237,14 +237,13 @@ def test_warm_starts(wrong: Wrong, fresh: Device, refused: bool) -> None:
 
 
 def test_several_devices(wrong: Wrong, fresh: Device) -> None:
-    """One that may not put forests together leaves the round to the others."""
+    """One that may not put forests together ends the round."""
     wrong.names = {"parts"}
-    twins = [fresh, fresh.with_policy(replace(fresh.policy, solve_us=fresh.policy.solve_us + 1))]
+    twins = [fresh, fresh.with_policy(replace(fresh.policy, groups_per_compute_unit=5))]
     graph = ring(300)
-    with RepeatedSolver(graph, devices=twins, strategy="split") as solver:
-        with pytest.warns(clmst.DeviceWarning, match="not trusted with parts"):
-            forest = solver.solve(np.arange(300))
-        assert forest.n_edges == 299
+    solver = RepeatedSolver(graph, devices=twins, strategy="split")
+    with pytest.raises(UnsupportedDeviceError, match=r"device 0 .* is not trusted with parts"):
+        solver.solve(np.arange(300))
 
 
 def test_gpu_shape_is_another_device(wrong: Wrong, fresh: Device) -> None:

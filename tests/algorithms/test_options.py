@@ -25,7 +25,7 @@ from clmst import (
     PrimOptions,
 )
 from clmst.algorithms.boruvka import Duplicates, Numbering
-from clmst.algorithms.option_texts import option_names, read, texts_with, with_options, write
+from clmst.algorithms.option_texts import option_names, options_of, read, texts_with, write
 from clmst.algorithms.pma import Variant
 from clmst.algorithms.prim import Components, Queue
 from clmst.algorithms.registry import ALGORITHMS
@@ -171,9 +171,9 @@ def test_text_is_read_and_written(text: str) -> None:
 
 
 def test_words_of_a_value() -> None:
-    assert with_options("pma", PmaOptions(gamma=3), ["gamma=none"]) == PmaOptions()
-    assert with_options("pma", None, ["remove-parallel = no"]) == PmaOptions(remove_parallel=False)
-    assert with_options("pma", None, []) is None
+    assert options_of("pma", ["gamma=none"]) == PmaOptions()
+    assert options_of("pma", ["remove-parallel = no"]) == PmaOptions(remove_parallel=False)
+    assert options_of("pma", []) is None
 
 
 @pytest.mark.parametrize("name", ALGORITHMS)

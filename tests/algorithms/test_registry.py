@@ -72,7 +72,7 @@ def test_pages_list_all_algorithms() -> None:
         assert f"::: clmst.{one.options.__name__}\n" in reference
 
 
-@pytest.mark.parametrize("command", ["solve", "bench", "tune"])
+@pytest.mark.parametrize("command", ["solve", "bench"])
 def test_help_lists_all_algorithms(command: str) -> None:
     # By the main command: a sub-command that is invoked alone keeps another help option.
     told = CliRunner().invoke(main, [command, "--help"]).output

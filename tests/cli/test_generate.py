@@ -71,15 +71,6 @@ def test_format_wins_over_the_suffix(run: Run, tmp_path: Path) -> None:
     assert read_graph(path, format="ecl").n_edges == 4
 
 
-def test_the_former_name_of_the_option(run: Run, tmp_path: Path) -> None:
-    """``--format`` is of what is read, in all commands; here it was of what is written."""
-    result = run("generate", "path", "--n", 3, "-o", tmp_path / "g.dat", "--format", "mtx")
-    assert result.exit_code == 0
-    assert result.stderr.startswith("clmst: warning: --format is --output-format now")
-    assert read_graph(tmp_path / "g.dat", format="matrix-market").n_edges == 2
-    assert "--format NAME" not in run("generate", "path", "--help").stdout
-
-
 # -------------------------------------------------------------------------- convert
 
 

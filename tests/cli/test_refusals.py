@@ -60,10 +60,6 @@ MEANINGLESS = [
     ("solve edges.npy --memory-limit 0", "'0' is no size; it must be as 500MB"),
     ("solve edges.npy --vertices 9", "--vertices is for --stream"),
     ("solve sample.txt --stream --vertices 5", "the graph has 6"),
-    ("tune --budget 0", "--budget"),
-    ("tune --repeat 0", "--repeat"),
-    ("tune --margin -1", "--margin"),
-    ("tune graph.gr", "graph.gr"),
     ("verify sample.txt", "FOREST"),
 ]
 # Command lines that ask for what there is not, or cannot be.
@@ -131,13 +127,6 @@ IMPOSSIBLE = [
     ("solve sample.txt --output folder.txt", "folder.txt is a directory"),
     ("solve sample.txt --output f.xyz", "f.xyz has the suffix '.xyz'"),
     ("solve edges.npy --stream --vertices 5", "must be from 0 to below 5"),
-    ("tune --parameters warp", "'warp'"),
-    ("tune --parameters warp", "work_group_size"),
-    ("tune --algorithm magic", "'magic'"),
-    ("tune --algorithm magic", "'ecl'"),
-    ("tune --device abacus", "'abacus'"),
-    ("tune --graph none.gr", "none.gr is neither a file nor a graph family"),
-    ("tune --graph grid:rows=20,columns=20 --repeat 2 -o .", "is a directory"),
 ]
 
 

@@ -425,7 +425,6 @@ def _devices() -> Iterator[Valid]:
     forced = Later(lambda w: lambda **given: w.device.forcing_off(*given.values()))
     yield "Device.forcing_off", forced, dict(name="lanes")
     yield "Device.with_policy", device.with_policy, tuning
-    yield "Device.beside", device.beside, tuning
     yield "Device.allocate", device.allocate, dict(n_bytes=64)
     yield "Device.upload", device.upload, dict(array=np.ones(3))
     uploaded = Later(lambda w: lambda array, wait: w.device.upload_all(array, wait=wait))

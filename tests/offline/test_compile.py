@@ -29,7 +29,6 @@ DEVICES = {target.architecture: target for target in TARGETS}
 # doubles and 64-bit words: more than the registers of Intel's GPUs. A long list, or a point in many
 # dimensions, is more than those of any GPU.
 SEARCHES = (
-    "bvh_boruvka_candidates_find",
     "bvh_boruvka_clear_leaves",
     "bvh_boruvka_lightest_propose",
     "bvh_boruvka_neighbours_find",

@@ -17,6 +17,8 @@ from functools import partial
 from typing import Any
 
 from clmst import Device
+from clmst.primitives import chain, selection
+from clmst.primitives.shares import BYTES_PER_ITEM
 from tests.bounds import bounds
 from tests.oclgrind import POLICIES, only_device
 from tests.primitives import shapes
@@ -40,13 +42,10 @@ Case = tuple[Callable[[Device], int], Kind]
 SMALL_POLICIES = POLICIES | {
     "gpu": replace(
         POLICIES["gpu"],
-        bytes_per_item=16,
         shares_per_compute_unit=3,
-        chain_work_group_size=256,
         chain_bytes_per_item=16,
-        compact_bytes_per_item=16,
         split_bytes_per_item=16,
-    )
+    ).with_constants({BYTES_PER_ITEM: 16, chain.WORK_ITEMS: 256, selection.BYTES_PER_ITEM: 16})
 }
 
 

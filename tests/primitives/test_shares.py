@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from clmst import Device
 from clmst.primitives import shares
 from clmst.primitives.monoid import Monoid
-from clmst.primitives.shares import Shares, shape_defines, tile_and_lane_groups
+from clmst.primitives.shares import BYTES_PER_ITEM, Shares, shape_defines, tile_and_lane_groups
 from clmst.primitives.sweeps import Segments, sweep_defines
 from clmst.runtime import policy
 from clmst.runtime.array import DeviceArray
@@ -35,23 +35,26 @@ kernel void tell_tile(global uint *out) {
 """
 
 
-def model_of(kind: DeviceKind, lanes: LanesKind, tuning: dict[str, int], width: int = 32) -> Any:
+def model_of(
+    kind: DeviceKind, lanes: LanesKind, tuning: dict[str, Any], width: int = 32, n_bytes: int = 64
+) -> Any:
     """Return what shares look at of a device, and nothing else."""
     capabilities = replace(CAPABILITIES[kind], compute_units=4, lanes=lanes, lane_width=width)
+    chosen = replace(policy.choose(capabilities), **tuning)
     return SimpleNamespace(
-        capabilities=capabilities, policy=replace(policy.choose(capabilities), **tuning)
+        capabilities=capabilities, policy=chosen.with_constants({BYTES_PER_ITEM: n_bytes})
     )
 
 
-GPU = {"work_group_size": 256, "shares_per_compute_unit": 8, "bytes_per_item": 64}
-CPU = {"work_group_size": 1, "shares_per_compute_unit": 4, "bytes_per_item": 64}
-SMALL = {"work_group_size": 64, "shares_per_compute_unit": 1, "bytes_per_item": 16}
+GPU = {"work_group_size": 256, "shares_per_compute_unit": 8}
+CPU = {"work_group_size": 1, "shares_per_compute_unit": 4}
+SMALL = {"work_group_size": 64, "shares_per_compute_unit": 1}
 
 MODELS = {
     "lanes": model_of("gpu", "ptx", GPU),
     "sub-groups": model_of("gpu", "khr", GPU, 16),
     "local": model_of("gpu", "local", GPU),
-    "small": model_of("gpu", "ptx", SMALL),
+    "small": model_of("gpu", "ptx", SMALL, n_bytes=16),
     "cpu": model_of("cpu", "local", CPU),
 }
 
@@ -131,7 +134,7 @@ def test_bytes_that_a_kernel_was_given_win() -> None:
 @each_model
 def test_sequential_is_one_work_item(model: Any) -> None:
     tile, lane_groups = tile_and_lane_groups(model, 4, "sequential")
-    assert (tile, lane_groups) == (model.policy.bytes_per_item // 4, 1)
+    assert (tile, lane_groups) == (BYTES_PER_ITEM.under(model.policy) // 4, 1)
     assert shape_defines("sequential") == {"WG_SIZE": 1}
     assert shape_defines("parallel") == {}
 

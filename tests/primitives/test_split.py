@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from clmst import Device
 from clmst.primitives import radix, radix_chain
-from clmst.primitives.radix import Key, Shape
+from clmst.primitives.radix import WORK_ITEMS, Key, Shape
 from clmst.primitives.split import split
 from clmst.runtime import policy
 from clmst.runtime.array import DeviceArray
@@ -188,7 +188,7 @@ def test_shares_cover_all_records(length: int, most: int) -> None:
 def test_shape_fits_the_device() -> None:
     """Work-groups of a size that it has, and tiles that leave room in local memory."""
     gpu = CAPABILITIES["gpu"]
-    tuning = replace(policy.choose(gpu), split_work_group_size=1024)
+    tuning = policy.choose(gpu).with_constants({WORK_ITEMS: 1024})
     small = replace(gpu, max_work_group_size=128)
     for words in range(1, 17):
         for lanes in get_args(LanesKind):

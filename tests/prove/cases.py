@@ -267,7 +267,7 @@ def _compare(case: Case, variants: DeviceVariants) -> tuple[str | None, int]:
     options = settings.OPTIONS[case.algorithm][case.option]
     if case.input_form.startswith("repeated"):
         devices: Any = device
-        strategy = "auto"
+        strategy = None
         if case.input_form != "repeated":
             # A GPU in its shape is the GPU as it is: there the second device goes without more.
             others = (
@@ -275,7 +275,7 @@ def _compare(case: Case, variants: DeviceVariants) -> tuple[str | None, int]:
             )
             twins = (variants.variant(name) for name in others)
             devices = [device, next(one for one in twins if differs(one, device))]
-            strategy = draws.choice(["split", "cores", "auto"])
+            strategy = draws.choice(["split", "cores"])
         return repeated.solve(
             drawn,
             draws,

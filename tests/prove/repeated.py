@@ -24,7 +24,7 @@ def solve(
     algorithm: str,
     options: Any,
     maximum: bool,
-    strategy: str,
+    strategy: Any,
 ) -> tuple[str | None, int]:
     """Solve a sample's graph under weights that change; return what was wrong, and the solves."""
     solves = 0

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -22,16 +22,8 @@ from tests.variants import GPU_SHAPE, is_native, unoptimised, variants
 
 Array = Any
 
-
-def with_cheap_matrices(device: Device) -> Device:
-    """Return a device to which matrices are so cheap that small graphs have dense parts.
-
-    All such devices cost the same.
-    """
-    cheap = replace(device.policy, solve_us=0.001, edge_ns=1.0, vertex_ns=1.0, cell_ns=0.3)
-    other = device.with_policy(cheap)
-    other.capabilities = device.capabilities
-    return other
+STRATEGIES: tuple[Literal["split", "cores"], ...] = ("split", "cores")
+DENSE = 25  # vertices from which on a part of these tests is dense
 
 
 @cache
@@ -45,14 +37,13 @@ def device_sets() -> dict[str, list[Device]]:
         return {}
     poor = native[0].forcing_off("int64-atomics")
     other = native[1] if len(native) > 1 else native[0].forcing_off("lanes")
-    found = {
+    return {
         "two": [native[0], other],
         "one twice": [native[0], poor],
         "copying": [copying(native[0]), copying(other)],
         "gpu shape": [other, native[0].with_policy(GPU_SHAPE)],
         "three": [native[0], copying(other), poor],
     }
-    return {name: [with_cheap_matrices(one) for one in devices] for name, devices in found.items()}
 
 
 def every_device_set(*names: str) -> pytest.MarkDecorator:
@@ -86,7 +77,7 @@ class Place:
     """Where a solver works: on one device, or on several by a strategy."""
 
     devices: list[Device]
-    strategy: str = "auto"
+    strategy: Literal["split", "cores"] | None = None
 
     @property
     def device(self) -> Device:
@@ -100,9 +91,9 @@ class Place:
         return in_canonical_order(clustered_graph()) if is_sorted else clustered_graph()
 
     def solver(self, graph: Graph, *, range_step: int = 512, **options: Any) -> RepeatedSolver:
-        """Return a solver; ranges of host arrays may begin anywhere."""
+        """Return a solver. Ranges of host arrays may begin anywhere; cliques are dense parts."""
         devices: Any = self.devices if len(self.devices) > 1 else self.device
-        with bounds(range_step=range_step):
+        with bounds(range_step=range_step, dense_part_from=DENSE):
             return RepeatedSolver(graph, devices=devices, strategy=self.strategy, **options)
 
 
@@ -110,16 +101,12 @@ either_order = pytest.mark.parametrize("is_sorted", [False, True])
 
 
 def every_place(*names: str) -> pytest.MarkDecorator:
-    """Parametrise a test with every device alone, and with sets of some names by each strategy.
-
-    A device of a set that fails fails the test, since the others would go on without it.
-    """
-    marks = pytest.mark.filterwarnings("error::clmst.DeviceWarning")
+    """Parametrise a test with every device alone, and with sets of some names by each strategy."""
     params = [pytest.param(Place([one.values[0]]), id=str(one.id)) for one in every_device()]
     params += [
-        pytest.param(Place(devices, strategy), id=f"{strategy}-{name}", marks=marks)
+        pytest.param(Place(devices, strategy), id=f"{strategy}-{name}")
         for name, devices in device_sets().items()
-        for strategy in ("split", "cores")
+        for strategy in STRATEGIES
         if not names or name in names
     ]
     return pytest.mark.parametrize("place", params)

@@ -1,17 +1,23 @@
-"""Policies: what kernels need of the numbers, legal ranges, and fields that follow others."""
+"""Policies: what kernels need of the numbers, which policy a device gets, and its constants."""
 
 from __future__ import annotations
 
+import pickle
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
-from clmst.algorithms import registry
+from clmst import Device
+from clmst.algorithms import ecl
+from clmst.algorithms.filter_boruvka import plan
+from clmst.core.errors import CacheWarning
+from clmst.primitives import radix
+from clmst.primitives.radix import RADIX_BITS, WORK_ITEMS
+from clmst.primitives.shares import BYTES_PER_ITEM
 from clmst.runtime import policy
 from clmst.runtime.capabilities import Capabilities
-from clmst.runtime.policy import PARAMETERS, Policy, TuningParameter
-from clmst.runtime.tuning import Identity, changes, conflicts, fitted, shipped
-from clmst.runtime.tuning_table import SHIPPED
+from clmst.runtime.policy import CPU, GPU, NVIDIA, Policy
 from tests.variants import GPU_SHAPE
 
 CAPABILITIES = {
@@ -33,111 +39,72 @@ CAPABILITIES = {
 }
 
 
-# The shapes that devices in the shipped table get.
-MEASURED = {
-    entry.title: shipped(
-        Identity(device=entry.device or "", platform="", vendor=entry.vendor or "", driver=""),
-        CAPABILITIES[entry.kind or ""],
-    ).policy
-    for entry in SHIPPED
-}
+SAMPLES = 1024  # of cl/algorithms/filter_boruvka/sample.cl
 
 
 @pytest.mark.parametrize(
-    ("tuning", "has_groups"),
-    [
-        *((policy.choose(one), kind != "cpu") for kind, one in CAPABILITIES.items()),
-        (GPU_SHAPE, True),
-        *((one, not title.endswith("cpu")) for title, one in MEASURED.items()),
-    ],
-    ids=[*CAPABILITIES, "tests", *MEASURED],
+    "tuning", [CPU, GPU, NVIDIA, GPU_SHAPE], ids=["cpu", "gpu", "nvidia", "tests"]
 )
-def test_kernels_can_have_the_shape(tuning: Policy, has_groups: bool) -> None:
-    """The ranges that cl/ states; `conflicts` and the declarations have the rules of fields."""
-    assert (tuning.work_group_size > 1) == has_groups
-    assert tuning.work_group_size <= 256
-    assert tuning.hub_row > 4  # as many slots already go to a lane group
-    assert 16 * tuning.stage_capacity + 12 * tuning.work_group_size + 8 <= 32768
-    assert tuning.split_work_group_size * tuning.split_bytes_per_item <= 32768
-    for name, parameter in PARAMETERS.items():
-        assert parameter.allows(getattr(tuning, name)), name
-    assert conflicts(tuning) == []
-
-
-# ------------------------------------------------------------------- declared fields
-
-CPU, GPU = (policy.choose(CAPABILITIES[kind]) for kind in ("cpu", "gpu"))
-
-
-@pytest.mark.parametrize("parameter", PARAMETERS.values(), ids=PARAMETERS)
-def test_declaration_is_sound(parameter: TuningParameter) -> None:
-    assert list(parameter.tries) == sorted(set(parameter.tries))
-    assert len(parameter.tries) > 1
-    assert all(map(parameter.allows, parameter.tries))
-    assert set(parameter.algorithms) <= {"auto", *registry.ALGORITHMS}
-    assert parameter.unit
-    assert parameter.help.endswith("."), "it has no description"
-
-
-def test_legal_values() -> None:
-    size = PARAMETERS["work_group_size"]
-    assert [size.allows(v) for v in (1, 32, 96, 1024)] == [True] * 4
-    assert not any(map(size.allows, (0, 2, 33, 1056, -32, 32.0, "32", None, True, [32])))
-    assert size.rule == "1, or a multiple of 32 up to 1024"
-    real = PARAMETERS["filter_target"]
-    assert [real.allows(v) for v in (0.125, 1, 3.25, 64)] == [True] * 4
-    assert not any(map(real.allows, (0.12, 64.01, float("nan"), float("inf"), "1", True)))
-    assert real.rule == "a number from 0.125 to 64"
-    assert PARAMETERS["radix_bits"].rule == "an integer from 1 to 8"
+def test_kernels_can_have_the_shape(tuning: Policy) -> None:
+    """The ranges that cl/ states, and the rules between fields."""
+    size = tuning.work_group_size
+    assert size == 1 or size % 32 == 0
+    assert SAMPLES % size == SAMPLES % plan.RESIDENT_ITEMS.under(tuning) == 0
+    assert (size > 1) == (tuning is not CPU)
+    assert tuning.slots_per_item >= 256 if size == 1 else tuning.slots_per_item <= 16
+    assert plan.RESIDENT_SLOTS_PER_ITEM.under(tuning) <= 16
+    assert tuning.stage_capacity >= size
+    assert ecl.HUB_ROW.under(tuning) > 4  # as many slots already go to a lane group
+    assert 16 * tuning.stage_capacity + 12 * size + 8 <= 32768
+    assert radix.WORK_ITEMS.under(tuning) * tuning.split_bytes_per_item <= 32768
+    scanned = tuning.chain_bytes_per_item, BYTES_PER_ITEM.under(tuning)
+    for loaded, unit in (*((one, 16) for one in scanned), (tuning.split_bytes_per_item, 4)):
+        assert 0 < loaded <= 128
+        assert loaded % unit == 0
 
 
 @pytest.mark.parametrize(
-    ("name", "algorithm", "tuned", "matters"),
+    ("kind", "vendor", "expected"),
     [
-        ("hub_row", "ecl", GPU, True),
-        ("hub_row", "ecl", CPU, False),
-        ("hub_row", "boruvka", GPU, False),
-        ("rows_per_item", "ecl", CPU, True),
-        ("rows_per_item", "ecl", GPU, False),
-        ("work_group_size", "boruvka", CPU, True),
-        *(
-            (
-                "separate_rounds", "filter-boruvka",
-                replace(GPU, resident_groups_per_compute_unit=n), bool(n),
-            )
-            for n in (0, 1)
-        ),
+        ("gpu", "NVIDIA Corporation", NVIDIA),
+        ("cpu", "NVIDIA Corporation", CPU),
+        ("accelerator", "NVIDIA Corporation", GPU),
+        ("gpu", "Cards Inc.", GPU),
+        ("cpu", "The pocl project", CPU),
     ],
-)  # fmt: skip
-def test_what_matters(name: str, algorithm: str, tuned: Policy, matters: bool) -> None:
-    """A search must not waste time on what changes no kernel of the algorithm."""
-    assert PARAMETERS[name].matters(algorithm, tuned) is matters
+)
+def test_which_policy_a_device_gets(kind: str, vendor: str, expected: Policy) -> None:
+    assert policy.choose(CAPABILITIES[kind], vendor) is expected
 
 
-@pytest.mark.parametrize("start", [CPU, GPU], ids=["cpu", "gpu"])
-@pytest.mark.parametrize("name", PARAMETERS)
-def test_others_follow(start: Policy, name: str) -> None:
-    """Whatever a field is set to, the policy that comes of it breaks no rule."""
-    for value in PARAMETERS[name].tries:
-        assert conflicts(fitted(start, name, value)) == []
+def test_work_items_are_alone_where_work_groups_are_too_small() -> None:
+    small = replace(CAPABILITIES["gpu"], max_work_group_size=policy.LEAST_WORK_GROUP - 1)
+    assert policy.choose(small, "NVIDIA Corporation") is CPU
 
 
-def test_fitting() -> None:
-    assert changes(GPU, fitted(GPU, "work_group_size", 1)) == {
-        "work_group_size": 1,
-        "split_work_group_size": 1,
-        "slots_per_item": 256,
-    }
-    grouped = fitted(CPU, "work_group_size", 512)
-    assert (grouped.stage_capacity, grouped.rows_per_item) == (512, 1)
-    assert (grouped.split_work_group_size, grouped.slots_per_item) == (512, 16)
-    assert changes(CPU, CPU) == {}
-    assert changes(CPU, fitted(CPU, "radix_bits", 5)) == {"radix_bits": 5}
+def test_a_policy_has_other_numbers_in_the_place_of_constants(any_device: Device) -> None:
+    """Also in another process, which gets the policy as a pickle; and other devices keep theirs."""
+    changed = GPU.with_constants({RADIX_BITS: 3}).with_constants({WORK_ITEMS: 64, RADIX_BITS: 4})
+    for one in (changed, pickle.loads(pickle.dumps(changed))):
+        assert one == changed
+        assert (RADIX_BITS.under(one), WORK_ITEMS.under(one)) == (4, 64)
+    assert (RADIX_BITS.under(GPU), WORK_ITEMS.under(GPU)) == (RADIX_BITS.value, WORK_ITEMS.value)
+    assert changed != GPU
+    given = any_device.with_policy(changed)
+    assert given.policy is changed
+    assert given.forcing_off("lanes").policy is changed
 
 
-def test_conflicts_name_the_rule() -> None:
-    assert conflicts(replace(GPU, stage_capacity=128)) == [
-        "stage_capacity is at least work_group_size"
-    ]
-    assert conflicts(replace(GPU, work_group_size=96)) == ["work_group_size divides 1024"]
-    assert len(conflicts(replace(GPU, work_group_size=1))) == 2
+def test_a_table_of_tuned_values_is_ignored(
+    any_device: Device, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One warning a process says so, whatever is in the table."""
+    monkeypatch.setenv("CLMST_CACHE", str(tmp_path))
+    (path := tmp_path / "tuning.json").write_text("no JSON")
+    policy.warn_of_old_table.cache_clear()
+    devices = [Device(any_device.cl_device) for _ in range(2)]
+    with pytest.warns(CacheWarning) as caught:
+        policies = [device.policy for device in devices]
+    assert len(caught) == 1
+    assert str(caught[0].message).startswith(f"{path} is ignored")
+    assert policies == [any_device.policy] * 2

@@ -65,10 +65,10 @@ def test_devices_made_of_one_without_lanes_have_none(shaped: Device, tmp_path: P
     with changed(tmp_path, WRONG["a shuffle"]):
         shaped.check_usable()
     others = (
-        shaped.with_policy(GPU_SHAPE), shaped.beside(GPU_SHAPE), shaped.twin(),
+        shaped.with_policy(GPU_SHAPE), shaped.twin(),
         shaped.forcing_off("int64-atomics"),
     )  # fmt: skip
-    assert [other.capabilities.lanes for other in others] == ["local"] * 4
+    assert [other.capabilities.lanes for other in others] == ["local"] * 3
 
 
 def test_a_policy_that_begins_to_use_lanes_tries_them(

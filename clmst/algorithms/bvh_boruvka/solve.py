@@ -5,9 +5,8 @@ Source: see ``cl/algorithms/bvh_boruvka/bvh_boruvka.cl``; ``docs/inside_algorith
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import count
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -32,9 +31,6 @@ _N_COUNTS, _MOST_JUMPS = 2304, 33
 # The most points for which both ends of an edge share a word (winners.cl).
 _SHORT_IDS = 1 << 16
 
-Look: TypeAlias = Callable[[DeviceArray, DeviceArray, DeviceArray], None]
-"""Takes the components of points, the labels of nodes, and the reservations of components."""
-
 
 def solve(matrix: DeviceMatrix, launch: Launcher) -> DeviceForest:
     """Solve points, and put the edges into canonical order; waits for it.
@@ -43,25 +39,13 @@ def solve(matrix: DeviceMatrix, launch: Launcher) -> DeviceForest:
     Device memory: the hierarchy, which is kept with the points, and some 100 bytes a point.
     """
     n = matrix.n_vertices
-    if n > 1:
-        return solve_tree(matrix, hierarchy_of(matrix, launch), launch)
-    ends = DeviceArray.empty(0, np.uint32, matrix.device)
-    stats = {"rounds": 0, "components": [n], "searches": []}
-    return forest_of_pairs(matrix, ends, stats, launch, "bvh-boruvka")
-
-
-def solve_tree(
-    matrix: DeviceMatrix, tree: BoxTree, launch: Launcher, near: NearPoints | None = None,
-    look: Look | None = None,
-) -> DeviceForest:  # fmt: skip
-    """Solve two points or more by their hierarchy; as :func:`solve`.
-
-    `near` is what is known of them already; its bounds are overwritten. `look` is called in each
-    round when the lightest edges of all components are known.
-    """
-    run = _Run(tree, launch, look)
-    ends = DeviceArray.empty(2 * (tree.n - 1), np.uint32, matrix.device)
-    run.solve(near)
+    if n < 2:
+        ends = DeviceArray.empty(0, np.uint32, matrix.device)
+        stats = {"rounds": 0, "components": [n], "searches": []}
+        return forest_of_pairs(matrix, ends, stats, launch, "bvh-boruvka")
+    run = _Run(hierarchy_of(matrix, launch), launch)
+    ends = DeviceArray.empty(2 * (n - 1), np.uint32, matrix.device)
+    run.solve()
     run.unpack(ends)
     weights = run.weigh(matrix, ends)
     return forest_of_pairs(matrix, ends, run.stats(), launch, "bvh-boruvka", weights=weights)
@@ -86,8 +70,8 @@ def joining_edges(matrix: DeviceMatrix, labels: Array, launch: Launcher) -> Arra
 class _Run:
     """One solve: which launches, in which order."""
 
-    def __init__(self, tree: BoxTree, launch: Launcher, look: Look | None = None) -> None:
-        self.tree, self.launch, self.n, self.look = tree, launch, tree.n, look
+    def __init__(self, tree: BoxTree, launch: Launcher) -> None:
+        self.tree, self.launch, self.n = tree, launch, tree.n
         self.program = tree.device.program(SOURCE, **tree.defines)
         self.short_ids = int(self.n <= _SHORT_IDS)
         self.bits = max(self.n.bit_length(), 1)
@@ -144,13 +128,12 @@ class _Run:
 
     # --------------------------------------------------------------------- rounds
 
-    def solve(self, near: NearPoints | None) -> None:
+    def solve(self) -> None:
         """Enqueue everything, and wait for the counts."""
         self._begin()
-        if near is None:
-            with self.launch.phase("nearest points"):
-                has_cores = self.tree.defines["CORE_DISTANCES"]
-                near = self._no_lists() if has_cores else nearest(self.tree, self.launch)
+        with self.launch.phase("nearest points"):
+            has_cores = self.tree.defines["CORE_DISTANCES"]
+            near = self._no_lists() if has_cores else nearest(self.tree, self.launch)
         self._rounds(self.n, near)
 
     def join(self, labels: Array) -> int:
@@ -187,9 +170,6 @@ class _Run:
             check_rounds("bvh-boruvka", tree.device, number, components=n_roots)
             with self.launch.phase("lightest edges"):
                 active, searches = self._find_lightest(near, is_apart=n_roots == self.n)
-            if self.look is not None:
-                with self.launch.phase("candidates"):
-                    self.look(self.component, self.labels, self.winners)
             with self.launch.phase("merge"):
                 remaining = self._merge(n_roots)
             self.searches.append(int(self.counts[searches]))

@@ -12,6 +12,7 @@ from clmst.algorithms.ecl import (
     EclOptions,
     populate_defines,
     round_defines,
+    rows_per_item,
     topology_defines,
 )
 from clmst.algorithms.shared.algorithm_record import options_for
@@ -204,7 +205,7 @@ class _EclRun:
             worklist, pieces, self.counts, np.uint32(self.round), np.uint32(self.hub_round),
         )  # fmt: skip
         given = (np.uint32(self.capacity), *weight_range, np.uint32(contracted))
-        tile = program.work_group_size * graph.device.policy.rows_per_item
+        tile = program.work_group_size * rows_per_item(graph.device.policy)
         groups = self._groups(graph.n_vertices, tile=tile)
         launch(program, "ecl_populate_from_rows", groups, *common, self.n, *given)
         if program.work_group_size > 1 and self.options.hybrid_parallelism:

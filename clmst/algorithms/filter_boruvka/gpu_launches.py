@@ -1,6 +1,6 @@
 """The launches of filter-boruvka in the shape of a GPU, and how a solve begins there.
 
-A solve is a launch a step (``gpu.py``), or a tuned variant: of work-groups that wait for one
+A solve is a launch a step (``gpu.py``), or a variant: of work-groups that wait for one
 another, one launch does the end of a phase ("mixed"), or the whole solve ("resident").
 """
 
@@ -8,15 +8,23 @@ from __future__ import annotations
 
 from clmst.algorithms.filter_boruvka import FilterBoruvkaOptions, launches_on
 from clmst.algorithms.filter_boruvka.gpu import GpuRun
-from clmst.algorithms.filter_boruvka.plan import STATE_WORDS, Plan
+from clmst.algorithms.filter_boruvka.plan import RESIDENT_SLOTS_PER_ITEM, STATE_WORDS, Plan
 from clmst.algorithms.shared.solution import Solution, SolveReport
 from clmst.core.errors import UnsupportedDeviceError
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.handles import Memory
 from clmst.runtime.launcher import Launcher
+from clmst.runtime.policy import Constant
 
 # From so many vertices on, ways may be too long to follow at once: it is done twice then.
 _MANY_VERTICES = 1 << 18
+# Rounds that are launched one by one before work-groups that wait do the rest of a phase; at least
+# one where edges are stored once. On an H200, 1 takes 1.06 of the time on six graphs, 2 take 1.07.
+SEPARATE_ROUNDS = Constant("filter_boruvka.SEPARATE_ROUNDS", 0)
+# Slots up to which half as many work-groups have the one launch, since a barrier takes the longer,
+# the more there are. On an H200, internet takes 0.081 ms with half, 0.090 with all; grid20, with
+# more slots, 0.407 and 0.318.
+HALF_RESIDENT_SLOTS = Constant("filter_boruvka.HALF_RESIDENT_SLOTS", 1 << 20)
 
 
 def new_run(
@@ -103,7 +111,7 @@ class MixedRun(GpuRun):
         if phase == 0:
             # Where edges are stored once, it is the graph's own vertices that hook. Their ways may
             # be the longest, and launches follow ways twice.
-            separate = max(self.tuning.separate_rounds, int(first == 0))
+            separate = max(SEPARATE_ROUNDS.under(self.tuning), int(first == 0))
         if depth < first + separate:
             self._hook(phase, depth)
             return True
@@ -130,10 +138,10 @@ class ResidentRun(GpuRun):
     def enqueue(self) -> None:
         """Enqueue the one launch."""
         plan, tuning = self.plan, self.tuning
-        tile = plan.resident_program.work_group_size * tuning.resident_slots_per_item
+        tile = plan.resident_program.work_group_size * RESIDENT_SLOTS_PER_ITEM.under(tuning)
         plan.have_tiles(tile)
         most = plan.resident_groups
-        if plan.n_slots <= tuning.half_resident_slots:
+        if plan.n_slots <= HALF_RESIDENT_SLOTS.under(tuning):
             most -= most // 2
         self._enqueue_resident(
             plan.resident_program, "filter_boruvka_resident_solve", most, plan.in_forest.memory,

@@ -18,7 +18,7 @@ from clmst.runtime.array import DeviceArray
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.handles import Memory
 from clmst.runtime.launcher import Launcher
-from clmst.runtime.policy import Policy
+from clmst.runtime.policy import Constant, Policy
 from clmst.runtime.program import Program
 
 SOURCE = "algorithms/filter_boruvka/filter_boruvka.cl"
@@ -46,6 +46,32 @@ STATE_WORDS = _COUNTS + 3 * MAX_PHASES * _MAX_DEPTHS
 _LIST_BYTES = {True: (21, 13), False: (31, 7)}  # both directions stored, or one
 _FEW_EDGES = 256  # capacity that the smallest graphs have beyond that
 
+# What follows was measured on an H200 (docs/performance_log.md), as a share of the time with the
+# value in use: on the nine largest of the fifteen benchmark graphs, but where six small ones are
+# named. It counts where work-groups wait for one another, which needs these GPUs; CHASE counts
+# everywhere.
+#
+# Parent pointers that a work-item follows in one launch on the way to a root, at most. 16, 64, 128
+# and 512 take 0.995 to 0.998, which is noise.
+CHASE = Constant("filter_boruvka.CHASE", 32)
+# Registers of a work-item, at most, of the compilers that take a limit: NVIDIA's. 32 take 1.073,
+# 48 take 1.013.
+_MAX_REGISTERS = 40
+# Of the launch that does a whole solve: work-items of a work-group (512 take 1.035 on the six small
+# graphs), and what each takes from a tile of the graph (2 slots take 1.130, 8 take 1.007) and from
+# a tile of a worklist (2 and 4 edges change nothing on the six small graphs).
+RESIDENT_ITEMS = Constant("filter_boruvka.RESIDENT_ITEMS", 256)
+RESIDENT_SLOTS_PER_ITEM = Constant("filter_boruvka.RESIDENT_SLOTS_PER_ITEM", 4)
+RESIDENT_EDGES_PER_ITEM = Constant("filter_boruvka.RESIDENT_EDGES_PER_ITEM", 1)
+# Of the launch that ends a phase: work-groups of a compute unit (3 take 1.002, 4 take 1.014),
+# their work-items (1,024 take 1.026), and edges that each takes (4 take 1.001, 8 take 1.028).
+FINISH_GROUPS = Constant("filter_boruvka.FINISH_GROUPS", 2)
+FINISH_ITEMS = Constant("filter_boruvka.FINISH_ITEMS", 512)
+FINISH_EDGES_PER_ITEM = Constant("filter_boruvka.FINISH_EDGES_PER_ITEM", 2)
+# Vertices up to which each goes the whole way to its component after a window; in larger graphs
+# depths are gone through one by one. Other values were not measured.
+DIRECT_VERTICES = Constant("filter_boruvka.DIRECT_VERTICES", 1 << 20)
+
 _SPILLING, _SERIAL = 8, 256  # slots of a work-item: from which it spills, and is alone
 
 
@@ -67,25 +93,25 @@ def defines(tuning: Policy, *, symmetric: bool, wide: bool = False) -> dict[str,
         "SAMPLES": SAMPLES,
         "EDGES_PER_ITEM": tuning.worklist_edges_per_item,
         "TILE_ITEMS": slots_per_item(tuning, wide=wide),
-        "CHASE": tuning.chase,
-        "MAX_REGISTERS": tuning.max_registers,
+        "CHASE": CHASE.under(tuning),
+        "MAX_REGISTERS": _MAX_REGISTERS,
     }
 
 
 def resident_defines(tuning: Policy, *, symmetric: bool, one_window: bool) -> dict[str, int | bool]:
     """Return the macros of RESIDENT_SOURCE, as :func:`defines` does."""
-    size, groups = tuning.resident_work_group_size, tuning.resident_groups_per_compute_unit
+    size, groups = RESIDENT_ITEMS.under(tuning), tuning.resident_groups_per_compute_unit
     return _waiting(tuning, size, groups, symmetric=symmetric) | {
-        "TILE_ITEMS": tuning.resident_slots_per_item,
-        "EDGES_PER_ITEM": tuning.resident_edges_per_item,
+        "TILE_ITEMS": RESIDENT_SLOTS_PER_ITEM.under(tuning),
+        "EDGES_PER_ITEM": RESIDENT_EDGES_PER_ITEM.under(tuning),
         "ONE_WINDOW": one_window,
     }
 
 
 def finish_defines(tuning: Policy, *, symmetric: bool) -> dict[str, int | bool]:
     """Return the macros of FINISH_SOURCE, as :func:`defines` does."""
-    size, groups = tuning.finish_work_group_size, tuning.finish_groups_per_compute_unit
-    edges = {"EDGES_PER_ITEM": tuning.finish_edges_per_item}
+    size, groups = FINISH_ITEMS.under(tuning), FINISH_GROUPS.under(tuning)
+    edges = {"EDGES_PER_ITEM": FINISH_EDGES_PER_ITEM.under(tuning)}
     return _waiting(tuning, size, groups, symmetric=symmetric) | edges
 
 
@@ -95,7 +121,7 @@ def _waiting(tuning: Policy, size: int, groups: int, *, symmetric: bool) -> dict
     return defines(tuning, symmetric=symmetric) | {
         "WG_SIZE": size,
         "MAX_REGISTERS": min(registers // _REGISTERS_AT_ONCE * _REGISTERS_AT_ONCE, 255),
-        "DIRECT_VERTICES": tuning.direct_vertices,
+        "DIRECT_VERTICES": DIRECT_VERTICES.under(tuning),
     }
 
 
@@ -174,7 +200,7 @@ class Plan:
         self._allocate(graph)
         has_fence = device.capabilities.has_device_fence
         self.resident_groups = tuning.resident_groups_per_compute_unit if has_fence else 0
-        self.finish_groups = tuning.finish_groups_per_compute_unit if self.resident_groups else 0
+        self.finish_groups = FINISH_GROUPS.under(tuning) if self.resident_groups else 0
         self.solves = 0  # so far
         self._presets: dict[tuple[Any, ...], Any] = {}  # kernels, their arguments set
         self.clear_state(launch)
@@ -233,7 +259,7 @@ class Plan:
         )
         tile = min(
             tuning.work_group_size * self.slots_per_item,
-            tuning.resident_work_group_size * tuning.resident_slots_per_item,
+            RESIDENT_ITEMS.under(tuning) * RESIDENT_SLOTS_PER_ITEM.under(tuning),
         )
         self._tile_bytes = _tile_bytes(n_slots if few is None else 0, tile)
         word = 4 * self.words

@@ -6,7 +6,7 @@ is imported when some are made.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
@@ -85,9 +85,6 @@ class AlgorithmRecord:
     # self-test has these, so it tests what the solve needs, and builds nothing else. None, as the
     # function's result, too: all graphs have the same kernels.
     variant_of: Callable[[DeviceGraph], tuple[str, object] | None] | None = None
-    # Names that it had, each with the options that such a name stood for. They go on working for
-    # one version, with a warning.
-    former_names: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         folder = f"clmst.algorithms.{self.name.replace('-', '_')}"

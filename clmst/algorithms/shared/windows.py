@@ -26,6 +26,10 @@ _SPREADS = 3.0
 # Windows that take the place of one whose light edges joined too few vertices, as multiples of its
 # target: each has so many edges that most of the next can be left out.
 _FINER = (1.0, 3.0, 9.0)
+# The light edges that go first, in multiples of the vertices, except in graphs that are dense
+# (`dense_filter_target` of the policy). The same on an H200 and on two CPU cores, where no other of
+# 0.75 to 4 was quicker by more than the same value in a second run (docs/performance_log.md).
+_TARGET = 1.0
 # Vertices whose degrees tell how skewed those of a graph are.
 _DEGREES = 1024
 # The skew of degrees from which on windows are this share of the usual ones, since edges of hubs
@@ -125,7 +129,7 @@ def usual_target(graph: DeviceGraph, launch: Launcher) -> float:
     """
     tuning = graph.device.policy
     dense = graph.average_degree >= tuning.dense_degree
-    target = tuning.dense_filter_target if dense else tuning.filter_target
+    target = tuning.dense_filter_target if dense else _TARGET
     if tuning.work_group_size == 1:
         return target
     if _SAMPLED not in graph.plans:

@@ -16,6 +16,7 @@ from scipy.sparse.csgraph import connected_components
 
 import clmst
 from clmst import Device, EclOptions, Forest, Graph
+from clmst.algorithms.ecl import HUB_ROW
 from clmst.algorithms.ecl.solve import FILTER_DEGREE
 from clmst.core.weight_keys import encode
 from tests import forests
@@ -70,7 +71,7 @@ def missing(options: EclOptions) -> str:
 
 # Lengths of rows around what decides who takes them: 4, the length of a piece of a hub in any
 # policy, and several of those.
-PIECES = {v.device.policy.hub_row for v in variants()}
+PIECES = {HUB_ROW.under(v.device.policy) for v in variants()}
 ROWS = sorted(
     {3, 4, 5, 1025, *(k * piece + d for piece in PIECES for k in (1, 2) for d in (-1, 0, 1))}
 )

@@ -19,7 +19,7 @@ import pytest
 
 import clmst
 from clmst import Device, FilterBoruvkaOptions, Graph, UnsupportedDeviceError
-from clmst.algorithms.filter_boruvka import RECORD
+from clmst.algorithms.filter_boruvka import RECORD, RESIDENT_SLOTS
 from clmst.algorithms.filter_boruvka.plan import Plan
 from clmst.algorithms.filter_boruvka.solve import solve as solve_in_shape
 from clmst.runtime.array import DeviceArray
@@ -90,7 +90,11 @@ def test_policy_decides_where_no_targets_are_given(any_device: Device) -> None:
     """From its degree on there are two windows, unless the first would have nearly all edges."""
     for degree, target, phases in ((11.0, 1.0, 1), (9.0, 1.0, 2), (9.0, 4.5, 1)):
         policy = replace(
-            any_device.policy, filter_degree=degree, filter_target=target, filter_edges=0
+            any_device.policy,
+            filter_degree=degree,
+            dense_degree=degree,
+            dense_filter_target=target,
+            filter_edges=0,
         )
         device = any_device.with_policy(policy)
         for stored in (crowd(), crowd().symmetrised()):
@@ -335,8 +339,8 @@ def variant_on_gpu(policy: Policy, **changed: Any) -> Any:
 
 def test_variants_are_the_programs_that_a_graph_needs(any_device: Device) -> None:
     policy = replace(
-        any_device.policy, resident_slots=5000, filter_degree=5.5, dense_degree=12.0,
-        filter_edges=100,
+        any_device.policy.with_constants({RESIDENT_SLOTS: 5000}),
+        filter_degree=5.5, dense_degree=12.0, filter_edges=100,
     )  # fmt: skip
 
     def named(**changed: Any) -> str:
@@ -353,7 +357,7 @@ def test_variants_are_the_programs_that_a_graph_needs(any_device: Device) -> Non
 
 def test_options_of_variants_hold_for_all_graphs(any_device: Device) -> None:
     """One window means one window; else there is another if the graph has enough edges for it."""
-    policy = replace(any_device.policy, resident_slots=5000, filter_edges=0)
+    policy = replace(any_device.policy, filter_edges=0).with_constants({RESIDENT_SLOTS: 5000})
     for degree, one_window in ((2.0, True), (9.0, False)):
         _, options = variant_on_gpu(policy, average_degree=degree)
         for n_chords in (0, 8):

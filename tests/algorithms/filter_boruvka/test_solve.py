@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -11,8 +9,8 @@ import numpy as np
 import pytest
 
 import clmst
-from clmst import Device, FilterBoruvkaOptions, Graph, InvalidArgumentError
-from clmst.core.errors import FormerNameWarning
+from clmst import Device, FilterBoruvkaOptions, Graph
+from clmst.algorithms.filter_boruvka.plan import CHASE
 from clmst.core.weight_keys import encode
 from tests.bounds import bounds
 from tests.forests import assert_same_forest, assert_solved, crowd, solve
@@ -134,7 +132,7 @@ def test_long_chains(device: Device, shape: str, weights: str) -> None:
     n = 1 << 16
     w = {"rising": np.arange(n - 1), "falling": np.arange(n - 1)[::-1], "equal": np.ones(n - 1)}
     graph = Graph.from_edges(np.arange(n - 1), np.arange(1, n), w[weights].astype(np.int32))
-    device = device.with_policy(replace(device.policy, chase=2))
+    device = device.with_policy(device.policy.with_constants({CHASE: 2}))
     how = in_shape(shape, launches="separate" if shape == "gpu" else "auto")
     for stored in (graph, graph.symmetrised()):
         forest = solve(stored, device, **how)
@@ -192,43 +190,3 @@ def test_no_slots(any_device: Device, shape: str, n: int) -> None:
     for stored in (empty, empty.symmetrised()):
         forest = solve(stored, any_device, **in_shape(shape))
         assert (forest.n_edges, forest.stats["rounds"]) == (0, 0)
-
-
-# ------------------------------------------------------------------------------ former names
-
-
-def rounds(device: Device, **arguments: Any) -> str:
-    with clmst.RepeatedSolver(GRAPH, devices=device, **arguments) as solver:
-        forest = solver.solve(GRAPH.weights)
-        assert_same_forest(forest, EXPECTED)
-        return str(forest.stats["shape"])
-
-
-@pytest.mark.parametrize("solved", [shape_of, rounds])
-def test_former_name_warns_and_works(any_device: Device, solved: Callable[..., str]) -> None:
-    """It meant the shape of a CPU on every device."""
-    shaped = any_device.with_policy(GPU_SHAPE)
-    words = r"algorithm='lone-boruvka' is algorithm='filter-boruvka' with .*\(shape='cpu'\) now"
-    with pytest.warns(FormerNameWarning, match=words):
-        assert solved(shaped, algorithm="lone-boruvka") == "cpu"
-    assert issubclass(FormerNameWarning, DeprecationWarning)
-    with pytest.warns(FormerNameWarning):
-        assert solved(shaped, algorithm="lone-boruvka", options=CPU) == "cpu"
-    with (
-        pytest.warns(FormerNameWarning),
-        pytest.raises(InvalidArgumentError, match="a former name, and options are EclOptions"),
-    ):
-        solved(shaped, algorithm="lone-boruvka", options=clmst.EclOptions())
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", FormerNameWarning)
-        solved(any_device, algorithm="filter-boruvka", options=CPU)
-
-
-def test_former_names_warn_where_they_stand(any_device: Device) -> None:
-    targets = (0.1, 0.2, 0.4, 0.8, 1.6)
-    with pytest.warns(FormerNameWarning, match=r"FilterBoruvkaOptions\(shape='cpu'") as caught:
-        options = clmst.LoneBoruvkaOptions(targets=targets, seed=2)
-    with pytest.warns(FormerNameWarning) as called:
-        clmst.minimum_spanning_forest(GRAPH, device=any_device, algorithm="lone-boruvka")
-    assert [one.filename for one in (*caught, *called)] == [__file__] * 2
-    assert options == FilterBoruvkaOptions(shape="cpu", targets=targets, seed=2)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,13 +15,11 @@ from clmst import (
     Graph,
     RepeatedSolver,
 )
-from clmst.core import topology
-from clmst.repeated.strategies import Choice
-from clmst.runtime.tuning import Costs
-from tests.algorithms.parts.test_costs import CPU, GPU
+from clmst.algorithms.parts.shares import by_speed, ends_of_parts, shares_of
 from tests.bounds import bounds
-from tests.launched import launches
-from tests.repeated.device_sets import clustered_graph, every_device_set
+from tests.capabilities import with_capabilities
+from tests.faults.injection import inject
+from tests.repeated.device_sets import DENSE, STRATEGIES, clustered_graph, every_device_set
 from tests.repeated.rounds import (
     check,
     in_canonical_order,
@@ -32,9 +29,7 @@ from tests.repeated.rounds import (
 )
 from tests.repeated.test_memory import nothing_is_built, turns
 
-pytestmark = pytest.mark.filterwarnings("error::clmst.DeviceWarning")
-
-both = pytest.mark.parametrize("strategy", ["split", "cores"])
+both = pytest.mark.parametrize("strategy", STRATEGIES)
 every_order = pytest.mark.parametrize(
     "make", [clustered_graph, lambda: in_canonical_order(clustered_graph())], ids=["any", "sorted"]
 )
@@ -42,8 +37,8 @@ every_order = pytest.mark.parametrize(
 
 @pytest.fixture(scope="module", autouse=True)
 def _small_ranges() -> Iterator[None]:
-    """Let graphs of a few edges be shared out, too."""
-    with bounds(range_step=64):
+    """Let graphs of a few edges be shared out, and small cliques be dense, too."""
+    with bounds(range_step=64, dense_part_from=DENSE):
         yield
 
 
@@ -54,7 +49,7 @@ def _small_ranges() -> Iterator[None]:
 @both
 @every_order
 @pytest.mark.parametrize("maximum", [False, True])
-def test_parts(devices: list[Device], strategy: str, make: Any, maximum: bool) -> None:
+def test_parts(devices: list[Device], strategy: Any, make: Any, maximum: bool) -> None:
     solver = RepeatedSolver(make(), devices=devices, strategy=strategy, maximum=maximum)
     forest = check(solver, np.random.default_rng(1).integers(0, 9, solver.n_edges))
     assert forest.stats["strategy"] == strategy
@@ -69,7 +64,7 @@ def test_parts(devices: list[Device], strategy: str, make: Any, maximum: bool) -
 
 @every_device_set("two")
 def test_parts_of_cores(devices: list[Device]) -> None:
-    """Cliques apart are matrices apart where cells in vain cost more than another solve."""
+    """Cliques apart are matrices apart."""
     u, v = np.triu_indices(60, 1)
     ring = np.arange(120)
     u, v = np.concatenate([u, u + 60, ring]), np.concatenate([v, v + 60, ring + 120])
@@ -80,8 +75,8 @@ def test_parts_of_cores(devices: list[Device]) -> None:
 
 
 @every_device_set("two", "copying")
-@pytest.mark.parametrize("strategy", ["alone", "auto", "split", "cores"])
-def test_labels_matrices_and_strategies(devices: list[Device], strategy: str) -> None:
+@both
+def test_labels_matrices_and_strategies(devices: list[Device], strategy: Any) -> None:
     graph = random_graph(4, 9).replace(vertex_labels=tuple("abcdefghi"))
     with RepeatedSolver(graph, devices=devices, strategy=strategy) as solver:
         assert solver.solve(np.ones(9)).vertex_labels == tuple("abcdefghi")
@@ -100,12 +95,12 @@ def test_labels_matrices_and_strategies(devices: list[Device], strategy: str) ->
 def test_devices_and_strategies_that_make_no_sense(devices: list[Device]) -> None:
     graph, first = random_graph(), devices[0]
     for given, strategy, rule in (
-        ([], "auto", "devices is empty; name one at least"),
-        ([first, first.with_policy(first.policy)], "auto", "is among the devices twice"),
-        (devices, "both", "no strategy is called 'both'; there are 'auto'"),
+        ([], None, "devices is empty; name one at least"),
+        ([first, first.with_policy(first.policy)], None, "is among the devices twice"),
+        (devices, "both", "no strategy is called 'both'; there are 'split'"),
         (first, "split", "'split' is for several devices, and there is"),
         ([first], "cores", "'cores' is for several devices"),
-        (7, "auto", "device is 7; it must be"),
+        (7, None, "device is 7; it must be"),
     ):
         assert rule in refused(RepeatedSolver, graph, devices=given, strategy=strategy)
     assert RepeatedSolver(graph, device=first).device is first
@@ -116,7 +111,7 @@ def test_devices_and_strategies_that_make_no_sense(devices: list[Device]) -> Non
     resident = clmst.to_device(graph, devices[1])
     solver = RepeatedSolver(resident, devices=devices, strategy="split")
     check(solver, np.arange(1500)[::-1])
-    assert RepeatedSolver(resident, strategy="alone").device is devices[1]
+    assert RepeatedSolver(resident).device is devices[1]
 
 
 # --------------------------------------------------------------- rounds, threads, times
@@ -125,7 +120,7 @@ def test_devices_and_strategies_that_make_no_sense(devices: list[Device]) -> Non
 @every_device_set("copying", "two")
 @both
 def test_no_memory_and_no_program_from_the_second_round_on(
-    devices: list[Device], strategy: str
+    devices: list[Device], strategy: Any
 ) -> None:
     """Updates are rounds, too."""
     solver = RepeatedSolver(
@@ -178,74 +173,76 @@ def test_devices_work_at_the_same_time(devices: list[Device]) -> None:
     assert min(most) > 0.5
 
 
-# ------------------------------------------------------------------ the choice of a strategy
-
-
-def plan_of(devices: list[Device], graph: Graph, strategy: str, costs: list[Costs]) -> Any:
-    choice = Choice(topology.edges_once(graph), devices, algorithm="auto", options=None)
-    choice.costs = costs
-    return choice.plan(strategy)
-
-
-@every_device_set("two")
-def test_what_auto_chooses(devices: list[Device]) -> None:
-    """By costs alone; core numbers are found only where degrees do not rule dense parts out.
-
-    Devices are so slow that the overhead of a merge is nothing beside them.
-    """
-    free = Costs(
-        solve_ms=0, edge_ns=1e6, vertex_ns=1e3, cell_ns=1e7, upload_ns=0, download_ns=0, host=False
-    )
-    many = Graph.from_edges(*np.random.default_rng(0).integers(0, 50, (2, 20000)))
-    plan = plan_of(devices, many, "auto", [free, free])
-    assert plan.strategy == "split"
-    assert [len(one.parts) for one in plan.assignments] == [1, 1]
-    assert plan_of(devices, many, "auto", [free, replace(free, solve_ms=99e3)]).strategy == "alone"
-    on_host = replace(free, host=True)
-    plan = plan_of(devices, many, "auto", [on_host, replace(on_host, edge_ns=5e5)])
-    assert (plan.strategy, plan.device) == ("alone", devices[1])
-    assert plan_of(devices, many, "auto", [free, on_host]).strategy == "split"
-    road = clustered_graph((), n=3000, m=4000)
-    with launches() as launched:
-        assert plan_of(devices, road, "auto", [free, free]).strategy == "alone"
-    assert not launched
-    cheap = replace(free, cell_ns=30e3)
-    cliques = clustered_graph((80, 60, 50))
-    with launches() as launched:
-        plan = plan_of(devices, cliques, "auto", [cheap, cheap])
-    assert plan.strategy == "cores"
-    assert any("k_core" in kernel for kernel in launched)
-    assert sorted(one.algorithm for one in plan.assignments) == ["auto", "dense"]
-    dear = replace(free, cell_ns=499e3)
-    with launches() as launched:
-        assert plan_of(devices, road, "auto", [dear, dear]).strategy == "alone"
-    assert not launched
+# ------------------------------------------------------------------------ dense parts
 
 
 @every_device_set("two")
 def test_no_dense_part_at_all(devices: list[Device]) -> None:
-    """One device does all then, whatever was asked for."""
+    """One device does all then."""
     path = np.arange(100)
-    graph = Graph.from_edges(path, path + 1)
-    dear = [replace(GPU, cell_ns=1.0)] * 2
-    assert plan_of(devices, graph, "cores", dear).strategy == "alone"
-    assert plan_of(devices, Graph.from_edges([], []), "cores", [GPU, GPU]).strategy == "alone"
-    assert plan_of(devices, graph, "alone", [CPU, GPU]).device is devices[1]
+    for graph in (Graph.from_edges(path, path + 1), Graph.from_edges([], [])):
+        solver = RepeatedSolver(graph, devices=devices, strategy="cores")
+        assert "strategy" not in check(solver, np.arange(graph.n_edges)[::-1]).stats
 
 
 @every_device_set("two")
-def test_half_of_all_pairs_are_dense_for_who_wants_cores(devices: list[Device]) -> None:
-    """The paper's rule, where the model expects no gain of a matrix; "auto" goes by the model."""
-    dear = [replace(GPU, cell_ns=1e3 * GPU.edge_ns)] * 2
-    for density, size, strategy in ((0.6, 256, "cores"), (0.4, 256, "alone"), (0.9, 200, "alone")):
-        graph = clmst.generate(
-            "clustered", n=1500, clusters=2, cluster_size=size, density=density, edge_factor=1
-        )
-        plan = plan_of(devices, graph, "cores", dear)
-        assert plan.strategy == strategy
-        assert plan_of(devices, graph, "auto", dear).strategy != "cores"
-    dense = [one for one in plan_of(
-        devices, clmst.generate("clustered", n=1500, clusters=2, cluster_size=256), "cores", dear
-    ).assignments if one.algorithm == "dense"]  # fmt: skip
-    assert len(dense) == 1
-    assert dense[0].parts[0].graph.n_vertices >= 256
+def test_half_of_all_pairs_are_dense(devices: list[Device]) -> None:
+    """The paper's rule, from 256 vertices on. Few edges between dense parts do not unite them."""
+    with bounds(dense_part_from=256):
+        for density, size, n_dense in ((0.6, 256, 2), (0.4, 256, 0), (0.9, 200, 0)):
+            graph = clmst.generate(
+                "clustered", n=1500, clusters=2, cluster_size=size, density=density, edge_factor=1
+            )
+            solver = RepeatedSolver(graph, devices=devices, strategy="cores")
+            parts = check(solver, np.arange(solver.n_edges)[::-1]).stats.get("devices", [])
+            dense = [one for one in parts if "dense" in one["algorithms"]]
+            assert [one["vertices"] for one in dense] == ([n_dense * 256] if n_dense else [])
+
+
+def test_the_quickest_device_has_most_edges_and_the_last_pass(any_device: Device) -> None:
+    """A GPU before a CPU; the bus to a device with memory of its own counts, too."""
+    cpu, gpu = (with_capabilities(any_device, kind=kind) for kind in ("cpu", "gpu"))
+    assert by_speed([cpu, gpu]) == [gpu, cpu]
+    assert shares_of([gpu, gpu]) == [0.5, 0.5]
+    assert sum(shares_of([gpu, cpu, cpu], 4)) == pytest.approx(1)
+    far = with_capabilities(gpu, host_arrays="copied")
+    assert shares_of([far, cpu])[0] > shares_of([far, cpu], 4)[0] > 0.95
+    ends = ends_of_parts([gpu] * 4)
+    assert ends == pytest.approx([0.2125, 0.45, 0.7125])  # rows that come first lead everywhere
+    assert ends_of_parts([gpu]) == []
+
+
+# --------------------------------------------------------------------------- failures
+
+
+@every_device_set("two", "copying")
+@both
+@pytest.mark.parametrize("index", [0, 1])
+@pytest.mark.parametrize("lost", [False, True])
+def test_a_device_that_fails_is_named(
+    devices: list[Device], strategy: Any, index: int, monkeypatch: pytest.MonkeyPatch, *, lost: bool
+) -> None:
+    """The round ends by an error. The next one is as good as ever, unless the device was lost."""
+    solver = RepeatedSolver(clustered_graph(), devices=devices, strategy=strategy)
+    weights = np.random.default_rng(7).integers(0, 200, solver.n_edges).astype("f4")
+    check(solver, weights)
+    fault = inject(monkeypatch, "copy", devices[index])
+    for call in (
+        lambda: solver.solve(weights),
+        lambda: next(solver.solve_many([weights])),
+        lambda: solver.update([4], [1]),
+    ):
+        if not lost:
+            check(solver, weights)
+        fault.arm(0, lost=lost)
+        with pytest.raises(clmst.ClmstError) as caught:
+            call()
+        fault.disarm()
+        if lost:
+            break
+        assert devices[index].description in str(caught.value)
+    if lost and devices[index].times_renewed:
+        with pytest.raises(clmst.DeviceError, match="make another one to solve again"):
+            solver.solve(weights)
+    else:
+        check(solver, weights)
