@@ -14,6 +14,7 @@ from clmst.algorithms.shared.device_forest import DeviceForest
 from clmst.core.arguments import check_bools
 from clmst.core.errors import ClmstError, InvalidArgumentError
 from clmst.core.forest import Forest
+from clmst.core.long_work import lasting
 from clmst.core.threads import TaskThread, all_of
 from clmst.repeated.weights import Changes, StagedWeights, closed_error
 from clmst.runtime import forking
@@ -85,6 +86,7 @@ class Session:
 
     # ---------------------------------------------------------------------------- solves
 
+    @lasting("solving a round")
     def solve(self, weights: Any, *, options: RoundOptions) -> DeviceForest | Forest:
         """Solve with weights by edge."""
         with self._lock:
@@ -97,6 +99,7 @@ class Session:
             forest = self._staged_round(staged, options, began=began)
         return self._handed_over(forest, options)
 
+    @lasting("solving a round")
     def update(
         self, edge_ids: Any, weights: Any, *, options: RoundOptions
     ) -> DeviceForest | Forest:
@@ -121,6 +124,7 @@ class Session:
         with device.lock, Guard(device):
             return Changes.of(edge_ids, weights, self.edges, dtype=dtype, devices=[device])
 
+    @lasting("solving a round")
     def _staged_round(
         self, staged: StagedWeights, options: RoundOptions, *, began: float = 0.0
     ) -> DeviceForest:
