@@ -21,6 +21,7 @@ from clmst.core.columns import WEIGHT
 from clmst.core.dense_graph import DenseGraph
 from clmst.core.errors import OutOfDeviceMemoryError
 from clmst.core.forest import Forest
+from clmst.core.long_work import lasting
 from clmst.core.points import Points
 from clmst.intake import on_device, put, taken
 from clmst.runtime.device import Device
@@ -172,6 +173,7 @@ def to_device(graph: DenseGraph | Points, device: Any = ...) -> DeviceMatrix: ..
 def to_device(
     graph: Any, device: Any = ..., *, symmetrize: bool = ..., weight: Any = ...
 ) -> DeviceGraph: ...
+@lasting("bringing a graph to a device")
 def to_device(
     graph: Any, device: Any = None, *, symmetrize: bool = False, weight: Any = WEIGHT
 ) -> DeviceGraph | DeviceMatrix:
@@ -194,6 +196,7 @@ def to_device(
     return put(given, get_device(device))
 
 
+@lasting("computing a spanning forest")
 def spanning_forest(
     graph: Any, *, algorithm: str, device: Any, devices: Any, options: object,
     keep_on_device: bool, profile: bool, verify: bool, symmetrize: bool, weight: Any, maximum: bool,

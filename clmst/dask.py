@@ -14,6 +14,7 @@ from clmst.core.arguments import has, shown
 from clmst.core.columns import takes_columns
 from clmst.core.errors import InvalidArgumentError, optional_import
 from clmst.core.forest import Forest
+from clmst.core.long_work import lasting
 from clmst.scale import partitions, rounds
 from clmst.scale.partition_pieces import lanes_of, parts_of
 from clmst.scale.partitions import PartitionForest, PartitionJob
@@ -22,6 +23,7 @@ __all__ = ["minimum_spanning_forest"]
 
 
 @takes_columns
+@lasting("computing a spanning forest by Dask")
 def minimum_spanning_forest(
     edges: Any,
     n_vertices: int,

@@ -13,6 +13,7 @@ from clmst.core.arguments import check_dict, has, shown
 from clmst.core.columns import takes_columns
 from clmst.core.errors import ClmstError, InvalidArgumentError, optional_import
 from clmst.core.forest import Forest
+from clmst.core.long_work import lasting
 from clmst.scale import partitions, rounds
 from clmst.scale.partition_pieces import lanes_of, parts_of
 from clmst.scale.partitions import PartitionForest, PartitionJob
@@ -21,6 +22,7 @@ __all__ = ["minimum_spanning_forest"]
 
 
 @takes_columns
+@lasting("computing a spanning forest by Ray")
 def minimum_spanning_forest(
     edges: Any,
     n_vertices: int,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from dataclasses import replace
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +16,7 @@ import numpy as np
 from clmst.algorithms.dense import DenseOptions
 from clmst.algorithms.dense.plan import takes_few
 from clmst.algorithms.registry import ALGORITHMS
+from clmst.algorithms.shared.algorithm_record import as_tested
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.device_matrix import DeviceMatrix, dimension_class
@@ -138,21 +139,28 @@ FAMILIES = (
 )  # fmt: skip
 
 
-def option_text(options: object) -> str:
-    """Return options in words: nothing if they are those that hold where none are given."""
-    return "" if options is None or options == type(options)() else repr(options)
+@lru_cache(maxsize=256)
+def tested_options(options: Hashable) -> tuple[str, object]:
+    """Return what a self-test is told about options that have been checked: their text, and them.
+
+    They are those of :func:`as_tested`. The text is empty if these are the usual ones.
+    """
+    tested = None if options is None else as_tested(options)
+    usual = tested is None or tested == type(tested)()
+    return ("", None) if usual else (repr(tested), tested)
 
 
-def with_options(case: Case, options: object) -> Case:
-    """Return a case with an algorithm's options; itself if they are the usual ones."""
-    text = option_text(options)
-    return replace(case, option_text=text, options=options) if text else case
+def with_options(case: Case, options: Any) -> Case:
+    """Return a case with an algorithm's options as a self-test is told them."""
+    text, tested = tested_options(options)
+    return replace(case, option_text=text, options=tested) if text else case
 
 
-def _graph_case(graph: DeviceGraph, by: str, *, maximum: bool, options: object = None) -> Case:
+def _graph_case(graph: DeviceGraph, by: str, *, maximum: bool, options: Any = None) -> Case:
     """Return the case of a solve by an algorithm; "": by any."""
     facts: dict[str, Any] = {"maximum": maximum, "symmetric": graph.graph.is_symmetric}
-    find = ALGORITHMS[by].variant_of if by and not option_text(options) else None
+    is_usual = by and not tested_options(options)[0]
+    find = ALGORITHMS[by].variant_of if is_usual else None
     if find and (variant := find(graph)):
         facts["variant"], facts["options"] = variant
     return with_options(case_of(graph.encoded.encoding.stored, **facts), options)

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import os
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, cast
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
-from clmst.core.threads import TaskThread
-from clmst.runtime import long_work
+from clmst.core.long_work import Line, LongWork, Silence, place_of
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.status import Status
     from rich.table import Table
-    from rich.text import Text
 
     from clmst.bench.tables import Table as TextTable
     from clmst.io import Format
@@ -27,7 +25,6 @@ if TYPE_CHECKING:
 _SINGULARS = {"vertices": "vertex", "edges": "edge", "components": "component"}
 
 _PIPED_WIDTH = 1 << 15  # columns: output to a pipe is not folded
-_PATIENCE = 1.0  # seconds before a stage shows that it is at work
 
 
 def console(*, stderr: bool = False) -> Console:
@@ -100,12 +97,13 @@ def percentage(fraction: float | None) -> str:
 class Stages:
     """The stages of a command, each timed; one that lasts shows a spinner.
 
-    The spinner is on stderr, and only if that is a terminal; never if `quiet`.
+    The spinner is on stderr if that is a terminal, and nothing is shown if `quiet`; see
+    :mod:`clmst.core.long_work`.
     """
 
     def __init__(self, *, quiet: bool) -> None:
         self.seconds: dict[str, float] = {}  # what each stage took, in the order they ran
-        self._shows = not quiet and sys.stderr.isatty()
+        self._is_quiet = quiet
 
     @contextmanager
     def stage(
@@ -115,42 +113,34 @@ class Stages:
 
         `done` returns the progress, as in "42%"; it is called from another thread.
         """
-        with _spinner(text, done) if self._shows else nullcontext():
+        shows = Spinner() if place_of(sys.stderr) == "terminal" else Line()
+        with LongWork(text, done=done, display=Silence() if self._is_quiet else shows):
             start = time.perf_counter()
             yield
             self.seconds[name] = time.perf_counter() - start
 
 
-class Progress:
-    """The line of a stage: its text, and kernels that are built or, if known, its progress."""
+class Spinner:
+    """A spinner on stderr, with what is being done."""
 
-    def __init__(self, text: str, done: Callable[[], str] | None) -> None:
-        self._text, self._done = text, done
+    def __init__(self) -> None:
+        self._status: Status | None = None
 
-    def __rich__(self) -> Text:
+    def show(self, words: str, seconds: float) -> None:
+        """Show what is being done."""
         from rich.text import Text
 
-        done = long_work.under_way() or ("" if self._done is None else self._done())
-        return Text(f"{self._text} ... {done}".rstrip())
+        text = Text(words)
+        if self._status is None:
+            self._status = console(stderr=True).status(text)
+            self._status.start()
+        else:
+            self._status.update(text)
 
-
-@contextmanager
-def _spinner(text: str, done: Callable[[], str] | None) -> Iterator[None]:
-    status = console(stderr=True).status(cast(Any, Progress(text, done)))
-    under_way = threading.Lock()
-    under_way.acquire()
-
-    def show() -> None:
-        if not under_way.acquire(timeout=_PATIENCE):
-            status.start()
-
-    patience = TaskThread("clmst-patience").start(show)
-    try:
-        yield
-    finally:
-        under_way.release()
-        patience.wait()  # it may be starting the spinner right now
-        status.stop()
+    def hide(self) -> None:
+        """Take the spinner away."""
+        if self._status is not None:
+            self._status.stop()
 
 
 # ------------------------------------------------------------------------------ files

@@ -42,6 +42,11 @@ def has(value: object, *names: str) -> bool:
         return False
 
 
+def is_array(value: object) -> bool:
+    """Return whether a value is an array, of any library; NumPy's scalars are none."""
+    return has(value, "ndim", "shape") and not isinstance(value, np.generic)
+
+
 def check_has(method: str, given: object, takes: str, *names: str) -> None:
     """Raise unless what is given to a method has these attributes."""
     if not has(given, *names):

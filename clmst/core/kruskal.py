@@ -20,6 +20,7 @@ from clmst.core.coercion import as_listed, with_weight
 from clmst.core.columns import WEIGHT
 from clmst.core.errors import InvalidArgumentError, logger
 from clmst.core.forest import Forest
+from clmst.core.long_work import lasting
 from clmst.core.weight_keys import Array, weight_kind_or_none
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ _FEW = 512  # entries
 _WORD = 63  # bits of a signed word that are not the sign
 
 
+@lasting("computing a spanning forest on the host")
 def kruskal(
     graph: Any, *, maximum: bool = False, symmetrize: bool = False, weight: Any = WEIGHT
 ) -> Forest:

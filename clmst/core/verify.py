@@ -18,6 +18,7 @@ from clmst.core.columns import WEIGHT
 from clmst.core.errors import InvalidArgumentError, InvalidForestError
 from clmst.core.forest import Forest
 from clmst.core.graph import Graph
+from clmst.core.long_work import lasting
 from clmst.core.paths import Hierarchy, RootedForest, components
 from clmst.core.threads import in_threads
 
@@ -69,6 +70,7 @@ class Verification:
             raise InvalidForestError(self.problems[0] + (f" (and {rest} more)" if rest else ""))
 
 
+@lasting("verifying a forest")
 def verify(
     graph: Any, forest: Forest, *, symmetrize: bool = False, weight: Any = WEIGHT
 ) -> Verification:

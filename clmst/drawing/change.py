@@ -11,6 +11,7 @@ from clmst.core.arguments import as_array, check_bools, shown
 from clmst.core.coercion import as_listed
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.forest import Forest
+from clmst.core.long_work import lasting
 from clmst.drawing.layout import Points
 from clmst.drawing.page import Page
 from clmst.drawing.picture import (
@@ -30,6 +31,7 @@ LEAVES, ENTERS = "#c8500a", "#0072b2"
 Window = tuple[float, float, float, float]
 
 
+@lasting("drawing a change")
 def draw_change(
     graph: Any,
     before: Forest,

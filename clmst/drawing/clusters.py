@@ -11,6 +11,7 @@ import numpy as np
 from clmst.core.arguments import as_array, check_bools, check_kind, shown
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.forest import Forest
+from clmst.core.long_work import lasting
 from clmst.core.points import Points
 from clmst.core.weight_keys import Array
 from clmst.drawing.page import Page
@@ -19,6 +20,7 @@ from clmst.drawing.picture import counted
 from clmst.drawing.sheet import Target, checked_title
 
 
+@lasting("drawing clusters")
 def draw_clusters(
     points: Any,
     labels: Any,

@@ -9,6 +9,7 @@ import numpy as np
 
 from clmst.core.arguments import as_array, check_bools, shown
 from clmst.core.errors import InvalidArgumentError
+from clmst.core.long_work import lasting
 from clmst.core.weight_keys import Array
 from clmst.drawing.page import Page
 from clmst.drawing.picture import counted
@@ -17,6 +18,7 @@ from clmst.drawing.sheet import Target, checked_title
 _FIELDS = ("parent", "child", "value", "cluster_size")
 
 
+@lasting("drawing a condensed tree")
 def draw_condensed_tree(
     tree: Any,
     path: str | Path | None = None,

@@ -11,6 +11,7 @@ import numpy as np
 from clmst.core.atomic_file import replacing
 from clmst.core.errors import optional_import
 from clmst.core.forest import Forest
+from clmst.core.long_work import lasting
 from clmst.core.weight_keys import Array
 from clmst.drawing.clusters import DrawnClusters, edges_of, projected
 from clmst.drawing.dendrogram import DrawnTree, checked_names
@@ -21,6 +22,7 @@ SUFFIX = ".html"
 _SYMBOLS = ("circle", "square", "triangle-up", "diamond", "triangle-down", "star")
 
 
+@lasting("drawing clusters")
 def explore_clusters(
     points: Any,
     labels: Any,
@@ -93,6 +95,7 @@ def explore_clusters(
     return _finished(traces, title or "Clusters", clusters.caption, target, **axes)
 
 
+@lasting("drawing a dendrogram")
 def explore_dendrogram(
     linkage: Any,
     path: str | Path | None = None,

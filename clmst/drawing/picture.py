@@ -13,6 +13,7 @@ from clmst.core.coercion import as_listed
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.forest import Forest
 from clmst.core.graph import Graph
+from clmst.core.long_work import lasting
 from clmst.core.paths import RootedForest
 from clmst.core.weight_keys import Array
 from clmst.drawing.layout import Points, layout
@@ -23,6 +24,7 @@ _DOTTED = 3_000  # vertices up to which each gets a dot, not only those without 
 _NAMED = 60  # vertices up to which each is named
 
 
+@lasting("drawing a forest")
 def draw_forest(
     graph: Any,
     forest: Forest,

@@ -27,6 +27,7 @@ from clmst.core.graph_checks import (
     MAX_SLOTS,
     MAX_VERTICES,
 )
+from clmst.core.long_work import LongWork
 from clmst.core.machine import physical_memory
 from clmst.io.compression import Codec, codec_of
 
@@ -133,10 +134,10 @@ def reading(path: Path | BinaryIO) -> Iterator[SourceFile]:
     An :class:`InvalidGraphError` from the body of the ``with`` statement is one of the file's.
     """
     if not isinstance(path, Path):
-        with _explained(named(path)):
+        with LongWork(f"reading {named(path)}"), _explained(named(path)):
             yield _source(path, codec_of(Path(named(path))))
         return
-    with open_file(path) as file, _explained(path):
+    with LongWork(f"reading {path}"), open_file(path) as file, _explained(path):
         yield _source(file, codec_of(path))
 
 
@@ -208,10 +209,11 @@ def writing(path: Path | BinaryIO) -> Iterator[BinaryIO]:
     written to, and flushed.
     """
     if not isinstance(path, Path):
-        yield path
-        path.flush()
+        with LongWork(f"writing {named(path)}"):
+            yield path
+            path.flush()
         return
-    with replacing(path) as raw, _compressed(raw, path) as stream:
+    with LongWork(f"writing {path}"), replacing(path) as raw, _compressed(raw, path) as stream:
         yield stream
 
 

@@ -24,6 +24,7 @@ from clmst.core.dense_graph import DenseGraph
 from clmst.core.errors import InvalidArgumentError, InvalidGraphError
 from clmst.core.forest import Forest
 from clmst.core.graph import Graph
+from clmst.core.long_work import lasting
 from clmst.core.points import Points, are_finite
 from clmst.core.weight_keys import Array
 from clmst.points.inputs import check_rows, checked_graph, filled, graph_of, of_sparse
@@ -41,6 +42,7 @@ _CELLS_AT_ONCE = 1 << 22
 WITH_CORE = ("euclidean", "manhattan", "chebyshev", "cosine")  # the metrics of Points that can
 
 
+@lasting("computing core distances")
 def core_distances(points: Any, min_samples: int, *, device: Any = None) -> npt.NDArray[np.float64]:
     """Return the distance of each point to its `min_samples`-th nearest point.
 

@@ -14,6 +14,7 @@ A child that does not answer for long is ended, and nothing is kept of that.
 from __future__ import annotations
 
 import atexit
+import builtins
 import json
 import os
 import pickle
@@ -29,7 +30,7 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, Final
 
-from clmst.core import errors
+from clmst.core import errors, long_work
 from clmst.runtime.kernel_family import ENDS_PROCESS, SelfTestResult
 
 if TYPE_CHECKING:
@@ -50,7 +51,6 @@ _INTERPRETER = re.compile(r"(python|pypy|graalpy)w?[0-9.]*[dt]*([.]exe)?", re.IG
 _LONGEST = 1 << 16  # bytes of a line that are looked at
 _LOOK_SECONDS = 1.0  # after which a child that is silent is looked for
 _CRASHES = ("SIGSEGV", "SIGABRT", "SIGBUS", "SIGILL", "SIGFPE", "SIGSYS", "SIGTRAP")
-_RAISED = ("InvalidArgumentError", "OutOfDeviceMemoryError", "MemoryError")
 
 Facts = dict[str, Any]  # what came of a request: its `state`, and what belongs to that
 
@@ -66,7 +66,7 @@ class ChildProcess:
         self._process = subprocess.Popen(
             [sys.executable, "-P", "-W", "ignore", "-c", _PROGRAM, *paths],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, bufsize=0,
-            env={**os.environ, _VARIABLE: "1"}, **session,
+            env={**os.environ, _VARIABLE: "1", long_work.VARIABLE: "0"}, **session,
         )  # fmt: skip
         self._owner = os.getpid()
         self._lines = SimpleQueue[bytes | None]()
@@ -250,11 +250,21 @@ def _outcome(facts: Facts) -> SelfTestResult:
         return SelfTestResult(reason, lasts=False, seconds=LIMIT_SECONDS)
     if facts["state"] == "ended":
         return _outcome_of_end(facts["status"], facts["words"])
-    if facts["kind"] == "MemoryError":
-        raise MemoryError(facts["reason"])
-    if facts["kind"] in _RAISED:
-        raise getattr(errors, facts["kind"])(facts["reason"])
-    return SelfTestResult(f"does not run: {facts['reason']}", lasts=False)  # the device was lost
+    if facts["kind"] == errors.DeviceLostError.__name__:
+        return SelfTestResult(f"does not run: {facts['reason']}", lasts=False)
+    raise _raised(facts)  # it says nothing about the kernels
+
+
+def _raised(facts: Facts) -> Exception:
+    """Return the error that a self-test has raised in the child, with the place there as a note."""
+    kind, reason = facts["kind"], facts["reason"]
+    known = getattr(errors, kind, None) or getattr(builtins, kind, None)
+    try:
+        error: Exception = known(reason)
+    except TypeError:  # another library's, or one that is made of more than a text
+        error = RuntimeError(f"{kind}: {reason}")
+    error.add_note(facts["place"])
+    return error
 
 
 def _outcome_of_end(status: int, words: str) -> SelfTestResult:

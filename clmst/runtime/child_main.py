@@ -16,6 +16,7 @@ import pickle
 import signal
 import sys
 import threading
+import traceback
 from contextlib import suppress
 from dataclasses import dataclass
 from queue import Empty, SimpleQueue
@@ -115,7 +116,8 @@ class ChildServer:
             outcome = device.trust.run(family, case)
         except Exception as error:
             settled = failures.explained(device, error, is_lost=True)
-            _say(state="raised", kind=type(settled).__name__, reason=_in_words(settled))
+            reason, place = str(settled)[:_LONGEST], _place(error, family)
+            _say(state="raised", kind=type(settled).__name__, reason=reason, place=place)
             os._exit(0)
         with suppress(Exception):
             device.release_memory()
@@ -173,6 +175,13 @@ def _say(**facts: Any) -> None:
 def _in_words(error: BaseException) -> str:
     kind = "" if isinstance(error, ClmstError) else f"{type(error).__name__}: "
     return f"{kind}{error}"[:_LONGEST]
+
+
+def _place(error: BaseException, family: KernelFamily) -> str:
+    """Return where an error was raised in a self-test, for the traceback of the parent."""
+    *_, last = traceback.extract_tb(error.__traceback__)
+    where = f"{last.filename}, line {last.lineno}, in {last.name}"
+    return f"in the child process that tests {family.name}: {where}"[:_LONGEST]
 
 
 def _dump_no_core() -> None:

@@ -21,15 +21,14 @@ from typing import TYPE_CHECKING, Any
 from clmst.core.errors import (
     DeviceError,
     DeviceLostError,
-    InvalidArgumentError,
     KernelBuildError,
     OutOfDeviceMemoryError,
     UnsupportedDeviceError,
     logger,
 )
+from clmst.core.long_work import timed_step
 from clmst.runtime import failures
 from clmst.runtime.kernel_family import ONLY, KernelFamily, SelfTestResult, survived
-from clmst.runtime.long_work import timed
 from clmst.runtime.quirks import is_proven
 from clmst.runtime.verdicts import Verdict, VerdictStore
 
@@ -199,7 +198,7 @@ class Trust:
         full. Such a verdict holds for this process only.
         """
         name, case_name = family.name, str(case)
-        work = timed("compiling and testing kernels", name, self._device.name)
+        work = timed_step(f"compiling and testing kernels ({name}), once for {self._device.name}")
         with work, self.store.testing(name, case_name) as marker, self._testing():
             marker.stays = marker.left > 0
             outcome: SelfTestResult | None = None
@@ -223,12 +222,14 @@ class Trust:
     def run(self, family: KernelFamily, case: Hashable) -> SelfTestResult:
         """Run a test in this process.
 
-        A first loss of the device says nothing about the kernels.
+        An answer that is wrong is the device's fault, and so is what OpenCL or the runtime reports
+        of it. Any other error is raised: it is a fault of clmst or of this process, and says
+        nothing about the device. So does a first loss of the device.
         """
         began, lasts = time.perf_counter(), True
         try:
             reason = family.failure(self._device, case)
-        except (InvalidArgumentError, OutOfDeviceMemoryError):
+        except OutOfDeviceMemoryError:
             raise  # says nothing about the kernels
         except Exception as error:
             key = (family.name, case)
@@ -237,13 +238,11 @@ class Trust:
                 self._record.lost.add(key)
                 raise
             reason = failures.refusal(error)
-            if reason is not None:  # rounds without an end are the kernels' fault
-                lasts = isinstance(error, DeviceError) and error.__cause__ is None
-            elif isinstance(error, MemoryError):
+            if reason is None:
+                error.add_note(f"in the self-test of {family.name} on {self._device.description}")
                 raise
-            else:
-                words = (str(error).splitlines() or [""])[0]
-                reason = f"fails on a known problem: {type(error).__name__}: {words}"
+            # Rounds without an end are the kernels' fault.
+            lasts = isinstance(error, DeviceError) and error.__cause__ is None
         return SelfTestResult(reason, lasts, round(time.perf_counter() - began, 4))
 
     @contextmanager

@@ -20,9 +20,9 @@ from clmst.core.errors import (
     warn_of_fallback,
 )
 from clmst.core.forest import Forest
+from clmst.core.long_work import LongWork
 from clmst.runtime.device import Device
 from clmst.runtime.failures import Guard
-from clmst.runtime.long_work import PATIENCE
 from clmst.scale.capacity import NoSpaceForReductionError
 from clmst.scale.checkpoint import Checkpoint, Position
 from clmst.scale.host_reducer import ROWS, StreamSnapshot
@@ -33,6 +33,9 @@ from clmst.scale.source import EdgeSource
 from clmst.scale.stream_sink import Passes
 
 OnProgress: TypeAlias = Callable[[StreamProgress], object]
+
+PATIENCE = 5.0
+"""Seconds between two lines about the progress of a stream in the logger "clmst"."""
 
 SECONDS_BETWEEN = 10.0  # checkpoints, if reductions are rare
 PACE = 5  # times as long as the last checkpoint took passes before the next one, at least
@@ -63,7 +66,17 @@ def forest_of_stream(source: EdgeSource, settings: StreamSettings) -> Forest:
         source.generated.check_for(settings.device)
     by_passes: np.dtype[Any] | None = None  # the weights' dtype, if it is to be by passes
     warning = ""
-    with Guard(settings.device):  # beside those of each step: a second interrupt may leave one
+    asked, latest = settings.on_progress, list[StreamProgress]()
+
+    def note(progress: StreamProgress) -> None:
+        latest[:] = [progress]
+        if asked is not None:
+            asked(progress)
+
+    settings = replace(settings, on_progress=note)
+    work = LongWork("computing the forest of a stream", done=lambda: "".join(map(str, latest)))
+    # The guard is beside those of each step, of which a second interrupt may leave one.
+    with work, Guard(settings.device):
         while True:
             run = _StreamRun(source, settings, by_passes)
             if warning:

@@ -30,6 +30,7 @@ from tests.algorithms.test_choosing import ring
 from tests.bounds import bounds
 from tests.caches import resolving_anew, use_own_cache
 from tests.forests import assert_same_forest
+from tests.random_options import solve_by_random_options, verdict_files
 from tests.records import registered
 from tests.variants import GPU_SHAPE
 from tests.wrong_families import WrongFamilies as Wrong
@@ -92,6 +93,44 @@ def test_options_are_tested_by_themselves(wrong: Wrong, fresh: Device) -> None:
     ):
         clmst.minimum_spanning_forest(ring(), algorithm="ecl", device=fresh, options=options)
     assert wrong.tested == ["ecl", "ecl"]
+
+
+NUMBERS = [
+    *(clmst.FilterBoruvkaOptions(seed=seed) for seed in (1, 7, 2**32 - 1)),
+    *(clmst.EclOptions(seed=k, filter_factor=2 + k / 9, samples=k + 1) for k in range(3)),
+    *(clmst.PmaOptions(gamma=gamma) for gamma in (2, 9, 2**40)),
+    *(clmst.PrimBoruvkaOptions(rounds=rounds) for rounds in (0, 3, 2**40)),
+]
+
+
+def test_numbers_in_options_cost_nothing(wrong: Wrong, fresh: Device) -> None:
+    """They reach kernels as arguments; what is tested for the usual options is tested for them."""
+    for options in NUMBERS:
+        for device in (fresh, Device(fresh.cl_device)):
+            clmst.minimum_spanning_forest(ring(), device=device, options=options)
+    for k in range(1, 4):
+        options = clmst.FilterBoruvkaOptions(seed=k, targets=(0.5 * k,))
+        clmst.minimum_spanning_forest(ring(), device=fresh, options=options)
+    assert sorted(wrong.tested) == [
+        "ecl",
+        "filter-boruvka",
+        "filter-boruvka",
+        "pma",
+        "prim-boruvka",
+    ]
+
+
+def test_random_options(
+    any_device: Device, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A device passes a self-test for each program; see ``tests/random_options.py``."""
+    use_own_cache(monkeypatch, tmp_path)
+    device = Device(any_device.cl_device, _optimised=False)
+    price = solve_by_random_options(device, 25, dtypes=(np.dtype(np.uint32),))
+    assert (price.wrong, price.for_numbers) == (0, 0)
+    assert {name.partition("[")[0] for name in price.untested} <= {"trial"}
+    assert sum(price.solved.values()) > 30
+    assert len(verdict_files()) <= 1 + len(price.tested)
 
 
 def test_variants_are_tested_by_themselves(wrong: Wrong, fresh: Device) -> None:

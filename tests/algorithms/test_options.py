@@ -91,6 +91,11 @@ REFUSED: dict[type, list[tuple[str, Any, str]]] = {
         ("duplicates", "drop", "one of 'auto', 'minimum', 'split', 'keep'"),
     ],
     EclOptions: [
+        ("seed", np.array(3), "an integer"),
+        ("seed", np.array([3]), "an integer"),
+        ("samples", np.array(20), "an integer"),
+        ("filter_factor", np.array(2.5), "a number"),
+        ("filter", np.array(True), "True or False"),
         ("samples", 0, "1 to 1048576"),
         ("samples", -3, "1 to 1048576"),
         ("filter", 1, "True or False"),
@@ -99,12 +104,14 @@ REFUSED: dict[type, list[tuple[str, Any, str]]] = {
     FilterBoruvkaOptions: [
         ("shape", "tpu", "one of 'auto', 'gpu', 'cpu'"),
         ("launches", "all", "one of 'auto', 'resident', 'mixed', 'separate'"),
+        ("seed", np.array(3), "an integer"),
         ("seed", -1, "0 to 4294967295"),
         ("seed", 1 << 32, "0 to 4294967295"),
     ],
     PmaOptions: [
         ("variant", "heap", "one of 'min', 'sort', 'hybrid'"),
         ("workers", "warps", "one of 'auto', 'items', 'lanes'"),
+        ("gamma", np.array(7), "an integer"),
         ("gamma", 1, "at least 2"),
         ("gamma", 2.5, "an integer"),
         ("gamma", True, "an integer"),
@@ -114,7 +121,11 @@ REFUSED: dict[type, list[tuple[str, Any, str]]] = {
         ("queue", "stack", "one of 'auto', 'heap', 'array'"),
         ("components", "all", "one of 'auto', 'apart', 'together'"),
     ],
-    PrimBoruvkaOptions: [("rounds", 1.5, "an integer"), ("rounds", True, "an integer")],
+    PrimBoruvkaOptions: [
+        ("rounds", np.array(3), "an integer"),
+        ("rounds", 1.5, "an integer"),
+        ("rounds", True, "an integer"),
+    ],
 }
 ODD: list[tuple[type, dict[str, Any], str]] = [
     (EclOptions, {"seed": -1}, "seed is -1; it must not be negative"),
@@ -133,9 +144,15 @@ ODD: list[tuple[type, dict[str, Any], str]] = [
 ]  # fmt: skip
 
 
+def said_of(value: object) -> str:
+    """Return how a message goes on about an array where an integer must be."""
+    is_whole = isinstance(value, np.ndarray) and value.dtype.kind == "i"
+    return ", an array" if is_whole else ""
+
+
 @pytest.mark.parametrize(
     ("kind", "arguments", "words"),
-    [(kind, {name: value}, f"{name} is {value!r}; it must be {rule}")
+    [(kind, {name: value}, f"{name} is {value!r}{said_of(value)}; it must be {rule}")
      for kind, wrongs in REFUSED.items() for name, value, rule in wrongs] + ODD,
 )  # fmt: skip
 def test_options_that_mean_nothing(kind: Any, arguments: dict[str, Any], words: str) -> None:
@@ -144,6 +161,26 @@ def test_options_that_mean_nothing(kind: Any, arguments: dict[str, Any], words: 
         with pytest.raises(InvalidArgumentError) as caught:
             make(*given, **arguments)
         assert str(caught.value).startswith(words)
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        (FilterBoruvkaOptions(
+            shape=np.str_("cpu"), seed=np.uint8(3), targets=[np.float32(0.5), np.int64(2)]),
+         FilterBoruvkaOptions(shape="cpu", seed=3, targets=(0.5, 2.0))),
+        (FilterBoruvkaOptions(targets=(10**400,)), FilterBoruvkaOptions(targets=(np.inf,))),
+        (EclOptions(filter=np.False_, filter_factor=np.float64(2.5), samples=np.int64(9)),
+         EclOptions(filter=False, filter_factor=2.5, samples=9)),
+        (PmaOptions(variant=np.str_("min"), gamma=np.int32(9), remove_parallel=np.True_),
+         PmaOptions(variant="min", gamma=9)),
+        (PrimBoruvkaOptions(rounds=np.int8(2)), PrimBoruvkaOptions(rounds=2)),
+    ],
+    ids=name_of,
+)  # fmt: skip
+def test_numbers_of_numpy_are_pythons(given: Any, meant: Any) -> None:
+    """Options that mean the same are equal, and say the same of themselves."""
+    assert (given, repr(given), hash(given)) == (meant, repr(meant), hash(meant))
 
 
 # ------------------------------------------------------------------------- options as text

@@ -73,7 +73,9 @@ class Users:
 
     def verdicts(self) -> dict[tuple[str, str], str | None]:
         """Return the reasons of all verdicts by family and case."""
-        contents = [json.loads(path.read_text()) for path in self.folder.rglob("trust/*/*.json")]
+        files = self.folder.rglob("trust/*/*.jsonl")
+        lines = [line for path in files for line in path.read_text().splitlines() if line]
+        contents = map(json.loads, lines)
         return {(one["family"], one["case"]): one["reason"] for one in contents}
 
     def markers(self) -> list[Path]:

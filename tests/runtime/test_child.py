@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pyopencl as cl
@@ -11,6 +12,7 @@ import pytest
 
 from clmst import Device, EclOptions
 from clmst.algorithms.families import family_of, with_options
+from clmst.core.arguments import unchecked
 from clmst.families import BY_NAME
 from clmst.runtime import child
 from clmst.runtime.child_main import DeviceSpec, decoded, encoded
@@ -101,6 +103,22 @@ def test_what_a_child_does_not_know(new: Device) -> None:
     unknown = KernelFamily(name="sums", what="sums", test=lambda *_: None)
     assert child.tested(new, unknown, "") is None
     assert child.tested(new, BY_NAME["permute"], lambda: None) is None
+
+
+def test_error_that_is_not_the_devices_comes_home(
+    new: Device, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """It is raised as it would be in this process, with its place, and is recorded nowhere."""
+    use_own_cache(monkeypatch, tmp_path)
+    options = unchecked(EclOptions, **asdict(EclOptions()) | {"seed": "no seed"})
+    case = replace(Case(), option_text="of no seed", options=options)
+    for _ in range(2):
+        with pytest.raises(TypeError, match="SeedSequence expects") as caught:
+            new.trust.test(family_of("ecl"), case, apart=True)
+        (note,) = caught.value.__notes__
+        assert note.startswith("in the child process that tests ecl: ")
+    assert new.trust.verdicts() == []
+    assert child.tested(new, family_of("ecl"), Case()) is not None  # the next one is tested there
 
 
 def test_child_that_is_gone_is_replaced(new: Device) -> None:

@@ -14,9 +14,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pyopencl as cl
 import pytest
 
-from clmst import Device, InvalidArgumentError, KernelBuildError, UnsupportedDeviceError
+from clmst import (
+    Device,
+    DeviceError,
+    InvalidArgumentError,
+    KernelBuildError,
+    UnsupportedDeviceError,
+)
 from clmst.core.errors import OutOfDeviceMemoryError
 from clmst.runtime import source, verdicts
 from clmst.runtime.kernel_family import KernelFamily
@@ -161,15 +168,28 @@ def test_threads_wait_for_one_test(new: Device) -> None:
 
 
 @pytest.mark.parametrize(
-    "error", [InvalidArgumentError("x"), OutOfDeviceMemoryError("x"), KeyboardInterrupt()]
-)
-def test_what_tells_nothing_of_kernels_is_raised(new: Device, error: BaseException) -> None:
-    """And leaves no verdict, nor a note as of a crash."""
+    "error",
+    [
+        InvalidArgumentError("x"), OutOfDeviceMemoryError("x"), KeyboardInterrupt(),
+        MemoryError("x"), TypeError("len() of unsized object"), OverflowError("too large"),
+        IndexError("index 9"), OSError(28, "No space left on device"), AssertionError(),
+    ],
+    ids=lambda one: type(one).__name__,
+)  # fmt: skip
+def test_what_tells_nothing_of_kernels_is_raised(
+    new: Device, cache: Path, error: BaseException
+) -> None:
+    """A fault of clmst or of the process leaves no verdict, nor a note as of a crash."""
     counted = Counted(error)
-    with pytest.raises(type(error)):
-        new.trust.require(counted.family)
+    for other in (new, again(new)):
+        with pytest.raises(type(error)) as caught:
+            other.trust.require(counted.family)
+        assert caught.value is error
+    assert new.trust.verdicts() == []
+    assert [path for path in (cache / "trust").rglob("*") if path.is_file()] == []
     counted.answer = None
     new.trust.require(counted.family)
+    assert new.trust.verdicts()[0].passed
 
 
 @pytest.mark.parametrize(
@@ -181,8 +201,9 @@ def test_what_tells_nothing_of_kernels_is_raised(new: Device, error: BaseExcepti
             "does not build: error: no room", 0,
         ),
         (KernelBuildError("sums[]", "Card", ""), "does not build", 0),
-        # Wrong counts make the host fail in whatever way.
-        (IndexError("index 9"), "fails on a known problem: IndexError: index 9", 1),
+        (cl.LogicError("enqueue"), "does not run: enqueue", 0),
+        # The rounds of a device that counts wrongly would not end.
+        (DeviceError("round 34 of 33"), "does not run: round 34 of 33", 1),
     ],
 )  # fmt: skip
 def test_errors_are_refusals(new: Device, error: Exception, reason: str, lasts: bool) -> None:
@@ -196,6 +217,12 @@ def test_errors_are_refusals(new: Device, error: Exception, reason: str, lasts: 
 
 
 # ------------------------------------------------------------------------------- the cache
+
+
+def kept_file(cache: Path) -> Path:
+    """Return the one file of verdicts in a cache."""
+    (path,) = cache.rglob("*.jsonl")
+    return path
 
 
 @pytest.mark.parametrize(
@@ -214,11 +241,68 @@ def test_errors_are_refusals(new: Device, error: Exception, reason: str, lasts: 
 def test_damaged_verdict_is_none(new: Device, cache: Path, content: bytes) -> None:
     counted = Counted("wrong")
     assert new.trust.refusal(counted.family) == "wrong"
-    (verdict,) = cache.rglob("*.json")
-    verdict.write_bytes(content)
+    kept_file(cache).write_bytes(content)
     assert again(new).trust.refusal(counted.family) == "wrong"
     assert len(counted.calls) == 2
     assert again(new).trust.verdicts()[0].reason == "wrong"
+
+
+def test_many_cases_are_in_one_file(new: Device, cache: Path) -> None:
+    """One that a process was killed in the middle of is damaged alone, and paid for again."""
+    counted = Counted()
+    cases = [f"case {number}" for number in range(20)]
+    for case in cases:
+        new.trust.require(counted.family, case)
+    path = kept_file(cache)
+    whole = path.read_bytes()
+    path.write_bytes(whole[: whole.rindex(b"reason")])
+    for case in cases:
+        again(new).trust.require(counted.family, case)
+    assert counted.calls == [*cases, cases[-1]]
+    assert again(new).trust.test(counted.family, cases[3]).passed
+    found = [one.case for one in again(new).trust.verdicts()]
+    assert sorted(found) == sorted(cases)
+    assert path.read_bytes().count(b'"case 3"') == 1
+    assert len([one for one in path.parent.iterdir() if one.is_file()]) == 2  # and the device's
+
+
+KEEPING = """
+import sys
+from clmst.runtime.verdicts import Verdict, VerdictStore
+store = VerdictStore({"device": "Card"})
+for number in range(200):
+    store.keep(Verdict(family="sums", case=f"{sys.argv[1]} {number}", reason="x" * 400))
+"""
+
+
+def test_processes_keep_verdicts_at_once() -> None:
+    """None is lost or damaged, and none waits for another."""
+    commands = [[sys.executable, "-c", KEEPING, str(number)] for number in range(4)]
+    started = [subprocess.Popen(command, env=dict(os.environ)) for command in commands]
+    assert [process.wait(timeout=60) for process in started] == [0] * 4
+    assert len(VerdictStore({"device": "Card"}).every()) == 4 * 200
+
+
+def test_verdicts_that_nobody_uses_are_removed(new: Device, cache: Path) -> None:
+    """As those of an older clmst, of another driver or of other kernels; what is in use stays."""
+    trust, now = cache / "trust", time.time()
+    old = trust / ("0" * 24)  # one small file a case, as edition 2 had them
+    old.mkdir(parents=True)
+    (old / "device.txt").write_text(json.dumps({"device": new.name, "edition": "2"}))
+    (old / "ecl-0123456789.json").write_text("{}")
+    (trust / "notes").mkdir()  # not made by clmst
+    used, unused = (VerdictStore({"device": name}) for name in ("Card", "Other card"))
+    for store, days in ((used, 1), (unused, verdicts.UNUSED_DAYS + 1)):
+        store.keep(Verdict(family="sums", reason=None))
+        os.utime(store.folder / "device.txt", (now - days * 86400,) * 2)
+    found = VerdictStore({"device": "Card"})
+    os.utime(used.folder / "device.txt", (now - 100 * 86400,) * 2)
+    assert found.find("sums", "") is not None  # which is a use
+    assert not old.exists()  # since another folder was made after it
+    new.trust.require(Counted().family)
+    assert {path.name for path in trust.iterdir()} == {
+        "notes", used.folder.name, new.trust.store.folder.name
+    }  # fmt: skip
 
 
 def test_cache_that_takes_no_files(
@@ -281,7 +365,7 @@ def test_marker_of_a_process_that_is_at_it_is_none() -> None:
 
 
 def leave_marker(device: Device, processes: int) -> Path:
-    path = device.trust.store._path("sums", "").with_suffix(".began")
+    path = device.trust.store.marker_file("sums", "")
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("process 1, long ago\n" * processes)
     return path
@@ -310,10 +394,10 @@ def test_ended_processes_where_no_child_can_tell_why(new: Device) -> None:
 def test_verdicts_of_an_older_edition_do_not_count(
     new: Device, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Edition 1 condemned what was killed."""
-    assert verdicts.EDITION > 1
+    """Edition 1 condemned what was killed, edition 2 for errors that were not the device's."""
+    assert verdicts.EDITION > 2
     with monkeypatch.context() as patch:
-        patch.setattr(verdicts, "EDITION", 1)
+        patch.setattr(verdicts, "EDITION", 2)
         again(new).trust.store.keep(Verdict(family="sums", reason="the process ended"))
     new.trust.require(Counted().family)
 

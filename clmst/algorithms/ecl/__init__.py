@@ -8,7 +8,12 @@ from __future__ import annotations
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
-from clmst.algorithms.shared.algorithm_record import AlgorithmRecord
+from clmst.algorithms.shared.algorithm_record import (
+    AlgorithmRecord,
+    check_real_number,
+    check_switches,
+    check_whole_number,
+)
 from clmst.core.errors import InvalidArgumentError
 from clmst.runtime.policy import Constant
 
@@ -76,19 +81,29 @@ class EclOptions:
     samples: int = 1024
 
     def __post_init__(self) -> None:
-        from clmst.core.arguments import check_bool, check_integer, check_number
-
-        for switch in fields(self):
-            if switch.default in (True, False) and isinstance(switch.default, bool):
-                check_bool(switch.name, getattr(self, switch.name))
+        check_switches(self, *(one.name for one in fields(self) if isinstance(one.default, bool)))
         if self.data_driven and not self.edge_centric:
             raise InvalidArgumentError(
                 "edge_centric is off but data_driven is on; worklists are made of edges, so "
                 "vertex-centric work needs data_driven=False"
             )
-        check_number("filter_factor", self.filter_factor, low=2, high=4)
-        check_integer("samples", self.samples, low=1, high=MAX_SAMPLES)
-        check_integer("seed", self.seed, low=0)
+        check_real_number(self, "filter_factor", low=2, high=4)
+        check_whole_number(self, "samples", low=1, high=MAX_SAMPLES)
+        check_whole_number(self, "seed", low=0)
+
+    def as_tested(self) -> EclOptions:
+        """Return the options of the self-test: the programs follow from the macros below alone.
+
+        The filter sets the range of weights that kernels take as arguments. ``populate.cl`` and
+        ``ecl.cl`` serve data-driven solves, ``topology.cl`` the others.
+        """
+        if self.data_driven:
+            return EclOptions(
+                atomic_guards=self.atomic_guards, hybrid_parallelism=self.hybrid_parallelism,
+                implicit_path_compression=self.implicit_path_compression,
+                single_direction=self.single_direction, tuples=self.tuples,
+            )  # fmt: skip
+        return replace(self, filter=True, filter_factor=3.0, seed=0, samples=1024)
 
     @classmethod
     def ablation(cls, **common: Any) -> list[tuple[str, EclOptions]]:

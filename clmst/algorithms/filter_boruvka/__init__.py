@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from math import inf
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from clmst.algorithms.shared.algorithm_record import AlgorithmRecord, check_alternatives
+from clmst.algorithms.shared.algorithm_record import (
+    AlgorithmRecord,
+    check_alternatives,
+    check_whole_number,
+    set_option,
+)
 from clmst.core.errors import InvalidArgumentError
 from clmst.runtime.policy import Constant
 
@@ -60,10 +66,11 @@ class FilterBoruvkaOptions:
 
     def __post_init__(self) -> None:
         """Refuse what means nothing."""
-        from clmst.core.arguments import check_integer, shown
+        from clmst.core.arguments import shown
 
         check_alternatives(self, shape=Shape, launches=Launches)
         targets = self._numbers()
+        set_option(self, "targets", None if self.targets is None else targets)
         if self.shape == "cpu":
             if self.launches != "auto":
                 raise InvalidArgumentError(
@@ -79,10 +86,20 @@ class FilterBoruvkaOptions:
             raise InvalidArgumentError(
                 f"targets are {shown(targets)}; they must be positive and rise"
             )
-        check_integer("seed", self.seed, low=0, high=2**32 - 1)
+        check_whole_number(self, "seed", low=0, high=2**32 - 1)
+
+    def as_tested(self) -> FilterBoruvkaOptions:
+        """Return the options of the self-test: the seed and the ends of windows are arguments.
+
+        Solves of one window alone, in a single launch, have a program of their own.
+        """
+        return replace(self, seed=0, targets=(1.0,) if self.targets else self.targets)
 
     def _numbers(self) -> tuple[float, ...]:
-        """Return the targets, none if the device chooses; raise unless they are numbers."""
+        """Return the targets as floats, none if the device chooses; raise unless they are numbers.
+
+        An integer that is too large for a float is infinite, as a window of all edges is.
+        """
         import numpy as np
 
         from clmst.core.arguments import shown
@@ -92,7 +109,7 @@ class FilterBoruvkaOptions:
             isinstance(one, int | float | np.integer | np.floating) and not isinstance(one, bool)
             for one in targets
         ):
-            return tuple(targets)
+            return tuple(map(_as_float, targets))
         raise InvalidArgumentError(f"targets are {shown(targets)}; they must be a tuple of numbers")
 
     def shape_under(self, policy: Policy) -> Literal["gpu", "cpu"]:
@@ -101,6 +118,13 @@ class FilterBoruvkaOptions:
             return self.shape
         is_cpu = policy.work_group_size == 1 and self.launches == "auto"
         return "cpu" if is_cpu else "gpu"
+
+
+def _as_float(number: Any) -> float:
+    try:
+        return float(number)
+    except OverflowError:
+        return inf if number > 0 else -inf
 
 
 # Links hold 30 bits of a supervertex (LINK_NUMBER), of which there may be as many as vertices.

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
-from clmst.algorithms.shared.algorithm_record import AlgorithmRecord, check_alternatives
+from clmst.algorithms.shared.algorithm_record import (
+    AlgorithmRecord,
+    check_alternatives,
+    check_switches,
+    check_whole_number,
+)
 
 Variant: TypeAlias = Literal["min", "sort", "hybrid"]
 Workers: TypeAlias = Literal["auto", "items", "lanes"]
@@ -47,12 +52,14 @@ class PmaOptions:
     workers: Workers = "auto"
 
     def __post_init__(self) -> None:
-        from clmst.core.arguments import check_bool, check_integer
-
         check_alternatives(self, variant=Variant, workers=Workers)
         if self.gamma is not None:
-            check_integer("gamma", self.gamma, low=LEAST_GAMMA)
-        check_bool("remove_parallel", self.remove_parallel)
+            check_whole_number(self, "gamma", low=LEAST_GAMMA)
+        check_switches(self, "remove_parallel")
+
+    def as_tested(self) -> PmaOptions:
+        """Return the options of the self-test: gamma is an argument of the kernels."""
+        return replace(self, gamma=None)
 
 
 RECORD = AlgorithmRecord(

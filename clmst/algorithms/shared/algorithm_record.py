@@ -136,9 +136,59 @@ def _usual(kind: Any) -> Any:
     return kind()
 
 
+# ------------------------------------------------------- checks of the fields of options
+#
+# A class of options calls these in its ``__post_init__``. Each raises InvalidArgumentError, or puts
+# Python's own value in place of the given one: `3` for ``np.int64(3)``. So options that mean the
+# same are equal and have the same hash and text, and nothing below has to check a value again.
+
+
 def check_alternatives(options: object, **alternatives: Any) -> None:
-    """Raise unless each field named is one of its alternatives, the arguments of a ``Literal``."""
+    """Check that each named field is one of its alternatives, the arguments of a ``Literal``."""
     from clmst.core.arguments import check_choice
 
     for name, known in alternatives.items():
-        check_choice(name, getattr(options, name), get_args(known))
+        set_option(options, name, check_choice(name, getattr(options, name), get_args(known)))
+
+
+def check_switches(options: object, *names: str) -> None:
+    """Check that each named field is True or False."""
+    from clmst.core.arguments import check_bool
+
+    for name in names:
+        set_option(options, name, check_bool(name, getattr(options, name)))
+
+
+def check_whole_number(options: object, name: str, *, low: int, high: int | None = None) -> None:
+    """Check that a field is an integer from `low` to `high`; an array of one is none."""
+    from clmst.core.arguments import check_integer, is_array, shown
+
+    value = getattr(options, name)
+    if is_array(value):  # of one element, which Python takes for an integer
+        raise InvalidArgumentError(f"{name} is {shown(value)}, an array; it must be an integer")
+    set_option(options, name, check_integer(name, value, low=low, high=high))
+
+
+def check_real_number(options: object, name: str, *, low: float, high: float) -> None:
+    """Check that a field is a number from `low` to `high`."""
+    from clmst.core.arguments import check_number
+
+    check_number(name, getattr(options, name), low=low, high=high)
+    set_option(options, name, float(getattr(options, name)))
+
+
+def set_option(options: object, name: str, value: object) -> None:
+    """Set a field of frozen options while they are being made."""
+    object.__setattr__(options, name, value)
+
+
+def as_tested(options: object) -> object:
+    """Return the options under which a self-test runs the programs that a solve by `options` runs.
+
+    A class of options says so by a method ``as_tested``. It resets what reaches a kernel only as an
+    argument, or only tells the host what to do next: a seed, a count, a threshold. Such a number
+    changes no program, so a device does not have to pass a self-test for each. Options without the
+    method are tested as they are.
+    """
+    method = getattr(options, "as_tested", None)
+    return options if method is None else method()
