@@ -8,12 +8,14 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from clmst.core.arguments import as_array
 from clmst.core.errors import InvalidArgumentError, InvalidGraphError
+from clmst.core.tables import arrays_of
 from clmst.io import pieces as files
 from clmst.scale.rows import StreamPiece
 from clmst.scale.source import pieces_of_file, read_ahead
-from clmst.scale.table_chunk import arrays_of
 
 if TYPE_CHECKING:
     from clmst.scale.partitions import PartitionJob
@@ -41,6 +43,22 @@ def piece_of(data: Any, job: PartitionJob, number: int) -> StreamPiece:
     return StreamPiece(
         chunk=name, first_row=0, u=u, v=v, weights=weights, edge_ids=ids, first_id=first_id
     )
+
+
+def by_ids(piece: StreamPiece) -> StreamPiece:
+    """Return a piece of arrays with its rows in the order of their edge ids, if it brings ids.
+
+    An engine that reads files in threads may give the rows of a partition in any order.
+    """
+    ids = piece.edge_ids
+    if ids is None or ids.ndim != 1 or not (ids[1:] < ids[:-1]).any():
+        return piece
+    order = np.argsort(ids, kind="stable")
+    return replace(
+        piece, chunk=f"{piece.chunk}, its rows in the order of edge ids", u=piece.u[order],
+        v=piece.v[order], weights=None if piece.weights is None else piece.weights[order],
+        edge_ids=ids[order],
+    )  # fmt: skip
 
 
 def parts_of(edges: Any, job: PartitionJob) -> list[Any] | None:

@@ -33,7 +33,7 @@ from clmst.scale import sinks
 from clmst.scale.capacity import default_limit
 from clmst.scale.checkpoint import Position
 from clmst.scale.host_reducer import StreamSnapshot
-from clmst.scale.partition_pieces import ROW_BITS, FileLane, piece_of, pieces_of_lane
+from clmst.scale.partition_pieces import ROW_BITS, FileLane, by_ids, piece_of, pieces_of_lane
 from clmst.scale.result import forest_of_part
 from clmst.scale.rounds import LaneStep
 from clmst.scale.rows import StreamPiece
@@ -153,7 +153,7 @@ def take_partition(
         dtype = np.dtype(np.uint8)
         try:
             for given in pieces:
-                piece = given.with_arrays(0)
+                piece = by_ids(given.with_arrays(0))
                 dtype = piece.dtype
                 for _ in sink.take(piece):
                     pass
