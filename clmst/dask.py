@@ -52,8 +52,9 @@ def minimum_spanning_forest(
         The names of the columns: of both ends, and of weights, which are 1 where it is left out.
         By default as of :func:`clmst.read_graph`.
     edge_id : str, optional
-        A column of distinct ids that rise within each partition. By default ids are positions in
-        all partitions.
+        A column of distinct integers, at least 0, which become the `edge_ids` of the forest. By
+        default an edge id is the position of the row in all partitions. Give such a column if
+        computing the collection again may bring its rows in another order.
     device : str, optional
         The name of each worker's device, see :func:`clmst.get_device`.
     memory_limit : int, optional

@@ -42,8 +42,10 @@ def minimum_spanning_forest(
     ----------
     edges : ray.data.Dataset, list of ObjectRef, path, or list of paths
         A row for each edge. An object is a data frame, an Arrow table, a mapping of arrays, or a
-        tuple of arrays (u, v, w). Blocks of a Dataset are taken in its own order, as partitions.
-        Paths are as of :func:`clmst.dask.minimum_spanning_forest`.
+        tuple of arrays (u, v, w). Each block of a Dataset is a partition. Ray may read the rows of
+        a Dataset in another order each time, so their positions are no edge ids: either `edge_id`
+        names a column of ids, or ``dataset.materialize()`` holds the rows in a fixed order. Paths
+        are as of :func:`clmst.dask.minimum_spanning_forest`.
     n_vertices, columns, edge_id, device, memory_limit, maximum, split_every
         As of :func:`clmst.dask.minimum_spanning_forest`.
     task_options : mapping, optional
@@ -71,7 +73,7 @@ def minimum_spanning_forest(
     options = {} if task_options is None else task_options
     check_dict("task_options", options)
     take, merge = (ray.remote(task).options(**options) for task in (_take, _merge))
-    parts, job = _parts(edges, job)
+    parts, job = _parts(ray, edges, job)
     lane_of = lanes_of(parts)
     end = rounds.in_rounds(
         parts,
@@ -93,7 +95,7 @@ def minimum_spanning_forest(
     return partitions.finish(last, job, "the workers of Ray")
 
 
-def _parts(edges: Any, job: PartitionJob) -> tuple[list[Any], PartitionJob]:
+def _parts(ray: Any, edges: Any, job: PartitionJob) -> tuple[list[Any], PartitionJob]:
     """Return references to the blocks or paths of files, and what to find in them."""
     parts = parts_of(edges, job)
     if parts is not None:
@@ -103,13 +105,31 @@ def _parts(edges: Any, job: PartitionJob) -> tuple[list[Any], PartitionJob]:
             f"edges is {shown(edges)}; it must be a Ray Dataset, a list of object "
             "references, a path or a list of paths"
         )
+    datasets = optional_import("ray.data.dataset", extra="ray")
+    is_fixed = isinstance(edges, datasets.MaterializedDataset)
+    if job.edge_id is None and not is_fixed:
+        raise InvalidArgumentError(
+            "edges is a Dataset that Ray has not materialized, and edge_id is None; Ray may read "
+            "its rows in another order each time, so positions of rows cannot be edge ids: "
+            "edge_id= names a column of ids, dataset.materialize() fixes the order, and paths of "
+            "files are read in order"
+        )
     columns = edges.columns() or []
     needed: list[Any] = []
     if columns:
         job, needed = job.for_table(columns)
-    edges.context.execution_options.preserve_order = True  # else ids would depend on the timing
-    chosen = edges.select_columns(needed) if columns else edges
-    return chosen.to_arrow_refs(), job
+    if not is_fixed:  # rows bring their ids, so any order of reading will do
+        return (edges.select_columns(needed) if columns else edges).to_arrow_refs(), job
+    blocks = edges.to_arrow_refs()  # in their own order, which selecting by the Dataset may change
+    if len(needed) == len(columns):
+        return blocks, job
+    select = ray.remote(_select)
+    return [select.remote(block, needed) for block in blocks], job
+
+
+def _select(block: Any, columns: list[Any]) -> Any:
+    """Return the columns of a block that are needed, where the block is."""
+    return block.select(columns)
 
 
 def _n_tasks(ray: Any, options: Mapping[str, Any], *, by_device: bool) -> int:

@@ -42,12 +42,19 @@ def test_frame_without_a_cluster(frame: Any) -> None:
 
 @pytest.mark.parametrize("split_every", [2, 3, 100])
 def test_delayed_parts_and_any_tree(split_every: int) -> None:
-    """In any order where parts bring ids."""
+    """Where parts bring ids, the parts and the rows of each part may be in any order."""
     parts = [dask.delayed(part) for part in PARTS]
     ids = np.split(np.arange(EDGES[0].size), np.cumsum([part[0].size for part in PARTS])[:-1])
     named = [dask.delayed((*part, own)) for part, own in zip(PARTS, ids, strict=True)]
     given: Any = {"split_every": split_every, "maximum": True}
+    order = np.random.default_rng(1).permutation(EDGES[0].size)
+    columns = [column[order] for column in (*EDGES, np.arange(order.size))]
+    mixed = [
+        dask.delayed(part)
+        for part in zip(*(np.array_split(column, 8) for column in columns), strict=True)
+    ]
     for found in (
+        clmst.dask.minimum_spanning_forest(mixed, N, edge_id="id", **given),
         clmst.dask.minimum_spanning_forest(parts, N, **given),
         clmst.dask.minimum_spanning_forest(named[::-1], N, edge_id="id", **given),
         clmst.dask.minimum_spanning_forest(named[1::2] + named[::2], N, edge_id="id", **given),

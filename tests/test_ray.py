@@ -59,7 +59,7 @@ def test_a_killed_worker(cluster: None, tmp_path: Path) -> None:
 
 
 def test_dataset(cluster: None) -> None:
-    """Ids are positions in the dataset's own order."""
+    """Ids of a materialized dataset are positions in its own order."""
     whole = pandas.DataFrame(dict(zip(("from", "to", "cost"), EDGES, strict=True)))
     dataset = ray.data.from_pandas([whole[:900], whole[900:]])
     columns = ("from", "to", "cost")
@@ -71,6 +71,29 @@ def test_dataset(cluster: None) -> None:
     old: Any = {"source": "from", "target": "to"}
     with pytest.raises(InvalidArgumentError, match=r"was given source, target; .*: columns=\(sour"):
         clmst.ray.minimum_spanning_forest(dataset, N, **old)
+
+
+def test_a_dataset_that_is_read_in_any_order(cluster: None, tmp_path: Path) -> None:
+    """Ray distributes the files of 40 blocks by turns, so rows come in another order than in files.
+
+    Positions of rows are no ids then, unless the dataset is held in a fixed order.
+    """
+    table = pandas.DataFrame(dict(zip(("source", "target", "weight"), EDGES, strict=True)))
+    table["row"] = range(len(table))
+    for k in range(40):
+        table[50 * k : 50 * (k + 1)].to_parquet(tmp_path / f"{k:02}.parquet")
+    dataset = ray.data.read_parquet(str(tmp_path), override_num_blocks=40)
+    with pytest.raises(InvalidArgumentError, match=r"not materialized, .* dataset.materialize\(\)"):
+        clmst.ray.minimum_spanning_forest(dataset, N)
+    right = forest_of_edges(EDGES, N)
+    assert clmst.ray.minimum_spanning_forest(dataset, N, edge_id="row") == right
+    fixed = dataset.materialize()
+    found = clmst.ray.minimum_spanning_forest(fixed, N)
+    assert (found.edges == right.edges).all()
+    assert (found.weights == right.weights).all()
+    in_order = fixed.to_pandas()
+    assert in_order.row.tolist() != table.row.tolist()
+    assert found.rows(in_order).weight.tolist() == found.weights.tolist()
 
 
 def test_errors_in_one_line(cluster: None, tmp_path: Path) -> None:
