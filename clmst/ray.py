@@ -14,6 +14,7 @@ from clmst.core.columns import takes_columns
 from clmst.core.errors import ClmstError, InvalidArgumentError, optional_import
 from clmst.core.forest import Forest
 from clmst.scale import partitions, rounds
+from clmst.scale.partition_names import PartitionEnds, PartitionNumbers
 from clmst.scale.partition_pieces import lanes_of, parts_of
 from clmst.scale.partitions import PartitionForest, PartitionJob
 
@@ -23,7 +24,7 @@ __all__ = ["minimum_spanning_forest"]
 @takes_columns
 def minimum_spanning_forest(
     edges: Any,
-    n_vertices: int,
+    n_vertices: int | None = None,
     *,
     columns: Sequence[Hashable] | None = None,
     edge_id: str | None = None,
@@ -72,27 +73,44 @@ def minimum_spanning_forest(
     split_every = rounds.check_split(split_every)
     options = {} if task_options is None else task_options
     check_dict("task_options", options)
-    take, merge = (ray.remote(task).options(**options) for task in (_take, _merge))
+    take, merge, ends = (ray.remote(task).options(**options) for task in (_take, _merge, _ends))
     parts, job = _parts(ray, edges, job)
-    lane_of = lanes_of(parts)
-    end = rounds.in_rounds(
-        parts,
-        _n_tasks(ray, options, by_device=lane_of is not None),
-        split_every,
-        take=lambda part, step, before, kept: take.remote(part, step, job, before, [kept]),
-        merge=lambda forests: merge.remote(job, *forests),
-        lane_of=lane_of,
-        outlives=True,  # a node keeps what its workers found
-    )
+
+    def solve(job: PartitionJob, names: Sequence[PartitionNumbers] | None) -> Any:
+        lane_of = lanes_of(parts, names)
+
+        def take_by(part: Any, step: rounds.LaneStep, before: Any, kept: Any) -> Any:
+            own = None if names is None or lane_of is not None else names[step.number]
+            return take.remote(part, step, job, before, [kept], names=own)
+
+        last = rounds.in_rounds(
+            parts,
+            _n_tasks(ray, options, by_device=lane_of is not None),
+            split_every,
+            take=take_by,
+            merge=lambda forests: merge.remote(job, *forests),
+            lane_of=lane_of,
+            outlives=True,  # a node keeps what its workers found
+        )
+        return None if last is None else _got(ray, last)
+
+    def count() -> Sequence[PartitionEnds]:
+        return _got(ray, [ends.remote(part, k, job) for k, part in enumerate(parts)])
+
     try:
-        last = None if end is None else ray.get(end)
+        return partitions.forest_by(job, "the workers of Ray", solve=solve, count=count)
+    except partitions.CALLERS_ERRORS as error:
+        raise partitions.plain(error) from None  # without what Ray did
+
+
+def _got(ray: Any, references: Any) -> Any:
+    """Return the results of tasks, or raise the error of clmst that a task raised."""
+    try:
+        return ray.get(references)
     except ray.exceptions.RayTaskError as error:  # whose text is a traceback of several lines
-        if isinstance(error.cause, partitions.CALLERS_ERRORS):
-            raise partitions.plain(error.cause) from None
         if isinstance(error.cause, ClmstError):
             raise error.cause from error
         raise
-    return partitions.finish(last, job, "the workers of Ray")
 
 
 def _parts(ray: Any, edges: Any, job: PartitionJob) -> tuple[list[Any], PartitionJob]:
@@ -151,9 +169,15 @@ def _take(
     job: PartitionJob,
     before: PartitionForest | None,
     kept: list[Any],
+    *,
+    names: PartitionNumbers | None,
 ) -> PartitionForest:
     """Take a partition; `kept` has a reference only so that Ray keeps the object."""
-    return partitions.take_partition(data, step, job, _worker(), before)
+    return partitions.take_partition(data, step, job, _worker(), before, names=names)
+
+
+def _ends(data: Any, number: int, job: PartitionJob) -> PartitionEnds:
+    return partitions.ends_of_partition(data, number, job, _worker())
 
 
 def _merge(job: PartitionJob, *forests: PartitionForest) -> PartitionForest:

@@ -10,8 +10,22 @@ from typing import Any
 import pytest
 
 import clmst
-from clmst.core.errors import InvalidArgumentError, InvalidGraphError, UnsupportedDeviceError
-from tests.engines import EDGES, PARTS, N, assert_refused_plainly, killed_once, write_parts
+from clmst.core.errors import (
+    InvalidArgumentError,
+    InvalidGraphError,
+    OutOfDeviceMemoryError,
+    UnsupportedDeviceError,
+)
+from tests.engines import (
+    EDGES,
+    PARTS,
+    N,
+    assert_plain,
+    assert_refused_plainly,
+    killed_once,
+    named_edges,
+    write_parts,
+)
 from tests.scale.edges import forest_of_edges
 
 pandas = pytest.importorskip("pandas")
@@ -38,6 +52,21 @@ def test_references(cluster: None, workers: int) -> None:
     )
     assert found == forest_of_edges(EDGES, N)
     assert found.stats["partitions"] == 8
+
+
+def test_names_of_vertices(cluster: None, tmp_path: Path) -> None:
+    """They have the numbers that a stream of all partitions gives them."""
+    whole, right = named_edges()
+    whole.to_parquet(tmp_path / "0.parquet")
+    references = [ray.put(whole[:900]), ray.put(whole[900:])]
+    for given in (references, ray.data.from_pandas([whole[:900], whole[900:]]), tmp_path):
+        assert clmst.ray.minimum_spanning_forest(given) == right
+    assert clmst.ray.minimum_spanning_forest(references, N) == right
+    numbers = clmst.ray.minimum_spanning_forest([ray.put(part) for part in PARTS])
+    assert numbers == clmst.stream_minimum_spanning_forest([EDGES])
+    with pytest.raises(OutOfDeviceMemoryError, match="memory limit must be greater") as caught:
+        clmst.ray.minimum_spanning_forest(references, memory_limit=1)
+    assert_plain(caught.value)
 
 
 def test_paths(cluster: None, tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 from clmst.core import csr
 from clmst.core.arguments import as_array, errors_as, shown
 from clmst.core.errors import InvalidArgumentError, InvalidGraphError
+from clmst.core.text_codes import codes_of_text
 from clmst.core.threads import in_threads, slices
 from clmst.core.weight_keys import Array
 
@@ -95,17 +96,16 @@ def ends_of(name: str, ends: Any) -> Ends:
     """Return ends as names if the first is a string, else as integers; all must be such. O(m)."""
     if first_name(name, ends) is None:
         return csr.as_integers(name, ends)
-    given = ends if type(ends) in (list, tuple) else as_array(name, ends).tolist()
-    known: dict[Hashable, int] = {}
-    codes = np.empty(len(given), np.int32)
-    for at, one in enumerate(given):
-        if not isinstance(one, str):
-            raise InvalidGraphError(
-                f"{name}[{at}] is {shown(one)} beside names; all ends must be strings, or all "
-                "integers"
-            )
-        codes[at] = known.setdefault(str.__str__(one), len(known))
-    return Names(codes=codes, distinct=list(known))
+    given = ends if type(ends) in (list, tuple) else as_array(name, ends)
+    values = np.empty(len(given), object)
+    values[:] = given
+    found = codes_of_text(values)
+    if found is None:
+        at, one = next((at, one) for at, one in enumerate(values) if not isinstance(one, str))
+        raise InvalidGraphError(
+            f"{name}[{at}] is {shown(one)} beside names; all ends must be strings, or all integers"
+        )
+    return Names(codes=found[0].astype(np.int32, copy=False), distinct=found[1])
 
 
 def _by_sorting(integers: Array) -> tuple[Array, Array]:

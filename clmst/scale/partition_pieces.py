@@ -14,6 +14,7 @@ from clmst.core.arguments import as_array
 from clmst.core.errors import InvalidArgumentError, InvalidGraphError
 from clmst.core.tables import arrays_of
 from clmst.io import pieces as files
+from clmst.scale.partition_names import PartitionNumbers, without_names
 from clmst.scale.rows import StreamPiece
 from clmst.scale.source import pieces_of_file, read_ahead
 
@@ -61,6 +62,13 @@ def by_ids(piece: StreamPiece) -> StreamPiece:
     )  # fmt: skip
 
 
+def named_pieces(
+    pieces: Iterator[StreamPiece], names: PartitionNumbers | None
+) -> Iterator[StreamPiece]:
+    """Return the pieces of a partition with vertex numbers; `names` has the numbers of names."""
+    return without_names(pieces) if names is None else names.numbered(pieces)
+
+
 def parts_of(edges: Any, job: PartitionJob) -> list[Any] | None:
     """Return the parts of a list, or of a path; None if it is neither.
 
@@ -97,19 +105,26 @@ def check_rows(n_rows: int, number: int) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileLane:
-    """Files that one worker takes one after the other, and the numbers of their partitions."""
+    """Files that one worker takes one after the other, and the numbers of their partitions.
+
+    `names` has, for each file, the numbers of its vertices' names; None if they are numbers.
+    """
 
     numbers: tuple[int, ...]
     paths: tuple[str, ...]
+    names: tuple[PartitionNumbers, ...] | None = None
 
 
-def lanes_of(parts: Sequence[Any]) -> Any:
+def lanes_of(parts: Sequence[Any], names: Sequence[PartitionNumbers] | None = None) -> Any:
     """Return a function that makes lanes of partitions, if all are files, else None."""
     if not parts or not all(isinstance(part, str) for part in parts):
         return None
 
     def lane(numbers: Sequence[int]) -> FileLane:
-        return FileLane(numbers=tuple(numbers), paths=tuple(parts[k] for k in numbers))
+        return FileLane(
+            numbers=tuple(numbers), paths=tuple(parts[k] for k in numbers),
+            names=None if names is None else tuple(names[k] for k in numbers),
+        )  # fmt: skip
 
     return lane
 
@@ -126,9 +141,10 @@ def pieces_of_lane(lane: FileLane, columns: Any) -> tuple[Iterator[StreamPiece],
     }
     for number, length in n_rows.items():
         check_rows(length, number)
+    every = [None] * len(paths) if lane.names is None else lane.names
     pieces = (
         replace(piece, first_id=(number << ROW_BITS) + piece.first_row)
-        for number, path in zip(lane.numbers, paths, strict=True)
-        for piece in pieces_of_file(path, columns, f"partition {number}")
+        for number, path, names in zip(lane.numbers, paths, every, strict=True)
+        for piece in named_pieces(pieces_of_file(path, columns, f"partition {number}"), names)
     )
     return read_ahead(iter([lambda: pieces]), 1), n_rows
