@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
+from decimal import Decimal
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -233,38 +234,36 @@ def _large(pyarrow: Any, kind: Any) -> Any:
     return pyarrow.large_string() if is_text else kind
 
 
-_EXACT_DIGITS = 15  # decimal numbers of so many digits differ as doubles, too
+_EXACT_UNITS = 10**15  # decimal numbers of fewer units differ as doubles, too
 _EXACT_POWER = 22  # the greatest power of ten that is a double
 
 
 def _of_decimals(pyarrow: Any, column: Any, name: Hashable) -> Array:
     """Return decimal numbers without a fraction as int64, others as the nearest doubles.
 
-    Raise unless all differ and stay in order as such.
+    Raise unless each is the decimal number that Python writes for the double, so that different
+    numbers stay different.
     """
-    kind = column.type
-    scale = kind.scale
-    most = (1 << 63) - 1 if scale <= 0 else 10**_EXACT_DIGITS - 1
-    ends = optional_import("pyarrow.compute", extra=_EXTRA).min_max(column).as_py()
-    if len(column) and max(abs(int(end.scaleb(max(scale, 0)))) for end in ends.values()) > most:
-        at, value = next(
-            (row, one)
-            for row, one in enumerate(column.to_pylist())
-            if abs(int(one.scaleb(max(scale, 0)))) > most
-        )
-        rule = f"{_EXACT_DIGITS} digits" if scale > 0 else "64 bits"
-        raise InvalidGraphError(
-            f"row {at} of column {name!r} is {value}, and its type {kind}; a decimal weight must "
-            f"fit into {rule}: cast the column to a float, which rounds (CAST(... AS DOUBLE) in "
-            "SQL, .cast(pyarrow.float64()) in Arrow)"
-        )
-    if not 0 <= scale <= _EXACT_POWER:
-        values = [int(one) if scale < 0 else float(one) for one in column.to_pylist()]
-        return np.array(values, np.int64 if scale < 0 else np.float64)
-    whole = _joined(pyarrow, column.cast(pyarrow.decimal128(38, scale)))
-    words = np.frombuffer(whole.buffers()[1], "<i8")[2 * whole.offset :][: 2 * len(whole)]
-    units = words[::2].astype(np.int64)  # the lower half, which is the number if it fits
-    return units if scale == 0 else units / 10.0**scale
+    scale = column.type.scale
+    ends = optional_import("pyarrow.compute", extra=_EXTRA).min_max(column).as_py().values()
+    units = max((abs(int(end.scaleb(scale))) for end in ends if end is not None), default=0)
+    if 0 <= scale <= _EXACT_POWER and units < (_EXACT_UNITS if scale else 1 << 63):
+        whole = _joined(pyarrow, column.cast(pyarrow.decimal128(38, scale)))
+        words = np.frombuffer(whole.buffers()[1], "<i8")[2 * whole.offset :][: 2 * len(whole)]
+        low: Array = words[::2].astype(np.int64)  # of each number the lower half, where it fits
+        return low / 10.0**scale if scale else low
+    listed = column.to_pylist()
+    kind, limits = (np.float64, "a double") if scale > 0 else (np.int64, "64 bits")
+    for row, value in enumerate(listed):
+        fits = Decimal(repr(float(value))) == value if scale > 0 else -(1 << 63) <= value < 1 << 63
+        if not fits:
+            raise InvalidGraphError(
+                f"row {row} of column {name!r} is {value}, and its type {column.type}; a decimal "
+                f"weight must be one that {limits} can tell from others: cast the column to a "
+                "float, which rounds (CAST(... AS DOUBLE) in SQL, .cast(pyarrow.float64()) in "
+                "Arrow)"
+            )
+    return np.array([float(one) if scale > 0 else int(one) for one in listed], kind)
 
 
 def _factorize_arrow(pyarrow: Any, integers: Array) -> tuple[Array, Array]:
