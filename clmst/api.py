@@ -40,13 +40,13 @@ F = TypeVar("F", bound=Callable[..., Any])
 def minimum_spanning_forest(
     graph: Any, *, algorithm: str = ..., device: Any = ..., devices: Any = ...,
     options: object = ..., keep_on_device: Literal[False] = ..., profile: bool = ...,
-    verify: bool = ..., symmetrize: bool = ..., weight: Any = ...,
+    verify: bool = ..., symmetrize: bool = ..., weight: Any = ..., columns: Any = ...,
 ) -> Forest: ...  # fmt: skip
 @overload
 def minimum_spanning_forest(
     graph: Any, *, algorithm: str = ..., device: Any = ..., devices: Any = ...,
     options: object = ..., keep_on_device: Literal[True], profile: bool = ..., verify: bool = ...,
-    symmetrize: bool = ..., weight: Any = ...,
+    symmetrize: bool = ..., weight: Any = ..., columns: Any = ...,
 ) -> DeviceForest: ...  # fmt: skip
 def minimum_spanning_forest(
     graph: Any,
@@ -60,6 +60,7 @@ def minimum_spanning_forest(
     verify: bool = False,
     symmetrize: bool = False,
     weight: Any = WEIGHT,
+    columns: Any = None,
 ) -> Forest | DeviceForest:
     """Compute the minimum spanning forest of an undirected weighted graph.
 
@@ -103,6 +104,9 @@ def minimum_spanning_forest(
     weight : hashable or None
         The attribute of edges, or the column, that holds the weight; all weights are 1 if it is
         None. For graphs of NetworkX and igraph, data frames and Arrow tables.
+    columns : list or tuple of names, optional
+        For data frames and Arrow tables: the columns of both ends and of the weight. With two
+        names all weights are 1. By default the columns "source", "target" and `weight`.
 
     Returns
     -------
@@ -137,7 +141,7 @@ def minimum_spanning_forest(
     return spanning_forest(
         graph, algorithm=algorithm, device=device, devices=devices, options=options,
         keep_on_device=keep_on_device, profile=profile, verify=verify, symmetrize=symmetrize,
-        weight=weight, maximum=False,
+        weight=weight, columns=columns, maximum=False,
     )  # fmt: skip
 
 
@@ -171,12 +175,14 @@ def maximum_spanning_forest(graph: Any, **options: Any) -> Forest | DeviceForest
 def to_device(graph: DenseGraph | Points, device: Any = ...) -> DeviceMatrix: ...
 @overload
 def to_device(
-    graph: Any, device: Any = ..., *, symmetrize: bool = ..., weight: Any = ...
-) -> DeviceGraph: ...
+    graph: Any, device: Any = ..., *, symmetrize: bool = ..., weight: Any = ...,
+    columns: Any = ...,
+) -> DeviceGraph: ...  # fmt: skip
 @lasting("bringing a graph to a device")
 def to_device(
-    graph: Any, device: Any = None, *, symmetrize: bool = False, weight: Any = WEIGHT
-) -> DeviceGraph | DeviceMatrix:
+    graph: Any, device: Any = None, *, symmetrize: bool = False, weight: Any = WEIGHT,
+    columns: Any = None,
+) -> DeviceGraph | DeviceMatrix:  # fmt: skip
     """Put a graph on a device, for several solves.
 
     Parameters
@@ -185,14 +191,14 @@ def to_device(
         As of :func:`minimum_spanning_forest`.
     device : None, str, Device or pyopencl.CommandQueue
         See :func:`clmst.get_device`.
-    symmetrize, weight
+    symmetrize, weight, columns
         As of :func:`minimum_spanning_forest`.
 
     Returns
     -------
     DeviceGraph, or DeviceMatrix for complete graphs
     """
-    given = taken(with_weight(graph, weight), symmetrize=symmetrize)
+    given = taken(with_weight(graph, weight, columns), symmetrize=symmetrize)
     return put(given, get_device(device))
 
 
@@ -200,9 +206,11 @@ def to_device(
 def spanning_forest(
     graph: Any, *, algorithm: str, device: Any, devices: Any, options: object,
     keep_on_device: bool, profile: bool, verify: bool, symmetrize: bool, weight: Any, maximum: bool,
+    columns: Any = None,
 ) -> Forest | DeviceForest:  # fmt: skip
     """Solve on the device that is meant; a graph that does not fit it, in parts."""
-    graph = graph if weight is WEIGHT else with_weight(graph, weight)
+    if weight is not WEIGHT or columns is not None:
+        graph = with_weight(graph, weight, columns)
     check_named(algorithm, options)  # before anything is uploaded
     check_bools(keep_on_device=keep_on_device, profile=profile, verify=verify)
     graph = taken(graph, symmetrize=symmetrize)

@@ -36,8 +36,9 @@ _WORD = 63  # bits of a signed word that are not the sign
 
 @lasting("computing a spanning forest on the host")
 def kruskal(
-    graph: Any, *, maximum: bool = False, symmetrize: bool = False, weight: Any = WEIGHT
-) -> Forest:
+    graph: Any, *, maximum: bool = False, symmetrize: bool = False, weight: Any = WEIGHT,
+    columns: Any = None,
+) -> Forest:  # fmt: skip
     """Compute the minimum (or maximum) spanning forest on the host.
 
     Every other algorithm must return exactly this forest. It shares no code with them: it compares
@@ -49,7 +50,7 @@ def kruskal(
         As of :func:`clmst.minimum_spanning_forest`. Edges of complete graphs are listed.
     maximum : bool
         Take the heaviest edges instead of the lightest; ties still go to the lesser edge.
-    symmetrize, weight
+    symmetrize, weight, columns
         As of :func:`clmst.minimum_spanning_forest`.
 
     Returns
@@ -69,7 +70,7 @@ def kruskal(
     O(m log m) time, O(n + m) memory.
     """
     maximum = check_bool("maximum", maximum)
-    listed: Graph = as_listed(with_weight(graph, weight), symmetrize=symmetrize)
+    listed: Graph = as_listed(with_weight(graph, weight, columns), symmetrize=symmetrize)
     n = listed.n_vertices
     u, v, weights, ids = listed.edges()
     starts = np.searchsorted(u, np.arange(n + 1))

@@ -72,8 +72,9 @@ class Verification:
 
 @lasting("verifying a forest")
 def verify(
-    graph: Any, forest: Forest, *, symmetrize: bool = False, weight: Any = WEIGHT
-) -> Verification:
+    graph: Any, forest: Forest, *, symmetrize: bool = False, weight: Any = WEIGHT,
+    columns: Any = None,
+) -> Verification:  # fmt: skip
     """Check that `forest` is the unique minimum (or maximum) spanning forest of `graph`.
 
     Everything is checked: lengths, edge ids, endpoints and weights; that there is no cycle; that no
@@ -87,7 +88,7 @@ def verify(
         As of :func:`clmst.minimum_spanning_forest`.
     forest : Forest
         Its attribute `maximum` says which forest it claims to be.
-    symmetrize, weight
+    symmetrize, weight, columns
         As of :func:`clmst.minimum_spanning_forest`.
 
     Returns
@@ -108,7 +109,7 @@ def verify(
     O((n + m) log n) time, O(n + m) memory.
     """
     check_kind("forest", forest, Forest)
-    listed = as_listed(with_weight(graph, weight), symmetrize=symmetrize)
+    listed = as_listed(with_weight(graph, weight, columns), symmetrize=symmetrize)
     for stage in _stages(listed, forest):
         texts, count = list[str](), 0
         for positions, describe in stage:

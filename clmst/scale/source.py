@@ -19,11 +19,11 @@ from clmst.core.columns import check_columns
 from clmst.core.errors import InvalidArgumentError, InvalidGraphError, logger
 from clmst.core.graph import Graph
 from clmst.core.machine import usable_cores
+from clmst.core.tables import arrays_of, names_of
 from clmst.core.threads import TaskThread, ThreadTask, finish
 from clmst.core.weight_keys import Array
 from clmst.io import pieces as files
 from clmst.scale.rows import NO_WEIGHTS, GeneratedPiece, StreamPiece
-from clmst.scale.table_chunk import arrays_of, names_of
 from clmst.scale.vertex_names import VertexNames
 
 _GRAPH_ROWS = 1 << 22  # slots of a graph that are looked at together
