@@ -145,6 +145,16 @@ def bytes_of(host: Array) -> Array:
     return np.frombuffer(np.ascontiguousarray(host).tobytes(), np.uint8)
 
 
+def cleaned(values: Array) -> Array:
+    """Return records with zeros between their fields, where NumPy leaves anything."""
+    if not values.dtype.names:
+        return values
+    found = np.zeros(values.size, f"V{values.dtype.itemsize}").view(values.dtype)
+    for name in values.dtype.names:
+        found[name] = values[name]
+    return found
+
+
 def rows_of(host: Array) -> Array:
     """Return the bytes of each element, a row an element."""
     return bytes_of(host).reshape(host.size, host.dtype.itemsize)
