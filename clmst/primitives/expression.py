@@ -50,6 +50,7 @@ _TOKEN = re.compile(
 )
 _TWICE = re.compile(r"\+\+|--|->|//|/\*|[-+*/%&|^]=(?!=)|<<=|>>=|\?\?|<:|:>|<%|%>|%:")
 _MEMBER = re.compile(r"lo|hi|even|odd|[xyzw]{1,4}|[sS][0-9a-fA-F]{1,16}", re.ASCII)
+_TWO_NAMES = re.compile(r"\?\s*(\w+)\s*:\s*(\w+)\s*", re.ASCII)
 _OWN_NAME = re.compile(r"[a-z][a-z0-9_]{0,62}", re.ASCII)
 _BINARY = re.compile(r"[-+*/%&|^<>]|<<|>>|<=|>=|==|!=|&&|\|\|")
 _ARITHMETIC = frozenset("+-*/%&|^") | {"<<", ">>"}
@@ -101,6 +102,9 @@ class Read(NamedTuple):
     text: str  # as the caller wrote it
     code: str  # as OpenCL C has it
     value: Value
+    # Of an expression that only chooses between two names, such as "a.x < b.x ? a : b": the
+    # condition as OpenCL C has it, and the two names.
+    choice: tuple[str, str, str] | None
 
 
 class Functions(NamedTuple):
@@ -145,14 +149,23 @@ class _Reader:
         self.tokens = [*self._tokens(lines=lines), *[_Token("end", "", len(self.text))] * 2]
         self.position = self.depth = 0
         self.edits: list[tuple[int, int, str]] = []  # what OpenCL C has in place of which part
+        self.question: _Token | None = None  # the "?" that no bracket is around
+
+    def code(self, until: _Token | None = None) -> str:
+        """Return the text, by default all of it, as OpenCL C has it."""
+        code, end, stop = "", 0, len(self.text) if until is None else until.at
+        for begin, behind, new in sorted(self.edits):
+            if begin < stop:
+                code, end = code + self.text[end:begin] + new, behind
+        return code + self.text[end:stop]
 
     @property
-    def code(self) -> str:
-        """The text as OpenCL C has it."""
-        code, end = "", 0
-        for begin, behind, new in sorted(self.edits):
-            code, end = code + self.text[end:begin] + new, behind
-        return code + self.text[end:]
+    def choice(self) -> tuple[str, str, str] | None:
+        """The condition and the two names, if the expression only chooses between these."""
+        if self.question is None:
+            return None
+        names = _TWO_NAMES.fullmatch(self.text, self.question.at)
+        return (self.code(self.question), names[1], names[2]) if names else None
 
     def write(self, token: _Token, new: str) -> None:
         """Let OpenCL C have another text in place of a token."""
@@ -218,8 +231,10 @@ class _Reader:
             self.check_is_number(value, first)
             self.check_is_number(other, second)
             value = _common(value, other) if operator in _ARITHMETIC else None
+        question = self.next
         if self.accept("?"):
             self.check_is_number(value, first)
+            self.question = question if self.depth == 1 and not self.question else self.question
             second = self.next
             value = self.expression()
             self.expect(":")
@@ -486,7 +501,7 @@ def check_functions(what: str, text: object, types: Types = _NONE) -> Functions:
     reader = _Reader(what, text, types=types, lines=True)
     while reader.next.kind != "end":
         reader.function()
-    return Functions(reader.text, reader.code, reader.functions)
+    return Functions(reader.text, reader.code(), reader.functions)
 
 
 def check_expression(
@@ -522,13 +537,13 @@ def check_expression(
     if reader.next.kind != "end":
         raise reader.error(reader.next, "the expression must end or go on by an operator")
     if _is_struct(found) != _is_struct(value) or (_is_struct(value) and found != value):
-        word = next((word for word, one in reversed(types.items()) if one.dtype == value), "")
+        word = next((word for word, one in [*types.items()][::-1] if one.dtype == value), "")
         made = f", such as {word}(...) makes of a value for each field" if word else ""
         raise InvalidArgumentError(
             f"{what} is {shown(reader.text)}, whose value is {_described(found)}; it must be "
             f"{_described(value)}{made}"
         )
-    return Read(reader.text, reader.code, found)
+    return Read(reader.text, reader.code(), found, reader.choice)
 
 
 def check_name(what: str, text: object) -> str:

@@ -147,6 +147,10 @@ class Monoid:
         if element.is_struct:
             macros |= {"T_RECORD": name, "T_MEMORY_BYTES": self.dtype.itemsize}
             macros |= {"RECORD_IDENTITY": f"({identity.code})"}
+            if combine.choice is not None:
+                condition, *chosen = combine.choice
+                yes, no = ({"a": "Left", "b": "Right"}[one] for one in chosen)
+                macros |= {"CHOICE(a, b, Left, Right)": f"(({condition}) ? {yes} : {no})"}
         else:
             macros |= {"IDENTITY": f"((T)({identity.code}))"}
         prelude = Prelude.of(self.name, functions.code, functions.values, macros, types.definitions)

@@ -155,6 +155,13 @@ def cleaned(values: Array) -> Array:
     return found
 
 
+def together(*parts: Array) -> Array:
+    """Return arrays one after the other, of their dtype; NumPy would pack one that has gaps."""
+    dtype = parts[0].dtype
+    raw = [np.ascontiguousarray(part).view(f"V{dtype.itemsize}") for part in parts]
+    return np.concatenate(raw).view(dtype) if dtype.names else np.concatenate(parts)
+
+
 def rows_of(host: Array) -> Array:
     """Return the bytes of each element, a row an element."""
     return bytes_of(host).reshape(host.size, host.dtype.itemsize)

@@ -15,7 +15,7 @@ import numpy as np
 
 from clmst.core.weight_keys import Array
 from clmst.primitives import Monoid
-from tests.prove.primitives.bench import cleaned
+from tests.prove.primitives.bench import cleaned, together
 from tests.prove.primitives.kinds import INTEGERS, NUMBERS, RECORDS
 
 Combine = Callable[[Array, Array], Array]
@@ -383,7 +383,7 @@ def scanned(one: Operator, values: Array, heads: Array | None, *, exclusive: boo
         stride *= 2
     if not exclusive:
         return cleaned(until)
-    before = np.concatenate([one.identity, until[:-1]])[: values.size]
+    before = together(one.identity, until[:-1])[: values.size]
     before[starts] = one.identity
     return cleaned(before)
 
@@ -392,5 +392,5 @@ def reduced(one: Operator, values: Array) -> Array:
     """Return the combination of all values, the identity if there are none."""
     while values.size > 1:
         pairs = values[: values.size // 2 * 2]
-        values = np.concatenate([one.combine(pairs[::2], pairs[1::2]), values[pairs.size :]])
+        values = together(one.combine(pairs[::2], pairs[1::2]), values[pairs.size :])
     return cleaned(values) if values.size else one.identity
