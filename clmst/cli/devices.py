@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from clmst.runtime.verdicts import Verdict
 
 
+_PIPED_WIDTH = 100  # columns: names and reasons are long, and are folded
+
+
 @click.command()
 @click.option("--test", "tests", is_flag=True, help="Test all families of kernels anew.")
 @device_option
@@ -89,10 +92,11 @@ def _show(entries: list[dict[str, Any]], tables: Sequence[Table], *, as_json: bo
     if as_json:
         print_json(entries + _left_out())
         return
+    screen = console(piped_width=_PIPED_WIDTH)
     for table in tables:
-        console().print(table)
+        screen.print(table)
     for one in _left_out():
-        console().print(f"{one['name']} is left out: {one['reason']}", markup=False)
+        screen.print(f"{one['name']} is left out: {one['reason']}", markup=False)
 
 
 def _identity(device: Device) -> dict[str, Any]:
