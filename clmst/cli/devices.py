@@ -149,8 +149,10 @@ def _table(listings: list[Listing]) -> Table:
             f"\n{device.platform}\ndriver {device.driver}\ntuning: {device.tuning.description}\n"
             f"trust: {_trust(device)}"
         )
+        # A reason is long, and this column is the widest.
+        reason = "" if listing.usable else f"\nunusable: {listing.reason or 'its trial failed'}"
         table.add_row(
-            Text.assemble(device.name, (small_print, "dim")),
+            Text.assemble(device.name, (reason, "red"), (small_print, "dim")),
             can.kind,
             str(can.compute_units),
             f"{can.global_memory / (1 << 30):.1f} GiB",
@@ -178,7 +180,7 @@ def _status(listing: Listing) -> Text:
 
     if listing.usable:
         return Text("chosen", "bold green") if listing.chosen else Text("usable")
-    return Text(listing.reason or "unusable", "red")
+    return Text("unusable", "red")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

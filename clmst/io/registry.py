@@ -183,7 +183,8 @@ def find(path: Path | BinaryIO, name: str | None, formats: Sequence[Format]) -> 
             return candidate
     if is_open and not suffix:
         raise InvalidArgumentError(
-            f"{path} has no suffix that tells its format; the format must be named: {listed}"
+            f"{path} has no suffix that tells its format; format= (--format, --output-format, "
+            f"--forest-format) must name it: {listed}"
         )
     if os.path.isdir(path):  # pathlib's raises if a name is too long
         raise InvalidArgumentError(

@@ -227,7 +227,7 @@ def test_an_open_file_is_known_by_its_name(tmp_path: Path, codec: Codec) -> None
 
 def test_an_open_file_without_a_name_needs_a_format() -> None:
     stream = io.BytesIO(TEXT.encode())
-    with pytest.raises(InvalidArgumentError, match="the format must be named: dimacs"):
+    with pytest.raises(InvalidArgumentError, match="must name it: dimacs"):
         read_graph(stream)
     assert read_graph(stream, format="dimacs").n_edges == 1999
     with pytest.raises(FileFormatError, match=r"^the stream: the file is empty"):
