@@ -26,7 +26,10 @@ PAPER = (0.27, 0.09, 0.30, 0.58, 0.62, 0.33, -0.06, 0.40)
 
 
 def all_tables(results: Results) -> list[Table]:
-    """Return every table for which there is something. A note stands below its first table alone."""
+    """Return every table for which there is something.
+
+    A note that several tables have stands below the first of them alone.
+    """
     views: tuple[tuple[str, Sequence[str], Callable[[Grid], Table]], ...] = (
         ("times", SCOPES, tables.times),
         ("times", ("solve",), tables.throughput),
