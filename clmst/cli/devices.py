@@ -17,6 +17,8 @@ from clmst.cli.options import device_option, json_option
 from clmst.cli.terminal import Stages, console, new_table, print_json
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.padding import Padding
     from rich.table import Table
     from rich.text import Text
 
@@ -51,7 +53,9 @@ def devices(tests: bool, device_name: str | None, as_json: bool) -> None:
         listings = discovery.devices()
         meant = discovery.matching([one.device for one in listings], device_name)
     shown = [one for one in listings if one.device in meant]
-    tables = [_table(shown)] if shown and not as_json else []
+    tables: list[RenderableType] = []
+    if shown and not as_json:
+        tables = [_table(shown), *map(_details, shown)]
     _show([_entry(one) for one in shown] if as_json else [], tables, as_json=as_json)
     if not any(one.chosen for one in listings) or not shown:
         discovery.get_device(device_name)  # raises the error that says what to do
@@ -87,7 +91,9 @@ def _left_out() -> list[dict[str, Any]]:
     ]
 
 
-def _show(entries: list[dict[str, Any]], tables: Sequence[Table], *, as_json: bool) -> None:
+def _show(
+    entries: list[dict[str, Any]], tables: Sequence[RenderableType], *, as_json: bool
+) -> None:
     """Print devices as entries of JSON or as tables, and the drivers that are left out."""
     if as_json:
         print_json(entries + _left_out())
@@ -137,22 +143,14 @@ def _entry(listing: Listing) -> dict[str, Any]:
 
 
 def _table(listings: list[Listing]) -> Table:
-    from rich.text import Text
-
     numbers = ("compute\nunits", "memory")  # in two lines, so that names fit
     table = new_table(
         "device", "kind", *numbers, "64-bit\natomics", "lanes", "status", numbers=numbers
     )
     for listing in listings:
         device, can = listing.device, listing.device.capabilities
-        small_print = (
-            f"\n{device.platform}\ndriver {device.driver}\ntuning: {device.tuning.description}\n"
-            f"trust: {_trust(device)}"
-        )
-        # A reason is long, and this column is the widest.
-        reason = "" if listing.usable else f"\nunusable: {listing.reason or 'its trial failed'}"
         table.add_row(
-            Text.assemble(device.name, (reason, "red"), (small_print, "dim")),
+            device.name,
             can.kind,
             str(can.compute_units),
             f"{can.global_memory / (1 << 30):.1f} GiB",
@@ -161,6 +159,18 @@ def _table(listings: list[Listing]) -> Table:
             _status(listing),
         )
     return table
+
+
+def _details(listing: Listing) -> Padding:
+    """Return what is known of a device beside its row of the table, in lines of the whole width."""
+    from rich.padding import Padding
+    from rich.text import Text
+
+    device = listing.device
+    heading = f"\n{device.description}, driver {device.driver}\n"
+    reason = "" if listing.usable else f"unusable: {listing.reason or 'its trial failed'}\n"
+    more = f"tuning: {device.tuning.description}\ntrust: {_trust(device)}"
+    return Padding(Text.assemble(heading, (reason, "red"), (more, "dim")), (0, 1))
 
 
 def _trust(device: Device) -> str:
