@@ -80,7 +80,9 @@ def read_whole(source: SourceFile, wanted: Callable[[Any], list[str]]) -> Any:
         names = wanted(file.schema_arrow)
         if source.stored is not None:  # a few bytes may stand for many equal rows
             check_expansion(file.metadata.num_rows * len(names) * _BYTES_PER_VALUE, source.stored)
-        return file.read(columns=names)
+        table = file.read(columns=names)
+        table.validate(full=True)  # else letters and codes of a damaged file raise later
+        return table
 
 
 def are_numbers(kind: Any) -> bool:
@@ -203,6 +205,7 @@ def _read_groups(
     file = _parquet(path, metadata)
     with _readable(path):
         for batch in file.iter_batches(_ROWS, groups, columns=chosen.names):
+            batch.validate(full=True)  # as in read_whole
             yield _batch(batch, chosen, path, first_row)
             first_row += batch.num_rows
 
