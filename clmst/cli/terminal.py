@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
+import stat
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
+from clmst.cli.failure import understood
 from clmst.core.long_work import Line, LongWork, Silence, place_of
 
 if TYPE_CHECKING:
@@ -24,15 +26,18 @@ if TYPE_CHECKING:
 
 _SINGULARS = {"vertices": "vertex", "edges": "edge", "components": "component"}
 
-_PIPED_WIDTH = 1 << 15  # columns: output to a pipe is not folded
+_PIPED_WIDTH = 1 << 15  # columns: output to a pipe is not folded, as a rule
 
 
-def console(*, stderr: bool = False) -> Console:
-    """Return a console on stdout or stderr; colours only on a terminal, lines whole elsewhere."""
+def console(*, stderr: bool = False, piped_width: int = _PIPED_WIDTH) -> Console:
+    """Return a console on stdout or stderr, with colours on a terminal alone.
+
+    Elsewhere lines are folded at `piped_width` columns.
+    """
     from rich.console import Console
 
     stream = sys.stderr if stderr else sys.stdout
-    width = None if stream.isatty() else _PIPED_WIDTH
+    width = None if stream.isatty() else piped_width
     return Console(file=stream, width=width, highlight=False, markup=False, emoji=False)
 
 
@@ -148,24 +153,41 @@ class Spinner:
 STREAM = Path("-")  # stdin, or stdout
 
 
+def find_format(path: Path, format_name: str | None, formats: Sequence[Format]) -> Format:
+    """Return the format of a file, or of stdin, or raise a usage error that lists `formats`.
+
+    A folder in the place of a file is an error of the file.
+    """
+    from clmst.io import registry
+
+    with nullcontext() if os.path.isdir(path) else understood():
+        return registry.find(sys.stdin.buffer if path == STREAM else path, format_name, formats)
+
+
 @contextmanager
 def reading(
-    stages: Stages, stage: str, path: Path, format_name: str | None, *, points: bool = False
-) -> Iterator[BinaryIO]:
+    stages: Stages, stage: str, path: Path, format_name: str | None, *, points: bool = False,
+    columns: object = None,
+) -> Iterator[BinaryIO]:  # fmt: skip
     """Open a file, or stdin, during a stage that shows how much of it has been read.
 
-    Raise before if it is of no format, or of none that `points` may be in if they are wanted.
+    Raise before if clmst reads no graphs in its format, or no points if `points` are wanted, or
+    names no `columns` there if there are any.
     """
     from clmst.io import files, registry
 
-    formats = registry.POINT_FORMATS if points else registry.FORMATS
+    formats = registry.POINT_FORMATS if points else registry.able("reader")
+    chosen = find_format(path, format_name, formats)
+    with understood():
+        if not points:
+            registry.ability(chosen, "reader", "reads no graph")
+        if columns is not None:
+            table = "rows_reader" if points else "table_reader"
+            registry.ability(chosen, table, "names no columns")
     if path == STREAM:
-        file = sys.stdin.buffer
-        registry.find(file, format_name, formats)
         with stages.stage(stage, "reading stdin"):
-            yield file
+            yield sys.stdin.buffer
         return
-    registry.find(path, format_name, formats)
     with (
         files.open_file(path) as file,
         stages.stage(stage, f"reading {path}", done=_share_read(file)),
@@ -197,11 +219,43 @@ def will_write(path: Path, format_name: str | None, ability: str, action: str) -
     from clmst.core.atomic_file import replaceable
     from clmst.io import registry
 
-    chosen = registry.find(target(path), format_name)
-    registry.ability(chosen, ability, action)
+    with understood():
+        chosen = registry.find(target(path), format_name, registry.able(ability))
+        registry.ability(chosen, ability, action)
     if path != STREAM:
         replaceable(path)
     return chosen
+
+
+force_option: Callable[..., Any] = click.option(
+    "--force", is_flag=True, help="Let an output replace the file that was read."
+)
+
+
+def refuse_to_replace(inputs: Sequence[Path], outputs: Sequence[Path], *, force: bool) -> None:
+    """Raise a usage error if two outputs are one file, or an output is a file that is read.
+
+    Two paths are one file if links or the working folder make them so. Stdin counts, too, if it is
+    a file. With `force` an output may replace an input.
+    """
+    known: list[tuple[os.stat_result, Path]] = []
+    for path in [] if force else inputs:
+        with suppress(OSError, ValueError):  # of a file that is not there; of a stdin without one
+            known.append((os.fstat(sys.stdin.fileno()) if path == STREAM else path.stat(), path))
+    files = [one for one in outputs if one != STREAM]
+    for k, output in enumerate(files):
+        real = os.path.realpath(output)
+        if any(os.path.realpath(other) == real for other in files[:k]):
+            raise click.UsageError(f"{output} is to be written twice; outputs must be two files")
+        with suppress(OSError, ValueError):
+            found = output.stat()
+            for one, path in known:
+                if stat.S_ISREG(found.st_mode) and os.path.samestat(one, found):
+                    also = "" if path == output else f", as {name_of(path, 'stdin')}"
+                    raise click.UsageError(
+                        f"{output} is the file that is read{also}; the output would replace it: "
+                        "name another one, or --force"
+                    )
 
 
 def warn_of_labels(chosen: Format, labels: Sequence[Any] | None) -> None:
@@ -215,6 +269,6 @@ def warn_of_labels(chosen: Format, labels: Sequence[Any] | None) -> None:
         )
 
 
-def name_of(path: Path) -> str:
-    """Return how messages call a file that is written."""
-    return "stdout" if path == STREAM else str(path)
+def name_of(path: Path, stream: str = "stdout") -> str:
+    """Return how messages call a file; `stream` is their name of ``-``."""
+    return stream if path == STREAM else str(path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from inspect import signature
 from numbers import Real
 from typing import Any, get_args
 
@@ -145,6 +146,18 @@ def check_metric(metric: Any) -> Any:
             f"metric is {shown(metric)}; it must be a name, or a function of two rows"
         )
     return str.__str__(metric) if isinstance(metric, str) else metric
+
+
+def check_metric_name(name: str) -> None:
+    """Raise unless a metric is called so; each of SciPy's is a function of two vectors, u and v."""
+    if name == "precomputed" or usual_name(name) in get_args(Metric):
+        return
+    function = getattr(distance, scipys_name(name), None)
+    if not callable(function) or [*signature(function).parameters][:2] != ["u", "v"]:
+        raise InvalidArgumentError(
+            f"metric is {shown(name)}; it must be one of {', '.join(get_args(Metric))}, "
+            "precomputed, or one of scipy.spatial.distance"
+        )
 
 
 def usual_name(metric: Any) -> Any:

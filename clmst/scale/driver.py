@@ -136,6 +136,7 @@ class _StreamRun:
         self._n_read = self._n_reductions = 0  # edges of the passes before; solves so far
         self._logs_at = PATIENCE  # seconds after which progress is logged again
         self._is_ahead = False  # whether the caller knows of edges that had not been taken
+        self._is_at_caller = False  # whether the caller's iterator or progress function runs
 
     def _new_sink(self, by_passes: np.dtype[Any] | None) -> Reductions | Passes:
         settings, saved = self._settings, self._saved
@@ -177,8 +178,9 @@ class _StreamRun:
                 "passes": sink.n_passes,
                 "edges_on_device": sink.n_on_device,
             }
-        except InvalidGraphError:
-            self._save()
+        except Exception as error:
+            if self._is_at_caller or isinstance(error, InvalidGraphError):
+                self._save()
             raise
         finally:
             sink.close()
@@ -196,7 +198,8 @@ class _StreamRun:
     def _is_found(self) -> bool:
         """Read the stream once; return whether its forest is found."""
         sink = self._sink
-        for given in self._source.pieces():
+        pieces = self._source.pieces()
+        while (given := self._of_caller(next, pieces, None)) is not None:
             piece = given.with_arrays(self._read_so_far.n_edges)
             self._has_own_ids |= not piece.is_consecutive
             for _ in self._taken(piece):
@@ -226,6 +229,13 @@ class _StreamRun:
                 self._save_if_due()
                 yield
 
+    def _of_caller(self, function: Callable[..., Any], *given: Any) -> Any:
+        """Call a function that runs the caller's code. What came before its errors is saved."""
+        self._is_at_caller = True
+        found = function(*given)
+        self._is_at_caller = False
+        return found
+
     @property
     def _read_so_far(self) -> Position:
         return self._passed if self._is_resuming else self._sink.read
@@ -244,7 +254,7 @@ class _StreamRun:
             passes=sink.n_passes,
         )
         if self._settings.on_progress is not None:
-            self._settings.on_progress(progress)
+            self._of_caller(self._settings.on_progress, progress)
         if progress.seconds >= self._logs_at:
             self._logs_at = progress.seconds + PATIENCE
             logger.info("stream on %s: %s", self._settings.device.description, progress)

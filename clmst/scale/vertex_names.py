@@ -6,6 +6,7 @@ data frame. All names are in the host's memory.
 
 from __future__ import annotations
 
+import sys
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
@@ -107,4 +108,21 @@ def _as_objects(piece: StreamPiece, name: str, ends: Array) -> Array:
             raise InvalidGraphError(
                 f"{name} of {piece.chunk} is no UTF-8 text ({error}); names must be"
             ) from error
+    if ends.dtype.kind == "U":
+        _refuse_no_letters(piece, name, ends)
     return ends.astype(object, copy=False)
+
+
+def _refuse_no_letters(piece: StreamPiece, name: str, ends: Array) -> None:
+    """Raise if an array of strings, as of a damaged file, has a number that is no character's.
+
+    NumPy takes any number of 32 bits, and Python then raises SystemError, here or later.
+    """
+    native = np.ascontiguousarray(ends, ends.dtype.newbyteorder("="))
+    wrong = (native.view(np.uint32).reshape(ends.size, -1) > sys.maxunicode).any(axis=1)
+    if wrong.any():
+        row = piece.first_row + int(wrong.argmax())
+        raise InvalidGraphError(
+            f"{piece.chunk}: {name} of row {row} has a code above {sys.maxunicode:#x}, which is no "
+            "character; names are strings of characters"
+        )
