@@ -95,7 +95,7 @@ SEEDED: Mapping[str, tuple[str, str, str]] = {
     "a decimal point": ("performance.md", "| 12.3 |", "| 1.23 |"),
     "a number in a sentence": ("papers/hybrid.md", "128 to 312 rounds", "6 to 12 rounds"),
     "a number of the paper": ("papers/ecl_mst.md", "| 26.2 |", "| 62.2 |"),
-    "a driver": ("papers/scan.md", "driver 580.159.04; least", "driver 580.159.05; least"),
+    "a device": ("papers/scan.md", "(NVIDIA H100 80GB HBM3,", "(NVIDIA H200 80GB HBM3,"),
     "a mark that is taken away": ("papers/boruvka.md", '"auto", H100 †', '"auto", H100'),
     "a paragraph without a mark": ("papers/scan.md", "## Not done", "It takes 3.1 ms.\n\n## Not"),
 }
@@ -139,7 +139,7 @@ def drawn_from(record: Path, folder: Path) -> dict[str, str]:
 def digest_of(picture: Path) -> str:
     """Return the digest of what a picture shows, as it says itself."""
     with Image.open(picture) as image:
-        return str(image.text.get(CONTENT, "none"))
+        return str(image.info.get(CONTENT, "none"))
 
 
 DRAWN = sorted(path for path in RECORDS.glob("*.json") if path.stem != "ecl_inputs")

@@ -142,7 +142,7 @@ def records_used() -> set[str]:
 
 def _load() -> None:
     # Each module registers the parts of its page.
-    from benchmarks.pages import devices, ecl_mst, hybrid, pma, scan  # noqa: F401
+    from benchmarks.pages import ecl_mst, hybrid, performance, pma, scan  # noqa: F401
 
 
 def made(name: str, page: Path, docs: Path = DOCS) -> str:
