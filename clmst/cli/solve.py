@@ -160,7 +160,7 @@ def solve(
         from clmst.drawing import draw_forest
 
         with stages.stage("draw", f"drawing {plot}"):
-            draw_forest(_listed(graph), forest, plot)
+            draw_forest(graph, forest, plot)
     name = "stdin" if file == STREAM else str(file)
     summary = Summary(file=name, graph=graph, forest=forest, seconds=stages.seconds, again=again)
     if as_json:
