@@ -49,7 +49,7 @@ def fits(n: int, least: int) -> Iterator[tuple[str, Any, dict[str, Any], dict[st
 )
 def main(run: Run, n: int, smallest: int) -> Rows:
     """Compare the labels of HDBSCAN with scikit-learn's."""
-    from sklearn.cluster import HDBSCAN as Peer
+    from sklearn import cluster
     from sklearn.metrics import adjusted_rand_score
 
     def counts(labels: Array) -> dict[str, int]:
@@ -57,7 +57,7 @@ def main(run: Run, n: int, smallest: int) -> Rows:
 
     for what, X, given, own in fits(n, smallest):
         ours = HDBSCAN(**given, device=run.device).fit_predict(X)
-        theirs = Peer(**(given | own), copy=True).fit_predict(X)
+        theirs = cluster.HDBSCAN(**(given | own), copy=True).fit_predict(X)
         yield {
             "what": what,
             "adjusted Rand index": round(float(adjusted_rand_score(ours, theirs)), 3),

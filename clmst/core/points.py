@@ -189,7 +189,7 @@ class Points:
             return core
         return np.ldexp(self.core_distances, -self.exponent)
 
-    def multiplied(self, distances: Array) -> Array:
+    def multiplied(self, distances: Any) -> Any:
         """Return distances that were computed from :attr:`planes`, times ``2**exponent``."""
         return np.ldexp(distances, self.exponent) if self.exponent else distances
 

@@ -263,6 +263,10 @@ def _solve_candidates(known: _Origins, matrix: DeviceMatrix, launch: Launcher) -
 
 
 def _with_figures(forest: DeviceForest, **figures: Any) -> DeviceForest:
+    points = forest.graph.graph
+    assert isinstance(points, Points)
+    if "movement" in figures:
+        figures["movement"] = float(points.multiplied(figures["movement"]))
     return forest.with_stats({**forest.stats, "moved": figures})
 
 
