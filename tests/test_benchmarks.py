@@ -938,6 +938,7 @@ def test_road_maps_of_papers(file: Path, tmp_path: Path, monkeypatch: pytest.Mon
 SMALL = {
     "clustering": ["tree", "--points", "300"],
     "beside_scipy": ["graphs", "--points", "100", "--clock", "cpu", "--least"],
+    "beside_sklearn": ["--points", "100"],
     "data_frames": ["--edges", "2000"],
     "generated": ["1e5", "--vertices", "12", "--small", "1e4"],
     "memory": ["rounds", "--vertices", "200", "--rounds", "5"],

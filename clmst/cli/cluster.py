@@ -155,7 +155,8 @@ def cluster(
     from clmst.core.atomic_file import replaceable
     from clmst.io import read_rows
     from clmst.points.hdbscan import HDBSCAN, check_parameters
-    from clmst.points.inputs import check_metric_name, forest_of
+    from clmst.points.inputs import forest_of
+    from clmst.points.metrics import check_metric_name
 
     if k is not None and height is not None:
         raise click.UsageError("-k and --height are two ways of one cut; give one of them")

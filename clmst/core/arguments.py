@@ -242,15 +242,25 @@ def check_dtype(name: str, value: Any) -> np.dtype[Any]:
     return dtype
 
 
+def has_numbers(value: object) -> bool:
+    """Return whether an object gives NumPy its numbers, as arrays and tensors do."""
+    return isinstance(value, np.ndarray) or has(value, "__array__") or has(value, "__dlpack__")
+
+
 def as_array(
     name: str, values: Any, *, error: type[ClmstError] = InvalidArgumentError
 ) -> npt.NDArray[Any]:
-    """Return values as a NumPy array, or raise; no element may be masked."""
+    """Return values as a NumPy array, or raise; no element may be masked.
+
+    What has only `__dlpack__` is taken if its memory is the host's.
+    """
     if type(values) is np.ndarray:
         return values
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         raise error(f"{name} is a masked array with masked elements; none may be masked")
     try:
+        if has(values, "__dlpack__") and not has(values, "__array__"):
+            return np.from_dlpack(values)
         return np.asarray(values)
     except (ClmstError, MemoryError):
         raise

@@ -99,6 +99,11 @@ def _refuse_lazy(graph: Any) -> None:
         )
 
 
+def is_of_another_library(graph: Any) -> bool:
+    """Return whether an object has what :func:`as_graph` knows another library's graphs by."""
+    return any(has(graph, *attributes) for attributes in (*_NAMELESS, *_NAMED))
+
+
 def as_graph(graph: Any, *, symmetrize: bool = False) -> Graph | DenseGraph | Points:
     """Return what a caller gives for a graph as one of clmst's own; of one on a device, the host's.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, reduce
 from operator import iadd
 from typing import Any, Literal, TypeAlias, get_args
@@ -11,11 +11,20 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 import numpy.typing as npt
 
-from clmst.core import pairs, sphere
-from clmst.core.arguments import as_reals, check_choice
-from clmst.core.errors import InvalidArgumentError, InvalidGraphError
+from clmst.core import magnitude, pairs, sphere
+from clmst.core.arguments import check_choice
 from clmst.core.graph import Graph
 from clmst.core.graph_checks import check_size
+from clmst.core.point_checks import (
+    ON_A_SPHERE,
+    ROUNDED,
+    check_degrees,
+    check_divided_core,
+    check_rounded_extent,
+    checked_coordinates,
+    checked_core,
+    of_length_1,
+)
 from clmst.core.threads import in_threads, slices
 from clmst.core.weight_keys import Array
 
@@ -29,10 +38,8 @@ Metric: TypeAlias = Literal[
     "haversine",
 ]
 
-_ON_A_SPHERE = ("great-circle", "haversine")
-_ROUNDED = ("rounded-euclidean", "great-circle")
-_TOO_FAR = 2.0**31  # rounded distances have 32 bits on the device
-_SUMMED_AT_ONCE, _TURNED_AT_ONCE = 1 << 20, 1 << 15
+_UNBOUNDED = ("euclidean", "manhattan", "chebyshev")  # the metrics whose distances may overflow
+_TURNED_AT_ONCE = 1 << 15
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +66,9 @@ class Points:
           the straight line between two points is rounded to centimetres before.
 
         All are computed in float64, one dimension after the other, each operation rounded as IEEE
-        754 says. Distances of "rounded-euclidean" and "great-circle" are int64.
+        754 says. Distances of "rounded-euclidean" and "great-circle" are int64. Before squares are
+        computed for "euclidean", very large or very small coordinates are divided by a power of
+        two, so that no square overflows or vanishes.
     core_distances : array of real numbers, shape (n,), optional
         The weight of a pair is then the *mutual reachability* of HDBSCAN: the greatest of its
         distance and the core distances of both points (:func:`clmst.core_distances`). For
@@ -69,7 +78,9 @@ class Points:
     ------
     InvalidGraphError
         Wrong shape or dtype, a coordinate that is not finite, more than 2**32 - 2 points, a
-        rounded distance of 2**31 or more; for "haversine" a latitude beyond 90 or a longitude
+        rounded distance of 2**31 or more, a distance beyond the greatest double, 1.8e308; for
+        "euclidean" two different points whose coordinates are all closer than 2.2e-308, or than
+        some 1e-304 of the greatest coordinate; for "haversine" a latitude beyond 90 or a longitude
         beyond 360 degrees; for "cosine" a row of zeros; a core distance that is negative or NaN.
     InvalidArgumentError
         The metric is unknown, or takes no core distances.
@@ -90,18 +101,26 @@ class Points:
     coordinates: Any
     metric: Metric = "euclidean"
     core_distances: Any = None
+    exponent: int = field(default=0, init=False, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "metric", check_choice("metric", self.metric, get_args(Metric)))
-        object.__setattr__(self, "coordinates", _checked(self.coordinates, self.metric))
+        coordinates, greatest, least = checked_coordinates(self.coordinates, self.metric)
+        object.__setattr__(self, "coordinates", coordinates)
         check_size(self.n_vertices, 0)
+        if self.metric in _UNBOUNDED:
+            magnitude.check_extent(coordinates, self.metric, greatest)
+        if self.metric == "euclidean":
+            exponent = magnitude.exponent_of(greatest, least, coordinates.shape[1])
+            object.__setattr__(self, "exponent", exponent)
+            if exponent and magnitude.may_be_too_near(exponent, least):
+                magnitude.check_nearness(coordinates, exponent, greatest)
         if self.core_distances is not None:
-            core = _checked_core(self.core_distances, self.n_vertices, self.metric)
-            object.__setattr__(self, "core_distances", core)
+            object.__setattr__(self, "core_distances", self._checked_core(self.core_distances))
         if self.metric == "rounded-euclidean":
-            _check_extent(self.coordinates)
+            check_rounded_extent(self.coordinates)
         if self.metric == "haversine":
-            _check_degrees(self.coordinates)
+            check_degrees(self.coordinates)
         if self.metric == "cosine":
             _ = self.planes  # which raises for points without a direction
 
@@ -118,7 +137,7 @@ class Points:
     @property
     def dimensions(self) -> int:
         """Coordinates that distances are computed of, at least 2; three on a sphere."""
-        return 3 if self.metric in _ON_A_SPHERE else max(int(self.coordinates.shape[1]), 2)
+        return 3 if self.metric in ON_A_SPHERE else max(int(self.coordinates.shape[1]), 2)
 
     @property
     def n_edges(self) -> int:
@@ -128,7 +147,7 @@ class Points:
     @property
     def weight_dtype(self) -> np.dtype[Any]:
         """The dtype of distances: float64, or int64 where they are rounded."""
-        return np.dtype(np.int64 if self.metric in _ROUNDED else np.float64)
+        return np.dtype(np.int64 if self.metric in ROUNDED else np.float64)
 
     @property
     def compared_as(self) -> Metric:
@@ -141,7 +160,12 @@ class Points:
 
     @cached_property
     def planes(self) -> npt.NDArray[np.float64]:
-        """The coordinates that distances are computed of: a row a dimension, at least 2."""
+        """The coordinates that distances are computed of: a row a dimension, at least 2.
+
+        Those of "euclidean" are divided by ``2**exponent``. So are :attr:`divided_core`, and all
+        that a device computes from both; :meth:`multiplied` undoes it. The exponent is 0 except
+        for very large and very small coordinates.
+        """
         if self.metric == "great-circle":
             return sphere.on_unit_sphere(self.coordinates)
         if self.metric == "haversine":
@@ -153,7 +177,21 @@ class Points:
             planes[:dimensions, rows] = self.coordinates[rows].T
 
         in_threads(turn, slices(n, _TURNED_AT_ONCE))
-        return _of_length_1(planes) if self.metric == "cosine" else planes
+        if self.exponent:
+            np.ldexp(planes, -self.exponent, out=planes)
+        return of_length_1(planes) if self.metric == "cosine" else planes
+
+    @property
+    def divided_core(self) -> npt.NDArray[np.float64] | None:
+        """The core distances, divided by ``2**exponent`` as :attr:`planes` are."""
+        if self.core_distances is None or not self.exponent:
+            core: npt.NDArray[np.float64] | None = self.core_distances
+            return core
+        return np.ldexp(self.core_distances, -self.exponent)
+
+    def multiplied(self, distances: Any) -> Any:
+        """Return distances that were computed from :attr:`planes`, times ``2**exponent``."""
+        return np.ldexp(distances, self.exponent) if self.exponent else distances
 
     @cached_property
     def steps(self) -> npt.NDArray[np.float64]:
@@ -164,14 +202,44 @@ class Points:
     def on_map(self) -> npt.NDArray[np.float64]:
         """The coordinates in the order of a map: on a sphere longitude, then latitude."""
         found: npt.NDArray[np.float64] = self.coordinates
-        return found[:, ::-1] if self.metric in _ON_A_SPHERE else found
+        return found[:, ::-1] if self.metric in ON_A_SPHERE else found
 
     def with_core_distances(self, core: Any) -> Points:
         """Return the same points, which are not checked again, with core distances."""
         found = copy(self)
-        checked = None if core is None else _checked_core(core, self.n_vertices, self.metric)
+        checked = None if core is None else self._checked_core(core)
         object.__setattr__(found, "core_distances", checked)
         return found
+
+    def _checked_core(self, given: Any) -> npt.NDArray[np.float64]:
+        """Return core distances as float64 of shape (n,), or raise."""
+        core = checked_core(given, self.n_vertices, self.metric)
+        if self.exponent:
+            check_divided_core(core, self.exponent, self.coordinates)
+        return core
+
+    def at_exponent(self, exponent: int) -> Points:
+        """Return the same points, which are not checked again, with another exponent."""
+        if exponent == self.exponent:
+            return self
+        found = copy(self)
+        vars(found).pop("planes", None)
+        object.__setattr__(found, "exponent", exponent)
+        return found
+
+    def with_others(self, rows: Any) -> tuple[Points, Points]:
+        """Return the same points and other ones whose distances to them can be computed.
+
+        Both have one exponent: this one's if it serves for both, else that of all points together.
+        """
+        others = Points(rows, self.metric)
+        if self.metric != "euclidean":
+            return self, others
+        dimensions = self.coordinates.shape[1]
+        if magnitude.suits(self.exponent, *magnitude.magnitudes(others.coordinates), dimensions):
+            return self, others.at_exponent(self.exponent)
+        together = Points(np.concatenate([self.coordinates, others.coordinates]), self.metric)
+        return self.at_exponent(together.exponent), others.at_exponent(together.exponent)
 
     def weights_of(self, u: Array, v: Array) -> Array:
         """Return the distances of pairs of points, as the device computes them.
@@ -194,7 +262,8 @@ class Points:
     def distances_to(self, others: Points, u: Array, v: Array) -> Array:
         """Return the distances of points `u` to points `v` of others, core distances aside.
 
-        As cl/device/distance.cl computes them. The others have the same metric and dimensions.
+        As cl/device/distance.cl computes them. The others have the same metric, dimensions and
+        exponent.
         """
         # Indices as each gather would make them anew; terms and sums in place: new memory is slow.
         u, v = np.broadcast_arrays(u.astype(np.intp), v.astype(np.intp))
@@ -210,7 +279,7 @@ class Points:
             return np.searchsorted(self.steps, sums, side="right").astype(np.int64)
         distances = np.sqrt(sums)
         if self.metric == "euclidean":
-            return distances
+            return self.multiplied(distances)
         rounded = (distances + 0.5).astype(np.int64)
         return sphere.kilometres(rounded) if self.metric == "haversine" else rounded
 
@@ -241,105 +310,3 @@ class Points:
             n, self.weight_dtype, lambda u: self._distances(np.array(u), np.arange(u + 1, n)),
             coordinates=self.on_map if self.coordinates.shape[1] == 2 else None,
         )  # fmt: skip
-
-
-def _checked(coordinates: Any, metric: Metric) -> npt.NDArray[np.float64]:
-    """Return coordinates as float64 of shape (n, d), or raise."""
-    array = as_reals("coordinates", coordinates)
-    if array.size == 0 and array.ndim < 2:
-        array = np.zeros((0, 2))
-    if array.ndim != 2 or array.shape[1] == 0:
-        raise InvalidGraphError(f"coordinates have shape {array.shape}; it must be (n, d), d > 0")
-    if metric in _ON_A_SPHERE and array.shape[1] != 2:
-        raise InvalidGraphError(f"coordinates have shape {array.shape}; {metric} takes (n, 2)")
-    doubles = np.ascontiguousarray(array)
-    check_finite(doubles)
-    return doubles
-
-
-def check_finite(doubles: npt.NDArray[np.float64]) -> None:
-    """Raise unless all coordinates, a row a point, are finite."""
-    if not are_finite(doubles):
-        point, axis = np.argwhere(~np.isfinite(doubles))[0].tolist()
-        value = "NaN" if np.isnan(doubles[point, axis]) else doubles[point, axis]
-        raise InvalidGraphError(
-            f"coordinate {axis} of point {point} is {value}; all must be finite"
-        )
-
-
-def are_finite(doubles: npt.NDArray[np.float64]) -> bool:
-    """Return whether no number is infinite or NaN: then their sum is neither, unless it overflows.
-
-    A sum takes a third of the time of looking at each. Threads share large arrays.
-    """
-    flat = doubles.reshape(-1)
-    pieces = [flat[at : at + _SUMMED_AT_ONCE] for at in range(0, flat.size, _SUMMED_AT_ONCE)]
-
-    def is_finite(piece: npt.NDArray[np.float64]) -> bool:
-        with np.errstate(over="ignore", invalid="ignore"):
-            return bool(np.isfinite(piece.sum()) or np.isfinite(piece).all())
-
-    return all(in_threads(is_finite, pieces))
-
-
-def _checked_core(given: Any, n: int, metric: Metric) -> npt.NDArray[np.float64]:
-    """Return core distances as float64 of shape (n,), or raise."""
-    if metric in (*_ROUNDED, "haversine"):
-        raise InvalidArgumentError(
-            f"core_distances are given for the metric {metric!r}; they go with 'euclidean', "
-            "'manhattan', 'chebyshev' and 'cosine'"
-        )
-    core = np.ascontiguousarray(as_reals("core_distances", given))
-    if core.shape != (n,):
-        raise InvalidGraphError(
-            f"core_distances have shape {core.shape}; there must be one for each of {n} points"
-        )
-    wrong = np.flatnonzero(~(core >= 0))
-    if wrong.size:
-        point = int(wrong[0])
-        raise InvalidGraphError(f"core distance {point} is {core[point]}; none may be negative")
-    return core + 0.0  # -0.0 is 0.0
-
-
-def _of_length_1(planes: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Return points, a row a dimension, divided by their distances from the origin.
-
-    By the greatest coordinate first, so that no square overflows.
-    """
-    greatest = np.abs(planes).max(axis=0)
-    wrong = np.flatnonzero(greatest == 0)
-    if wrong.size:
-        raise InvalidGraphError(
-            f"all coordinates of point {wrong[0]} are 0; a point has a cosine distance to others "
-            "only if one of them is not"
-        )
-    scaled = planes / greatest
-    squares = np.zeros(planes.shape[1])
-    for plane in scaled:
-        squares = squares + plane * plane
-    units: npt.NDArray[np.float64] = scaled / np.sqrt(squares)
-    return units
-
-
-def _check_degrees(coordinates: npt.NDArray[np.float64]) -> None:
-    """Raise unless coordinates are latitudes and longitudes in degrees."""
-    for axis, (name, most) in enumerate((("latitude", 90), ("longitude", 360))):
-        wrong = np.flatnonzero(np.abs(coordinates[:, axis]) > most)
-        if wrong.size:
-            point = int(wrong[0])
-            raise InvalidGraphError(
-                f"point {point} has the {name} {coordinates[point, axis]}; a point is latitude and "
-                f"longitude in degrees, and a {name} goes from -{most} to {most}"
-            )
-
-
-def _check_extent(coordinates: npt.NDArray[np.float64]) -> None:
-    """Raise if a rounded distance may need more than 31 bits."""
-    if coordinates.size == 0:
-        return
-    sides = coordinates.max(axis=0) - coordinates.min(axis=0)
-    longest = float(np.sqrt((sides * sides).sum()))
-    if not longest < _TOO_FAR - 1:
-        raise InvalidGraphError(
-            f"the points are up to {longest:g} apart; rounded distances must be below 2**31"
-        )

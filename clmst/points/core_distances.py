@@ -19,15 +19,18 @@ from clmst.algorithms.bvh_boruvka.neighbours import MOST_NEIGHBOURS, capacity_fo
 from clmst.algorithms.dense import few, tile_pairs
 from clmst.algorithms.dense.tiles import PackedPoints
 from clmst.api import minimum_spanning_forest
-from clmst.core.arguments import check_integer, has
+from clmst.core.arguments import check_integer
+from clmst.core.coercion import as_graph
 from clmst.core.dense_graph import DenseGraph
 from clmst.core.errors import InvalidArgumentError, InvalidGraphError
 from clmst.core.forest import Forest
 from clmst.core.graph import Graph
 from clmst.core.long_work import lasting
-from clmst.core.points import Points, are_finite
+from clmst.core.point_checks import are_finite
+from clmst.core.point_rows import check_rows, rows_of
+from clmst.core.points import Points
 from clmst.core.weight_keys import Array
-from clmst.points.inputs import check_rows, checked_graph, filled, graph_of, of_sparse
+from clmst.points.inputs import checked_graph, filled, graph_of, is_graph, of_sparse
 from clmst.runtime.device import Device
 from clmst.runtime.device_matrix import DeviceMatrix
 from clmst.runtime.discovery import get_device
@@ -88,8 +91,10 @@ def core_distances(points: Any, min_samples: int, *, device: Any = None) -> npt.
     """
     if sparse.issparse(points):
         points = of_sparse(points)
-    elif not isinstance(points, Points | DenseGraph | Graph):
-        points = Points(points)
+    elif is_graph(points):
+        points = as_graph(points)
+    else:
+        points = Points(rows_of("points", points))
     n = points.n_vertices
     min_samples = check_integer("min_samples", min_samples, low=1, high=max(n, 1))
     found = get_device(device)
@@ -116,10 +121,12 @@ def _of_points(
         if not by_boxes and families.tiles_refusal(matrix, neighbours=True) is None:
             with device.lock, Guard(device):
                 packed = PackedPoints.upload(matrix, launch, neighbours=True)
-                return tile_pairs.distances(packed, k, launch).to_host(), None
+                found = tile_pairs.distances(packed, k, launch).to_host()
+                return plain.multiplied(found), None
         if k <= MOST_NEIGHBOURS and families.points_refusal(matrix, capacity_for(k)) is None:
             with device.lock, Guard(device):
-                return distances(hierarchy_of(matrix, launch), k, launch), matrix
+                found = distances(hierarchy_of(matrix, launch), k, launch)
+                return plain.multiplied(found), matrix
     return _by_the_host(plain, min_samples), None
 
 
@@ -190,11 +197,11 @@ def _without_loops(graph: Graph) -> tuple[Array, Array]:
 
 
 def reachability_graph(graph: Any, min_samples: int, device: Any, *, alpha: float = 1.0) -> Any:
-    """Return a graph with mutual reachability for its weights, times `alpha` for points.
+    """Return a graph with mutual reachability as its weights, times `alpha`.
 
-    The weight of (u, v) is the greatest of the distance and the core distances of both: how far
-    their `min_samples`-th nearest point is, they themselves being their first. Raises if there are
-    fewer points, or a point of a sparse graph has fewer neighbours.
+    The weight of (u, v) is the greatest of the distance and of `alpha` times the core distances of
+    both. A core distance is how far the `min_samples`-th nearest point is, where a point is its own
+    first. Raise if there are fewer points, or if a point of a sparse graph has fewer neighbours.
     """
     if min_samples > graph.n_vertices:
         raise InvalidArgumentError(
@@ -205,30 +212,30 @@ def reachability_graph(graph: Any, min_samples: int, device: Any, *, alpha: floa
     if isinstance(graph, Points):
         if graph.metric not in WITH_CORE:
             u, v = np.triu_indices(graph.n_vertices, 1)
-            return _of_matrix(squareform(graph.weights_of(u, v)), min_samples)
+            return _of_matrix(squareform(graph.weights_of(u, v)), min_samples, alpha)
         core, matrix = _of_points(graph, min_samples, get_device(device))
         if matrix is None or not (choice.is_for_tree(matrix) or choice.is_for_prim(matrix)):
             return graph.with_core_distances(core * alpha)
         return with_core_distances(matrix, core * alpha)
     if isinstance(graph, DenseGraph):
-        return _of_matrix(graph.weights, min_samples)
-    return _of_edges(graph, min_samples)
+        return _of_matrix(graph.weights, min_samples, alpha)
+    return _of_edges(graph, min_samples, alpha)
 
 
-def _of_matrix(weights: Array, min_samples: int) -> DenseGraph:
+def _of_matrix(weights: Array, min_samples: int, alpha: float) -> DenseGraph:
     """Return the graph of a matrix of distances, whose diagonal counts as 0."""
     mutual = weights.astype(np.result_type(weights, np.float32))
     np.fill_diagonal(mutual, 0)
-    core = core_of_matrix(mutual, min_samples).astype(mutual.dtype)
+    core = (core_of_matrix(mutual, min_samples) * alpha).astype(mutual.dtype)
     np.maximum(mutual, core, out=mutual)
     np.maximum(mutual, core[:, None], out=mutual)
     return DenseGraph(mutual)
 
 
-def _of_edges(graph: Graph, min_samples: int) -> Graph:
+def _of_edges(graph: Graph, min_samples: int, alpha: float) -> Graph:
     """Return a graph with the same edges. Memory: a few words an edge."""
     both = graph.symmetrised()
-    core = core_of_edges(both, min_samples)
+    core = core_of_edges(both, min_samples) * alpha
     rows = np.repeat(np.arange(graph.n_vertices), np.diff(graph.indptr))
     mutual = graph.weights.astype(np.float64)
     np.maximum(mutual, core[rows], out=mutual)
@@ -260,7 +267,7 @@ class Distances:
 def distances_of(X: Any, model: HDBSCAN) -> Distances:
     """Return what the model is given, checked."""
     is_precomputed = isinstance(model.metric, str) and model.metric == "precomputed"
-    is_own = isinstance(X, Graph | DenseGraph) or (is_precomputed and sparse.issparse(X))
+    is_own = is_graph(X) and not isinstance(X, Points)
     if is_precomputed or is_own:
         if model.store_centers is not None:
             raise InvalidArgumentError(
@@ -270,14 +277,11 @@ def distances_of(X: Any, model: HDBSCAN) -> Distances:
         return _complete(X)
     if isinstance(X, Points):
         return _complete(X, X.coordinates)
-    if sparse.issparse(X):
-        if model.algorithm in ("kd_tree", "ball_tree"):
-            raise InvalidArgumentError(
-                f"algorithm is {model.algorithm!r}, and X is sparse; sparse points take 'auto' or "
-                "'brute'"
-            )
-    elif not (isinstance(X, np.ndarray | list | tuple) or has(X, "columns", "iloc")):
-        return _complete(X)
+    if sparse.issparse(X) and model.algorithm in ("kd_tree", "ball_tree"):
+        raise InvalidArgumentError(
+            f"algorithm is {model.algorithm!r}, and X is sparse; sparse points take 'auto' or "
+            "'brute'"
+        )
     return _of_rows(filled(X), model)
 
 
@@ -291,9 +295,9 @@ def _complete(X: Any, rows: Array | None = None) -> Distances:
     )
 
 
-def finite_rows(array: Array) -> tuple[Array, Array, Array]:
+def finite_rows(array: Array, name: str = "X") -> tuple[Array, Array, Array]:
     """Return the rows without NaN and infinity, which they are, and which rows have a NaN."""
-    check_rows(array)
+    check_rows(array, name)
     rows = array.astype(np.float64, copy=False)
     if are_finite(rows):
         return rows, np.arange(len(rows)), np.zeros(0, np.int64)
@@ -317,18 +321,14 @@ def _of_rows(array: Array, model: HDBSCAN) -> Distances:
 def spanning_forest(given: Distances, model: HDBSCAN) -> Forest:
     """Return the minimum spanning forest of mutual reachability.
 
-    Points compare ``max(d / alpha, core)`` as ``max(d, alpha * core)``, and divide at the end;
-    stored distances are divided before.
+    That of two points is ``max(d / alpha, core)``, as in the robust single linkage of K. Chaudhuri
+    and S. Dasgupta, "Rates of convergence for the cluster tree", NIPS 2010. Edges compare
+    ``max(d, alpha * core)``, and are divided in the end.
     """
     graph, alpha = given.graph, float(model.alpha)
     min_samples = index(model.min_cluster_size if model.min_samples is None else model.min_samples)
-    of_points = isinstance(graph, Points)
-    if alpha != 1 and isinstance(graph, DenseGraph):
-        graph = DenseGraph(graph.weights / alpha)
-    elif alpha != 1 and not of_points:
-        graph = graph.replace_unchecked(weights=graph.weights / alpha)
     forest = None
-    if of_points:
+    if isinstance(graph, Points):
         forest = few.mutual_forest(graph, min_samples - 1, model.device, alpha=alpha)
     if forest is None:
         mutual = reachability_graph(graph, min_samples, model.device, alpha=alpha)
@@ -338,6 +338,4 @@ def spanning_forest(given: Distances, model: HDBSCAN) -> Forest:
             if not isinstance(mutual, DeviceMatrix):
                 raise
             forest = minimum_spanning_forest(mutual.graph, device=model.device)  # by another device
-    if alpha == 1 or not of_points:
-        return forest
-    return replace(forest, weights=forest.weights / alpha)
+    return forest if alpha == 1 else replace(forest, weights=forest.weights / alpha)

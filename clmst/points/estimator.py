@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import inspect
+import warnings
 from typing import Any, Self
 
 import numpy as np
 
 from clmst.core.arguments import has
-from clmst.core.errors import InvalidArgumentError, optional_import
+from clmst.core.errors import (
+    InvalidArgumentError,
+    InvalidGraphError,
+    callers_level,
+    optional_import,
+)
+from clmst.core.point_rows import column_names
 from clmst.core.weight_keys import Array
+
+_MOST_NAMED = 5  # features in a message
 
 
 class ClusterEstimator:
@@ -86,6 +95,50 @@ def note_features(estimator: ClusterEstimator, X: Any) -> None:
     estimator.n_features_in_ = int(shape[-1]) if len(shape) == 2 else 0
     if hasattr(estimator, "feature_names_in_"):
         del estimator.feature_names_in_
-    names = list(X.columns) if has(X, "columns", "iloc") else []
-    if names and all(isinstance(name, str) for name in names):
+    if (names := _names(X)) is not None:
         estimator.feature_names_in_ = np.array(names, dtype=object)
+
+
+def _names(X: Any) -> list[str] | None:
+    """Return the names of the columns, or None unless there are some and all are strings."""
+    names = column_names(X)
+    return names if names and all(isinstance(name, str) for name in names) else None
+
+
+def check_feature_names(estimator: ClusterEstimator, X: Any) -> None:
+    """Raise if the columns of new points have other names than those of the fit, or another order.
+
+    Warn if only one of the two has names. That is how scikit-learn's estimators do it.
+
+    Raises
+    ------
+    InvalidGraphError
+        Names or their order differ; the message lists the names.
+    """
+    fitted, given = vars(estimator).get("feature_names_in_"), _names(X)
+    if fitted is None and given is None:
+        return
+    if fitted is None or given is None:
+        has_none = "X does not have valid feature names", "with"
+        fact, how = has_none if given is None else ("X has feature names", "without")
+        warnings.warn(
+            f"{fact}, but {type(estimator).__name__} was fitted {how} feature names",
+            UserWarning,
+            stacklevel=callers_level(),
+        )
+        return
+    if fitted.tolist() == given:
+        return
+    differences = {
+        "unseen at fit time": sorted(set(given) - set(fitted)),
+        "seen at fit time, yet now missing": sorted(set(fitted) - set(given)),
+    }
+    rule = "; ".join(
+        f"feature names {what}: {', '.join(names[:_MOST_NAMED])}"
+        for what, names in differences.items()
+        if names
+    )
+    raise InvalidGraphError(
+        "the feature names should match those that were passed during fit; "
+        f"{rule or 'they must be in the same order, which X[model.feature_names_in_] brings about'}"
+    )

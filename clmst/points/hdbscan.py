@@ -13,6 +13,7 @@ from scipy.spatial.distance import cdist
 from clmst.core.arguments import check_bool, check_choice, check_dict, check_integer, shown
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.long_work import lasting
+from clmst.core.magnitude import exponent_of, magnitudes
 from clmst.core.points import Points
 from clmst.core.threads import slices
 from clmst.core.weight_keys import Array
@@ -24,14 +25,14 @@ from clmst.points.condensed import (
 )
 from clmst.points.core_distances import Distances, distances_of, spanning_forest
 from clmst.points.estimator import ClusterEstimator, note_features
-from clmst.points.inputs import (
+from clmst.points.measures import TreeMeasures
+from clmst.points.metrics import (
     check_metric,
     own_parameters,
     scipys_name,
     scipys_parameters,
     usual_name,
 )
-from clmst.points.measures import TreeMeasures
 from clmst.points.single_linkage import warn_of_components
 
 INFINITE, MISSING = -2, -3  # labels of points that have an infinite coordinate, or NaN
@@ -58,7 +59,8 @@ class HDBSCAN(TreeMeasures, ClusterEstimator):
     metric_params : dict, optional
         Arguments of the metric.
     alpha : float
-        Distances are divided by it; core distances of points are not.
+        Distances are divided by it, and core distances are not: two points are
+        ``max(distance / alpha, core, core)`` apart.
     algorithm : {"auto", "brute", "kd_tree", "ball_tree"}
         The result is the same. The last two refuse the metrics that they refuse in scikit-learn.
     leaf_size, n_jobs, copy
@@ -203,10 +205,19 @@ class HDBSCAN(TreeMeasures, ClusterEstimator):
         -------
         ndarray of int64, shape (n,)
             As `labels_`.
+
+        Raises
+        ------
+        InvalidArgumentError
+            `cut_distance` is negative, NaN or not a number, or `min_cluster_size` is below 1.
+        NotFittedError
+            The estimator has not been fitted.
         """
-        if not isinstance(cut_distance, Real):
+        is_real = isinstance(cut_distance, Real) and not isinstance(cut_distance, bool)
+        if not is_real or not cut_distance >= 0:
             raise InvalidArgumentError(
-                f"cut_distance is {shown(cut_distance)}; it must be a number"
+                f"cut_distance is {shown(cut_distance)}; it is a distance, so it must be a number "
+                "of 0 or more (DBSCAN's eps, in the units of the metric)"
             )
         self._check_fitted()
         least = check_integer("min_cluster_size", min_cluster_size, low=1)
@@ -313,6 +324,12 @@ def distances_between(some: Array, every: Array, metric: Any, metric_params: Any
         both = Points(np.concatenate([some, every]), name)
         u = np.arange(len(some))[:, None]
         return both.weights_of(u, len(some) + np.arange(len(every)))
-    parameters = scipys_parameters(metric_params)
+    parameters, exponent = scipys_parameters(metric_params), 0
+    if name == "euclidean":  # as Points divide and multiply
+        (greatest, least), (other_greatest, other_least) = magnitudes(some), magnitudes(every)
+        greatest, least = max(greatest, other_greatest), min(least, other_least)
+        exponent = exponent_of(greatest, least, some.shape[1])
+    if exponent:
+        some, every = np.ldexp(some, -exponent), np.ldexp(every, -exponent)
     distances: Array = cdist(some, every, scipys_name(metric), **parameters)
-    return distances
+    return np.ldexp(distances, exponent) if exponent else distances

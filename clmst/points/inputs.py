@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from inspect import signature
-from numbers import Real
+import warnings
 from typing import Any, get_args
 
 import numpy as np
@@ -12,26 +11,24 @@ from scipy.spatial import distance
 
 from clmst.api import minimum_spanning_forest
 from clmst.core import from_scipy
-from clmst.core.arguments import as_array, check_dict, has, shown
-from clmst.core.coercion import as_graph
+from clmst.core.arguments import as_array, check_dict, has
+from clmst.core.coercion import as_graph, is_of_another_library
+from clmst.core.columns import SOURCE, TARGET, is_name
 from clmst.core.dense_graph import DenseGraph
-from clmst.core.errors import ClmstError, InvalidArgumentError, InvalidGraphError
+from clmst.core.errors import (
+    GraphWarning,
+    InvalidArgumentError,
+    InvalidGraphError,
+    callers_level,
+)
 from clmst.core.forest import Forest
 from clmst.core.graph import Graph
-from clmst.core.points import Metric, Points, check_finite
+from clmst.core.point_rows import are_rows, column_names, rows_of
+from clmst.core.points import Metric, Points
 from clmst.core.weight_keys import Array
+from clmst.points.metrics import by_power, check_metric, stored_distances, usual_name
 
-# Other names of metrics that Points has, and of one that SciPy has.
-_USUAL_NAME = {
-    "cityblock": "manhattan",
-    "infinity": "chebyshev",
-    "l1": "manhattan",
-    "l2": "euclidean",
-    "p": "minkowski",
-}
-_ROUNDED = 1e-12  # of the greatest distance: one that is further below 0 is no distance
-# Minkowski's distances that Points has, by their power.
-_OF_POWER = {1.0: "manhattan", 2.0: "euclidean", np.inf: "chebyshev"}
+_UNITS = 16  # in the last place: by so much rounding may bring a distance below 0
 
 
 def forest_of(X: Any, metric: Any, metric_params: Any, device: Any) -> Forest:
@@ -52,15 +49,28 @@ def graph_of(X: Any, metric: Any, metric_params: Any = None) -> Any:
 def _given(X: Any, metric: Any, metric_params: Any) -> Any:
     if sparse.issparse(X):
         return of_sparse(X)
-    if isinstance(X, Graph | DenseGraph):
-        return checked_graph(X)
-    is_frame = has(X, "columns", "to_numpy")
-    if not (is_frame or isinstance(X, np.ndarray | list | tuple)):
+    if is_graph(X):
         return checked_graph(as_graph(X))
-    array = as_rows(X)
-    if isinstance(metric, str) and metric == "precomputed":
+    is_precomputed = isinstance(metric, str) and metric == "precomputed"
+    if is_precomputed and {SOURCE, TARGET} <= set(filter(is_name, column_names(X))):
+        return checked_graph(as_graph(X))  # a table of edges
+    array = rows_of("X", X)
+    if is_precomputed:
         return precomputed(array)
     return of_points(array, metric, metric_params)
+
+
+def is_graph(X: Any) -> bool:
+    """Return whether an object is a graph, of clmst or of another library.
+
+    A matrix is not one, nor is a data frame: both are points unless they are said to be distances.
+    """
+    if isinstance(X, Graph | DenseGraph | Points):
+        return True
+    if are_rows(X) or sparse.issparse(X):
+        return False
+    is_on_device = has(X, "graph") and isinstance(X.graph, Graph | DenseGraph | Points)
+    return is_on_device or is_of_another_library(X)
 
 
 def restricted(graph: Any, connectivity: Any) -> Graph:
@@ -85,27 +95,10 @@ def restricted(graph: Any, connectivity: Any) -> Graph:
     return Graph.from_edges(u, v, graph.weights_of(u, v), n_vertices=n)
 
 
-def as_rows(X: Any) -> Array:
-    """Return what a caller gives as an array; numbers that are stored as objects are converted.
-
-    A data frame is such an array if its columns have several types. pandas' NA becomes NaN.
-    """
-    array = as_array("X", X, error=InvalidGraphError)
-    if array.dtype != object:
-        return array
-    try:
-        return (np.where(X.isna(), np.nan, array) if has(X, "isna") else array).astype(np.float64)
-    except Exception as error:  # an object of the caller's may raise anything
-        raise InvalidGraphError(
-            f"X has dtype object, and not all of it are numbers ({shown(error)}); X must be real "
-            "numbers"
-        ) from error
-
-
-def filled(matrix: Any) -> Array:
-    """Return rows as an array: of a sparse matrix with its zeros, if its arrays are sound."""
+def filled(matrix: Any, name: str = "X") -> Array:
+    """Return points as a NumPy array: a sparse matrix with its zeros, if its arrays are sound."""
     if not sparse.issparse(matrix):
-        return as_rows(matrix)
+        return rows_of(name, matrix)
     indptr, indices, data, shape = from_scipy.csr_parts(matrix, square=False)
     from_scipy.check_parts("csr", shape, {"indptr": indptr, "indices": indices, "data": data})
     rows = np.repeat(np.arange(shape[0]), np.diff(indptr))
@@ -120,112 +113,26 @@ def of_points(array: Array, metric: Any, metric_params: Any) -> Points | DenseGr
         check_dict("metric_params", metric_params)
     name = usual_name(metric)
     if isinstance(name, str) and name == "minkowski":
-        name, metric_params = _by_power(metric_params)
+        name, metric_params = by_power(metric_params)
     if isinstance(name, str) and name in get_args(Metric) and not metric_params:
-        return Points(array, name)  # type: ignore[arg-type]  # it is one of them
+        points = Points(array, name)  # type: ignore[arg-type]  # it is one of them
+        if name == "haversine":
+            _warn_of_radians(points)
+        return points
     return DenseGraph(stored_distances(array, name, metric_params), symmetrize=True)
 
 
-def _by_power(metric_params: Any) -> tuple[str, dict[str, Any]]:
-    """Return the name of Minkowski's distance of a power, and what parameters are left."""
-    given = dict(metric_params or {})
-    power: Any = given.pop("p", 2)
-    if not isinstance(power, Real) or isinstance(power, bool) or not float(power) > 0:
-        raise InvalidArgumentError(
-            f"p of Minkowski's distance is {shown(power)}; it must be a number above 0"
-        )
-    if given or float(power) not in _OF_POWER:
-        return "minkowski", {**given, "p": power}
-    return _OF_POWER[float(power)], {}
-
-
-def check_metric(metric: Any) -> Any:
-    """Return a metric, or raise unless it is a name or a function."""
-    if not isinstance(metric, str) and not callable(metric):
-        raise InvalidArgumentError(
-            f"metric is {shown(metric)}; it must be a name, or a function of two rows"
-        )
-    return str.__str__(metric) if isinstance(metric, str) else metric
-
-
-def check_metric_name(name: str) -> None:
-    """Raise unless a metric is called so; each of SciPy's is a function of two vectors, u and v."""
-    if name == "precomputed" or usual_name(name) in get_args(Metric):
-        return
-    function = getattr(distance, scipys_name(name), None)
-    if not callable(function) or [*signature(function).parameters][:2] != ["u", "v"]:
-        raise InvalidArgumentError(
-            f"metric is {shown(name)}; it must be one of {', '.join(get_args(Metric))}, "
-            "precomputed, or one of scipy.spatial.distance"
-        )
-
-
-def usual_name(metric: Any) -> Any:
-    """Return the one name of a metric that has several."""
-    return _USUAL_NAME.get(metric, metric) if isinstance(metric, str) else metric
-
-
-def scipys_name(metric: Any) -> Any:
-    """Return SciPy's name of a metric."""
-    return "cityblock" if usual_name(metric) == "manhattan" else usual_name(metric)
-
-
-def scipys_parameters(metric_params: Any) -> dict[str, Any]:
-    """Return the arguments of a metric as SciPy names them: scikit-learn takes a covariance."""
-    given = dict(metric_params or {})
-    if "V" in given and np.ndim(given["V"]) == 2:
-        given["VI"] = np.linalg.inv(given.pop("V"))
-    return given
-
-
-def own_parameters(rows: Array, metric: Any, metric_params: Any) -> dict[str, Any]:
-    """Return SciPy's arguments of a metric, those that it takes from all rows if none are given."""
-    given, name = scipys_parameters(metric_params), usual_name(metric)
-    if isinstance(name, str) and name == "seuclidean":
-        given.setdefault("V", rows.var(axis=0, ddof=1))
-    if isinstance(name, str) and name == "mahalanobis" and "VI" not in given:
-        given["VI"] = np.linalg.inv(np.atleast_2d(np.cov(rows.T))).T
-    return given
-
-
-def stored_distances(array: Array, metric: Any, metric_params: Any) -> Array:
-    """Return the matrix of all distances by a metric of SciPy, or by a function of two rows.
-
-    One of a function that is below 0 by rounding, as one minus a cosine may be, is 0.
-    """
-    check_rows(array)
-    rows = array.astype(np.float64)
-    check_finite(rows)
-    metric = scipys_name(metric)
-    try:
-        distances = distance.pdist(rows, metric, **scipys_parameters(metric_params))
-    except (ClmstError, MemoryError):
-        raise
-    except Exception as error:  # a function of the caller's may raise anything
-        raise InvalidArgumentError(
-            f"metric is {shown(metric)} with parameters {shown(metric_params)}; it must be one of "
-            f"SciPy's, or a function of two rows ({shown(error)})"
-        ) from error
-    wrong = np.isnan(distances)
-    if callable(metric):  # some of SciPy's are negative where rows are not what they are made for
-        by_rounding = (distances < 0) & (distances >= -_ROUNDED * distances.max(initial=0.0))
-        distances[by_rounding] = 0.0
-        wrong |= distances < 0
-    matrix: Array = distance.squareform(distances)
-    if wrong.any():
-        u, v = np.argwhere(distance.squareform(wrong))[0]
-        raise InvalidGraphError(
-            f"metric {shown(metric)} gives {matrix[u, v]} for points {u} and {v}; distances are "
-            "neither negative nor NaN"
-        )
-    return matrix
-
-
-def check_rows(array: Array) -> None:
-    """Raise unless points are rows of real numbers."""
-    if array.dtype.kind not in "biuf" or array.ndim != 2 or not array.shape[1]:
-        raise InvalidGraphError(
-            f"X has shape {array.shape} and dtype {array.dtype}; points are rows of real numbers"
+def _warn_of_radians(points: Points) -> None:
+    """Warn if all latitudes and longitudes are so near 0 that they may be meant as radians."""
+    coordinates = points.coordinates
+    if coordinates.size and np.abs(coordinates).max() <= 2 * np.pi:
+        warnings.warn(
+            "metric is 'haversine', and all coordinates lie within plus or minus 2 pi; they are "
+            "taken as degrees, and distances are kilometres, where scikit-learn takes radians "
+            "(np.degrees converts them; clmst.Points(X, 'haversine') takes degrees near 0 without "
+            "this warning)",
+            GraphWarning,
+            stacklevel=callers_level(),
         )
 
 
@@ -256,7 +163,11 @@ def of_sparse(matrix: Any) -> Graph:
             f"the sparse matrix X has shape {matrix.shape}; a sparse matrix has distances and must "
             "be square, so points must be given as an array, X.toarray()"
         )
-    graph: Graph = checked_graph(Graph.from_scipy(matrix))
+    graph = Graph.from_scipy(matrix)
+    weights = graph.weights
+    if weights.dtype.kind == "f" and (rounded := _without_rounding(weights)) is not weights:
+        graph = graph.replace_unchecked(weights=rounded)
+    checked_graph(graph)
     if not graph.is_symmetric and graph.weights.size < matrix.nnz:
         _check_both_directions(graph, matrix.tocoo())
     return graph
@@ -300,8 +211,25 @@ def precomputed(array: Array) -> DenseGraph:
         )
     if array.dtype.kind == "f":
         check_nearly_symmetric(array)
+        array = _without_rounding(array)
     graph: DenseGraph = checked_graph(DenseGraph(array, symmetrize=array.dtype.kind == "f"))
     return graph
+
+
+def _without_rounding(array: Array) -> Array:
+    """Return a matrix whose distances below 0 by rounding are 0; the caller's is not changed.
+
+    One minus the cosine of equal points is such a distance, as on the diagonal. Rounding is a few
+    units in the last place of the greatest distance, or of 1 if all distances are less.
+    """
+    least = array.min(initial=0)
+    if not least < 0:
+        return array
+    unit = _UNITS * float(np.finfo(array.dtype).eps)
+    greatest = max(float(np.abs(array).max()), 1.0)
+    if not np.isfinite(greatest) or least < -unit * greatest:
+        return array
+    return np.maximum(array, array.dtype.type(0))
 
 
 def check_nearly_symmetric(array: Array) -> None:

@@ -13,7 +13,7 @@ from clmst.algorithms.bvh_boruvka import choice
 from clmst.algorithms.bvh_boruvka import solve as bvh_boruvka
 from clmst.api import minimum_spanning_forest
 from clmst.core import pairs
-from clmst.core.arguments import as_array, check_choice, shown
+from clmst.core.arguments import as_array, check_choice, has_numbers, shown
 from clmst.core.coercion import as_graph
 from clmst.core.dense_graph import DenseGraph
 from clmst.core.errors import InvalidArgumentError, InvalidGraphError
@@ -188,7 +188,7 @@ def neighbour_graph(neighbours: Any, points: Points | DenseGraph) -> Graph:
     n = points.n_vertices
     if isinstance(neighbours, tuple) and len(neighbours) == 2:
         graph = _of_pair(*neighbours, n)
-    elif isinstance(neighbours, np.ndarray | list | tuple):
+    elif isinstance(neighbours, list | tuple) or has_numbers(neighbours):
         graph = _of_indices(_table("neighbours", neighbours, n), points)
     else:
         graph = _of_graph(neighbours)

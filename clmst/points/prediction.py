@@ -7,6 +7,7 @@ Data, 2015. A new point is put where the tree's nearest point by mutual reachabi
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -24,9 +25,11 @@ from clmst.core.points import Points
 from clmst.core.threads import slices
 from clmst.core.weight_keys import Array
 from clmst.points.condensed import NOISE, share_of
-from clmst.points.core_distances import WITH_CORE, Distances, core_distances, finite_rows
+from clmst.points.core_distances import Distances, core_distances, finite_rows
+from clmst.points.estimator import check_feature_names
 from clmst.points.hdbscan import HDBSCAN, INFINITE, MISSING, distances_between
-from clmst.points.inputs import filled, own_parameters
+from clmst.points.inputs import filled
+from clmst.points.metrics import own_parameters
 
 _CELLS_AT_ONCE = 1 << 22
 # In few dimensions a tree of boxes leaves most points out; in many, products of all pairs are
@@ -50,8 +53,9 @@ def approximate_predict(
     ----------
     clusterer : HDBSCAN
         Fitted by points.
-    points_to_predict : array of shape (m, d), or a sparse matrix
-        Points as rows, with as many coordinates as those of the fit; at least one.
+    points_to_predict : array of shape (m, d), data frame, or a sparse matrix
+        Points as rows, with as many coordinates as those of the fit; at least one. If the fit was
+        of a data frame, the columns of a data frame must have the same names in the same order.
     return_connecting_points : bool
         Return the connecting points, too.
 
@@ -73,8 +77,8 @@ def approximate_predict(
     NotFittedError
         `clusterer` has not been fitted, or was fitted by distances.
     InvalidGraphError
-        There are no points, they have other dimensions than those of the fit, or are none that its
-        metric takes.
+        There are no points, they have other dimensions or other names of columns than those of the
+        fit, or its metric does not take them.
     InvalidArgumentError
         `clusterer` is no HDBSCAN.
 
@@ -97,8 +101,7 @@ def approximate_predict(
     array([ 0,  1, -1])
     """
     is_asked = check_bool("return_connecting_points", return_connecting_points)
-    predictor = _predictor_of(clusterer)
-    given = predictor.checked(points_to_predict)
+    predictor, given = _checked(clusterer, points_to_predict)
     found = predictor.connections(given)
     labels, strengths = predictor.membership(found)
     result = given.spread(labels, INFINITE, MISSING), given.spread(strengths, 0, np.nan)
@@ -135,8 +138,7 @@ def approximate_predict_scores(clusterer: HDBSCAN, points_to_predict: Any) -> Fl
     -----
     Time and memory are those of :func:`approximate_predict`.
     """
-    predictor = _predictor_of(clusterer)
-    given = predictor.checked(points_to_predict)
+    predictor, given = _checked(clusterer, points_to_predict)
     return given.spread(predictor.scores(predictor.connections(given)), 1, np.nan)
 
 
@@ -147,6 +149,13 @@ class Connections:
     point: Nodes  # shape (m,): the nearest one by mutual reachability
     density: Floats  # shape (m,): 1 / mutual reachability
     is_at: npt.NDArray[np.bool_]  # shape (m,): whether the distance is 0
+
+
+def _checked(clusterer: Any, points_to_predict: Any) -> tuple[Predictor, Distances]:
+    """Return the predictor of a fit, and new points that have been checked."""
+    predictor = _predictor_of(clusterer)
+    check_feature_names(clusterer, points_to_predict)
+    return predictor.checked(points_to_predict)
 
 
 def _predictor_of(clusterer: Any) -> Predictor:
@@ -175,11 +184,8 @@ class Predictor:
         self.metric_params = own_parameters(given.rows, self.metric, used["metric_params"])
         self.alpha, self.epsilon = float(used["alpha"]), float(used["cluster_selection_epsilon"])
         self.points = given.graph if isinstance(given.graph, Points) else None
-        # As in a fit: core distances of points are not divided by alpha, those of a matrix are.
-        is_whole = self.points is not None and self.points.metric in WITH_CORE
-        self.core_scale = self.alpha if is_whole else 1.0
         core = core_distances(given.graph, self.min_samples, device=model.device)
-        self.core: Floats = core * self.core_scale
+        self.core: Floats = core * self.alpha  # compared with distances that are divided in the end
 
     @cached_property
     def search(self) -> _Boxes | _Products:
@@ -190,19 +196,34 @@ class Predictor:
             return _Products(self.points)
         return _Boxes(self.points)
 
-    def checked(self, X: Any) -> Distances:
-        """Return new points, those that are not finite left out; raise unless they are some."""
-        array, d = filled(X), self.rows.shape[1]
-        rows, finite, missing = finite_rows(array)
+    def checked(self, X: Any) -> tuple[Predictor, Distances]:
+        """Return a predictor, and new points whose distances to its points it can compute.
+
+        Rows that are not finite are left out. Raise unless the new points are rows like the fit's.
+        """
+        name, d = "points_to_predict", self.rows.shape[1]
+        array = filled(X, name)
+        rows, finite, missing = finite_rows(array, name)
         if array.shape[1] != d or not len(array):
             raise InvalidGraphError(
-                f"points_to_predict has shape {array.shape}; it must be (m, {d}) with m at least "
+                f"{name} has shape {array.shape}; it must be (m, {d}) with m at least "
                 f"1, as the fit was of points with {d} coordinates"
             )
-        graph = None if self.points is None else Points(rows, self.points.metric)
-        return Distances(
+        predictor, graph = self, None
+        if self.points is not None:
+            points, graph = self.points.with_others(rows)
+            predictor = self if points is self.points else self._of(points)
+        new = Distances(
             graph=graph, n_rows=len(array), finite=finite, missing=missing, n_features=d, rows=rows
         )
+        return predictor, new
+
+    def _of(self, points: Points) -> Predictor:
+        """Return a predictor of the same fit, whose points have another exponent."""
+        other = copy(self)
+        vars(other).pop("search", None)
+        other.points = points
+        return other
 
     def connections(self, new: Distances) -> Connections:
         """Return the nearest point of the fit to each new one, by mutual reachability.
@@ -219,7 +240,7 @@ class Predictor:
                 near, apart = self._near(new, at, k)
                 own_core = np.partition(apart, self.min_samples - 1)[:, self.min_samples - 1]
                 mutual = np.maximum(apart, self.core[near])
-                np.maximum(mutual, own_core[:, None] * self.core_scale, out=mutual)
+                np.maximum(mutual, own_core[:, None] * self.alpha, out=mutual)
                 reach[at] = mutual.min(axis=1)
                 apart_if = np.where(mutual == reach[at, None], apart, np.inf)
                 column = apart_if.argmin(axis=1)[:, None]

@@ -6,6 +6,7 @@ Clustering Validation", SIAM International Conference on Data Mining, 2014.
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,14 +16,16 @@ from clmst.algorithms.dendrogram.condense import Floats, Nodes
 from clmst.api import minimum_spanning_forest
 from clmst.core.arguments import as_array, check_bool, check_integer
 from clmst.core.dense_graph import DenseGraph
-from clmst.core.errors import InvalidArgumentError
+from clmst.core.errors import GraphWarning, InvalidArgumentError, callers_level
+from clmst.core.point_rows import check_rows
 from clmst.core.points import Points
 from clmst.core.threads import in_threads, slices
 from clmst.core.weight_keys import Array
 from clmst.points.condensed import share_of
 from clmst.points.core_distances import WITH_CORE
 from clmst.points.hdbscan import distances_between
-from clmst.points.inputs import check_metric, check_rows, filled, graph_of, precomputed
+from clmst.points.inputs import filled, graph_of, precomputed
+from clmst.points.metrics import check_metric
 
 _CELLS_AT_ONCE = 1 << 18  # of a few arrays that a core's cache holds
 
@@ -64,7 +67,8 @@ def validity_index(  # noqa: PLR0917 - hdbscan's, in its order
     Returns
     -------
     index : float
-        NaN if there is only one cluster; 0 if all is noise.
+        0 if all points are noise. NaN if only one cluster has two points or more, of which a
+        :class:`GraphWarning` tells.
     scores : ndarray of float64, shape (labels.max() + 1,)
         If asked for. NaN of labels with fewer than two points.
 
@@ -115,6 +119,13 @@ def validity_index(  # noqa: PLR0917 - hdbscan's, in its order
             core[group] = between.core(group, dimensions)
         inner, sparseness[number] = _inner(between.forest(group, core, device))
         is_inner[group[inner]] = True
+    if len(groups) == 1:
+        warnings.warn(
+            "only one cluster has two points or more; the index compares clusters with one "
+            "another, so it is NaN",
+            GraphWarning,
+            stacklevel=callers_level(),
+        )
     found = _scores(_separations(between, groups, core, is_inner, device), sparseness)
     scores = np.full(int(of_row.max(initial=-1)) + 1, np.nan)
     scores[clusters[sizes > 1]] = found

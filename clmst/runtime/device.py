@@ -20,7 +20,7 @@ from clmst.runtime.transfer import Staging, Transfer
 from clmst.runtime.trust import Trust, TrustRecord
 
 
-class Device:
+class Device(forking.OfOneProcess):
     """An OpenCL device as clmst uses it.
 
     Get one from :func:`clmst.devices` or :func:`clmst.get_device`; context, queue, programs and

@@ -216,7 +216,7 @@ def _checked_graph(graph: Any) -> CompleteGraph:
 
 def _parts(points: Points) -> tuple[Array, ...]:
     """Return what kernels read of points, one after the other in memory."""
-    core = points.core_distances
+    core = points.divided_core
     return (points.planes, points.steps if core is None else core)
 
 
@@ -265,9 +265,11 @@ def _append_core(planes: Memory, points: Points, device: Device) -> tuple[Panel,
 
     n_bytes = 8 * points.n_vertices * points.dimensions
     copy: Any = cl.enqueue_copy  # whose stub knows no host arrays in place
-    cells = device.allocate(n_bytes + points.core_distances.nbytes)
+    core = points.divided_core
+    assert core is not None, "there are core distances to append"
+    cells = device.allocate(n_bytes + core.nbytes)
     with device.lock, failures.Guard(device):
-        transfer = Transfer(buffer=cells, array=points.core_distances, offset=n_bytes)
+        transfer = Transfer(buffer=cells, array=core, offset=n_bytes)
         device.send([transfer], wait=False)
         copy(device.queue, cells, planes, byte_count=n_bytes)
     return (Panel(first=0, n_rows=points.n_vertices, cells=cells),)

@@ -11,9 +11,9 @@ from __future__ import annotations
 import os
 import threading
 import weakref
-from typing import Any
+from typing import Any, Self
 
-from clmst.core.errors import DeviceError
+from clmst.core.errors import DeviceError, InvalidArgumentError
 
 _is_open = False  # whether this process has asked OpenCL for anything
 _is_child = False  # whether a parent of this process had
@@ -24,6 +24,27 @@ _registering = threading.Lock()
 # Objects that a child must not free: freeing calls the parent's driver, which hangs or harms the
 # parent.
 _never_freed: list[Any] = []
+
+
+class OfOneProcess:
+    """An object that belongs to its process, as it holds contexts, queues or memory of OpenCL."""
+
+    name: str
+
+    def __copy__(self) -> Self:
+        """Return the object itself."""
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Self:
+        """Return the object itself, so that objects that hold it can be copied."""
+        return self
+
+    def __reduce__(self) -> Any:
+        """Raise :class:`InvalidArgumentError`: another process cannot use the object."""
+        raise InvalidArgumentError(
+            f"{self!r} belongs to this process and cannot be pickled; where another process is to "
+            f"find it, give its name, device={self.name!r}"
+        )
 
 
 class ForkedLock:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from typing import Any
 
 import numpy as np
@@ -133,6 +134,28 @@ def test_arcs_rise_strictly_with_chords() -> None:
 def test_what_is_no_points(given: Any, message: str) -> None:
     with pytest.raises((InvalidGraphError, InvalidArgumentError), match=message):
         Points(*given)
+
+
+def test_magnitudes_leave_zeros_out() -> None:
+    """So coordinates of any size have distances, whatever stands beside them."""
+    tiny = 2.0**-1022
+    cases: list[tuple[Any, float]] = [
+        (np.zeros((40_000, 2)), 0.0),
+        ([[0.0, -0.0], [1e-300, 0.0]], 1e-300),
+        ([[0.0, 5.0], [0.0, 2.0]], 3.0),
+        ([[-tiny, 0.0], [0.0, 0.0]], tiny),
+        ([[1e300, 0.0], [0.0, 0.0]], 1e300),
+        (
+            np.repeat([[0.0, 1e-250]], 40_000, axis=0) * (np.arange(40_000)[:, None] == 39_999),
+            1e-250,
+        ),
+    ]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for coordinates, distance in cases:
+            points = Points(coordinates)
+            last = points.n_vertices - 1
+            assert points.weights_of(np.array([0]), np.array([last])).tolist() == [distance]
 
 
 @pytest.mark.parametrize(

@@ -77,6 +77,7 @@ FOUR, LISTS = np.arange(8.0).reshape(4, 2), np.array([[1], [0], [3], [2]])
 PATH = Graph.from_edges(np.arange(9), np.arange(1, 10), np.ones(9))
 PARTS = clmst.kruskal(Graph.from_edges([0, 2], [1, 3], [1, 2], n_vertices=5))
 LINE = [[0.0], [1.0], [3.0]]
+TINY = np.ldexp(np.arange(6.0).reshape(3, 2), -1074)
 stored: dict[str, Any] = {"metric": "precomputed"}
 
 
@@ -108,9 +109,26 @@ CALLS: list[tuple[Callable[..., object], dict[str, Any], str]] = [
     (fit_density, {"store_centers": "both", **stored}, "centers need points"),
     (fit_density, {"X": np.zeros((0, 2))}, "none is finite"),
     (fit_density, {"X": Points(np.zeros((0, 2)))}, "no points"),
-    (fit_density, {"X": np.zeros(7)}, "rows of real numbers"),
+    (fit_density, {"X": np.zeros(7)}, r"rows of real numbers \(X.reshape\(-1, 1\) takes each"),
+    *((call, {"X": X}, f"X is {fact}; it must be points as rows.*{remedy}")
+      for call in (fit_density, fit_single, single_linkage)
+      for X, fact, remedy in (
+        (None, "None", "or a list of rows$"),
+        ("points.csv", "of type str", "clmst.read_points reads a file of points"),
+        (Path("points.csv"), "of type PosixPath", "clmst.read_points reads"),
+        ((row for row in FOUR), "of type generator", r"list\(X\) makes a list of rows"),
+        (3.5, "of type float", "a list of rows$"),
+      )),
+    (clmst.core_distances, {"points": None, "min_samples": 1}, "^points is None; it must be poi"),
+    (Points, {"coordinates": iter(FOUR)}, "^coordinates is of type .*; list"),
+    (Points, {"coordinates": of_stored(FOUR)}, r"coordinates.toarray\(\) makes an array"),
+    (neighbour_forest, {"X": "points.csv", "neighbours": LISTS}, "clmst.read_points"),
+    *((HDBSCAN(3).fit(FOUR).dbscan_clustering, {"cut_distance": value}, f"cut_distance is {value}; "
+       "it is a distance, so it must be a number of 0 or more") for value in (np.nan, -1, True)),
     (fit_density, {"X": np.zeros((7, 2)), **stored}, "has shape"),
     (fit_density, {"X": -np.ones((7, 7)), **stored}, "not negative"),
+    (fit_density, {"X": np.full((7, 7), -1e-9), **stored}, "not negative"),
+    (fit_density, {"X": PATH, "store_centers": "both"}, "centers need points"),
     (fit_density, {"X": PATH, **stored}, "point 0 has 1 stored distances"),
     (single_linkage, {"X": np.zeros((0, 2))}, "no points"),
     (single_linkage, {"X": [[0.0, 1.0], [np.inf, 1.0]], "metric": "canberra"}, "point 1 is inf"),
@@ -163,6 +181,19 @@ CALLS: list[tuple[Callable[..., object], dict[str, Any], str]] = [
     (neighbour_forest, {"X": PATH, "neighbours": LISTS}, "edges of its own"),
     (neighbour_forest, {"X": FOUR, "neighbours": LISTS, "join": "near"}, "join"),
     (neighbour_forest, {"X": np.zeros((0, 2)), "neighbours": np.zeros((0, 1), int)}, "no points"),
+    # Distances that doubles cannot hold, or whose squares vanish beside others.
+    *((Points, {"coordinates": [[-greatest, 0], [greatest, 0]], "metric": metric},
+       r"coordinates go up to 1e\+308, so distances may be beyond .* 1.8e308; divide the coo")
+      for greatest in (1e308,) for metric in ("euclidean", "manhattan", "chebyshev")),
+    (Points, {"coordinates": [[1e200, 0], [1e-200, 0], [0, 0]]}, "points 1 and 2 differ by 1e-200 "
+     r"at most, .* up to 1e\+200; .* points must be equal or differ by 1.4e-104 in one"),
+    (Points, {"coordinates": TINY}, "points 0 and 1 differ by 9.88e-324 at most, .* by 2.23e-308"),
+    (Points, {"coordinates": [[1e200, 0], [0, 0]], "core_distances": [1e200, 1e-300]},
+     r"core distance 1 is 1e-300, and .* go up to 1e\+200; .* or from .*e-258 to 1.8e\+308"),
+    *((single_linkage, {"X": FOUR * factor, "metric": metric, "metric_params": given},
+       f"metric '{metric}' gives {value} for points 0 and 1, .*; a power of that is beyond the ran")
+      for factor, value in ((1e-200, 0), (1e200, "inf"))
+      for metric, given in (("sqeuclidean", None), ("minkowski", {"p": 3}))),
     *((PARTS.cut, given, message)
       for given, message in (
         ({}, "one of the two"), ({"height": 1, "k": 2}, "one of the two"),

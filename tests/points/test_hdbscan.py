@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,7 +15,15 @@ from scipy.spatial.distance import cdist, pdist, squareform
 
 import clmst
 from clmst import Device, GraphWarning
-from clmst.cluster import HDBSCAN
+from clmst.cluster import (
+    HDBSCAN,
+    SingleLinkage,
+    approximate_predict,
+    approximate_predict_scores,
+    neighbour_forest,
+    single_linkage,
+    validity_index,
+)
 from tests.bounds import bounds
 
 
@@ -34,6 +46,46 @@ def parameters(seed: int) -> dict[str, Any]:
         "allow_single_cluster": seed % 5 == 0,
         "max_cluster_size": 50 if seed % 7 == 0 else None,
     }
+
+
+class Shared:
+    """An object that gives its numbers by `__dlpack__` alone, as tensors of other libraries do."""
+
+    def __init__(self, array: np.ndarray) -> None:
+        self._array, self.shape = array, array.shape
+
+    def __dlpack__(self, **given: Any) -> Any:
+        return self._array.__dlpack__(**given)
+
+    def __dlpack_device__(self) -> Any:
+        return self._array.__dlpack_device__()
+
+
+class Exported:
+    """A table that is known by what it exports alone, as a relation of DuckDB is."""
+
+    def __init__(self, table: Any) -> None:
+        self._table, self.columns, self.shape = table, table.column_names, table.shape
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        return self._table.__arrow_c_stream__(requested_schema)
+
+
+def arrow_table(X: np.ndarray) -> Any:
+    pyarrow = pytest.importorskip("pyarrow")
+    return pyarrow.table({f"x{number}": column for number, column in enumerate(X.T)})
+
+
+# How other libraries keep points.
+FRAMES: dict[str, Callable[[np.ndarray], Any]] = {
+    "pandas": lambda X: pytest.importorskip("pandas").DataFrame(X).add_prefix("x"),
+    "polars": lambda X: pytest.importorskip("polars").DataFrame(X),
+    "arrow": arrow_table,
+    "exported": lambda X: Exported(arrow_table(X)),
+    "torch": lambda X: pytest.importorskip("torch").from_numpy(X),
+    "dlpack": Shared,
+    "list": np.ndarray.tolist,
+}
 
 
 def assert_same_partition(ours: np.ndarray, peers: np.ndarray) -> None:
@@ -201,14 +253,21 @@ def test_tree_of_few_points_at_once(device: Device, axes: int, metric: str) -> N
 
 
 def test_alpha_divides_distances(any_device: Device) -> None:
-    X = blobs(14, 70)
+    """And no core distances, at every door; of points as scikit-learn does it by its trees."""
+    X, given = blobs(14, 70), {"alpha": 1.3, "min_samples": 4, "device": any_device}
+    expected = HDBSCAN(**given).fit(X)
+    D = squareform(pdist(X))
+    core = np.sort(D, axis=1)[:, 3]
+    mutual = np.maximum(np.maximum(D / 1.3, core), core[:, None])
+    heights = clmst.kruskal(clmst.DenseGraph(mutual)).weights
+    np.testing.assert_allclose(np.sort(expected.forest_.weights), np.sort(heights))
+    for door in (D, sparse.csr_array(D), clmst.DenseGraph(D)):
+        model = HDBSCAN(**given, metric="precomputed").fit(door)
+        np.testing.assert_allclose(np.sort(model.forest_.weights), np.sort(heights))
+        np.testing.assert_array_equal(model.labels_, expected.labels_)
     cluster = pytest.importorskip("sklearn.cluster")
-    for more, door in ({}, X), ({"metric": "precomputed"}, squareform(pdist(X))):
-        given: dict[str, Any] = {"alpha": 1.3, "min_samples": 4, **more}
-        ours = HDBSCAN(**given, device=any_device).fit(door)
-        theirs = cluster.HDBSCAN(**given, copy=True).fit(door)
-        heights = np.sort(theirs._single_linkage_tree_["value"])
-        np.testing.assert_allclose(np.sort(ours.forest_.weights), heights)
+    theirs = cluster.HDBSCAN(alpha=1.3, min_samples=4, copy=True).fit(X)
+    np.testing.assert_allclose(np.sort(theirs._single_linkage_tree_["value"]), np.sort(heights))
 
 
 def test_points_that_are_all_equal_or_few(any_device: Device) -> None:
@@ -228,12 +287,89 @@ def test_names_of_columns(any_device: Device) -> None:
     assert not hasattr(model.fit(X), "feature_names_in_")
 
 
+@pytest.mark.parametrize("kind", FRAMES)
+def test_a_frame_is_points(kind: str) -> None:
+    """Square and symmetric ones, too, which as graphs would be other clusters."""
+    wanted = blobs(17, 12, axes=12)
+    X = wanted + wanted.T
+    frame = FRAMES[kind](X)
+    expected = HDBSCAN(3).fit(X)
+    model = HDBSCAN(3).fit(frame)
+    np.testing.assert_array_equal(model.labels_, expected.labels_)
+    np.testing.assert_array_equal(model.forest_.weights, expected.forest_.weights)
+    assert model.n_features_in_ == 12
+    has_names = kind in ("pandas", "polars", "arrow", "exported")
+    assert hasattr(model, "feature_names_in_") == has_names
+    one = SingleLinkage(3).fit(frame)
+    np.testing.assert_array_equal(one.labels_, SingleLinkage(3).fit(X).labels_)
+    assert hasattr(one, "feature_names_in_") == has_names
+    np.testing.assert_array_equal(single_linkage(frame), single_linkage(X))
+    np.testing.assert_array_equal(clmst.core_distances(frame, 3), clmst.core_distances(X, 3))
+    np.testing.assert_array_equal(approximate_predict(model, frame)[0], model.labels_)
+    scores = approximate_predict_scores(model, frame)
+    np.testing.assert_array_equal(scores, approximate_predict_scores(expected, X))
+    labels = np.arange(12) % 3
+    assert validity_index(frame, labels) == validity_index(X, labels)
+    near = np.roll(np.arange(12), 1)[:, None]
+    assert neighbour_forest(frame, near) == neighbour_forest(X, near)
+    assert clmst.minimum_spanning_forest(clmst.Points(frame)) == one.forest_
+    np.fill_diagonal(D := np.abs(X), 0)
+    as_distances = {"metric": "precomputed"}
+    np.testing.assert_array_equal(
+        HDBSCAN(3, **as_distances).fit(FRAMES[kind](D)).labels_,
+        HDBSCAN(3, **as_distances).fit(D).labels_,
+    )
+
+
 def test_frames_with_gaps() -> None:
     """As pandas has them: NaN, and NA of its own types."""
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(blobs(17, 40)).mask(np.arange(80).reshape(40, 2) == 7)
     for given in (frame, frame.convert_dtypes(), frame.astype(object)):
         assert np.flatnonzero(HDBSCAN().fit_predict(given) == -3).tolist() == [3]
+
+
+def test_degrees_that_may_be_radians() -> None:
+    """A warning says what they are taken for; scikit-learn takes radians."""
+    degrees = 60 + blobs(16, 40)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        expected = HDBSCAN(metric="haversine").fit_predict(degrees)
+        HDBSCAN().fit(clmst.Points(np.radians(degrees), "haversine"))
+    for call in (HDBSCAN(metric="haversine").fit, SingleLinkage(metric="haversine").fit):
+        with pytest.warns(GraphWarning, match="within plus or minus 2 pi; they are taken as deg"):
+            call(np.radians(degrees))
+    assert expected.max() >= 0
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_distances_that_rounding_brings_below_0(dtype: Any) -> None:
+    """As one minus the similarity of a row with itself; the caller's matrix stays as it is."""
+    X = np.random.default_rng(5).normal(size=(50, 7)).astype(dtype)
+    X /= np.linalg.norm(X, axis=1, keepdims=True)
+    D = 1 - X @ X.T
+    D = (D + D.T) / 2
+    np.fill_diagonal(D, -3 * np.finfo(dtype).eps)
+    given = D.copy()
+    found = HDBSCAN(4, metric="precomputed").fit(D)
+    expected = HDBSCAN(4, metric="precomputed").fit(np.maximum(D, 0))
+    np.testing.assert_array_equal(found.labels_, expected.labels_)
+    np.testing.assert_array_equal(D, given)
+    np.fill_diagonal(D, -1e-3)
+    with pytest.raises(clmst.InvalidGraphError, match=r"cell \(0, 0\) has the weight -0.001"):
+        HDBSCAN(4, metric="precomputed").fit(D)
+
+
+def test_an_estimator_on_a_device_is_copied(any_device: Device) -> None:
+    """Its copy has the same device; a pickled one names it, as an error says."""
+    model = HDBSCAN(4, device=any_device).fit(blobs(17, 40))
+    for copied in (copy.copy(model), copy.deepcopy(model)):
+        assert copied.device is any_device
+        np.testing.assert_array_equal(copied.fit_predict(blobs(17, 40)), model.labels_)
+    with pytest.raises(clmst.InvalidArgumentError, match=r"cannot be pickled; .* give its name"):
+        pickle.dumps(model)
+    base = pytest.importorskip("sklearn.base")
+    assert base.clone(model).device is any_device
 
 
 def test_medoids_take_the_scales_of_all_points() -> None:

@@ -100,12 +100,7 @@ def test_predictions_by_all_pairs(metric: Any, alpha: float) -> None:
         more["VI"] = np.linalg.inv(np.cov(X.T))
     core = np.sort(cdist(X, X, metric, **more))[:, 2]
     apart = cdist(Q, X, metric, **more)
-    if metric in METRICS[4:]:  # of stored distances core distances are divided, too
-        same_as_placed(model, Q, apart / alpha, core / alpha)
-    else:
-        scaled = np.array([np.sort(row)[2] for row in apart])
-        assert scaled.shape == (len(Q),)
-        same_as_placed(model, Q, apart, core, alpha)
+    same_as_placed(model, Q, apart, core, alpha)
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -220,6 +215,46 @@ def test_every_door_gives_the_same_prediction() -> None:
         for door in doors:
             for ours, theirs in zip(approximate_predict(model, door), expected, strict=True):
                 np.testing.assert_array_equal(ours, theirs)
+
+
+def test_names_of_columns_are_those_of_the_fit() -> None:
+    """And in their order; if only one of both has names, a warning says so: as scikit-learn."""
+    pandas = pytest.importorskip("pandas")
+    X = blobs(8, 80)
+    frame = pandas.DataFrame(X, columns=["length", "width"])
+    named, nameless = HDBSCAN().fit(frame), HDBSCAN().fit(X)
+    turned, other = frame[["width", "length"]], frame.rename(columns={"width": "height"})
+    for call in (approximate_predict, approximate_predict_scores):
+        rule = "must be in the same order, which X.model.feature_names_in_. brings about"
+        with pytest.raises(InvalidGraphError, match=f"^the feature names should match .*{rule}"):
+            call(named, turned)
+        with pytest.raises(InvalidGraphError, match=r"unseen at fit time: height; .*: width$"):
+            call(named, other)
+        with pytest.warns(UserWarning, match="HDBSCAN was fitted without feature names"):
+            call(nameless, frame)
+        with pytest.warns(UserWarning, match="HDBSCAN was fitted with feature names"):
+            call(named, X)
+    found = approximate_predict(named, turned[named.feature_names_in_])
+    np.testing.assert_array_equal(found[0], named.labels_)
+
+
+@pytest.mark.parametrize("far", [1e200, 1e-200])
+@pytest.mark.parametrize("axes", [2, 40])
+def test_new_points_of_any_scale(axes: int, far: float) -> None:
+    """Whatever the scale of the fit: each is put where its nearest point is."""
+    X = np.random.default_rng(axes).normal(size=(60, axes))
+    every = np.concatenate([X, X * far])
+    model = HDBSCAN(5, min_samples=2).fit(X)
+    labels, _, neighbours = approximate_predict(model, every, True)
+    np.testing.assert_array_equal(labels[:60], model.labels_)
+    by_distance = clmst.Points(every).weights_of(np.arange(60, 120)[:, None], np.arange(60))
+    core = clmst.core_distances(X, 2)
+    own = np.sort(by_distance, axis=1)[:, 1]
+    mutual = np.maximum(np.maximum(by_distance, core), own[:, None])
+    np.testing.assert_array_equal(mutual.min(axis=1), mutual[np.arange(60), neighbours[60:]])
+    of_far = HDBSCAN(5, min_samples=2).fit(X * far)
+    np.testing.assert_array_equal(approximate_predict(of_far, X * far)[0], of_far.labels_)
+    assert set(approximate_predict(of_far, X)[0]) <= {-1, *of_far.labels_.tolist()}
 
 
 def test_a_prediction_is_of_the_last_fit() -> None:

@@ -11,7 +11,7 @@ from scipy import sparse
 from scipy.spatial.distance import cdist
 
 import clmst
-from clmst import DenseOptions, Device, Forest, InvalidGraphError, Points
+from clmst import DenseOptions, Device, Forest, InvalidGraphError, Points, cluster
 from clmst.algorithms.bvh_boruvka import choice, hierarchy, neighbours, prim
 from clmst.algorithms.bvh_boruvka import solve as bvh_boruvka
 from clmst.algorithms.dense import few, tile_pairs
@@ -57,10 +57,10 @@ def distances(points: Points, k: int, device: Device) -> Iterator[tuple[str, Arr
     matrix, launch = DeviceMatrix.upload(points, device), Launcher(device, device.queue)
     if 0 < k <= neighbours.MOST_NEIGHBOURS:
         tree = hierarchy.hierarchy_of(matrix, launch)
-        yield "hierarchy", neighbours.distances(tree, k, launch)
+        yield "hierarchy", points.multiplied(neighbours.distances(tree, k, launch))
     for by in () if k == 0 else FILTERS if points.dimensions > 3 else FILTERS[:1]:
         packed = PackedPoints.upload(matrix, launch, by=by)
-        yield by, tile_pairs.distances(packed, k, launch).to_host()
+        yield by, points.multiplied(tile_pairs.distances(packed, k, launch).to_host())
 
 
 def assert_right(points: Points, device: Device, *, k: int = 4, maximum: bool = False) -> None:
@@ -94,8 +94,8 @@ def clusters(rng: np.random.Generator, n: int, d: int) -> Array:
     return rng.random((6, d))[rng.integers(0, 6, n)] + scale * rng.normal(size=(n, d))
 
 
-# Coordinates that a filter in float32 tells apart badly or not at all, whose differences overflow
-# or vanish, that are in one cell of a hierarchy, or of which many are equal.
+# Coordinates that a filter in float32 tells apart badly or not at all, whose squares overflow or
+# vanish, that are in one cell of a hierarchy, or of which many are equal.
 HARD: dict[str, Callable[[np.random.Generator, int, int], Array]] = {
     "spread": lambda rng, n, d: rng.normal(size=(n, d)),
     "lattice": lambda rng, n, d: rng.integers(0, 3, (n, d)),
@@ -108,22 +108,29 @@ HARD: dict[str, Callable[[np.random.Generator, int, int], Array]] = {
     "far from the origin": lambda rng, n, d: 1e9 + rng.normal(size=(n, d)),
     "scales": lambda rng, n, d: rng.normal(size=(n, d)) * 10.0 ** rng.integers(-12, 12, (n, 1)),
     "all scales": lambda rng, n, d: (
-        rng.normal(size=(n, d)) * 10.0 ** rng.integers(-300, 150, (n, 1))
+        rng.normal(size=(n, d)) * 10.0 ** rng.integers(-150, 150, (n, 1))
     ),
-    "greatest": lambda rng, n, d: rng.normal(size=(n, d)) * 1e307,
-    "huge and tiny": lambda rng, n, d: rng.choice([-1e308, 1e308, 0, 1e200, 5e-324], (n, d)),
+    "greatest": lambda rng, n, d: rng.normal(size=(n, d)) * 1e306,
+    "huge and tiny": lambda rng, n, d: rng.choice([-1e306, 1e306, 0, 1e200, 1e10], (n, d)),
     "squares beyond all doubles": lambda rng, n, d: rng.normal(size=(n, d)) * 1e160,
     "squares that underflow": lambda rng, n, d: rng.normal(size=(n, d)) * 1e-162,
+    "least": lambda rng, n, d: rng.integers(0, 9, (n, d)) * 2.0**-1022,
+}
+# Coordinates whose differences have fewer bits than others; only their squares are refused.
+SUBNORMAL: dict[str, Callable[[np.random.Generator, int, int], Array]] = {
     "subnormal": lambda rng, n, d: rng.integers(0, 9, (n, d)) * 5e-324,
+    "from subnormal on": lambda rng, n, d: rng.choice([-1e306, 1e306, 0, 1e200, 5e-324], (n, d)),
+    "very many scales": lambda rng, n, d: (
+        rng.normal(size=(n, d)) * 10.0 ** rng.integers(-300, 150, (n, 1))
+    ),
 }
 
 
 @pytest.mark.parametrize("metric", choice.METRICS)
 @pytest.mark.parametrize("d", [1, 2, 3, 5, 19])
-@pytest.mark.filterwarnings("ignore:overflow", "ignore:invalid")
 def test_hard_points(any_device: Device, metric: Any, d: int) -> None:
     """Neither boxes nor filters may reject a pair that counts."""
-    for name, make in HARD.items():
+    for name, make in (HARD | ({} if metric == "euclidean" else SUBNORMAL)).items():
         given = make(np.random.default_rng(d), 140, d)
         is_origin = np.abs(given).max(axis=1, keepdims=True) == 0
         points = Points(given + (is_origin if metric == "cosine" else 0), metric)
@@ -131,6 +138,46 @@ def test_hard_points(any_device: Device, metric: Any, d: int) -> None:
             assert_right(points, any_device, maximum=name == "lattice")
         except AssertionError as error:
             raise AssertionError(f"{name}: {error}") from None
+
+
+@pytest.mark.parametrize("exponent", [-950, -560, 560, 1010])
+@pytest.mark.parametrize("d", [2, 16])
+def test_a_power_of_two_multiplies_all_distances(exponent: int, d: int) -> None:
+    """And changes nothing else, though squares of coordinates overflow or vanish."""
+    rows = np.random.default_rng(d).normal(size=(60, d)) + 4 * (np.arange(60) % 3)[:, None]
+    other_rows, labels = rows[::4] + 0.25, np.arange(60) % 3
+
+    def answers(power: int) -> dict[str, Array]:
+        """Return what must be equal, all distances divided by the power of two."""
+        X, new = np.ldexp(rows, power), np.ldexp(other_rows, power)
+        model = cluster.HDBSCAN(5, min_samples=4, store_centers="both").fit(X)
+        tree = clmst.minimum_spanning_forest(Points(X), verify=True)
+        joined = cluster.neighbour_forest(X, np.roll(np.arange(60), 3)[:, None])
+        solver = clmst.RepeatedSolver(Points(rows))
+        moved = [solver.solve(x).weights for x in (rows, X, X)]
+        lengths = [
+            tree.weights,
+            clmst.core_distances(X, 5),
+            cluster.single_linkage(X)[:, 2],
+            model.forest_.weights,
+            model.medoids_,
+            joined.weights,
+            *moved[1:],
+        ]
+        same = [
+            tree.edge_ids,
+            cluster.single_linkage(X)[:, [0, 1, 3]],
+            model.labels_,
+            model.probabilities_,
+            *cluster.approximate_predict(model, new, True),
+            cluster.validity_index(X, labels),
+            joined.edges,
+        ]
+        return dict(enumerate([*(np.ldexp(one, -power) for one in lengths), *same]))
+
+    expected = answers(0)
+    for number, found in answers(exponent).items():
+        np.testing.assert_array_equal(found, expected[number], err_msg=str(number))
 
 
 @pytest.mark.parametrize("d", [2, 21])

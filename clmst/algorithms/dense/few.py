@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from math import ceil, log2
 from typing import Any
@@ -150,6 +150,7 @@ class MutualReachability:
     def __init__(self, matrix: DeviceMatrix, k: int, launch: Launcher, *, alpha: float = 1) -> None:
         points, device = matrix.graph, matrix.device
         assert isinstance(points, Points), "a matrix is stored"
+        self.points = points
         self.launch, self.n, self.d = launch, points.n_vertices, points.dimensions
         self.cells = device.allocate(8 * self.n * (self.d + 1))
         device.send([Transfer(buffer=self.cells, array=points.planes.ravel())], wait=False)
@@ -165,11 +166,13 @@ class MutualReachability:
         """Return the distances; waits."""
         core = np.empty(self.n)
         self.launch.read(self.cells, core, offset=8 * self.n * self.d)
-        return core
+        return self.points.multiplied(core)
 
     def tree(self) -> FewEdges:
         """Return the minimum spanning tree; waits."""
-        return solve(self.cells, self.n, self.d, self.defines, self.launch)
+        found = solve(self.cells, self.n, self.d, self.defines, self.launch)
+        assert found.weights is not None
+        return replace(found, weights=self.points.multiplied(found.weights))
 
 
 def mutual_forest(points: Points, k: int, device: Any, *, alpha: float) -> Forest | None:

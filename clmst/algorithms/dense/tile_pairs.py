@@ -49,8 +49,8 @@ class LightestPairs:
             matrix.plans[key] = PackedPoints.upload(matrix, launch, by=by)
         self.packed: PackedPoints = matrix.plans[key]
         self.core = self.floors = None
-        if points.core_distances is not None:
-            self.core = device.upload(points.core_distances)
+        if (core := points.divided_core) is not None:
+            self.core = device.upload(core)
             self.floors = DeviceArray.empty(plan.n, np.float32, device)
             launch.for_each(
                 self.packed.pack_program, "dense_pack_cores", plan.n,

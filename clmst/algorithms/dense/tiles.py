@@ -196,7 +196,8 @@ def _spread(rows: npt.NDArray[np.float64], count: int) -> npt.NDArray[np.float64
 
 def rows_of(points: Points) -> npt.NDArray[np.float64]:
     """Return the coordinates that distances are computed of, a row a point."""
-    if points.metric == "cosine" or points.coordinates.shape[1] != points.dimensions:
+    are_planes = points.metric != "cosine" and not points.exponent
+    if not are_planes or points.coordinates.shape[1] != points.dimensions:
         return np.ascontiguousarray(points.planes.T)
     rows: npt.NDArray[np.float64] = points.coordinates
     return rows

@@ -278,7 +278,11 @@ class DeviceForest:
                 launch.read(self.edges, edges)
         u, v = edges.T
         own = None if look_up else self.weights
-        weights = graph.weights_of(u, v) if own is None else self._own_weights(own, launch)
+        if own is None:
+            weights = graph.weights_of(u, v)
+        else:
+            assert isinstance(graph, Points), "weights are computed from points alone"
+            weights = graph.multiplied(self._own_weights(own, launch))
         ids = partial(pairs.position, graph.n_vertices, u, v)
         how = {"maximum": self.maximum, "stats": self.stats}
         return forest_of_arrays(graph, edges, weights, ids, **how)

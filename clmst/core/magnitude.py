@@ -1,0 +1,152 @@
+"""Powers of two that keep the squares of differences between coordinates in the range of doubles.
+
+The square of a double overflows from 2**512 on, and has lost bits below 2**-511. So very large or
+very small coordinates are divided by a power of two before distances are computed from them, and
+the distances are multiplied by it. Both are exact.
+"""
+
+from __future__ import annotations
+
+from math import frexp, inf, isnan, ldexp, nan
+
+import numpy as np
+import numpy.typing as npt
+
+from clmst.core.errors import InvalidGraphError
+from clmst.core.threads import in_threads, slices
+
+Doubles = npt.NDArray[np.float64]
+
+_OF_A_THREAD, _OF_A_CACHE = 1 << 20, 1 << 15  # coordinates at once
+_ONE = np.uint64(1)
+_GREATEST = 500  # coordinates are below 2**500 once divided, less room for the sum of dimensions
+_LEAST = -511  # the square of 2**-511 is the least double that has all its bits
+_NORMAL = -1022  # 2**-1022 is the least double that has all its bits
+_OVERFLOW = 1024  # the first power of two beyond doubles
+_FRACTION = 52  # bits: two doubles differ by 2**-52 of the lesser one at least
+_ROOM = 8  # bits by which other points may be larger than those that a power was chosen for
+
+
+def magnitudes(coordinates: Doubles) -> tuple[float, float]:
+    """Return the greatest absolute value of an array, and the least one that is not 0.
+
+    The greatest value is NaN or infinite if any value is. The least value is infinite if there is
+    no value but 0. Threads share large arrays.
+    """
+    flat = coordinates.reshape(-1)
+    if flat.size <= _OF_A_CACHE:  # as most calls of few points
+        return _of_piece(flat, np.empty(flat.size)) if flat.size else (0.0, inf)
+    pieces = [flat[some] for some in slices(flat.size, _OF_A_THREAD)]
+    return _of_all(in_threads(_of_pieces, pieces))
+
+
+def _of_all(found: list[tuple[float, float]]) -> tuple[float, float]:
+    """Return the magnitudes of pieces together."""
+    greatest = [one for one, _ in found]
+    return nan if any(map(isnan, greatest)) else max(greatest), min(least for _, least in found)
+
+
+def _of_pieces(piece: Doubles) -> tuple[float, float]:
+    """Return the magnitudes of an array in pieces that stay in the cache of a core."""
+    space = np.empty(_OF_A_CACHE)
+    return _of_all([_of_piece(piece[some], space) for some in slices(piece.size, _OF_A_CACHE)])
+
+
+def _of_piece(piece: Doubles, space: Doubles) -> tuple[float, float]:
+    sizes = np.abs(piece, out=space[: piece.size])
+    greatest, least = float(np.maximum.reduce(sizes)), float(np.minimum.reduce(sizes))
+    if least == 0:
+        # As integers, positive doubles keep their order. 0 less 1 is the greatest integer.
+        words = sizes.view(np.uint64)
+        words -= _ONE
+        word = int(words.min()) + 1
+        least = float(np.uint64(word).view(np.float64)) if word < 1 << 64 else inf
+    return greatest, least
+
+
+def exponent_of(greatest: float, least: float, dimensions: int) -> int:
+    """Return the exponent of the power of two that divides coordinates of these magnitudes.
+
+    It is 0 if no square of a difference can overflow or lose bits without a division.
+    """
+    top = _top(dimensions)
+    if greatest < ldexp(1.0, top) and least >= ldexp(1.0, _LEAST + _FRACTION):
+        return 0
+    return frexp(greatest)[1] - top
+
+
+def suits(exponent: int, greatest: float, least: float, dimensions: int) -> bool:
+    """Return whether an exponent serves for other coordinates, too, of these magnitudes."""
+    top = _top(dimensions) + _ROOM
+    return frexp(greatest)[1] - exponent <= top and not may_be_too_near(exponent, least)
+
+
+def _top(dimensions: int) -> int:
+    return _GREATEST - dimensions.bit_length() // 2
+
+
+def least_difference(exponent: int) -> float:
+    """Return the least difference between coordinates whose square keeps its bits.
+
+    Distances that are not less than it keep all their bits, too, once they are multiplied.
+    """
+    return ldexp(1.0, max(exponent + _LEAST, _NORMAL))
+
+
+def multiplied_range(exponent: int) -> tuple[float, float]:
+    """Return the least and the greatest double that keep their bits if they are divided."""
+    low, high = max(exponent, 0) + _NORMAL, min(exponent, 0) + _OVERFLOW - 1
+    return ldexp(1.0, low), ldexp(2 - 2.0**-_FRACTION, high)
+
+
+def may_be_too_near(exponent: int, least: float) -> bool:
+    """Return whether coordinates, of which `least` is the least but 0, may differ by too little."""
+    return ldexp(least, -_FRACTION) < least_difference(exponent)
+
+
+def check_nearness(coordinates: Doubles, exponent: int, greatest: float) -> None:
+    """Raise if two points differ, but by less than :func:`least_difference` in each dimension.
+
+    Points are compared that are in one group in every dimension. Within a group of values, each
+    follows the one before at less than that difference. O(n d log n) time.
+    """
+    least = least_difference(exponent)
+    rows = np.arange(len(coordinates))
+    group = np.zeros(rows.size, np.int64)
+    for axis in coordinates.T:
+        order = np.lexsort((axis[rows], group))
+        rows, group = rows[order], group[order]
+        with np.errstate(over="ignore"):
+            is_far = np.diff(axis[rows]) >= least
+        group = np.append(0, np.cumsum(is_far | (np.diff(group) != 0)))
+        is_shared = np.bincount(group)[group] > 1
+        rows, group = rows[is_shared], group[is_shared]
+        if not rows.size:
+            return
+    is_pair = (coordinates[rows[1:]] != coordinates[rows[:-1]]).any(axis=1)
+    wrong = np.flatnonzero(is_pair & (group[1:] == group[:-1]))
+    if wrong.size:
+        u, v = sorted(rows[wrong[0] : wrong[0] + 2].tolist())
+        apart = np.abs(coordinates[u] - coordinates[v]).max()
+        raise InvalidGraphError(
+            f"points {u} and {v} differ by {apart:.3g} at most, and coordinates go up to "
+            f"{greatest:.3g}; among such coordinates, points must be equal or differ by "
+            f"{least:.3g} in one (round all to multiples of it, or solve near points apart)"
+        )
+
+
+def check_extent(coordinates: Doubles, metric: str, greatest: float) -> None:
+    """Raise if a distance may be too large for a double: that of the corners of all points."""
+    if greatest < ldexp(1.0, _GREATEST):
+        return
+    exponent = frexp(greatest)[1]  # coordinates are below 1 once divided
+    scaled = np.ldexp(coordinates, -exponent)
+    sides = scaled.max(axis=0) - scaled.min(axis=0)
+    of_sides = {"euclidean": lambda: np.sqrt((sides * sides).sum()), "chebyshev": sides.max}
+    with np.errstate(over="ignore"):
+        longest = np.ldexp(of_sides.get(metric, sides.sum)() * (1 + 2.0**-40), exponent)
+    if not np.isfinite(longest):
+        raise InvalidGraphError(
+            f"coordinates go up to {greatest:.3g}, so distances may be beyond the greatest double, "
+            "1.8e308; divide the coordinates by a number"
+        )

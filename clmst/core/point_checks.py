@@ -1,0 +1,146 @@
+"""What is checked of points: their shape and range, and the range of their core distances."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from clmst.core import magnitude
+from clmst.core.arguments import as_reals
+from clmst.core.errors import InvalidArgumentError, InvalidGraphError
+from clmst.core.point_rows import of_one_dimension, rows_of
+from clmst.core.threads import in_threads
+
+if TYPE_CHECKING:
+    from clmst.core.points import Metric
+
+ON_A_SPHERE = ("great-circle", "haversine")
+ROUNDED = ("rounded-euclidean", "great-circle")
+_TOO_FAR = 2.0**31  # rounded distances have 32 bits on the device
+_SUMMED_AT_ONCE = 1 << 20
+
+
+def checked_coordinates(
+    coordinates: Any, metric: Metric
+) -> tuple[npt.NDArray[np.float64], float, float]:
+    """Return coordinates as float64 of shape (n, d), and their magnitudes; or raise."""
+    array = as_reals("coordinates", rows_of("coordinates", coordinates))
+    if array.size == 0 and array.ndim < 2:
+        array = np.zeros((0, 2))
+    if array.ndim != 2 or array.shape[1] == 0:
+        remedy = of_one_dimension("coordinates") if array.ndim == 1 else ""
+        raise InvalidGraphError(
+            f"coordinates have shape {array.shape}; it must be (n, d), d > 0{remedy}"
+        )
+    if metric in ON_A_SPHERE and array.shape[1] != 2:
+        raise InvalidGraphError(f"coordinates have shape {array.shape}; {metric} takes (n, 2)")
+    doubles = np.ascontiguousarray(array)
+    greatest, least = magnitude.magnitudes(doubles)
+    if not np.isfinite(greatest):
+        check_finite(doubles)
+    return doubles, greatest, least
+
+
+def check_finite(doubles: npt.NDArray[np.float64]) -> None:
+    """Raise unless all coordinates, a row a point, are finite."""
+    if not are_finite(doubles):
+        point, axis = np.argwhere(~np.isfinite(doubles))[0].tolist()
+        value = "NaN" if np.isnan(doubles[point, axis]) else doubles[point, axis]
+        raise InvalidGraphError(
+            f"coordinate {axis} of point {point} is {value}; all must be finite"
+        )
+
+
+def are_finite(doubles: npt.NDArray[np.float64]) -> bool:
+    """Return whether no number is infinite or NaN: then their sum is neither, unless it overflows.
+
+    A sum takes a third of the time of looking at each. Threads share large arrays.
+    """
+    flat = doubles.reshape(-1)
+    pieces = [flat[at : at + _SUMMED_AT_ONCE] for at in range(0, flat.size, _SUMMED_AT_ONCE)]
+
+    def is_finite(piece: npt.NDArray[np.float64]) -> bool:
+        with np.errstate(over="ignore", invalid="ignore"):
+            return bool(np.isfinite(piece.sum()) or np.isfinite(piece).all())
+
+    return all(in_threads(is_finite, pieces))
+
+
+def checked_core(given: Any, n: int, metric: Metric) -> npt.NDArray[np.float64]:
+    """Return core distances as float64 of shape (n,), or raise."""
+    if metric in (*ROUNDED, "haversine"):
+        raise InvalidArgumentError(
+            f"core_distances are given for the metric {metric!r}; they go with 'euclidean', "
+            "'manhattan', 'chebyshev' and 'cosine'"
+        )
+    core = np.ascontiguousarray(as_reals("core_distances", given))
+    if core.shape != (n,):
+        raise InvalidGraphError(
+            f"core_distances have shape {core.shape}; there must be one for each of {n} points"
+        )
+    wrong = np.flatnonzero(~(core >= 0))
+    if wrong.size:
+        point = int(wrong[0])
+        raise InvalidGraphError(f"core distance {point} is {core[point]}; none may be negative")
+    return core + 0.0  # -0.0 is 0.0
+
+
+def of_length_1(planes: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Return points, a row a dimension, divided by their distances from the origin.
+
+    By the greatest coordinate first, so that no square overflows.
+    """
+    greatest = np.abs(planes).max(axis=0)
+    wrong = np.flatnonzero(greatest == 0)
+    if wrong.size:
+        raise InvalidGraphError(
+            f"all coordinates of point {wrong[0]} are 0; a point has a cosine distance to others "
+            "only if one of them is not"
+        )
+    scaled = planes / greatest
+    squares = np.zeros(planes.shape[1])
+    for plane in scaled:
+        squares = squares + plane * plane
+    units: npt.NDArray[np.float64] = scaled / np.sqrt(squares)
+    return units
+
+
+def check_degrees(coordinates: npt.NDArray[np.float64]) -> None:
+    """Raise unless coordinates are latitudes and longitudes in degrees."""
+    for axis, (name, most) in enumerate((("latitude", 90), ("longitude", 360))):
+        wrong = np.flatnonzero(np.abs(coordinates[:, axis]) > most)
+        if wrong.size:
+            point = int(wrong[0])
+            raise InvalidGraphError(
+                f"point {point} has the {name} {coordinates[point, axis]}; a point is latitude and "
+                f"longitude in degrees, and a {name} goes from -{most} to {most}"
+            )
+
+
+def check_rounded_extent(coordinates: npt.NDArray[np.float64]) -> None:
+    """Raise if a rounded distance may need more than 31 bits."""
+    if coordinates.size == 0:
+        return
+    sides = coordinates.max(axis=0) - coordinates.min(axis=0)
+    longest = float(np.sqrt((sides * sides).sum()))
+    if not longest < _TOO_FAR - 1:
+        raise InvalidGraphError(
+            f"the points are up to {longest:g} apart; rounded distances must be below 2**31"
+        )
+
+
+def check_divided_core(
+    core: npt.NDArray[np.float64], exponent: int, coordinates: npt.NDArray[np.float64]
+) -> None:
+    """Raise if a core distance loses bits where it is divided by ``2**exponent``."""
+    with np.errstate(over="ignore", under="ignore"):
+        is_exact = np.ldexp(np.ldexp(core, -exponent), exponent) == core
+    if not is_exact.all():
+        point, greatest = int(is_exact.argmin()), float(np.abs(coordinates).max())
+        low, high = magnitude.multiplied_range(exponent)
+        raise InvalidGraphError(
+            f"core distance {point} is {core[point]:.3g}, and coordinates go up to "
+            f"{greatest:.3g}; beside these it must be 0, or from {low:.3g} to {high:.3g}"
+        )

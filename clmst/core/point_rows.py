@@ -1,0 +1,159 @@
+"""Points as other libraries keep them: the one way in for rows of numbers.
+
+An array, a data frame, an Arrow table, a tensor and a list of rows become a NumPy array here,
+whichever function they are given to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from os import PathLike
+from typing import Any
+
+import numpy as np
+
+from clmst.core.arguments import as_array, has, has_numbers, shown
+from clmst.core.errors import InvalidGraphError, optional_import
+from clmst.core.weight_keys import Array
+
+_EXTRA = "frames"
+_PLAIN = (np.ndarray, list, tuple)
+
+
+def is_table(X: Any) -> bool:
+    """Return whether an object is a data frame or an Arrow table, which has named columns."""
+    if isinstance(X, _PLAIN):
+        return False
+    return has(X, "to_numpy", "columns") or _is_arrow(X)
+
+
+def _is_arrow(X: Any) -> bool:
+    return has(X, "__arrow_c_stream__") and (has(X, "columns") or has(X, "schema"))
+
+
+def are_rows(X: Any) -> bool:
+    """Return whether an object is a table, an array, a tensor, or a list."""
+    return isinstance(X, _PLAIN) or is_table(X) or has_numbers(X)
+
+
+def column_names(X: Any) -> list[Any]:
+    """Return the names of a table's columns in their order; none of any other object."""
+    if not is_table(X):
+        return []
+    if has(X, "column_names"):
+        return list(X.column_names)
+    return list(X.columns) if has(X, "columns") else list(X.schema.names)
+
+
+def of_one_dimension(name: str) -> str:
+    """Return the end of a message about rows of one dimension: how to make rows of them."""
+    return (
+        f" ({name}.reshape(-1, 1) takes each number for a point, {name}.reshape(1, -1) all of "
+        "them for one)"
+    )
+
+
+def check_rows(array: Array, name: str = "X") -> None:
+    """Raise unless points are rows of real numbers."""
+    if array.dtype.kind not in "biuf" or array.ndim != 2 or not array.shape[1]:
+        remedy = of_one_dimension(name) if array.ndim == 1 else ""
+        raise InvalidGraphError(
+            f"{name} has shape {array.shape} and dtype {array.dtype}; points are rows of real "
+            f"numbers{remedy}"
+        )
+
+
+def rows_of(name: str, X: Any) -> Array:
+    """Return rows of numbers as a NumPy array, without a copy where that is possible.
+
+    A missing number of a data frame becomes NaN. Numbers that are stored as objects are converted.
+
+    Raises
+    ------
+    InvalidGraphError
+        The object has no rows, NumPy makes no array of it, or a column has something other than
+        numbers. The message begins with the `name`.
+    """
+    if isinstance(X, _PLAIN):
+        return _numbers(name, as_array(name, X, error=InvalidGraphError))
+    if has(X, "to_numpy", "columns"):
+        return _numbers(name, as_array(name, _with_gaps(X), error=InvalidGraphError), X)
+    if _is_arrow(X):
+        return _of_arrow(name, X)
+    if not (has_numbers(X) or _is_sequence(X)):
+        raise _no_rows(name, X)
+    return _numbers(name, as_array(name, X, error=InvalidGraphError))
+
+
+def _is_sequence(X: Any) -> bool:
+    if isinstance(X, str | bytes | Mapping) or has(X, "toarray"):
+        return False
+    return has(X, "__len__", "__getitem__")
+
+
+def _no_rows(name: str, X: Any) -> InvalidGraphError:
+    """Make the error of an object that has no rows, which says how to get rows from it."""
+    fact, remedy = f"of type {type(X).__name__}", ""
+    if X is None:
+        fact = "None"
+    elif isinstance(X, str | PathLike):
+        remedy = "; clmst.read_points reads a file of points"
+    elif has(X, "collect", "collect_schema"):
+        remedy = f"; {name}.collect() computes its rows"
+    elif has(X, "toarray"):
+        remedy = f"; {name}.toarray() makes an array of it"
+    elif has(X, "__next__"):
+        remedy = f"; list({name}) makes a list of rows"
+    return InvalidGraphError(
+        f"{name} is {fact}; it must be points as rows, which are an array of shape (n, d), a data "
+        f"frame, an Arrow table, a tensor or a list of rows{remedy}"
+    )
+
+
+def _with_gaps(frame: Any) -> Any:
+    """Return a frame, or its array with NaN for missing objects, as pandas' NA is."""
+    if not has(frame, "isna"):
+        return frame
+    array = np.asarray(frame)
+    return np.where(frame.isna(), np.nan, array) if array.dtype == object else array
+
+
+def _of_arrow(name: str, table: Any) -> Array:
+    """Return an Arrow table, or what exports one, as an array; a missing number is NaN."""
+    pyarrow = optional_import("pyarrow", extra=_EXTRA)
+    try:
+        arrow = pyarrow.table(table)
+        columns = [column.to_numpy() for column in arrow.columns]
+    except Exception as error:  # another library's object may raise anything
+        raise InvalidGraphError(
+            f"{name} is a {type(table).__name__} that pyarrow cannot read ({shown(error)}); points "
+            "are rows of real numbers"
+        ) from error
+    rows = np.stack(columns, axis=1) if columns else np.zeros((arrow.num_rows, 0))
+    return _numbers(name, rows, arrow)
+
+
+def _numbers(name: str, array: Array, table: Any = None) -> Array:
+    """Return an array of objects as floats, and any other array as it is."""
+    if array.dtype != object:
+        return array
+    try:
+        return array.astype(np.float64)
+    except Exception as error:  # an object of the caller's may raise anything
+        wrong = _column_without_numbers(array, table)
+        raise InvalidGraphError(
+            f"{name} has dtype object, and not all of it are numbers ({wrong or shown(error)}); "
+            f"{name} must be real numbers"
+        ) from error
+
+
+def _column_without_numbers(array: Array, table: Any) -> str:
+    """Return in words which column of a table has something other than numbers."""
+    if array.ndim != 2:
+        return ""
+    for column, column_name in zip(array.T, column_names(table), strict=False):
+        try:
+            column.astype(np.float64)
+        except Exception as error:
+            return f"column {shown(column_name)}: {shown(error)}"
+    return ""
