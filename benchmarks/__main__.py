@@ -12,6 +12,7 @@ CASES: Mapping[str, str] = {
     "beside_commit": "thirty calls as users make them, beside another commit",
     "beside_native": "SciPy matrices beside native programs and other libraries",
     "beside_scipy": "SciPy matrices beside SciPy's function",
+    "beside_sklearn": "labels of HDBSCAN beside scikit-learn's",
     "boruvka_steps": "recursive Borůvka: finding minima beside the rest",
     "clustering": "HDBSCAN and linkage beside scikit-learn's and SciPy's",
     "cores": "core numbers",

@@ -13,15 +13,16 @@ from pathlib import Path
 
 import click
 
+from benchmarks.marked import filled
 from clmst.cli.root import main as clmst
 
 PAGE = Path(__file__).parents[1] / "docs" / "command.md"
-_TABLE = re.compile(r"(<!-- options: ([\w ]+) -->\n).*?(<!-- end -->)", re.DOTALL)
+KIND = "options"
 
 
 def rendered(text: str) -> str:
     """Return the text of the page with all its tables made anew."""
-    return _TABLE.sub(lambda found: found[1] + table(found[2].split()) + found[3], text)
+    return filled(text, KIND, lambda name: table(name.split()))
 
 
 def table(names: list[str]) -> str:

@@ -6,8 +6,8 @@ GRAPH is a surrogate graph by name, a file, or a family as in random:n=100000,av
 Weights are random floats, others in every round. A round is from an array on the host to a forest
 there; "prefetched" are rounds of `solve_many`, which uploads weights while those before are solved.
 Every round's forest is compared with that of the first device alone before anything is timed;
-contestants take turns. A ratio is the best device's time alone over that of several. The choice of
-"auto" is beside it. The second table has one round of each strategy, device by device.
+contestants take turns. A ratio is the best device's time alone over that of several. The
+second table has one round of each strategy, device by device.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from benchmarks.timing import seconds_of
 from clmst.bench.harness import WrongResultError
 
 ROUNDS = 3
-STRATEGIES = ("split", "cores", "auto")
+STRATEGIES = ("split", "cores")
 _STEPS = ("began_ms", "upload_ms", "solve_ms", "send_ms", "wait_ms")
 
 
@@ -102,7 +102,7 @@ def main(run: Run, graphs: tuple[str, ...]) -> Rows:
         row = {"graph": name, "n": graph.n_vertices, "edges": m, **times, "_prepare": taken}
         rows.append({"best alone": best} | {title: times[title] for title in STRATEGIES})
         chosen = {title: solvers[title].solve(given[0]) for title in STRATEGIES}
-        yield row | {"auto chose": chosen["auto"].stats["strategy"]}
+        yield row
         for title, forest in chosen.items():
             works += parts_of(name, title, forest)
         for solver in solvers.values():

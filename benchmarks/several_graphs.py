@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 import clmst
-from clmst.algorithms.parts.costs import Costs, ends_of_parts
+from clmst.algorithms.parts.shares import ends_of_parts
 from clmst.algorithms.prim.solve import rows_of
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.graph_checks import MAX_SLOTS
@@ -51,7 +51,7 @@ class Recipe:
     def bounds(self, devices: Sequence[clmst.Device]) -> list[int]:
         """Return bounds of ranges of rows for which devices take about the same time."""
         rows = [0]
-        for end in ends_of_parts([Costs.of(device) for device in devices]):
+        for end in ends_of_parts(devices):
             low, high = 0, self.n_vertices
             while low < high:
                 middle = (low + high) // 2

@@ -10,6 +10,11 @@ SCANS: Mapping[str, Mapping[str, float]] = {
     "kernel": {"GTX 460": 21.7, "Tahiti": 82.7},
     "total": {"GTX 460": 3.1, "Tahiti": 1.7},
 }
+# The same, CLPP: times as fast as sequential code; below 1 it is slower.
+CLPP: Mapping[str, Mapping[str, str]] = {
+    "kernel": {"GTX 460": "2.1 x", "Tahiti": "1 / 2.2"},
+    "total": {"GTX 460": "1.4 x", "Tahiti": "1 / 2.7"},
+}
 # The same: GB/s of transfers (section 3, Figure 9).
 TRANSFERS = {"GTX 460": 3.3, "Tahiti": 2.0}
 # The same: times as fast as sequential code, at 128 M edges (section 5, Figures 11 and 14).
@@ -24,18 +29,33 @@ STEPS: Mapping[str, Mapping[str, Mapping[str, float]]] = {
     },
 }
 STEPS_EDGES = 1 << 27
+# The same: per cent of the total that finding takes on the GTX 460 (section 4).
+FINDING_SHARE = {"dense": "about 45 %", "sparse": "about 30 %"}
 
 # Nobari et al. (PPoPP '12): ms of Vineet, MinPMA, SortPMA, HybridPMA (Table 1).
 PMA_VARIANTS = ("pma min", "pma sort", "pma hybrid")
-PMA: Mapping[str, tuple[float, ...]] = {
+PMA: Mapping[str, tuple[float | str, ...]] = {
     "New York": (29, 18, 27, 18),
     "Florida": (79, 51, 81, 50),
     "California": (137, 103, 144, 102),
     "USA-West": (430, 346, 469, 343),
+    "USA-Full": ("-", 1378, 1909, 1361),
     "Amazon co-purchasing": (274, 175, 218, 164),
     "Google graph": (334, 240, 268, 231),
     "Internet topology": (934, 839, 799, 797),
     "US patents citation": (2434, 1482, 1494, 1221),
+}
+# The same: ms of Prim's, Kruskal's and Borůvka's algorithms by Boost on a CPU.
+PMA_CPU: Mapping[str, tuple[float | str, ...]] = {
+    "New York": (183, 216, 541),
+    "Florida": (780, 987, 2139),
+    "California": (1451, 2003, 3246),
+    "USA-West": (4852, 7158, 12052),
+    "USA-Full": ("-", "-", 46890),
+    "Amazon co-purchasing": (1457, 5923, 24047),
+    "Google graph": (2616, 9730, 59671),
+    "Internet topology": (7000, 24629, 1408810),
+    "US patents citation": ("-", "-", 97175),
 }
 # The same: the best gamma (sections 6.2, Figures 4(a) and 7).
 GAMMAS: Mapping[str, tuple[int, ...]] = {
@@ -54,6 +74,17 @@ ECL_MST: Mapping[str, tuple[float, float]] = {
     "rmat22": (45.6, 24.1), "r4_23": (92.1, 48.2), "lj": (35.3, 18.6), "tri24": (49.1, 32.9),
     "road_eur": (56.0, 33.8), "kron21": (97.9, 50.9),
 }  # fmt: skip
+# The same: ms with both copies.
+ECL_MST_COPIES: Mapping[str, tuple[float, float]] = {
+    "internet": (0.8, 0.9), "road_ny": (1.6, 1.5), "rmat16": (1.9, 1.8), "cit": (5.6, 5.0),
+    "grid20": (12.6, 8.6), "amazon": (12.4, 10.5), "skitter": (72.1, 58.4),
+    "in2004": (73.6, 60.8), "patents": (106.8, 79.0), "copapers": (66.0, 56.3),
+    "road_usa": (142.4, 111.5), "rmat22": (160.0, 120.5), "r4_23": (208.8, 149.3),
+    "lj": (212.1, 186.7), "tri24": (263.2, 237.8), "road_eur": (309.2, 272.0),
+    "kron21": (400.2, 348.8),
+}  # fmt: skip
+# The same: geometric means of these times, and of those with both copies.
+ECL_MST_MEANS = (10.3, 6.3, 41.1, 34.6)
 # The same, Table 2: its slots ("edges"), vertices, components, average and greatest degree.
 TABLE_2: Mapping[str, tuple[int, int, int, float, int]] = {
     "internet": (387_240, 124_651, 1, 3.1, 151),
@@ -80,16 +111,26 @@ DENSITIES: Mapping[float, float] = {
     0.1: 0.22, 0.2: 0.40, 0.3: 0.56, 0.4: 0.67, 0.5: 1.04,
     0.6: 0.97, 0.7: 1.36, 0.8: 1.28, 0.9: 1.37, 1.0: 1.66,
 }  # fmt: skip
+# The same: seconds of MP and CU.
+DENSITY_SECONDS: Mapping[float, tuple[float, float]] = {
+    0.1: (0.45, 2.06), 0.2: (0.77, 1.92), 0.3: (1.08, 1.92), 0.4: (1.49, 2.20), 0.5: (1.99, 1.91),
+    0.6: (1.87, 1.92), 0.7: (2.84, 2.07), 0.8: (2.68, 2.08), 0.9: (2.92, 2.12), 1.0: (3.21, 1.92),
+}  # fmt: skip
+# The same: what preparing the Hybrid takes, and the rounds after which that is repaid.
+HYBRID_PREPARING, HYBRID_REPAID = "18.42 s", 6
 # The same: Hybrid's time over CU's, and MP's, in a round (section 4.3).
 HYBRID, HYBRID_SIZE = 0.5, "49,152 vertices"
 
 
 def pma_speedups(variant: str, graphs: Sequence[str]) -> tuple[list[float], list[int]]:
     """Return how many times as fast as Vineet a variant is in the paper, and on which graphs."""
-    numbers = [number for number, graph in enumerate(graphs) if graph in PMA]
     place = 1 + PMA_VARIANTS.index(variant) if variant in PMA_VARIANTS else 0
-    found = [PMA[graphs[number]] for number in numbers if place]
-    return [times[0] / times[place] for times in found], numbers[: len(found)]
+    found: dict[int, float] = {}
+    for number, graph in enumerate(graphs):
+        vineet, *others = PMA.get(graph, ("-",))
+        if place and isinstance(vineet, int | float):
+            found[number] = vineet / float(others[place - 1])
+    return [*found.values()], [*found]
 
 
 LOOK: Mapping[str, Any] = {

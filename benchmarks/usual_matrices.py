@@ -21,7 +21,7 @@ from clmst.bench.contestants import as_matrix
 
 SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 
-SIZES = (10, 30, 100, 300, 1_000, 3_000, 10_000, 40_000)
+SIZES = (5, 10, 30, 100, 300, 1_000, 3_000, 10_000, 40_000)
 DEGREES = (4, 16)
 EDGES = (100_000, 400_000, 1_000_000, 4_000_000)
 WEIGHTS = ("integers", "doubles", "ones")

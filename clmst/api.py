@@ -19,6 +19,7 @@ from clmst.core.columns import WEIGHT
 from clmst.core.dense_graph import DenseGraph
 from clmst.core.errors import OutOfDeviceMemoryError
 from clmst.core.forest import Forest
+from clmst.core.long_work import lasting
 from clmst.core.points import Points
 from clmst.intake import on_device, put, taken
 from clmst.runtime.device import Device
@@ -37,13 +38,13 @@ F = TypeVar("F", bound=Callable[..., Any])
 def minimum_spanning_forest(
     graph: Any, *, algorithm: str = ..., device: Any = ..., devices: Any = ...,
     options: object = ..., keep_on_device: Literal[False] = ..., profile: bool = ...,
-    verify: bool = ..., symmetrize: bool = ..., weight: Any = ...,
+    verify: bool = ..., symmetrize: bool = ..., weight: Any = ..., columns: Any = ...,
 ) -> Forest: ...  # fmt: skip
 @overload
 def minimum_spanning_forest(
     graph: Any, *, algorithm: str = ..., device: Any = ..., devices: Any = ...,
     options: object = ..., keep_on_device: Literal[True], profile: bool = ..., verify: bool = ...,
-    symmetrize: bool = ..., weight: Any = ...,
+    symmetrize: bool = ..., weight: Any = ..., columns: Any = ...,
 ) -> DeviceForest: ...  # fmt: skip
 def minimum_spanning_forest(
     graph: Any,
@@ -57,6 +58,7 @@ def minimum_spanning_forest(
     verify: bool = False,
     symmetrize: bool = False,
     weight: Any = WEIGHT,
+    columns: Any = None,
 ) -> Forest | DeviceForest:
     """Compute the minimum spanning forest of an undirected weighted graph.
 
@@ -80,10 +82,9 @@ def minimum_spanning_forest(
         for the size of the graph and the device.
     device : None, str, Device or pyopencl.CommandQueue
         See :func:`clmst.get_device`; a :class:`DeviceGraph` brings its own.
-    devices : "auto", or sequence of devices
-        Instead of `device`: several, each of which solves a part of the edges. :class:`DeviceParts`
-        bring their own. "auto" takes as many as are quickest, by a model of their costs
-        (docs/several_devices.md): most often one.
+    devices : sequence of devices
+        Instead of `device`: several, each of which solves a part of the edges, for graphs that one
+        device does not hold. :class:`DeviceParts` bring their own.
     options : object, optional
         The algorithm's own, as :class:`clmst.EclOptions` of "ecl".
     keep_on_device : bool
@@ -101,6 +102,9 @@ def minimum_spanning_forest(
     weight : hashable or None
         The attribute of edges, or the column, that holds the weight; all weights are 1 if it is
         None. For graphs of NetworkX and igraph, data frames and Arrow tables.
+    columns : list or tuple of names, optional
+        For data frames and Arrow tables: the columns of both ends and of the weight. With two
+        names all weights are 1. By default the columns "source", "target" and `weight`.
 
     Returns
     -------
@@ -135,7 +139,7 @@ def minimum_spanning_forest(
     return spanning_forest(
         graph, algorithm=algorithm, device=device, devices=devices, options=options,
         keep_on_device=keep_on_device, profile=profile, verify=verify, symmetrize=symmetrize,
-        weight=weight, maximum=False,
+        weight=weight, columns=columns, maximum=False,
     )  # fmt: skip
 
 
@@ -169,11 +173,14 @@ def maximum_spanning_forest(graph: Any, **options: Any) -> Forest | DeviceForest
 def to_device(graph: DenseGraph | Points, device: Any = ...) -> DeviceMatrix: ...
 @overload
 def to_device(
-    graph: Any, device: Any = ..., *, symmetrize: bool = ..., weight: Any = ...
-) -> DeviceGraph: ...
+    graph: Any, device: Any = ..., *, symmetrize: bool = ..., weight: Any = ...,
+    columns: Any = ...,
+) -> DeviceGraph: ...  # fmt: skip
+@lasting("bringing a graph to a device")
 def to_device(
-    graph: Any, device: Any = None, *, symmetrize: bool = False, weight: Any = WEIGHT
-) -> DeviceGraph | DeviceMatrix:
+    graph: Any, device: Any = None, *, symmetrize: bool = False, weight: Any = WEIGHT,
+    columns: Any = None,
+) -> DeviceGraph | DeviceMatrix:  # fmt: skip
     """Put a graph on a device, for several solves.
 
     Parameters
@@ -182,23 +189,26 @@ def to_device(
         As of :func:`minimum_spanning_forest`.
     device : None, str, Device or pyopencl.CommandQueue
         See :func:`clmst.get_device`.
-    symmetrize, weight
+    symmetrize, weight, columns
         As of :func:`minimum_spanning_forest`.
 
     Returns
     -------
     DeviceGraph, or DeviceMatrix for complete graphs
     """
-    given = taken(with_weight(graph, weight), symmetrize=symmetrize)
+    given = taken(with_weight(graph, weight, columns), symmetrize=symmetrize)
     return put(given, get_device(device))
 
 
+@lasting("computing a spanning forest")
 def spanning_forest(
     graph: Any, *, algorithm: str, device: Any, devices: Any, options: object,
     keep_on_device: bool, profile: bool, verify: bool, symmetrize: bool, weight: Any, maximum: bool,
+    columns: Any = None,
 ) -> Forest | DeviceForest:  # fmt: skip
     """Solve on the device that is meant; a graph that does not fit it, in parts."""
-    graph = graph if weight is WEIGHT else with_weight(graph, weight)
+    if weight is not WEIGHT or columns is not None:
+        graph = with_weight(graph, weight, columns)
     check_named(algorithm, options)  # before anything is uploaded
     check_bools(keep_on_device=keep_on_device, profile=profile, verify=verify)
     graph = taken(graph, symmetrize=symmetrize)

@@ -25,6 +25,7 @@ from clmst.core.errors import InvalidGraphError
 from clmst.core.forest import Forest
 from clmst.core.graph import Graph
 from clmst.core.kruskal import is_plain
+from clmst.core.long_work import lasting
 from clmst.core.weight_keys import Array
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
@@ -38,6 +39,7 @@ _SAMPLED_WEIGHTS = 1024  # a sample of so many
 Parts: TypeAlias = tuple[Array, Array, Array]  # data, indices and indptr
 
 
+@lasting("computing a spanning tree")
 def minimum_spanning_tree(csgraph: Any, overwrite: bool = False) -> Any:
     """Compute a minimum spanning forest of a matrix, as the function of this name in SciPy does.
 

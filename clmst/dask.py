@@ -14,7 +14,9 @@ from clmst.core.arguments import has, shown
 from clmst.core.columns import takes_columns
 from clmst.core.errors import InvalidArgumentError, optional_import
 from clmst.core.forest import Forest
+from clmst.core.long_work import lasting
 from clmst.scale import partitions, rounds
+from clmst.scale.partition_names import PartitionEnds, PartitionNumbers
 from clmst.scale.partition_pieces import lanes_of, parts_of
 from clmst.scale.partitions import PartitionForest, PartitionJob
 
@@ -22,9 +24,10 @@ __all__ = ["minimum_spanning_forest"]
 
 
 @takes_columns
+@lasting("computing a spanning forest by Dask")
 def minimum_spanning_forest(
     edges: Any,
-    n_vertices: int,
+    n_vertices: int | None = None,
     *,
     columns: Sequence[Hashable] | None = None,
     edge_id: str | None = None,
@@ -46,14 +49,18 @@ def minimum_spanning_forest(
         or a tuple of arrays (u, v, w). Paths are of Parquet or structured ``.npy`` files that all
         workers can read, or of a folder of them: then workers read the files themselves, a piece at
         a time, and no data pass through the scheduler's tasks.
-    n_vertices : int
-        Ends are vertex numbers below it.
+    n_vertices : int, optional
+        Ends are vertex numbers below it. If ends are strings, it is how many names there may be.
+        By default the ends are read once more, before the edges, to count the vertices.
     columns : list or tuple, optional
         The names of the columns: of both ends, and of weights, which are 1 where it is left out.
-        By default as of :func:`clmst.read_graph`.
+        By default as of :func:`clmst.read_graph`. Ends are vertex numbers, or strings, which become
+        `vertex_labels` in the order in which the rows of all partitions first have them. Strings
+        are read twice, and each name passes through this process.
     edge_id : str, optional
-        A column of distinct ids that rise within each partition. By default ids are positions in
-        all partitions.
+        A column of distinct integers, at least 0, which become the `edge_ids` of the forest. By
+        default an edge id is the position of the row in all partitions. Give such a column if
+        computing the collection again may bring its rows in another order.
     device : str, optional
         The name of each worker's device, see :func:`clmst.get_device`.
     memory_limit : int, optional
@@ -91,29 +98,40 @@ def minimum_spanning_forest(
         memory_limit=memory_limit, maximum=maximum,
     )  # fmt: skip
     split_every = rounds.check_split(split_every)
-    take, merge = dask.delayed(_take, pure=False), dask.delayed(_merge, pure=False)
+    tasks = (dask.delayed(task, pure=False) for task in (_take, _merge, _ends))
+    take, merge, ends = tasks
     parts, job = _parts(edges, job)
-    lane_of = lanes_of(parts)
-    lanes = _lanes(job, by_device=lane_of is not None)
 
-    def take_by(part: Any, step: rounds.LaneStep, before: Any, kept: Any) -> Any:
-        with _by_a_worker_of(lanes[step.lane], step.round):
-            return take(part, step, job, before, kept)
+    def solve(job: PartitionJob, names: Sequence[PartitionNumbers] | None) -> Any:
+        lane_of = lanes_of(parts, names)
+        lanes = _lanes(job, by_device=lane_of is not None)
 
-    last = rounds.in_rounds(
-        parts,
-        len(lanes),
-        split_every,
-        take=take_by,
-        merge=lambda forests: merge(forests, job),
-        lane_of=lane_of,
-        outlives=len(lanes[0]) > 1,
-    )
+        def take_by(part: Any, step: rounds.LaneStep, before: Any, kept: Any) -> Any:
+            own = None if names is None or lane_of is not None else names[step.number]
+            with _by_a_worker_of(lanes[step.lane], step.round):
+                return take(part, step, job, before, kept, names=own)
+
+        last = rounds.in_rounds(
+            parts,
+            len(lanes),
+            split_every,
+            take=take_by,
+            merge=lambda forests: merge(forests, job),
+            lane_of=lane_of,
+            outlives=len(lanes[0]) > 1,
+        )
+        return None if last is None else last.compute()
+
+    def count() -> Sequence[PartitionEnds]:
+        found: Sequence[PartitionEnds] = dask.compute(
+            *(ends(part, k, job) for k, part in enumerate(parts))
+        )
+        return found
+
     try:
-        found = None if last is None else last.compute()
+        return partitions.forest_by(job, "the workers of Dask", solve=solve, count=count)
     except partitions.CALLERS_ERRORS as error:
         raise partitions.plain(error) from None  # without what Dask did
-    return partitions.finish(found, job, "the workers of Dask")
 
 
 def _lanes(job: PartitionJob, *, by_device: bool) -> list[list[str]]:
@@ -170,9 +188,15 @@ def _take(
     job: PartitionJob,
     before: PartitionForest | None,
     kept: PartitionForest | None,
+    *,
+    names: PartitionNumbers | None,
 ) -> PartitionForest:
     """Take a partition; `kept` is an argument only so that the workers keep it."""
-    return partitions.take_partition(data, step, job, _worker(), before)
+    return partitions.take_partition(data, step, job, _worker(), before, names=names)
+
+
+def _ends(data: Any, number: int, job: PartitionJob) -> PartitionEnds:
+    return partitions.ends_of_partition(data, number, job, _worker())
 
 
 def _place(job: PartitionJob) -> str:

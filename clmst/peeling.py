@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from clmst.algorithms import families
 from clmst.core.dense_graph import DenseGraph
+from clmst.core.long_work import lasting
 from clmst.core.points import Points
 from clmst.intake import on_device, taken
 from clmst.runtime.device_graph import DeviceGraph
@@ -18,6 +19,7 @@ from clmst.runtime.failures import Guard
 from clmst.runtime.launcher import Launcher
 
 
+@lasting("computing core numbers")
 def core_numbers(
     graph: Any, *, device: Any = None, symmetrize: bool = False
 ) -> npt.NDArray[np.uint32]:

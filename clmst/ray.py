@@ -13,7 +13,9 @@ from clmst.core.arguments import check_dict, has, shown
 from clmst.core.columns import takes_columns
 from clmst.core.errors import ClmstError, InvalidArgumentError, optional_import
 from clmst.core.forest import Forest
+from clmst.core.long_work import lasting
 from clmst.scale import partitions, rounds
+from clmst.scale.partition_names import PartitionEnds, PartitionNumbers
 from clmst.scale.partition_pieces import lanes_of, parts_of
 from clmst.scale.partitions import PartitionForest, PartitionJob
 
@@ -21,9 +23,10 @@ __all__ = ["minimum_spanning_forest"]
 
 
 @takes_columns
+@lasting("computing a spanning forest by Ray")
 def minimum_spanning_forest(
     edges: Any,
-    n_vertices: int,
+    n_vertices: int | None = None,
     *,
     columns: Sequence[Hashable] | None = None,
     edge_id: str | None = None,
@@ -42,8 +45,10 @@ def minimum_spanning_forest(
     ----------
     edges : ray.data.Dataset, list of ObjectRef, path, or list of paths
         A row for each edge. An object is a data frame, an Arrow table, a mapping of arrays, or a
-        tuple of arrays (u, v, w). Blocks of a Dataset are taken in its own order, as partitions.
-        Paths are as of :func:`clmst.dask.minimum_spanning_forest`.
+        tuple of arrays (u, v, w). Each block of a Dataset is a partition. Ray may read the rows of
+        a Dataset in another order each time, so their positions are no edge ids: either `edge_id`
+        names a column of ids, or ``dataset.materialize()`` holds the rows in a fixed order. Paths
+        are as of :func:`clmst.dask.minimum_spanning_forest`.
     n_vertices, columns, edge_id, device, memory_limit, maximum, split_every
         As of :func:`clmst.dask.minimum_spanning_forest`.
     task_options : mapping, optional
@@ -70,30 +75,47 @@ def minimum_spanning_forest(
     split_every = rounds.check_split(split_every)
     options = {} if task_options is None else task_options
     check_dict("task_options", options)
-    take, merge = (ray.remote(task).options(**options) for task in (_take, _merge))
-    parts, job = _parts(edges, job)
-    lane_of = lanes_of(parts)
-    end = rounds.in_rounds(
-        parts,
-        _n_tasks(ray, options, by_device=lane_of is not None),
-        split_every,
-        take=lambda part, step, before, kept: take.remote(part, step, job, before, [kept]),
-        merge=lambda forests: merge.remote(job, *forests),
-        lane_of=lane_of,
-        outlives=True,  # a node keeps what its workers found
-    )
+    take, merge, ends = (ray.remote(task).options(**options) for task in (_take, _merge, _ends))
+    parts, job = _parts(ray, edges, job)
+
+    def solve(job: PartitionJob, names: Sequence[PartitionNumbers] | None) -> Any:
+        lane_of = lanes_of(parts, names)
+
+        def take_by(part: Any, step: rounds.LaneStep, before: Any, kept: Any) -> Any:
+            own = None if names is None or lane_of is not None else names[step.number]
+            return take.remote(part, step, job, before, [kept], names=own)
+
+        last = rounds.in_rounds(
+            parts,
+            _n_tasks(ray, options, by_device=lane_of is not None),
+            split_every,
+            take=take_by,
+            merge=lambda forests: merge.remote(job, *forests),
+            lane_of=lane_of,
+            outlives=True,  # a node keeps what its workers found
+        )
+        return None if last is None else _got(ray, last)
+
+    def count() -> Sequence[PartitionEnds]:
+        return _got(ray, [ends.remote(part, k, job) for k, part in enumerate(parts)])
+
     try:
-        last = None if end is None else ray.get(end)
+        return partitions.forest_by(job, "the workers of Ray", solve=solve, count=count)
+    except partitions.CALLERS_ERRORS as error:
+        raise partitions.plain(error) from None  # without what Ray did
+
+
+def _got(ray: Any, references: Any) -> Any:
+    """Return the results of tasks, or raise the error of clmst that a task raised."""
+    try:
+        return ray.get(references)
     except ray.exceptions.RayTaskError as error:  # whose text is a traceback of several lines
-        if isinstance(error.cause, partitions.CALLERS_ERRORS):
-            raise partitions.plain(error.cause) from None
         if isinstance(error.cause, ClmstError):
             raise error.cause from error
         raise
-    return partitions.finish(last, job, "the workers of Ray")
 
 
-def _parts(edges: Any, job: PartitionJob) -> tuple[list[Any], PartitionJob]:
+def _parts(ray: Any, edges: Any, job: PartitionJob) -> tuple[list[Any], PartitionJob]:
     """Return references to the blocks or paths of files, and what to find in them."""
     parts = parts_of(edges, job)
     if parts is not None:
@@ -103,13 +125,31 @@ def _parts(edges: Any, job: PartitionJob) -> tuple[list[Any], PartitionJob]:
             f"edges is {shown(edges)}; it must be a Ray Dataset, a list of object "
             "references, a path or a list of paths"
         )
+    datasets = optional_import("ray.data.dataset", extra="ray")
+    is_fixed = isinstance(edges, datasets.MaterializedDataset)
+    if job.edge_id is None and not is_fixed:
+        raise InvalidArgumentError(
+            "edges is a Dataset that Ray has not materialized, and edge_id is None; Ray may read "
+            "its rows in another order each time, so positions of rows cannot be edge ids: "
+            "edge_id= names a column of ids, dataset.materialize() fixes the order, and paths of "
+            "files are read in order"
+        )
     columns = edges.columns() or []
     needed: list[Any] = []
     if columns:
         job, needed = job.for_table(columns)
-    edges.context.execution_options.preserve_order = True  # else ids would depend on the timing
-    chosen = edges.select_columns(needed) if columns else edges
-    return chosen.to_arrow_refs(), job
+    if not is_fixed:  # rows bring their ids, so any order of reading will do
+        return (edges.select_columns(needed) if columns else edges).to_arrow_refs(), job
+    blocks = edges.to_arrow_refs()  # in their own order, which selecting by the Dataset may change
+    if len(needed) == len(columns):
+        return blocks, job
+    select = ray.remote(_select)
+    return [select.remote(block, needed) for block in blocks], job
+
+
+def _select(block: Any, columns: list[Any]) -> Any:
+    """Return the columns of a block that are needed, where the block is."""
+    return block.select(columns)
 
 
 def _n_tasks(ray: Any, options: Mapping[str, Any], *, by_device: bool) -> int:
@@ -131,9 +171,15 @@ def _take(
     job: PartitionJob,
     before: PartitionForest | None,
     kept: list[Any],
+    *,
+    names: PartitionNumbers | None,
 ) -> PartitionForest:
     """Take a partition; `kept` has a reference only so that Ray keeps the object."""
-    return partitions.take_partition(data, step, job, _worker(), before)
+    return partitions.take_partition(data, step, job, _worker(), before, names=names)
+
+
+def _ends(data: Any, number: int, job: PartitionJob) -> PartitionEnds:
+    return partitions.ends_of_partition(data, number, job, _worker())
 
 
 def _merge(job: PartitionJob, *forests: PartitionForest) -> PartitionForest:

@@ -12,12 +12,14 @@ from clmst.core.canonical import stable_order
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.forest import Forest
 from clmst.core.graph import Graph
+from clmst.core.long_work import lasting
 from clmst.core.paths import components
 from clmst.core.weight_keys import Array
 
 __all__ = ["seeded_segmentation"]
 
 
+@lasting("segmenting by seeds")
 def seeded_segmentation(graph: Any, seeds: Any, *, device: Any = None) -> Array:
     """Give every vertex the label of a seed, by cutting the heaviest edges of a spanning forest.
 

@@ -29,7 +29,7 @@ _SETTINGS = ("CLMST_", "OCL_", "OPENCL_", "PYOPENCL_", "POCL_", "RUSTICL_", "CUD
 def show_versions(*, as_json: bool = False) -> None:
     """Print the environment of clmst, for the report of a fault.
 
-    That is the system, the versions of packages, the drivers, each device with its tuning and the
+    That is the system, the versions of packages, the drivers, each device with the
     results of its self-tests so far, the caches and the settings. Each device is tried, as by
     :func:`clmst.devices`; nothing else is tested. ``clmst --versions`` prints the same.
 

@@ -12,12 +12,22 @@ from typing import Any
 import numpy as np
 import pytest
 
+import clmst
 from clmst.core.errors import InvalidGraphError
 from tests.scale.edges import random_edges
 
 N = 60
 EDGES = random_edges(N, 2000)
 PARTS = list(zip(*(np.array_split(column, 8) for column in EDGES), strict=True))
+
+
+def named_edges() -> tuple[Any, clmst.Forest]:
+    """Return the edges as a frame whose vertices have names, and the forest of a stream of them."""
+    pandas = pytest.importorskip("pandas")
+    names = np.array([f"town {k * 7919 % N} é" for k in range(N)], object)
+    u, v, w = EDGES
+    frame = pandas.DataFrame({"source": names[u], "target": names[v], "weight": w})
+    return frame, clmst.stream_minimum_spanning_forest(frame)
 
 
 def write_parts(folder: Path) -> None:
@@ -69,7 +79,12 @@ def assert_refused_plainly(
         parquet.write_table(pyarrow.table(wrong), folder / f"{name}.parquet")
         with pytest.raises(InvalidGraphError, match=f"^worker {worker}: .*{words}") as caught:
             solve([folder / "good.parquet", folder / f"{name}.parquet"])
-        assert "\n" not in str(caught.value)
-        shown = traceback.format_exception(caught.value)
-        assert sum(text.count("File ") for text in shown) <= 5, shown
-        assert not any("distributed" in text or "ray/" in text for text in shown)
+        assert_plain(caught.value)
+
+
+def assert_plain(error: BaseException) -> None:
+    """Assert that an error is one line, and that its traceback has nothing of the engine."""
+    assert "\n" not in str(error)
+    shown = traceback.format_exception(error)
+    assert sum(text.count("File ") for text in shown) <= 5, shown
+    assert not any("distributed" in text or "ray/" in text for text in shown)

@@ -34,7 +34,7 @@ from clmst.algorithms.pma.solve import lanes_for
 from clmst.algorithms.shared import contraction
 from clmst.core.weight_keys import WeightKind
 from clmst.primitives import radix_chain, selection, sweeps
-from clmst.primitives.element import NO_WORDS, RecordWords
+from clmst.primitives.element import NO_WORDS, WORD_BYTES, RecordWords
 from clmst.primitives.function import Predicate
 from clmst.primitives.histogram import LOCAL_BINS
 from clmst.primitives.map import Map
@@ -266,6 +266,20 @@ _MATRIX_PRODUCT = Monoid(
     identity="(uint4)(1, 0, 0, 1)",
     name="matrix product",
 )
+# Of fields of several types, in 12 bytes: held in 16, one field across two words.
+_EDGE = np.dtype([("rank", np.uint16), ("weight", np.float32), ("u", np.int32), ("v", np.int16)])
+_LIGHTEST = Monoid(
+    dtype=_EDGE,
+    combine="b.weight < a.weight || (b.weight == a.weight && b.u < a.u) ? b : a",
+    identity="record(0, INFINITY, INT_MAX, 0)",
+    commutative=True,
+    exact=True,
+    name="lightest edge",
+)
+_LIGHT = Predicate(
+    dtype=_EDGE, expression="x.weight < limit && x.u != x.v", scalars={"limit": "f4"},
+    name="light edge",
+)  # fmt: skip
 _BELOW = Predicate(
     dtype=np.dtype("u4"), expression="x < limit || chosen[i] != 0", scalars={"limit": "u4"},
     arrays={"chosen": "u1"}, name="below a limit",
@@ -275,6 +289,11 @@ _MAPS = (
     Map(
         dtype=np.dtype("f4"), expression="x * share + other[i]", scalars={"share": "f4"},
         arrays={"other": "f4"},
+    ),
+    Map(
+        dtype=_EDGE, result=np.dtype([("key", "f4"), ("edge", "u4")]),
+        expression="result(-x.weight, min(i, other[i].late))",
+        arrays={"other": np.dtype([("early", "i1"), ("late", "u4")])},
     ),
 )  # fmt: skip
 _EVEN = Map(
@@ -289,6 +308,7 @@ def _scans(capabilities: Capabilities) -> Iterator[tuple[int, Monoid, Segments, 
     """Yield monoids and forms of segments; exclusive and inclusive scans alternate."""
     monoids = [Monoid.sum(one) for one in _SCALARS[: None if capabilities.doubles else -1]]
     monoids += [Monoid.minimum(np.uint64), Monoid.minimum_by_key(np.float32), _MATRIX_PRODUCT]
+    monoids += [_LIGHTEST]
     for (k, monoid), ways in product(enumerate(monoids), Segments):
         if ways != Segments.PACKED or monoid.dtype.kind == "u":
             yield k, monoid, ways, (k + ways) % 2 == 0
@@ -297,10 +317,10 @@ def _scans(capabilities: Capabilities) -> Iterator[tuple[int, Monoid, Segments, 
 def _scan_chain(capabilities: Capabilities, tuning: Policy) -> Iterator[Built]:
     for k, monoid, ways, exclusive in _scans(capabilities):
         one = sweeps.chain_defines(
-            capabilities, tuning, item_bytes=monoid.dtype.itemsize, segments=ways,
+            capabilities, tuning, item_bytes=monoid.held_bytes, segments=ways,
             exclusive=exclusive,
         )  # fmt: skip
-        if one["WG_SIZE"] > 1 and monoid.exact and k % 3 == 0:
+        if one["WG_SIZE"] > 1 and monoid.exact and (k % 3 == 0 or monoid is _LIGHTEST):
             yield monoid.prelude, one
 
 
@@ -318,18 +338,28 @@ def _selections(*, chained: bool) -> Rule:
                 continue  # of flags only, and without values
             if write == Write.ALL and (keep == Keep.HEADS or chained):
                 continue  # not used
-            if keep == Keep.HOLDING and record != RecordWords(1):
-                continue  # the predicate takes one word
-            if chained and (more["WG_SIZE"] == 1 or record.count > 2):
+            predicate = {1: _BELOW, 3: _LIGHT}.get(record.count)
+            if keep == Keep.HOLDING and (predicate is None or record.unit < WORD_BYTES):
+                continue  # the predicates take one word, or three
+            if chained and (more["WG_SIZE"] == 1 or record.count > 3):
                 continue
             defines = selection.selection_defines(
                 keep, write, record=record, value=value,
                 bytes_per_item=selection.bytes_per_item(tuning),
             )  # fmt: skip
             defines |= more if chained else {}
-            yield (_BELOW.prelude, defines) if keep == Keep.HOLDING else defines
+            if keep == Keep.HOLDING and predicate is not None:
+                yield predicate.prelude, defines
+            else:
+                yield defines
 
     return rule
+
+
+def _across(bits: int) -> Key:
+    """Return a number of some bits that is a field of a record, across two words or three."""
+    kind = KEY_KINDS[1 if bits == 16 else 2]
+    return Key(start_bit=0, bits=bits, width=bits, number_bit=24, kind=kind, descending=bits == 32)
 
 
 def _splits(*, chained: bool) -> Rule:
@@ -342,13 +372,15 @@ def _splits(*, chained: bool) -> Rule:
     def rule(capabilities: Capabilities, tuning: Policy) -> Iterator[Built]:
         for words, value_words in sizes:
             shape = Shape.choose(capabilities, tuning, max(words, value_words))
-            for key in numbers if words <= 2 and value_words <= 1 else numbers[:1]:
+            keys = numbers if words <= 2 and value_words <= 1 else numbers[:1]
+            within = [_across(bits) for bits in (16, 32, 64)] if words == 4 else []
+            for key in [*keys, *within]:
                 if not chained:
                     yield shape.defines(key, words, value_words)
                     continue
                 if shape.is_serial or words > radix_chain.MOST_WORDS:
                     continue
-                if key == numbers[0] or words == 2:
+                if key == numbers[0] or words == 2 or key in within:
                     yield radix_chain.chain_defines(shape, key, (words, value_words), tuning)
 
     return rule
@@ -370,9 +402,9 @@ _PRIMITIVES: dict[str, Rule] = {
     "scan_chain": _scan_chain,
     "scan_propagate": lambda _, tuning: [
         (one.prelude, sweep_defines(tuning, segments=Segments.NONE, exclusive=True))
-        for one in (_SUM, _MATRIX_PRODUCT)
+        for one in (_SUM, _MATRIX_PRODUCT, _LIGHTEST)
     ],
-    "segments": lambda *_: [(one.prelude, {}) for one in (_SUM, _MATRIX_PRODUCT)],
+    "segments": lambda *_: [(one.prelude, {}) for one in (_SUM, _MATRIX_PRODUCT, _LIGHTEST)],
     "split": _splits(chained=False),
     "split_chain": _splits(chained=True),
     "widen": _each(*({"RECORD_BYTES": size} for size in (1, 2, 3, 6, 15))),

@@ -264,11 +264,6 @@ def test_no_kernel_text_in_python() -> None:
     assert [(name, line) for name, line, text in strings() if kernel.search(text)] == []
 
 
-def test_modules_are_short() -> None:
-    lengths = {name_of(p): len(p.read_text(encoding="utf-8").splitlines()) for p in MODULES}
-    assert {name: length for name, length in lengths.items() if length > 350} == {}
-
-
 def test_no_module_is_a_drawer() -> None:
     """What a module is about stands in its name."""
     drawers = {"utils", "util", "helpers", "helper", "common", "misc", "tools"}

@@ -51,7 +51,6 @@ from benchmarks.runner import Row, Rows, Run, case, means
 from benchmarks.workspace import Workspace
 from clmst import Device, generate
 from clmst.algorithms import solving
-from clmst.cli import root
 from clmst.generators import surrogates
 from tests.bench import samples
 from tests.bounds import bounds
@@ -355,50 +354,6 @@ def test_record_is_written_at_each_row(file: Path) -> None:
 
     CliRunner().invoke(cut_short, ["--json", str(file)])
     assert json.loads(file.read_text())["points"] == [{"n": 1}]
-
-
-def test_pictures_are_drawn_again_from_their_records(tmp_path: Path) -> None:
-    """A record in docs/images/data is called after its case: pma_table is of ``pma table``.
-
-    So is its picture, but where a case draws several into a folder.
-    """
-    folder = Path(runner.__file__).parents[1] / "docs" / "images" / "data"
-    if not folder.exists():
-        pytest.skip("installed without the pages")
-    for record in folder.glob("*.json"):
-        picture = tmp_path / f"{record.stem}.png"
-        case = [record.stem] if record.stem in CASES else record.stem.split("_")
-        result = CliRunner().invoke(cases, [*case, "--from", str(record), "--plot", str(picture)])
-        assert result.exit_code == 0, result.output
-        for drawn in picture.iterdir() if picture.is_dir() else (picture,):
-            assert drawn.stat().st_size > 1000
-            assert (folder.parent / drawn.name).exists()
-
-
-def test_results_of_several_machines_are_laid_side_by_side_again(tmp_path: Path) -> None:
-    """What `clmst bench` wrote on each is kept, and its merge is the table of the page."""
-    images = Path(runner.__file__).parents[1] / "docs" / "images"
-    if not images.exists():
-        pytest.skip("installed without the pages")
-    names = ["h100", "h200", "intel_2_cores", "pocl_2_cores", "pocl_16_cores"]
-    files = [str(images / "data" / "bench" / f"{name}.json") for name in names]
-    words = ["bench", "--merge", *files, "--tables", "--plot", str(tmp_path)]
-    said = CliRunner().invoke(root.main, words).output
-    text = (images.parent / "performance.md").read_text(encoding="utf-8")
-    page = text.partition("## The same graphs")[2].partition("\n## ")[0]
-    rows = dict(re.findall(r"^\| (\w+) \| [\d,]+ \| (.*) \|$", page, re.MULTILINE))
-    assert len(rows) == 8
-    (table,) = re.findall(r"(?s)### Devices side by side, [^#]*on the device, forest.*?###", said)
-    for name, cells in rows.items():
-        (row,) = re.findall(rf"^\| {name} \| .*$", table, re.MULTILINE)
-        found = [cell.strip() for cell in row.strip("|").split("|")][3:]
-        medians = [found[0], *found[2::3]]
-        for shown, full in zip(cells.split("|"), medians, strict=True):
-            assert (shown.strip() == "") == (full == "")
-            assert not full or float(shown) == pytest.approx(float(full), rel=6e-3)
-    for name in ("devices_throughput.png", "ecl_throughput.png"):
-        assert (images / name).exists()
-    assert (tmp_path / "devices_throughput.png").stat().st_size > 1000
 
 
 def test_devices_are_as_many_as_a_case_takes() -> None:
@@ -983,6 +938,7 @@ def test_road_maps_of_papers(file: Path, tmp_path: Path, monkeypatch: pytest.Mon
 SMALL = {
     "clustering": ["tree", "--points", "300"],
     "beside_scipy": ["graphs", "--points", "100", "--clock", "cpu", "--least"],
+    "beside_sklearn": ["--points", "100"],
     "data_frames": ["--edges", "2000"],
     "generated": ["1e5", "--vertices", "12", "--small", "1e4"],
     "memory": ["rounds", "--vertices", "200", "--rounds", "5"],

@@ -16,9 +16,19 @@ from clmst.core.errors import (
     InvalidArgumentError,
     InvalidGraphError,
     MissingFileError,
+    OutOfDeviceMemoryError,
     UnsupportedDeviceError,
 )
-from tests.engines import EDGES, PARTS, N, assert_refused_plainly, killed_once, write_parts
+from tests.engines import (
+    EDGES,
+    PARTS,
+    N,
+    assert_plain,
+    assert_refused_plainly,
+    killed_once,
+    named_edges,
+    write_parts,
+)
 from tests.scale.edges import forest_of_edges
 
 dask = pytest.importorskip("dask")
@@ -42,12 +52,19 @@ def test_frame_without_a_cluster(frame: Any) -> None:
 
 @pytest.mark.parametrize("split_every", [2, 3, 100])
 def test_delayed_parts_and_any_tree(split_every: int) -> None:
-    """In any order where parts bring ids."""
+    """Where parts bring ids, the parts and the rows of each part may be in any order."""
     parts = [dask.delayed(part) for part in PARTS]
     ids = np.split(np.arange(EDGES[0].size), np.cumsum([part[0].size for part in PARTS])[:-1])
     named = [dask.delayed((*part, own)) for part, own in zip(PARTS, ids, strict=True)]
     given: Any = {"split_every": split_every, "maximum": True}
+    order = np.random.default_rng(1).permutation(EDGES[0].size)
+    columns = [column[order] for column in (*EDGES, np.arange(order.size))]
+    mixed = [
+        dask.delayed(part)
+        for part in zip(*(np.array_split(column, 8) for column in columns), strict=True)
+    ]
     for found in (
+        clmst.dask.minimum_spanning_forest(mixed, N, edge_id="id", **given),
         clmst.dask.minimum_spanning_forest(parts, N, **given),
         clmst.dask.minimum_spanning_forest(named[::-1], N, edge_id="id", **given),
         clmst.dask.minimum_spanning_forest(named[1::2] + named[::2], N, edge_id="id", **given),
@@ -95,6 +112,48 @@ def test_a_folder_that_streams_is_one_for_dask(tmp_path: Path) -> None:
         collected = frames.read_parquet(f"file://{tmp_path}")
         assert clmst.dask.minimum_spanning_forest(collected, N, columns=given) == found
     assert found == forest_of_edges((*EDGES[:2], -EDGES[2]), N)
+
+
+@pytest.mark.parametrize("n_vertices", [None, N, 10 * N])
+def test_names_of_vertices(tmp_path: Path, n_vertices: int | None) -> None:
+    """They have the numbers that a stream of all partitions gives them."""
+    whole, right = named_edges()
+    whole.to_parquet(tmp_path / "0.parquet")
+    frame = frames.from_pandas(whole, npartitions=7, sort=False)
+    parts = [dask.delayed(whole[k : k + 300]) for k in range(0, len(whole), 300)]
+    for given in (frame, [dask.delayed(whole[:0]), *parts], tmp_path):
+        assert clmst.dask.minimum_spanning_forest(given, n_vertices) == right
+
+
+def test_vertices_are_counted(frame: Any, tmp_path: Path) -> None:
+    write_parts(tmp_path / "edges")
+    parts = [dask.delayed(part) for part in PARTS]
+    for given in (frame, parts, tmp_path / "edges"):
+        found = clmst.dask.minimum_spanning_forest(given)
+        assert found == clmst.stream_minimum_spanning_forest([EDGES])
+    assert clmst.dask.minimum_spanning_forest([]).n_vertices == 0
+
+
+def test_bad_names() -> None:
+    whole, _ = named_edges()
+    numbers = PARTS[0]
+    for parts in ([whole[:5], numbers], [numbers, whole[:5]]):
+        for n_vertices in (None, N):
+            message = "partition 1 has numbers for vertices beside names; all ids .* strings, or"
+            with pytest.raises(InvalidGraphError, match=message):
+                clmst.dask.minimum_spanning_forest([*map(dask.delayed, parts)], n_vertices)
+    with pytest.raises(InvalidGraphError, match="have 60 names of vertices; there may be n_vertic"):
+        clmst.dask.minimum_spanning_forest([dask.delayed(whole)], 5)
+    readings = iter([whole[:5], whole[5:10]])
+    other = dask.delayed(lambda: next(readings), pure=False)()
+    with pytest.raises(InvalidGraphError, match=r"partition 0 has other names .* the same rows"):
+        clmst.dask.minimum_spanning_forest([other])
+
+
+def test_a_memory_limit_that_is_too_small(frame: Any) -> None:
+    with pytest.raises(OutOfDeviceMemoryError, match="memory limit must be greater") as caught:
+        clmst.dask.minimum_spanning_forest(frame, N, memory_limit=1)
+    assert_plain(caught.value)
 
 
 def test_bad_input(frame: Any) -> None:

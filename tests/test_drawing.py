@@ -14,8 +14,9 @@ import pytest
 from hypothesis import given
 from scipy import sparse
 from scipy.sparse.csgraph import dijkstra
+from scipy.spatial.distance import pdist, squareform
 
-from clmst import generators
+from clmst import DenseGraph, Points, generators, minimum_spanning_forest
 from clmst.core.errors import InvalidArgumentError, MissingDependencyError
 from clmst.core.forest import Forest
 from clmst.core.graph import Graph
@@ -177,6 +178,39 @@ def test_edges_left_out_are_confessed(tmp_path: Path) -> None:
     assert "<!-- 100 of the 1,176 edges outside the forest are drawn -->" in path.read_text()
     draw_forest(graph, kruskal(graph), path, max_edges=1176)
     assert "outside the forest" not in path.read_text()
+
+
+@pytest.mark.parametrize("dimensions", [1, 2, 5])
+def test_of_a_complete_graph_the_forest_is_drawn(tmp_path: Path, dimensions: int) -> None:
+    """All pairs of points hide their tree; who wants pairs asks for a number of them."""
+    coordinates = np.random.default_rng(4).random((40, dimensions))
+    points = Points(coordinates)
+    matrix = squareform(pdist(coordinates))
+    forest, other = kruskal(points), kruskal(points, maximum=True)
+    path = tmp_path / "few.svg"
+    for graph in (points, DenseGraph(matrix), matrix):
+        draw_forest(graph, forest, path)
+        text = path.read_text()
+        assert "<!-- the 741 edges outside the forest are not drawn -->" in text
+        assert "<!-- 40 vertices · 780 edges · 1 tree" in text
+        draw_change(graph, forest, other, path)
+        assert "outside both forests are not drawn" in path.read_text()
+        draw_forest(graph, forest, path, max_edges=10)
+        assert "<!-- 10 of the 741 edges outside the forest are drawn -->" in path.read_text()
+    with pytest.raises(InvalidArgumentError, match="forest of this graph"):
+        draw_forest(points, kruskal(generators.path(n=40)), path)
+
+
+def test_a_thousand_points_are_drawn_without_their_pairs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """499,500 pairs took a minute, and were a brown blob."""
+    points = Points(np.random.default_rng(5).random((1000, 2)))
+    monkeypatch.setattr(Points, "to_graph", lambda self: pytest.fail("all pairs are listed"))
+    forest = minimum_spanning_forest(points)
+    draw_forest(points, forest, tmp_path / "points.png")
+    share = ink(read(tmp_path / "points.png")).mean()
+    assert 0.01 < share < 0.1
 
 
 def test_the_key_says_what_width_means(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ GLOSSARY = ROOT / "docs" / "glossary.md"
 RETIRED = {
     r"guises?": "variant",
     r"stand[-_]ins?": "surrogate graph",
-    r"crews?": "device pool, devices",
+    r"crews?": "devices",
     r"contests?": "benchmark",
     r"entrants?": "contestant",
     r"adoptions?": "CSR validation",

@@ -1,6 +1,6 @@
 """The logger "clmst": what was chosen at DEBUG, what was fallen back to at INFO.
 
-Compilations and self-tests are in ``tests/runtime/test_long_work.py``.
+Compilations and self-tests are in ``tests/core/test_long_work.py``.
 """
 
 from __future__ import annotations

@@ -69,7 +69,6 @@ print(json.dumps([error_of(call) for call in (
     lambda: solve(graph, options=clmst.EclOptions()),
     lambda: solve(graph, keep_on_device=True),
     lambda: solve(graph, profile=True),
-    lambda: solve(graph, devices="auto"),
     lambda: solve(clmst.Points(np.zeros((20_000, 2)))),
     lambda: clmst.to_device(graph),
     lambda: clmst.core_numbers(graph),

@@ -10,8 +10,22 @@ from typing import Any
 import pytest
 
 import clmst
-from clmst.core.errors import InvalidArgumentError, InvalidGraphError, UnsupportedDeviceError
-from tests.engines import EDGES, PARTS, N, assert_refused_plainly, killed_once, write_parts
+from clmst.core.errors import (
+    InvalidArgumentError,
+    InvalidGraphError,
+    OutOfDeviceMemoryError,
+    UnsupportedDeviceError,
+)
+from tests.engines import (
+    EDGES,
+    PARTS,
+    N,
+    assert_plain,
+    assert_refused_plainly,
+    killed_once,
+    named_edges,
+    write_parts,
+)
 from tests.scale.edges import forest_of_edges
 
 pandas = pytest.importorskip("pandas")
@@ -40,6 +54,21 @@ def test_references(cluster: None, workers: int) -> None:
     assert found.stats["partitions"] == 8
 
 
+def test_names_of_vertices(cluster: None, tmp_path: Path) -> None:
+    """They have the numbers that a stream of all partitions gives them."""
+    whole, right = named_edges()
+    whole.to_parquet(tmp_path / "0.parquet")
+    references = [ray.put(whole[:900]), ray.put(whole[900:])]
+    for given in (references, ray.data.from_pandas([whole[:900], whole[900:]]), tmp_path):
+        assert clmst.ray.minimum_spanning_forest(given) == right
+    assert clmst.ray.minimum_spanning_forest(references, N) == right
+    numbers = clmst.ray.minimum_spanning_forest([ray.put(part) for part in PARTS])
+    assert numbers == clmst.stream_minimum_spanning_forest([EDGES])
+    with pytest.raises(OutOfDeviceMemoryError, match="memory limit must be greater") as caught:
+        clmst.ray.minimum_spanning_forest(references, memory_limit=1)
+    assert_plain(caught.value)
+
+
 def test_paths(cluster: None, tmp_path: Path) -> None:
     """Tasks read the files."""
     write_parts(tmp_path / "edges")
@@ -59,7 +88,7 @@ def test_a_killed_worker(cluster: None, tmp_path: Path) -> None:
 
 
 def test_dataset(cluster: None) -> None:
-    """Ids are positions in the dataset's own order."""
+    """Ids of a materialized dataset are positions in its own order."""
     whole = pandas.DataFrame(dict(zip(("from", "to", "cost"), EDGES, strict=True)))
     dataset = ray.data.from_pandas([whole[:900], whole[900:]])
     columns = ("from", "to", "cost")
@@ -71,6 +100,29 @@ def test_dataset(cluster: None) -> None:
     old: Any = {"source": "from", "target": "to"}
     with pytest.raises(InvalidArgumentError, match=r"was given source, target; .*: columns=\(sour"):
         clmst.ray.minimum_spanning_forest(dataset, N, **old)
+
+
+def test_a_dataset_that_is_read_in_any_order(cluster: None, tmp_path: Path) -> None:
+    """Ray distributes the files of 40 blocks by turns, so rows come in another order than in files.
+
+    Positions of rows are no ids then, unless the dataset is held in a fixed order.
+    """
+    table = pandas.DataFrame(dict(zip(("source", "target", "weight"), EDGES, strict=True)))
+    table["row"] = range(len(table))
+    for k in range(40):
+        table[50 * k : 50 * (k + 1)].to_parquet(tmp_path / f"{k:02}.parquet")
+    dataset = ray.data.read_parquet(str(tmp_path), override_num_blocks=40)
+    with pytest.raises(InvalidArgumentError, match=r"not materialized, .* dataset.materialize\(\)"):
+        clmst.ray.minimum_spanning_forest(dataset, N)
+    right = forest_of_edges(EDGES, N)
+    assert clmst.ray.minimum_spanning_forest(dataset, N, edge_id="row") == right
+    fixed = dataset.materialize()
+    found = clmst.ray.minimum_spanning_forest(fixed, N)
+    assert (found.edges == right.edges).all()
+    assert (found.weights == right.weights).all()
+    in_order = fixed.to_pandas()
+    assert in_order.row.tolist() != table.row.tolist()
+    assert found.rows(in_order).weight.tolist() == found.weights.tolist()
 
 
 def test_errors_in_one_line(cluster: None, tmp_path: Path) -> None:

@@ -61,12 +61,6 @@ GPU_SHAPE = replace(
     worklist_edges_per_item=2,
     filter_degree=3.0,
     filter_edges=0,
-    solve_us=1.0,
-    edge_ns=1.0,
-    vertex_ns=1.0,
-    cell_ns=1.0,
-    upload_gb_s=1.0,
-    download_gb_s=1.0,
 ).with_constants(
     {
         ecl.HUB_ROW: 48,

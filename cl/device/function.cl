@@ -3,12 +3,13 @@
 // The caller of a primitive gives these macros. The defaults are the identity on 32-bit integers,
 // without arguments.
 
-// Type of an element: a scalar of 8 to 64 bits, or a vector of 2, 4, 8 or 16 of them.
+// Type of an element: a scalar of 8 to 64 bits, a vector of 2, 4, 8 or 16 of them, or a record
+// (fields.cl).
 #ifndef T
 #define T uint
 #endif
 
-// Type of the function's value.
+// Type of the function's value, likewise.
 #ifndef R
 #define R uint
 #endif
@@ -47,8 +48,9 @@ typedef struct {
   const global type *name = Given->name; \
   (void)name;
 
-// The function of element x, whose index is i. Names of arguments are lower-case; so none is `Given`.
-static inline R function_of(T x, uint i, const given_t *Given) {
+// *Value = the function of element x, whose index is i. By a pointer, as a value may be a struct
+// (quirk: oclgrind-struct-by-value). Names of arguments are lower-case; so none is `Given` or `Value`.
+static inline void function_of(T x, uint i, const given_t *Given, R *Value) {
   ARGUMENTS(NAMED_SCALAR, NAMED_ARRAY)
-  return EXPRESSION;
+  *Value = EXPRESSION;
 }

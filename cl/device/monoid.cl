@@ -2,14 +2,26 @@
 //
 // The caller of a primitive gives these macros. The defaults are the sum of 32-bit integers.
 
-// Type of an element: a scalar of 8 to 64 bits, or a vector of 2, 4, 8 or 16 of them.
+// Type in which kernels hold an element: a scalar of 8 to 64 bits, or a vector of 2, 4, 8 or 16 of
+// them; a vector of words for a record (fields.cl).
 #ifndef T
 #define T uint
 #endif
 
-// Size of an element in bytes: 1, 2, 4, 8, 16, 32 or 64.
+// Size of a T in bytes: 1, 2, 4, 8, 16, 32 or 64.
 #ifndef T_BYTES
 #define T_BYTES 4
+#endif
+
+// For a record: T_RECORD, its type; T_MEMORY_BYTES, its size in bytes, of which T_BYTES is the next
+// power of two; RECORD_IDENTITY, its identity. COMBINE takes and makes such records. Where it only
+// chooses between both, CHOICE(a, b, left, right) takes the records, and chooses between them as they
+// are held: compilers choose between structs in memory, which takes 1.5 times as long on CPUs.
+#ifdef T_RECORD
+#define IDENTITY monoid_identity()
+#define ELEMENT_IS_T (T_MEMORY_BYTES == T_BYTES)
+#else
+#define ELEMENT_IS_T 1
 #endif
 
 // The element that COMBINE leaves others unchanged with, on either side.
@@ -33,9 +45,66 @@ typedef char monoid_element_has_the_size_of_its_dtype[sizeof(T) == T_BYTES ? 1 :
 // Words that an element fills, or a part of one.
 #define T_WORDS ((T_BYTES + 3) / 4)
 
+#ifdef T_RECORD
+// A record as it is held, and as COMBINE takes it.
+typedef union {
+  T held;
+  T_RECORD record;
+} monoid_record_t;
+
+static inline T monoid_identity(void) {
+  monoid_record_t made;
+  made.held = (T)0;  // a record may be shorter
+  made.record = RECORD_IDENTITY;
+  return made.held;
+}
+
+static inline T combine(T left, T right) {
+  monoid_record_t first, second;
+  first.held = left;
+  second.held = right;
+#ifdef CHOICE
+  return CHOICE(first.record, second.record, left, right);
+#else
+  monoid_record_t made;
+  made.held = (T)0;
+  made.record = COMBINE(first.record, second.record);
+  return made.held;
+#endif
+}
+#else
 static inline T combine(T left, T right) {
   return COMBINE(left, right);
 }
+#endif
+
+// Elements in global memory, where a record takes no more than its own bytes.
+#if ELEMENT_IS_T
+typedef T element_t;
+
+static inline T element_load(const global element_t *in, size_t i) {
+  return in[i];
+}
+
+static inline void element_store(global element_t *out, size_t i, T element) {
+  out[i] = element;
+}
+#else
+typedef T_RECORD element_t;
+
+static inline T element_load(const global element_t *in, size_t i) {
+  monoid_record_t loaded;
+  loaded.held = (T)0;
+  loaded.record = in[i];
+  return loaded.held;
+}
+
+static inline void element_store(global element_t *out, size_t i, T element) {
+  monoid_record_t stored;
+  stored.held = element;
+  out[i] = stored.record;
+}
+#endif
 
 // One of two elements, without a branch. For conditions that cannot be predicted, on CPUs
 // (quirk: cpu-vector-choices).

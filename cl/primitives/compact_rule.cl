@@ -41,24 +41,28 @@ static inline uint4 flags_set(uint4 flags) {
 }
 
 #if KEEP != KEEP_FLAGGED
-#define RULE_JOIN(a, b) a##b
-#define RULE_AS_TYPE(type) RULE_JOIN(as_, type)
+#if KEEP == KEEP_HOLDING
+// A record as it is moved, and as EXPRESSION takes it. Fails to compile unless both have one size.
+typedef union {
+  record_chunk_t chunks[RECORD_CHUNKS];
+  T element;
+} rule_record_t;
+typedef char
+    rule_element_has_the_size_of_its_record[sizeof(T) == RECORD_WORDS * RECORD_UNIT ? 1 : -1];
+#endif
 
-// Whether record i is kept. `previous` is the one before it; only KEEP_HEADS looks at it. For
-// KEEP_HOLDING a record is a T: a scalar or vector of RECORD_WORDS words.
+// Whether record i is kept. `previous` is the one before it; only KEEP_HEADS looks at it.
 static inline bool rule_keeps(const selection_t *of, size_t i, const record_chunk_t *record,
                               const record_chunk_t *previous) {
 #if KEEP == KEEP_HEADS
   return record_differs(record, previous);
 #else
-#if RECORD_WORDS == 16
-  const uint16 words = (uint16)(record[0], record[1], record[2], record[3]);
-#elif RECORD_WORDS == 8
-  const uint8 words = (uint8)(record[0], record[1]);
-#else
-  const record_chunk_t words = record[0];
-#endif
-  return function_of(RULE_AS_TYPE(T)(words), (uint)i, &of->given) != 0;
+  rule_record_t own;
+  bool holds;
+#pragma unroll
+  for (uint c = 0; c < RECORD_CHUNKS; ++c) own.chunks[c] = record[c];
+  function_of(own.element, (uint)i, &of->given, &holds);
+  return holds;
 #endif
 }
 #endif

@@ -25,7 +25,8 @@ kernel void histogram_count_few(const global T *in, volatile global uint *counts
   for (uint b = get_local_id(0); b < n_bins; b += WG_SIZE) own[b] = 0;
   wg_barrier_local();
   GRID_FOR(i, n) {
-    const uint bin = function_of(in[i], (uint)i, &given);
+    uint bin;
+    function_of(in[i], (uint)i, &given, &bin);
 #if WG_SIZE == 1
     if (bin < n_bins) ++own[bin];
 #else
@@ -48,7 +49,8 @@ kernel void histogram_count_many(const global T *in, volatile global uint *count
                                  uint n_bins GIVEN_PARAMETERS) {
   const given_t given = GIVEN;
   GRID_FOR(i, n) {
-    const uint bin = function_of(in[i], (uint)i, &given);
+    uint bin;
+    function_of(in[i], (uint)i, &given, &bin);
     if (bin < n_bins) atomic_inc(counts + bin);
   }
 }

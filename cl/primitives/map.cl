@@ -11,5 +11,9 @@
 // Ensures  out[i] = EXPRESSION of in[i] and i.
 kernel void map_elements(const global T *in, global R *out, uint n GIVEN_PARAMETERS) {
   const given_t given = GIVEN;
-  GRID_FOR(i, n) out[i] = function_of(in[i], (uint)i, &given);
+  GRID_FOR(i, n) {
+    R value;
+    function_of(in[i], (uint)i, &given, &value);
+    out[i] = value;
+  }
 }

@@ -49,8 +49,8 @@ static inline void scan_store_carry(global T *carries, size_t groups, size_t at,
 // Needs    n < 2**32.
 // Ensures  carries are partial results in the order of the array: COMBINE need not be commutative.
 LANES_ATTRIBUTE
-kernel void scan_reduce_ranges(const global T *in, const global uchar *flags, global T *carries,
-                               uint n, ulong range) {
+kernel void scan_reduce_ranges(const global element_t *in, const global uchar *flags,
+                               global T *carries, uint n, ulong range) {
   local T sums[LANE_GROUP_SCRATCH], lane_group_sums[LANE_GROUPS];
   local uint heads[LANE_GROUP_SCRATCH], lane_group_heads[LANE_GROUPS];
   const size_t groups = get_num_groups(0), group = get_group_id(0);
@@ -84,7 +84,7 @@ kernel void scan_reduce_ranges(const global T *in, const global uchar *flags, gl
 // Ensures  carries[g] = the partial result of all work-groups before g; total[0] = that of all,
 //          since the last head.
 LANES_ATTRIBUTE
-kernel void scan_scan_spine(global T *carries, global T *total, uint groups) {
+kernel void scan_scan_spine(global T *carries, global element_t *total, uint groups) {
   local T sums[LANE_GROUP_SCRATCH];
   local uint heads[LANE_GROUP_SCRATCH];
 #if LANE_GROUPS > 1
@@ -109,7 +109,7 @@ kernel void scan_scan_spine(global T *carries, global T *total, uint groups) {
     }
     partial_append(&carry, row);
   }
-  if (total != 0 && lane_group_item() == 0) *total = carry.sum;
+  if (total != 0 && lane_group_item() == 0) element_store(total, 0, carry.sum);
 }
 
 // Downsweep: scan every range, with the carry of all that comes before it.
@@ -122,8 +122,8 @@ kernel void scan_scan_spine(global T *carries, global T *total, uint groups) {
 // Ensures  out[i] = the combination, in order, of the elements of i's segment before i (EXCLUSIVE)
 //          or up to i.
 LANES_ATTRIBUTE
-kernel void scan_write_ranges(const global T *in, const global uchar *flags, global T *carries,
-                              global T *out, uint n, ulong range) {
+kernel void scan_write_ranges(const global element_t *in, const global uchar *flags,
+                              global T *carries, global element_t *out, uint n, ulong range) {
   local T sums[LANE_GROUP_SCRATCH];
   local uint heads[LANE_GROUP_SCRATCH];
   const size_t groups = get_num_groups(0), group = get_group_id(0);

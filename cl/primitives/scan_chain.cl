@@ -45,8 +45,8 @@ static inline void lane_group_scan_part(tile_t *own, partial_t *all, local T *su
 // take registers.
 //
 // Scope    all lookers; *total is the same in each of them.
-static inline void lookers_reduce(const global T *in, const global uchar *flags, size_t begin,
-                                  size_t end, partial_t *total) {
+static inline void lookers_reduce(const global element_t *in, const global uchar *flags,
+                                  size_t begin, size_t end, partial_t *total) {
   partial_clear(total);
 #pragma unroll 1
   for (size_t i = begin; i < end; i += LOOKERS) {
@@ -67,7 +67,7 @@ static inline void lookers_reduce(const global T *in, const global uchar *flags,
 //
 // In-out   states.
 // Scope    all lookers; result in each of them.
-static inline T lookers_prefix(const global T *in, const global uchar *flags, uint n,
+static inline T lookers_prefix(const global element_t *in, const global uchar *flags, uint n,
                                volatile global uint *states, uint tile) {
   look_t at = {IDENTITY, tile, tile == 0};
 #pragma unroll 1
@@ -89,8 +89,9 @@ static inline T lookers_prefix(const global T *in, const global uchar *flags, ui
 // Needs    n < 2**32; COMBINE is exact.
 // Ensures  out as scan_write_ranges; total[0] = the combination of all, since the last head.
 LANES_ATTRIBUTE
-kernel void scan_chain_tiles(const global T *in, const global uchar *flags,
-                             volatile global uint *states, global T *out, global T *total, uint n) {
+kernel void scan_chain_tiles(const global element_t *in, const global uchar *flags,
+                             volatile global uint *states, global element_t *out,
+                             global element_t *total, uint n) {
   local T sums[LANE_GROUP_SCRATCH], lane_group_sums[LANE_GROUPS], before_tile[1];
   local uint heads[LANE_GROUP_SCRATCH], lane_group_heads[LANE_GROUPS], taken[1];
   if (get_local_id(0) == 0) *taken = wi_take_tile(states);
@@ -123,7 +124,8 @@ kernel void scan_chain_tiles(const global T *in, const global uchar *flags,
     partial_prepend(&all, prefix);
     if (is_speaker && !is_alone && !state_is_starved(tile))
       look_publish(states, tile, STATE_PREFIX, all.sum);
-    if (is_speaker && total != 0 && ((size_t)tile + 1) * CHAIN_TILE >= n) *total = all.sum;
+    if (is_speaker && total != 0 && ((size_t)tile + 1) * CHAIN_TILE >= n)
+      element_store(total, 0, all.sum);
   }
   wg_barrier_local();
   const partial_t first = {*before_tile, false};

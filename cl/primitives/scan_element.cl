@@ -4,13 +4,14 @@
 #include "device/monoid.cl"
 
 // The element at i, and whether it is a head.
-static inline T range_element(const global T *in, const global uchar *flags, size_t i, bool *head) {
+static inline T range_element(const global element_t *in, const global uchar *flags, size_t i,
+                              bool *head) {
 #if SEGMENTS == SEGMENTS_PACKED
   const T top = (T)1 << (8 * T_BYTES - 1);
   *head = (in[i] & top) != 0;
   return in[i] & ~top;
 #else
   *head = SEGMENTS == SEGMENTS_FLAGS && flags[i] != 0;
-  return in[i];
+  return element_load(in, i);
 #endif
 }

@@ -13,8 +13,8 @@
 // Needs    n < 2**32.
 // Ensures  out = the scan of each block alone; totals[b] = the combination of block b, in order.
 LANES_ATTRIBUTE
-kernel void scan_propagate_scan_blocks(const global T *in, global T *out, global T *totals, uint n,
-                                       ulong block) {
+kernel void scan_propagate_scan_blocks(const global element_t *in, global element_t *out,
+                                       global element_t *totals, uint n, ulong block) {
   local T sums[LANE_GROUP_SCRATCH];
   local uint heads[LANE_GROUP_SCRATCH];
   const size_t at = (size_t)get_group_id(0) * LANE_GROUPS + lane_group_id();
@@ -22,7 +22,7 @@ kernel void scan_propagate_scan_blocks(const global T *in, global T *out, global
   partial_t total;
   partial_clear(&total);
   range_scan(in, 0, out, begin, min(begin + block, (size_t)n), &total, sums, heads);
-  if (lane_group_item() == 0 && begin < n) totals[at] = total.sum;
+  if (lane_group_item() == 0 && begin < n) element_store(totals, at, total.sum);
 }
 
 // Downsweep of a level: combine every result with all that comes before its block.
@@ -32,6 +32,9 @@ kernel void scan_propagate_scan_blocks(const global T *in, global T *out, global
 // Launch   any.
 // Needs    scan_propagate_scan_blocks of the same blocks.
 // Ensures  out = the scan of the whole array.
-kernel void scan_propagate_add_totals(const global T *before, global T *out, uint n, ulong block) {
-  GRID_FOR(i, n) out[i] = combine(before[i / block], out[i]);
+kernel void scan_propagate_add_totals(const global element_t *before, global element_t *out, uint n,
+                                      ulong block) {
+  GRID_FOR(i, n) {
+    element_store(out, i, combine(element_load(before, i / block), element_load(out, i)));
+  }
 }

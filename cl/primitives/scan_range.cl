@@ -66,26 +66,26 @@ static inline void range_unpack(tile_t *own, uint i) {
 #endif
 }
 
-// Load a whole chunk: by one vector load, but for short elements. Of those, compilers would put a
-// vector of words into memory to take it apart.
-static inline void chunk_load(const global T *in, T *items) {
-#if T_BYTES < 4
-  for (uint k = 0; k < CHUNK_ITEMS; ++k) items[k] = in[k];
+// Load a whole chunk: by one vector load, but for short elements, and for records that memory has in
+// fewer bytes. Of short elements, compilers would put a vector of words into memory to take it apart.
+static inline void chunk_load(const global element_t *in, T *items) {
+#if T_BYTES < 4 || !ELEMENT_IS_T
+  for (uint k = 0; k < CHUNK_ITEMS; ++k) items[k] = element_load(in, k);
 #else
   *(chunk_t *)items = *(const global chunk_t *)in;
 #endif
 }
 
-static inline void chunk_store(global T *out, const T *items) {
-#if T_BYTES < 4
-  for (uint k = 0; k < CHUNK_ITEMS; ++k) out[k] = items[k];
+static inline void chunk_store(global element_t *out, const T *items) {
+#if T_BYTES < 4 || !ELEMENT_IS_T
+  for (uint k = 0; k < CHUNK_ITEMS; ++k) element_store(out, k, items[k]);
 #else
   *(global chunk_t *)out = *(const chunk_t *)items;
 #endif
 }
 
 // Load the tile at `tile`; elements from `end` on are IDENTITY.
-static inline void range_load(const global T *in, const global uchar *flags, size_t tile,
+static inline void range_load(const global element_t *in, const global uchar *flags, size_t tile,
                               size_t end, tile_t *own) {
   own->heads = 0;
   if (tile + RANGE_TILE <= end) {
@@ -95,7 +95,7 @@ static inline void range_load(const global T *in, const global uchar *flags, siz
     for (uint j = 0; j < CHUNKS; ++j)
       for (uint k = 0; k < CHUNK_ITEMS; ++k) {
         const size_t i = range_chunk(tile, j) + k;
-        own->items[j * CHUNK_ITEMS + k] = i < end ? in[i] : IDENTITY;
+        own->items[j * CHUNK_ITEMS + k] = i < end ? element_load(in, i) : IDENTITY;
       }
   }
 #if SEGMENTS == SEGMENTS_FLAGS
@@ -113,7 +113,7 @@ static inline void range_load(const global T *in, const global uchar *flags, siz
   for (uint i = 0; i < ITEMS; ++i) range_unpack(own, i);
 }
 
-static inline void range_store(global T *out, size_t tile, size_t end, const tile_t *own) {
+static inline void range_store(global element_t *out, size_t tile, size_t end, const tile_t *own) {
   if (tile + RANGE_TILE <= end) {
     for (uint j = 0; j < CHUNKS; ++j)
       chunk_store(out + range_chunk(tile, j), own->items + j * CHUNK_ITEMS);
@@ -121,7 +121,7 @@ static inline void range_store(global T *out, size_t tile, size_t end, const til
     for (uint j = 0; j < CHUNKS; ++j)
       for (uint k = 0; k < CHUNK_ITEMS; ++k) {
         const size_t i = range_chunk(tile, j) + k;
-        if (i < end) out[i] = own->items[j * CHUNK_ITEMS + k];
+        if (i < end) element_store(out, i, own->items[j * CHUNK_ITEMS + k]);
       }
   }
 }
@@ -142,7 +142,7 @@ static inline void range_chunk_run(const tile_t *own, uint j, partial_t *run) {
 // The partial result of in[begin, end).
 //
 // Scope    a whole lane group; *total is the same in all of its work-items.
-static inline void range_reduce(const global T *in, const global uchar *flags, size_t begin,
+static inline void range_reduce(const global element_t *in, const global uchar *flags, size_t begin,
                                 size_t end, partial_t *total, local T *sums, local uint *heads) {
   tile_t own;
 #if COMMUTATIVE && !SEGMENTED
@@ -186,9 +186,9 @@ static inline void chunk_scan(tile_t *own, uint j, T before) {
 // Scan in[begin, end) into out. *carry: in, the partial result of all before; out, of both.
 //
 // Scope    a whole lane group; *carry is the same in all of its work-items.
-static inline void range_scan(const global T *in, const global uchar *flags, global T *out,
-                              size_t begin, size_t end, partial_t *carry, local T *sums,
-                              local uint *heads) {
+static inline void range_scan(const global element_t *in, const global uchar *flags,
+                              global element_t *out, size_t begin, size_t end, partial_t *carry,
+                              local T *sums, local uint *heads) {
   tile_t own;
   for (size_t tile = begin; tile < end; tile += RANGE_TILE) {
     range_load(in, flags, tile, end, &own);

@@ -15,7 +15,8 @@
 #define STREAM_BYTES (1 << 20)
 
 // Whether one of the elements i to i + HEADS_AT_ONCE - 1 is a head.
-static inline bool serial_any_head(const global T *in, const global uchar *flags, size_t i) {
+static inline bool serial_any_head(const global element_t *in, const global uchar *flags,
+                                   size_t i) {
   uint any = 0;
 #if SEGMENTS == SEGMENTS_FLAGS
   for (uint k = 0; k < HEADS_AT_ONCE; ++k) any |= flags[i + k];
@@ -30,7 +31,8 @@ static inline bool serial_any_head(const global T *in, const global uchar *flags
 }
 
 // The result of element i. *sum becomes the combination of its segment up to it.
-static inline T serial_scan(const global T *in, const global uchar *flags, size_t i, T *sum) {
+static inline T serial_scan(const global element_t *in, const global uchar *flags, size_t i,
+                            T *sum) {
   bool head;
   const T item = range_element(in, flags, i, &head);
   const T before = SEGMENTED ? choose(head, IDENTITY, *sum) : *sum;
@@ -39,7 +41,7 @@ static inline T serial_scan(const global T *in, const global uchar *flags, size_
 }
 
 // The partial result of in[begin, end).
-static inline void range_reduce(const global T *in, const global uchar *flags, size_t begin,
+static inline void range_reduce(const global element_t *in, const global uchar *flags, size_t begin,
                                 size_t end, partial_t *total, local T *sums, local uint *heads) {
   partial_clear(total);
   size_t i = begin;
@@ -69,15 +71,17 @@ static inline void range_reduce(const global T *in, const global uchar *flags, s
 
 // Scan in[begin, end) into out. *carry: in, the partial result of all before; out, of both, but for
 // its head flag, which no caller of a single work-item reads.
-static inline void range_scan(const global T *in, const global uchar *flags, global T *out,
-                              size_t begin, size_t end, partial_t *carry, local T *sums,
-                              local uint *heads) {
+static inline void range_scan(const global element_t *in, const global uchar *flags,
+                              global element_t *out, size_t begin, size_t end, partial_t *carry,
+                              local T *sums, local uint *heads) {
   size_t i = begin;
+#if ELEMENT_IS_T
   if ((end - begin) * T_BYTES >= STREAM_BYTES)
     for (; i + LINE_ITEMS <= end; i += LINE_ITEMS) {
       T line[LINE_ITEMS] __attribute__((aligned(LINE_BYTES)));
       for (uint k = 0; k < LINE_ITEMS; ++k) line[k] = serial_scan(in, flags, i + k, &carry->sum);
       wi_store_line((global uint *)(out + i), (const uint *)line);
     }
-  for (; i < end; ++i) out[i] = serial_scan(in, flags, i, &carry->sum);
+#endif
+  for (; i < end; ++i) element_store(out, i, serial_scan(in, flags, i, &carry->sum));
 }

@@ -6,18 +6,20 @@
 #include "device/monoid.cl"
 #include "device/work_group.cl"
 
-// Mark the first element of every segment that has one.
+// Mark the first element of every segment that has one, and check the offsets.
 //
-// In       offsets[n_segments + 1]: rising, as in a CSR.
-// In-out   flags[n]: 0 before.
+// In       offsets[n_segments + 1]: as in a CSR.
+// In-out   flags[n]: 0 before; fault[1]: no number of a segment before.
 // Launch   any.
-// Needs    offsets[0] = 0.
-// Ensures  flags[i] = 1 where a segment with elements begins; every flag has one writer.
-kernel void segments_mark_heads(const global uint *offsets, global uchar *flags, uint n_segments,
-                                uint n) {
+// Needs    n < 2**32.
+// Ensures  flags[i] = 1 where a segment with elements begins; every flag has one writer. fault[0] =
+//          the first segment whose end is before its begin or beyond n, if there is one.
+kernel void segments_mark_heads(const global uint *offsets, global uchar *flags,
+                                volatile global uint *fault, uint n_segments, uint n) {
   GRID_FOR(s, n_segments) {
-    const uint begin = offsets[s];
-    if (begin < offsets[s + 1] && begin < n) flags[begin] = 1;
+    const uint begin = offsets[s], end = offsets[s + 1];
+    if (begin < end && begin < n) flags[begin] = 1;
+    if (end < begin || end > n) atomic_min(fault, (uint)s);
   }
 }
 
@@ -37,12 +39,12 @@ kernel void segments_mark_ends(const global uchar *heads, global uchar *ends, ui
 // In       offsets[n_segments + 1]; scanned[n]: an inclusive segmented scan.
 // Out      out[n_segments].
 // Launch   any.
-// Needs    offsets rise.
+// Needs    nothing: of offsets with a fault, results are undefined, but nothing else is read.
 // Ensures  out[s] = the last scanned element of segment s; IDENTITY if it is empty.
-kernel void segments_take_last(const global uint *offsets, const global T *scanned, global T *out,
-                               uint n_segments, uint n) {
+kernel void segments_take_last(const global uint *offsets, const global element_t *scanned,
+                               global element_t *out, uint n_segments, uint n) {
   GRID_FOR(s, n_segments) {
     const uint end = min(offsets[s + 1], n);
-    out[s] = offsets[s] < end ? scanned[end - 1] : IDENTITY;
+    element_store(out, s, offsets[s] < end ? element_load(scanned, end - 1) : IDENTITY);
   }
 }

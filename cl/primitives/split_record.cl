@@ -5,18 +5,38 @@
 
 #define MOST_WORDS (RECORD_WORDS > VALUE_WORDS ? RECORD_WORDS : VALUE_WORDS)
 
-// The key of a record of one or two words: unsigned, of the order of the number that macros of
-// weight_key.cl say it is. A NaN is above all numbers. A longer record is one unsigned integer.
-static inline weight_t record_key(weight_t bits) {
+// Where the number that is the key begins in a record: its lowest bit, 0 being that of the first
+// word. It has WEIGHT_BITS bits, and macros of weight_key.cl say how they are to be read. -1: the key
+// is the whole record, as one unsigned integer, its first word lowest.
+#ifndef KEY_BIT
+#define KEY_BIT (RECORD_WORDS <= 2 ? 0 : -1)
+#endif
+
+// The first word that has bits of the number, its place there, and how many words have some.
+#define KEY_WORD (KEY_BIT / 32)
+#define KEY_SHIFT (KEY_BIT % 32)
+#define KEY_WORDS ((KEY_SHIFT + WEIGHT_BITS + 31) / 32)
+
+#if KEY_BIT >= 0
+// The key of a record, of whose words `words` are those from KEY_WORD on: unsigned, of the order of
+// the number. A NaN is above all numbers.
+static inline weight_t record_key(const uint *words) {
+#if KEY_WORDS == 1
+  const weight_t bits = (weight_t)(words[0] >> KEY_SHIFT);
+#else
+  weight_t bits = (weight_t)(((ulong)words[1] << 32 | words[0]) >> KEY_SHIFT);
+#if KEY_WORDS == 3
+  bits |= (weight_t)((ulong)words[2] << (64 - KEY_SHIFT));
+#endif
+#endif
   return weight_key(weight_is_nan(bits) ? WEIGHT_SIGN - 1 : bits);
 }
+#endif
 
-// The digit of a record: mask & (the record as an integer, its first word lowest) >> shift.
+// The digit of a record: mask & its key >> shift.
 static inline uint record_digit(const uint *words, uint shift, uint mask) {
-#if RECORD_WORDS == 1
-  return record_key(words[0]) >> shift & mask;
-#elif RECORD_WORDS == 2
-  return (uint)(record_key((ulong)words[1] << 32 | words[0]) >> shift) & mask;
+#if KEY_BIT >= 0
+  return (uint)(record_key(words + KEY_WORD) >> shift) & mask;
 #else
   ulong pair = 0;
 #pragma unroll
@@ -81,6 +101,11 @@ static inline uint record_digit_at(const global uint *in, size_t i, uint shift, 
   uint words[RECORD_WORDS];
   words_load(in, i, RECORD_WORDS, words);
   return record_digit(words, shift, mask);
+#elif KEY_BIT >= 0
+  const global uint *from = in + i * RECORD_WORDS + KEY_WORD;
+  uint words[KEY_WORDS];
+  for (uint w = 0; w < KEY_WORDS; ++w) words[w] = from[w];
+  return (uint)(record_key(words) >> shift) & mask;
 #else
   // After the last word the key has no bits: any word will do there.
   const uint low = shift / 32, high = min(low + 1, (uint)RECORD_WORDS - 1);

@@ -9,35 +9,35 @@
 
 #define WIDE_WORDS ((RECORD_BYTES + 3) / 4)
 
-// Append zeros to every record, up to a whole word, and invert some bits of its first word.
+// Append zeros to every record, up to a whole word.
 //
-// In       in[n * RECORD_BYTES]; inverted: the bits of the first word that are inverted.
+// In       in[n * RECORD_BYTES].
 // Out      out[n * WIDE_WORDS].
 // Launch   any.
 // Needs    n < 2**32.
-// Ensures  record i of `out` = that of `in`, the first byte lowest, exclusive or `inverted`.
-kernel void widen_records(const global uchar *in, global uint *out, uint n, uint inverted) {
+// Ensures  record i of `out` = that of `in`, the first byte lowest.
+kernel void widen_records(const global uchar *in, global uint *out, uint n) {
   GRID_FOR(i, n) {
     for (uint w = 0; w < WIDE_WORDS; ++w) {
-      uint word = w == 0 ? inverted : 0;
+      uint word = 0;
       for (uint b = 4 * w; b < min(4 * w + 4, (uint)RECORD_BYTES); ++b)
-        word ^= (uint)in[i * RECORD_BYTES + b] << (8 * (b % 4));
+        word |= (uint)in[i * RECORD_BYTES + b] << (8 * (b % 4));
       out[i * WIDE_WORDS + w] = word;
     }
   }
 }
 
-// Take the zeros away again, and invert the same bits.
+// Take the zeros away again.
 //
-// In       in[n * WIDE_WORDS]; inverted: as above.
+// In       in[n * WIDE_WORDS].
 // Out      out[n * RECORD_BYTES].
 // Launch   any.
 // Needs    n < 2**32.
 // Ensures  what widen_records began with.
-kernel void widen_shorten(const global uint *in, global uchar *out, uint n, uint inverted) {
+kernel void widen_shorten(const global uint *in, global uchar *out, uint n) {
   GRID_FOR(i, n) {
     for (uint b = 0; b < RECORD_BYTES; ++b) {
-      const uint word = in[i * WIDE_WORDS + b / 4] ^ (b < 4 ? inverted : 0);
+      const uint word = in[i * WIDE_WORDS + b / 4];
       out[i * RECORD_BYTES + b] = (uchar)(word >> (8 * (b % 4)));
     }
   }

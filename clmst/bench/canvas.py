@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import textwrap
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -14,6 +15,8 @@ from clmst.core.errors import optional_import
 
 DOTS_PER_INCH = 150
 _TITLE_LETTERS_AN_INCH = 10
+CONTENT = "Content-SHA256"
+"""The key under which a PNG has the digest of what is drawn in it (:func:`content_digest`)."""
 # Colours and markers of series (colours: Okabe, Ito 2008).
 STYLES: tuple[dict[str, Any], ...] = tuple(
     {"color": color, "marker": marker}
@@ -48,7 +51,7 @@ def panels(
     """Make a row of axes below a title, and save them in `path` once they are drawn.
 
     The suffix of the path says the format; the size is in inches; the title gets as many lines as
-    it needs.
+    it needs. A PNG has the digest of what is drawn among its texts, under the key :data:`CONTENT`.
     """
     matplotlib = optional_import("matplotlib", extra="plot")
     make_figure = optional_import("matplotlib.figure", extra="plot").Figure
@@ -61,7 +64,35 @@ def panels(
         figure.suptitle(textwrap.fill(title, int(_TITLE_LETTERS_AN_INCH * size[0])))
         yield figure.subplots(1, columns, squeeze=False, sharey=share_y)[0]
         with replacing(path) as stream:
-            figure.savefig(stream, format=path.suffix[1:], dpi=DOTS_PER_INCH)
+            texts = {CONTENT: content_digest(figure)} if path.suffix == ".png" else None
+            figure.savefig(stream, format=path.suffix[1:], dpi=DOTS_PER_INCH, metadata=texts)
+
+
+def content_digest(figure: Any) -> str:
+    """Return a digest of the numbers and the words that a figure shows.
+
+    Two figures have the same digest if they have the same titles, labels, lines, bars and areas,
+    whatever their fonts, sizes and colours are. So a picture can be compared with its data without
+    comparing pixels, which depend on the version of Matplotlib.
+    """
+    parts: list[Any] = [figure.get_suptitle()]
+    for axes in figure.axes:
+        parts += [axes.get_title(), axes.get_xlabel(), axes.get_ylabel()]
+        parts += [(line.get_label(), line.get_xydata()) for line in axes.lines]
+        parts += [patch.get_patch_transform().transform_path(patch.get_path()).vertices
+                  for patch in axes.patches]  # fmt: skip
+        parts += [path.vertices for area in axes.collections for path in area.get_paths()]
+        parts += [text.get_text() for text in axes.texts]
+    return hashlib.sha256("\n".join(map(_in_words, parts)).encode()).hexdigest()
+
+
+def _in_words(part: Any) -> str:
+    """Return texts as they are, and coordinates with nine digits."""
+    if isinstance(part, tuple):
+        return " ".join(map(_in_words, part))
+    if isinstance(part, str):
+        return part
+    return " ".join(f"{x:.9g},{y:.9g}" for x, y in part)
 
 
 def plain_ticks(axis: Any, multiples: tuple[int, ...] = ()) -> None:

@@ -6,7 +6,7 @@ Table 5), and the effect of the seed of the filter's sample (Figures 6 and 7).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -26,7 +26,10 @@ PAPER = (0.27, 0.09, 0.30, 0.58, 0.62, 0.33, -0.06, 0.40)
 
 
 def all_tables(results: Results) -> list[Table]:
-    """Return every table for which there is something."""
+    """Return every table for which there is something.
+
+    A note that several tables have stands below the first of them alone.
+    """
     views: tuple[tuple[str, Sequence[str], Callable[[Grid], Table]], ...] = (
         ("times", SCOPES, tables.times),
         ("times", ("solve",), tables.throughput),
@@ -45,7 +48,14 @@ def all_tables(results: Results) -> list[Table]:
     found += [tables.growth(grid, "n") for grid in Grid.each(results, "scaling")]
     found += [tables.growth(grid, "degree") for grid in Grid.each(results, "degree")]
     found += [tables.list_of_graphs(results), tables.failures(results)]
-    return [table for table in found if table.rows]
+    return [*_with_notes_once(table for table in found if table.rows)]
+
+
+def _with_notes_once(found: Iterable[Table]) -> Iterator[Table]:
+    known: set[str] = set()
+    for table in found:
+        yield replace(table, notes=tuple(note for note in table.notes if note not in known))
+        known.update(table.notes)
 
 
 def as_markdown(results: Results) -> str:

@@ -18,7 +18,7 @@ from clmst.bench.settings import (
     Settings,
     default_cache,
 )
-from clmst.cli.failure import CommandFailure
+from clmst.cli.failure import CommandFailure, understood
 from clmst.cli.options import (
     algorithm_option,
     device_option,
@@ -162,7 +162,8 @@ def bench(
     from clmst.algorithms.option_texts import texts_with
     from clmst.core.errors import optional_import
 
-    measured["algorithms"] = texts_with(measured["algorithms"], option_texts)
+    with understood():
+        measured["algorithms"] = texts_with(measured["algorithms"], option_texts)
     if folder is not None:
         optional_import("matplotlib", extra="plot")  # which would be missed only after the work
     # --json named a file once.

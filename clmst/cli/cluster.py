@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
+from click.core import ParameterSource
 
+from clmst.cli.failure import understood
 from clmst.cli.options import (
     coordinates_option,
     device_option,
@@ -14,7 +18,17 @@ from clmst.cli.options import (
     json_option,
     quiet_option,
 )
-from clmst.cli.terminal import STREAM, Stages, console, name_of, new_table, print_json, reading
+from clmst.cli.terminal import (
+    STREAM,
+    Stages,
+    console,
+    force_option,
+    name_of,
+    new_table,
+    print_json,
+    reading,
+    refuse_to_replace,
+)
 
 if TYPE_CHECKING:
     from clmst.core.weight_keys import Array
@@ -22,27 +36,78 @@ if TYPE_CHECKING:
 PICTURES = ("clusters", "dendrogram", "condensed-tree")
 
 
+class HdbscanOption(click.Option):
+    """An option of HDBSCAN, which single linkage has not."""
+
+
+def _hdbscan_option(*names: str, text: str, **more: Any) -> Callable[..., Any]:
+    return click.option(*names, cls=HdbscanOption, help=f"HDBSCAN: {text}", **more)
+
+
+def _parameters(_context: object, _option: object, texts: tuple[str, ...]) -> dict[str, Any] | None:
+    """Return arguments of a metric as texts such as ``p=3`` or ``w=[1, 2]`` say."""
+    found = {}
+    for text in texts:
+        name, sign, value = text.partition("=")
+        try:
+            if not (name.strip() and sign):
+                raise ValueError  # noqa: TRY301
+            found[name.strip()] = json.loads(value)
+        except ValueError:
+            raise click.BadParameter(
+                f"{text!r} is not NAME=VALUE; it must be as p=3, or w=[1,2] of a list"
+            ) from None
+    return found or None
+
+
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option(
+@_hdbscan_option(
     "--min-cluster-size", type=click.IntRange(min=2), default=5, show_default=True,
-    help="HDBSCAN: fewest points of a cluster.",
+    text="fewest points of a cluster.",
 )  # fmt: skip
-@click.option(
-    "--min-samples",
-    type=click.IntRange(min=1),
-    help="HDBSCAN: how many points must be near a dense one; as --min-cluster-size by default.",
+@_hdbscan_option(
+    "--min-samples", type=click.IntRange(min=1),
+    text="how many points must be near a dense one; as --min-cluster-size by default.",
+)  # fmt: skip
+@_hdbscan_option(
+    "--cluster-selection-epsilon", "--epsilon", type=click.FloatRange(min=0), default=0.0,
+    show_default=True, text="clusters less than this apart stay one.",
+)  # fmt: skip
+@_hdbscan_option(
+    "--max-cluster-size", type=click.IntRange(min=1), text="most points of a cluster, for eom."
 )
-@click.option(
-    "--epsilon", type=float, default=0.0, help="HDBSCAN: clusters less than this apart stay one."
-)
-@format_option("--format", "format_name", text="The format of FILE, whatever its suffix.")
-@coordinates_option
+@_hdbscan_option(
+    "--cluster-selection-method", type=click.Choice(["eom", "leaf"]), default="eom",
+    show_default=True, text="choose the most stable clusters (eom), or the smallest ones (leaf).",
+)  # fmt: skip
+@_hdbscan_option("--allow-single-cluster", is_flag=True, text="all points may be one cluster.")
+@_hdbscan_option(
+    "--alpha", type=click.FloatRange(min=0, min_open=True), default=1.0, show_default=True,
+    text="divide distances by this; core distances of points are not divided.",
+)  # fmt: skip
+@_hdbscan_option(
+    "--algorithm", type=click.Choice(["auto", "brute", "kd_tree", "ball_tree"]), default="auto",
+    show_default=True,
+    text="refuse the metrics that this algorithm of scikit-learn refuses; the result is the same.",
+)  # fmt: skip
+@_hdbscan_option(
+    "--store-centers", type=click.Choice(["centroid", "medoid", "both"]),
+    text="show the weighted mean of each cluster, its most central point, or both.",
+)  # fmt: skip
 @click.option("-k", "--clusters", "k", type=click.IntRange(min=1), help="Single linkage: how many.")
 @click.option("--height", type=float, help="Single linkage: join what is up to this far apart.")
+@format_option("--format", "format_name", text="The format of FILE, whatever its suffix.")
+@coordinates_option
 @click.option(
-    "--metric", metavar="NAME", help="As euclidean, manhattan, cosine; the file's, or euclidean."
-)
+    "--metric", metavar="NAME",
+    help="As euclidean, manhattan, cosine; the file's, or euclidean. If FILE has a matrix of "
+    "distances, precomputed.",
+)  # fmt: skip
+@click.option(
+    "--metric-param", "metric_params", metavar="NAME=VALUE", multiple=True, callback=_parameters,
+    help="An argument of the metric, as p=3 of minkowski, or w=[1,2]. May be repeated.",
+)  # fmt: skip
 @device_option
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path),
@@ -57,66 +122,96 @@ PICTURES = ("clusters", "dendrogram", "condensed-tree")
     "--picture", type=click.Choice(PICTURES), default="clusters", show_default=True,
     help="What --plot draws.",
 )  # fmt: skip
+@force_option
 @json_option
 @quiet_option
+@click.pass_context
 def cluster(
+    context: click.Context,
     *,
     file: Path,
-    min_cluster_size: int,
-    min_samples: int | None,
-    epsilon: float,
-    format_name: str | None,
-    columns: tuple[str, ...] | None,
     k: int | None,
     height: float | None,
-    metric: Any,  # checked by what takes it
+    format_name: str | None,
+    columns: tuple[str, ...] | None,
+    metric: str | None,
+    metric_params: dict[str, Any] | None,
     device_name: str | None,
     output: Path | None,
     plot: Path | None,
     picture: str,
+    force: bool,
     as_json: bool,
     quiet: bool,
+    **of_hdbscan: Any,  # its parameters
 ) -> None:
     """Find the clusters of the points in FILE, which need no labels.
 
-    FILE is a table with a row for each point, .csv, .parquet or .npy, or a TSPLIB file, compressed
-    if its name ends in .gz, .bz2, .xz or .zst; - is stdin, whose format --format names. With -k or
-    --height by single linkage, else by HDBSCAN, which needs no number of clusters. Labels are
-    numbered by least point; noise is -1.
+    FILE is a table with a row for each point, .csv, .tsv, .parquet or .npy, or a TSPLIB file,
+    compressed if its name ends in .gz, .bz2, .xz or .zst; - is stdin, whose format --format names.
+    With -k or --height by single linkage, else by HDBSCAN, which needs no number of clusters.
+    Labels are numbered by least point; noise is -1.
     """
     from clmst.core.atomic_file import replaceable
     from clmst.io import read_rows
-    from clmst.points.hdbscan import HDBSCAN
+    from clmst.points.hdbscan import HDBSCAN, check_parameters
     from clmst.points.inputs import forest_of
+    from clmst.points.metrics import check_metric_name
 
     if k is not None and height is not None:
         raise click.UsageError("-k and --height are two ways of one cut; give one of them")
     by_linkage = k is not None or height is not None
+    if by_linkage:
+        _refuse_of_hdbscan(context)
+    if as_json and output == STREAM:
+        raise click.UsageError("--json and --output - both want stdout; give one of them")
+    chosen = metric or "euclidean"
+    model = HDBSCAN(
+        **of_hdbscan, metric=chosen, metric_params=metric_params, device=device_name
+    )  # fmt: skip
+    with understood():
+        check_metric_name(chosen)
+        check_parameters(model)
     if plot is not None:
         _refuse_early(plot, picture, by_linkage)
     if output is not None and output != STREAM:
         replaceable(output)
+    refuse_to_replace([file], [one for one in (output, plot) if one is not None], force=force)
     stages = Stages(quiet=quiet)
-    with reading(stages, "read", file, format_name, points=True) as opened:
-        points = read_rows(opened, format=format_name, metric=metric, columns=columns)
-    chosen = metric or "euclidean"
+    opened = reading(stages, "read", file, format_name, points=True, columns=columns)
+    with opened as stream:
+        points = read_rows(stream, format=format_name, metric=metric, columns=columns)
     with stages.stage("cluster", "clustering"):
-        model: Any = None
         if by_linkage:
-            forest = forest_of(points, chosen, None, device_name)
+            forest = forest_of(points, chosen, metric_params, device_name)
             labels = forest.cut(height=height, k=k)
         else:
-            model = HDBSCAN(
-                min_cluster_size, min_samples, epsilon, metric=chosen, device=device_name
-            ).fit(points)
-            labels, forest = model.labels_, model.forest_
+            labels, forest = model.fit(points).labels_, model.forest_
     if output is not None:
         with stages.stage("write", f"writing {name_of(output)}"):
             _write(labels, output)
     if plot is not None:
         with stages.stage("draw", f"drawing {plot}"):
-            _draw(picture, plot, _Clustering(points, labels, forest, model), device_name)
-    _tell(labels, stages, as_json=as_json, quiet=quiet or output == STREAM)
+            found = _Clustering(points, labels, forest, None if by_linkage else model)
+            _draw(picture, plot, found, device_name)
+    _tell(labels, stages, _centers(model), as_json=as_json, quiet=quiet or output == STREAM)
+
+
+def _refuse_of_hdbscan(context: click.Context) -> None:
+    """Raise if an option of HDBSCAN is given on the command line."""
+    for option in context.command.params:
+        is_given = context.get_parameter_source(option.name or "") != ParameterSource.DEFAULT
+        if isinstance(option, HdbscanOption) and is_given:
+            raise click.UsageError(
+                f"{option.opts[0]} is HDBSCAN's, and -k and --height are single linkage, which "
+                "would ignore it; leave one of them out"
+            )
+
+
+def _centers(model: Any) -> dict[str, Any]:
+    """Return the centres of clusters that a model has computed, by what they are."""
+    names = ("centroids", "medoids")
+    return {one: getattr(model, f"{one}_") for one in names if hasattr(model, f"{one}_")}
 
 
 def _write(labels: Array, output: Path) -> None:
@@ -138,11 +233,14 @@ def _write(labels: Array, output: Path) -> None:
 
 def _refuse_early(plot: Path, picture: str, by_linkage: bool) -> None:
     """Raise what would be raised only after the work otherwise."""
+    from clmst.core.atomic_file import replaceable
     from clmst.core.errors import optional_import
     from clmst.drawing.interactive import SUFFIX
-    from clmst.drawing.sheet import SUFFIXES, checked_path
+    from clmst.drawing.sheet import SUFFIXES, checked_suffix
 
-    is_page = checked_path(plot, (*SUFFIXES, SUFFIX)).suffix.lower() == SUFFIX
+    with understood():
+        is_page = checked_suffix(plot, (*SUFFIXES, SUFFIX)).suffix.lower() == SUFFIX
+    replaceable(plot)
     package, extra = ("plotly", "plotly") if is_page else ("matplotlib", "plot")
     optional_import(package, extra=extra)
     if picture == "condensed-tree" and by_linkage:
@@ -181,8 +279,10 @@ def _draw(picture: str, path: Path, found: _Clustering, device: str | None) -> N
         draw_map(found.points, found.labels, path, forest=found.forest)
 
 
-def _tell(labels: Array, stages: Stages, *, as_json: bool, quiet: bool) -> None:
-    """Print how many clusters of which sizes there are."""
+def _tell(
+    labels: Array, stages: Stages, centers: dict[str, Any], *, as_json: bool, quiet: bool
+) -> None:
+    """Print how many clusters of which sizes there are, and their centres if these are wanted."""
     import numpy as np
 
     sizes = np.bincount(labels[labels >= 0])
@@ -192,6 +292,7 @@ def _tell(labels: Array, stages: Stages, *, as_json: bool, quiet: bool) -> None:
         "noise": int((labels < 0).sum()),
         "sizes": sizes.tolist(),
         "seconds": stages.seconds,
+        **centers,
     }
     if as_json:
         print_json(summary)
@@ -200,4 +301,13 @@ def _tell(labels: Array, stages: Stages, *, as_json: bool, quiet: bool) -> None:
         for name in ("points", "clusters", "noise"):
             table.add_row(name, f"{summary[name]:,}")
         table.add_row("largest", ", ".join(f"{size:,}" for size in np.sort(sizes)[::-1][:5]) or "-")
-        console(stderr=True).print(table)
+        screen = console(stderr=True)
+        screen.print(table)
+        if centers:
+            names = [name.removesuffix("s") for name in centers]
+            listed = new_table("cluster", "points", *names, numbers=("cluster", "points"))
+            for k, rows in enumerate(zip(*centers.values(), strict=True)):
+                texts = [", ".join(f"{number:g}" for number in row) for row in rows]
+                listed.add_row(str(k), f"{sizes[k]:,}", *texts)
+            screen.print()
+            screen.print(listed)

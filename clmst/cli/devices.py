@@ -17,6 +17,8 @@ from clmst.cli.options import device_option, json_option
 from clmst.cli.terminal import Stages, console, new_table, print_json
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.padding import Padding
     from rich.table import Table
     from rich.text import Text
 
@@ -24,6 +26,9 @@ if TYPE_CHECKING:
     from clmst.runtime.discovery import Listing
     from clmst.runtime.kernel_family import KernelFamily
     from clmst.runtime.verdicts import Verdict
+
+
+_PIPED_WIDTH = 100  # columns: names and reasons are long, and are folded
 
 
 @click.command()
@@ -34,10 +39,10 @@ def devices(tests: bool, device_name: str | None, as_json: bool) -> None:
     """List the OpenCL devices of this machine, best first.
 
     Each one is tried: it has to build and run kernels. The one marked "chosen" is used when
-    --device is left out; CLMST_DEVICE changes that. "tuning" says whose values shape its kernels,
-    "trust" what it has shown in self-tests: a device solves known problems before a family of
-    kernels first answers there, and what it gets wrong is not used. --test does all of that now,
-    on all devices or those that --device means, and forgets what was known before.
+    --device is left out; CLMST_DEVICE changes that. "trust" says what a device has shown in
+    self-tests: it solves known problems before a family of kernels first answers there, and what it
+    gets wrong is not used. --test does all of that now, on all devices or those that --device
+    means, and forgets what was known before.
     """
     from clmst.runtime import discovery
 
@@ -48,7 +53,9 @@ def devices(tests: bool, device_name: str | None, as_json: bool) -> None:
         listings = discovery.devices()
         meant = discovery.matching([one.device for one in listings], device_name)
     shown = [one for one in listings if one.device in meant]
-    tables = [_table(shown)] if shown and not as_json else []
+    tables: list[RenderableType] = []
+    if shown and not as_json:
+        tables = [_table(shown), *map(_details, shown)]
     _show([_entry(one) for one in shown] if as_json else [], tables, as_json=as_json)
     if not any(one.chosen for one in listings) or not shown:
         discovery.get_device(device_name)  # raises the error that says what to do
@@ -84,15 +91,18 @@ def _left_out() -> list[dict[str, Any]]:
     ]
 
 
-def _show(entries: list[dict[str, Any]], tables: Sequence[Table], *, as_json: bool) -> None:
+def _show(
+    entries: list[dict[str, Any]], tables: Sequence[RenderableType], *, as_json: bool
+) -> None:
     """Print devices as entries of JSON or as tables, and the drivers that are left out."""
     if as_json:
         print_json(entries + _left_out())
         return
+    screen = console(piped_width=_PIPED_WIDTH)
     for table in tables:
-        console().print(table)
+        screen.print(table)
     for one in _left_out():
-        console().print(f"{one['name']} is left out: {one['reason']}", markup=False)
+        screen.print(f"{one['name']} is left out: {one['reason']}", markup=False)
 
 
 def _identity(device: Device) -> dict[str, Any]:
@@ -127,17 +137,14 @@ def _entry(listing: Listing) -> dict[str, Any]:
 
 
 def _table(listings: list[Listing]) -> Table:
-    from rich.text import Text
-
     numbers = ("compute\nunits", "memory")  # in two lines, so that names fit
     table = new_table(
         "device", "kind", *numbers, "64-bit\natomics", "lanes", "status", numbers=numbers
     )
     for listing in listings:
         device, can = listing.device, listing.device.capabilities
-        small_print = f"\n{device.platform}\ndriver {device.driver}\ntrust: {_trust(device)}"
         table.add_row(
-            Text.assemble(device.name, (small_print, "dim")),
+            device.name,
             can.kind,
             str(can.compute_units),
             f"{can.global_memory / (1 << 30):.1f} GiB",
@@ -146,6 +153,18 @@ def _table(listings: list[Listing]) -> Table:
             _status(listing),
         )
     return table
+
+
+def _details(listing: Listing) -> Padding:
+    """Return what is known of a device beside its row of the table, in lines of the whole width."""
+    from rich.padding import Padding
+    from rich.text import Text
+
+    device = listing.device
+    heading = f"\n{device.description}, driver {device.driver}\n"
+    reason = "" if listing.usable else f"unusable: {listing.reason or 'its trial failed'}\n"
+    more = f"tuning: {device.tuning.description}\ntrust: {_trust(device)}"
+    return Padding(Text.assemble(heading, (reason, "red"), (more, "dim")), (0, 1))
 
 
 def _trust(device: Device) -> str:
@@ -165,7 +184,7 @@ def _status(listing: Listing) -> Text:
 
     if listing.usable:
         return Text("chosen", "bold green") if listing.chosen else Text("usable")
-    return Text(listing.reason or "unusable", "red")
+    return Text("unusable", "red")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

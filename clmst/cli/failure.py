@@ -10,7 +10,7 @@ from typing import IO, Any
 
 import click
 
-from clmst.core.errors import ClmstError
+from clmst.core.errors import ClmstError, InvalidArgumentError, MissingFileError
 
 TRACEBACK_VARIABLE = "CLMST_TRACEBACK"
 
@@ -45,6 +45,21 @@ def reported() -> Iterator[None]:
         if os.environ.get(TRACEBACK_VARIABLE) == "1":
             raise
         raise CommandFailure(describe(error)) from error
+
+
+@contextmanager
+def understood() -> Iterator[None]:
+    """Turn an error about the command line's own words into a usage error; the exit status is 2.
+
+    Around code that looks at names and numbers of the command line alone. A file that is not there
+    is no such error. With ``CLMST_TRACEBACK=1`` errors pass unchanged.
+    """
+    try:
+        yield
+    except InvalidArgumentError as error:
+        if isinstance(error, MissingFileError) or os.environ.get(TRACEBACK_VARIABLE) == "1":
+            raise
+        raise click.UsageError(str(error), click.get_current_context(silent=True)) from error
 
 
 @contextmanager

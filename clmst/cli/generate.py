@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from clmst.cli.failure import understood
 from clmst.cli.options import columns_option, format_option, quiet_option
 from clmst.cli.terminal import (
     STREAM,
     Stages,
     counted,
+    force_option,
     name_of,
     reading,
+    refuse_to_replace,
     target,
     warn_of_labels,
     will_write,
@@ -83,7 +86,7 @@ def _generate(
 ) -> None:
     will_write(output, output_format, "writer", "writes no graph")
     stages = Stages(quiet=quiet)
-    with stages.stage("generate", f"generating a {family.name} graph"):
+    with stages.stage("generate", f"generating a {family.name} graph"), understood():
         graph = family(**parameters)
     _write(graph, output, output_format, stages, quiet=quiet)
 
@@ -128,6 +131,7 @@ def _prose(text: str) -> str:
 @format_option("--format", "format_name", text="The format of IN, whatever its suffix.")
 @format_option("--output-format", text="The format of OUT, whatever its suffix.")
 @columns_option
+@force_option
 @quiet_option
 def convert(
     *,
@@ -136,6 +140,7 @@ def convert(
     format_name: str | None,
     output_format: str | None,
     columns: tuple[str, ...] | None,
+    force: bool,
     quiet: bool,
 ) -> None:
     """Write the graph in IN to OUT, in the format of its suffix.
@@ -146,8 +151,9 @@ def convert(
     from clmst.io import read_graph
 
     chosen = will_write(output, output_format, "writer", "writes no graph")
+    refuse_to_replace([file], [output], force=force)
     stages = Stages(quiet=quiet)
-    with reading(stages, "read", file, format_name) as opened:
+    with reading(stages, "read", file, format_name, columns=columns) as opened:
         graph = read_graph(opened, format=format_name, columns=columns)
     _write(graph, output, output_format, stages, quiet=quiet)
     warn_of_labels(chosen, graph.vertex_labels)

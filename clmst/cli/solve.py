@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, get_args
 
 import click
 
 from clmst.algorithms.registry import takes_complete_graphs
+from clmst.cli.failure import understood
 from clmst.cli.options import (
     algorithm_option,
     columns_option,
@@ -24,9 +25,12 @@ from clmst.cli.terminal import (
     STREAM,
     Stages,
     console,
+    find_format,
+    force_option,
     name_of,
     print_json,
     reading,
+    refuse_to_replace,
     target,
     warn_of_labels,
     will_write,
@@ -80,6 +84,7 @@ if TYPE_CHECKING:
     "out.",
 )
 @click.option("--plot", type=click.Path(path_type=Path), help="Draw the forest: .png, .svg, .pdf.")
+@force_option
 @click.option("--profile", is_flag=True, help="Time every kernel.")
 @click.option(
     "--repeat", metavar="N", type=click.IntRange(min=0), default=0,
@@ -103,6 +108,7 @@ def solve(
     outputs: tuple[Path, ...],
     output_format: str | None,
     plot: Path | None,
+    force: bool,
     profile: bool,
     repeat: int,
     parts: StreamRequest | None,
@@ -115,16 +121,14 @@ def solve(
     is stdin, whose format --format names. An unknown algorithm, device or format is answered with a
     list of those there are.
     """
-    from clmst.algorithms import solving
-    from clmst.algorithms.option_texts import options_of
     from clmst.io import write_forest
 
     if as_json and STREAM in outputs:
         raise click.UsageError("--json and --output - both want stdout; give one of them")
     stages = Stages(quiet=quiet)
-    solving.check_name(algorithm)
-    options = options_of(algorithm, option_texts)
+    algorithm, options = _named(algorithm, option_texts, metric)
     formats = _refuse_early(outputs, output_format, plot)
+    refuse_to_replace(_inputs(file, parts), [*outputs, *_others(plot, parts)], force=force)
     named: dict[str, Any] = {"algorithm": algorithm, "options": options}
     whole = named | {"profile": profile, "repeat": repeat}
     if parts is not None:
@@ -156,7 +160,7 @@ def solve(
         from clmst.drawing import draw_forest
 
         with stages.stage("draw", f"drawing {plot}"):
-            draw_forest(_listed(graph), forest, plot)
+            draw_forest(graph, forest, plot)
     name = "stdin" if file == STREAM else str(file)
     summary = Summary(file=name, graph=graph, forest=forest, seconds=stages.seconds, again=again)
     if as_json:
@@ -165,21 +169,52 @@ def solve(
         summary.print(console(stderr=STREAM in outputs))
 
 
+def _named(algorithm: str, option_texts: tuple[str, ...], metric: str | None) -> tuple[str, object]:
+    """Return the algorithm and its options that are asked for. Check the metric, too."""
+    from clmst.algorithms import solving
+    from clmst.algorithms.option_texts import options_of
+    from clmst.core.arguments import check_choice
+    from clmst.core.points import Metric
+
+    with understood():
+        solving.check_name(algorithm)
+        if metric is not None:
+            check_choice("metric", metric, get_args(Metric))
+        return algorithm, options_of(algorithm, option_texts)
+
+
 def _refuse_early(
     outputs: tuple[Path, ...], output_format: str | None, plot: Path | None
 ) -> list[Format]:
     """Return the formats of outputs; raise what would be raised only after the work otherwise."""
+    from clmst.core.atomic_file import replaceable
     from clmst.core.errors import optional_import
-    from clmst.drawing.sheet import checked_path
+    from clmst.drawing.sheet import checked_suffix
 
     if plot is not None:
+        with understood():
+            checked_suffix(plot)
+        replaceable(plot)
         optional_import("matplotlib", extra="plot")
-        checked_path(plot)
     names = [output_format or ("edge-list" if path == STREAM else None) for path in outputs]
     return [
         will_write(path, name, "forest_writer", "writes no forest")
         for path, name in zip(outputs, names, strict=True)
     ]
+
+
+def _inputs(file: Path, parts: StreamRequest | None) -> list[Path]:
+    """Return the files that are read: FILE, or those that it means if it is read in parts."""
+    from clmst.io import pieces
+
+    is_streamed = parts is not None and parts.takes(file)
+    return pieces.listed(file) if is_streamed and not file.is_file() else [file]
+
+
+def _others(plot: Path | None, parts: StreamRequest | None) -> list[Path]:
+    """Return the files that are written beside those of --output."""
+    checkpoint = None if parts is None else parts.checkpoint
+    return [one for one in (plot, checkpoint) if one is not None]
 
 
 def _refuse_several(names: tuple[str, ...], **others: object) -> None:
@@ -216,7 +251,8 @@ def _opened(
         if or_host and not names:
             return [default_device()]
         devices = [get_device(name) for name in names or (None,)]
-        return [one.forcing_off(*without) for one in devices] if without else devices
+        with understood():
+            return [one.forcing_off(*without) for one in devices] if without else devices
 
 
 def _read(
@@ -228,13 +264,16 @@ def _read(
 
     takes_points = takes_complete_graphs(algorithm)
     are_points = metric is not None
-    with reading(stages, "read", path, format_name, points=are_points) as file:
-        chosen = registry.find(file, format_name)
-        if chosen.rows_reader and not chosen.reader and not are_points:
-            raise click.UsageError(
-                f"{file.name} holds points, which --metric joins, or edges, which --stream reads; "
-                "give one of them"
-            )
+    chosen = find_format(
+        path, format_name, registry.POINT_FORMATS if are_points else registry.able("reader")
+    )
+    if chosen.rows_reader and not chosen.reader and not are_points:
+        raise click.UsageError(
+            f"{path} holds points, which --metric joins, or edges, which --stream reads; give one "
+            "of them"
+        )
+    opened = reading(stages, "read", path, format_name, points=are_points, columns=columns)
+    with opened as file:
         if are_points or (takes_points and chosen.points_reader and not columns):
             points = read_points(file, format=format_name, metric=metric, columns=columns)
             return points if takes_points else points.to_graph()

@@ -3,39 +3,41 @@
 from __future__ import annotations
 
 import os
+import stat
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, cast
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
-from clmst.core.threads import TaskThread
-from clmst.runtime import long_work
+from clmst.cli.failure import understood
+from clmst.core.long_work import Line, LongWork, Silence, place_of
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.status import Status
     from rich.table import Table
-    from rich.text import Text
 
     from clmst.bench.tables import Table as TextTable
     from clmst.io import Format
 
 _SINGULARS = {"vertices": "vertex", "edges": "edge", "components": "component"}
 
-_PIPED_WIDTH = 1 << 15  # columns: output to a pipe is not folded
-_PATIENCE = 1.0  # seconds before a stage shows that it is at work
+_PIPED_WIDTH = 1 << 15  # columns: output to a pipe is not folded, as a rule
 
 
-def console(*, stderr: bool = False) -> Console:
-    """Return a console on stdout or stderr; colours only on a terminal, lines whole elsewhere."""
+def console(*, stderr: bool = False, piped_width: int = _PIPED_WIDTH) -> Console:
+    """Return a console on stdout or stderr, with colours on a terminal alone.
+
+    Elsewhere lines are folded at `piped_width` columns.
+    """
     from rich.console import Console
 
     stream = sys.stderr if stderr else sys.stdout
-    width = None if stream.isatty() else _PIPED_WIDTH
+    width = None if stream.isatty() else piped_width
     return Console(file=stream, width=width, highlight=False, markup=False, emoji=False)
 
 
@@ -100,12 +102,13 @@ def percentage(fraction: float | None) -> str:
 class Stages:
     """The stages of a command, each timed; one that lasts shows a spinner.
 
-    The spinner is on stderr, and only if that is a terminal; never if `quiet`.
+    The spinner is on stderr if that is a terminal, and nothing is shown if `quiet`; see
+    :mod:`clmst.core.long_work`.
     """
 
     def __init__(self, *, quiet: bool) -> None:
         self.seconds: dict[str, float] = {}  # what each stage took, in the order they ran
-        self._shows = not quiet and sys.stderr.isatty()
+        self._is_quiet = quiet
 
     @contextmanager
     def stage(
@@ -115,42 +118,34 @@ class Stages:
 
         `done` returns the progress, as in "42%"; it is called from another thread.
         """
-        with _spinner(text, done) if self._shows else nullcontext():
+        shows = Spinner() if place_of(sys.stderr) == "terminal" else Line()
+        with LongWork(text, done=done, display=Silence() if self._is_quiet else shows):
             start = time.perf_counter()
             yield
             self.seconds[name] = time.perf_counter() - start
 
 
-class Progress:
-    """The line of a stage: its text, and kernels that are built or, if known, its progress."""
+class Spinner:
+    """A spinner on stderr, with what is being done."""
 
-    def __init__(self, text: str, done: Callable[[], str] | None) -> None:
-        self._text, self._done = text, done
+    def __init__(self) -> None:
+        self._status: Status | None = None
 
-    def __rich__(self) -> Text:
+    def show(self, words: str, seconds: float) -> None:
+        """Show what is being done."""
         from rich.text import Text
 
-        done = long_work.under_way() or ("" if self._done is None else self._done())
-        return Text(f"{self._text} ... {done}".rstrip())
+        text = Text(words)
+        if self._status is None:
+            self._status = console(stderr=True).status(text)
+            self._status.start()
+        else:
+            self._status.update(text)
 
-
-@contextmanager
-def _spinner(text: str, done: Callable[[], str] | None) -> Iterator[None]:
-    status = console(stderr=True).status(cast(Any, Progress(text, done)))
-    under_way = threading.Lock()
-    under_way.acquire()
-
-    def show() -> None:
-        if not under_way.acquire(timeout=_PATIENCE):
-            status.start()
-
-    patience = TaskThread("clmst-patience").start(show)
-    try:
-        yield
-    finally:
-        under_way.release()
-        patience.wait()  # it may be starting the spinner right now
-        status.stop()
+    def hide(self) -> None:
+        """Take the spinner away."""
+        if self._status is not None:
+            self._status.stop()
 
 
 # ------------------------------------------------------------------------------ files
@@ -158,24 +153,41 @@ def _spinner(text: str, done: Callable[[], str] | None) -> Iterator[None]:
 STREAM = Path("-")  # stdin, or stdout
 
 
+def find_format(path: Path, format_name: str | None, formats: Sequence[Format]) -> Format:
+    """Return the format of a file, or of stdin, or raise a usage error that lists `formats`.
+
+    A folder in the place of a file is an error of the file.
+    """
+    from clmst.io import registry
+
+    with nullcontext() if os.path.isdir(path) else understood():
+        return registry.find(sys.stdin.buffer if path == STREAM else path, format_name, formats)
+
+
 @contextmanager
 def reading(
-    stages: Stages, stage: str, path: Path, format_name: str | None, *, points: bool = False
-) -> Iterator[BinaryIO]:
+    stages: Stages, stage: str, path: Path, format_name: str | None, *, points: bool = False,
+    columns: object = None,
+) -> Iterator[BinaryIO]:  # fmt: skip
     """Open a file, or stdin, during a stage that shows how much of it has been read.
 
-    Raise before if it is of no format, or of none that `points` may be in if they are wanted.
+    Raise before if clmst reads no graphs in its format, or no points if `points` are wanted, or
+    names no `columns` there if there are any.
     """
     from clmst.io import files, registry
 
-    formats = registry.POINT_FORMATS if points else registry.FORMATS
+    formats = registry.POINT_FORMATS if points else registry.able("reader")
+    chosen = find_format(path, format_name, formats)
+    with understood():
+        if not points:
+            registry.ability(chosen, "reader", "reads no graph")
+        if columns is not None:
+            table = "rows_reader" if points else "table_reader"
+            registry.ability(chosen, table, "names no columns")
     if path == STREAM:
-        file = sys.stdin.buffer
-        registry.find(file, format_name, formats)
         with stages.stage(stage, "reading stdin"):
-            yield file
+            yield sys.stdin.buffer
         return
-    registry.find(path, format_name, formats)
     with (
         files.open_file(path) as file,
         stages.stage(stage, f"reading {path}", done=_share_read(file)),
@@ -207,11 +219,43 @@ def will_write(path: Path, format_name: str | None, ability: str, action: str) -
     from clmst.core.atomic_file import replaceable
     from clmst.io import registry
 
-    chosen = registry.find(target(path), format_name)
-    registry.ability(chosen, ability, action)
+    with understood():
+        chosen = registry.find(target(path), format_name, registry.able(ability))
+        registry.ability(chosen, ability, action)
     if path != STREAM:
         replaceable(path)
     return chosen
+
+
+force_option: Callable[..., Any] = click.option(
+    "--force", is_flag=True, help="Let an output replace the file that was read."
+)
+
+
+def refuse_to_replace(inputs: Sequence[Path], outputs: Sequence[Path], *, force: bool) -> None:
+    """Raise a usage error if two outputs are one file, or an output is a file that is read.
+
+    Two paths are one file if links or the working folder make them so. Stdin counts, too, if it is
+    a file. With `force` an output may replace an input.
+    """
+    known: list[tuple[os.stat_result, Path]] = []
+    for path in [] if force else inputs:
+        with suppress(OSError, ValueError):  # of a file that is not there; of a stdin without one
+            known.append((os.fstat(sys.stdin.fileno()) if path == STREAM else path.stat(), path))
+    files = [one for one in outputs if one != STREAM]
+    for k, output in enumerate(files):
+        real = os.path.realpath(output)
+        if any(os.path.realpath(other) == real for other in files[:k]):
+            raise click.UsageError(f"{output} is to be written twice; outputs must be two files")
+        with suppress(OSError, ValueError):
+            found = output.stat()
+            for one, path in known:
+                if stat.S_ISREG(found.st_mode) and os.path.samestat(one, found):
+                    also = "" if path == output else f", as {name_of(path, 'stdin')}"
+                    raise click.UsageError(
+                        f"{output} is the file that is read{also}; the output would replace it: "
+                        "name another one, or --force"
+                    )
 
 
 def warn_of_labels(chosen: Format, labels: Sequence[Any] | None) -> None:
@@ -225,6 +269,6 @@ def warn_of_labels(chosen: Format, labels: Sequence[Any] | None) -> None:
         )
 
 
-def name_of(path: Path) -> str:
-    """Return how messages call a file that is written."""
-    return "stdout" if path == STREAM else str(path)
+def name_of(path: Path, stream: str = "stdout") -> str:
+    """Return how messages call a file; `stream` is their name of ``-``."""
+    return stream if path == STREAM else str(path)

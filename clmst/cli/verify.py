@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from clmst.cli.failure import CommandFailure
+from clmst.cli.failure import CommandFailure, understood
 from clmst.cli.options import columns_option, format_option, json_option, quiet_option
-from clmst.cli.terminal import STREAM, Stages, counted, print_json, reading
+from clmst.cli.terminal import STREAM, Stages, counted, find_format, print_json, reading
 from clmst.core.errors import InvalidForestError
 
 if TYPE_CHECKING:
@@ -54,7 +54,8 @@ def verify(
     if graph_file == forest_file == STREAM:
         raise click.UsageError("GRAPH and FOREST are both -; stdin holds one file")
     stages = Stages(quiet=quiet)
-    with reading(stages, "graph", graph_file, format_name) as file:
+    _find_forest_format(forest_file, forest_format)
+    with reading(stages, "graph", graph_file, format_name, columns=columns) as file:
         graph = read_graph(file, format=format_name, columns=columns)
     forest = None
     try:
@@ -84,6 +85,15 @@ def verify(
         )
 
 
+def _find_forest_format(path: Path, format_name: str | None) -> None:
+    """Raise what would be raised only after the graph has been read otherwise."""
+    from clmst.io import registry
+
+    chosen = find_format(path, format_name, registry.able("reader"))
+    with understood():
+        registry.ability(chosen, "reader", "reads no forest")
+
+
 def wrong_forest(verdict: str, outcome: Verification) -> CommandFailure:
     """Make the error that says which problems `outcome` has found, one a line."""
     lines = [f"{verdict}: {outcome.problems[0]}", *outcome.problems[1:]]
@@ -107,7 +117,17 @@ def _report(
             "maximum": forest.maximum,
             "n_vertices": forest.n_vertices,
             "n_edges": forest.n_edges,
-            "n_components": forest.n_components,
+            "n_components": _n_components(forest),
             "total_weight": forest.total_weight,
         }
     return report
+
+
+def _n_components(forest: Forest) -> int:
+    """Return the number of components that the edges join, which need not be trees."""
+    import numpy as np
+    from scipy import sparse
+
+    u, v = forest.edges.T
+    joined = sparse.coo_array((np.ones(u.size, np.int8), (u, v)), shape=(forest.n_vertices,) * 2)
+    return int(sparse.csgraph.connected_components(joined, directed=False)[0])

@@ -6,6 +6,7 @@ a :class:`ClmstError`. What has been checked once is trusted below: :func:`unche
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -53,16 +54,25 @@ def check_has(method: str, given: object, takes: str, *names: str) -> None:
         raise InvalidGraphError(f"{method} was given {type(given).__name__}; it takes {takes}")
 
 
+def is_of_system(error: BaseException) -> bool:
+    """Return whether the system failed, as when a disk breaks, rather than a decoder.
+
+    Decoders raise OSError for damaged data, too, but without a number. EINVAL is not the system's
+    fault: it comes from damaged data that send a reader to a byte before the first one.
+    """
+    return isinstance(error, OSError) and error.errno not in (None, errno.EINVAL)
+
+
 @contextmanager
 def errors_as(made: Callable[[Exception], ClmstError], *passed: type[Exception]) -> Iterator[None]:
     """Turn errors of a caller's object, or of another library, into those that `made` returns.
 
-    Errors of clmst, those of memory, and those `passed` stay as they are.
+    Errors of clmst, those of memory, those of the system, and those `passed` stay as they are.
     """
     try:
         yield
     except Exception as error:
-        if isinstance(error, (ClmstError, MemoryError, *passed)):
+        if isinstance(error, (ClmstError, MemoryError, *passed)) or is_of_system(error):
             raise
         raise made(error) from error
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from clmst.core.arguments import check_bool, has, shown
-from clmst.core.columns import WEIGHT, is_name
+from clmst.core.columns import WEIGHT, check_columns, is_name
 from clmst.core.data_frames import graph_of_arrow, graph_of_pandas
 from clmst.core.dense_graph import DenseGraph
 from clmst.core.errors import GraphWarning, InvalidArgumentError, InvalidGraphError, callers_level
@@ -30,23 +30,33 @@ _NAMED: dict[tuple[str, ...], Callable[[Any, Any], Graph]] = {
     ("iloc", "columns"): lambda frame, weight: graph_of_pandas(frame, None, weight),
     ("__arrow_c_stream__",): lambda table, weight: graph_of_arrow(table, None, weight),
 }
+# Those that have names of columns, too.
+_TABLES: dict[tuple[str, ...], Callable[[Any, Any], Graph]] = {
+    ("iloc", "columns"): graph_of_pandas,
+    ("__arrow_c_stream__",): graph_of_arrow,
+}
 _OWN_WEIGHTS = (Graph, DenseGraph, Points, np.ndarray, list, tuple)
 
 
-def with_weight(graph: Any, weight: Any) -> Any:
-    """Return `graph` as it is, or with the weights of another attribute or column than "weight".
+def with_weight(graph: Any, weight: Any, columns: Any = None) -> Any:
+    """Take the weights of a graph from the attribute or column that a caller names.
 
-    Raise if its weights have no name, or there is no such attribute or column.
+    Return `graph` as it is if the caller names nothing else than "weight". Raise if the weights
+    of the graph have no name, if there is no such attribute or column, or if `columns` are given
+    for anything but a table.
     """
     if isinstance(weight, str):
         weight = str.__str__(weight)
-        if weight == WEIGHT:
+        if weight == WEIGHT and columns is None:
             return graph
     if weight is not None and not is_name(weight):
         raise InvalidArgumentError(
             f"weight is {shown(weight)}; it must be the name of an attribute or a column, or None"
         )
+    if columns is not None:
+        return _with_columns(graph, weight, columns)
     if not isinstance(graph, _OWN_WEIGHTS):
+        _refuse_lazy(graph)
         for attributes, take in _NAMED.items():
             if has(graph, *attributes):
                 return take(graph, weight)
@@ -54,6 +64,39 @@ def with_weight(graph: Any, weight: Any) -> Any:
         f"weight is {shown(weight)}, and the weights of a {type(graph).__name__} have no name; "
         "leave it out (it is for graphs of NetworkX and igraph, data frames and Arrow tables)"
     )
+
+
+def _with_columns(graph: Any, weight: Any, columns: Any) -> Graph:
+    """Return the graph of a table, whose columns a caller names."""
+    columns = check_columns(columns)
+    if weight != WEIGHT:
+        raise InvalidArgumentError(
+            f"weight is {shown(weight)} and columns are {shown(columns)}; with columns=, the third "
+            "name is the column of weights, and two names give every edge the weight 1"
+        )
+    if not isinstance(graph, _OWN_WEIGHTS):
+        _refuse_lazy(graph)
+        for attributes, take in _TABLES.items():
+            if has(graph, *attributes):
+                return take(graph, columns)
+    raise InvalidArgumentError(
+        f"columns are {shown(columns)}, and a {type(graph).__name__} has no columns; leave them "
+        "out (they are for data frames and Arrow tables)"
+    )
+
+
+def _refuse_lazy(graph: Any) -> None:
+    """Raise for a table that has no rows yet, with the call that takes it or gives the rows."""
+    if has(graph, "collect", "collect_schema"):
+        raise InvalidGraphError(
+            f"the graph is a {type(graph).__name__}, which has no rows before it is collected; "
+            "give frame.collect()"
+        )
+    if has(graph, "to_arrow_refs", "materialize"):
+        raise InvalidGraphError(
+            f"the graph is a {type(graph).__name__} of Ray; clmst.ray.minimum_spanning_forest "
+            "takes it"
+        )
 
 
 def is_of_another_library(graph: Any) -> bool:
@@ -82,6 +125,7 @@ def as_graph(graph: Any, *, symmetrize: bool = False) -> Graph | DenseGraph | Po
 
 def _of_another_library(graph: Any) -> Graph:
     """Return the graph that an object of another library describes, by what it has."""
+    _refuse_lazy(graph)
     for attributes, take in _NAMELESS.items():
         if has(graph, *attributes):
             return take(graph)

@@ -5,6 +5,7 @@ The doors are files, streams, data frames, Arrow tables, and partitions of Dask 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import wraps
@@ -82,12 +83,15 @@ def choose(
 ) -> Columns:  # fmt: skip
     """Return the columns of a table to read: those that a caller wants, or the usual ones.
 
-    These are "source", "target" and the weight; or, if neither of the first two is there, the
-    columns of a table of two or three, in order. The `weight` is called so where `columns` do not
-    tell. "weight" may be missing if there is no other column either; every edge has the weight 1
-    then, as it has for None. Raise if a wanted column is not there, or is there twice, or if
-    nothing tells which to take; the error names the `door` that takes columns, if it is another
-    one than the caller's.
+    The usual columns are "source", "target" and the weight; or, if neither "source" nor "target"
+    is there, the columns of a table of two or three, in order. `weight` is the name of the weight
+    if `columns` is None. The column "weight" may be missing if there is no other column either.
+    Every edge then has the weight 1, as it has if `weight` is None.
+
+    Raise :class:`InvalidGraphError` if a wanted column is not there, or is there twice; if nothing
+    tells which columns to take; and if columns taken in order may as well be coordinates of points
+    (see :func:`_may_be_points`). The error names the `door` that takes columns, if that is another
+    function than the one that was called.
     """
     names = [name for name in names if is_name(name)]
     listed = ", ".join(shown(name) for name in names[:20]) or "none"
@@ -101,9 +105,42 @@ def choose(
             )
     if columns is None:
         raise InvalidGraphError(f"the columns are {listed}; {_RULE % door}")
+    if wanted is None and weight is not None and _may_be_points(columns):
+        ends = ", ".join(map(shown, columns))
+        raise InvalidGraphError(
+            f"the columns are {listed}, which may be coordinates of points; if they are ends of "
+            f"edges, columns=({ends}){door} says so, or --columns {','.join(map(str, columns))}; "
+            "points are read by clmst.read_points, clmst cluster, or clmst solve --metric euclidean"
+        )
     return Columns(
         source=columns[0], target=columns[1], weight=columns[2] if len(columns) > 2 else None
     )
+
+
+def _may_be_points(columns: Sequence[Any]) -> bool:
+    """Return whether columns, taken in order, may be coordinates rather than ends of edges.
+
+    That is so if the first two are called as coordinates are, as "x" and "y". It is also so of two
+    columns without a weight, unless both are called as ends of edges are, as "from" and "to".
+    """
+    words = [_NO_LETTER.sub("", str(name).lower()) for name in columns]
+    if SOURCE in words or TARGET in words:
+        return False
+    return _COORDINATES.issuperset(words[:2]) or (len(words) == 2 and not _ENDS.issuperset(words))
+
+
+_NO_LETTER = re.compile(r"[^a-z]")  # "X_1" and "x (m)" are called as "x" is
+_COORDINATES = frozenset({
+    "x", "y", "z", "xm", "ym", "zm", "lon", "lat", "lng", "long", "longitude", "latitude",
+    "easting", "northing", "coord", "coordinate", "dim", "pc", "tsne", "umap",
+})  # fmt: skip
+_ENDS = frozenset({
+    "src", "dst", "dest", "destination", "origin", "start", "end", "from", "to", "fromid", "toid",
+    "fromnode", "tonode", "fromnodeid", "tonodeid", "u", "v", "i", "j", "node", "nodea", "nodeb",
+    "nodeid", "vertex", "vertexa", "vertexb", "n", "id", "ida", "idb", "head", "tail", "left",
+    "right", "parent", "child", "sender", "receiver", "follower", "followee", "endpoint", "enda",
+    "endb",
+})  # fmt: skip
 
 
 def _usual(names: list[Any], weight: Any) -> Sequence[Any] | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
+from decimal import Decimal
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -11,22 +12,18 @@ import numpy as np
 
 from clmst.core.arguments import check_has, errors_as, has, shown
 from clmst.core.columns import (
-    SOURCE,
-    TARGET,
     WEIGHT,
     Columns,
     check_columns,
     choose,
-    is_name,
     takes_columns,
 )
-from clmst.core.errors import InvalidArgumentError, InvalidGraphError, optional_import
+from clmst.core.errors import InvalidGraphError, optional_import
 from clmst.core.networkx_graphs import exact_array
 from clmst.core.vertex_names import Ends, Names, NumberedEdges, label_of, number
 from clmst.core.weight_keys import Array, as_weights, first_unsupported
 
 if TYPE_CHECKING:
-    from clmst.core.forest import Forest
     from clmst.core.graph import Graph
 
 _EXTRA = "frames"
@@ -108,8 +105,7 @@ def graph_of_pandas(frame: Any, columns: Any, weight: Hashable = WEIGHT) -> Grap
 def numbered_frame(frame: Any, columns: Columns) -> NumberedEdges:
     """Return the edges of a pandas.DataFrame."""
     pandas = optional_import("pandas", extra=_EXTRA)
-    u, v = (_ids_of_series(frame[name], name) for name in (columns.source, columns.target))
-    numbered = number(u, v, pandas.factorize)
+    numbered = number(*_ends_of_frame(pandas, frame, columns), pandas.factorize)
     if columns.weight is None:
         return numbered
     series = frame[columns.weight]
@@ -134,59 +130,140 @@ def graph_of_arrow(table: Any, columns: Any, weight: Hashable = WEIGHT) -> Graph
 def numbered_table(table: Any, columns: Columns) -> NumberedEdges:
     """Return the edges of a pyarrow.Table."""
     pyarrow = optional_import("pyarrow", extra=_EXTRA)
-    ends = (columns.source, columns.target)
-    u, v = (_ids_of_arrow(pyarrow, table[name], name) for name in ends)
+    u, v = _ends_of_table(pyarrow, table, columns)
     numbered = number(u, v, partial(_factorize_arrow, pyarrow))
     if columns.weight is None:
         return numbered
     column = table[columns.weight]
-    values, missing = column.to_numpy(), column.is_null().to_numpy()
+    missing = column.is_null().to_numpy()
+    are_decimals = pyarrow.types.is_decimal(column.type) and not missing.any()
+    values = _of_decimals(pyarrow, column, columns.weight) if are_decimals else column.to_numpy()
     if values.dtype.kind == "f":  # pyarrow 15 finds no NaN among halves
         missing = missing | np.isnan(values)
     return _weighted(numbered, values, missing, columns.weight, column.type)
 
 
-def _ids_of_series(series: Any, name: Hashable) -> Ends:
-    """Return a column of ids: integers as they are, all else as names."""
-    import pandas
+def _ends_of_frame(pandas: Any, frame: Any, columns: Columns) -> tuple[Ends, Ends]:
+    """Return the columns of ids of a pandas.DataFrame; names of one dtype are counted together."""
+    names = (columns.source, columns.target)
+    u, v = (frame[name] for name in names)
+    for series, name in zip((u, v), names, strict=True):
+        _refuse_missing_id(series.isna().to_numpy(), name)
+        _refuse_fractions(
+            pandas.api.types.is_float_dtype(series.dtype), series.dtype, name,
+        )  # fmt: skip
+    is_plain = not isinstance(u.dtype, pandas.CategoricalDtype)
+    if u.dtype != v.dtype or not is_plain or pandas.api.types.is_integer_dtype(u.dtype):
+        return _ids_of_series(pandas, u, names[0]), _ids_of_series(pandas, v, names[1])
+    both = _ids_of_series(pandas, pandas.concat([u, v], ignore_index=True), names[0], names[1])
+    assert isinstance(both, Names), "integers have been returned"
+    return both.split(len(u))
 
-    _refuse_missing_id(series.isna().to_numpy(), name)
+
+def _ids_of_series(pandas: Any, series: Any, *names: Hashable) -> Ends:
+    """Return a column of ids: integers as they are, all else as names."""
     if isinstance(series.dtype, pandas.CategoricalDtype):
         codes = series.cat.codes.to_numpy().astype(np.int32, copy=False)
         return Names(codes=codes, distinct=series.cat.categories.tolist())
-    types = pandas.api.types
-    if types.is_integer_dtype(series.dtype):
+    if pandas.api.types.is_integer_dtype(series.dtype):
         return np.asarray(series.to_numpy())
-    _refuse_fractions(types.is_float_dtype(series.dtype), series.dtype, name)
     try:
         codes, distinct = pandas.factorize(series)
     except TypeError as error:
+        listed = " or ".join(repr(name) for name in dict.fromkeys(names))
         raise InvalidGraphError(
-            f"column {name!r} has an id that cannot be hashed ({shown(error)}); ids must be "
+            f"column {listed} has an id that cannot be hashed ({shown(error)}); ids must be "
             "integers, strings or other hashable values"
         ) from error
     return Names(codes=codes.astype(np.int32), distinct=distinct.tolist())
 
 
+def _ends_of_table(pyarrow: Any, table: Any, columns: Columns) -> tuple[Ends, Ends]:
+    """Return the columns of ids of a pyarrow.Table; names of one type are counted together."""
+    types, names = pyarrow.types, (columns.source, columns.target)
+    u, v = (table[name] for name in names)
+    for column, name in zip((u, v), names, strict=True):
+        if column.null_count:
+            _refuse_missing_id(column.is_null().to_numpy(), name)
+        kind = column.type
+        if len(column):  # else the type says nothing
+            _refuse_fractions(types.is_floating(kind) or types.is_decimal(kind), kind, name)
+    if not len(u):
+        return np.zeros(0, np.int32), np.zeros(0, np.int32)
+    if u.type != v.type or types.is_integer(u.type):
+        return _ids_of_arrow(pyarrow, u, names[0]), _ids_of_arrow(pyarrow, v, names[1])
+    both = pyarrow.chunked_array([*u.chunks, *v.chunks], u.type)
+    found = _ids_of_arrow(pyarrow, both, names[0])
+    assert isinstance(found, Names), "integers have been returned"
+    return found.split(len(u))
+
+
 def _ids_of_arrow(pyarrow: Any, column: Any, name: Hashable) -> Ends:
-    """Return a column of ids: integers as they are, all else as names."""
+    """Return a column of ids: integers as they are, all else as names.
+
+    Its pieces are joined first: a dictionary for each piece would be compared with all others.
+    """
     types, kind = pyarrow.types, column.type
-    if column.null_count:
-        _refuse_missing_id(column.is_null().to_numpy(), name)
     if types.is_integer(kind):
         return np.asarray(column.to_numpy())
-    if not len(column):  # whose type says nothing
-        return np.zeros(0, np.int32)
-    _refuse_fractions(types.is_floating(kind) or types.is_decimal(kind), kind, name)
     try:
-        encoded = column if types.is_dictionary(kind) else column.dictionary_encode()
-        whole = encoded.unify_dictionaries().combine_chunks()
-        codes = whole.indices.to_numpy(zero_copy_only=False).astype(np.int32)
-        return Names(codes=codes, distinct=whole.dictionary.to_pylist())
+        if types.is_dictionary(kind):
+            encoded = _joined(pyarrow, column)
+        else:
+            encoded = _joined(pyarrow, column.cast(_large(pyarrow, kind))).dictionary_encode()
+        codes = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int32)
+        distinct = encoded.dictionary
     except pyarrow.ArrowException as error:
         raise InvalidGraphError(
             f"column {name!r} has the type {kind}; ids must be integers, strings or categories"
         ) from error
+    if distinct.null_count:
+        _refuse_missing_id(distinct.is_null().to_numpy(zero_copy_only=False)[codes], name)
+    return Names(codes=codes, distinct=distinct.to_pylist())
+
+
+def _joined(pyarrow: Any, column: Any) -> Any:
+    """Return a column of one or several pieces as one array."""
+    return column.chunk(0) if column.num_chunks == 1 else pyarrow.concat_arrays(column.chunks)
+
+
+def _large(pyarrow: Any, kind: Any) -> Any:
+    """Return the type of text that takes more than 2 GiB in one array; other types as they are."""
+    is_view = getattr(pyarrow.types, "is_string_view", None)  # pyarrow 16
+    is_text = pyarrow.types.is_string(kind) or (is_view is not None and is_view(kind))
+    return pyarrow.large_string() if is_text else kind
+
+
+_EXACT_UNITS = 10**15  # decimal numbers of fewer units differ as doubles, too
+_EXACT_POWER = 22  # the greatest power of ten that is a double
+
+
+def _of_decimals(pyarrow: Any, column: Any, name: Hashable) -> Array:
+    """Return decimal numbers without a fraction as int64, others as the nearest doubles.
+
+    Raise unless each is the decimal number that Python writes for the double, so that different
+    numbers stay different.
+    """
+    scale = column.type.scale
+    ends = optional_import("pyarrow.compute", extra=_EXTRA).min_max(column).as_py().values()
+    units = max((abs(int(end.scaleb(scale))) for end in ends if end is not None), default=0)
+    if 0 <= scale <= _EXACT_POWER and units < (_EXACT_UNITS if scale else 1 << 63):
+        whole = _joined(pyarrow, column.cast(pyarrow.decimal128(38, scale)))
+        words = np.frombuffer(whole.buffers()[1], "<i8")[2 * whole.offset :][: 2 * len(whole)]
+        low: Array = words[::2].astype(np.int64)  # of each number the lower half, where it fits
+        return low / 10.0**scale if scale else low
+    listed = column.to_pylist()
+    kind, limits = (np.float64, "a double") if scale > 0 else (np.int64, "64 bits")
+    for row, value in enumerate(listed):
+        fits = Decimal(repr(float(value))) == value if scale > 0 else -(1 << 63) <= value < 1 << 63
+        if not fits:
+            raise InvalidGraphError(
+                f"row {row} of column {name!r} is {value}, and its type {column.type}; a decimal "
+                f"weight must be one that {limits} can tell from others: cast the column to a "
+                "float, which rounds (CAST(... AS DOUBLE) in SQL, .cast(pyarrow.float64()) in "
+                "Arrow)"
+            )
+    return np.array([float(one) if scale > 0 else int(one) for one in listed], kind)
 
 
 def _factorize_arrow(pyarrow: Any, integers: Array) -> tuple[Array, Array]:
@@ -247,89 +324,3 @@ def _refuse_fractions(are_fractions: bool, kind: object, name: Hashable) -> None
             f"column {name!r} has the type {kind}; ids must be integers, strings or categories "
             "(astype('int64') makes integers of whole numbers)"
         )
-
-
-@takes_columns
-def to_pandas(
-    self: Forest, *, columns: Sequence[Hashable] | None = None, edge_id: Hashable = "edge_id"
-) -> Any:
-    """Return a ``pandas.DataFrame`` with one row for each edge, in the order of `edges`.
-
-    Ends have the caller's labels. :meth:`rows` returns the rows of a frame that the forest
-    took, with all columns.
-
-    Parameters
-    ----------
-    columns : list or tuple, optional
-        What the columns of both ends and of the weight are called: "source", "target" and
-        "weight" where it is left out.
-    edge_id : hashable
-        What the column of edge ids is called.
-
-    Raises
-    ------
-    InvalidArgumentError
-        Two columns have one name.
-    InvalidForestError
-        As :meth:`to_scipy`.
-    MissingDependencyError
-        pandas is not installed.
-    """
-    given = check_columns(columns) or (SOURCE, TARGET, WEIGHT)
-    names = [*given, *(WEIGHT,)[: 3 - len(given)], edge_id]
-    if not is_name(edge_id):
-        raise InvalidArgumentError(f"edge_id is {shown(edge_id)}; it must be the name of a column")
-    listed = ", ".join(map(shown, names))
-    if len(set(names)) < len(names):
-        raise InvalidArgumentError(f"the columns are {listed}; all must differ")
-    pandas = optional_import("pandas", extra=_EXTRA)
-    ends = [named(self.vertex_labels, end) for end in self.checked_edges().T]
-    found = (*ends, self.weights, self.edge_ids)
-    with errors_as(lambda error: InvalidArgumentError(
-        f"the columns are {listed}; pandas refuses them ({type(error).__name__})"
-    )):  # fmt: skip  # of a name that some versions of pandas look into
-        return pandas.DataFrame(dict(zip(names, found, strict=True)))
-
-
-def rows(self: Forest, table: Any) -> Any:
-    """Return the rows of a table of edges that the forest took, in the order of `edges`.
-
-    Rows are taken by their position, whatever the index of a data frame says.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame, pyarrow.Table, polars.DataFrame or array
-        The one that the graph was made of, or another one with a row for each edge id.
-
-    Raises
-    ------
-    InvalidArgumentError
-        It is no table, or has too few rows.
-    """
-    positions = self.edge_ids
-    n_rows = table.shape[0] if has(table, "shape", "__getitem__") and table.shape else None
-    if not isinstance(n_rows, int):
-        raise InvalidArgumentError(
-            f"the table is {shown(table)}; it must be a data frame, an Arrow table or an array"
-        )
-    if positions.size and int(positions.max()) >= n_rows:
-        raise InvalidArgumentError(
-            f"the table has {n_rows} rows, and the forest has the edge id {int(positions.max())}; "
-            "it must be the table of all edges that the forest was found in"
-        )
-    if has(table, "iloc"):
-        return table.iloc[positions]
-    return table.take(positions) if has(table, "take", "schema") else table[positions]
-
-
-def named(labels: Any, vertices: Array) -> Array:
-    """Return the names of vertices; their numbers if `labels` is None."""
-    if labels is None:
-        return vertices
-    if isinstance(labels, np.ndarray) and labels.ndim == 1:
-        names: Array = labels[vertices]
-        return names
-    each = np.empty(len(labels), object)
-    each[:] = list(labels)
-    taken: Array = each[vertices]
-    return taken

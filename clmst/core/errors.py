@@ -113,7 +113,10 @@ class StreamedWarning(RuntimeWarning):
 
 
 class CacheWarning(RuntimeWarning):
-    """The cache cannot be written: results are the same, but the next process starts slowly."""
+    """The cache cannot be written, or has a file of an older version, which is ignored.
+
+    Results are the same. Where the cache cannot be written, the next process starts slowly.
+    """
 
 
 class MissingDependencyError(ClmstError, ImportError):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from clmst.core import cluster_methods, data_frames, networkx_graphs
+from clmst.core import cluster_methods, forest_tables, networkx_graphs
 from clmst.core.arguments import (
     check_bool,
     check_integer,
@@ -218,14 +218,18 @@ class Forest:
     cut = cluster_methods.cut
     dendrogram_to_networkx = cluster_methods.dendrogram_to_networkx
     to_networkx = networkx_graphs.to_networkx
-    to_pandas = data_frames.to_pandas
-    rows = data_frames.rows
+    to_pandas = forest_tables.to_pandas
+    to_arrow = forest_tables.to_arrow
+    to_polars = forest_tables.to_polars
+    rows = forest_tables.rows
 
-    def verify(self, graph: Any, *, symmetrize: bool = False, weight: Any = WEIGHT) -> Verification:
+    def verify(
+        self, graph: Any, *, symmetrize: bool = False, weight: Any = WEIGHT, columns: Any = None
+    ) -> Verification:
         """Check this forest against `graph` without any device; see :func:`clmst.verify`."""
         from clmst.core.verify import verify
 
-        return verify(graph, self, symmetrize=symmetrize, weight=weight)
+        return verify(graph, self, symmetrize=symmetrize, weight=weight, columns=columns)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Forest):

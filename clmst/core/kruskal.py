@@ -20,6 +20,7 @@ from clmst.core.coercion import as_listed, with_weight
 from clmst.core.columns import WEIGHT
 from clmst.core.errors import InvalidArgumentError, logger
 from clmst.core.forest import Forest
+from clmst.core.long_work import lasting
 from clmst.core.weight_keys import Array, weight_kind_or_none
 
 if TYPE_CHECKING:
@@ -33,9 +34,11 @@ _FEW = 512  # entries
 _WORD = 63  # bits of a signed word that are not the sign
 
 
+@lasting("computing a spanning forest on the host")
 def kruskal(
-    graph: Any, *, maximum: bool = False, symmetrize: bool = False, weight: Any = WEIGHT
-) -> Forest:
+    graph: Any, *, maximum: bool = False, symmetrize: bool = False, weight: Any = WEIGHT,
+    columns: Any = None,
+) -> Forest:  # fmt: skip
     """Compute the minimum (or maximum) spanning forest on the host.
 
     Every other algorithm must return exactly this forest. It shares no code with them: it compares
@@ -47,7 +50,7 @@ def kruskal(
         As of :func:`clmst.minimum_spanning_forest`. Edges of complete graphs are listed.
     maximum : bool
         Take the heaviest edges instead of the lightest; ties still go to the lesser edge.
-    symmetrize, weight
+    symmetrize, weight, columns
         As of :func:`clmst.minimum_spanning_forest`.
 
     Returns
@@ -67,7 +70,7 @@ def kruskal(
     O(m log m) time, O(n + m) memory.
     """
     maximum = check_bool("maximum", maximum)
-    listed: Graph = as_listed(with_weight(graph, weight), symmetrize=symmetrize)
+    listed: Graph = as_listed(with_weight(graph, weight, columns), symmetrize=symmetrize)
     n = listed.n_vertices
     u, v, weights, ids = listed.edges()
     starts = np.searchsorted(u, np.arange(n + 1))

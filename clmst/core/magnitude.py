@@ -7,7 +7,7 @@ the distances are multiplied by it. Both are exact.
 
 from __future__ import annotations
 
-from math import frexp, ldexp
+from math import frexp, inf, isnan, ldexp, nan
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +18,7 @@ from clmst.core.threads import in_threads, slices
 Doubles = npt.NDArray[np.float64]
 
 _OF_A_THREAD, _OF_A_CACHE = 1 << 20, 1 << 15  # coordinates at once
+_ONE = np.uint64(1)
 _GREATEST = 500  # coordinates are below 2**500 once divided, less room for the sum of dimensions
 _LEAST = -511  # the square of 2**-511 is the least double that has all its bits
 _NORMAL = -1022  # 2**-1022 is the least double that has all its bits
@@ -33,26 +34,34 @@ def magnitudes(coordinates: Doubles) -> tuple[float, float]:
     no value but 0. Threads share large arrays.
     """
     flat = coordinates.reshape(-1)
+    if flat.size <= _OF_A_CACHE:  # as most calls of few points
+        return _of_piece(flat, np.empty(flat.size)) if flat.size else (0.0, inf)
     pieces = [flat[some] for some in slices(flat.size, _OF_A_THREAD)]
-    found = in_threads(_magnitudes, pieces)
-    greatest, least = zip(*found, strict=True) if found else ((0.0,), (np.inf,))
-    return float(np.max(greatest)), min(least)
+    return _of_all(in_threads(_of_pieces, pieces))
 
 
-def _magnitudes(piece: Doubles) -> tuple[float, float]:
+def _of_all(found: list[tuple[float, float]]) -> tuple[float, float]:
+    """Return the magnitudes of pieces together."""
+    greatest = [one for one, _ in found]
+    return nan if any(map(isnan, greatest)) else max(greatest), min(least for _, least in found)
+
+
+def _of_pieces(piece: Doubles) -> tuple[float, float]:
     """Return the magnitudes of an array in pieces that stay in the cache of a core."""
-    greatest, least = [], []
-    for some in slices(piece.size, _OF_A_CACHE):
-        sizes = np.abs(piece[some])
-        greatest.append(sizes.max())
-        least.append(sizes.min())
-        if not least[-1] > 0:
-            # As integers, positive doubles keep their order. 0 less 1 is the greatest integer.
-            words = sizes.view(np.uint64)
-            words -= np.uint64(1)
-            word = int(words.min()) + 1
-            least[-1] = np.uint64(word).view(np.float64) if word < 1 << 64 else np.float64(np.inf)
-    return float(np.max(greatest)), float(np.min(least))
+    space = np.empty(_OF_A_CACHE)
+    return _of_all([_of_piece(piece[some], space) for some in slices(piece.size, _OF_A_CACHE)])
+
+
+def _of_piece(piece: Doubles, space: Doubles) -> tuple[float, float]:
+    sizes = np.abs(piece, out=space[: piece.size])
+    greatest, least = float(np.maximum.reduce(sizes)), float(np.minimum.reduce(sizes))
+    if least == 0:
+        # As integers, positive doubles keep their order. 0 less 1 is the greatest integer.
+        words = sizes.view(np.uint64)
+        words -= _ONE
+        word = int(words.min()) + 1
+        least = float(np.uint64(word).view(np.float64)) if word < 1 << 64 else inf
+    return greatest, least
 
 
 def exponent_of(greatest: float, least: float, dimensions: int) -> int:

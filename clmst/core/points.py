@@ -189,7 +189,7 @@ class Points:
             return core
         return np.ldexp(self.core_distances, -self.exponent)
 
-    def multiplied(self, distances: Array) -> Array:
+    def multiplied(self, distances: Any) -> Any:
         """Return distances that were computed from :attr:`planes`, times ``2**exponent``."""
         return np.ldexp(distances, self.exponent) if self.exponent else distances
 
@@ -197,6 +197,12 @@ class Points:
     def steps(self) -> npt.NDArray[np.float64]:
         """The squared chords at which great-circle distances change; none for other metrics."""
         return sphere.squared_chords() if self.metric == "great-circle" else np.zeros(0)
+
+    @property
+    def on_map(self) -> npt.NDArray[np.float64]:
+        """The coordinates in the order of a map: on a sphere longitude, then latitude."""
+        found: npt.NDArray[np.float64] = self.coordinates
+        return found[:, ::-1] if self.metric in ON_A_SPHERE else found
 
     def with_core_distances(self, core: Any) -> Points:
         """Return the same points, which are not checked again, with core distances."""
@@ -291,7 +297,8 @@ class Points:
     def to_graph(self) -> Graph:
         """Return the graph with every pair stored, for algorithms that take edges. O(n**2) memory.
 
-        Edge ids, and so forests, stay the same.
+        Edge ids, and so forests, stay the same. The graph has `coordinates` for pictures if the
+        points have two. On a sphere these are longitude and latitude, in this order.
 
         Raises
         ------
@@ -301,5 +308,5 @@ class Points:
         n = self.n_vertices
         return pairs.graph_of(
             n, self.weight_dtype, lambda u: self._distances(np.array(u), np.arange(u + 1, n)),
-            coordinates=self.coordinates if self.coordinates.shape[1] == 2 else None,
+            coordinates=self.on_map if self.coordinates.shape[1] == 2 else None,
         )  # fmt: skip

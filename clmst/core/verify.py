@@ -18,6 +18,7 @@ from clmst.core.columns import WEIGHT
 from clmst.core.errors import InvalidArgumentError, InvalidForestError
 from clmst.core.forest import Forest
 from clmst.core.graph import Graph
+from clmst.core.long_work import lasting
 from clmst.core.paths import Hierarchy, RootedForest, components
 from clmst.core.threads import in_threads
 
@@ -69,9 +70,11 @@ class Verification:
             raise InvalidForestError(self.problems[0] + (f" (and {rest} more)" if rest else ""))
 
 
+@lasting("verifying a forest")
 def verify(
-    graph: Any, forest: Forest, *, symmetrize: bool = False, weight: Any = WEIGHT
-) -> Verification:
+    graph: Any, forest: Forest, *, symmetrize: bool = False, weight: Any = WEIGHT,
+    columns: Any = None,
+) -> Verification:  # fmt: skip
     """Check that `forest` is the unique minimum (or maximum) spanning forest of `graph`.
 
     Everything is checked: lengths, edge ids, endpoints and weights; that there is no cycle; that no
@@ -85,7 +88,7 @@ def verify(
         As of :func:`clmst.minimum_spanning_forest`.
     forest : Forest
         Its attribute `maximum` says which forest it claims to be.
-    symmetrize, weight
+    symmetrize, weight, columns
         As of :func:`clmst.minimum_spanning_forest`.
 
     Returns
@@ -106,7 +109,7 @@ def verify(
     O((n + m) log n) time, O(n + m) memory.
     """
     check_kind("forest", forest, Forest)
-    listed = as_listed(with_weight(graph, weight), symmetrize=symmetrize)
+    listed = as_listed(with_weight(graph, weight, columns), symmetrize=symmetrize)
     for stage in _stages(listed, forest):
         texts, count = list[str](), 0
         for positions, describe in stage:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from clmst.core import csr
 from clmst.core.arguments import as_array, errors_as, shown
 from clmst.core.errors import InvalidArgumentError, InvalidGraphError
+from clmst.core.text_codes import codes_of_text
 from clmst.core.threads import in_threads, slices
 from clmst.core.weight_keys import Array
 
@@ -27,6 +28,11 @@ class Names:
 
     codes: Array  # of int32: for each row the index of its name
     distinct: Sequence[Hashable]
+
+    def split(self, n_rows: int) -> tuple[Names, Names]:
+        """Return the first rows and the others as two columns that share their names."""
+        first, second = self.codes[:n_rows], self.codes[n_rows:]
+        return replace(self, codes=first), replace(self, codes=second)
 
 
 Ends: TypeAlias = Array | Names  # integers, or names
@@ -90,17 +96,16 @@ def ends_of(name: str, ends: Any) -> Ends:
     """Return ends as names if the first is a string, else as integers; all must be such. O(m)."""
     if first_name(name, ends) is None:
         return csr.as_integers(name, ends)
-    given = ends if type(ends) in (list, tuple) else as_array(name, ends).tolist()
-    known: dict[Hashable, int] = {}
-    codes = np.empty(len(given), np.int32)
-    for at, one in enumerate(given):
-        if not isinstance(one, str):
-            raise InvalidGraphError(
-                f"{name}[{at}] is {shown(one)} beside names; all ends must be strings, or all "
-                "integers"
-            )
-        codes[at] = known.setdefault(str.__str__(one), len(known))
-    return Names(codes=codes, distinct=list(known))
+    given = ends if type(ends) in (list, tuple) else as_array(name, ends)
+    values = np.empty(len(given), object)
+    values[:] = given
+    found = codes_of_text(values)
+    if found is None:
+        at, one = next((at, one) for at, one in enumerate(values) if not isinstance(one, str))
+        raise InvalidGraphError(
+            f"{name}[{at}] is {shown(one)} beside names; all ends must be strings, or all integers"
+        )
+    return Names(codes=found[0].astype(np.int32, copy=False), distinct=found[1])
 
 
 def _by_sorting(integers: Array) -> tuple[Array, Array]:
@@ -181,6 +186,26 @@ def _as_names(ends: Ends, factorize: Factorize) -> Names:
 
 
 def _number_names(source: Names, target: Names) -> NumberedEdges:
+    if source.distinct is target.distinct:
+        names = source.distinct
+        ends = [source.codes.astype(np.uint32), target.codes.astype(np.uint32)]
+    else:
+        names, ends = _common_names(source, target)
+    in_turn = np.column_stack(ends).ravel()
+    first = np.full(len(names), in_turn.size)  # where rows first have a name
+    first[in_turn[::-1]] = np.arange(in_turn.size)[::-1]
+    order = np.argsort(first, kind="stable")[: int(np.count_nonzero(first < in_turn.size))]
+    ranks = np.zeros(len(names), np.uint32)
+    ranks[order] = np.arange(order.size, dtype=np.uint32)
+    every = np.empty(len(names), object)
+    every[:] = names
+    return NumberedEdges(
+        u=ranks[ends[0]], v=ranks[ends[1]], n_vertices=order.size, labels=every[order]
+    )
+
+
+def _common_names(source: Names, target: Names) -> tuple[list[Hashable], list[Array]]:
+    """Return the names of both columns, each once, and for each end the index of its name."""
     known: dict[Hashable, int] = {}
     ends = []
     for column in (source, target):
@@ -192,15 +217,7 @@ def _number_names(source: Names, target: Names) -> NumberedEdges:
                 "hashable values"
             ) from error
         ends.append(np.array(common, np.uint32)[column.codes] if common else column.codes)
-    in_turn, names = np.column_stack(ends).ravel(), list(known)
-    first = np.full(len(names), in_turn.size)  # where rows first have a name
-    first[in_turn[::-1]] = np.arange(in_turn.size)[::-1]
-    order = np.argsort(first, kind="stable")[: int(np.count_nonzero(first < in_turn.size))]
-    ranks = np.zeros(len(names), np.uint32)
-    ranks[order] = np.arange(order.size, dtype=np.uint32)
-    labels = np.empty(order.size, object)
-    labels[:] = [names[k] for k in order.tolist()]
-    return NumberedEdges(u=ranks[ends[0]], v=ranks[ends[1]], n_vertices=order.size, labels=labels)
+    return list(known), ends
 
 
 # ------------------------------------------------------------------- labels
@@ -237,3 +254,16 @@ def as_tuple(name: Any) -> Any:
     if isinstance(name, np.ndarray):
         name = name.tolist()
     return tuple(map(as_tuple, name)) if isinstance(name, list) else name
+
+
+def named(labels: Any, vertices: Array) -> Array:
+    """Return the labels of vertices as an array; their numbers if `labels` is None."""
+    if labels is None:
+        return vertices
+    if isinstance(labels, np.ndarray) and labels.ndim == 1:
+        names: Array = labels[vertices]
+        return names
+    each = np.empty(len(labels), object)
+    each[:] = list(labels)
+    taken: Array = each[vertices]
+    return taken

@@ -8,18 +8,18 @@ from typing import Any
 import numpy as np
 
 from clmst.core.arguments import as_array, check_bools, shown
-from clmst.core.coercion import as_listed
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.forest import Forest
+from clmst.core.long_work import lasting
 from clmst.drawing.layout import Points
 from clmst.drawing.page import Page
 from clmst.drawing.picture import (
+    DrawnGraph,
     branch_sizes,
     counted,
     edges_in_forest,
     even_choice,
     kind_of,
-    positions,
     what_is_shown,
 )
 from clmst.drawing.sheet import Target, checked_title
@@ -30,6 +30,7 @@ LEAVES, ENTERS = "#c8500a", "#0072b2"
 Window = tuple[float, float, float, float]
 
 
+@lasting("drawing a change")
 def draw_change(
     graph: Any,
     before: Forest,
@@ -38,7 +39,7 @@ def draw_change(
     *,
     title: str | None = None,
     window: Window | None = None,
-    max_edges: int = 300_000,
+    max_edges: int | None = None,
     symmetrize: bool = False,
     ax: Any = None,
     legend: bool = True,
@@ -46,14 +47,14 @@ def draw_change(
     """Draw what of a spanning forest stays, what leaves it, and what enters it.
 
     Edges that leave are vermilion, edges that enter are blue. What stays is grey: the darker and
-    wider the more vertices of the second forest hang on it. The graph's other edges are faint.
-    The graph's coordinates are used where it has any; else :func:`clmst.drawing.layout` places
-    the vertices.
+    wider the more vertices of the second forest hang on it. The graph's other edges are faint. The
+    vertices are placed as by :func:`clmst.drawing.draw_forest`, which of a complete graph draws the
+    edges of both forests alone.
 
     Parameters
     ----------
     graph : Graph, or any other one that lies on the host
-        As of :func:`clmst.minimum_spanning_forest`. Edges of complete graphs are listed.
+        As of :func:`clmst.minimum_spanning_forest`.
     before, after : Forest
         Of this graph under any two weights, as by :class:`clmst.RepeatedSolver`.
     path : str or Path, optional
@@ -64,9 +65,9 @@ def draw_change(
     window : tuple of float, optional
         Left, bottom, right and top of the area to draw, in the unit of the coordinates; the legend
         counts what is drawn. All of the graph when left out.
-    max_edges : int
-        How many edges outside both forests to draw at most. Where there are more, an even choice
-        of them is drawn, and the caption says so.
+    max_edges : int, optional
+        How many edges outside both forests to draw at most. If there are more, an even choice of
+        them is drawn, and the caption says so. By default 300,000, and 0 for a complete graph.
     symmetrize : bool
         As of :func:`clmst.minimum_spanning_forest`.
     ax : matplotlib.axes.Axes, optional
@@ -95,12 +96,12 @@ def draw_change(
     """
     target, title = Target.checked(path, ax), checked_title(title)
     check_bools(legend=legend)
-    graph = as_listed(graph, symmetrize=symmetrize)
+    drawn = DrawnGraph.of(graph, (before, after), max_edges, symmetrize=symmetrize)
+    graph, points = drawn.graph, drawn.points
     ends, was = edges_in_forest(graph, before)
     _, remains = edges_in_forest(graph, after)
     hanging = np.zeros(len(ends), np.int64)
     hanging[remains] = branch_sizes(after)
-    points = positions(graph)
     if window is None:
         page = Page.map_around(target, points)
     else:
@@ -114,16 +115,18 @@ def draw_change(
         ends, was, remains, hanging = ends[seen], was[seen], remains[seen], hanging[seen]
     stays, changes = was & remains, was != remains
     others = ends[~was & ~remains]
-    shown = even_choice(others, max_edges)
+    shown = even_choice(others, drawn.max_edges)
 
     page.draw_others(points[shown])
     page.draw_branches(points[ends[stays]], hanging[stays])
     page.draw_marked(points[ends[changes]], (LEAVES, ENTERS), remains[changes].astype(np.int64))
-    sizes = (len(points), "vertex", "vertices"), (graph.n_edges, "edge", "edges")
+    sizes = (len(points), "vertex", "vertices"), (drawn.n_edges, "edge", "edges")
     page.write(
         f"What changes in the {kind_of(after)}" if title is None else title,
         ("" if window is None else "A part of ") + " · ".join(counted(*size) for size in sizes),
-        what_is_shown(len(shown), len(others)).replace("the forest", "both forests"),
+        what_is_shown(len(shown), len(others) + drawn.n_edges - graph.n_edges).replace(
+            "the forest", "both forests"
+        ),
     )
     if legend:
         page.draw_legend(

@@ -11,14 +11,16 @@ import numpy as np
 from clmst.core.arguments import as_array, check_bools, check_kind, shown
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.forest import Forest
-from clmst.core.points import Points
+from clmst.core.long_work import lasting
 from clmst.core.weight_keys import Array
+from clmst.drawing.layout import projected
 from clmst.drawing.page import Page
 from clmst.drawing.palette import PALETTE
 from clmst.drawing.picture import counted
 from clmst.drawing.sheet import Target, checked_title
 
 
+@lasting("drawing clusters")
 def draw_clusters(
     points: Any,
     labels: Any,
@@ -32,18 +34,21 @@ def draw_clusters(
 ) -> Any:
     """Draw points in the hues of their clusters; noise is grey crosses.
 
-    Points of more than two dimensions are projected on their first two principal components.
+    Points of more than two dimensions are projected on their first two principal components. Of
+    points on a sphere, longitudes are the abscissas, so that north is up.
 
     Parameters
     ----------
     points : Points, or array of shape (n, d)
-        Finite.
+        A row with a NaN or an infinite number, which :class:`clmst.cluster.HDBSCAN` takes too, has
+        no place: it is counted, but not drawn.
     labels : array of int, shape (n,)
         The cluster of each point; below 0 for none.
     path : str or Path, optional
         Where to write; the suffix, .png, .svg or .pdf, chooses the format.
     forest : Forest, optional
-        Its edges are drawn below the points, the longer the fainter.
+        Its edges are drawn below the points, the longer the fainter. Its vertices are all points,
+        or the points that have a place, as those of ``forest_`` of HDBSCAN are.
     title : str, optional
     ax : matplotlib.axes.Axes, optional
         Where to draw. Without it and `path`, a new figure of pyplot, which notebooks show.
@@ -60,8 +65,8 @@ def draw_clusters(
     Raises
     ------
     InvalidArgumentError
-        The points are not finite numbers, labels or forest do not fit, the suffix is unknown, or
-        `ax` is no plane.
+        The points are not rows of real numbers, labels or forest do not fit, the suffix is
+        unknown, or `ax` is no plane.
     MissingDependencyError
         Matplotlib is not installed.
     """
@@ -69,47 +74,49 @@ def draw_clusters(
     check_bools(legend=legend, tree=tree)
     places = projected(points)
     clusters = DrawnClusters.of(labels, len(places))
-    edges = edges_of(forest, len(places))
-    page = Page.map_around(target, places)
+    has_place = np.isfinite(places).all(axis=1)
+    edges = edges_of(forest, has_place)
+    page = Page.map_around(target, places[has_place])
     if tree:
         page.draw_others(places[edges], fade=True)
     is_noise = clusters.of_point < 0
-    page.draw_noise(places[is_noise])
-    page.draw_vertices(places[~is_noise], clusters.of_point[~is_noise])
-    page.write(title or "Clusters", clusters.caption)
+    page.draw_noise(places[is_noise & has_place])
+    in_cluster = ~is_noise & has_place
+    page.draw_vertices(places[in_cluster], clusters.of_point[in_cluster])
+    page.write(title or "Clusters", clusters.caption, without_place(has_place))
     if legend:
         page.list_hues(*clusters.listed())
     return page.finish()
 
 
-def edges_of(forest: Forest | None, n: int) -> Array:
-    """Return the edges of a forest of `n` points, shape (m, 2); none of None."""
+def without_place(has_place: Array) -> str:
+    """Return how many points are not drawn, as a part of a caption; nothing if all are."""
+    missing = int(np.count_nonzero(~has_place))
+    if not missing:
+        return ""
+    verb = "is" if missing == 1 else "are"
+    return f"{counted(missing, 'point', 'points')} with NaN or infinity {verb} not drawn"
+
+
+def edges_of(forest: Forest | None, has_place: Array) -> Array:
+    """Return the edges of a forest whose points both have a place, shape (m, 2); none of None.
+
+    The vertices are all points, or those that have a place. Raise for any other forest.
+    """
     if forest is None:
         return np.zeros((0, 2), np.int64)
     check_kind("forest", forest, Forest)
-    if forest.n_vertices != n:
+    placed = np.flatnonzero(has_place)
+    if forest.n_vertices == has_place.size:
+        edges = forest.checked_edges()
+        return edges[has_place[edges].all(axis=1)]
+    if forest.n_vertices != placed.size:
+        finite = f" ({placed.size} finite)" if placed.size < has_place.size else ""
         raise InvalidArgumentError(
-            f"the forest has {forest.n_vertices} vertices, and there are {n} points; "
-            "it must be a forest of these points"
+            f"the forest has {forest.n_vertices} vertices, and there are {has_place.size} points"
+            f"{finite}; it must be a forest of these points"
         )
-    return forest.checked_edges()
-
-
-def projected(points: Any) -> Array:
-    """Return points in the plane, shape (n, 2)."""
-    array = points.coordinates if isinstance(points, Points) else as_array("points", points)
-    if array.ndim != 2 or array.dtype.kind not in "biuf" or not np.isfinite(array).all():
-        raise InvalidArgumentError(
-            f"points have shape {array.shape} and dtype {array.dtype}; they must be rows of finite "
-            "numbers"
-        )
-    places = array.astype(np.float64)
-    if places.shape[1] > 2:
-        places = places - places.mean(axis=0)
-        axes = np.linalg.eigh(places.T @ places)[1][:, :-3:-1]
-        places = places @ axes
-    padding = np.zeros((len(places), max(2 - places.shape[1], 0)))
-    return np.concatenate([places, padding], axis=1)
+    return placed[forest.checked_edges()]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,6 +9,7 @@ import numpy as np
 
 from clmst.core.arguments import as_array, check_bools, shown
 from clmst.core.errors import InvalidArgumentError
+from clmst.core.long_work import lasting
 from clmst.core.weight_keys import Array
 from clmst.drawing.page import Page
 from clmst.drawing.picture import counted
@@ -17,6 +18,7 @@ from clmst.drawing.sheet import Target, checked_title
 _FIELDS = ("parent", "child", "value", "cluster_size")
 
 
+@lasting("drawing a condensed tree")
 def draw_condensed_tree(
     tree: Any,
     path: str | Path | None = None,
@@ -35,7 +37,8 @@ def draw_condensed_tree(
     path : str or Path, optional
         Where to write; the suffix, .png, .svg or .pdf, chooses the format.
     selected : array of int, optional
-        Clusters to be drawn in hues: ``selected_clusters_``. The first one has label 0.
+        The nodes of the tree to be drawn in hues: ``selected_clusters_``. The first one has label
+        0. Nodes from the number of points up are clusters; smaller ones are points.
     title : str, optional
     ax : matplotlib.axes.Axes, optional
         Where to draw. Without it and `path`, a new figure of pyplot, which notebooks show.
@@ -50,16 +53,17 @@ def draw_condensed_tree(
     Raises
     ------
     InvalidArgumentError
-        This is no condensed tree, the suffix is unknown, or `ax` is no plane.
+        This is no condensed tree, a selected node is not a cluster of the tree, the suffix is
+        unknown, or `ax` is no plane.
     MissingDependencyError
         Matplotlib is not installed.
     """
     target, title = Target.checked(path, ax), checked_title(title)
     check_bools(legend=legend)
     rows = _checked(tree)
-    chosen = _checked_selection(selected)
     root = int(rows["parent"].min())
     n_points, count = root, int(max(rows["parent"].max(), rows["child"].max())) - root + 1
+    chosen = _checked_selection(selected, root, root + count)
     parent, birth, size = np.zeros(count, np.int64), np.zeros(count), np.full(count, n_points)
     is_cluster = rows["child"] >= root
     own = rows["child"][is_cluster] - root
@@ -80,8 +84,8 @@ def draw_condensed_tree(
     caption += f"{counted(count, 'cluster', 'clusters')}, {len(chosen):,} selected"
     page.write(title or "Condensed tree", caption)
     if legend and chosen:
-        drawn = [(k, int(size[c - root])) for k, c in enumerate(chosen) if 0 <= c - root < count]
-        page.list_hues([k for k, _ in drawn], [f"{k} ({points:,})" for k, points in drawn])
+        names = [f"{k} ({int(size[c - root]):,})" for k, c in enumerate(chosen)]
+        page.list_hues(range(len(chosen)), names)
     return page.finish()
 
 
@@ -103,14 +107,21 @@ def _checked(tree: Any) -> Array:
     return rows
 
 
-def _checked_selection(selected: Any) -> list[int]:
-    """Return the numbers of clusters, or raise unless they are integers."""
+def _checked_selection(selected: Any, root: int, end: int) -> list[int]:
+    """Return the selected clusters, or raise unless they are nodes from `root` to below `end`."""
     array = as_array("selected", selected)
     if array.size and (array.dtype.kind not in "iu" or array.ndim != 1):
         raise InvalidArgumentError(
             f"selected is {shown(selected)}; it must be an array of integers: selected_clusters_"
         )
     numbers: list[int] = array.astype(np.int64).tolist() if array.size else []
+    for number in numbers:
+        if not root <= number < end:
+            raise InvalidArgumentError(
+                f"selected has {number}, which is not a cluster of the tree; its clusters are "
+                f"{root} to {end - 1}, and selected_clusters_ of the model has those with labels "
+                "0, 1 and so on"
+            )
     return numbers
 
 

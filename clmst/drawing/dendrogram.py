@@ -10,6 +10,7 @@ import numpy as np
 
 from clmst.core.arguments import as_array, check_bools
 from clmst.core.errors import InvalidArgumentError
+from clmst.core.long_work import lasting
 from clmst.core.weight_keys import Array
 from clmst.drawing.clusters import DrawnClusters
 from clmst.drawing.page import Page
@@ -20,6 +21,7 @@ _MANY = 200_000  # points beyond which a picture has more lines than anyone can 
 _NAMED = 60  # points up to which each is named
 
 
+@lasting("drawing a dendrogram")
 def draw_dendrogram(
     linkage: Any,
     path: str | Path | None = None,

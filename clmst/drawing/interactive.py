@@ -11,9 +11,11 @@ import numpy as np
 from clmst.core.atomic_file import replacing
 from clmst.core.errors import optional_import
 from clmst.core.forest import Forest
+from clmst.core.long_work import lasting
 from clmst.core.weight_keys import Array
-from clmst.drawing.clusters import DrawnClusters, edges_of, projected
+from clmst.drawing.clusters import DrawnClusters, edges_of, without_place
 from clmst.drawing.dendrogram import DrawnTree, checked_names
+from clmst.drawing.layout import projected
 from clmst.drawing.palette import FAINT_INK, INK, PALETTE, PAPER, STONE
 from clmst.drawing.sheet import checked_path, checked_title
 
@@ -21,6 +23,7 @@ SUFFIX = ".html"
 _SYMBOLS = ("circle", "square", "triangle-up", "diamond", "triangle-down", "star")
 
 
+@lasting("drawing clusters")
 def explore_clusters(
     points: Any,
     labels: Any,
@@ -39,7 +42,7 @@ def explore_clusters(
     Parameters
     ----------
     points : Points, or array of shape (n, d)
-        Finite.
+        As of :func:`clmst.drawing.draw_clusters`.
     labels : array of int, shape (n,)
         The cluster of each point; below 0 for none.
     path : str or Path, optional
@@ -58,15 +61,16 @@ def explore_clusters(
     Raises
     ------
     InvalidArgumentError
-        The points are not finite numbers, labels, forest or names do not fit, or the suffix is
-        unknown.
+        The points are not rows of real numbers, labels, forest or names do not fit, or the suffix
+        is unknown.
     MissingDependencyError
         Plotly is not installed.
     """
     target, title = _checked(path), checked_title(title)
     places = projected(points)
     clusters, texts = DrawnClusters.of(labels, len(places)), checked_names(names, len(places))
-    edges = edges_of(forest, len(places))
+    has_place = np.isfinite(places).all(axis=1)
+    edges = edges_of(forest, has_place)
     traces = []
     if len(edges):
         is_flat = np.shape(getattr(points, "coordinates", points))[1] <= 3
@@ -90,9 +94,11 @@ def explore_clusters(
         )  # fmt: skip
     hidden = {"visible": False}
     axes = {"xaxis": hidden, "yaxis": hidden | {"scaleanchor": "x"}}
-    return _finished(traces, title or "Clusters", clusters.caption, target, **axes)
+    notes = (clusters.caption, without_place(has_place))
+    return _finished(traces, title or "Clusters", " · ".join(filter(None, notes)), target, **axes)
 
 
+@lasting("drawing a dendrogram")
 def explore_dendrogram(
     linkage: Any,
     path: str | Path | None = None,

@@ -18,7 +18,10 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components, dijkstra
 from scipy.sparse.linalg import cg
 
+from clmst.core.arguments import as_array
 from clmst.core.coercion import as_listed
+from clmst.core.errors import InvalidArgumentError
+from clmst.core.points import Points as PointSet
 from clmst.core.weight_keys import Array
 
 Points = npt.NDArray[np.float64]
@@ -76,6 +79,30 @@ def layout(graph: Any, *, symmetrize: bool = False) -> Points:
     points = np.empty((n, 2))
     points[members] = local + _pack(local, labels[members], sizes)[labels[members]]
     return points
+
+
+def projected(points: Any) -> Points:
+    """Return points in the plane, shape (n, 2), where they are widest.
+
+    More than two coordinates are projected on their first two principal components. Points on a
+    sphere have their longitudes as abscissas. A row with a NaN or an infinite number has no place
+    and becomes NaN. Raise InvalidArgumentError unless the points are rows of real numbers.
+    """
+    array = points.on_map if isinstance(points, PointSet) else as_array("points", points)
+    if array.ndim != 2 or array.dtype.kind not in "biuf":
+        raise InvalidArgumentError(
+            f"points have shape {array.shape} and dtype {array.dtype}; they must be rows of real "
+            "numbers"
+        )
+    places = array.astype(np.float64)
+    known = np.isfinite(places).all(axis=1)
+    places[~known] = np.nan
+    if places.shape[1] > 2 and known.any():
+        places -= places[known].mean(axis=0)
+        axes = np.linalg.eigh(places[known].T @ places[known])[1][:, :-3:-1]
+        places = places @ axes
+    padding = np.zeros((len(places), max(2 - places.shape[1], 0)))
+    return np.concatenate([places[:, :2], padding], axis=1)
 
 
 def edge_lengths(weights: Array) -> npt.NDArray[np.float64]:

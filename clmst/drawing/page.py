@@ -204,7 +204,8 @@ class Page:
         rims, size = hues(trees), 6.5 * self.scale
         are_short = max(map(len, names), default=0) <= _DISC
         if are_short:
-            dots(self.axes, points, 14.0 * self.scale, c=PAPER, edgecolors=rims, linewidths=0.8)
+            rim = {"edgecolors": rims, "linewidths": 0.8, "clip_on": False}
+            dots(self.axes, points, 14.0 * self.scale, c=PAPER, **rim)
         plate = {"boxstyle": "round,pad=0.25", "facecolor": PAPER, "linewidth": 0.8}
         for (x, y), name, rim in zip(points.tolist(), names, rims, strict=True):
             self.axes.text(

@@ -2,34 +2,42 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from clmst.core import pairs
 from clmst.core.arguments import check_bools, check_integer, check_kind
-from clmst.core.coercion import as_listed
+from clmst.core.coercion import as_graph
+from clmst.core.dense_graph import DenseGraph
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.forest import Forest
 from clmst.core.graph import Graph
+from clmst.core.long_work import lasting
 from clmst.core.paths import RootedForest
+from clmst.core.points import Points as PointSet
 from clmst.core.weight_keys import Array
-from clmst.drawing.layout import Points, layout
+from clmst.drawing.layout import Points, layout, projected
 from clmst.drawing.page import Page
 from clmst.drawing.sheet import Target, checked_title
 
 _DOTTED = 3_000  # vertices up to which each gets a dot, not only those without an edge
+_OTHERS = 300_000  # edges outside the forest that are drawn at most, unless the caller says more
 _NAMED = 60  # vertices up to which each is named
 
 
+@lasting("drawing a forest")
 def draw_forest(
     graph: Any,
     forest: Forest,
     path: str | Path | None = None,
     *,
     title: str | None = None,
-    max_edges: int = 300_000,
+    max_edges: int | None = None,
     symmetrize: bool = False,
     ax: Any = None,
     legend: bool = True,
@@ -38,13 +46,18 @@ def draw_forest(
 
     The more vertices lie beyond an edge of the forest, the darker and wider it is: twigs join
     branches, branches join trunks. Trees have different hues; the graph's other edges are faint.
-    The graph's coordinates are used where it has any; else :func:`clmst.drawing.layout` places
-    the vertices.
+    Of a complete graph (:class:`clmst.Points`, :class:`clmst.DenseGraph`, a matrix without gaps)
+    only the forest is drawn, unless `max_edges` asks for other pairs.
+
+    The vertices are where the graph's coordinates are, if it has any. Points of more than two
+    dimensions are projected on their first two principal components. On a sphere north is up. All
+    other vertices are placed by :func:`clmst.drawing.layout`: those of a matrix by the layout of
+    the forest.
 
     Parameters
     ----------
     graph : Graph, or any other one that lies on the host
-        As of :func:`clmst.minimum_spanning_forest`. Edges of complete graphs are listed.
+        As of :func:`clmst.minimum_spanning_forest`.
     forest : Forest
         Of this graph.
     path : str or Path, optional
@@ -52,9 +65,11 @@ def draw_forest(
         graphs are pixels in SVG and PDF too.
     title : str, optional
         "Minimum spanning tree" or the like when left out.
-    max_edges : int
-        How many edges outside the forest to draw at most. Where there are more, an even choice
-        of them is drawn, and the caption says so. Edges of the forest are always drawn.
+    max_edges : int, optional
+        How many edges outside the forest to draw at most. If there are more, an even choice of
+        them is drawn, and the caption says so. Edges of the forest are always drawn. By default
+        300,000, and 0 for a complete graph. Any other number lists all pairs of a complete graph,
+        in O(n**2) memory, and the layout of a matrix then follows all of them.
     symmetrize : bool
         As of :func:`clmst.minimum_spanning_forest`.
     ax : matplotlib.axes.Axes, optional
@@ -65,7 +80,8 @@ def draw_forest(
     Returns
     -------
     matplotlib.axes.Axes
-        With the drawing. Its unit is that of the coordinates.
+        With the drawing. Its unit is that of the coordinates. On a sphere the abscissas are
+        longitudes.
 
     Raises
     ------
@@ -77,16 +93,16 @@ def draw_forest(
 
     Notes
     -----
-    O(n + m) and the layout. With `path` or `ax`, Matplotlib's global state (pyplot, the backend) is
-    not touched.
+    O(n + m) and the layout; O(n log n) for the forest of points. With `path` or `ax`, Matplotlib's
+    global state (pyplot, the backend) is not touched.
     """
     target, title = Target.checked(path, ax), checked_title(title)
     check_bools(legend=legend)
-    graph = as_listed(graph, symmetrize=symmetrize)
+    drawn = DrawnGraph.of(graph, (forest,), max_edges, symmetrize=symmetrize)
+    graph, points = drawn.graph, drawn.points
     ends, chosen = edges_in_forest(graph, forest)
     others = ends[~chosen]
-    shown = even_choice(others, max_edges)
-    points = positions(graph)
+    shown = even_choice(others, drawn.max_edges)
     labels, sizes = _trees_by_size(forest)
 
     page = Page.map_around(target, points)
@@ -100,8 +116,8 @@ def draw_forest(
         page.draw_names(points, names_of(graph), labels)
     page.write(
         kind_of(forest).capitalize() if title is None else title,
-        caption(graph, forest),
-        what_is_shown(len(shown), len(others)),
+        caption(graph.n_vertices, drawn.n_edges, forest),
+        what_is_shown(len(shown), len(others) + drawn.n_edges - graph.n_edges),
     )
     if legend:
         page.draw_key(int(hanging.max(initial=0)))
@@ -109,13 +125,54 @@ def draw_forest(
     return page.finish()
 
 
-def caption(graph: Graph, forest: Forest) -> str:
+@dataclass(frozen=True, kw_only=True)
+class DrawnGraph:
+    """A graph as a picture needs it: the edges that may be drawn, and where the vertices are."""
+
+    graph: Graph  # of a complete graph maybe the edges of the forests alone
+    n_edges: int  # of the graph that the caller gave
+    max_edges: int  # to be drawn outside the forests
+    points: Points
+
+    @classmethod
+    def of(
+        cls, graph: Any, forests: Sequence[Forest], max_edges: int | None, *, symmetrize: bool
+    ) -> DrawnGraph:
+        """Take a graph of any kind. Pairs of a complete graph are listed only if they are drawn."""
+        own = as_graph(graph, symmetrize=symmetrize)
+        is_complete = not isinstance(own, Graph)
+        default = 0 if is_complete else _OTHERS
+        most = default if max_edges is None else check_integer("max_edges", max_edges, low=0)
+        if isinstance(own, Graph):
+            listed = own
+        else:
+            listed = own.to_graph() if most else _pairs_of(own, forests)
+        points = projected(own) if isinstance(own, PointSet) else positions(listed)
+        return cls(graph=listed, n_edges=own.n_edges, max_edges=most, points=points)
+
+
+def _pairs_of(graph: PointSet | DenseGraph, forests: Sequence[Forest]) -> Graph:
+    """Return the edges of some forests of a complete graph as a graph; raise for other forests."""
+    n = graph.n_vertices
+    ends = []
+    for forest in forests:
+        _check_size(forest, n)
+        u, v = forest.checked_edges().T
+        if not np.array_equal(pairs.position(n, u, v), forest.edge_ids):
+            raise _other_forest()
+        ends.append(forest.edges)
+    u, v = np.unique(np.concatenate(ends), axis=0).T
+    listed = Graph.from_edges(u, v, graph.weights_of(u, v), n_vertices=n)
+    return listed.replace_unchecked(edge_ids=pairs.position(n, u, v), n_input=graph.n_edges)
+
+
+def caption(n_vertices: int, n_edges: int, forest: Forest) -> str:
     """Return the line under the title: sizes and total weight."""
     total = forest.total_weight
     digits = "," if isinstance(total, int) else ",.7g"
     parts = (
-        counted(graph.n_vertices, "vertex", "vertices"),
-        counted(graph.n_edges, "edge", "edges"),
+        counted(n_vertices, "vertex", "vertices"),
+        counted(n_edges, "edge", "edges"),
         counted(forest.n_components, "tree", "trees"),
         f"total weight {total:{digits}}",
     )
@@ -126,6 +183,8 @@ def what_is_shown(n_shown: int, n_others: int) -> str:
     """Return what to say of the edges outside the forest: nothing if all of them are drawn."""
     if n_shown == n_others:
         return ""
+    if not n_shown:
+        return f"the {n_others:,} edges outside the forest are not drawn"
     return f"{n_shown:,} of the {n_others:,} edges outside the forest are drawn"
 
 
@@ -151,26 +210,34 @@ def kind_of(forest: Forest) -> str:
 
 def edges_in_forest(graph: Graph, forest: Forest) -> tuple[Array, Array]:
     """Return the ends of the graph's edges, shape (m, 2), and for each if the forest has it."""
-    check_kind("forest", forest, Forest)
-    if forest.n_vertices != graph.n_vertices:
-        raise InvalidArgumentError(
-            f"the forest has {forest.n_vertices} vertices but the graph has {graph.n_vertices}; "
-            "it must be a forest of this graph"
-        )
+    _check_size(forest, graph.n_vertices)
     u, v, _, ids = graph.edges()
     chosen = np.isin(ids, forest.edge_ids)
     ends = np.stack([u, v], axis=1).astype(np.int64)
     if not np.array_equal(ends[chosen], forest.edges):
-        raise InvalidArgumentError(
-            "the edge ids of the forest belong to other edges of the graph than its endpoints; "
-            "it must be a forest of this graph"
-        )
+        raise _other_forest()
     return ends, chosen
 
 
+def _check_size(forest: Any, n: int) -> None:
+    """Raise unless this is a forest of `n` vertices."""
+    check_kind("forest", forest, Forest)
+    if forest.n_vertices != n:
+        raise InvalidArgumentError(
+            f"the forest has {forest.n_vertices} vertices but the graph has {n}; "
+            "it must be a forest of this graph"
+        )
+
+
+def _other_forest() -> InvalidArgumentError:
+    return InvalidArgumentError(
+        "the edge ids of the forest belong to other edges of the graph than its endpoints; "
+        "it must be a forest of this graph"
+    )
+
+
 def even_choice(edges: Array, most: int) -> Array:
-    """Return an even choice of edges, all of them if they are no more than that."""
-    most = check_integer("max_edges", most, low=0)
+    """Return at most `most` edges: all of them if there are no more, else an even choice."""
     if len(edges) <= most:
         return edges
     return edges[np.arange(most) * len(edges) // max(most, 1)]

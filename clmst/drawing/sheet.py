@@ -62,12 +62,18 @@ class Target:
 
 def checked_path(path: Any, suffixes: Sequence[str] = SUFFIXES) -> Path:
     """Return where to write a picture, if its suffix is known and its folder is there."""
+    file = checked_suffix(path, suffixes)
+    replaceable(file)
+    return file
+
+
+def checked_suffix(path: Any, suffixes: Sequence[str] = SUFFIXES) -> Path:
+    """Return a path, or raise unless its suffix is one of pictures."""
     file = check_path("path", path)
     if file.suffix.lower() not in suffixes:
         raise InvalidArgumentError(
             f"{file.name} has the suffix {file.suffix!r}; it must be one of {', '.join(suffixes)}"
         )
-    replaceable(file)
     return file
 
 

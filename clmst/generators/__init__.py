@@ -23,6 +23,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 from clmst.core.arguments import from_text, shown
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.graph import Graph
+from clmst.core.long_work import lasting
 from clmst.generators.classic import (
     caveman,
     circulant,
@@ -184,6 +185,7 @@ FAMILIES: Mapping[str, Family] = MappingProxyType({
 """Every family by name."""
 
 
+@lasting("generating a graph")
 def generate(kind: str, **parameters: Any) -> Graph:
     """Generate a graph of a named family.
 

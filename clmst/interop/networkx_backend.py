@@ -19,6 +19,7 @@ from clmst.core.graph import Graph
 from clmst.core.networkx_graphs import list_slots, stores_its_edges
 from clmst.interop.networkx_graph import (
     ConvertedGraph,
+    GraphReading,
     WeightedEdges,
     convert_from_nx,
     convert_to_nx,
@@ -65,8 +66,8 @@ class WeightTypeError(InvalidGraphError, TypeError):
 
 def can_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | str:
     """Return True, or why the result would not be what NetworkX gives."""
-    G = _argument("G", 0, args, kwargs, None)
-    if not (isinstance(G, ConvertedGraph) or stores_its_edges(G)):
+    G = _graph(args, kwargs)
+    if not stores_its_edges(G):
         return f"the class {type(G).__name__} has its own way to list neighbours"
     if name not in _POSITIONS:
         return True
@@ -81,7 +82,7 @@ def can_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | 
 
 def should_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | str:
     """Return True, or why NetworkX itself is likely to be quicker, or the only one that can."""
-    G = _argument("G", 0, args, kwargs, None)
+    G = _graph(args, kwargs)
     if len(G) < _FEWEST_EDGES:
         edges = sum(len(row) for _, row in G.adjacency()) // (1 if G.is_directed() else 2)
         if edges < _FEWEST_EDGES:
@@ -100,6 +101,12 @@ def should_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool
     except ClmstError as error:
         return str(error)
     return True
+
+
+def _graph(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Return the NetworkX graph of a call, which may have been converted already."""
+    G = _argument("G", 0, args, kwargs, None)
+    return G.graph if isinstance(G, ConvertedGraph) else G
 
 
 def _argument(
@@ -136,7 +143,7 @@ def _tree(name: str, *, maximum: bool) -> Callable[..., Any]:
                 "not implemented for directed type; a spanning tree needs an undirected graph "
                 "(G.to_undirected() makes it)"
             )
-        graph = convert_from_nx(G)
+        graph = convert_from_nx(G).read()
         weighted = graph.weighted(weight)
         if algorithm != "kruskal" and not _is_unique(weighted):
             raise NotImplementedError(
@@ -165,7 +172,7 @@ def _edges(name: str, *, maximum: bool) -> Callable[..., Iterator[tuple[Any, ...
         device: Any = None,
     ) -> Iterator[tuple[Any, ...]]:
         _check_algorithm(algorithm)
-        graph: ConvertedGraph = convert_from_nx(G)
+        graph = convert_from_nx(G).read()
         try:
             positions = _positions(graph, graph.weighted(weight), ignore_nan, device, maximum)
         except InvalidGraphError as error:
@@ -207,7 +214,7 @@ def _is_unique(weighted: WeightedEdges) -> bool:
 
 
 def _positions(
-    graph: ConvertedGraph, weighted: WeightedEdges, ignore_nan: bool, device: Any, maximum: bool
+    graph: GraphReading, weighted: WeightedEdges, ignore_nan: bool, device: Any, maximum: bool
 ) -> Any:
     """Return the forest's edges, or raise for the first NaN unless those are to be ignored."""
     if weighted.array is None:
@@ -221,7 +228,7 @@ def _positions(
     return weighted.forest(maximum=maximum, device=_device(device))
 
 
-def _check_numbers(graph: ConvertedGraph, weighted: WeightedEdges) -> None:
+def _check_numbers(graph: GraphReading, weighted: WeightedEdges) -> None:
     """Raise for the first weight that is no number."""
     for position, value in enumerate(weighted.values):
         try:
@@ -244,7 +251,7 @@ def core_number(G: Any, *, device: Any = None) -> dict[Any, int]:
     if G.is_directed():
         labels, u, v = list_slots(G)
     else:
-        edges = convert_from_nx(G).edges
+        edges = convert_from_nx(G).read().edges
         labels, u, v = edges.labels, edges.u, edges.v
     if bool(np.any(u == v)):
         raise UnsupportedGraphError(

@@ -1,4 +1,4 @@
-"""NetworkX graphs as the backend keeps them, and trees of NetworkX made from them."""
+"""NetworkX graphs as the backend reads them, and trees of NetworkX made from them."""
 
 from __future__ import annotations
 
@@ -42,6 +42,19 @@ class WeightedEdges:
         """Take the attribute `weight` of each edge, 1 where an edge lacks it."""
         values, array = attribute_values(edges, weight)
         return cls(edges=edges, values=values if array is None else [], array=array)
+
+    def has_weights_of(self, other: WeightedEdges) -> bool:
+        """Return whether both have the same weights in arrays, bit for bit.
+
+        Weights that no dtype holds are never the same, because they may be changeable objects.
+        """
+        mine, others = self.array, other.array
+        return (
+            mine is not None
+            and others is not None
+            and mine.dtype == others.dtype
+            and np.array_equal(mine.view(np.uint8), others.view(np.uint8))
+        )
 
     @cached_property
     def nans(self) -> Array:
@@ -104,72 +117,112 @@ def is_nan(value: Any) -> bool:
         return False
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
 class ConvertedGraph:
-    """An undirected NetworkX graph as arrays, which NetworkX caches."""
+    """An undirected NetworkX graph as the backend is given it, which NetworkX keeps in its cache.
+
+    NetworkX gives it again until a method of the graph changes the graph. Other changes leave it in
+    the cache: an attribute that is set in place, an edge that a view's graph gains. So it is no
+    copy. It knows the graph, and every call reads the graph's present state.
+    """
 
     __networkx_backend__ = "clmst"
 
-    kind: type  # the class of the graph
-    attributes: dict[Any, Any]
-    nodes: dict[Hashable, dict[Any, Any]]  # the graph's own dictionaries
-    # It refers to the graph's own rows, so that it holds until the graph's structure changes;
-    # NetworkX then drops it from its cache.
-    edges: ListedEdges
-    _weighted: dict[Any, WeightedEdges] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, G: Any) -> ConvertedGraph:
-        """Read a graph; O(n + m)."""
-        with collector_paused():
-            return cls(
-                kind=G.__class__,
-                attributes=dict(G.graph),
-                nodes=dict(G.nodes(data=True)),
-                edges=list_edges(G),
-            )
+    def __init__(self, graph: Any) -> None:
+        self.graph = graph
+        self._kept: tuple[GraphReading, Any] | None = None
 
     def is_multigraph(self) -> bool:
         """Return whether edges have keys."""
-        return self.edges.keys is not None
+        return bool(self.graph.is_multigraph())
 
     def is_directed(self) -> bool:
-        """Return False: no other graph is converted."""
+        """Return False, because directed graphs are not converted."""
         return False
 
     def __len__(self) -> int:
-        return len(self.nodes)
+        return len(self.graph)
+
+    def read(self) -> GraphReading:
+        """Read the edges that the graph has now. O(n + m), or O(n) if the list of edges is kept.
+
+        The list is kept for graphs whose changes of structure NetworkX sees: it then drops this
+        object. `_outline` says which graphs these are. The weights are read by every call.
+        """
+        outline = _outline(self.graph)
+        if outline is not None and self._kept is not None and self._kept[1] == outline:
+            return self._kept[0]
+        with collector_paused():
+            reading = GraphReading(graph=self.graph, edges=list_edges(self.graph))
+        self._kept = None if outline is None else (reading, outline)
+        return reading
+
+
+def _outline(G: Any) -> Any:
+    """Return the nodes with the number of neighbours and the last neighbour of each node.
+
+    Return None if the edges may change without a word to NetworkX's cache: in a view, which has the
+    attribute ``_graph``, when its graph changes; in a multigraph, whose ``get_edge_data`` gives its
+    own dictionaries away; in a class with methods of its own. NetworkX's methods clear the cache of
+    any other graph. Code that writes to ``G._adj`` does not, and the outline tells most of it.
+    """
+    if type(G) is not nx.Graph or type(G._adj) is not dict or hasattr(G, "_graph"):
+        return None
+    rows = list(G._adj.values())
+    if not {dict}.issuperset(map(type, rows)):
+        return None
+    return list(G._adj), list(map(len, rows)), [next(reversed(row), None) for row in rows]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class GraphReading:
+    """The edges of a graph as one call found them, and the forests' graphs that were made of them.
+
+    Attributes of the graph, nodes and edges are in the graph's own dictionaries, and are read when
+    they are needed.
+    """
+
+    graph: Any  # NetworkX's
+    edges: ListedEdges
+    _weighted: dict[Any, WeightedEdges] = field(default_factory=dict)
 
     def weighted(self, weight: Any) -> WeightedEdges:
-        """Return the edges with an attribute as their weight, which is read once."""
-        if weight not in self._weighted:
-            self._weighted[weight] = WeightedEdges.of(self.edges, weight)
-        return self._weighted[weight]
+        """Return the edges with the present values of an attribute as their weights.
+
+        The values are read in any case. The ranks and the solver's graph of an earlier call are
+        used again if all values are the same.
+        """
+        found = WeightedEdges.of(self.edges, weight)
+        known = self._weighted.get(weight)
+        if known is not None and known.has_weights_of(found):
+            return known
+        if found.array is not None:
+            self._weighted[weight] = found
+        return found
 
     def with_edges(self, positions: Array) -> Any:
         """Return a NetworkX graph of all nodes and of the edges at `positions`, in their order."""
-        T = self.kind()
-        T.graph.update(self.attributes)
+        T = self.graph.__class__()
+        T.graph.update(self.graph.graph)
         with collector_paused():
             if type(T) is not nx.Graph or not self._fill(T, positions):
-                T.add_nodes_from(self.nodes.items())
+                T.add_nodes_from(self.graph.nodes.items())
                 T.add_edges_from(self.tuples(positions, keys=True, data=True))
         return T
 
     def _fill(self, T: Any, positions: Array) -> bool:
         """Add nodes and edges as T's methods do, but all at once; False if it cannot be."""
-        edges = self.edges
+        edges, own = self.edges, dict(self.graph.nodes(data=True))
         try:  # the copies first: where they alternate with the rows, both take longer
             data = copies_of(edges.data, positions)
-            nodes = list(map(dict.copy, self.nodes.values()))
+            nodes = list(map(dict.copy, own.values()))
         except TypeError:  # attributes in other mappings than dictionaries
             return False
         rows = linked_rows(edges.labels, edges.u[positions], edges.v[positions], data)
         for table, values in (
-            (T._node, zip(self.nodes, nodes, strict=True)),
+            (T._node, zip(own, nodes, strict=True)),
             (T._adj, zip(edges.labels, rows, strict=True)),
         ):
-            table.update(self.nodes)  # which makes it as large at once as it will be
+            table.update(own)  # which makes it as large at once as it will be
             table.update(values)
         return True
 
@@ -200,20 +253,19 @@ def collector_paused() -> Iterator[None]:
 
 
 def convert_from_nx(G: Any, **_: Any) -> Any:
-    """Convert a NetworkX graph, whatever attributes are asked for: they are read when used.
+    """Wrap an undirected NetworkX graph; nothing is read before a function needs it.
 
-    A directed graph is returned as it is; only core numbers are computed of those.
+    The arguments that name attributes are ignored, because a ConvertedGraph has all of them. A
+    directed graph is returned unchanged. Only core numbers are computed of directed graphs.
     """
     if isinstance(G, ConvertedGraph) or G.is_directed():
         return G
-    return ConvertedGraph.of(G)
+    return ConvertedGraph(G)
 
 
 def convert_to_nx(obj: Any, **_: Any) -> Any:
-    """Return a converted graph as a NetworkX graph; anything else as it is."""
-    if not isinstance(obj, ConvertedGraph):
-        return obj
-    return obj.with_edges(np.arange(obj.edges.n_edges))
+    """Return a copy of a converted graph as a NetworkX graph, and any other object unchanged."""
+    return obj.graph.copy() if isinstance(obj, ConvertedGraph) else obj
 
 
 # Edges: their objects stay in the first or second level of a cache. 50,000 edges in blocks of 64,

@@ -83,7 +83,7 @@ def read_graph(
     O(size of the file). Sizes in a header alone never cause an allocation.
     """
     path = check_file("path", path, "read")
-    chosen = registry.find(path, format)
+    chosen = registry.find(path, format, registry.able("reader"))
     read = registry.ability(chosen, "reader", "reads no graph")
     columns = check_columns(columns)
     if columns is not None:
@@ -126,8 +126,12 @@ def read_points(
     """
     if metric is not None:
         check_choice("metric", metric, get_args(Metric))
+    path = check_file("path", path, "read")
     found = read_rows(path, format=format, metric=metric, columns=columns)
-    return Points(found, metric or "euclidean") if isinstance(found, np.ndarray) else found
+    if not isinstance(found, np.ndarray):
+        return found
+    with files.explained(path):
+        return Points(found, metric or "euclidean")
 
 
 def read_rows(
@@ -180,7 +184,7 @@ def write_graph(
         There is no such format, it cannot hold these weights, or the file cannot be made.
     """
     path = check_file("path", path, "write")
-    chosen = registry.find(path, format)
+    chosen = registry.find(path, format, registry.able("writer"))
     write = registry.ability(chosen, "writer", "writes no graph")
     listing = FileEdges.of_graph(as_listed(graph, symmetrize=symmetrize))
     with files.writing(path) as stream:
@@ -203,7 +207,7 @@ def write_forest(forest: Forest, path: str | Path | BinaryIO, *, format: str | N
         There is no such format, it cannot hold a forest, or the file cannot be made.
     """
     path = check_file("path", path, "write")
-    chosen = registry.find(path, format)
+    chosen = registry.find(path, format, registry.able("forest_writer"))
     write = registry.ability(chosen, "forest_writer", "writes no forest")
     check_kind("forest", forest, Forest)
     listing = FileEdges.of_forest(forest)
@@ -244,7 +248,7 @@ def read_forest(
         An edge of the file is not in the graph, or has another weight there.
     """
     path = check_file("path", path, "read")
-    chosen = registry.find(path, format)
+    chosen = registry.find(path, format, registry.able("reader"))
     read = registry.ability(chosen, "reader", "reads no forest")
     listed_graph = as_listed(graph, symmetrize=symmetrize)
     with files.reading(path) as source:

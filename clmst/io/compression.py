@@ -19,6 +19,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
+from clmst.core.arguments import is_of_system
 from clmst.core.errors import FileFormatError, optional_import
 
 _PIECE_BYTES = 1 << 18
@@ -49,6 +50,8 @@ class Codec:
             raise
         # bzip2's and pyarrow's decoders raise OSError
         except (EOFError, zlib.error, lzma.LZMAError, OSError, ValueError) as error:
+            if is_of_system(error):
+                raise
             said = " ".join(str(error).split()) or type(error).__name__
             raise FileFormatError(
                 f"cannot be decompressed ({said}); a file whose name ends in {self.suffix} must be "

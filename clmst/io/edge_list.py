@@ -10,8 +10,8 @@ algs4 collection is two lines with one number each: n, which also counts vertice
 and m. SNAP's is a comment, ``# Nodes: n Edges: m``: there must be m lines at least, since some of
 its files list an edge in both directions and count it once.
 
-CSV files with a header row have a row for each edge, and columns found by their names, as of
-:func:`clmst.core.columns.choose`. Vertices are the ids that occur, integers or text; one without
+CSV and TSV files with a header row have a row for each edge, and columns found by their names, as
+of :func:`clmst.core.columns.choose`. Vertices are the ids that occur, integers or text; one without
 neighbours is a row with itself at both ends. A CSV file whose first line is a comment or has
 numbers is an edge list: so are the files that earlier versions wrote.
 """
@@ -24,7 +24,7 @@ from collections.abc import Sequence
 from io import StringIO
 from typing import Any, BinaryIO, cast
 
-from clmst.core.columns import Columns, choose
+from clmst.core.columns import SOURCE, TARGET, WEIGHT, Columns, choose
 from clmst.core.data_frames import numbered_frame
 from clmst.core.errors import FileFormatError, optional_import
 from clmst.core.graph import Graph
@@ -142,25 +142,28 @@ def write(listing: FileEdges, stream: BinaryIO) -> None:
     write_rows(stream, "%d %d %r\n", *listing.named_rows(takes_text=False))
 
 
-_COLUMNS = b"source,target,weight\n"
 _LONGEST_LINE = 1 << 16
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _NUMBER = re.compile(r"\s*[-+]?(\d|\.\d|inf|nan)", re.IGNORECASE)
 _DECIMAL = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?", re.IGNORECASE)
 _VERTEX = re.compile(r"\s*\d{1,19}\s*")
 _ROWS_AT_ONCE = 1 << 16
+OF_CSV, OF_TSV = ",;\t", "\t,;"  # separators of fields, the usual one first
 
 
 class Head:
-    """The first two lines of a file: whether there is a header, and what it names."""
+    """The first two lines of a file: whether there is a header, and what it names.
 
-    def __init__(self, stream: BinaryIO) -> None:
+    The first of `separators` that occurs on the first line separates the fields of all lines.
+    """
+
+    def __init__(self, stream: BinaryIO, separators: str) -> None:
         stream.seek(0)
         line, self.second = (stream.readline(_LONGEST_LINE) for _ in range(2))
         stream.seek(0)
         first = line.removeprefix(_BYTE_ORDER_MARK)
         self.has_mark = len(first) < len(line)
-        self.separator = next((one for one in ",;\t" if one.encode() in first), ",")
+        self.separator = next((one for one in separators if one.encode() in first), separators[0])
         self.names = self.fields(first)
         self.is_header = not (
             first.strip()[:1] in (b"", b"#", b"%") or _NUMBER.match(self.names[0])
@@ -186,25 +189,27 @@ class Head:
         return simple and (not self.second.strip() or all(map(_VERTEX.fullmatch, ends)))
 
 
-def read_csv(source: SourceFile, columns: Sequence[Any] | None = None) -> Graph:
+def read_csv(
+    source: SourceFile, columns: Sequence[Any] | None = None, separators: str = OF_CSV
+) -> Graph:
     """Read a graph from a CSV file; pandas reads ids that are text, or more columns."""
-    head = Head(source.stream)
+    head = Head(source.stream, separators)
     if not head.is_header and columns is None:
         return read(source)
     chosen = _chosen(head, columns)
     if head.is_plain(chosen):
-        return _PlainRows.read(source).relabelled_graph()
+        return _PlainRows(source, len(head.names)).gathered().relabelled_graph()
     return _frame_edges(source, head, chosen).merged()
 
 
-def read_csv_forest(source: SourceFile) -> ForestEdges:
+def read_csv_forest(source: SourceFile, separators: str = OF_CSV) -> ForestEdges:
     """Read the edges of a forest from a CSV file under the caller's names of vertices."""
-    head = Head(source.stream)
+    head = Head(source.stream, separators)
     if not head.is_header:
         return read_forest(source)
     chosen = _chosen(head, None)
     if head.is_plain(chosen):
-        u, v, weights = _PlainRows.read(source).arrays()
+        u, v, weights = _PlainRows(source, len(head.names)).gathered().arrays()
         return ForestEdges(n_vertices=None, u=u, v=v, weights=weights, are_labels=True)
     return ForestEdges.named(_frame_edges(source, head, chosen))
 
@@ -222,10 +227,15 @@ def _chosen(head: Head, columns: Sequence[Any] | None) -> Columns:
 
 
 class _PlainRows(EdgeText):
-    """Rows of two integers, and perhaps a weight, below a header row."""
+    """Rows of two integers, and perhaps a weight, below a header row of `n_fields` names."""
 
     first_vertex = 0
     commas = True
+    like = "the header row"
+
+    def __init__(self, source: SourceFile, n_fields: int) -> None:
+        super().__init__(source)
+        self.n_fields = n_fields
 
     def header(self, line: int, words: list[str]) -> bool:
         return line == 1
@@ -257,16 +267,23 @@ def _exact_floats(pandas: Any) -> dict[str, Any]:
     return {"float_precision": "round_trip"} if version < (3, 1) else {}
 
 
-def write_csv(listing: FileEdges, stream: BinaryIO) -> None:
+def write_csv(listing: FileEdges, stream: BinaryIO, separator: str = OF_CSV[0]) -> None:
     """Write a header and every edge once, with the caller's labels if they are integers or text."""
     u, v, weights = listing.named_rows(takes_text=True)
-    stream.write(_COLUMNS)
+    stream.write(separator.join([SOURCE, TARGET, WEIGHT]).encode() + b"\n")
     if u.dtype != object:
-        write_rows(stream, "%d,%d,%r\n", u, v, weights)
+        write_rows(stream, separator.join(["%d", "%d", "%r"]) + "\n", u, v, weights)
         return
     for start in range(0, u.size, _ROWS_AT_ONCE):  # text, in quotes
         part = slice(start, start + _ROWS_AT_ONCE)
         text = StringIO(newline="")
-        writer = csv.writer(text, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
+        writer = csv.writer(
+            text, delimiter=separator, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n"
+        )
         writer.writerows(zip(u[part], v[part], weights[part].tolist(), strict=True))
         stream.write(text.getvalue().encode())
+
+
+def write_tsv(listing: FileEdges, stream: BinaryIO) -> None:
+    """Write as :func:`write_csv`, with tabs for commas."""
+    write_csv(listing, stream, OF_TSV[0])

@@ -49,6 +49,7 @@ class EdgeText:
     commas: ClassVar[bool] = False  # whether commas separate fields, too; two in a row are an error
     letters: tuple[str, ...] = ()  # one of these words may begin a line with an edge
     noun: ClassVar[str] = "edges"  # what messages call them
+    like: ClassVar[str] = "the edges before it"  # what says how many fields a line must have
     no_header: ClassVar[str] = ""  # the error of a file without a header, if it must have one
 
     def __init__(self, source: SourceFile) -> None:
@@ -56,7 +57,7 @@ class EdgeText:
         self.n_rows = 0  # lines with edges so far
         self.has_begun = False  # whether the header is over
         self._source = source
-        self._fields = 0
+        self.n_fields = 0  # of a line with an edge; 0 before the first one
         self._u, self._v, self._w = (GrowingArray() for _ in range(3))
 
     @classmethod
@@ -140,7 +141,7 @@ class EdgeText:
         delimiter = "," if self.commas and b"," in first else None
         words = words_of(first.replace(b",", b" ") if delimiter else first)
         n_letters = int(words[0] in self.letters)
-        rows = self._table(lines, n_letters, self._fields or len(words) - n_letters, delimiter)
+        rows = self._table(lines, n_letters, self.n_fields or len(words) - n_letters, delimiter)
         if rows is None or not self._take_sound(rows):
             self._take(self._exact(line, _without_commas(line, lines) if self.commas else lines))
 
@@ -165,13 +166,13 @@ class EdgeText:
         for number, one in enumerate(lines, line):
             if words := words_of(one):
                 words = self.edge_words(number, words)
-                if not (len(words) == self._fields or (not self._fields and len(words) in (2, 3))):
+                if len(words) not in ((self.n_fields,) if self.n_fields else (2, 3)):
                     raise self.fields_error(number, len(words))
-                self._fields = len(words)
+                self.n_fields = len(words)
                 edges.append([(number, word) for word in words])
         columns = [*zip(*edges, strict=True)]
         rows = [exact(column, _NO_VERTEX) for column in columns[:2]]
-        if self._fields == 3:
+        if self.n_fields == 3:
             rows.append(exact(columns[2]))
             if (nan := first_nan(rows[2])) is not None:
                 u, v, weight = edges[nan]
@@ -189,8 +190,8 @@ class EdgeText:
     def fields_error(self, line: int, n_fields: int) -> FileFormatError:
         """Make the error of a line whose number of fields is wrong."""
         rule = "an edge has two, or three with its weight"
-        if self._fields:
-            rule = f"it must have {self._fields}, as the edges before it"
+        if self.n_fields:
+            rule = f"it must have {self.n_fields}, as {self.like}"
         return line_error(line, f"the edge has {n_fields} fields; {rule}")
 
     def _range(self) -> tuple[int, int]:
@@ -202,13 +203,13 @@ class EdgeText:
     def _take_sound(self, rows: list[Array]) -> bool:
         """Gather rows, if vertices are in range and weights certainly exact; return whether."""
         least, greatest = self._range()
-        if len(rows) != (self._fields or len(rows)) or not all(
+        if len(rows) != (self.n_fields or len(rows)) or not all(
             least <= int(ends.min()) and int(ends.max()) <= greatest for ends in rows[:2]
         ):
             return False
         if rows[-1].dtype.kind == "f" and not (np.abs(rows[-1]) < EXACT).all():
             return False
-        self._fields = len(rows)
+        self.n_fields = len(rows)
         self._take(rows)
         return True
 
@@ -236,7 +237,7 @@ class EdgeText:
 
         Weights are int64, uint64 or float64, or None if the file has none.
         """
-        weights = self._w.take() if self._fields == 3 else None
+        weights = self._w.take() if self.n_fields == 3 and self.n_rows else None
         return self._u.take(), self._v.take(), weights
 
     def graph(self) -> Graph:

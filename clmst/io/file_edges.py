@@ -18,11 +18,10 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from clmst.core import canonical
-from clmst.core.data_frames import named
 from clmst.core.errors import InvalidForestError
 from clmst.core.forest import Forest
 from clmst.core.graph import Graph
-from clmst.core.vertex_names import NumberedEdges
+from clmst.core.vertex_names import NumberedEdges, named
 from clmst.core.weight_keys import Array, order_keys
 
 _ROWS_AT_ONCE = 1 << 16

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import io
 import os
 import stat
@@ -12,7 +13,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from clmst.core.arguments import errors_as
+from clmst.core.arguments import errors_as, is_of_system
 from clmst.core.atomic_file import replacing
 from clmst.core.errors import (
     FileFormatError,
@@ -27,6 +28,7 @@ from clmst.core.graph_checks import (
     MAX_SLOTS,
     MAX_VERTICES,
 )
+from clmst.core.long_work import LongWork
 from clmst.core.machine import physical_memory
 from clmst.io.compression import Codec, codec_of
 
@@ -34,6 +36,7 @@ from clmst.io.compression import Codec, codec_of
 FREE_EXPANSION = 1 << 28
 MAX_EXPANSION = 200
 _PIECE_BYTES = 1 << 20
+_HEAD_BYTES = 1 << 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,21 +133,41 @@ def read_whole(file: BinaryIO) -> bytes:
 def reading(path: Path | BinaryIO) -> Iterator[SourceFile]:
     """Open `path`, and put its name before the message of each error of its reader.
 
-    An :class:`InvalidGraphError` from the body of the ``with`` statement is one of the file's.
+    An :class:`InvalidGraphError` from the body of the ``with`` statement is one of the file's. If
+    the system cannot read the file at `path`, that is an :class:`InvalidArgumentError`. What the
+    caller's own open file raises passes unchanged.
     """
     if not isinstance(path, Path):
-        with _explained(named(path)):
+        with LongWork(f"reading {named(path)}"), explained(path):
             yield _source(path, codec_of(Path(named(path))))
         return
-    with open_file(path) as file, _explained(path):
+    with (
+        LongWork(f"reading {path}"),
+        open_file(path) as file,
+        explained(path),
+        system_errors_named(path),
+    ):
         yield _source(file, codec_of(path))
 
 
 @contextmanager
-def _explained(name: object) -> Iterator[None]:
+def system_errors_named(path: Path) -> Iterator[None]:
+    """Raise :class:`InvalidArgumentError` with the name of a file that the system cannot read."""
+    try:
+        yield
+    except OSError as error:
+        if not is_of_system(error):
+            raise
+        raise _unread(path, error) from error
+
+
+@contextmanager
+def explained(path: Path | BinaryIO) -> Iterator[None]:
+    """Raise an :class:`InvalidGraphError` as one of a file, whose name comes first."""
     try:
         yield
     except InvalidGraphError as error:
+        name = path if isinstance(path, Path) else named(path)
         raise FileFormatError(f"{name}: {error}") from error
 
 
@@ -167,7 +190,11 @@ def open_file(path: Path) -> BinaryIO:
     except IsADirectoryError as error:
         raise InvalidArgumentError(f"{path} is a directory; it must be a file") from error
     except OSError as error:
-        raise InvalidArgumentError(f"{path} cannot be read: {error.strerror}") from error
+        raise _unread(path, error) from error
+
+
+def _unread(path: Path, error: OSError) -> InvalidArgumentError:
+    return InvalidArgumentError(f"{path} cannot be read: {error.strerror}")
 
 
 def named(file: BinaryIO) -> str:
@@ -177,7 +204,7 @@ def named(file: BinaryIO) -> str:
 
 
 def _source(file: BinaryIO, codec: Codec | None) -> SourceFile:
-    """Make a seekable source of an open file; raise if it is empty."""
+    """Make a seekable source from an open file, or raise if it is empty or is UTF-16 text."""
     on_disk = _is_on_disk(file)
     stream: BinaryIO = file if on_disk else BytesIO(read_whole(file))
     stored = os.fstat(file.fileno()).st_size if on_disk else stream.seek(0, os.SEEK_END)
@@ -185,11 +212,24 @@ def _source(file: BinaryIO, codec: Codec | None) -> SourceFile:
     if codec is not None:
         raw = Decompressed(stream, stored, codec)
         stream = cast(BinaryIO, io.BufferedReader(raw, _PIECE_BYTES))
-    if not stream.read(1):
-        raise FileFormatError("the file is empty; even a graph without vertices takes a header")
+    _check_begin(stream)
     stream.seek(0)
     size = stored if on_disk and codec is None else None
     return SourceFile(stream=stream, size=size, stored=stored)
+
+
+def _check_begin(stream: BinaryIO) -> None:
+    """Raise if a file holds nothing but white space, or begins as UTF-16 text does."""
+    piece = stream.read(_HEAD_BYTES)
+    if piece.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) and b"\0" in piece[:4]:
+        raise FileFormatError(
+            "it is UTF-16 text, as Windows PowerShell writes; save it as UTF-8, or convert it: "
+            "iconv -f utf-16 -t utf-8"
+        )
+    piece = piece.removeprefix(codecs.BOM_UTF8)
+    while not piece.strip():
+        if not (piece := stream.read(_PIECE_BYTES)):
+            raise FileFormatError("the file is empty; even a graph without vertices takes a header")
 
 
 def _is_on_disk(file: BinaryIO) -> bool:
@@ -208,10 +248,11 @@ def writing(path: Path | BinaryIO) -> Iterator[BinaryIO]:
     written to, and flushed.
     """
     if not isinstance(path, Path):
-        yield path
-        path.flush()
+        with LongWork(f"writing {named(path)}"):
+            yield path
+            path.flush()
         return
-    with replacing(path) as raw, _compressed(raw, path) as stream:
+    with LongWork(f"writing {path}"), replacing(path) as raw, _compressed(raw, path) as stream:
         yield stream
 
 

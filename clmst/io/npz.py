@@ -6,39 +6,24 @@ more than a matrix, ``edge_ids``; SciPy ignores it. Nothing is ever unpickled.
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from io import SEEK_END, BytesIO
-from lzma import LZMAError
 from operator import index
 from pathlib import Path
 from typing import IO, Any, BinaryIO, Literal, cast
-from zipfile import BadZipFile, ZipFile, is_zipfile
+from zipfile import ZipFile, is_zipfile
 
 import numpy as np
 from scipy import sparse
 
-from clmst.core.arguments import shown
-from clmst.core.errors import FileFormatError, InvalidGraphError
+from clmst.core.arguments import errors_as, shown
+from clmst.core.errors import FileFormatError
 from clmst.core.from_scipy import check_parts
 from clmst.core.graph import Graph
 from clmst.core.weight_keys import Array
 from clmst.io.file_edges import FileEdges, ForestEdges
 from clmst.io.files import DeclaredSizes, SourceFile, check_expansion
-
-# What NumPy, SciPy and zipfile raise for files that are damaged or have another format.
-_DAMAGE = (
-    BadZipFile,
-    zlib.error,
-    LZMAError,
-    EOFError,
-    OSError,
-    KeyError,
-    TypeError,
-    ValueError,
-    OverflowError,
-    RuntimeError,  # an encrypted archive; a format that SciPy does not know
-)
 
 
 def read(source: SourceFile) -> Graph:
@@ -53,7 +38,7 @@ def _arrays(source: SourceFile) -> dict[str, Array]:
         raise FileFormatError("the file is no whole zip archive; a SciPy .npz file is one")
     stored = stream.seek(0, SEEK_END)
     stream.seek(0)
-    try:
+    with _damage_named():
         with ZipFile(stream) as archive:
             check_expansion(sum(one.file_size for one in archive.infolist()), stored)
             for name in archive.namelist():
@@ -61,15 +46,11 @@ def _arrays(source: SourceFile) -> dict[str, Array]:
         stream.seek(0)
         with np.load(stream, allow_pickle=False) as arrays:
             return dict(arrays)
-    except FileFormatError:
-        raise
-    except _DAMAGE as error:
-        raise _damaged(error) from error
 
 
 def _matrix(arrays: Mapping[str, Array], stored: int | None) -> Any:
     """Return the matrix of an archive; its arrays are checked before SciPy gets them."""
-    try:
+    with _damage_named():
         shape = [index(extent) for extent in arrays["shape"].tolist()]
         kind = arrays["format"].item()
         kind = kind.decode("ascii") if isinstance(kind, bytes) else str(kind)
@@ -81,10 +62,14 @@ def _matrix(arrays: Mapping[str, Array], stored: int | None) -> Any:
         DeclaredSizes(n_vertices=max(shape), n_edges=0, file_bytes=stored)
         check_parts(kind, (shape[0], shape[1]), arrays)
         return _MAKERS[kind](arrays, tuple(shape))
-    except InvalidGraphError:
-        raise
-    except _DAMAGE as error:
-        raise _damaged(error) from error
+
+
+def _damage_named() -> AbstractContextManager[None]:
+    """Raise :class:`FileFormatError` where NumPy, SciPy or `zipfile` cannot read an archive.
+
+    They have no closed list of errors: for a damaged archive they raise even SystemError.
+    """
+    return errors_as(_damaged)
 
 
 def _damaged(error: BaseException) -> FileFormatError:

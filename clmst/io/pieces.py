@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import glob
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from io import BytesIO
@@ -28,7 +29,7 @@ from clmst.core.graph import Graph
 from clmst.core.weight_keys import Array
 from clmst.io import npz
 from clmst.io.file_edges import FileEdges, ForestEdges
-from clmst.io.files import SourceFile, check_expansion, unreadable
+from clmst.io.files import SourceFile, check_expansion, system_errors_named, unreadable
 
 _BYTES_PER_VALUE = 8
 _EDGE_ID = "edge_id"
@@ -79,7 +80,9 @@ def read_whole(source: SourceFile, wanted: Callable[[Any], list[str]]) -> Any:
         names = wanted(file.schema_arrow)
         if source.stored is not None:  # a few bytes may stand for many equal rows
             check_expansion(file.metadata.num_rows * len(names) * _BYTES_PER_VALUE, source.stored)
-        return file.read(columns=names)
+        table = file.read(columns=names)
+        table.validate(full=True)  # else letters and codes of a damaged file raise later
+        return table
 
 
 def are_numbers(kind: Any) -> bool:
@@ -200,15 +203,16 @@ def _read_groups(
 ) -> Iterator[Rows]:
     """Yield the rows of some row groups of a Parquet file; the first row's number is given."""
     file = _parquet(path, metadata)
-    with errors_as(partial(_unreadable, path)):
+    with _readable(path):
         for batch in file.iter_batches(_ROWS, groups, columns=chosen.names):
+            batch.validate(full=True)  # as in read_whole
             yield _batch(batch, chosen, path, first_row)
             first_row += batch.num_rows
 
 
 def _mapped(path: Path, columns: Any) -> tuple[Array, Columns]:
     """Map a structured array into memory; return it and the names of its fields."""
-    with errors_as(partial(_unreadable, path)):
+    with _readable(path):
         array = npz.load(path, mmap_mode="r")
     if array.dtype.names is None or array.ndim != 1:
         raise FileFormatError(
@@ -227,7 +231,7 @@ def _chosen(path: Path, names: Sequence[str], columns: Any) -> Columns:
 
 def _parquet(path: Path, metadata: Any = None) -> Any:
     parquet = optional_import("pyarrow.parquet", extra="frames")
-    with errors_as(partial(_unreadable, path)):
+    with _readable(path):
         return parquet.ParquetFile(path, memory_map=True, metadata=metadata)
 
 
@@ -245,8 +249,11 @@ def _batch(batch: Any, chosen: Columns, path: Path, first_row: int) -> Rows:
     return arrays[0], arrays[1], arrays[2]
 
 
-def _unreadable(path: Path, error: Exception) -> FileFormatError:
-    return FileFormatError(
+@contextmanager
+def _readable(path: Path) -> Iterator[None]:
+    """Raise what another library's reader raises as an error that names the file."""
+    with system_errors_named(path), errors_as(lambda error: FileFormatError(
         f"{path} cannot be read ({' '.join(str(error).split())[:200]}); it must be a whole "
         "Parquet file, or an .npy file of a structured array"
-    )
+    )):  # fmt: skip
+        yield

@@ -19,20 +19,22 @@ from clmst.core.arguments import shown
 from clmst.core.errors import FileFormatError
 from clmst.core.weight_keys import Array
 from clmst.io import npz, pieces
-from clmst.io.edge_list import Head
-from clmst.io.files import SourceFile, check_expansion
+from clmst.io.edge_list import OF_CSV, Head
+from clmst.io.files import SourceFile, check_expansion, unreadable
 
 _INDEX = "__index_level_"  # what pandas calls the labels of rows that have no name
 _MOST_NAMED = 20
 _RULE = "points are rows of numbers"
 
 
-def read_csv(source: SourceFile, columns: Sequence[Hashable] | None) -> Array:
+def read_csv(
+    source: SourceFile, columns: Sequence[Hashable] | None, separators: str = OF_CSV
+) -> Array:
     """Read a CSV file; its header row may be missing where no columns are named.
 
     Empty cells are NaN.
     """
-    head = Head(source.stream)
+    head = Head(source.stream, separators)
     chosen = None
     if head.is_header:
         chosen = _chosen(head.names, columns)
@@ -127,17 +129,13 @@ def _of_lists(name: str, column: Any) -> Array:
 def read_npy(source: SourceFile, columns: Sequence[Hashable] | None) -> Array:
     """Read an array of two dimensions, or a structured one, whose fields are columns."""
     stream = source.stream
-    try:
+    with unreadable("it is no whole .npy file ({})"):
         shape, dtype = npz.header(stream)
         n_bytes = prod(shape) * dtype.itemsize
         if source.stored is not None:
             check_expansion(n_bytes, source.stored)
         stream.seek(0)
         array: Array = np.load(stream, allow_pickle=False)
-    except FileFormatError:
-        raise
-    except (ValueError, EOFError) as error:
-        raise FileFormatError(f"it is no whole .npy file ({error})") from error
     if array.dtype.names is not None and array.ndim == 1:
         names = list(array.dtype.names)
         numbers = [name for name in names if array.dtype[name].kind in "biuf"]

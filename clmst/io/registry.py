@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias
 
@@ -62,6 +63,11 @@ class Format:
         return text is not None and written_labels(labels, takes_text=text) is not None
 
 
+def _of_tsv(reader: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a reader of CSV as one of TSV."""
+    return partial(reader, separators=edge_list.OF_TSV)
+
+
 FORMATS: tuple[Format, ...] = (
     Format(
         name="dimacs", suffixes=(".gr",),
@@ -94,7 +100,7 @@ FORMATS: tuple[Format, ...] = (
         reader=npz.read, writer=npz.write, forest_reader=npz.read_forest, forest_writer=npz.write,
     ),
     Format(
-        name="edge-list", suffixes=(".txt", ".tsv", ".el", ".wel", ".edges"),
+        name="edge-list", suffixes=(".txt", ".el", ".wel", ".edges"),
         description="text, as of SNAP: u v [weight], from 0, between spaces, tabs or commas",
         reader=edge_list.read, writer=edge_list.write, forest_reader=edge_list.read_forest,
         forest_writer=edge_list.write, takes_text=False,
@@ -105,6 +111,13 @@ FORMATS: tuple[Format, ...] = (
         reader=edge_list.read_csv, writer=edge_list.write_csv,
         forest_reader=edge_list.read_csv_forest, forest_writer=edge_list.write_csv,
         table_reader=edge_list.read_csv, rows_reader=point_table.read_csv, takes_text=True,
+    ),
+    Format(
+        name="tsv", suffixes=(".tsv", ".tab"), description="CSV with tabs for commas",
+        reader=_of_tsv(edge_list.read_csv), writer=edge_list.write_tsv,
+        forest_reader=_of_tsv(edge_list.read_csv_forest), forest_writer=edge_list.write_tsv,
+        table_reader=_of_tsv(edge_list.read_csv), rows_reader=_of_tsv(point_table.read_csv),
+        takes_text=True,
     ),
     Format(
         name="parquet", suffixes=(".parquet", ".pq"),
@@ -140,28 +153,38 @@ FORMATS: tuple[Format, ...] = (
 POINT_FORMATS = tuple(one for one in FORMATS if one.points_reader or one.rows_reader)
 
 
-def find(path: Path | BinaryIO, name: str | None, formats: Sequence[Format] = FORMATS) -> Format:
+def able(ability: str) -> tuple[Format, ...]:
+    """Return the formats that have the function of this name, as "reader"."""
+    return tuple(one for one in FORMATS if getattr(one, ability))
+
+
+def find(path: Path | BinaryIO, name: str | None, formats: Sequence[Format]) -> Format:
     """Return the format called `name`, or else the one of the suffix of `path`, or of its name.
 
-    A name may be a suffix, too, with or without its dot. `formats` are those that will do.
+    A name may be a suffix, too, with or without its dot. Errors list `formats`, those that the
+    caller can use. Another one is returned all the same, so that :func:`ability` can say what it
+    lacks, unless points are wanted.
     """
-    kind = "format" if formats is FORMATS else "format of points"
+    are_points = formats is POINT_FORMATS
+    kind = "format of points" if are_points else "format"
+    candidates = formats if are_points else FORMATS
     listed = ", ".join(f"{each.name} ({' '.join(each.suffixes)})" for each in formats)
     if name is not None:
         name = check_text("format", name)
-        for candidate in formats:
+        for candidate in candidates:
             if name == candidate.name or f".{name.removeprefix('.').lower()}" in candidate.suffixes:
                 return candidate
         raise InvalidArgumentError(f"there is no {kind} {shown(name)}; there are {listed}")
     is_open = not isinstance(path, Path)
     path = path if isinstance(path, Path) else Path(named(path))
     suffix = (path if codec_of(path) is None else path.with_suffix("")).suffix.lower()
-    for candidate in formats:
+    for candidate in candidates:
         if suffix in candidate.suffixes:
             return candidate
     if is_open and not suffix:
         raise InvalidArgumentError(
-            f"{path} has no suffix that tells its format; the format must be named: {listed}"
+            f"{path} has no suffix that tells its format; format= (--format, --output-format, "
+            f"--forest-format) must name it: {listed}"
         )
     if os.path.isdir(path):  # pathlib's raises if a name is too long
         raise InvalidArgumentError(

@@ -26,6 +26,7 @@ from clmst.core.dense_graph import DenseGraph
 from clmst.core.errors import InvalidArgumentError, InvalidGraphError
 from clmst.core.forest import Forest
 from clmst.core.graph import Graph
+from clmst.core.long_work import lasting
 from clmst.core.point_checks import are_finite
 from clmst.core.point_rows import check_rows, rows_of
 from clmst.core.points import Points
@@ -45,6 +46,7 @@ _CELLS_AT_ONCE = 1 << 22
 WITH_CORE = ("euclidean", "manhattan", "chebyshev", "cosine")  # the metrics of Points that can
 
 
+@lasting("computing core distances")
 def core_distances(points: Any, min_samples: int, *, device: Any = None) -> npt.NDArray[np.float64]:
     """Return the distance of each point to its `min_samples`-th nearest point.
 

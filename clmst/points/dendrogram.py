@@ -17,6 +17,7 @@ from clmst.algorithms.dendrogram.merge import Merges, has_few, merge, rising_ord
 from clmst.core.arguments import as_array, shown
 from clmst.core.canonical import stable_order
 from clmst.core.errors import InvalidArgumentError, InvalidForestError
+from clmst.core.long_work import lasting
 from clmst.core.weight_keys import Array
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.discovery import get_device, pass_over
@@ -46,6 +47,7 @@ class Dendrogram:
         return np.column_stack((self.children, self.heights, self.sizes))
 
 
+@lasting("computing a dendrogram")
 def dendrogram_of(forest: Forest, *, join_components: bool, device: Any) -> Dendrogram:
     """Return the dendrogram of a minimum spanning forest, found on a device.
 
@@ -137,6 +139,7 @@ Labels = npt.NDArray[np.int32]
 _FAR = 1 << 65  # beyond all integers of 64 bits
 
 
+@lasting("cutting a forest")
 def cut(forest: Forest, height: Any, k: Any) -> Labels:
     """Return the labels of cuts, by their heights or by their numbers of clusters."""
     if (height is None) == (k is None):

@@ -12,6 +12,7 @@ from scipy.spatial.distance import cdist
 
 from clmst.core.arguments import check_bool, check_choice, check_dict, check_integer, shown
 from clmst.core.errors import InvalidArgumentError
+from clmst.core.long_work import lasting
 from clmst.core.magnitude import exponent_of, magnitudes
 from clmst.core.points import Points
 from clmst.core.threads import slices
@@ -144,6 +145,7 @@ class HDBSCAN(TreeMeasures, ClusterEstimator):
         self.copy = copy
         self.device = device
 
+    @lasting("clustering by HDBSCAN")
     def fit(self, X: Any, y: Any = None) -> Self:
         """Cluster; `y` is ignored.
 
@@ -186,6 +188,7 @@ class HDBSCAN(TreeMeasures, ClusterEstimator):
             self.n_features_in_ = given.n_features
         return self
 
+    @lasting("clustering by DBSCAN")
     def dbscan_clustering(
         self, cut_distance: float, min_cluster_size: int = 5
     ) -> npt.NDArray[np.int64]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from inspect import signature
 from numbers import Real
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from scipy.spatial import distance
@@ -12,6 +13,7 @@ from clmst.core.arguments import shown
 from clmst.core.errors import ClmstError, InvalidArgumentError, InvalidGraphError
 from clmst.core.point_checks import check_finite
 from clmst.core.point_rows import check_rows
+from clmst.core.points import Metric
 from clmst.core.weight_keys import Array
 
 # Other names of metrics that Points has, and of one that SciPy has.
@@ -47,6 +49,21 @@ def check_metric(metric: Any) -> Any:
             f"metric is {shown(metric)}; it must be a name, or a function of two rows"
         )
     return str.__str__(metric) if isinstance(metric, str) else metric
+
+
+def check_metric_name(name: str) -> None:
+    """Raise unless clmst or SciPy has a metric of this name, or it is "precomputed".
+
+    A metric of SciPy is a function of two vectors, which it calls u and v.
+    """
+    if name == "precomputed" or usual_name(name) in get_args(Metric):
+        return
+    function = getattr(distance, scipys_name(name), None)
+    if not callable(function) or [*signature(function).parameters][:2] != ["u", "v"]:
+        raise InvalidArgumentError(
+            f"metric is {shown(name)}; it must be one of {', '.join(get_args(Metric))}, "
+            "precomputed, or one of scipy.spatial.distance"
+        )
 
 
 def usual_name(metric: Any) -> Any:

@@ -20,6 +20,7 @@ from clmst.core.errors import InvalidArgumentError, InvalidGraphError
 from clmst.core.forest import Forest
 from clmst.core.graph import Graph
 from clmst.core.kruskal import kruskal
+from clmst.core.long_work import lasting
 from clmst.core.points import Points
 from clmst.core.weight_keys import Array
 from clmst.points.inputs import checked_graph, graph_of, restricted
@@ -29,6 +30,7 @@ from clmst.runtime.failures import Guard
 from clmst.runtime.launcher import Launcher
 
 
+@lasting("computing a spanning forest of near points")
 def neighbour_forest(
     X: Any,
     neighbours: Any,

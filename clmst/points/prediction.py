@@ -19,6 +19,7 @@ from scipy.spatial import cKDTree
 from clmst.algorithms.dendrogram.condense import Floats, Nodes
 from clmst.core.arguments import check_bool, check_kind
 from clmst.core.errors import InvalidGraphError, NotFittedError
+from clmst.core.long_work import lasting
 from clmst.core.machine import usable_cores
 from clmst.core.points import Points
 from clmst.core.threads import slices
@@ -38,6 +39,7 @@ _CELLS_AT_ONCE = 1 << 22
 _MOST_DIMENSIONS_OF_TREE = 32
 
 
+@lasting("assigning points to clusters")
 def approximate_predict(
     clusterer: HDBSCAN, points_to_predict: Any, return_connecting_points: bool = False
 ) -> tuple[Array, ...]:
@@ -106,6 +108,7 @@ def approximate_predict(
     return (*result, given.spread(predictor.given.finite[found.point], -1, -1))[: 2 + is_asked]
 
 
+@lasting("scoring points as outliers")
 def approximate_predict_scores(clusterer: HDBSCAN, points_to_predict: Any) -> Floats:
     """Return the outlier scores of new points, by the clusters of a fit.
 

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from clmst.core.arguments import check_bool, check_integer, shown
 from clmst.core.errors import GraphWarning, InvalidArgumentError, callers_level
 from clmst.core.forest import Forest
+from clmst.core.long_work import lasting
 from clmst.core.points import Points
 from clmst.core.weight_keys import Array
 from clmst.points.estimator import ClusterEstimator, note_features
@@ -19,6 +20,7 @@ from clmst.points.inputs import forest_of
 from clmst.points.neighbour_forest import forest_by_connectivity, neighbour_forest
 
 
+@lasting("computing a single-linkage tree")
 def single_linkage(
     X: Any,
     *,
@@ -150,6 +152,7 @@ class SingleLinkage(ClusterEstimator):
         self.distance_threshold = distance_threshold
         self.device = device
 
+    @lasting("clustering by single linkage")
     def fit(self, X: Any, y: Any = None) -> Self:
         """Cluster; `y` is ignored.
 

@@ -14,17 +14,26 @@ expressions. All else is refused: pointers, loops, address spaces, directives, c
                   {member}
     element     = name "[" expression "]"
     list        = "(" expression {"," expression} ")"
-    member      = "." ("lo" | "hi" | "even" | "odd" | letters of xyzw | "s" digits)
+    member      = "." (field | "lo" | "hi" | "even" | "odd" | letters of xyzw | "s" digits)
+
+Elements of structured dtypes are records. A member of a record is a field, by NumPy's name of it. A
+record whose fields have one type and fill 2, 4, 8 or 16 components is a vector as well, and has its
+members. ``record`` is the type of the elements and ``result`` that of a map's results;
+``record(1, 2.5f)`` makes a record, of a value for each field. The parser knows which values are
+records, and writes the members and makers as OpenCL C has them.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
 
 from clmst.core.arguments import check_text, shown
 from clmst.core.errors import InvalidArgumentError
+from clmst.primitives.element import element_of
 
 MAX_LENGTH = 10_000  # characters
 MAX_DEPTH = 64  # brackets within brackets
@@ -41,8 +50,10 @@ _TOKEN = re.compile(
 )
 _TWICE = re.compile(r"\+\+|--|->|//|/\*|[-+*/%&|^]=(?!=)|<<=|>>=|\?\?|<:|:>|<%|%>|%:")
 _MEMBER = re.compile(r"lo|hi|even|odd|[xyzw]{1,4}|[sS][0-9a-fA-F]{1,16}", re.ASCII)
+_TWO_NAMES = re.compile(r"\?\s*(\w+)\s*:\s*(\w+)\s*", re.ASCII)
 _OWN_NAME = re.compile(r"[a-z][a-z0-9_]{0,62}", re.ASCII)
 _BINARY = re.compile(r"[-+*/%&|^<>]|<<|>>|<=|>=|==|!=|&&|\|\|")
+_ARITHMETIC = frozenset("+-*/%&|^") | {"<<", ">>"}
 _UNARY = frozenset("+-!~")
 
 # The words that operators may use: types, constants and built-in functions.
@@ -81,6 +92,43 @@ _RESERVED = re.compile(
 )
 
 
+# The dtype of a value that is a record; None for every other value, whose type is not followed.
+Value: TypeAlias = np.dtype[Any] | None
+
+
+class Read(NamedTuple):
+    """An expression that was parsed."""
+
+    text: str  # as the caller wrote it
+    code: str  # as OpenCL C has it
+    value: Value
+    # Of an expression that only chooses between two names, such as "a.x < b.x ? a : b": the
+    # condition as OpenCL C has it, and the two names.
+    choice: tuple[str, str, str] | None
+
+
+class Functions(NamedTuple):
+    """Functions that were parsed."""
+
+    text: str  # as the caller wrote them
+    code: str  # as OpenCL C has them
+    values: Mapping[str, Value]  # what they return, by their names
+
+
+NO_FUNCTIONS = Functions("", "", {})
+
+
+class RecordType(NamedTuple):
+    """The type that a word of the grammar stands for: that of ``record`` or ``result``."""
+
+    dtype: np.dtype[Any]
+    name: str  # in OpenCL C
+
+
+Types: TypeAlias = Mapping[str, RecordType]
+_NONE: Mapping[str, Any] = {}
+
+
 class _Token(NamedTuple):
     kind: str
     text: str
@@ -91,13 +139,37 @@ class _Reader:
     """Parses one text; raises at the first token that the grammar does not allow there."""
 
     def __init__(
-        self, what: str, text: object, names: Iterable[str] = (), functions: Iterable[str] = (),
-        arrays: Iterable[str] = (), *, lines: bool = False,
+        self, what: str, text: object, names: Mapping[str, Value] = _NONE,
+        functions: Mapping[str, Value] = _NONE, *, arrays: Mapping[str, Value] = _NONE,
+        types: Types = _NONE, lines: bool = False,
     ) -> None:  # fmt: skip
         self.what, self.text = what, check_text(what, text)
-        self.names, self.functions, self.arrays = set(names), set(functions), set(arrays)
+        self.names, self.functions, self.arrays = dict(names), dict(functions), arrays
+        self.types = types
         self.tokens = [*self._tokens(lines=lines), *[_Token("end", "", len(self.text))] * 2]
         self.position = self.depth = 0
+        self.edits: list[tuple[int, int, str]] = []  # what OpenCL C has in place of which part
+        self.question: _Token | None = None  # the "?" that no bracket is around
+
+    def code(self, until: _Token | None = None) -> str:
+        """Return the text, by default all of it, as OpenCL C has it."""
+        code, end, stop = "", 0, len(self.text) if until is None else until.at
+        for begin, behind, new in sorted(self.edits):
+            if begin < stop:
+                code, end = code + self.text[end:begin] + new, behind
+        return code + self.text[end:stop]
+
+    @property
+    def choice(self) -> tuple[str, str, str] | None:
+        """The condition and the two names, if the expression only chooses between these."""
+        if self.question is None:
+            return None
+        names = _TWO_NAMES.fullmatch(self.text, self.question.at)
+        return (self.code(self.question), names[1], names[2]) if names else None
+
+    def write(self, token: _Token, new: str) -> None:
+        """Let OpenCL C have another text in place of a token."""
+        self.edits.append((token.at, token.at + len(token.text), new))
 
     # ------------------------------------------------------------------- tokens
 
@@ -146,105 +218,224 @@ class _Reader:
 
     # --------------------------------------------------------------- expressions
 
-    def expression(self) -> None:
+    def expression(self) -> Value:
+        """Read an expression; return the dtype of its value if that is a record."""
         self.depth += 1
         if self.depth > MAX_DEPTH:
             raise self.error(self.next, f"brackets may be {MAX_DEPTH} deep")
-        self.operand()
+        first = self.next
+        value = self.operand()
         while self.next.kind == "operator" and _BINARY.fullmatch(self.next.text):
-            self.take()
-            self.operand()
+            operator, second = self.take().text, self.next
+            other = self.operand()
+            self.check_is_number(value, first)
+            self.check_is_number(other, second)
+            value = _common(value, other) if operator in _ARITHMETIC else None
+        question = self.next
         if self.accept("?"):
-            self.expression()
+            self.check_is_number(value, first)
+            self.question = question if self.depth == 1 and not self.question else self.question
+            second = self.next
+            value = self.expression()
             self.expect(":")
-            self.expression()
+            other = self.expression()
+            if value != other and (_is_struct(value) or _is_struct(other)):
+                raise self.error(second, "both choices must be records of one dtype")
+            value = value if value == other else None
         self.depth -= 1
+        return value
 
-    def operand(self) -> None:
+    def check_is_number(self, value: Value, token: _Token) -> None:
+        """Raise if a value is a record that is no vector: operators take its fields only."""
+        if value is not None and _is_struct(value):
+            raise self.error(
+                token,
+                "what begins there is a whole record; operators and built-in functions take one of "
+                f"its fields: {element_of(value).listed}",
+            )
+
+    def operand(self) -> Value:
+        changes = is_cast = False
         while True:
             if self.next.kind == "operator" and self.next.text in _UNARY:
                 self.take()
             elif self.next.text == "(" and _is_type(self.tokens[self.position + 1].text):
                 self.position += 2
                 self.expect(")")
+                is_cast = True
             else:
                 break
-        token = self.take()
+            changes = True
+        token, value = self.take(), None
         if token.kind == "name":
-            self.named(token)
+            value = self.named(token)
         elif token.text == "(":
-            self.expressions()  # of a vector; in brackets, the last one is the value
+            value = self.expressions()[-1]  # of a vector; in brackets, the last one is the value
         elif token.kind != "number":
             raise self.error(token, "a number, a name or a bracket must stand there")
-        self.members()
+        value = self.members(value)
+        if changes:
+            self.check_is_number(value, token)
+        return None if is_cast else value
 
-    def expressions(self) -> None:
-        self.expression()
+    def expressions(self) -> list[Value]:
+        values = [self.expression()]
         while self.accept(","):
-            self.expression()
+            values.append(self.expression())
         self.expect(")")
+        return values
 
-    def named(self, token: _Token) -> None:
+    def named(self, token: _Token) -> Value:
         name = token.text
         if self.accept("("):
-            if name not in self.functions and not _BUILT_IN.fullmatch(name):
-                raise self.error(token, "it is no function that an operator may call")
-            self.expressions()
-        elif name in self.arrays:
+            return self.called(token)
+        if name in self.arrays:
             self.expect("[")
-            self.expression()
+            first = self.next
+            self.check_is_number(self.expression(), first)
             self.expect("]")
-        elif name not in self.names and not _CONSTANTS.fullmatch(name):
+            return _record_or_none(self.arrays[name])
+        if name in self.names:
+            return _record_or_none(self.names[name])
+        if not _CONSTANTS.fullmatch(name):
             known = ", ".join(sorted({*self.names, *self.arrays}))
             raise self.error(token, f"the names there are {known}")
+        return None
 
-    def members(self) -> None:
-        while self.accept("."):
-            token = self.take()
+    def called(self, token: _Token) -> Value:
+        """Read the arguments of a function, or the fields of a record that is made."""
+        name, first = token.text, self.next
+        if name in self.functions:
+            self.expressions()
+            return self.functions[name]
+        if name in self.types:
+            return self.made(token)
+        if not _BUILT_IN.fullmatch(name):
+            raise self.error(token, "it is no function that an operator may call")
+        values = self.expressions()
+        for value in values:
+            self.check_is_number(value, first)
+        return None if name.startswith(("as_", "convert_")) else _common(*values)
+
+    def made(self, token: _Token) -> Value:
+        """Read the values of a record's fields, and write what makes the record of them."""
+        record = self.types[token.text]
+        element, first = element_of(record.dtype), self.next
+        values = self.expressions()
+        for value in values:
+            self.check_is_number(value, first)
+        if len(values) != len(element.fields):
+            raise self.error(
+                token, f"it must be given a value for each of its fields: {element.listed}"
+            )
+        if element.is_struct:
+            self.write(token, f"{record.name}_OF")
+        else:
+            self.write(token, f"(({record.name})")
+            bracket = self.tokens[self.position - 1]
+            self.write(bracket, "))")
+        return record.dtype
+
+    def members(self, value: Value) -> Value:
+        while self.next.text == ".":
+            point, token = self.take(), self.take()
+            if value is not None and token.kind == "name" and token.text in (value.names or ()):
+                value = self.field(value, point, token)
+                continue
+            if value is not None and _is_struct(value):
+                raise self.error(
+                    token,
+                    f"a field must stand there: {element_of(value).listed} (the record is not a "
+                    "vector, which has 2, 4, 8 or 16 fields of one type without gaps)",
+                )
             if token.kind != "name" or not _MEMBER.fullmatch(token.text):
-                raise self.error(token, "a vector has members such as .x, .s0 and .lo")
+                own = (
+                    f"the record has the fields {', '.join(value.names or ())}, and "
+                    if value
+                    else ""
+                )
+                raise self.error(token, f"{own}a vector has members such as .x, .s0 and .lo")
+            value = None
+        return value
+
+    def field(self, record: np.dtype[Any], point: _Token, token: _Token) -> Value:
+        """Write a field of a record as OpenCL C has it: a member, a component or the scalar."""
+        element, k = element_of(record), (record.names or ()).index(token.text)
+        if element.is_struct:
+            self.write(token, element.member(element.fields[k]))
+        elif len(element.fields) == 1:
+            self.write(point, "")
+            self.write(token, "")
+        else:
+            component = _components(token.text, len(element.fields))
+            if component not in (None, [k]):
+                raise self.error(
+                    token,
+                    f"that is field {k} of the record and another part of the vector; write "
+                    f".s{k:x} for the field, or the part by its digits",
+                )
+            self.write(token, f"s{k:x}")
+        return None
 
     # ----------------------------------------------------------------- functions
 
     def function(self) -> None:
         self.accept("static")
         self.accept("inline")
-        self.type()
+        self.names = {}
+        value = self.type()
         name = self.own_name()
         self.expect("(")
-        self.names = set()
         while not self.names or self.accept(","):
-            self.type()
-            self.names.add(self.own_name())
+            of = self.type()
+            self.names[self.own_name()] = of
         self.expect(")")
         self.expect("{")
         while not self.accept("return"):
             self.statement()
-        self.expression()
+        first = self.next
+        found = self.expression()
+        if _is_struct(value) != _is_struct(found) or (_is_struct(value) and value != found):
+            raise self.error(first, f"{name} must return {_described(value)}")
         self.expect(";")
         self.expect("}")
-        self.functions.add(name)
+        self.functions[name] = value
 
     def statement(self) -> None:
-        if _is_type(self.next.text):
-            self.take()
+        if self.is_type(self.next.text):
+            of = self.type()
             name = self.own_name()
             if self.accept("="):
-                self.expression()
-            self.names.add(name)
+                self.assigned(of)
+            self.names[name] = of
         else:
             token = self.take()
             if token.text not in self.names:
                 raise self.error(token, "a declaration, an assignment or 'return' must stand there")
-            self.members()
+            value = self.members(self.names[token.text])
             self.expect("=")
-            self.expression()
+            self.assigned(value)
         self.expect(";")
 
-    def type(self) -> None:
+    def assigned(self, value: Value) -> None:
+        """Read the expression that a variable, or a member of one, is set to."""
+        first = self.next
+        found = self.expression()
+        if _is_struct(value) != _is_struct(found) or (_is_struct(value) and value != found):
+            raise self.error(first, f"{_described(value)} must stand there")
+
+    def is_type(self, word: str) -> bool:
+        return _is_type(word) or (word in self.types and word not in self.names)
+
+    def type(self) -> Value:
         token = self.take()
+        if token.text in self.types:
+            record = self.types[token.text]
+            self.write(token, record.name)
+            return _record_or_none(record.dtype)
         if not _is_type(token.text):
             raise self.error(token, "a type must stand there: a scalar or vector of OpenCL C")
+        return None
 
     def own_name(self) -> str:
         token = self.take()
@@ -253,6 +444,44 @@ class _Reader:
                 token, "a name of one's own must stand there: lower-case, and none of OpenCL C"
             )
         return token.text
+
+
+def _record_or_none(value: Value) -> Value:
+    """Return the dtype of a record, None for that of a number."""
+    return value if value is not None and value.names else None
+
+
+def _is_struct(value: Value) -> bool:
+    return value is not None and element_of(value).is_struct
+
+
+def _described(value: Value) -> str:
+    return (
+        "a number or vector" if value is None or not _is_struct(value) else f"a record of {value}"
+    )
+
+
+def _common(*values: Value) -> Value:
+    """Return the dtype of the records among some values, if all these have one."""
+    records = {value for value in values if value is not None}
+    return records.pop() if len(records) == 1 else None
+
+
+def _components(member: str, length: int) -> list[int] | None:
+    """Return the components that a member of a vector stands for; None if it has no such member."""
+    if not _MEMBER.fullmatch(member):
+        return None
+    parts = {
+        "lo": range(length // 2),
+        "hi": range(length // 2, length),
+        "even": range(0, length, 2),
+        "odd": range(1, length, 2),
+    }
+    if member in parts:
+        return [*parts[member]]
+    is_digits = member[0] in "sS"
+    found = [int(one, 16) if is_digits else "xyzw".index(one) for one in member[is_digits:]]
+    return found if max(found) < length else None
 
 
 def _is_type(word: str) -> bool:
@@ -264,31 +493,57 @@ def _is_own_name(text: str) -> bool:
     return not taken and _OWN_NAME.fullmatch(text) is not None
 
 
-def check_functions(what: str, text: object) -> tuple[str, frozenset[str]]:
-    """Return a text and the names of its functions; raise unless it has only functions."""
-    reader = _Reader(what, text, lines=True)
+def check_functions(what: str, text: object, types: Types = _NONE) -> Functions:
+    """Return the functions of a text; raise unless it has only functions.
+
+    `types` are the records that the words ``record`` and ``result`` stand for.
+    """
+    reader = _Reader(what, text, types=types, lines=True)
     while reader.next.kind != "end":
         reader.function()
-    return reader.text, frozenset(reader.functions)
+    return Functions(reader.text, reader.code(), reader.functions)
 
 
 def check_expression(
     what: str,
     text: object,
-    names: set[str],
-    functions: frozenset[str] = frozenset(),
+    names: Mapping[str, Value],
+    functions: Functions = NO_FUNCTIONS,
     *,
-    arrays: frozenset[str] = frozenset(),
-) -> str:
-    """Return a text; raise unless it is one expression of `names` on one line.
+    arrays: Mapping[str, Value] = _NONE,
+    types: Types = _NONE,
+    value: Value = None,
+) -> Read:
+    """Return a text that was parsed; raise unless it is one expression on one line.
 
-    It may call `functions`, in addition to the built-in ones, and read elements of `arrays`.
+    Parameters
+    ----------
+    what : str
+        The name of the text in messages.
+    text : str
+    names : mapping of str to dtype or None
+        The names that the expression may have, with their dtypes if they are records.
+    functions : Functions
+        The functions that it may call, in addition to the built-in ones.
+    arrays : mapping of str to dtype
+        The names of arrays of which it may read elements.
+    types : mapping of str to RecordType
+        The records that the words ``record`` and ``result`` stand for.
+    value : dtype, optional
+        The dtype that its value must have, if that is a record with fields of several types.
     """
-    reader = _Reader(what, text, names, functions, arrays)
-    reader.expression()
+    reader = _Reader(what, text, names, functions.values, arrays=arrays, types=types)
+    found = reader.expression()
     if reader.next.kind != "end":
         raise reader.error(reader.next, "the expression must end or go on by an operator")
-    return reader.text
+    if _is_struct(found) != _is_struct(value) or (_is_struct(value) and found != value):
+        word = next((word for word, one in [*types.items()][::-1] if one.dtype == value), "")
+        made = f", such as {word}(...) makes of a value for each field" if word else ""
+        raise InvalidArgumentError(
+            f"{what} is {shown(reader.text)}, whose value is {_described(found)}; it must be "
+            f"{_described(value)}{made}"
+        )
+    return Read(reader.text, reader.code(), found, reader.choice)
 
 
 def check_name(what: str, text: object) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.kernel_family import KernelFamily
+from clmst.runtime.pending import PendingCheck
 
 # What the kernels of a family are, and the public functions that launch them.
 _TABLE = {
@@ -42,15 +43,28 @@ FAMILY_OF = {
 
 
 def gated(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a primitive that raises unless its arrays' device passed the family's self-test."""
+    """Return a primitive that raises unless its arrays' device passed the family's self-test.
+
+    Its results inherit the checks of its arguments: a fault that the device finds in the offsets of
+    some flags is an error of all that is computed with these flags.
+    """
     family = FAMILY_OF[function.__name__]
 
     @wraps(function)
     def primitive(*arguments: Any, **named: Any) -> Any:
-        for one in (*arguments, *named.values()):
-            if isinstance(one, DeviceArray):
-                one.device.trust.require(family)
-                break
-        return function(*arguments, **named)
+        arrays = [one for one in (*arguments, *named.values()) if isinstance(one, DeviceArray)]
+        for one in arrays[:1]:
+            one.device.trust.require(family)
+        result = function(*arguments, **named)
+        checks = tuple({check: None for one in arrays for check in one.checks})
+        return _with_checks(result, checks) if checks else result
 
     return primitive
+
+
+def _with_checks(result: Any, checks: tuple[PendingCheck, ...]) -> Any:
+    """Return the results of a primitive, each with the checks that it does not have yet."""
+    if isinstance(result, tuple):
+        return tuple(_with_checks(one, checks) for one in result)
+    more = tuple(check for check in checks if check not in result.checks)
+    return result.checked_by(more)

@@ -15,8 +15,15 @@ import numpy as np
 from clmst.core.arguments import check_dtype, check_mapping, shown, unchecked
 from clmst.core.errors import InvalidArgumentError
 from clmst.primitives.checks import check_apart, check_array
-from clmst.primitives.element import check_supported, element_type
-from clmst.primitives.expression import check_expression, check_functions, check_name, check_title
+from clmst.primitives.element import ElementTypes, check_supported, element_of
+from clmst.primitives.expression import (
+    RecordType,
+    Value,
+    check_expression,
+    check_functions,
+    check_name,
+    check_title,
+)
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.handles import KernelArgument
 from clmst.runtime.specialisation import Prelude
@@ -46,18 +53,17 @@ class Parametric:
         scalars = _checked_arguments("scalars", self.scalars, taken)
         if vectors := [name for name, dtype in scalars.items() if dtype.names]:
             raise InvalidArgumentError(
-                f"scalars has {shown(vectors[0])} of {scalars[vectors[0]]}; vectors are given in "
+                f"scalars has {shown(vectors[0])} of {scalars[vectors[0]]}; records are given in "
                 "arrays"
             )
         object.__setattr__(self, "scalars", scalars)
         object.__setattr__(self, "arrays", _checked_arguments("arrays", self.arrays, taken))
 
-    @property
-    def _arguments_macro(self) -> dict[str, str]:
-        """The macro ARGUMENTS of ``cl/device/function.cl``."""
+    def _arguments_macro(self, types: ElementTypes) -> dict[str, str]:
+        """Return the macro ARGUMENTS of ``cl/device/function.cl``; arrays' records join `types`."""
         known = [("SCALAR", self.scalars), ("ARRAY", self.arrays)]
         arguments = [
-            f"{kind}({element_type(dtype)}, {name})"
+            f"{kind}({types.of(dtype, f'Element_of_{name}')}, {name})"
             for kind, named in known
             for name, dtype in named.items()
         ]
@@ -113,25 +119,33 @@ class Function(Parametric):
     def __post_init__(self) -> None:
         set_to = object.__setattr__
         set_to(self, "dtype", check_dtype("dtype", self.dtype))
-        element_type(self.dtype)
-        preamble, functions = check_functions("preamble", self.preamble)
-        self._check_arguments({ELEMENT, INDEX, *functions})
-        names, arrays = {ELEMENT, INDEX, *self.scalars}, frozenset(self.arrays)
+        types = ElementTypes()
+        element = types.of(self.dtype, "Record")
+        result, value_type = self._value(types)
+        words = {"record": RecordType(self.dtype, element)}
+        if result is not None:
+            words["result"] = RecordType(result, value_type)
+        words = {word: one for word, one in words.items() if one.dtype.names}
+        functions = check_functions("preamble", self.preamble, words)
+        self._check_arguments({ELEMENT, INDEX, *functions.values})
+        names: dict[str, Value] = {ELEMENT: self.dtype, INDEX: None}
         expression = check_expression(
-            "expression", self.expression, names, functions, arrays=arrays
-        )
-        set_to(self, "preamble", preamble)
-        set_to(self, "expression", expression)
+            "expression", self.expression, names | dict.fromkeys(self.scalars), functions,
+            arrays=self.arrays, types=words, value=result,
+        )  # fmt: skip
+        set_to(self, "preamble", functions.text)
+        set_to(self, "expression", expression.text)
         set_to(self, "name", check_title("name", self.name))
-        macros = {
-            "T": element_type(self.dtype), "EXPRESSION": f"({expression})", "R": self.value_type,
-        }  # fmt: skip
-        prelude = Prelude.of(self.name, preamble, functions, macros | self._arguments_macro)
-        set_to(self, "prelude", prelude)
+        macros = {"T": element, "EXPRESSION": f"({expression.code})", "R": value_type}
+        macros |= self._arguments_macro(types)
+        set_to(
+            self,
+            "prelude",
+            Prelude.of(self.name, functions.code, functions.values, macros, types.definitions),
+        )
 
-    @property
-    def value_type(self) -> str:
-        """The OpenCL C type of its value."""
+    def _value(self, types: ElementTypes) -> tuple[np.dtype[Any] | None, str]:
+        """Return the dtype of the expression's value, if it has one, and its OpenCL C type."""
         raise NotImplementedError
 
     def check_for(self, elements: DeviceArray, **written: DeviceArray | None) -> None:
@@ -167,7 +181,7 @@ def _checked_arguments(what: str, named: Any, taken: set[str]) -> dict[str, np.d
             )
         taken.add(name)
         checked[name] = check_dtype(f"{what}[{name!r}]", dtype)
-        element_type(checked[name])
+        element_of(checked[name])
     return checked
 
 
@@ -203,14 +217,16 @@ class Predicate(Function):
     Attributes
     ----------
     dtype : numpy.dtype
-        Of the records: (u)int8, 16, 32, 64, float32, float64; or a structured dtype of 2, 4, 8 or
-        16 such fields of one width, which OpenCL C sees as a vector (``uint2`` with ``.x``,
-        ``.y``).
+        The dtype of the records: (u)int8, 16, 32, 64, float32, float64; or a structured dtype of
+        such fields, packed or aligned, of 1 to 16 bytes or a multiple of 4 up to 64.
     expression : str
-        Expression in the record `x`, its index `i` (a ``uint``) and the arguments by their names;
-        not 0 if the property holds. It must be a pure function of these.
+        Expression in the record `x`, its index `i` (a ``uint``) and the arguments by their names.
+        Its value is not 0 if the property holds. It must be a pure function of these. A field has
+        its own type and goes by its name: ``x.weight``. If 2, 4, 8 or 16 fields of one type fill
+        the record, it is also a vector of OpenCL C (``uint2`` with ``.x``, ``.y``).
     preamble : str
         Functions that the expression calls, each made of declarations, assignments and a return.
+        In the preamble ``record`` is the type of `x`.
     name : str
         Its name in errors and compilers' messages.
     scalars, arrays : mapping of str to dtype
@@ -227,11 +243,12 @@ class Predicate(Function):
 
     Examples
     --------
-    Edges that are no loops:
+    Light edges that are not loops:
 
-    >>> edge = np.dtype([("u", "u4"), ("v", "u4")])
-    >>> Predicate(dtype=edge, expression="x.x != x.y", name="no loop").name
-    'no loop'
+    >>> edge = np.dtype([("u", "u4"), ("v", "u4"), ("weight", "f4")])
+    >>> light = Predicate(dtype=edge, expression="x.u != x.v && x.weight < 0.5f", name="light edge")
+    >>> light.name
+    'light edge'
 
     Numbers below a limit that is known when the primitive is called:
 
@@ -242,7 +259,6 @@ class Predicate(Function):
 
     name: str = "predicate"
 
-    @property
-    def value_type(self) -> str:
-        """The OpenCL C type of its value."""
-        return "bool"
+    def _value(self, types: ElementTypes) -> tuple[np.dtype[Any] | None, str]:
+        """Return that the value is a truth value."""
+        return None, "bool"

@@ -7,7 +7,7 @@ import numpy as np
 from clmst.core.arguments import check_integer, check_kind
 from clmst.core.errors import InvalidArgumentError
 from clmst.primitives.checks import MAX_LENGTH, check_apart, check_array, launcher_for, output_for
-from clmst.primitives.element import element_type
+from clmst.primitives.element import element_of
 from clmst.primitives.map import Map
 from clmst.primitives.shares import Strategy, check_strategy, shape_defines
 from clmst.runtime.array import DeviceArray
@@ -92,7 +92,7 @@ def histogram(
 
 def _identity(values: DeviceArray) -> Map:
     """Return the map that takes elements for bins; raise unless they are unsigned integers."""
-    element_type(values.dtype)
+    element_of(values.dtype)
     if values.dtype.kind != "u":
         raise InvalidArgumentError(
             f"values are of {values.dtype}; unless bin_of tells their bins, they must be unsigned "

@@ -10,7 +10,7 @@ import numpy as np
 from clmst.core.arguments import check_dtype, check_kind
 from clmst.core.errors import InvalidArgumentError
 from clmst.primitives.checks import check_array, check_in_place, launcher_for, output_for
-from clmst.primitives.element import check_supported, element_type
+from clmst.primitives.element import ElementTypes, check_supported
 from clmst.primitives.function import Function
 from clmst.primitives.shares import Strategy, check_strategy, shape_defines
 from clmst.runtime.array import DeviceArray
@@ -27,10 +27,11 @@ class Map(Function):
     Attributes
     ----------
     dtype, expression, preamble, name, scalars, arrays
-        As of :class:`Predicate`.
+        As of :class:`Predicate`. If results are records, ``result(...)`` makes one of a value for
+        each field, in their order, and ``record(...)`` makes one of the elements' dtype.
     result : numpy.dtype, optional
-        Of the value; by default `dtype`. The expression's value is converted as in C; a vector must
-        have this type.
+        The dtype of the value, by default `dtype`. A number is converted to it as in C, and so is
+        each value in ``result(...)``. Bytes between the fields of a new record are 0.
 
     Raises
     ------
@@ -42,6 +43,13 @@ class Map(Function):
     >>> scaled = Map(dtype="f4", expression="factor * x", scalars={"factor": "f4"})
     >>> str(scaled(factor=0.5).result)
     'float32'
+
+    Records of other fields:
+
+    >>> edge = np.dtype([("u", "u4"), ("v", "u4"), ("weight", "f4")])
+    >>> keyed = np.dtype([("weight", "f8"), ("edge", "u4")])
+    >>> str(Map(dtype=edge, result=keyed, expression="result(-x.weight, i)").result["edge"])
+    'uint32'
     """
 
     name: str = "map"
@@ -49,15 +57,12 @@ class Map(Function):
 
     def __post_init__(self) -> None:
         given = self.dtype if self.result is None else self.result
-        result = check_dtype("result", given)
-        element_type(result)
-        object.__setattr__(self, "result", result)
+        object.__setattr__(self, "result", check_dtype("result", given))
         Function.__post_init__(self)
 
-    @property
-    def value_type(self) -> str:
-        """The OpenCL C type of its value."""
-        return element_type(self.result_dtype)
+    def _value(self, types: ElementTypes) -> tuple[np.dtype[Any] | None, str]:
+        """Return the dtype of the results and its OpenCL C type."""
+        return self.result_dtype, types.of(self.result_dtype, "Result")
 
     @property
     def result_dtype(self) -> np.dtype[Any]:

@@ -12,8 +12,13 @@ import numpy.typing as npt
 
 from clmst.core.arguments import check_bool, check_dtype
 from clmst.core.errors import InvalidArgumentError
-from clmst.primitives.element import element_type, pair_of
-from clmst.primitives.expression import check_expression, check_functions, check_title
+from clmst.primitives.element import ElementTypes, element_of, pair_of
+from clmst.primitives.expression import (
+    RecordType,
+    check_expression,
+    check_functions,
+    check_title,
+)
 from clmst.runtime.specialisation import Prelude
 
 # The least and the greatest value of each scalar type.
@@ -45,12 +50,12 @@ class Monoid:
     Attributes
     ----------
     dtype : numpy.dtype
-        Of the elements: (u)int8, 16, 32, 64, float32, float64; or a structured dtype of 2, 4, 8 or
-        16 such fields of one width, which OpenCL C sees as a vector (``uint2`` with ``.x``,
-        ``.y``).
+        The dtype of the elements, as of :class:`Predicate`.
     combine : str
         Expression for the combination of the elements `a` and `b`, `a` being the left one. Must be
-        associative; floating-point sums are associative except for rounding.
+        associative; floating-point sums are associative except for rounding. Fields of records go
+        by their names, ``a.weight``, and ``record(...)`` makes a record of a value for each field,
+        in their order.
     identity : str
         Expression e with combine(e, x) == combine(x, e) == x.
     commutative : bool
@@ -79,11 +84,23 @@ class Monoid:
 
     >>> affine = Monoid(
     ...     dtype=np.dtype([("p", "u4"), ("q", "u4")]),
-    ...     combine="(uint2)(a.x * b.x, a.y * b.x + b.y)",
-    ...     identity="(uint2)(1, 0)",
+    ...     combine="record(a.p * b.p, a.q * b.p + b.q)",
+    ...     identity="record(1, 0)",
     ...     name="affine map",
     ... )
     >>> affine.commutative
+    False
+
+    The lightest edge, and the sum of all weights beside it:
+
+    >>> totals = Monoid(
+    ...     dtype=np.dtype([("least", "f4"), ("edge", "u4"), ("total", "f8")]),
+    ...     combine="record(min(a.least, b.least), b.least < a.least ? b.edge : a.edge,"
+    ...     " a.total + b.total)",
+    ...     identity="record(INFINITY, UINT_MAX, 0)",
+    ...     name="lightest and total",
+    ... )
+    >>> totals.exact
     False
     """
 
@@ -98,13 +115,22 @@ class Monoid:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "dtype", check_dtype("dtype", self.dtype))
-        element_type(self.dtype)
         check_bool("commutative", self.commutative)
-        preamble, functions = check_functions("preamble", self.preamble)
+        types, element = ElementTypes(), element_of(self.dtype)
+        name = types.of(self.dtype, "Record")
+        words = {"record": RecordType(self.dtype, name)} if self.dtype.names else {}
+        functions = check_functions("preamble", self.preamble, words)
+        pair = dict.fromkeys(("a", "b"), self.dtype)
+        combine, identity = (
+            check_expression(
+                what, getattr(self, what), names, functions, types=words, value=self.dtype
+            )
+            for what, names in (("combine", pair), ("identity", {}))
+        )
         texts = {
-            "preamble": preamble,
-            "combine": check_expression("combine", self.combine, {"a", "b"}, functions),
-            "identity": check_expression("identity", self.identity, set(), functions),
+            "preamble": functions.text,
+            "combine": combine.text,
+            "identity": identity.text,
             "name": check_title("name", self.name),
         }
         for attribute, text in texts.items():
@@ -113,13 +139,27 @@ class Monoid:
             object.__setattr__(self, "exact", self._is_of_integers())
         check_bool("exact", self.exact)
         macros = {
-            "T": element_type(self.dtype),
-            "T_BYTES": self.dtype.itemsize,
-            "IDENTITY": f"((T)({self.identity}))",
-            "COMBINE(a, b)": f"({self.combine})",
+            "T": element.held_type,
+            "T_BYTES": element.held_bytes,
+            "COMBINE(a, b)": f"({combine.code})",
             "COMMUTATIVE": int(self.commutative),
         }
-        object.__setattr__(self, "prelude", Prelude.of(self.name, preamble, functions, macros))
+        if element.is_struct:
+            macros |= {"T_RECORD": name, "T_MEMORY_BYTES": self.dtype.itemsize}
+            macros |= {"RECORD_IDENTITY": f"({identity.code})"}
+            if combine.choice is not None:
+                condition, *chosen = combine.choice
+                yes, no = ({"a": "Left", "b": "Right"}[one] for one in chosen)
+                macros |= {"CHOICE(a, b, Left, Right)": f"(({condition}) ? {yes} : {no})"}
+        else:
+            macros |= {"IDENTITY": f"((T)({identity.code}))"}
+        prelude = Prelude.of(self.name, functions.code, functions.values, macros, types.definitions)
+        object.__setattr__(self, "prelude", prelude)
+
+    @property
+    def held_bytes(self) -> int:
+        """The bytes that kernels hold an element in: its own, rounded up to a power of two."""
+        return element_of(self.dtype).held_bytes
 
     def _is_of_integers(self) -> bool:
         fields = [self.dtype[name] for name in self.dtype.names or ()] or [self.dtype]
@@ -172,27 +212,14 @@ class Monoid:
         """
         key = check_dtype("key", key)
         scalar, word = _scalar(key), np.dtype(f"u{key.itemsize}")
+        combine = "b.key < a.key || (b.key == a.key && b.index < a.index) ? b : a"
         if scalar == "uint":  # one word of 64 bits orders like the pair, without a branch
-            pair = "min(upsample((a).x, (a).y), upsample((b).x, (b).y))"
-            return cls(
-                dtype=pair_of(key, word),
-                combine=f"(uint2)((uint)({pair} >> 32), (uint)({pair}))",
-                identity="(uint2)(UINT_MAX, UINT_MAX)",
-                commutative=True,
-                exact=True,
-                name=f"{key} minimum by key",
-            )
-        read = "" if scalar.startswith("u") else f"as_{scalar}"
-        vector = f"{_scalar(word)}2"
-        left, right = f"{read}((a).x)", f"{read}((b).x)"
-        is_less = f"{right} < {left} || ({right} == {left} && (b).y < (a).y)"
-        greatest = unsigned_greatest = _EXTREMES[_scalar(word)][1]
-        if read:
-            greatest = f"as_{_scalar(word)}(({scalar}){_EXTREMES[scalar][1]})"
+            pair = "min(upsample(a.key, a.index), upsample(b.key, b.index))"
+            combine = f"record((uint)({pair} >> 32), (uint)({pair}))"
         return cls(
             dtype=pair_of(key, word),
-            combine=f"({is_less}) ? (b) : (a)",
-            identity=f"({vector})({greatest}, {unsigned_greatest})",
+            combine=combine,
+            identity=f"record({_EXTREMES[scalar][1]}, {_EXTREMES[_scalar(word)][1]})",
             commutative=True,
             exact=True,
             name=f"{key} minimum by key",
@@ -214,6 +241,11 @@ def _commutative(
             f"elements are {dtype}; the {name} is of fields of one dtype (for others, give a "
             "Monoid that says what becomes of each)"
         )
+    if element_of(dtype).is_struct:  # of a number of fields that vectors do not have
+        fields = dtype.names or ()
+        each = (combine.replace("(a)", f"a.{one}").replace("(b)", f"b.{one}") for one in fields)
+        combine = f"record({', '.join(each)})"
+        identity = f"record({', '.join([identity] * len(fields))})"
     return _kept(dtype, name, combine, identity, exact)
 
 
@@ -222,15 +254,23 @@ def _commutative(
 def _kept(
     dtype: np.dtype[Any], name: str, combine: str, identity: str, exact: bool | None
 ) -> Monoid:
-    name = f"{element_type(dtype) if dtype.names else dtype} {name}"
+    name = f"{_named(dtype) if dtype.names else dtype} {name}"
     return Monoid(
         dtype=dtype, combine=combine, identity=identity, commutative=True, exact=exact, name=name
     )
 
 
+def _named(dtype: np.dtype[Any]) -> str:
+    """Return what an operator on records is named by: the vector, or how many of which numbers."""
+    element = element_of(dtype)
+    first = element.fields[0].type
+    return f"{len(element.fields)} {first}" if element.is_struct else element.type
+
+
 def _scalar(dtype: npt.DTypeLike) -> str:
     dtype = check_dtype("dtype", dtype)
-    name = element_type(dtype)
+    element = element_of(dtype)
+    name = "" if element.is_struct else element.type
     if name not in _EXTREMES:
         raise InvalidArgumentError(f"elements are {dtype}; this monoid takes scalars")
     return name

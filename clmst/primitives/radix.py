@@ -64,8 +64,11 @@ class Key:
     # A field of the record's bits, or of the number's order-preserving bits.
     start_bit: int
     bits: int
-    # The dtype kind of a record of 4 or 8 bytes that is a number; "u" for other records.
-    kind: KeyKind = "u"
+    # The bits of the number that the records are, or have as a field. 0: they are ordered as
+    # unsigned integers of all their bits.
+    width: int = 0
+    number_bit: int = 0  # where the number begins in the record
+    kind: KeyKind = "u"  # the dtype kind of the number
     descending: bool = False  # whether the greatest key comes first
 
     def digits(self, radix_bits: int) -> list[tuple[int, int]]:
@@ -166,7 +169,8 @@ class Shape:
             "STAGED": self.staged,
             "RECORD_WORDS": record_words,
             "VALUE_WORDS": value_words,
-            "WEIGHT_BITS": 64 if record_words == 2 else 32,
+            "KEY_BIT": key.number_bit if key.width or record_words <= 2 else -1,
+            "WEIGHT_BITS": key.width or (64 if record_words == 2 else 32),
             "WEIGHT_KIND": KEY_KINDS.index(key.kind),
             "WEIGHT_DESCENDING": key.descending,
         }
@@ -175,17 +179,20 @@ class Shape:
 # ---------------------------------------------------------------------------- checks
 
 
-def check_field(name: str, array: DeviceArray, start_bit: int, key_bits: int) -> tuple[int, int]:
-    """Return start and width of a field of bits, checked against the elements of `array`."""
+def check_field(subject: str, width: int, start_bit: int, key_bits: int) -> tuple[int, int]:
+    """Return start and width of a field of bits, checked against the `width` bits of a subject.
+
+    Messages call the subject "{subject} of 32 bits".
+    """
     start_bit = check_integer("start_bit", start_bit)
     key_bits = check_integer("key_bits", key_bits)
     if not 1 <= key_bits <= _MAX_KEY_BITS:
         raise InvalidArgumentError(f"key_bits is {key_bits}; a key has 1 to {_MAX_KEY_BITS} bits")
-    end, width = start_bit + key_bits, 8 * array.dtype.itemsize
+    end = start_bit + key_bits
     if start_bit < 0 or end > width:
         raise InvalidArgumentError(
-            f"the key goes from bit {start_bit} to bit {end}; {name} has elements of {width} bits, "
-            "and it must lie within them"
+            f"the key goes from bit {start_bit} to bit {end}; {subject} of {width} bits, and it "
+            "must lie within them"
         )
     return start_bit, key_bits
 

@@ -244,7 +244,7 @@ def _scan_then_propagate(
         BYTES_PER_ITEM=BYTES_PER_ITEM.under(device.policy),
     )
     tile, lane_groups = tile_and_lane_groups(
-        device, values.dtype.itemsize, work_group=program.work_group_size
+        device, monoid.held_bytes, work_group=program.work_group_size
     )
     block = _BLOCK_TILES * tile
     n_blocks = -(-values.size // block)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import overload
 
 import numpy as np
@@ -25,6 +26,7 @@ from clmst.primitives.sweeps import checked_monoid
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.failures import guarded
 from clmst.runtime.launcher import Launcher
+from clmst.runtime.pending import PendingCheck
 
 SOURCE = "primitives/segments.cl"
 
@@ -42,8 +44,9 @@ def head_flags(
     Parameters
     ----------
     offsets : DeviceArray of uint32, shape (s + 1,)
-        Segment k is elements ``offsets[k]`` to ``offsets[k + 1] - 1``; rising, from 0 to `length`.
-        This is not checked; offsets beyond `length` are ignored.
+        Segment k consists of the elements ``offsets[k]`` to ``offsets[k + 1] - 1``. The offsets
+        must not fall or exceed `length`. The device checks this: if they do, reading the result
+        raises an error.
     length : int
         Number of elements, n.
     out : DeviceArray of uint8, shape (n,) or more, optional
@@ -54,11 +57,13 @@ def head_flags(
     Returns
     -------
     DeviceArray of uint8, shape (n,)
-        1 where a segment that is not empty begins, else 0. Not waited for.
+        1 where a segment that is not empty begins, else 0. Not waited for. Its
+        :meth:`~clmst.DeviceArray.to_host` raises InvalidArgumentError if the offsets fall or exceed
+        `length`, and so does that of every result of a primitive that takes these flags.
 
     Notes
     -----
-    Reads s + 1 offsets, writes n bytes and one for each segment; a fill and a launch.
+    Reads s + 1 offsets, writes n bytes and one for each segment; two fills and a launch.
     """
     n_segments = _count_segments(offsets)
     length = check_integer("length", length, low=0, high=MAX_LENGTH)
@@ -67,12 +72,14 @@ def head_flags(
     launch = launcher_for(offsets, launch)
     if length:
         launch.fill(out.memory, 0, length, np.uint8)
-    if length and n_segments:
-        program = offsets.device.program(SOURCE, Monoid.sum(np.uint32).prelude)
-        launch.for_each(
-            program, "segments_mark_heads", n_segments, offsets, out, n_segments, length
-        )
-    return out[:length]
+    if not n_segments:
+        return out[:length]
+    check = PendingCheck.begin(launch, partial(_offsets_error, offsets, length))
+    program = offsets.device.program(SOURCE, Monoid.sum(np.uint32).prelude)
+    launch.for_each(
+        program, "segments_mark_heads", n_segments, offsets, out, check.word, n_segments, length
+    )
+    return out[:length].checked_by((check,))
 
 
 @guarded
@@ -146,7 +153,8 @@ def segmented_reduce(
     flags : DeviceArray of uint8 or bool, shape (n,)
         Not 0 where a segment begins; the first element begins one anyway.
     offsets : DeviceArray of uint32, shape (s + 1,)
-        Instead of flags: segments as :func:`head_flags` takes them; they may be empty.
+        Instead of flags: segments as :func:`head_flags` takes them; they may be empty. Elements
+        before the first and from the last offset on are in no segment.
     monoid : Monoid, optional
         By default the sum.
     out : DeviceArray, optional
@@ -157,8 +165,9 @@ def segmented_reduce(
     Returns
     -------
     results : DeviceArray
-        With offsets, shape (s,): the identity for an empty segment. With flags, shape (n,), of
-        which as many are written as there are segments.
+        With offsets, shape (s,): the identity for an empty segment. Its
+        :meth:`~clmst.DeviceArray.to_host` raises InvalidArgumentError if the offsets fall or exceed
+        n. With flags, shape (n,), of which as many are written as there are segments.
     count : DeviceArray of uint32, shape (1,)
         With flags only: the number of segments, left on the device.
 
@@ -218,7 +227,18 @@ def _reduce_rows(
             program, "segments_take_last", n_segments, offsets, scanned, out, n_segments,
             values.size,
         )  # fmt: skip
-    return out[:n_segments]
+    return out[:n_segments].checked_by(flags.checks)
+
+
+def _offsets_error(offsets: DeviceArray, length: int, segment: int) -> InvalidArgumentError:
+    """Return the error about a segment whose end is before its begin or beyond the elements."""
+    begin, end = (int(one) for one in offsets.to_host()[segment : segment + 2])
+    fact = f"offsets[{segment}] is {begin} and offsets[{segment + 1}] is {end}"
+    if begin <= end <= length:  # they were overwritten since
+        fact = f"offsets[{segment}] or offsets[{segment + 1}] was wrong when it was used"
+    return InvalidArgumentError(
+        f"{fact}; offsets must not fall, nor exceed the number of elements, {length}"
+    )
 
 
 def _count_segments(offsets: DeviceArray, *, like: DeviceArray | None = None) -> int:

@@ -1,12 +1,16 @@
-"""Stable radix sort of numbers, with or without values."""
+"""Stable radix sort of numbers, or of records by a number in them, with or without values."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any, cast
+
 import numpy as np
 
-from clmst.core.arguments import check_bool, check_integer
+from clmst.core.arguments import check_bool, check_integer, shown
 from clmst.core.errors import InvalidArgumentError
 from clmst.primitives.checks import check_apart, check_array, launcher_for, output_for
+from clmst.primitives.element import record_words
 from clmst.primitives.permute import number
 from clmst.primitives.radix import KEY_KINDS, Key, KeyKind, check_field, plan_moves
 from clmst.primitives.shares import Strategy, check_strategy
@@ -20,17 +24,22 @@ from clmst.runtime.launcher import Launcher
 def sort(
     keys: DeviceArray,
     *,
+    key: str | None = None,
     descending: bool = False,
     out: DeviceArray | None = None,
     strategy: Strategy = "parallel",
     launch: Launcher | None = None,
 ) -> DeviceArray:
-    """Sort numbers.
+    """Sort numbers, or records by one of their fields.
 
     Parameters
     ----------
     keys : DeviceArray, shape (n,)
-        Of (u)int8, (u)int16, (u)int32, (u)int64, float32 or float64.
+        Numbers: (u)int8, (u)int16, (u)int32, (u)int64, float32 or float64. With `key`, records of
+        a structured dtype, of 1 to 16 bytes or a multiple of 4 up to 64.
+    key : str, optional
+        The name of the field by which records are sorted. The field is a number of one of these
+        dtypes, at any byte of the record. Other fields may be of any dtype. Whole records move.
     descending : bool
         The greatest first.
     out : DeviceArray, shape (n,) or more, optional
@@ -46,19 +55,28 @@ def sort(
     Raises
     ------
     InvalidArgumentError
-        A wrong dtype or device, an `out` that is too short, or `out` overlaps `keys` without being
-        equal.
+        A wrong dtype or device, a `key` that is not a field of the records, an `out` that is too
+        short, or `out` overlaps `keys` without being equal.
 
     Notes
     -----
-    -0.0 and 0.0 are equal and keep their order. NaNs keep their order too; they are above all
-    numbers, so they come last, or first if `descending`. No device needs arithmetic on doubles for
-    them. Costs as of :func:`~clmst.primitives.split.split` with as many key bits as a number has.
+    The sort is stable: elements with equal keys keep their order. -0.0 and 0.0 are equal. NaNs are
+    equal, too, and above all numbers, so they come last, or first if `descending`. To sort by two
+    fields, sort by the second one first, and then by the first one. Doubles are sorted on devices
+    without arithmetic on doubles as well. Costs as of :func:`~clmst.primitives.split.split` with as
+    many key bits as a number has.
+
+    Examples
+    --------
+    >>> import clmst
+    >>> edges = np.array([(0.5, 7), (-1, 8), (0.25, 9)], [("weight", "f4"), ("edge", "u4")])
+    >>> sort(clmst.DeviceArray.from_host(edges), key="weight").to_host()["edge"].tolist()
+    [8, 9, 7]
     """
-    key = _whole_key(keys, descending=descending)
+    number_key = _number_key(keys, key, descending=descending)
     check_strategy(strategy)
     moved, _ = plan_moves(keys, out, None, None, ("keys", "out"))
-    order(key, moved, None, strategy, launch)
+    order(number_key, moved, None, strategy, launch)
     return moved.result
 
 
@@ -67,6 +85,7 @@ def sort_by_key(
     keys: DeviceArray,
     values: DeviceArray,
     *,
+    key: str | None = None,
     key_bits: int | None = None,
     start_bit: int = 0,
     descending: bool = False,
@@ -75,18 +94,21 @@ def sort_by_key(
     strategy: Strategy = "parallel",
     launch: Launcher | None = None,
 ) -> tuple[DeviceArray, DeviceArray]:
-    """Sort numbers together with values, stably.
+    """Sort numbers, or records by one of their fields, together with values, stably.
 
     Parameters
     ----------
     keys : DeviceArray, shape (n,)
-        Of (u)int8, (u)int16, (u)int32, (u)int64, float32 or float64.
+        Numbers: (u)int8, (u)int16, (u)int32, (u)int64, float32 or float64. With `key`, records of
+        a structured dtype, of 1 to 16 bytes or a multiple of 4 up to 64.
     values : DeviceArray, shape (n,)
         Of any dtype of 1 to 16 bytes, or of a multiple of 4 bytes, 64 at most.
+    key : str, optional
+        The name of the field by which records are sorted, as of :func:`sort`.
     key_bits, start_bit : int, optional
-        Sort by the `key_bits` bits from `start_bit` up. The bits are those of unsigned keys; for
-        other numbers, those of the unsigned integers that order like them. By default all bits from
-        `start_bit` up.
+        Sort by the `key_bits` bits of the number from `start_bit` up. The bits are those of
+        unsigned numbers; for other numbers, those of the unsigned integers that order like them.
+        By default all bits from `start_bit` up.
     descending : bool
         The greatest first.
     keys_out, values_out : DeviceArray, shape (n,) or more, optional
@@ -108,16 +130,17 @@ def sort_by_key(
     -----
     Order as of :func:`sort`, costs as of :func:`~clmst.primitives.split.split`.
     """
-    whole = _whole_key(keys, descending=descending)
+    whole = _number_key(keys, key, descending=descending)
     start_bit = check_integer("start_bit", start_bit)
     bits = whole.bits - start_bit if key_bits is None else key_bits
-    start_bit, bits = check_field("keys", keys, start_bit, bits)
+    subject = "keys has elements" if key is None else f"the field {key} is"
+    start_bit, bits = check_field(subject, whole.bits, start_bit, bits)
     check_array("values", values)
     check_strategy(strategy)
-    key = Key(start_bit=start_bit, bits=bits, kind=whole.kind, descending=descending)
+    number_key = replace(whole, start_bit=start_bit, bits=bits)
     moved, moved_values = plan_moves(keys, keys_out, values, values_out, ("keys", "keys_out"))
     assert moved_values is not None, "there are values"
-    order(key, moved, moved_values, strategy, launch)
+    order(number_key, moved, moved_values, strategy, launch)
     return moved.result, moved_values.result
 
 
@@ -125,17 +148,20 @@ def sort_by_key(
 def argsort(
     keys: DeviceArray,
     *,
+    key: str | None = None,
     descending: bool = False,
     out: DeviceArray | None = None,
     strategy: Strategy = "parallel",
     launch: Launcher | None = None,
 ) -> DeviceArray:
-    """Find the order in which numbers are sorted, stably.
+    """Find the order in which numbers, or records by one of their fields, are sorted, stably.
 
     Parameters
     ----------
     keys : DeviceArray, shape (n,)
-        Of (u)int8, (u)int16, (u)int32, (u)int64, float32 or float64. They stay as they are.
+        Numbers or, with `key`, records, as of :func:`sort`. They stay as they are.
+    key : str, optional
+        The name of the field by which records are sorted, as of :func:`sort`.
     descending : bool
         The greatest first.
     out : DeviceArray of uint32, shape (n,) or more, optional
@@ -157,15 +183,16 @@ def argsort(
     -----
     As :func:`sort_by_key` of the keys with their indices, in whose order it is.
     """
-    _whole_key(keys, descending=descending)
+    _number_key(keys, key, descending=descending)
     check_strategy(strategy)
     indices = output_for("out", out, np.uint32, keys.size, like=keys)[: keys.size]
     check_apart("out", indices, keys=keys)
     launch = launcher_for(keys, launch)
     number(launch, indices)
     sort_by_key(
-        keys, indices, descending=descending, values_out=indices, strategy=strategy, launch=launch
-    )
+        keys, indices, key=key, descending=descending, values_out=indices, strategy=strategy,
+        launch=launch,
+    )  # fmt: skip
     return indices
 
 
@@ -174,15 +201,33 @@ def bits_of(n: int) -> int:
     return max((n - 1).bit_length(), 1)
 
 
-def _whole_key(keys: DeviceArray, *, descending: bool) -> Key:
-    """Return the key that has all bits of a number, after checking that `keys` are numbers."""
+def _number_key(keys: DeviceArray, key: str | None, *, descending: bool) -> Key:
+    """Return the key that has all bits of a number, after checking that `keys` have such numbers.
+
+    The number is an element itself, or the field `key` of a record.
+    """
     check_array("keys", keys)
     check_bool("descending", descending)
-    kind, size = keys.dtype.kind, keys.dtype.itemsize
-    kinds: dict[str, KeyKind] = {kind: kind for kind in KEY_KINDS}
-    if kind not in kinds or (kind, size) == ("f", 2) or size > 8 or not keys.dtype.isnative:
+    dtype, offset, what = keys.dtype, 0, "keys are"
+    if key is not None:
+        fields: Any = keys.dtype.fields or {}
+        names = keys.dtype.names or ()
+        if not isinstance(key, str) or key not in names:
+            known = f"its fields are {', '.join(names)}" if names else "records have such fields"
+            raise InvalidArgumentError(
+                f"key is {shown(key)}, which is not a field of {keys.dtype}; {known}"
+            )
+        record_words("keys", keys.dtype)
+        (dtype, offset), what = fields[key][:2], f"the field {key} is"
+    size, kinds = dtype.itemsize, {kind: kind for kind in KEY_KINDS}
+    kind = kinds.get(cast("KeyKind", dtype.kind))
+    if kind is None or (kind, size) == ("f", 2) or size > 8 or not dtype.isnative:
+        hint = "; for records, name the field to sort by: key=..." if keys.dtype.names else ""
         raise InvalidArgumentError(
-            f"keys are of {keys.dtype}; they must be of (u)int8, 16, 32 or 64, float32 or float64, "
-            "in the machine's byte order"
+            f"{what} of {dtype}; they must be of (u)int8, 16, 32 or 64, float32 or float64, "
+            f"in the machine's byte order{hint}"
         )
-    return Key(start_bit=0, bits=8 * size, kind=kinds[kind], descending=descending)
+    return Key(
+        start_bit=0, bits=8 * size, width=8 * size, number_bit=8 * offset, kind=kind,
+        descending=descending,
+    )  # fmt: skip

@@ -61,7 +61,9 @@ def split(
     records : DeviceArray, shape (n,)
         Of any dtype of 1 to 16 bytes, or of a multiple of 4 bytes, 64 at most.
     key_bits : int
-        Width of the field, an unsigned integer: 1 to 64.
+        Width of the field, an unsigned integer: 1 to 64. Fields of structured records that are
+        signed or floating-point numbers are the business of :func:`~clmst.primitives.sort.sort`,
+        by ``key=``.
     start_bit : int
         Where it begins: bit 0 is the lowest one of a record's first 32-bit word, bit 32 that of its
         second.
@@ -100,7 +102,9 @@ def split(
     """
     check_array("records", records)
     record_words("records", records.dtype)
-    start_bit, key_bits = check_field("records", records, start_bit, key_bits)
+    start_bit, key_bits = check_field(
+        "records has elements", 8 * records.dtype.itemsize, start_bit, key_bits
+    )
     check_strategy(strategy)
     moved, moved_values = plan_moves(records, out, values, values_out, ("records", "out"))
     order(Key(start_bit=start_bit, bits=key_bits), moved, moved_values, strategy, launch)

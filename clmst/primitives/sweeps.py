@@ -146,7 +146,7 @@ class Scan:
 
     def suits_chain(self, out: DeviceArray) -> bool:
         """Return whether the results are right in one pass, and bit for bit the same each time."""
-        device, item_bytes = self.values.device, self.values.dtype.itemsize
+        device, item_bytes = self.values.device, self.monoid.held_bytes
 
         def pays() -> bool:
             size = self.values.size
@@ -159,7 +159,7 @@ class Scan:
     def _enqueue_chain(self, launch: Launcher, out: DeviceArray, total: DeviceArray | None) -> None:
         values, (program, tile) = self.values, self.chain
         n_tiles = -(-values.size // tile)
-        states = cleared_states(launch, n_tiles, max(values.dtype.itemsize // 2, 2))
+        states = cleared_states(launch, n_tiles, max(self.monoid.held_bytes // 2, 2))
         launch.enqueue(
             program, "scan_chain_tiles", n_tiles, values, self.flags, states, out, total,
             values.size,
@@ -168,7 +168,7 @@ class Scan:
     @property
     def chain(self) -> tuple[Program, int]:
         """The program of one pass, and the elements of a work-group's tile."""
-        device, item_bytes = self.values.device, self.values.dtype.itemsize
+        device, item_bytes = self.values.device, self.monoid.held_bytes
         defines = chain_defines(
             device.capabilities, device.policy, item_bytes=item_bytes, segments=self.segments,
             exclusive=self.exclusive,
@@ -200,7 +200,7 @@ class Scan:
     ) -> Memory:
         """Enqueue upsweep and spine; return the prefix of each share."""
         entries = shares.groups * (1 + shares.lane_groups)
-        carries = launch.device.allocate(entries * (self.values.dtype.itemsize + 4) + 4)
+        carries = launch.device.allocate(entries * (self.monoid.held_bytes + 4) + 4)
         launch.enqueue(
             program, "scan_reduce_ranges", shares.groups, self.values, self.flags, carries,
             self.values.size, np.uint64(shares.share),
@@ -217,7 +217,7 @@ class Scan:
         )
         program = device.program(SOURCE, self.monoid.prelude, **defines)
         shares = Shares.divide(
-            device, self.values.size, self.values.dtype.itemsize, strategy,
+            device, self.values.size, self.monoid.held_bytes, strategy,
             bytes_per_item=int(defines["BYTES_PER_ITEM"]), work_group=program.work_group_size,
         )  # fmt: skip
         return program, shares

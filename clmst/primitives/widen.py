@@ -6,8 +6,6 @@ pass, and short again after the last one.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from clmst.primitives import radix
@@ -25,39 +23,32 @@ def order(
 ) -> None:
     """Enqueue the launches that bring records and their values into the order of the key."""
     launch = launcher_for(records.source, launch)
-    inverted = 0
-    if key.kind == "i" and not _is_whole(records.source):
-        inverted = 1 << 8 * records.source.dtype.itemsize - 1  # of the sign: then unsigned
-        key = replace(key, kind="u")
-    wide = _widened(launch, records, inverted)
-    wide_values = None if values is None else _widened(launch, values, 0)
+    wide = _widened(launch, records)
+    wide_values = None if values is None else _widened(launch, values)
     radix.order(key, wide, wide_values, strategy, launch)
     if wide is not records:
-        _shorten(launch, wide.target, records.result, inverted)
+        _shorten(launch, wide.target, records.result)
     if values is not None and wide_values is not None and wide_values is not values:
-        _shorten(launch, wide_values.target, values.result, 0)
+        _shorten(launch, wide_values.target, values.result)
 
 
 def _is_whole(array: DeviceArray) -> bool:
     return array.dtype.itemsize % WORD_BYTES == 0
 
 
-def _widened(launch: Launcher, move: Move, inverted: int) -> Move:
-    """Return the move of an array in whole words: in place in a copy, unless it has them.
-
-    `inverted` are bits of the first word, which are inverted.
-    """
+def _widened(launch: Launcher, move: Move) -> Move:
+    """Return the move of an array in whole words: in place in a copy, unless it has them."""
     array = move.source
     if _is_whole(array):
         return move
     n_words = -(-array.dtype.itemsize // WORD_BYTES)
     copy = DeviceArray.empty(array.size, np.dtype((np.void, WORD_BYTES * n_words)), array.device)
     program = launch.device.program(SOURCE, RECORD_BYTES=array.dtype.itemsize)
-    launch.for_each(program, "widen_records", array.size, array, copy, array.size, inverted)
+    launch.for_each(program, "widen_records", array.size, array, copy, array.size)
     return Move(source=copy, target=copy)
 
 
-def _shorten(launch: Launcher, wide: DeviceArray, out: DeviceArray, inverted: int) -> None:
+def _shorten(launch: Launcher, wide: DeviceArray, out: DeviceArray) -> None:
     """Write the records that :func:`_widened` widened to `out`, short again."""
     program = launch.device.program(SOURCE, RECORD_BYTES=out.dtype.itemsize)
-    launch.for_each(program, "widen_shorten", wide.size, wide, out, wide.size, inverted)
+    launch.for_each(program, "widen_shorten", wide.size, wide, out, wide.size)

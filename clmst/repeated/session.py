@@ -14,6 +14,7 @@ from clmst.algorithms.shared.device_forest import DeviceForest
 from clmst.core.arguments import check_bools
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.forest import Forest
+from clmst.core.long_work import lasting
 from clmst.core.threads import TaskThread, all_of
 from clmst.repeated.weights import Changes, StagedWeights, closed_error
 from clmst.runtime import forking
@@ -83,6 +84,7 @@ class Session:
 
     # ---------------------------------------------------------------------------- solves
 
+    @lasting("solving a round")
     def solve(self, weights: Any, *, options: RoundOptions) -> DeviceForest | Forest:
         """Solve with weights by edge."""
         with self._lock:
@@ -95,6 +97,7 @@ class Session:
             forest = self._staged_round(staged, options, began=began)
         return self._handed_over(forest, options)
 
+    @lasting("solving a round")
     def update(
         self, edge_ids: Any, weights: Any, *, options: RoundOptions
     ) -> DeviceForest | Forest:
@@ -115,9 +118,11 @@ class Session:
         return dtype
 
     def _changes(self, edge_ids: Any, weights: Any) -> Changes:
-        changes: Changes = self.opened().changes(edge_ids, weights, self._dtype())
+        dtype = self._dtype()  # raises if no round has weights
+        changes: Changes = self.opened().changes(edge_ids, weights, dtype)
         return changes
 
+    @lasting("solving a round")
     def _staged_round(
         self, staged: StagedWeights, options: RoundOptions, *, began: float = 0.0
     ) -> DeviceForest:

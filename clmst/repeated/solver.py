@@ -12,6 +12,7 @@ from clmst.algorithms.shared.device_forest import DeviceForest
 from clmst.core import topology
 from clmst.core.arguments import check_bools
 from clmst.core.forest import Forest
+from clmst.core.long_work import lasting
 from clmst.repeated.points import PointsExecutor, points_of
 from clmst.repeated.prepared import Prepared, devices_of, graph_of, rounds_of
 from clmst.repeated.session import RoundOptions, Session
@@ -52,7 +53,7 @@ class RepeatedSolver(Prepared):
         As of :func:`clmst.minimum_spanning_forest`.
     warm_start : bool
         Whether a solve may reuse results of earlier ones, if weights have hardly changed. Forests
-        are the same either way.
+        are the same either way. Several devices always begin anew.
     symmetrize : bool
         As of :func:`clmst.minimum_spanning_forest`.
 
@@ -91,6 +92,7 @@ class RepeatedSolver(Prepared):
     [5, 7]
     """
 
+    @lasting("preparing a graph for repeated solves")
     def __init__(
         self,
         graph: Any,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from clmst import peeling
 from clmst.algorithms import solving
@@ -69,7 +69,7 @@ def plan(
     dense part, the plan of "cores" has one assignment: the quickest device solves all edges.
     """
     order = by_speed(devices, _WORD_BYTES)
-    usual = {"algorithm": algorithm, "options": options}
+    usual: dict[str, Any] = {"algorithm": algorithm, "options": options}
     if strategy == "split":
         bounds = partition.range_bounds(shares_of(order, _WORD_BYTES), edges.n_input)
         parts = partition.by_ranges(edges, bounds)

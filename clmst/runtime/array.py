@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from clmst.runtime.discovery import get_device
 from clmst.runtime.failures import Guard, check_memory
 from clmst.runtime.handles import Buffer, Memory, Queue
 from clmst.runtime.launcher import Launcher
+from clmst.runtime.pending import NO_FAULT, PendingCheck
 from clmst.runtime.transfer import Transfer
 
 
@@ -49,6 +50,8 @@ class DeviceArray:
     memory: Memory
     base: Any
     offset: int = 0
+    # What the device checks while it computes the array; to_host raises the error of a fault.
+    checks: tuple[PendingCheck, ...] = field(default=(), init=False, repr=False)
 
     def __post_init__(self) -> None:
         """Check that the memory is as large as the array."""
@@ -92,8 +95,9 @@ class DeviceArray:
         if memory is None:
             memory = device.allocate(size * dtype.itemsize)
         return unchecked(
-            cls, device=device, dtype=dtype, size=size, memory=memory, base=memory, offset=0
-        )
+            cls, device=device, dtype=dtype, size=size, memory=memory, base=memory, offset=0,
+            checks=(),
+        )  # fmt: skip
 
     @classmethod
     def from_host(cls, values: Any, device: Any = None) -> DeviceArray:
@@ -200,13 +204,42 @@ class DeviceArray:
     # ------------------------------------------------------------------ transfer
 
     def to_host(self) -> Array:
-        """Return a copy as a NumPy array; waits for everything enqueued before. O(n)."""
+        """Return a copy as a NumPy array; waits for everything enqueued before. O(n).
+
+        Raises
+        ------
+        InvalidArgumentError
+            The array is a result of arguments in which the device has found a fault, such as
+            offsets that fall.
+        """
         check_memory(self.device, self.base)
         values = np.empty(self.size, self.dtype)
-        if self.size:
+        if self.size or self.checks:
+            launch = Launcher(self.device, self.device.queue)
             with Guard(self.device):
-                Launcher(self.device, self.device.queue).read(self.memory, values)
+                faults = self._read(launch, values)
+            for check, fault in zip(self.checks, faults, strict=True):
+                if fault != NO_FAULT:
+                    raise check.error(fault)
         return values
+
+    def _read(self, launch: Launcher, values: Array) -> list[int]:
+        """Copy the array to the host; return the faults that its checks have found, in one wait."""
+        if not self.checks:
+            launch.read(self.memory, values)
+            return []
+        words = [np.empty(1, np.uint32) for _ in self.checks]
+        reads = [Transfer(buffer=self.memory, array=values)] if self.size else []
+        pairs = zip(self.checks, words, strict=True)
+        launch.read_all(*reads, *(Transfer(buffer=one.word, array=word) for one, word in pairs))
+        return [int(word[0]) for word in words]
+
+    def checked_by(self, checks: tuple[PendingCheck, ...]) -> DeviceArray:
+        """Return the array with more checks, whose errors :meth:`to_host` raises."""
+        if not checks:
+            return self
+        attributes = {one.name: getattr(self, one.name) for one in fields(self)}
+        return unchecked(DeviceArray, **attributes | {"checks": (*self.checks, *checks)})
 
     def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> Array:
         """Return a copy, as ``numpy.asarray`` wants it; else as :meth:`to_host`."""
@@ -259,7 +292,8 @@ class DeviceArray:
             raise InvalidArgumentError(f"the slice has step {step}; views take a step of 1")
         size = max(stop - start, 0)
         offset = self.offset + start * self.dtype.itemsize if size else self.offset
-        return self._within(self.base, offset, size, self.dtype, self.device)
+        part = self._within(self.base, offset, size, self.dtype, self.device)
+        return part.checked_by(self.checks)
 
     @classmethod
     def _within(
@@ -268,8 +302,9 @@ class DeviceArray:
         """Return the array that begins at a byte of a buffer."""
         memory = _region(device, base, offset, size * dtype.itemsize)
         return unchecked(
-            cls, device=device, dtype=dtype, size=size, memory=memory, base=base, offset=offset
-        )
+            cls, device=device, dtype=dtype, size=size, memory=memory, base=base, offset=offset,
+            checks=(),
+        )  # fmt: skip
 
     def view(self, dtype: npt.DTypeLike) -> DeviceArray:
         """Return the same bytes as elements of another dtype."""
@@ -281,7 +316,7 @@ class DeviceArray:
             )
         return unchecked(
             DeviceArray, device=self.device, dtype=dtype, size=self.nbytes // dtype.itemsize,
-            memory=self.memory, base=self.base, offset=self.offset,
+            memory=self.memory, base=self.base, offset=self.offset, checks=self.checks,
         )  # fmt: skip
 
     def is_at(self, other: DeviceArray) -> bool:

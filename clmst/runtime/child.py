@@ -30,7 +30,7 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, Final
 
-from clmst.core import errors
+from clmst.core import errors, long_work
 from clmst.runtime.kernel_family import ENDS_PROCESS, SelfTestResult
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class ChildProcess:
         self._process = subprocess.Popen(
             [sys.executable, "-P", "-W", "ignore", "-c", _PROGRAM, *paths],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, bufsize=0,
-            env={**os.environ, _VARIABLE: "1"}, **session,
+            env={**os.environ, _VARIABLE: "1", long_work.VARIABLE: "0"}, **session,
         )  # fmt: skip
         self._owner = os.getpid()
         self._lines = SimpleQueue[bytes | None]()

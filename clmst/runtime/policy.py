@@ -78,16 +78,6 @@ class Policy:
     chain_bytes_per_item: int
     split_bytes_per_item: int
 
-    # What the solves and transfers cost, by which work is divided among several devices: the fixed
-    # time of a solve, the time for an edge that is stored once, for a vertex, for a cell of the
-    # matrix of "dense", and the rates of copies of large arrays.
-    solve_us: float
-    edge_ns: float
-    vertex_ns: float
-    cell_ns: float
-    upload_gb_s: float
-    download_gb_s: float
-
     # Numbers that take the place of constants, each constant once.
     instead: tuple[tuple[Constant, int], ...] = ()
 
@@ -116,15 +106,6 @@ CPU = Policy(
     split_shares_per_compute_unit=4,
     chain_bytes_per_item=64,
     split_bytes_per_item=64,
-    # "filter-boruvka" on the eight graphs of "Repeated solves" in docs/experiments.md without
-    # patents, which fits no cache: off by a fifth at most. Cells: "dense" on complete graphs of 512
-    # to 4,096 vertices. Nothing is copied.
-    solve_us=860.0,
-    edge_ns=7.4,
-    vertex_ns=17.4,
-    cell_ns=3.0,
-    upload_gb_s=10.0,
-    download_gb_s=10.0,
 )
 
 # GPUs that are not NVIDIA's: the values of NVIDIA's, with less that needs registers, and without
@@ -146,14 +127,6 @@ GPU = Policy(
     split_shares_per_compute_unit=8,
     chain_bytes_per_item=64,
     split_bytes_per_item=48,
-    # An H200: "filter-boruvka" on road_usa, r4_23, kron21 and rmat22, off by a sixth to two fifths;
-    # cells: "dense" on 16,384 vertices, and as much again for building the matrix, an estimate.
-    solve_us=150.0,
-    edge_ns=0.036,
-    vertex_ns=0.1,
-    cell_ns=0.009,
-    upload_gb_s=45.0,
-    download_gb_s=41.0,
 )
 
 # NVIDIA H200, driver 580.159.04, 2026-11-21: the fifteen benchmark graphs, geometric mean

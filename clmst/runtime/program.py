@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from clmst.core.errors import KernelBuildError, UnsupportedDeviceError
+from clmst.core.long_work import timed_step
 from clmst.runtime import binary_cache, source
 from clmst.runtime.handles import Kernel, KernelArgument
-from clmst.runtime.long_work import timed
 from clmst.runtime.quirks import fitting_work_items
 from clmst.runtime.specialisation import Prelude, Specialisation
 
@@ -168,7 +168,7 @@ def build(
                 return _build(cl.Program(context, [device], [binary]), options, device)
     try:
         name = PurePosixPath(specialisation.source).stem
-        with timed("compiling kernels", name, device.name.strip()):
+        with timed_step(f"compiling kernels ({name}), once for {device.name.strip()}"):
             program = _compile(context, device, text, options)
     except cl.Error as error:
         log = "\n".join((*_numbered(specialisation.prelude), source.name_places(str(error), text)))

@@ -18,6 +18,8 @@ from clmst.runtime.policy import LEAST_WORK_GROUP, Policy
 from clmst.runtime.quirks import NVIDIA_SAID_WORK_ITEMS
 
 _SOURCE_NAME = re.compile(r"[a-z]+(/[a-z0-9_]+){1,2}[.]cl$", re.ASCII)
+# The types of records, for preludes that have some.
+RECORDS_SOURCE = "device/fields.cl"
 _LANES_IMPL = {"local": 0, "khr": 1, "ptx": 2}
 # A macro of cl/device/work_group.cl: whether kernels declare the size of their work-groups.
 _DECLARED = "DECLARED_WORK_GROUP"
@@ -34,20 +36,25 @@ class Prelude:
     name: str
     text: str
 
+    # The macros that define the types of records, which precede the text; "" if there are none.
+    records: str = ""
+
     @classmethod
     def of(
-        cls, name: str, preamble: str, functions: Iterable[str], macros: Mapping[str, object]
-    ) -> Prelude:
+        cls, name: str, preamble: str, functions: Iterable[str], macros: Mapping[str, object],
+        records: str = "",
+    ) -> Prelude:  # fmt: skip
         """Return a caller's functions and macros that may call them, by name and parameters.
 
-        The functions get names that end in "_", which none of the kernels' own has.
+        The functions get names that end in "_", which none of the kernels' own has. `records` are
+        macros of ``cl/device/fields.cl``.
         """
         lines = (f"#define {macro} {text}" for macro, text in macros.items())
         # The preamble first: its lines are counted from 1 in the compiler's messages.
         text = "\n".join((preamble, *lines))
         if called := "|".join(sorted(functions)):
             text = re.sub(rf"\b({called})(?=\s*\()", r"\1_", text)
-        return cls(name=name, text=text)
+        return cls(name=name, text=text, records=records)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +86,10 @@ class Specialisation:
         composed = source.compose(self.source)
         if self.prelude is None:
             return composed
-        return f'#line 1 "{self.prelude.name}"\n{self.prelude.text}\n{composed}'
+        prelude, types = self.prelude, ""
+        if prelude.records:
+            types = f"{source.compose(RECORDS_SOURCE)}{prelude.records}\n"
+        return f'{types}#line 1 "{prelude.name}"\n{prelude.text}\n{composed}'
 
     def for_work_items(self, most: int) -> Specialisation | None:
         """Return what to build instead if a device takes at most `most` work-items in a work-group.

@@ -26,9 +26,9 @@ from clmst.core.errors import (
     UnsupportedDeviceError,
     logger,
 )
+from clmst.core.long_work import timed_step
 from clmst.runtime import failures
 from clmst.runtime.kernel_family import ONLY, KernelFamily, SelfTestResult, survived
-from clmst.runtime.long_work import timed
 from clmst.runtime.quirks import is_proven
 from clmst.runtime.verdicts import Verdict, VerdictStore
 
@@ -198,7 +198,7 @@ class Trust:
         full. Such a verdict holds for this process only.
         """
         name, case_name = family.name, str(case)
-        work = timed("compiling and testing kernels", name, self._device.name)
+        work = timed_step(f"compiling and testing kernels ({name}), once for {self._device.name}")
         with work, self.store.testing(name, case_name) as marker, self._testing():
             marker.stays = marker.left > 0
             outcome: SelfTestResult | None = None

@@ -20,9 +20,9 @@ from clmst.core.errors import (
     warn_of_fallback,
 )
 from clmst.core.forest import Forest
+from clmst.core.long_work import LongWork
 from clmst.runtime.device import Device
 from clmst.runtime.failures import Guard
-from clmst.runtime.long_work import PATIENCE
 from clmst.scale.capacity import NoSpaceForReductionError
 from clmst.scale.checkpoint import Checkpoint, Position
 from clmst.scale.host_reducer import ROWS, StreamSnapshot
@@ -33,6 +33,9 @@ from clmst.scale.source import EdgeSource
 from clmst.scale.stream_sink import Passes
 
 OnProgress: TypeAlias = Callable[[StreamProgress], object]
+
+PATIENCE = 5.0
+"""Seconds between two lines about the progress of a stream in the logger "clmst"."""
 
 SECONDS_BETWEEN = 10.0  # checkpoints, if reductions are rare
 PACE = 5  # times as long as the last checkpoint took passes before the next one, at least
@@ -63,7 +66,17 @@ def forest_of_stream(source: EdgeSource, settings: StreamSettings) -> Forest:
         source.generated.check_for(settings.device)
     by_passes: np.dtype[Any] | None = None  # the weights' dtype, if it is to be by passes
     warning = ""
-    with Guard(settings.device):  # beside those of each step: a second interrupt may leave one
+    asked, latest = settings.on_progress, list[StreamProgress]()
+
+    def note(progress: StreamProgress) -> None:
+        latest[:] = [progress]
+        if asked is not None:
+            asked(progress)
+
+    settings = replace(settings, on_progress=note)
+    work = LongWork("computing the forest of a stream", done=lambda: "".join(map(str, latest)))
+    # The guard is beside those of each step, of which a second interrupt may leave one.
+    with work, Guard(settings.device):
         while True:
             run = _StreamRun(source, settings, by_passes)
             if warning:
@@ -123,6 +136,7 @@ class _StreamRun:
         self._n_read = self._n_reductions = 0  # edges of the passes before; solves so far
         self._logs_at = PATIENCE  # seconds after which progress is logged again
         self._is_ahead = False  # whether the caller knows of edges that had not been taken
+        self._is_at_caller = False  # whether the caller's iterator or progress function runs
 
     def _new_sink(self, by_passes: np.dtype[Any] | None) -> Reductions | Passes:
         settings, saved = self._settings, self._saved
@@ -164,8 +178,9 @@ class _StreamRun:
                 "passes": sink.n_passes,
                 "edges_on_device": sink.n_on_device,
             }
-        except InvalidGraphError:
-            self._save()
+        except Exception as error:
+            if self._is_at_caller or isinstance(error, InvalidGraphError):
+                self._save()
             raise
         finally:
             sink.close()
@@ -183,7 +198,8 @@ class _StreamRun:
     def _is_found(self) -> bool:
         """Read the stream once; return whether its forest is found."""
         sink = self._sink
-        for given in self._source.pieces():
+        pieces = self._source.pieces()
+        while (given := self._of_caller(next, pieces, None)) is not None:
             piece = given.with_arrays(self._read_so_far.n_edges)
             self._has_own_ids |= not piece.is_consecutive
             for _ in self._taken(piece):
@@ -213,6 +229,13 @@ class _StreamRun:
                 self._save_if_due()
                 yield
 
+    def _of_caller(self, function: Callable[..., Any], *given: Any) -> Any:
+        """Call a function that runs the caller's code. What came before its errors is saved."""
+        self._is_at_caller = True
+        found = function(*given)
+        self._is_at_caller = False
+        return found
+
     @property
     def _read_so_far(self) -> Position:
         return self._passed if self._is_resuming else self._sink.read
@@ -231,7 +254,7 @@ class _StreamRun:
             passes=sink.n_passes,
         )
         if self._settings.on_progress is not None:
-            self._settings.on_progress(progress)
+            self._of_caller(self._settings.on_progress, progress)
         if progress.seconds >= self._logs_at:
             self._logs_at = progress.seconds + PATIENCE
             logger.info("stream on %s: %s", self._settings.device.description, progress)

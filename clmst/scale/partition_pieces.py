@@ -8,12 +8,15 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from clmst.core.arguments import as_array
 from clmst.core.errors import InvalidArgumentError, InvalidGraphError
+from clmst.core.tables import arrays_of
 from clmst.io import pieces as files
+from clmst.scale.partition_names import PartitionNumbers, without_names
 from clmst.scale.rows import StreamPiece
 from clmst.scale.source import pieces_of_file, read_ahead
-from clmst.scale.table_chunk import arrays_of
 
 if TYPE_CHECKING:
     from clmst.scale.partitions import PartitionJob
@@ -41,6 +44,29 @@ def piece_of(data: Any, job: PartitionJob, number: int) -> StreamPiece:
     return StreamPiece(
         chunk=name, first_row=0, u=u, v=v, weights=weights, edge_ids=ids, first_id=first_id
     )
+
+
+def by_ids(piece: StreamPiece) -> StreamPiece:
+    """Return a piece of arrays with its rows in the order of their edge ids, if it brings ids.
+
+    An engine that reads files in threads may give the rows of a partition in any order.
+    """
+    ids = piece.edge_ids
+    if ids is None or ids.ndim != 1 or not (ids[1:] < ids[:-1]).any():
+        return piece
+    order = np.argsort(ids, kind="stable")
+    return replace(
+        piece, chunk=f"{piece.chunk}, its rows in the order of edge ids", u=piece.u[order],
+        v=piece.v[order], weights=None if piece.weights is None else piece.weights[order],
+        edge_ids=ids[order],
+    )  # fmt: skip
+
+
+def named_pieces(
+    pieces: Iterator[StreamPiece], names: PartitionNumbers | None
+) -> Iterator[StreamPiece]:
+    """Return the pieces of a partition with vertex numbers; `names` has the numbers of names."""
+    return without_names(pieces) if names is None else names.numbered(pieces)
 
 
 def parts_of(edges: Any, job: PartitionJob) -> list[Any] | None:
@@ -79,19 +105,26 @@ def check_rows(n_rows: int, number: int) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileLane:
-    """Files that one worker takes one after the other, and the numbers of their partitions."""
+    """Files that one worker takes one after the other, and the numbers of their partitions.
+
+    `names` has, for each file, the numbers of its vertices' names; None if they are numbers.
+    """
 
     numbers: tuple[int, ...]
     paths: tuple[str, ...]
+    names: tuple[PartitionNumbers, ...] | None = None
 
 
-def lanes_of(parts: Sequence[Any]) -> Any:
+def lanes_of(parts: Sequence[Any], names: Sequence[PartitionNumbers] | None = None) -> Any:
     """Return a function that makes lanes of partitions, if all are files, else None."""
     if not parts or not all(isinstance(part, str) for part in parts):
         return None
 
     def lane(numbers: Sequence[int]) -> FileLane:
-        return FileLane(numbers=tuple(numbers), paths=tuple(parts[k] for k in numbers))
+        return FileLane(
+            numbers=tuple(numbers), paths=tuple(parts[k] for k in numbers),
+            names=None if names is None else tuple(names[k] for k in numbers),
+        )  # fmt: skip
 
     return lane
 
@@ -108,9 +141,10 @@ def pieces_of_lane(lane: FileLane, columns: Any) -> tuple[Iterator[StreamPiece],
     }
     for number, length in n_rows.items():
         check_rows(length, number)
+    every = [None] * len(paths) if lane.names is None else lane.names
     pieces = (
         replace(piece, first_id=(number << ROW_BITS) + piece.first_row)
-        for number, path in zip(lane.numbers, paths, strict=True)
-        for piece in pieces_of_file(path, columns, f"partition {number}")
+        for number, path, names in zip(lane.numbers, paths, every, strict=True)
+        for piece in named_pieces(pieces_of_file(path, columns, f"partition {number}"), names)
     )
     return read_ahead(iter([lambda: pieces]), 1), n_rows

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -25,19 +26,35 @@ from clmst.core.errors import (
     InvalidArgumentError,
     InvalidGraphError,
     MissingDependencyError,
+    OutOfDeviceMemoryError,
     UnsupportedDeviceError,
 )
 from clmst.core.forest import Forest
+from clmst.core.weight_keys import Array
 from clmst.runtime.discovery import get_device
 from clmst.scale import sinks
 from clmst.scale.capacity import default_limit
 from clmst.scale.checkpoint import Position
 from clmst.scale.host_reducer import StreamSnapshot
-from clmst.scale.partition_pieces import ROW_BITS, FileLane, piece_of, pieces_of_lane
+from clmst.scale.partition_names import (
+    NamesFoundError,
+    Numbering,
+    PartitionEnds,
+    PartitionNumbers,
+)
+from clmst.scale.partition_pieces import (
+    ROW_BITS,
+    FileLane,
+    by_ids,
+    named_pieces,
+    piece_of,
+    pieces_of_lane,
+)
 from clmst.scale.result import forest_of_part
 from clmst.scale.rounds import LaneStep
 from clmst.scale.rows import StreamPiece
 from clmst.scale.sinks import Reductions
+from clmst.scale.source import pieces_of_file
 
 # What a caller gave, or a worker lacks: the message says all. Where a device fails, the traceback
 # and the cause say more.
@@ -45,6 +62,7 @@ CALLERS_ERRORS = (
     InvalidArgumentError,
     InvalidGraphError,
     MissingDependencyError,
+    OutOfDeviceMemoryError,
     UnsupportedDeviceError,
 )
 
@@ -57,7 +75,7 @@ class PartitionJob:
     else are positions.
     """
 
-    n_vertices: int
+    n_vertices: int | None  # None: to be counted
     columns: tuple[Hashable, ...] | None
     edge_id: str | None
     device: Any
@@ -67,8 +85,9 @@ class PartitionJob:
     @classmethod
     def checked(cls, **given: Any) -> PartitionJob:
         """Return a job of checked attributes; a device must be None or a name."""
-        given["n_vertices"] = check_integer("n_vertices", given["n_vertices"], low=0)
-        check_n_vertices(given["n_vertices"])
+        if given["n_vertices"] is not None:
+            given["n_vertices"] = check_integer("n_vertices", given["n_vertices"], low=0)
+            check_n_vertices(given["n_vertices"])
         given["columns"] = check_columns(given["columns"])
         for name in ("edge_id", "device"):
             if given[name] is not None:
@@ -135,25 +154,29 @@ def take_partition(
     job: PartitionJob,
     worker: str = "",
     before: PartitionForest | None = None,
+    *,
+    names: PartitionNumbers | None = None,
 ) -> PartitionForest:
     """Return the forest of one partition and of those before it, on the device of this worker.
 
     `data` is as of :func:`piece_of`, or all files of a lane, whose last step reduces what waits if
     that is more than the forest. Messages name the worker. `before` has partitions in any order.
+    `names` has the numbers of the partition's names; a lane of files has its own.
     """
     with _plain_errors(worker):
         if isinstance(data, FileLane):
             pieces, n_rows = pieces_of_lane(data, job.columns)
         else:
             piece = piece_of(data, job, step.number)
-            pieces, n_rows = iter([piece]), {step.number: len(piece.u)}
+            pieces = named_pieces(iter([piece]), names)
+            n_rows = {step.number: len(piece.u)}
         sink = _sink(job, worker, sum(n_rows.values()) * (1 + step.to_come))
         if before is not None and before.is_filled:
             sink.go_on_from(before.snapshot, Position())
         dtype = np.dtype(np.uint8)
         try:
             for given in pieces:
-                piece = given.with_arrays(0)
+                piece = by_ids(given.with_arrays(0))
                 dtype = piece.dtype
                 for _ in sink.take(piece):
                     pass
@@ -170,6 +193,38 @@ def take_partition(
             dtype = before.dtype if before.is_filled else dtype
             counts = {**before.counts, **counts}
         return PartitionForest(snapshot=snapshot, dtype=dtype, counts=counts)
+
+
+def ends_of_partition(data: Any, number: int, job: PartitionJob, worker: str = "") -> PartitionEnds:
+    """Return the ends of a partition, which may be the path of a file, without any device."""
+    with _plain_errors(worker):
+        if isinstance(data, str):
+            return PartitionEnds.of(pieces_of_file(Path(data), job.columns, f"partition {number}"))
+        return PartitionEnds.of(iter([piece_of(data, job, number)]))
+
+
+def forest_by(
+    job: PartitionJob,
+    engine: str,
+    *,
+    solve: Callable[[PartitionJob, Sequence[PartitionNumbers] | None], PartitionForest | None],
+    count: Callable[[], Sequence[PartitionEnds]],
+) -> Forest:
+    """Return the forest that an engine finds, after a first reading of all ends if need be.
+
+    `count` reads the ends of all partitions. It is called if the vertices have to be counted, or
+    if `solve` finds that they have names.
+    """
+    if job.n_vertices is not None:
+        try:
+            return finish(solve(job, None), job, engine)
+        except NamesFoundError:
+            pass
+    numbering = Numbering.of(count(), job.n_vertices)
+    if numbering.labels is not None or job.n_vertices is None:
+        job = replace(job, n_vertices=numbering.n_vertices)
+        check_n_vertices(numbering.n_vertices)
+    return finish(solve(job, numbering.parts), job, engine, labels=numbering.labels)
 
 
 @contextmanager
@@ -234,7 +289,9 @@ def _same(forest: EdgePart, other: PartitionForest) -> bool:
     return theirs is not None and np.array_equal(forest.edge_ids, theirs.edge_ids)
 
 
-def finish(last: PartitionForest | None, job: PartitionJob, engine: str) -> Forest:
+def finish(
+    last: PartitionForest | None, job: PartitionJob, engine: str, labels: Array | None = None
+) -> Forest:
     """Return the forest of all partitions, its edge ids positions unless there is a column."""
     part = EdgePart.empty(np.dtype(np.float64)) if last is None else last.forest
     counts = {} if last is None else last.counts
@@ -249,9 +306,10 @@ def finish(last: PartitionForest | None, job: PartitionJob, engine: str) -> Fore
         "partitions": len(n_rows),
         "reductions": sum(reductions for _, reductions in counts.values()),
     }
+    assert job.n_vertices is not None, "vertices are counted first"
     return forest_of_part(
         part, n_vertices=job.n_vertices, maximum=job.maximum, stats=stats,
-        has_own_ids=job.edge_id is not None,
+        has_own_ids=job.edge_id is not None, labels=labels,
     )  # fmt: skip
 
 
@@ -282,6 +340,7 @@ def _sink(job: PartitionJob, worker: str, n_edges: int) -> Reductions:
     except (UnsupportedDeviceError, InvalidArgumentError) as error:
         where = worker or f"process {os.getpid()} on {socket.gethostname()}"
         raise UnsupportedDeviceError(f"the worker {where} has no device: {error}") from error
+    assert job.n_vertices is not None, "vertices are counted first"
     limit = default_limit(device) if job.memory_limit is None else job.memory_limit
     return Reductions(
         n_vertices=job.n_vertices, device=device, limit=limit, maximum=job.maximum, n_edges=n_edges

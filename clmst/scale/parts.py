@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from clmst.algorithms.families import PARTS, words_case
-from clmst.algorithms.parts.costs import Costs, ends_of_parts, shares_of
+from clmst.algorithms.parts.shares import ends_of_parts, shares_of
 from clmst.algorithms.parts.union import begin_rows
 from clmst.core.arguments import unchecked
 from clmst.core.coercion import as_graph
@@ -144,9 +144,7 @@ class Division:
         )
 
 
-def divided(
-    graph: Graph, devices: Sequence[Device], *, stays: bool = False, at_once: bool = False
-) -> Division:
+def divided(graph: Graph, devices: Sequence[Device], *, stays: bool = False) -> Division:
     """Divide a graph of the host: for one solve, or so that it `stays` for several.
 
     For one solve, in which uploads take most of the time, parts are in proportion to the devices'
@@ -154,15 +152,13 @@ def divided(
 
     Its parts go to their devices one after the other, each with all threads that copy: while the
     next one comes, a device solves. Two at once hinder one another (docs/several_devices.md),
-    unless the devices copy by themselves, from pinned memory. `at_once` lets them, for the
-    benchmark.
+    unless the devices copy by themselves, from pinned memory.
     """
     upper, slots = _upper(graph)
     encoded = encode(upper.weights)
     for device in devices:
         device.trust.require(PARTS, words_case(encoded.encoding.word))
-    every = [Costs.of(device) for device in devices]
-    ends = ends_of_parts(every) if stays else list(accumulate(shares_of(every)))[:-1]
+    ends = ends_of_parts(devices) if stays else list(accumulate(shares_of(devices)))[:-1]
     slots_before = (np.array(ends) * upper.n_slots).astype(np.uint32)
     bounds = [0, *np.searchsorted(upper.indptr, slots_before).tolist(), upper.n_vertices]
     has_slots = np.diff(upper.indptr[bounds].astype(np.int64)) > 0
@@ -170,7 +166,7 @@ def divided(
     first_rows = [row for row, has in zip(bounds[:-1], has_slots, strict=True) if has]
     chosen, first_rows = chosen or [devices[0]], [0, *first_rows[1:]]
     ranges = list(pairwise([*first_rows, upper.n_vertices]))
-    turn = nullcontext() if at_once or are_pinned(upper) else threading.Lock()
+    turn = nullcontext() if are_pinned(upper) else threading.Lock()
 
     def part(number: int) -> DeviceGraph:
         with turn:

@@ -6,29 +6,21 @@ from typing import Any
 
 from clmst.algorithms import solving
 from clmst.algorithms.ecl import check_for_edges_once
-from clmst.algorithms.parts import costs
-from clmst.algorithms.parts.costs import Costs
-from clmst.core.arguments import has
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.forest import Forest
-from clmst.core.graph import Graph
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.device_matrix import DeviceMatrix
 from clmst.runtime.device_parts import DeviceParts, check_one_of, named_devices
-from clmst.runtime.discovery import devices as listings
 from clmst.runtime.discovery import get_device
 from clmst.scale.fallback import proved
 from clmst.scale.parts import (
     Division,
-    are_pinned,
     devices_of,
     divided,
     listed_graph,
 )
 from clmst.scale.several import SolveOfParts
-
-_WORD_BYTES = 4  # of a weight, as far as is known before the weights are looked at
 
 
 def forest_by_several(
@@ -42,15 +34,12 @@ def forest_by_several(
     """
     check_one_of(device, devices)
     resident = isinstance(graph, DeviceGraph | DeviceMatrix | DeviceParts)
-    is_auto = isinstance(devices, str) and str.__eq__(devices, "auto")
-    found = [] if is_auto or devices is None else named_devices(devices)
+    found = [] if devices is None else named_devices(devices)
     if resident:
         if found or isinstance(graph, DeviceParts):
             _check_where(graph, found, device)
         if not isinstance(graph, DeviceParts):
             return None
-    if is_auto and not resident:
-        found = _quickest(graph, only_one=keep_on_device or profile)
     if not resident and len(found) == 1:
         return found[0]
     _refuse(algorithm, options, keep_on_device=keep_on_device, profile=profile)
@@ -98,38 +87,3 @@ def _refuse(algorithm: str, options: object, *, keep_on_device: bool, profile: b
     solving.check_named(algorithm, options)
     fact = f"parts on several devices store each edge once ({algorithm})"
     check_for_edges_once(options, fact)
-
-
-def _quickest(graph: Any, *, only_one: bool) -> list[Device]:
-    """Return the devices that solve a graph of the host first, by the model of costs."""
-    first = get_device()
-    others = [] if only_one else others_like(first)
-    if not others:
-        return [first]
-    n, m = _sizes(graph)
-    every = [Costs.of(one) for one in (first, *others)]
-    at_once = isinstance(graph, Graph) and are_pinned(graph)
-    count = costs.best_count(every, n, m, _WORD_BYTES, at_once=at_once)
-    return [first, *others][:count]
-
-
-def others_like(first: Device) -> list[Device]:
-    """Return the other usable devices like a GPU; CPUs compete for the same cores."""
-    if first.capabilities.kind == "cpu":
-        return []
-    return [
-        get_device(one.device)
-        for one in listings()
-        if one.usable
-        and one.device.cl_device != first.cl_device
-        and (one.device.name, one.device.platform) == (first.name, first.platform)
-    ]
-
-
-def _sizes(graph: Any) -> tuple[int, int]:
-    """Return about how many vertices and edges a graph has; (0, 0) if that takes a conversion."""
-    if isinstance(graph, Graph):
-        return graph.n_vertices, graph.n_slots // (2 if graph.is_symmetric else 1)
-    if has(graph, "tocsr"):
-        return int(graph.shape[0]), int(graph.nnz) // 2
-    return 0, 0

@@ -16,14 +16,14 @@ from clmst.algorithms.edge_stream.edges import check_n_vertices
 from clmst.algorithms.edge_stream.generated import GeneratedEdges
 from clmst.core.arguments import check_integer, errors_as, has, shown
 from clmst.core.columns import check_columns
-from clmst.core.errors import InvalidArgumentError, InvalidGraphError, logger
+from clmst.core.errors import InvalidArgumentError, logger
 from clmst.core.graph import Graph
 from clmst.core.machine import usable_cores
+from clmst.core.tables import arrays_of, names_of
 from clmst.core.threads import TaskThread, ThreadTask, finish
 from clmst.core.weight_keys import Array
 from clmst.io import pieces as files
 from clmst.scale.rows import NO_WEIGHTS, GeneratedPiece, StreamPiece
-from clmst.scale.table_chunk import arrays_of, names_of
 from clmst.scale.vertex_names import VertexNames
 
 _GRAPH_ROWS = 1 << 22  # slots of a graph that are looked at together
@@ -200,22 +200,14 @@ def _of_graph(graph: Graph) -> Iterator[StreamPiece]:
 
 
 def _of_chunks(chunks: Iterable[Any], columns: Any) -> Iterator[StreamPiece]:
-    """Yield the pieces of chunks; what the caller's iterator raises becomes one clear error."""
-    number, iterator = 0, None
-    while True:
-        with errors_as(partial(_did_not_come, number)):
-            iterator = iter(chunks) if iterator is None else iterator
-            chunk = next(iterator, None)
-        if chunk is None:
-            return
+    """Yield the pieces of chunks. What the caller's iterator raises passes unchanged."""
+    with errors_as(lambda error: InvalidArgumentError(
+        f"chunks is {shown(chunks)}, which cannot be iterated ({shown(error)}); it must be an "
+        "iterable of (u, v, w), a path or a Graph"
+    )):  # fmt: skip
+        iterator = iter(chunks)
+    for number, chunk in enumerate(iterator):
         yield from _of_chunk(chunk, number, columns)
-        number += 1
-
-
-def _did_not_come(number: int, error: Exception) -> InvalidGraphError:
-    return InvalidGraphError(
-        f"chunk {number} did not come ({shown(error)}); the iterator of chunks must not raise"
-    )
 
 
 def _of_chunk(chunk: Any, number: int, columns: Any) -> Iterator[StreamPiece]:

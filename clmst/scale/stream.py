@@ -78,8 +78,11 @@ def stream_minimum_spanning_forest(
     Raises
     ------
     InvalidGraphError
-        A chunk is malformed (the message names chunk and row), the chunks' iterator raises, or the
-        stream ends early. The checkpoint then has all chunks before.
+        A chunk is malformed (the message names chunk and row), or the stream ends early. The
+        checkpoint then has all chunks before.
+    Exception
+        Whatever the chunks' iterator or `on_progress` raises, unchanged. The checkpoint then has
+        all chunks before, too. If one of these chunks is malformed, its error is raised instead.
     InvalidArgumentError
         The checkpoint belongs to another stream, or an argument is wrong.
     FileFormatError

@@ -6,16 +6,18 @@ data frame. All names are in the host's memory.
 
 from __future__ import annotations
 
+import sys
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import chain, count
+from itertools import count
 
 import numpy as np
 
 from clmst.core import csr
 from clmst.core.arguments import shown
 from clmst.core.errors import InvalidGraphError
+from clmst.core.text_codes import codes_of_text
 from clmst.core.weight_keys import Array
 from clmst.scale.rows import StreamPiece
 
@@ -61,33 +63,44 @@ class VertexNames:
         piece = piece.with_arrays()
         if not piece.size:
             return piece
-        are_text = [_are_text(piece.u), _are_text(piece.v)]
-        self._has_numbers |= not any(are_text)
-        if (any(are_text) or self._numbers) and (self._has_numbers or not all(are_text)):
+        are_names = [are_text(piece.u), are_text(piece.v)]
+        self._has_numbers |= not any(are_names)
+        if (any(are_names) or self._numbers) and (self._has_numbers or not all(are_names)):
             raise InvalidGraphError(f"{piece.chunk} has numbers for vertices beside names; {_RULE}")
         if self._has_numbers:
             return piece
-        u, v = (_texts(piece, name, one) for name, one in (("u", piece.u), ("v", piece.v)))
-        in_turn = chain.from_iterable(zip(u, v, strict=True))
-        numbers = np.fromiter(map(self._numbers.__getitem__, in_turn), np.int64, 2 * len(u))
+        in_turn = np.empty(2 * piece.size, object)
+        in_turn[::2], in_turn[1::2] = (
+            _as_objects(piece, name, one) for name, one in (("u", piece.u), ("v", piece.v))
+        )
+        found = codes_of_text(in_turn)
+        if found is None:
+            at = next(at for at, one in enumerate(in_turn) if not isinstance(one, str))
+            raise InvalidGraphError(
+                f"{piece.chunk}: {'uv'[at % 2]} of row {piece.first_row + at // 2} is "
+                f"{shown(in_turn[at])} beside names; {_RULE}"
+            )
+        codes, distinct = found
+        numbers = np.fromiter(map(self._numbers.__getitem__, distinct), np.int64, len(distinct))
+        numbers = numbers[codes]
         if self.most is not None and len(self._numbers) > self.most:
             at = int(np.argmax(numbers >= self.most))
             raise InvalidGraphError(
                 f"{piece.chunk}: {'uv'[at % 2]} of row {piece.first_row + at // 2} is "
-                f"{shown((u, v)[at % 2][at // 2])}, name {self.most + 1} of the stream; there may "
+                f"{shown(in_turn[at])}, name {self.most + 1} of the stream; there may "
                 f"be n_vertices names, {self.most}"
             )
         return replace(piece, u=numbers[::2], v=numbers[1::2])
 
 
-def _are_text(ends: Array) -> bool:
+def are_text(ends: Array) -> bool:
     """Return whether ends are names: strings, as far as the first one tells."""
     kind = ends.dtype.kind
     return kind in "US" or (kind == "O" and ends.size > 0 and isinstance(ends[0], str))
 
 
-def _texts(piece: StreamPiece, name: str, ends: Array) -> list[str]:
-    """Return names as strings, or raise unless all are."""
+def _as_objects(piece: StreamPiece, name: str, ends: Array) -> Array:
+    """Return names as Python's strings, or raise unless bytes are UTF-8 text."""
     if ends.dtype.kind == "S":
         try:
             ends = np.char.decode(ends, "utf-8")
@@ -95,12 +108,21 @@ def _texts(piece: StreamPiece, name: str, ends: Array) -> list[str]:
             raise InvalidGraphError(
                 f"{name} of {piece.chunk} is no UTF-8 text ({error}); names must be"
             ) from error
-    names: list[str] = ends.tolist()
-    if set(map(type, names)) == {str}:
-        return names
-    for row, one in enumerate(names, piece.first_row):
-        if not isinstance(one, str):
-            raise InvalidGraphError(
-                f"{piece.chunk}: {name} of row {row} is {shown(one)} beside names; {_RULE}"
-            )
-    return list(map(str.__str__, names))
+    if ends.dtype.kind == "U":
+        _refuse_no_letters(piece, name, ends)
+    return ends.astype(object, copy=False)
+
+
+def _refuse_no_letters(piece: StreamPiece, name: str, ends: Array) -> None:
+    """Raise if an array of strings, as of a damaged file, has a number that is no character's.
+
+    NumPy takes any number of 32 bits, and Python then raises SystemError, here or later.
+    """
+    native = np.ascontiguousarray(ends, ends.dtype.newbyteorder("="))
+    wrong = (native.view(np.uint32).reshape(ends.size, -1) > sys.maxunicode).any(axis=1)
+    if wrong.any():
+        row = piece.first_row + int(wrong.argmax())
+        raise InvalidGraphError(
+            f"{piece.chunk}: {name} of row {row} has a code above {sys.maxunicode:#x}, which is no "
+            "character; names are strings of characters"
+        )

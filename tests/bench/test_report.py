@@ -186,6 +186,8 @@ def test_tables_are_square_and_all_there(made: Callable[[], Results]) -> None:
             assert {len(cells) for cells in table.rows} == {len(table.headings)}
         text = as_markdown(results)
         assert all(f"### {table.title}\n\n|" in text for table in found)
+        notes = [note for table in found for note in table.notes]
+        assert sorted(notes) == sorted({*notes}), "a note stands below its first table alone"
 
 
 def test_nothing_measured_makes_no_tables_and_no_figures(tmp_path: Path) -> None:

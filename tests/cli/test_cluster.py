@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+from inspect import signature
 from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.spatial.distance import cdist
 
+from clmst.cli.cluster import HdbscanOption, cluster
 from clmst.cluster import HDBSCAN, single_linkage
 from tests.cli.results import Run, assert_fails, assert_fine, fed
 
@@ -36,6 +39,44 @@ def test_labels_are_hdbscans(run: Run, table: Path, tmp_path: Path) -> None:
     assert (summary["points"], summary["clusters"]) == (60, expected.max() + 1)
     assert summary["sizes"] == np.bincount(expected[expected >= 0]).tolist()
     np.testing.assert_array_equal(np.load(tmp_path / "labels.npy"), expected)
+
+
+def test_all_parameters_of_hdbscan_are_options(run: Run, table: Path) -> None:
+    """The ones without effect are not."""
+    named = {one.name for one in cluster.params if isinstance(one, HdbscanOption)}
+    without_effect = {"leaf_size", "n_jobs", "copy"}
+    others = {"metric", "metric_params", "device"}  # single linkage has them, too
+    assert named == {*signature(HDBSCAN).parameters} - without_effect - others
+    model = HDBSCAN(
+        4, 3, 0.1, 30, "minkowski", {"p": 3}, 1.5, "brute", cluster_selection_method="leaf",
+        allow_single_cluster=True, store_centers="both",
+    ).fit(X)  # fmt: skip
+    given = (
+        "cluster", table, "--min-cluster-size", 4, "--min-samples", 3, "--epsilon", 0.1,
+        "--max-cluster-size", 30, "--metric", "minkowski", "--metric-param", "p=3", "--alpha", 1.5,
+        "--algorithm", "brute", "--cluster-selection-method", "leaf", "--allow-single-cluster",
+        "--store-centers", "both",
+    )  # fmt: skip
+    result = run(*given, "-o", "-")
+    assert_fine(result)
+    assert [int(line) for line in result.stdout.split()] == model.labels_.tolist()
+    summary = json.loads(run(*given, "--json").stdout)
+    assert summary["centroids"] == model.centroids_.tolist()
+    assert summary["medoids"] == model.medoids_.tolist()
+    shown = run(*given).stderr
+    assert "centroid" in shown
+    assert ", ".join(f"{one:g}" for one in model.medoids_[0]) in shown
+
+
+def test_a_matrix_of_distances_and_a_tsv_file(run: Run, tmp_path: Path) -> None:
+    distances = cdist(X, X)
+    np.save(tmp_path / "distances.npy", distances)
+    np.savetxt(tmp_path / "points.tsv", X, delimiter="\t", header="x\ty", comments="")
+    expected = HDBSCAN(8).fit_predict(X).tolist()
+    for name, more in (("distances.npy", ("--metric", "precomputed")), ("points.tsv", ())):
+        result = run("cluster", tmp_path / name, "--min-cluster-size", 8, *more, "-o", "-")
+        assert_fine(result)
+        assert [int(line) for line in result.stdout.split()] == expected
 
 
 def test_single_linkage(run: Run, table: Path) -> None:

@@ -77,7 +77,9 @@ def test_unusable_device_is_shown_with_its_reason(run: Run) -> None:
     with resolving_anew(device):
         result = run("devices")
     assert_fails(result, "no usable OpenCL device", "unknown target CPU", "pip install")
-    assert "cannot build a kernel: unknown target CPU" in result.stdout
+    shown = " ".join(result.stdout.split())
+    assert "unusable: cannot build a kernel: unknown target CPU" in shown
+    assert max(map(len, result.stdout.splitlines())) <= 100
     assert "chosen" not in result.stdout
 
 

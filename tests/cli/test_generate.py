@@ -98,7 +98,7 @@ def test_columns_are_named(run: Run, tmp_path: Path) -> None:
     for names in ("from", "a,b,c,d", "a,,b", ""):
         assert_not_understood(run("convert", table, output, "--columns", names), "--columns")
     with_points = run("convert", tmp_path / "x.tsp", output, "--columns", "a,b")
-    assert_fails(with_points, "no such file")
+    assert_not_understood(with_points, "names no columns in format tsplib")
 
 
 def test_labels_that_a_format_lacks_are_told(run: Run, tmp_path: Path) -> None:

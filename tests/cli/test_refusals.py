@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import os
 import shlex
 from pathlib import Path
 
@@ -12,9 +13,9 @@ import pytest
 from clmst.algorithms.registry import ALGORITHMS
 from tests.cli.results import Run, assert_fails, assert_not_understood
 
-POINT_FORMATS = "csv (.csv), parquet (.parquet .pq), tsplib (.tsp), npy (.npy)"
+POINT_FORMATS = "csv (.csv), tsv (.tsv .tab), parquet (.parquet .pq), tsplib (.tsp), npy (.npy)"
 
-# Command lines that click refuses with the usage; and words of the complaint.
+# Command lines that are refused with the usage, status 2; and words of the complaint.
 MEANINGLESS = [
     ("dissolve", "'dissolve'"),
     ("bench --repeat 3", "--repeat 3 is fewer than 9; with --quick it may be"),
@@ -61,42 +62,80 @@ MEANINGLESS = [
     ("solve edges.npy --vertices 9", "--vertices is for --stream"),
     ("solve sample.txt --stream --vertices 5", "the graph has 6"),
     ("verify sample.txt", "FOREST"),
-]
-# Command lines that ask for what there is not, or cannot be.
-IMPOSSIBLE = [
-    ("bench rmat61 -q", "'rmat61'"),
-    ("bench none.gr -q", "none.gr is no file, and there is no surrogate graph"),
-    ("bench --device 'no such device' -q", "no device matches"),
     ("bench --algorithm kruskal -q", "no algorithm is called 'kruskal'"),
-    ("bench random-4-d2 --what degree --degree-vertices 1 -q", "must be"),
     ("generate path --n -3 -o g.txt", "n is -3"),
     ("generate complete --n 1000000 -o g.txt", "499999500000 edges"),
     ("generate path --n 3 -o g.txt --output-format gml", "'gml'"),
     ("generate path --n 3 -o g.txt --output-format gml", "dimacs"),
     ("generate path --n 3 -o g.graphml", "writes no graph in format graphml; it does in dimacs"),
-    ("cluster points.csv", "column 'kind' has text, as 'a'; points are rows of numbers"),
-    ("cluster points.csv --columns x,z", "0 columns are called 'z' among x,kind,y,w; there"),
     ("cluster points.csv --format gr", "no format of points 'gr'; there are csv (.csv)"),
-    ("cluster points.npy --columns x", "the array has no fields; columns can be named only if"),
     ("cluster sample.txt", "'.txt', which is that of no format of points; there are csv (.csv)"),
-    ("cluster none.npy", "no such file: none.npy"),
-    ("cluster damaged.npy", "damaged.npy: it is no whole .npy file"),
-    ("cluster flat.npy", "flat.npy: it has an array of shape (4,)"),
     ("cluster points.npy --metric no", "metric is 'no'"),
     ("cluster roads.gr", POINT_FORMATS),
     ("cluster roads.xyz", POINT_FORMATS),
     ("cluster points.csv --format dimacs", POINT_FORMATS),
     ("convert missing.gr out.tsp", "writes no graph in format tsplib"),
     ("convert missing.gr out.what", "'.what'"),
+    ("solve none.gr --plot f.xyz", "f.xyz has the suffix '.xyz'"),
+    ("solve none.gr -o f.gr", "writes no forest in format dimacs"),
+    ("solve a.xyz", "'.xyz', which is that of no format; there are dimacs (.gr)"),
+    ("solve sample.txt --algorithm magic", f"'auto', {', '.join(map(repr, ALGORITHMS))}"),
+    ("solve sample.txt --without speed", "'speed'"),
+    ("solve sample.txt --format gml", "no format 'gml'; there are dimacs (.gr)"),
+    ("verify sample.txt points.json", "reads no forest in format json"),
+    ("solve sample.txt --metric euclidean", "that of no format of points; there are csv (.csv)"),
+    ("convert roads.graphml g.graphml", "writes no graph in format graphml; it does in dimacs"),
+    ("generate path --n 3 -o g.xyz", "g.xyz has the suffix '.xyz'"),
+    ("generate path --n 3 -o g.json", "writes no graph in format json"),
+    ("solve sample.txt --output f.xyz", "f.xyz has the suffix '.xyz'"),
+    ("cluster points.npy -k 2 --min-cluster-size 3", "--min-cluster-size is HDBSCAN's, and -k and"),
+    ("cluster points.npy --height 2 --min-samples 3", "--min-samples is HDBSCAN's"),
+    ("cluster points.npy -k 2 --epsilon 0", "--cluster-selection-epsilon is HDBSCAN's"),
+    ("cluster points.npy -k 2 --allow-single-cluster", "--allow-single-cluster is HDBSCAN's"),
+    ("cluster points.npy --metric pdist", "metric is 'pdist'; it must be one of euclidean"),
+    ("cluster points.npy --metric-param p", "'p' is not NAME=VALUE; it must be as p=3"),
+    ("cluster points.npy --metric-param p=x", "'p=x' is not NAME=VALUE"),
+    ("cluster points.npy --algorithm kd_tree --metric cosine", "not a valid metric for algorithm"),
+    ("cluster points.npy --plot a.xyz", "a.xyz has the suffix '.xyz'"),
+    ("cluster points.npy --json -o -", "--json and --output - both want stdout"),
+    ("cluster points.npy -o points.npy", "points.npy is the file that is read; the output would"),
+    ("cluster sample.gr --columns x", "no format of points; there are csv (.csv)"),
+    ("convert sample.txt sample.txt", "sample.txt is the file that is read; the output would"),
+    ("convert points.npy g.txt", "clmst reads no graph in format npy; it does in dimacs"),
+    ("convert sample.txt g.txt --columns a,b", "clmst names no columns in format edge-list; it"),
+    ("solve sample.txt --metric no", "metric is 'no'; it must be one of"),
+    ("solve sample.txt --option gamma=3", "gamma is an option of an algorithm, but the algorithm"),
+    ("solve sample.txt --format json", "clmst reads no graph in format json; it does in dimacs"),
+    ("solve sample.txt -o sample.txt", "sample.txt is the file that is read; the output would"),
+    ("solve sample.txt -o ./sample.txt", "the file that is read; the output would replace it"),
+    ("solve sample.txt -o link.txt", "link.txt is the file that is read, as sample.txt; the"),
+    ("solve sample.txt -o hard.txt", "hard.txt is the file that is read, as sample.txt; the"),
+    ("solve link.txt -o sample.txt", "sample.txt is the file that is read, as link.txt; the"),
+    ("solve sample.txt --stream --checkpoint link.txt", "link.txt is the file that is read"),
+    ("solve '*.npy' --stream -o edges.npz -o ./edges.npz", "edges.npz is to be written twice"),
+    ("solve edges.npy --stream --checkpoint edges.npy", "edges.npy is the file that is read"),
+    ("solve sample.txt -o f.csv --plot f.png -o f.csv", "f.csv is to be written twice"),
+    ("verify sample.txt sample.txt --forest-format gml", "no format 'gml'; there are dimacs"),
+]
+# Command lines that ask for files, devices or contents that are not there: status 1.
+IMPOSSIBLE = [
+    ("bench rmat61 -q", "'rmat61'"),
+    ("bench none.gr -q", "none.gr is no file, and there is no surrogate graph"),
+    ("bench --device 'no such device' -q", "no device matches"),
+    ("bench random-4-d2 --what degree --degree-vertices 1 -q", "must be"),
+    ("cluster points.csv", "column 'kind' has text, as 'a'; points are rows of numbers"),
+    ("cluster points.csv --columns x,z", "0 columns are called 'z' among x,kind,y,w; there"),
+    ("cluster points.npy --columns x", "the array has no fields; columns can be named only if"),
+    ("cluster none.npy", "no such file: none.npy"),
+    ("cluster damaged.npy", "damaged.npy: it is no whole .npy file"),
+    ("cluster flat.npy", "flat.npy: it has an array of shape (4,)"),
     ("convert missing.gr out.gr", "no such file: missing.gr"),
     ("convert missing.gr none/out.gr", "none/out.gr cannot be written: there is no folder"),
     ("solve none.gr -o none/f.csv", "none/f.csv cannot be written"),
     ("solve none.gr --plot none/f.png", "none/f.png cannot be written"),
-    ("solve none.gr --plot f.xyz", "f.xyz has the suffix '.xyz'"),
-    ("solve none.gr -o f.gr", "writes no forest in format dimacs"),
     ("cluster none.npy -o none/f.npy", "none/f.npy cannot be written"),
     ("solve points.csv --metric euclidean --columns x,kind,y,w", "column 'kind' has text"),
-    ("solve headed.tsv", "line 1: 'source' is not a vertex number; a table with a header row is"),
+    ("solve headed.txt", "line 1: 'source' is not a vertex number; a table with a header row is"),
     ("solve semicolons.txt", "semicolons.txt: line 2: the edge has 1 fields; an edge has two"),
     ("solve latin.csv", "it must be UTF-8, and rows fit the header"),
     ("solve zipped.gr", "compressed only where its name ends in .gz"),
@@ -106,26 +145,21 @@ IMPOSSIBLE = [
     ("solve damaged.npz", "damaged.npz: "),
     ("solve cut.gr.gz", "cut.gr.gz: cannot be decompressed"),
     ("solve nan.txt", "nan.txt: line 2: 'nan' is the weight of edge (1, 2)"),
-    ("solve a.xyz", "'.xyz', which is that of no format; there are dimacs (.gr)"),
-    ("solve sample.txt --algorithm magic", f"'auto', {', '.join(map(repr, ALGORITHMS))}"),
     ("solve sample.txt --device abacus", "no device matches 'abacus'; there are: "),
-    ("solve sample.txt --without speed", "'speed'"),
-    ("solve sample.txt --format gml", "no format 'gml'; there are dimacs (.gr)"),
     ("verify none.txt sample.txt", "no such file: none.txt"),
     ("verify sample.txt none.txt", "no such file: none.txt"),
-    ("verify sample.txt points.json", "reads no forest in format json"),
     ("verify sample.txt damaged.npz", "damaged.npz: "),
-    ("solve sample.txt --metric euclidean", "that of no format of points; there are csv (.csv)"),
+    (
+        "solve xy.csv",
+        "xy.csv: the columns are 'x', 'y', which may be coordinates of points",
+    ),
+    ("solve blank.csv", "blank.csv: the file is empty; even a graph without vertices takes a h"),
     ("solve points.csv", "--columns source,target,weight; two names give every edge the weight 1"),
     ("solve roads.graphml", "no edge has the attribute 'weight', and the attributes are 'km'"),
     ("solve roads.graphml --columns from,to", "they are source and target in this format"),
-    ("convert roads.graphml g.graphml", "writes no graph in format graphml; it does in dimacs"),
     ("generate path --n 3 -o none/g.txt", "none/g.txt cannot be written"),
     ("generate path --n 3 -o folder.txt", "folder.txt is a directory"),
-    ("generate path --n 3 -o g.xyz", "g.xyz has the suffix '.xyz'"),
-    ("generate path --n 3 -o g.json", "writes no graph in format json"),
     ("solve sample.txt --output folder.txt", "folder.txt is a directory"),
-    ("solve sample.txt --output f.xyz", "f.xyz has the suffix '.xyz'"),
     ("solve edges.npy --stream --vertices 5", "must be from 0 to below 5"),
 ]
 
@@ -144,12 +178,16 @@ def files(sample: Path, monkeypatch: pytest.MonkeyPatch) -> set[str]:
     Path("damaged.npz").write_bytes(b"0 1 4\n")
     Path("cut.gr.gz").write_bytes(gzip.compress(b"p sp 2 1\na 1 2 3\n", mtime=0)[:-9])
     Path("nan.txt").write_text("0 1 0.5\n1 2 nan\n")
-    Path("headed.tsv").write_text("source\ttarget\n0\t1\n")
+    Path("headed.txt").write_text("source\ttarget\n0\t1\n")
     Path("semicolons.txt").write_text("# u;v;w\n0;1;2\n")
     Path("latin.csv").write_text("source,target,weight\nBern,Genève,3\n", encoding="latin-1")
+    Path("link.txt").symlink_to("sample.txt")
+    os.link("sample.txt", "hard.txt")
     Path("zipped.gr").write_bytes(gzip.compress(b"p sp 2 1\na 1 2 3\n", mtime=0))
     Path("points.json").write_text("{}")
     Path("folder.gr").mkdir()
+    Path("xy.csv").write_text("x,y\n1,2\n3,4\n")
+    Path("blank.csv").write_text("\n")
     Path("points.csv").write_text("x,kind,y,w\n1,a,2,1\n3,b,4,1\n")
     Path("roads.graphml").write_text(
         '<graphml xmlns="http://graphml.graphdrawing.org/xmlns"><key id="d" for="edge" '

@@ -41,7 +41,7 @@ def screen(monkeypatch: pytest.MonkeyPatch) -> FakeTerminal:
 @contextmanager
 def shown_on(screen: FakeTerminal) -> Iterator[None]:
     """Let a terminal, which is told early that a stage is at work, be stdout and stderr."""
-    with redirect_stdout(screen), redirect_stderr(screen), bounds(stage_patience=0.05):
+    with redirect_stdout(screen), redirect_stderr(screen), bounds(patience_seconds=0.05):
         yield
 
 
@@ -85,7 +85,7 @@ def test_spinner_is_gone_after_an_error(screen: FakeTerminal) -> None:
     assert len(screen.getvalue()) == length
 
 
-@bounds(stage_patience=0.05)
+@bounds(patience_seconds=0.05)
 def test_no_spinner_in_a_pipe(capsys: pytest.CaptureFixture[str]) -> None:
     with Stages(quiet=False).stage("read", "reading"):
         time.sleep(0.1)

@@ -40,6 +40,17 @@ def test_maximum_is_asked_for(run: Run, sample: Path, name: str) -> None:
     assert_fails(run("verify", "--minimum", sample, forest), "not the minimum", "is left out")
 
 
+def test_components_of_what_is_no_forest(run: Run, tmp_path: Path) -> None:
+    """A cycle of three and two isolated vertices are three components, not one."""
+    (path := tmp_path / "cycle.mtx").write_text(
+        "%%MatrixMarket matrix coordinate integer symmetric\n5 5 3\n2 1 1\n3 2 1\n3 1 1\n"
+    )
+    result = run("verify", path, path, "--json")
+    assert result.exit_code == 1
+    report = json.loads(result.stdout)
+    assert (report["ok"], report["n_edges"], report["n_components"]) == (False, 3, 3)
+
+
 def test_json(run: Run, sample: Path) -> None:
     forest = forest_of(sample, "f.npz")
     result = run("verify", sample, forest, "--json")

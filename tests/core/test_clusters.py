@@ -1,52 +1,57 @@
-"""Dense parts of cores: components, whose edges are counted, at every threshold."""
+"""Dense parts: half of all pairs, whatever joins them, and nothing else."""
 
 from __future__ import annotations
 
-import hypothesis.strategies as st
-import networkx as nx
+from typing import Any
+
 import numpy as np
-from hypothesis import given
+import pytest
 
 from clmst.core import clusters, topology
 from clmst.core.graph import Graph
 from tests.cores import peel
-from tests.strategies import edge_arrays
+
+Array = Any
 
 
-@given(data=st.data())
-def test_every_threshold_has_its_components(data: st.DataObject) -> None:
-    """Of the vertices with that core number, numbered by their least ones, as NetworkX has them."""
-    edges = topology.edges_once(data.draw(edge_arrays()).graph())
-    cores = peel(edges)
-    thresholds = sorted(data.draw(st.sets(st.integers(1, 6), min_size=1)))
-    every = clusters.of_cores(edges, cores, thresholds)
-    for least, found in zip(thresholds, every, strict=True):
-        pairs = zip(edges.rows.tolist(), edges.indices.tolist(), strict=True)
-        inside = [(u, v) for u, v in pairs if min(cores[u], cores[v]) >= least]
-        graph = nx.MultiGraph(inside)
-        graph.add_nodes_from(np.flatnonzero(cores >= least).tolist())
-        expected = sorted(map(sorted, nx.connected_components(graph)))
-        assert [np.flatnonzero(found.labels == k).tolist() for k in range(found.sizes.size)] == (
-            expected
-        )
-        assert found.sizes.tolist() == [len(one) for one in expected]
-        assert found.edges.tolist() == [graph.subgraph(one).number_of_edges() for one in expected]
-        assert np.count_nonzero(found.labels < 0) == np.count_nonzero(cores < least)
+def planted(
+    sizes: tuple[int, ...], density: float, between: int = 300
+) -> tuple[Graph, list[Array]]:
+    """Return a graph with parts of a density, edges anywhere, and the vertices of each part."""
+    rng, n = np.random.default_rng(4), sum(sizes) + 60
+    ends, begin, names = [rng.integers(0, n, (2, 300))], 0, rng.permutation(n)
+    for size in sizes:
+        pairs = np.stack(np.triu_indices(size, 1))
+        ends.append(pairs[:, rng.random(pairs.shape[1]) < density] + begin)
+        begin += size
+    u, v = names[np.concatenate(ends, axis=1)]
+    edges = topology.edges_once(Graph.from_edges(u, v, n_vertices=n))
+    return edges, np.split(names[: sum(sizes)], np.cumsum(sizes)[:-1])
 
 
-def test_dense_parts_that_edges_join() -> None:
-    """Hundreds of edges between two dense parts leave them two; they count in neither."""
-    rng = np.random.default_rng(4)
-    u, v = np.triu_indices(120, 1)
-    kept = rng.random(u.size) < 0.6
-    u, v = u[kept], v[kept]
-    a, b = rng.integers(0, 120, (2, 300))
-    ends = np.concatenate([u, u + 120, a]), np.concatenate([v, v + 120, b + 120])
-    names = rng.permutation(300)
-    edges = topology.edges_once(Graph.from_edges(names[ends[0]], names[ends[1]], n_vertices=300))
-    first, second = clusters.of_cores(edges, peel(edges), [3, 40])
-    assert first.sizes.tolist() == [240]
-    assert second.sizes.tolist() == [120, 120]
-    assert second.edges.tolist() == [u.size, u.size]
-    assert set(second.labels[names[:120]]) ^ set(second.labels[names[120:240]]) == {0, 1}
-    assert (second.labels[names[240:]] == -1).all()
+@pytest.mark.parametrize("density", [0.6, 0.8, 1.0])
+def test_dense_parts_that_edges_join(density: float) -> None:
+    """Hundreds of edges between them leave them apart; each vertex is in at most one."""
+    edges, parts = planted((120, 90, 60), density)
+    found = clusters.dense_parts(edges, peel(edges), least=50, most=1000)
+    assert found.count == 3
+    labels = [set(found.labels[part].tolist()) for part in parts]
+    assert sorted(labels, key=min) == [{0}, {1}, {2}]
+    assert np.count_nonzero(found.labels >= 0) == 270
+
+
+@pytest.mark.parametrize(
+    ("density", "least", "most"), [(0.4, 50, 1000), (0.8, 121, 1000), (0.8, 50, 59)]
+)
+def test_what_is_no_dense_part(density: float, least: int, most: int) -> None:
+    """Less than half of all pairs, too few vertices, or more than a matrix may have."""
+    edges, _ = planted((120, 90, 60), density)
+    found = clusters.dense_parts(edges, peel(edges), least=least, most=most)
+    assert found.count == 0
+    assert (found.labels == -1).all()
+
+
+def test_graphs_without_edges() -> None:
+    for n in (0, 5):
+        edges = topology.edges_once(Graph.from_edges([], [], n_vertices=n))
+        assert clusters.dense_parts(edges, peel(edges), least=1, most=9).labels.tolist() == [-1] * n

@@ -33,6 +33,17 @@ from clmst.core.errors import InvalidGraphError
         ("source v weight", "weight", None),
         ("u", "weight", None),
         ("", "weight", None),
+        ("from to", "weight", "from to"),
+        ("FromNodeId ToNodeId", "weight", "FromNodeId ToNodeId"),
+        ("node_1 node_2", "weight", "node_1 node_2"),
+        ("from to km", "weight", "from to km"),
+        ("height width", "weight", None),  # they may be coordinates, as all below
+        ("a b", "weight", None),
+        ("x y", "weight", None),
+        ("x y", None, "x y"),  # edges without weights are meant
+        ("x y z", "weight", None),
+        ("X1 X2", "weight", None),
+        ("lon lat weight", "weight", None),
     ],
 )
 def test_columns_that_nobody_named(names: str, weight: Any, chosen: str | None) -> None:

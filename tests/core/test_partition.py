@@ -8,11 +8,11 @@ import hypothesis.strategies as st
 import numpy as np
 from hypothesis import given
 
-from clmst.core import clusters, partition, topology
+from clmst.core import partition, topology
+from clmst.core.clusters import Clusters
 from clmst.core.graph import Graph
 from clmst.core.kruskal import kruskal
 from clmst.core.partition import Part
-from tests.cores import peel
 from tests.strategies import LAYOUTS, edge_arrays
 
 Array = Any
@@ -58,17 +58,14 @@ def test_parts_hold_the_forest(data: st.DataObject) -> None:
     weights = np.random.default_rng(0).integers(0, 5, edges.n_input)
     cuts = data.draw(st.lists(st.integers(0, edges.n_input), max_size=3))
     check_parts(edges, partition.by_ranges(edges, [0, *sorted(cuts), edges.n_input]), weights)
-    cores = peel(edges)
-    (found,) = clusters.of_cores(edges, cores, [data.draw(st.integers(1, 4))])
-    assert found.sizes.sum() == np.count_nonzero(found.labels >= 0)
-    chosen = found.chosen(np.flatnonzero(found.edges >= 3))
-    places = list(range(chosen.sizes.size))
-    groups = [one for one in (places[::2], places[1::2]) if one]
-    *dense, rest = partition.by_clusters(edges, chosen, groups)
+    count = data.draw(st.integers(0, 3))
+    n, rng = edges.n_vertices, np.random.default_rng(data.draw(st.integers(0, 99)))
+    labels = rng.integers(-1, count, n).astype(np.int32)
+    *dense, rest = partition.by_clusters(edges, Clusters(labels=labels, count=count))
     check_parts(edges, [*dense, rest], weights)
-    for part, group in zip(dense, groups, strict=True):
-        assert part.graph.n_vertices == chosen.sizes[group].sum()
-        assert part.n_edges == chosen.edges[group].sum()
+    here, there = labels[edges.rows], labels[edges.indices]
+    for number, part in enumerate(dense):
+        assert part.n_edges == np.count_nonzero((here == number) & (there == number))
     check_parts(edges, [partition.whole(edges)], weights)
 
 
@@ -82,9 +79,8 @@ def test_ranges_begin_where_devices_want_it() -> None:
     assert partition.range_bounds([0.5, 0.5], 0) == [0, 0, 0]
     u, v = np.triu_indices(100, 1)
     edges = topology.edges_once(Graph.from_edges(u, v, n_vertices=200))
-    cores = np.r_[np.zeros(50), np.full(50, 9), np.zeros(100)]
-    (found,) = clusters.of_cores(edges, cores, [9])
-    dense, rest = partition.by_clusters(edges, found, [[0]])
+    labels = np.r_[np.full(50, -1), np.zeros(50), np.full(100, -1)].astype(np.int32)
+    dense, rest = partition.by_clusters(edges, Clusters(labels=labels, count=1))
     first = slots_of(dense)[0]
     assert dense.first == first // partition.RANGE_STEP * partition.RANGE_STEP > 0
     assert (dense.last, rest.first) == (edges.n_input, 0)

@@ -15,8 +15,8 @@ from clmst import InvalidArgumentError, drawing, generators
 from clmst.cluster import HDBSCAN, single_linkage
 from clmst.core.weight_keys import Array
 from clmst.drawing import draw_clusters, draw_condensed_tree, draw_dendrogram, draw_forest
-from clmst.drawing.clusters import projected
 from clmst.drawing.dendrogram import DrawnTree
+from clmst.drawing.layout import projected
 
 plt = pytest.importorskip("matplotlib.pyplot")
 
@@ -233,6 +233,49 @@ def test_without_the_tree_there_is_no_line() -> None:
     assert len(draw_clusters(X, LABELS, forest=MODEL.forest_, tree=False).collections) == 2
 
 
+# -------------------------------------------------------------- points without a place
+
+
+def test_rows_that_hdbscan_takes_are_drawn() -> None:
+    """A row with NaN or infinity has a label, but no place; the other points keep theirs."""
+    rows = X.copy()
+    rows[3, 1], rows[50] = np.nan, np.inf
+    model = HDBSCAN(8).fit(rows)
+    for forest in (None, model.forest_):  # whose vertices are the finite points
+        ax = draw_clusters(rows, model.labels_, forest=forest)
+        dots = np.concatenate([one.get_offsets() for one in ax.collections])
+        known = np.isfinite(rows).all(axis=1)
+        assert {tuple(place) for place in dots.tolist()} >= {tuple(x) for x in rows[known].tolist()}
+        assert any("2 points with NaN or infinity" in text.get_text() for text in ax.texts)
+    ends = np.concatenate([path.vertices for path in ax.collections[0].get_paths()])
+    ends = ends[np.isfinite(ends).all(axis=1)]
+    assert {tuple(end) for end in ends.tolist()} == {tuple(x) for x in rows[known].tolist()}
+    assert projected(np.array([[1.0, 2.0, np.nan], [0, 0, 0], [3, 4, 0]])).shape == (3, 2)
+    assert not np.isfinite(projected(np.full((2, 3), np.nan))).any()
+
+
+# ----------------------------------------------------------------------------- maps
+
+
+CITIES = [[47.4, 8.5], [46.2, 6.1], [60.2, 24.9], [-33.9, 151.2]]  # latitude, longitude
+
+
+@pytest.mark.parametrize("metric", ["haversine", "great-circle"])
+def test_north_is_up(metric: Any) -> None:
+    """Points on a sphere are given by latitude and longitude, and maps have these the other way."""
+    points = clmst.Points(CITIES, metric=metric)
+    forest = clmst.kruskal(points)
+    east, north = np.transpose(CITIES)[::-1].tolist()
+    maps = [draw_forest(points, forest, max_edges=k, ax=plt.figure().subplots()) for k in (None, 9)]
+    maps.append(draw_forest(points.to_graph(), forest, ax=plt.figure().subplots()))
+    for ax in maps:
+        assert sorted(t.get_position() for t in ax.texts if t.get_text() in "0123") == sorted(
+            zip(east, north, strict=True)
+        )
+    dots = draw_clusters(points, np.zeros(4, np.int64)).collections[-1].get_offsets()
+    np.testing.assert_array_equal(dots, np.transpose([east, north]))
+
+
 # ----------------------------------------------------------------------------- axes
 
 
@@ -302,7 +345,9 @@ def test_maps_do_not_distort() -> None:
         (draw_dendrogram, {"linkage": [[0, 1, 1, 2]], "labels": [0]}),
         (draw_dendrogram, {"linkage": [[0, 1, 1, 2]], "names": ["a"]}),
         (draw_dendrogram, {"linkage": [[0, 1, 1, 2]], "names": 3}),
-        (draw_clusters, {"points": [[0, np.nan]], "labels": [0]}),
+        (draw_clusters, {"points": [["a", "b"]], "labels": [0]}),
+        (draw_condensed_tree, {"tree": MODEL.condensed_tree_, "selected": [0, 1]}),
+        (draw_condensed_tree, {"tree": MODEL.condensed_tree_, "selected": [10**6]}),
         (draw_clusters, {"points": [[0, 1]], "labels": [0.5]}),
         (draw_clusters, {"points": [[0, 1]], "labels": [0], "forest": FOREST}),
         (draw_condensed_tree, {"tree": np.zeros(3)}),

@@ -8,7 +8,7 @@ import logging
 import math
 import pickle
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from decimal import Decimal
 from fractions import Fraction
 from itertools import product
@@ -19,6 +19,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.sparse.csgraph import minimum_spanning_tree
 
 from clmst import ClmstError, Graph, InvalidGraphError
 from clmst.interop import networkx_backend as backend
@@ -464,8 +465,155 @@ def test_conversions_are_cached_and_dropped(caplog: pytest.LogCaptureFixture) ->
     tree = nx.minimum_spanning_tree(G, backend="clmst")
     assert layout(tree) == layout(original(TREES[0])(G))
     assert tree.edges[u, v]["weight"] == -5
-    again = pickle.loads(pickle.dumps(G))
-    assert layout(nx.minimum_spanning_tree(again, backend="clmst")) == layout(tree)
+    for again in (pickle.loads(pickle.dumps(G)), copy.deepcopy(G)):
+        again[u][v]["weight"] = 7
+        tree = nx.minimum_spanning_tree(again, backend="clmst")
+        assert layout(tree) == layout(original(TREES[0])(again))
+
+
+# ------------------------------------------------- changes that NetworkX's cache misses
+
+
+def _reweigh(G: Any, rng: random.Random) -> None:
+    for *_, data in G.edges(data=True):
+        data["weight"] = rng.randrange(30)
+
+
+def _reweigh_one(G: Any, rng: random.Random) -> None:
+    """Replace an edge's attributes, or give a multigraph one more edge, by ``get_edge_data``."""
+    u, v = rng.choice(list(G.edges()))[:2]
+    weight = {"weight": rng.randrange(-9, 30)}
+    G.get_edge_data(u, v).update({G.number_of_edges(): weight} if G.is_multigraph() else weight)
+
+
+def _without_weight(G: Any, rng: random.Random) -> None:
+    for *_, data in list(G.edges(data=True))[::2]:
+        data.pop("weight", None)
+
+
+def _fraction(G: Any, rng: random.Random) -> None:
+    for *_, data in G.edges(data=True):
+        data["weight"] = Fraction(rng.randrange(30), 7)
+
+
+def _minus_zero(G: Any, rng: random.Random) -> None:
+    for *_, data in G.edges(data=True):
+        data["weight"] = -0.0
+
+
+def _replace_edge(G: Any, rng: random.Random) -> None:
+    """Remove an edge and add it again: the same neighbours, another dictionary."""
+    u, v = rng.choice(list(G.edges()))[:2]
+    G.remove_edge(u, v)
+    G.add_edge(u, v, weight=rng.randrange(-9, 30))
+
+
+def _add_edge(G: Any, rng: random.Random) -> None:
+    G.add_edge(*rng.sample(list(G), 2), weight=rng.randrange(-9, 30))
+
+
+def _add_node(G: Any, rng: random.Random) -> None:
+    G.add_edge(rng.choice(list(G)), ("new", len(G)), weight=rng.randrange(30))
+
+
+def _remove_node(G: Any, rng: random.Random) -> None:
+    G.remove_node(rng.choice(list(G)))
+
+
+def _private(G: Any, rng: random.Random) -> None:
+    """Move an edge in the private dictionaries, of which no method knows."""
+    u, v = rng.choice(list(G.edges()))[:2]
+    w = rng.choice([node for node in G if node not in {u, v} and node not in G[u]])
+    G._adj[u][w] = G._adj[w][u] = G._adj[u].pop(v)
+    if u != v:
+        del G._adj[v][u]
+
+
+def _attributes(G: Any, rng: random.Random) -> None:
+    G.graph["name"] = G.nodes[rng.choice(list(G))]["size"] = rng.random()
+
+
+def _other_attributes(G: Any, rng: random.Random) -> None:
+    G.graph = {"name": rng.random()}
+
+
+CHANGES = (
+    _reweigh, _reweigh_one, _without_weight, _fraction, _minus_zero, _replace_edge, _add_edge,
+    _add_node, _remove_node, _private, _attributes, _other_attributes,
+)  # fmt: skip
+
+SEEN_AS: dict[str, Callable[[Any], Any]] = {
+    "itself": lambda G: G,
+    "a subgraph": lambda G: G.subgraph(list(G)[: len(G) - 3]),
+    "a filter": lambda G: nx.subgraph_view(G, filter_node=lambda node: node != 3),
+    "a view of all": lambda G: G.copy(as_view=True),
+    "an undirected view": lambda G: G.to_undirected(as_view=True),
+    "a copy that shares it": copy.copy,
+}
+
+
+@pytest.mark.usefixtures("registered")
+@pytest.mark.parametrize("seen_as", SEEN_AS.values(), ids=SEEN_AS)
+@pytest.mark.parametrize("kind", [nx.Graph, nx.MultiGraph, nx.DiGraph])
+def test_no_answer_is_of_an_earlier_state(kind: Any, seen_as: Any) -> None:
+    """Whatever changes between calls: NetworkX's cache sees changes by a graph's methods alone."""
+    rng = random.Random(17)
+    G = kind(nx.gnm_random_graph(14, 40, seed=3))
+    _reweigh(G, rng)
+    H = seen_as(G)
+    for k in range(4 * len(CHANGES)):
+        change = CHANGES[k % len(CHANGES)]
+        if not (kind is nx.DiGraph and change is _private):  # an arc has two places there
+            change(G, rng)
+        if not H.is_directed():
+            for name in TREES:
+                tree = getattr(nx, name)(H, backend="clmst")
+                assert layout(tree) == layout(original(name)(H)), change
+            for name in EDGES:
+                assert list(getattr(nx, name)(H, backend="clmst")) == list(original(name)(H)), (
+                    change
+                )
+        if not H.is_multigraph():
+            assert nx.core_number(H, backend="clmst") == original("core_number")(H), change
+
+
+def test_trees_in_a_loop_by_settings_alone(priority: Any) -> None:
+    """The loop of a program that sets weights in place and never names clmst."""
+    priority.generators, priority.algos = ["clmst"], ["clmst"]
+    G, rng = LARGE.copy(), random.Random(5)
+    for _ in range(4):
+        for *_, data in G.edges(data=True):
+            data["weight"] = rng.random()
+        tree, edges = nx.minimum_spanning_tree(G), list(nx.minimum_spanning_edges(G))
+        expected = float(minimum_spanning_tree(nx.to_scipy_sparse_array(G)).sum())  # SciPy's
+        assert tree.size("weight") == pytest.approx(expected)
+        assert math.fsum(data["weight"] for *_, data in edges) == pytest.approx(expected)
+
+
+@pytest.mark.usefixtures("registered")
+def test_a_weight_that_changes_itself_is_read_again() -> None:
+    """The same object may have another value: an array of one number, or a number of a user."""
+    G = nx.cycle_graph(5)
+    for k, (*_, data) in enumerate(G.edges(data=True)):
+        data["weight"] = np.array(float(k))
+    assert sorted(nx.minimum_spanning_tree(G, backend="clmst").edges) != [(0, 1), (0, 4), (1, 2)]
+    G.edges[2, 3]["weight"][...] = 99
+    tree = nx.minimum_spanning_tree(G, backend="clmst")
+    assert sorted(tree.edges) == sorted(original(TREES[0])(G).edges)
+    assert (2, 3) not in tree.edges
+
+
+@pytest.mark.usefixtures("registered")
+def test_an_error_is_not_kept() -> None:
+    """A weight that is put right solves, and one that becomes wrong raises."""
+    G = nx.cycle_graph(5)
+    for value, error in (("x", TypeError), (math.nan, ValueError), (1, None), ("x", TypeError)):
+        G.edges[0, 1]["weight"] = value
+        if error is None:
+            assert nx.minimum_spanning_tree(G, backend="clmst").number_of_edges() == 4
+            continue
+        with pytest.raises(error):
+            nx.minimum_spanning_tree(G, backend="clmst")
 
 
 def test_edges_are_those_of_the_call() -> None:

@@ -14,13 +14,13 @@ import zlib
 from importlib.util import find_spec
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 import clmst
 from clmst.core.errors import FileFormatError, InvalidArgumentError
-from clmst.io import files, read_graph, read_points, write_graph
+from clmst.io import FORMATS, files, read_graph, read_points, write_graph
 from clmst.io.compression import CODECS, Codec
 from clmst.io.files import DeclaredSizes
 from tests.bounds import bounds
@@ -227,7 +227,7 @@ def test_an_open_file_is_known_by_its_name(tmp_path: Path, codec: Codec) -> None
 
 def test_an_open_file_without_a_name_needs_a_format() -> None:
     stream = io.BytesIO(TEXT.encode())
-    with pytest.raises(InvalidArgumentError, match="the format must be named: dimacs"):
+    with pytest.raises(InvalidArgumentError, match="must name it: dimacs"):
         read_graph(stream)
     assert read_graph(stream, format="dimacs").n_edges == 1999
     with pytest.raises(FileFormatError, match=r"^the stream: the file is empty"):
@@ -252,6 +252,43 @@ def test_an_open_file_is_written_to() -> None:
 def test_text_is_no_binary_file(stream: Any) -> None:
     with pytest.raises(InvalidArgumentError, match="a file of text; it must be binary"):
         read_graph(stream, format="dimacs")
+
+
+def test_what_the_callers_file_raises_passes() -> None:
+    error = OSError(5, "the line is dead")
+
+    class Broken(io.RawIOBase):
+        def readable(self) -> bool:
+            return True
+
+        def read(self, size: int = -1) -> bytes:
+            raise error
+
+    for chosen in FORMATS:
+        for name, read in (("reader", read_graph), ("rows_reader", read_points)):
+            if getattr(chosen, name):
+                with pytest.raises(OSError, match="the line is dead") as caught:
+                    read(cast(Any, Broken()), format=chosen.name)
+                assert caught.value is error
+
+
+@pytest.mark.parametrize("suffix", ["", *[each.suffix for each in CODECS_HERE]])
+def test_a_file_that_the_system_cannot_read_is_named(tmp_path: Path, suffix: str) -> None:
+    """No process can read the first byte of its memory: there is none."""
+    for chosen in FORMATS:
+        path = tmp_path / f"file{chosen.suffixes[0]}{suffix}"
+        path.symlink_to("/proc/self/mem")
+        for name, read in (("reader", read_graph), ("rows_reader", read_points)):
+            if getattr(chosen, name):
+                with pytest.raises(InvalidArgumentError, match="cannot be read: Input/output err"):
+                    read(path)
+
+
+def test_utf_16_is_named(tmp_path: Path) -> None:
+    """It is what Windows PowerShell writes."""
+    for order in ("utf-16-le", "utf-16-be"):
+        text = "\ufeff0 1 5\r\n".encode(order)
+        refuses(tmp_path, ".txt", text, "it is UTF-16 text, as Windows PowerShell writes; save")
 
 
 def test_what_gives_no_bytes_is_refused() -> None:

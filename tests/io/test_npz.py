@@ -122,8 +122,10 @@ class _Bomb:
         (lying("data", shape=(10**12,)), "data.npy declares 2000000000000 bytes of int16"),
         (lying("indices", shape=(2, 10**15)), "indices.npy declares"),
         (lying("indptr", shape=(1,)), "indptr.npy declares 8 bytes of int64 but holds 40"),
+        (archive(format=np.array([2**32 - 1], "u4").view("U1")), "scipy.sparse.save_npz"),
+        (archive(format=np.array(2**32 - 1, "u4").view("U1")), "invalid maximum character passed"),
     ],
-    ids=range(18),  # archives have the time in them, which differs between processes
+    ids=range(20),  # archives have the time in them, which differs between processes
 )
 def test_bad_files_are_refused(tmp_path: Path, data: bytes, message: str) -> None:
     refuses(tmp_path, ".npz", data, message)

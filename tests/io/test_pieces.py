@@ -195,6 +195,18 @@ def test_what_is_missing_is_named(tmp_path: Path) -> None:
     refuses(tmp_path, ".parquet", b"source,target\n0,1\n", "pyarrow cannot read it")
 
 
+def test_damaged_text_is_refused(tmp_path: Path) -> None:
+    """Parquet's pages have no checksums as a rule, and pyarrow reads text as it comes."""
+    stream = BytesIO()
+    table = pa.table({"source": ["a", "\xe9"], "target": ["b", "c"]})
+    parquet.write_table(table, stream, compression="none")
+    damaged = stream.getvalue().replace("\xe9".encode(), b"\xc3\x28")
+    refuses(tmp_path, ".parquet", damaged, "Invalid UTF8")
+    (path := tmp_path / "names.parquet").write_bytes(damaged)
+    with pytest.raises(FileFormatError, match=r"names.parquet cannot be read \(.*Invalid UTF8"):
+        clmst.stream_minimum_spanning_forest(path, 5)
+
+
 def test_a_small_file_of_many_rows_is_refused(tmp_path: Path) -> None:
     """Equal rows are stored once: a few kilobytes may stand for gigabytes."""
     zeros = np.zeros(20_000_000, np.int8)

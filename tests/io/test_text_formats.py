@@ -130,6 +130,12 @@ REFUSED: dict[str, list[tuple[str, str]]] = {
         ("u,v,w\n1,2,3\n1,2\n", "line 3: the edge has 2 fields; it must have 3"),
         ("u,v,w\n1,2,nan\n", "is the weight of edge (1, 2)"),
         ("u,v\n1,2\n1,2,3\n", "line 3: the edge has 3 fields; it must have 2"),
+        ("source,target,weight\n1,2\n2,3\n", "line 2: the edge has 2 fields; it must have 3, as "
+         "the header row"),
+        ("u,v\n1,2,3\n", "line 2: the edge has 3 fields; it must have 2, as the header row"),
+        ("\ufeff", "the file is empty"),
+        ("\ufeff\r\n \n", "the file is empty"),
+        ("x,y\n1,2\n3,4\n", "the columns are 'x', 'y', which may be coordinates of points; if"),
     ],
     ".gr": [
         ("c only comments\n", "there is no p line"),
@@ -159,8 +165,12 @@ REFUSED: dict[str, list[tuple[str, str]]] = {
         (ARCS.replace("a 2 1 803", "n 2 1 803"), "line 5: 'n' starts no line"),
         (ARCS.replace("a 2 1 803", "p sp 4 3"), "line 5: 'p' starts a second problem"),
         (ARCS + "\0", "it must be a text file"),
+        ("p sp 4 3\na", "line 2: the edge has 0 fields; an edge has two, or three with its wei"),
+        ("p sp 4 3\na\na 1 2 803\n", "line 2: the edge has 0 fields"),
     ],
     ".txt": [
+        ("\ufeff", "the file is empty"),
+        (" \n\n\t\n", "the file is empty"),
         ("source,target,weight\n0,1,5\n", "line 1: 'source' is not a vertex number"),
         ("0 1 5\n1 -2 5\n", "line 2: '-2' is not a vertex number; they start at 0"),
         (f"0 1 5\n1 {2**63} 5\n", "line 2: '9223372036854775808' is not a vertex number"),
@@ -257,6 +267,7 @@ REPLACED = [
     ("Section Graph", "Section Trees", "there is no graph section"),
     ("Section Graph\n", "", "line 8: 'Nodes' is outside of a section"),
     ("\nEOF", "\nE 1 2 3", "line 21: 'E' is outside of a section"),
+    ("E 1 2 7\n", "E\n", "line 11: the edge has 0 fields; an edge has two, or three"),
 ]
 REFUSED[".stp"] = [(SECTIONS.replace(old, new), message) for old, new, message in REPLACED]
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import fields, is_dataclass
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -286,6 +287,9 @@ def _results() -> Iterator[Valid]:
     yield "Forest", used(clmst.Forest, _use_forest), fields_of(forest)
     yield "Forest.to_networkx", forest.to_networkx, dict(weight="weight")
     yield "Forest.to_pandas", forest.to_pandas, dict(columns=("a", "b", "c"), edge_id="d")
+    yield "Forest.to_arrow", forest.to_arrow, dict(columns=("a", "b", "c"), edge_id="d")
+    if find_spec("polars"):
+        yield "Forest.to_polars", forest.to_polars, dict(columns=("a", "b", "c"), edge_id="d")
     yield "Forest.linkage", forest.linkage, {}
     yield "Forest.dendrogram_to_networkx", forest.dendrogram_to_networkx, {}
     yield "Forest.cut", forest.cut, dict(height=2)
@@ -294,6 +298,11 @@ def _results() -> Iterator[Valid]:
     yield "Forest.verify", forest.verify, dict(graph=W.graph)
     table = Later(lambda w: np.zeros((w.graph.n_input, 2)))
     yield "Forest.rows", forest.rows, dict(table=table)
+    names = ("source", "target", "weight")
+    edges = Later(lambda w: clmst.kruskal(w.graph).to_pandas())
+    of_rows: Any = Later(lambda w: clmst.kruskal(clmst.kruskal(w.graph).to_pandas()))
+    yield "Forest.rows, of a frame", of_rows.rows, dict(table=edges, columns=names)
+    yield "kruskal, of a frame", clmst.kruskal, dict(graph=edges, columns=names)
     resident: Any = Later(_device_forest)
     to_host = used(clmst.DeviceForest, lambda _, forest: forest.to_host())
     yield "DeviceForest", to_host, fields_of(resident)

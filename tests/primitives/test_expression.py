@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from clmst.core.errors import InvalidArgumentError
-from clmst.primitives import Monoid, Predicate
+from clmst.primitives import Map, Monoid, Predicate
 from clmst.primitives.expression import (
     MAX_DEPTH,
     MAX_LENGTH,
@@ -17,6 +19,7 @@ from clmst.primitives.expression import (
     check_title,
 )
 
+PAIR = dict.fromkeys("ab")  # names of numbers
 WHERE = r"^(combine|preamble) is .*; at .*column \d+ it "
 GOOD = (
     "a",
@@ -117,7 +120,7 @@ BAD_FUNCTIONS = {
 
 @pytest.mark.parametrize("text", GOOD)
 def test_expressions(text: str) -> None:
-    assert check_expression("combine", text, {"a", "b"}) == text
+    assert check_expression("combine", text, PAIR).text == text
 
 
 @pytest.mark.parametrize("text", BAD)
@@ -126,15 +129,16 @@ def test_what_is_no_expression(text: str) -> None:
     with pytest.raises(
         InvalidArgumentError, match=r"^combine is .*; at .*column \d+ it "
     ) as raised:
-        check_expression("combine", text, {"a", "b"})
+        check_expression("combine", text, PAIR)
     assert f" {BAD[text]}, and " in str(raised.value).replace("it has", "it")
 
 
 def test_functions() -> None:
     two = f"{FUNCTION}\nuint g(uint p) {{ return f(p, p).x; }}"
-    assert check_functions("preamble", two) == (two, frozenset({"f", "g"}))
-    assert check_functions("preamble", " \n") == (" \n", frozenset())
-    check_expression("combine", "f(a, 1u).x", {"a"}, frozenset({"f"}))
+    functions = check_functions("preamble", two)
+    assert (functions.text, {*functions.values}) == (two, {"f", "g"})
+    assert check_functions("preamble", " \n").values == {}
+    check_expression("combine", "f(a, 1u).x", PAIR, functions)
 
 
 @pytest.mark.parametrize("text", BAD_FUNCTIONS)
@@ -152,11 +156,11 @@ def test_position_in_a_text_of_several_lines() -> None:
 
 
 def test_limits() -> None:
-    check_expression("combine", "(" * (MAX_DEPTH - 1) + "a" + ")" * (MAX_DEPTH - 1), {"a"})
+    check_expression("combine", "(" * (MAX_DEPTH - 1) + "a" + ")" * (MAX_DEPTH - 1), PAIR)
     with pytest.raises(InvalidArgumentError, match=f"brackets may be {MAX_DEPTH} deep"):
-        check_expression("combine", "(" * 10**3 + "a", {"a"})
+        check_expression("combine", "(" * 10**3 + "a", PAIR)
     with pytest.raises(InvalidArgumentError, match=f"it may have up to {MAX_LENGTH}"):
-        check_expression("combine", "-" * (MAX_LENGTH + 1), {"a"})
+        check_expression("combine", "-" * (MAX_LENGTH + 1), PAIR)
 
 
 @pytest.mark.parametrize("name", ["", " ", "a\nb", 'a"b', "a\\b", "a\0", "a\u2028b", "x" * 101, 3])
@@ -174,7 +178,7 @@ SIGNS = st.sampled_from([*"abxy0123456789+-*/%<>=&|^!~?:;.,(){}[]#\"'\\ \n\t@$",
 def test_whatever_passes_stays_in_its_place(text: str) -> None:
     """In a macro it is one expression: brackets match, and nothing ends or changes the line."""
     try:
-        check_expression("combine", text, {"a", "b", "x"})
+        check_expression("combine", text, dict.fromkeys("abx"))
     except InvalidArgumentError:
         return
     assert not set(text) & set("\n;{}[]#\"'\\@$")
@@ -202,3 +206,71 @@ def test_operators_are_read_before_anything_is_built() -> None:
             Monoid(dtype=np.dtype("u4"), combine="a", identity="0", name=name)
         with pytest.raises(InvalidArgumentError, match=r"^name is "):
             Predicate(dtype=np.dtype("u4"), expression="x", name=name)
+
+
+# ----------------------------------------------------------------------------- records
+
+EDGE = np.dtype([("weight", "f4"), ("id", "u4")])
+NAMED = "weight (float32), id (uint32)"
+QUATERNION = np.dtype([("w", "f4"), ("x", "f4"), ("y", "f4"), ("z", "f4")])
+# Of a dtype and an expression, what the error says.
+NO_RECORDS = [
+    (EDGE, "x.s0 < 0.5f", f"it has 's0', and a field must stand there: {NAMED} (the record is not"),
+    (EDGE, "x.x", "it has 'x', and a field must stand there"),
+    (EDGE, "x.lo", "it has 'lo', and a field must stand there"),
+    (EDGE, "x.wieght", "it has 'wieght', and a field must stand there"),
+    (EDGE, "x + 1", f"it has 'x', and what begins there is a whole record; operators .*: {NAMED}"),
+    (EDGE, "1 < x", "it has 'x', and what begins there is a whole record"),
+    (EDGE, "!x", "it has 'x', and what begins there is a whole record"),
+    (EDGE, "x ? 1 : 2", "it has 'x', and what begins there is a whole record"),
+    (EDGE, "as_ulong(x)", "it has 'x', and what begins there is a whole record"),
+    (EDGE, "(uint)x", "it has 'x', and what begins there is a whole record"),
+    (EDGE, "other[x].id", "it has 'x', and what begins there is a whole record"),
+    (EDGE, "x.id > 1 ? x : 3", "both choices must be records of one dtype"),
+    (EDGE, "record(1)", f"it must be given a value for each of its fields: {NAMED}"),
+    (EDGE, "record(1, 2, 3)", f"it must be given a value for each of its fields: {NAMED}"),
+    (EDGE, "record(x, 2)", "a whole record"),
+    (EDGE, "x", r"whose value is a record of .*; it must be a number or vector$"),
+    (EDGE, "x.id.weight", "it has 'weight', and a vector has members such as .x, .s0 and .lo"),
+    (QUATERNION, "x.w > 0", "that is field 0 of the record and another part of the vector; write "),
+    (QUATERNION, "x.weight", "the record has the fields w, x, y, z, and a vector has members"),
+    (
+        np.dtype("u4,u4,u4"),
+        "x.s2",
+        "it has 's2', and a field must stand there: f0 (uint32), f1 (uint32), f2",
+    ),
+]
+
+
+@pytest.mark.parametrize(("dtype", "text", "message"), NO_RECORDS)
+def test_what_is_no_expression_of_a_record(dtype: np.dtype[Any], text: str, message: str) -> None:
+    message = message.replace("(", r"\(").replace(")", r"\)")
+    with pytest.raises(InvalidArgumentError, match=message):
+        Predicate(dtype=dtype, expression=text, arrays={"other": EDGE})
+
+
+def test_results_are_what_they_are_said_to_be() -> None:
+    with pytest.raises(InvalidArgumentError, match=r"^expression is 'x.id', whose value is a numb"):
+        Map(dtype=EDGE, expression="x.id")
+    with pytest.raises(InvalidArgumentError, match=r"such as result\(...\) makes of a value for"):
+        Map(dtype=EDGE, result=np.dtype("f4,u4,u4"), expression="record(x.weight, x.id)")
+    with pytest.raises(InvalidArgumentError, match=r"^identity is '0', whose value is a number"):
+        Monoid(dtype=EDGE, combine="a", identity="0")
+    with pytest.raises(InvalidArgumentError, match="it has 'b', and f must return a record of"):
+        Monoid(
+            dtype=EDGE, combine="f(a, b.id)", identity="record(0, 0)",
+            preamble="record f(record a, uint b) { return b; }",
+        )  # fmt: skip
+    with pytest.raises(InvalidArgumentError, match="and a number or vector must stand there"):
+        Predicate(
+            dtype=EDGE, expression="f(x)", preamble="uint f(record a) { uint b = a; return b; }"
+        )
+
+
+def test_names_of_ones_own_go_before_records() -> None:
+    """Texts that have a variable or a function of these names go on to mean these."""
+    for preamble in (
+        "uint f(uint result) { uint record = result; record = 2 * record; return record; }",
+        "uint record(uint a) { return a; } uint f(uint a) { return record(a); }",
+    ):
+        Map(dtype=EDGE, result="u4", expression="f(x.id)", preamble=preamble)

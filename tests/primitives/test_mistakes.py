@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -258,3 +259,40 @@ def test_arrays_of_a_function(any_device: Device) -> None:
     refused(call, given | {"function": ADD(other=values), "out": values}, "out and other overlap")
     both = {"function": SHORT_MAP, "out": values.view("u2")}
     refused(call, given | both, "in place both must have one size")
+
+
+@pytest.mark.parametrize(
+    ("offsets", "fault"),
+    [
+        ([0, 5, 3, 10], "offsets[1] is 5 and offsets[2] is 3"),
+        ([0, 5, 11], "offsets[1] is 5 and offsets[2] is 11"),
+        ([2**32 - 1, 10], "offsets[0] is 4294967295 and offsets[1] is 10"),
+        ([0, 2**31, 3], "offsets[0] is 0 and offsets[1] is 2147483648"),
+    ],
+)
+def test_offsets_that_fall_or_pass_the_end(
+    any_device: Device, offsets: list[int], fault: str
+) -> None:
+    """The result, its parts and what is computed with it raise when they are read."""
+    values = DeviceArray.from_host(np.arange(10, dtype="u4"), any_device)
+    given = DeviceArray.from_host(np.array(offsets, "u4"), any_device)
+    message = f"{fault}; offsets must not fall, nor exceed the number of elements, 10"
+    flags = p.head_flags(given, 10)
+    sums = p.segmented_reduce(values, offsets=given)
+    _, count = p.compact(values, flags)
+    for one in (sums, flags, sums[:1], flags.view("i1"), p.segmented_scan(values, flags), count):
+        with pytest.raises(InvalidArgumentError) as caught:
+            one.to_host()
+        assert str(caught.value) == message
+    given.write(np.zeros(len(offsets), "u4"))
+    with pytest.raises(InvalidArgumentError, match=r"was wrong when it was used; offsets must not"):
+        sums.to_host()
+
+
+def test_offsets_of_some_elements(any_device: Device) -> None:
+    """What comes before the first offset or behind the last one is in no segment."""
+    values = DeviceArray.from_host(np.arange(10, dtype="u4"), any_device)
+    for offsets in ([2, 4, 4, 9], [0, 4], [10, 10], [0]):
+        given = DeviceArray.from_host(np.array(offsets, "u4"), any_device)
+        expected = [sum(range(a, b)) for a, b in pairwise(offsets)]
+        assert p.segmented_reduce(values, offsets=given).to_host().tolist() == expected

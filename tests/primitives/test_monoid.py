@@ -12,8 +12,9 @@ import pyopencl as cl
 import pytest
 
 from clmst import Device, InvalidArgumentError
-from clmst.primitives.element import element_type
+from clmst.primitives.element import element_of
 from clmst.primitives.monoid import Monoid
+from clmst.primitives.segments import segmented_reduce
 from clmst.runtime.array import DeviceArray
 from tests.primitives.shapes import built, each_compiler
 from tests.strategies import Array, special_weights
@@ -53,7 +54,7 @@ class Calculator:
         self.device = device
         self.by_type: dict[str, list[Monoid]] = {}
         for monoid in monoids:
-            self.by_type.setdefault(element_type(monoid.dtype), []).append(monoid)
+            self.by_type.setdefault(element_of(monoid.dtype).type, []).append(monoid)
         texts = []
         for type_, group in self.by_type.items():
             evaluations = [
@@ -65,7 +66,7 @@ class Calculator:
 
     def __call__(self, monoid: Monoid, left: Array, right: Array) -> tuple[Array, Array]:
         """Return the combination of two arrays, element by element, and the identity."""
-        type_ = element_type(monoid.dtype)
+        type_ = element_of(monoid.dtype).type
         group = self.by_type[type_]
         out = DeviceArray.empty(left.size * len(group), monoid.dtype, self.device)
         identities = DeviceArray.empty(len(group), monoid.dtype, self.device)
@@ -76,6 +77,14 @@ class Calculator:
         at = group.index(monoid)
         combined = out.to_host()[at * left.size :][: left.size]
         return combined, identities.to_host()[at : at + 1]
+
+
+def combined_pairs(device: Device, monoid: Monoid, left: Array, right: Array) -> Array:
+    """Return the combinations of two arrays, element by element, and then the identity."""
+    offsets = np.append(np.arange(left.size + 1) * 2, 2 * left.size).astype(np.uint32)
+    values = np.stack([left, right], axis=1).ravel()
+    given = (DeviceArray.from_host(array, device) for array in (values, offsets))
+    return segmented_reduce(next(given), offsets=next(given), monoid=monoid).to_host()
 
 
 def assert_same(actual: Array, expected: Array) -> None:
@@ -117,9 +126,8 @@ def test_scalars(plain: Device) -> None:
 def test_minimum_by_key(plain: Device) -> None:
     """The least key, and among equal keys the least index; -0.0 equals 0.0."""
     dtypes = [code for code in SCALARS if code != "f8" or plain.capabilities.doubles]
-    monoids = {code: Monoid.minimum_by_key(code) for code in dtypes}
-    calculate = Calculator(plain, monoids.values())
-    for code, monoid in monoids.items():
+    for code in dtypes:
+        monoid = Monoid.minimum_by_key(code)
         keys = special_weights(np.dtype(code))
         most = np.iinfo(monoid.dtype["index"]).max
         pairs = np.zeros((keys.size, 4), monoid.dtype)
@@ -129,11 +137,12 @@ def test_minimum_by_key(plain: Device) -> None:
         less = (right["key"] < left["key"]) | (
             (right["key"] == left["key"]) & (right["index"] < left["index"])
         )
-        combined, identity = calculate(monoid, left, right)
-        assert combined.tobytes() == np.where(less, right, left).tobytes()
-        neutral = np.repeat(identity, values.size)
-        assert calculate(monoid, neutral, values)[0].tobytes() == values.tobytes()
-        assert calculate(monoid, values, neutral)[0].tobytes() == values.tobytes()
+        combined = combined_pairs(plain, monoid, left, right)
+        assert combined[:-1].tobytes() == np.where(less, right, left).tobytes()
+        neutral = np.repeat(combined[-1:], values.size)
+        for one, other in ((neutral, values), (values, neutral)):
+            found = combined_pairs(plain, monoid, one, other)
+            assert found[:-1].tobytes() == values.tobytes()
 
 
 @each_compiler
@@ -158,6 +167,7 @@ def test_names_tell_the_type() -> None:
     assert Monoid.bitwise_xor("i8").name == "int64 xor"
     assert Monoid.minimum_by_key("f8").name == "float64 minimum by key"
     assert Monoid.sum(np.dtype([("a", "i4"), ("b", "i4")])).name == "int2 sum"
+    assert Monoid.sum(np.dtype([("a", "i4"), ("b", "i4"), ("c", "i4")])).name == "3 int sum"
 
 
 def test_prelude() -> None:
@@ -191,7 +201,6 @@ ONE_DTYPE = "(for others, give a Monoid that says what becomes of each)"
           for make in (Monoid.minimum, Monoid.maximum, Monoid.minimum_by_key)),
         *((make, "f4", "elements are float32; bitwise operators take integers")
           for make in (Monoid.bitwise_and, Monoid.bitwise_or, Monoid.bitwise_xor)),
-        # Fields of two kinds are a vector of unsigned words: a float's bits would be added up.
         *((make, MIXED, f"elements are {MIXED}; the {name} is of fields of one dtype {ONE_DTYPE}")
           for make, name in ((Monoid.sum, "sum"), (Monoid.product, "product"))),
         (partial(Monoid, combine="a", identity="0"), "f2", "elements are float16; they must be"),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -23,7 +22,6 @@ from clmst.core.errors import (
     OutOfDeviceMemoryError,
 )
 from clmst.core.known_graphs import known_graph
-from tests.caches import resolving_anew
 from tests.faults.injection import inject
 from tests.forests import solve
 from tests.kernel_sources import COARSE_KEYS, changed
@@ -186,7 +184,6 @@ def test_what_several_devices_do_not_take(devices: list[Device]) -> None:
     with pytest.raises(InvalidArgumentError, match=r"is on .* already"):
         clmst.to_devices(one, devices)
     assert clmst.minimum_spanning_forest(one, devices=devices[:1]) == clmst.kruskal(graph)
-    assert clmst.minimum_spanning_forest(one, devices="auto") == clmst.kruskal(graph)
     assert clmst.minimum_spanning_forest(parts, devices=devices[::-1]) == clmst.kruskal(graph)
 
 
@@ -255,47 +252,6 @@ def test_queues_of_one_context(any_device: Device) -> None:
     assert forest == clmst.kruskal(graph)
     way = "host" if any_device.capabilities.host_arrays == "copied" else "driver"
     assert [one["way"] for one in forest.stats["moves"]] == [way]
-
-
-class OneOfTwo(Device):
-    """One of two GPUs that are alike."""
-
-    name = platform = property(lambda _: "a GPU")
-
-
-def two_gpus(**costs: float) -> list[Device]:
-    """Return two GPUs that cost alike, which in fact are other devices of the machine."""
-    found = [one.device for one in clmst.devices() if one.usable][:2]
-    if len(found) < 2:
-        pytest.skip("there are not two usable devices")
-    made = list[Device]()
-    same: Any = {"vertex_ns": 0.001, "solve_us": 0.001, **costs}
-    for device in found:
-        policy = replace(device.policy, **same)
-        made.append(OneOfTwo(device.cl_device, tuning=policy, _trusted=True))
-        made[-1].capabilities = replace(device.capabilities, kind="gpu", host_arrays="copied")
-    return made
-
-
-@pytest.mark.parametrize(
-    ("costs", "pinned", "pays"),
-    [
-        ({"edge_ns": 100.0}, False, False),
-        ({"edge_ns": 1000.0}, False, True),
-        ({"edge_ns": 0.001, "upload_gb_s": 1e-5, "download_gb_s": 1e3}, False, False),
-        ({"edge_ns": 0.001, "upload_gb_s": 1e-5, "download_gb_s": 1e3}, True, True),
-    ],
-)
-def test_auto_takes_several_only_where_that_pays(
-    costs: dict[str, float], pinned: bool, pays: bool
-) -> None:
-    """By the costs of the devices and the graph's size, and by whether parts come at once."""
-    devices, graph = two_gpus(**costs), graph_of(m=10_000)
-    given = in_pinned_memory(graph, devices[0]) if pinned else graph
-    with resolving_anew(*devices):
-        forest = clmst.minimum_spanning_forest(given, devices="auto")
-    assert forest == clmst.kruskal(graph)
-    assert ("moves" in forest.stats) == pays
 
 
 def in_pinned_memory(graph: Graph, device: Device) -> Graph:

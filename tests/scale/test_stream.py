@@ -346,11 +346,6 @@ def test_parts_of_a_road_map(any_device: Device) -> None:
 GOOD = ([0, 1], [1, 2], np.array([1.0, 2.0]))
 
 
-def raising() -> Iterator[Any]:
-    yield [0], [1], [5]
-    raise OSError("the disk is gone")
-
-
 BAD: list[tuple[Any, str, dict[str, Any]]] = [
     ([GOOD, ([0, 4], [1, 2], np.ones(2))], "^chunk 1: u of row 1 is 4; it must be from 0", {}),
     ([GOOD, ([0, 1], [1, -1], np.ones(2))], "^chunk 1: v of row 1 is -1", {}),
@@ -367,7 +362,6 @@ BAD: list[tuple[Any, str, dict[str, Any]]] = [
     ([(*GOOD, [0.5, 1])], "^chunk 0: .* dtype float64", {}),
     ([(*GOOD, [0])], r"^chunk 0: the shapes are .* edge ids \(1,\)", {}),
     ([(*GOOD, [1, 2]), ([2], [3], np.array([0.0]), [2])], "two edges have the id 2", {}),
-    (raising(), r"chunk 1 did not come .OSError.*gone", {}),
     (5, "chunks is 5; it must be an iterable", {}),
     (iter([GOOD]), "n_vertices is missing, and an iterator", {"n_vertices": None}),
     ([([0], [2**40])], "the graph has 1099511627777 vertices", {"n_vertices": None}),
@@ -383,6 +377,26 @@ BAD: list[tuple[Any, str, dict[str, Any]]] = [
 def test_bad_input_is_named(chunks: Any, message: str, given: dict[str, Any]) -> None:
     with pytest.raises((InvalidGraphError, InvalidArgumentError), match=message):
         stream(chunks, **{"n_vertices": 4, **given})
+
+
+@by_device
+@pytest.mark.parametrize("of_caller", [OSError(5, "the disk is gone"), KeyError(1), MemoryError()])
+def test_errors_of_the_callers_iterator_and_progress_pass(way: Way, of_caller: Exception) -> None:
+    """They are neither wrapped nor replaced, as in `solve_many`."""
+
+    def chunks() -> Iterator[Any]:
+        yield [0], [1], [5]
+        raise of_caller
+
+    def progress(_: object) -> None:
+        raise of_caller
+
+    with pytest.raises(type(of_caller)) as error:
+        stream(chunks(), 4, device=way.device)
+    assert error.value is of_caller
+    with pytest.raises(type(of_caller)) as error:
+        stream([GOOD], 4, device=way.device, on_progress=progress)
+    assert error.value is of_caller
 
 
 @by_device

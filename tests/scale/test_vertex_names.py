@@ -127,6 +127,11 @@ def test_a_stream_goes_on(any_device: Device, tmp_path: Path, right: clmst.Fores
         ([(["a", "b"], ["b", 5])], 9, "^chunk 0: v of row 1 is 5 beside names; all ids of a str"),
         ([(["a", "b"], ["b"])], 9, "^chunk 0: the shapes are u \\(2,\\), v \\(1,\\)"),
         ([(np.array([b"a", b"\xff"]), ["b", "c"])], 9, "^u of chunk 0 is no UTF-8 text"),
+        (
+            [(np.array([97, 2**32 - 1], "u4").view("U1"), ["b", "c"])],
+            9,
+            "^chunk 0: u of row 1 has a code above 0x10ffff, which is no character",
+        ),
     ],
 )
 def test_bad_names(any_device: Device, chunks: Any, n: int, message: str) -> None:

@@ -13,7 +13,7 @@ from clmst.core import weight_keys
 from clmst.core.arguments import check_dtype, check_integer
 from clmst.core.errors import InvalidArgumentError, InvalidGraphError
 from clmst.core.graph_checks import MAX_VERTICES
-from clmst.primitives.element import check_supported, element_type
+from clmst.primitives.element import ElementTypes, check_supported
 from clmst.primitives.expression import check_expression, check_functions, check_title
 from clmst.primitives.function import Parametric
 from clmst.runtime.array import DeviceArray
@@ -128,22 +128,24 @@ class GeneratedEdges(Parametric):
             raise InvalidArgumentError(
                 f"weight_dtype is {dtype}; weights are numbers, not vectors of them"
             )
-        element_type(dtype)
+        types = ElementTypes()
+        macros = {"EDGE_WEIGHT_TYPE": types.of(dtype, "Weight")}
         set_to(self, "weight_dtype", dtype)
-        preamble, functions = check_functions("preamble", self.preamble)
-        set_to(self, "preamble", preamble)
-        self._check_arguments({ID, *functions})
-        names, arrays = {ID, *self.scalars}, frozenset(self.arrays)
+        functions = check_functions("preamble", self.preamble)
+        set_to(self, "preamble", functions.text)
+        self._check_arguments({ID, *functions.values})
+        names = dict.fromkeys((ID, *self.scalars))
         for what in ("u", "v", "weight"):
-            text = check_expression(what, getattr(self, what), names, functions, arrays=arrays)
-            set_to(self, what, text)
+            read = check_expression(what, getattr(self, what), names, functions, arrays=self.arrays)
+            set_to(self, what, read.text)
+            macros[f"EDGE_{what.upper()}"] = f"({read.code})"
         set_to(self, "name", check_title("name", self.name))
-        macros = {
-            "EDGE_U": f"({self.u})", "EDGE_V": f"({self.v})", "EDGE_WEIGHT": f"({self.weight})",
-            "EDGE_WEIGHT_TYPE": element_type(dtype),
-        }  # fmt: skip
-        prelude = Prelude.of(self.name, preamble, functions, macros | self._arguments_macro)
-        set_to(self, "prelude", prelude)
+        macros |= self._arguments_macro(types)
+        set_to(
+            self,
+            "prelude",
+            Prelude.of(self.name, functions.code, functions.values, macros, types.definitions),
+        )
 
     @property
     def defines(self) -> dict[str, int]:

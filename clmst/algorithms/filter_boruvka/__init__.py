@@ -46,13 +46,13 @@ class FilterBoruvkaOptions:
     targets : tuple of float, optional
         Upper ends of the windows of edges that go one after the other, as numbers of edges in
         multiples of the number of vertices, rising; a last window takes the rest. At most three,
-        but for ``shape="cpu"``. ``()``: all edges at once. None: what the device's tuning has,
+        but for ``shape="cpu"``. ``()``: all edges at once. None: what the device's policy has,
         where the average degree is high enough.
     launches : {"auto", "resident", "mixed", "separate"}
         Of the shape "gpu". "resident": the whole solve in one launch of work-groups that wait for
         one another. "mixed": a launch a step first, the remaining rounds of a phase in one.
         "separate": a launch a step, and one read-back a round. "auto": the first two by the size
-        of the graph, on devices whose tuning says that work-groups may wait; else the last. A
+        of the graph, on devices whose policy says that work-groups may wait; else the last. A
         device whose compiler fails on kernels that wait (PoCL) refuses the first two by
         :class:`~clmst.UnsupportedDeviceError`.
     seed : int

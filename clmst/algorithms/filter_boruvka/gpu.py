@@ -1,7 +1,7 @@
 """filter-boruvka in the shape of a GPU: ever smaller arrays that many work-items share.
 
-Every step is a launch, and the host reads the counts of each round. The tuned variants, in which
-work-groups wait for one another, are in ``gpu_launches.py``.
+Every step is a launch, and the host reads the counts of each round. The variants in which
+work-groups wait for one another are in ``gpu_launches.py``.
 
 Source: see ``cl/algorithms/filter_boruvka/filter_boruvka.cl``.
 """

@@ -1,6 +1,6 @@
 """The launches of filter-boruvka in the shape of a GPU, and how a solve begins there.
 
-A solve is a launch a step (``gpu.py``), or a tuned variant: of work-groups that wait for one
+A solve is a launch a step (``gpu.py``), or a variant: of work-groups that wait for one
 another, one launch does the end of a phase ("mixed"), or the whole solve ("resident").
 """
 

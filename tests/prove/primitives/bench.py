@@ -145,6 +145,23 @@ def bytes_of(host: Array) -> Array:
     return np.frombuffer(np.ascontiguousarray(host).tobytes(), np.uint8)
 
 
+def cleaned(values: Array) -> Array:
+    """Return records with zeros between their fields, where NumPy leaves anything."""
+    if not values.dtype.names:
+        return values
+    found = np.zeros(values.size, f"V{values.dtype.itemsize}").view(values.dtype)
+    for name in values.dtype.names:
+        found[name] = values[name]
+    return found
+
+
+def together(*parts: Array) -> Array:
+    """Return arrays one after the other, of their dtype; NumPy would pack one that has gaps."""
+    dtype = parts[0].dtype
+    raw = [np.ascontiguousarray(part).view(f"V{dtype.itemsize}") for part in parts]
+    return np.concatenate(raw).view(dtype) if dtype.names else np.concatenate(parts)
+
+
 def rows_of(host: Array) -> Array:
     """Return the bytes of each element, a row an element."""
     return bytes_of(host).reshape(host.size, host.dtype.itemsize)

@@ -9,14 +9,14 @@ from typing import Any, ClassVar
 
 from clmst import Device
 from tests.prove.draws import Draws
-from tests.prove.primitives import maps, orders, scans, selections
+from tests.prove.primitives import fields, maps, orders, scans, selections
 from tests.prove.primitives.bench import Bench
 from tests.prove.primitives.kinds import Kind
 
 PER_KIND = 30  # cases of each kind, in a row: a process then builds few programs
 VARIANTS = ("native", "gpu-shape", "no-lanes")  # primitives have no 64-bit atomics
-_FAMILIES: tuple[Any, ...] = (selections, orders, scans, maps)
-_FAMILY_OF = {kind.primitive: family for family in _FAMILIES for kind in family.KINDS}
+_FAMILIES: tuple[Any, ...] = (selections, orders, scans, maps, fields)
+_FAMILY_OF = {kind.primitive: family for family in _FAMILIES[:-1] for kind in family.KINDS}
 # Tiles are a few times a power of two long: 2**a * k + d for all small k and d. One case in eight
 # goes on to longer arrays, of elements that are not too long.
 _USUAL, _LONG, _LONGEST = 11, 14, 17
@@ -84,7 +84,8 @@ class PrimitiveCase:
 
 def run(kind: Kind, bench: Bench) -> str | None:
     """Call a primitive on what a bench draws; return what is wrong with its results, or None."""
-    wrong: str | None = _FAMILY_OF[kind.primitive].run(kind, bench)
+    family = fields if kind.how.startswith(fields.BY_FIELDS) else _FAMILY_OF[kind.primitive]
+    wrong: str | None = family.run(kind, bench)
     return wrong
 
 

@@ -15,7 +15,8 @@ import numpy as np
 
 from clmst.core.weight_keys import Array
 from clmst.primitives import Monoid
-from tests.prove.primitives.kinds import INTEGERS, NUMBERS
+from tests.prove.primitives.bench import cleaned, together
+from tests.prove.primitives.kinds import INTEGERS, NUMBERS, RECORDS
 
 Combine = Callable[[Array, Array], Array]
 
@@ -228,6 +229,109 @@ def _chosen(which: str, dtype: str) -> Operator:
     )
 
 
+# ------------------------------------------------------------------- records of mixed fields
+
+
+def _each_field(name: str) -> Operator:
+    """Return an operator that combines each field by itself: a sum or the least, by turns."""
+    dtype = RECORDS[name]
+    fields = dtype.names or ()
+    parts, identity = [], []
+    for k, one in enumerate(fields):
+        parts.append(f"a.{one} + b.{one}" if k % 2 == 0 else f"min(a.{one}, b.{one})")
+        least = np.inf if dtype[one].kind == "f" else np.iinfo(dtype[one].str[1:]).max
+        identity.append(0 if k % 2 == 0 else least)
+
+    def combine(a: Array, b: Array) -> Array:
+        out = _cleared(a.size, dtype)
+        for k, one in enumerate(fields):
+            out[one] = (np.add if k % 2 == 0 else np.minimum)(a[one], b[one])
+        return out
+
+    return Operator(
+        monoid=Monoid(
+            dtype=dtype,
+            combine=f"record({', '.join(parts)})",
+            identity=f"record({', '.join(_literal(one) for one in identity)})",
+            commutative=True,
+            exact=True,  # on the values that are drawn
+            name=f"each field of {name}",
+        ),
+        combine=combine,
+        identity=_filled(1, dtype, identity),
+        values_of=_whole_fields,
+    )
+
+
+def _leftmost(name: str) -> Operator:
+    """Return the first of the records with the least first field, which does not commute."""
+    dtype = RECORDS[name]
+    key = (dtype.names or ())[0]
+    greatest = np.inf if dtype[key].kind == "f" else np.iinfo(dtype[key]).max
+    others = [0] * (len(dtype.names or ()) - 1)
+    preamble = f"""
+static inline record leftmost(record a, record b) {{
+  record least = a;
+  bool is_less = b.{key} < a.{key};
+  least = is_less ? b : least;
+  return least;
+}}"""
+
+    def combine(a: Array, b: Array) -> Array:
+        out = _cleared(a.size, dtype)
+        for one in dtype.names or ():
+            out[one] = np.where(b[key] < a[key], b[one], a[one])
+        return out
+
+    def below(bits: Array) -> Array:
+        values = _whole_fields(bits)
+        values[key] = _falling(np.ascontiguousarray(values[key]))
+        values[key][values[key] == greatest] = 1
+        return values
+
+    return Operator(
+        monoid=Monoid(
+            dtype=dtype,
+            combine="leftmost(a, b)",
+            identity=f"record({', '.join(_literal(one) for one in [greatest, *others])})",
+            preamble=preamble,
+            exact=True,
+            name=f"leftmost minimum of {name}",
+        ),
+        combine=combine,
+        identity=_filled(1, dtype, [greatest, *others]),
+        values_of=below,
+    )
+
+
+def _cleared(size: int, dtype: np.dtype[Any]) -> Array:
+    """Return records of zeros, between the fields, too."""
+    return np.zeros(size, f"V{dtype.itemsize}").view(dtype)
+
+
+def _filled(size: int, dtype: np.dtype[Any], values: list[Any]) -> Array:
+    out = _cleared(size, dtype)
+    for name, value in zip(dtype.names or (), values, strict=True):
+        out[name] = value
+    return out
+
+
+def _literal(value: Any) -> str:
+    """Return a number as OpenCL C writes it."""
+    if value == np.inf:
+        return "INFINITY"
+    return f"{value}ul" if value > np.iinfo("i8").max else str(value)
+
+
+def _whole_fields(bits: Array) -> Array:
+    """Return records of small whole numbers in floats, and any integers."""
+    values = _cleared(bits.size, bits.dtype)
+    for name in bits.dtype.names or ():
+        column = np.ascontiguousarray(bits[name])
+        values[name] = _small(column) if column.dtype.kind == "f" else column
+    return values
+
+
 _ON_INTEGERS = ("sum", "product", "minimum", "maximum", "bitwise_and", "bitwise_or", "bitwise_xor")
 _VECTORS = (
     ("u1", 2), ("u1", 4), ("u2", 2), ("u2", 8), ("i4", 2), ("i4", 4), ("u4", 16), ("u8", 2),
@@ -251,6 +355,8 @@ _MAKERS |= {
     "4 affine maps of u8": partial(_affine, "u8", 4),
     "products of matrices": _matrices,
 }
+_MAKERS |= {f"each field of {name}": partial(_each_field, name) for name in RECORDS}
+_MAKERS |= {f"leftmost minimum of {name}": partial(_leftmost, name) for name in RECORDS}
 
 NAMES = tuple(_MAKERS)
 
@@ -276,15 +382,15 @@ def scanned(one: Operator, values: Array, heads: Array | None, *, exclusive: boo
         reached[stride:] |= reached[:-stride].copy()
         stride *= 2
     if not exclusive:
-        return until
-    before = np.concatenate([one.identity, until[:-1]])[: values.size]
+        return cleaned(until)
+    before = together(one.identity, until[:-1])[: values.size]
     before[starts] = one.identity
-    return before
+    return cleaned(before)
 
 
 def reduced(one: Operator, values: Array) -> Array:
     """Return the combination of all values, the identity if there are none."""
     while values.size > 1:
         pairs = values[: values.size // 2 * 2]
-        values = np.concatenate([one.combine(pairs[::2], pairs[1::2]), values[pairs.size :]])
-    return values if values.size else one.identity
+        values = together(one.combine(pairs[::2], pairs[1::2]), values[pairs.size :])
+    return cleaned(values) if values.size else one.identity

@@ -8,7 +8,7 @@ import numpy as np
 
 from clmst import primitives
 from clmst.core.weight_keys import Array
-from tests.prove.primitives.bench import Bench
+from tests.prove.primitives.bench import Bench, cleaned
 from tests.prove.primitives.kinds import Kind, by_turns
 from tests.prove.primitives.operators import NAMES, operator, reduced, scanned
 
@@ -133,11 +133,11 @@ def _reduced(kind: Kind, bench: Bench) -> str | None:
         right[full] = lasts[offsets[1:][full].astype(np.int64) - 1]
         target = bench.target(values.dtype, right.size)
         primitives.segmented_reduce(given, offsets=bench.put(offsets), out=target.array, **how)
-        return target.wrong("out", right)
+        return target.wrong("out", cleaned(right))
     heads = bench.flags()
     target = bench.target(values.dtype, n)
     _, count = primitives.segmented_reduce(given, bench.put(heads), out=target.array, **how)
-    right = scanned(one, values, heads, exclusive=False)[_ends(heads)]
+    right = cleaned(scanned(one, values, heads, exclusive=False)[_ends(heads)])
     if count.to_host().tolist() != [right.size]:
         return f"count is {count.to_host().tolist()}; it must be [{right.size}]"
     return target.wrong("out", right)

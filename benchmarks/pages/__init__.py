@@ -1,0 +1,258 @@
+"""Tables of the pages that are made from records, so that no number of them is typed.
+
+    python -m benchmarks.pages [--check]
+
+A record is what a run has written with ``--json`` (``clmst bench``: ``--output``). Records are kept
+in ``docs/images/data``. Between a line ``<!-- record: NAME -->`` of a page and the next
+``<!-- end -->`` stands what the function registered under that NAME makes from its records: a
+table, and sentences with numbers. Below it stand a link to each record and the record's SHA-256, so
+that a record cannot change without its pages.
+
+Numbers of the papers are those of :mod:`benchmarks.stated`. A table that a person writes has the
+mark ``†`` in the heading of each column, or in the first cell of each row, whose numbers were
+measured and have no record; in its first heading, if that holds for all of them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import os
+import re
+import textwrap
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from statistics import geometric_mean, median
+from typing import Any
+
+from benchmarks.marked import filled, names_in, without
+from benchmarks.runner import Row
+from clmst.bench.results import Results, merged
+
+DOCS = Path(__file__).parents[2] / "docs"
+KIND = "record"
+MARK = "†"
+PAGES = ("performance.md", "performance_log.md", "papers/*.md")
+
+# Tables with these headings say how things differ, not what was measured.
+_NOT_MEASURED = {
+    ("", "paper", "clmst"), ("", "paper (section 2)", "clmst"), ("what", "why"),
+    ("program", "in the paper", "here"), ("program", "commit", "state, changes"),
+}  # fmt: skip
+_QUANTITY = re.compile(r"\d(?:[\d.,]*\d)? (?:ms|s|ns|GB/s|x|times|per cent|%)(?!\w)|\d %")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Record:
+    """What a run has written."""
+
+    path: Path
+    name: str  # the path below the folder of records, without ``.json``
+
+    @cached_property
+    def content(self) -> dict[str, Any]:
+        """The content of the file."""
+        return dict(json.loads(self.path.read_text(encoding="utf-8")))
+
+    @property
+    def rows(self) -> list[Row]:
+        """The rows of a case of :mod:`benchmarks`."""
+        return list(self.content["points"])
+
+    def row(self, **cells: Any) -> Row:
+        """Return the row that has some cells; raise KeyError unless it is exactly one."""
+        found = [row for row in self.rows if cells.items() <= row.items()]
+        if len(found) != 1:
+            raise KeyError(f"{self.path.name} has {len(found)} rows with {cells}")
+        return found[0]
+
+    @property
+    def devices(self) -> str:
+        """The devices, and their drivers."""
+        if machines := self.content.get("machines"):
+            facts = list(machines.values())
+        else:
+            facts = [self.content]
+        return "; ".join(f"{one['device']}, driver {one['driver']}" for one in facts)
+
+    @property
+    def times(self) -> str:
+        """What its lists of times are, if that is known."""
+        if "points" not in self.content:
+            counts = {len(one["seconds"]) for one in self.content["measurements"]}
+        elif "times" in self.content:
+            return str(self.content["times"])
+        else:
+            cells = (cell for row in self.rows for cell in row.values())
+            counts = {len(cell) for cell in cells if isinstance(cell, list)}
+        if not counts:
+            return ""
+        least, most = min(counts), max(counts)
+        if most == 1:
+            return "medians alone"
+        return f"medians of {most}" if least == most else f"medians of {least} to {most}"
+
+    @property
+    def digest(self) -> str:
+        """The SHA-256 of the file."""
+        return hashlib.sha256(self.path.read_bytes()).hexdigest()
+
+    def link(self, page: Path) -> str:
+        """Return the link to the record, with its devices, as a page has it."""
+        target = Path(os.path.relpath(self.path, page.parent)).as_posix()
+        facts = "; ".join(filter(None, [self.devices, self.times]))
+        return f"[{self.name}]({target}) ({facts})"
+
+
+def results_of(*records: Record) -> Results:
+    """Return what ``clmst bench`` has written in some records, as one."""
+    return merged({one.path.name: Results.load(one.path) for one in records})
+
+
+# ------------------------------------------------------------------------------ parts
+
+Make = Callable[..., str]
+_PARTS: dict[str, tuple[tuple[str, ...], Make]] = {}
+
+
+def part(name: str, *records: str) -> Callable[[Make], Make]:
+    """Register what makes the part of a name from records, which are named without ``.json``."""
+
+    def register(make: Make) -> Make:
+        _PARTS[name] = records, make
+        return make
+
+    return register
+
+
+def names() -> list[str]:
+    """Return the names of all parts."""
+    _load()
+    return [*_PARTS]
+
+
+def records_used() -> set[str]:
+    """Return the names of all records that a part is made from."""
+    _load()
+    return {record for records, _ in _PARTS.values() for record in records}
+
+
+def _load() -> None:
+    # Each module registers the parts of its page.
+    from benchmarks.pages import ecl_mst, hybrid, performance, pma, scan  # noqa: F401
+
+
+def made(name: str, page: Path, docs: Path = DOCS) -> str:
+    """Return the Markdown of a part, as a page has it."""
+    _load()
+    if name not in _PARTS:
+        raise ValueError(f"no part is called {name!r}; there are {', '.join(_PARTS)}")
+    needed, make = _PARTS[name]
+    folder = docs / "images" / "data"
+    records = [Record(path=folder / f"{one}.json", name=one) for one in needed]
+    plural = "s" if records[1:] else ""
+    links = "; ".join(one.link(page) for one in records)
+    digests = [f"<!-- SHA-256 of {one.name}: {one.digest} -->" for one in records]
+    return "\n".join([make(*records), "", wrapped(f"Record{plural}: {links}."), "", *digests])
+
+
+# ------------------------------------------------------------------------------ pages
+
+
+def pages(docs: Path = DOCS) -> Iterator[Path]:
+    """Yield the pages that have tables of measurements."""
+    for pattern in PAGES:
+        yield from sorted(docs.glob(pattern))
+
+
+def rendered(page: Path, docs: Path = DOCS) -> str:
+    """Return the text of a page with all parts made anew from their records."""
+    text = page.read_text(encoding="utf-8")
+    return filled(text, KIND, lambda name: made(name, page, docs))
+
+
+def stale(docs: Path = DOCS) -> list[str]:
+    """Return the names of pages that do not say what their records say."""
+    return [page.name for page in pages(docs) if rendered(page, docs) != page.read_text("utf-8")]
+
+
+def unplaced(docs: Path = DOCS) -> set[str]:
+    """Return the names of parts that no page has."""
+    found = {name for page in pages(docs) for name in names_in(page.read_text("utf-8"), KIND)}
+    return set(names()) - found
+
+
+def unmarked(page: Path) -> Iterator[str]:
+    """Yield each number that a person has written without a mark, where it needs one.
+
+    Cells of tables need :data:`MARK`, if they are neither the paper's nor labels of rows. A
+    paragraph with a measured quantity needs it, too, unless it is about the paper.
+    """
+    text = re.sub(r"```.*?```", "", without(page.read_text("utf-8"), KIND), flags=re.DOTALL)
+    for block in re.split(r"\n\s*\n", text):
+        lines = block.strip("\n").splitlines()
+        if lines and lines[0].startswith("|"):
+            yield from _unmarked_cells(lines)
+        elif not block.startswith("    ") and MARK not in block:
+            about_paper = re.search(r"[Tt]he paper|section|\(T\. ", block)
+            if not about_paper and (found := _QUANTITY.search(block)):
+                yield f"{found[0]!r} in {lines[0]!r}"
+
+
+def _unmarked_cells(lines: Sequence[str]) -> Iterator[str]:
+    headings, _, *rows = [_cells(line) for line in lines]
+    if tuple(headings) in _NOT_MEASURED or headings[0] == "machine" or MARK in headings[0]:
+        return
+    for row in rows:
+        for heading, cell in zip(headings[1:], row[1:], strict=True):
+            excused = any(MARK in one or _is_of_paper(one) for one in (heading, row[0]))
+            if re.search(r"\d", cell) and not excused and MARK not in cell:
+                yield f"{cell!r} under {heading!r}, {row[0]!r}"
+
+
+def _cells(line: str) -> list[str]:
+    return [cell.strip() for cell in line.strip().strip("|").split("|")]
+
+
+def _is_of_paper(text: str) -> bool:
+    return "paper" in text or re.search(r"\(T\. \d", text) is not None
+
+
+# ---------------------------------------------------------------------------- numbers
+
+
+def digits(value: float, significant: int = 4) -> str:
+    """Return a number with so many significant digits, with commas from a thousand on."""
+    if value == 0:
+        return "0"
+    decimals = max(0, significant - 1 - math.floor(math.log10(abs(value))))
+    return f"{value:,.{decimals}f}"
+
+
+def of(row: Row, heading: str) -> float:
+    """Return the median of a cell."""
+    cell = row[heading]
+    return float(median(cell)) if isinstance(cell, list) else float(cell)
+
+
+def span(values: Sequence[float], significant: int = 3) -> str:
+    """Return the least and the greatest of some numbers."""
+    return f"{digits(min(values), significant)} to {digits(max(values), significant)}"
+
+
+def mean(values: Sequence[float], significant: int = 3) -> str:
+    """Return the geometric mean of some numbers."""
+    return digits(geometric_mean(values), significant)
+
+
+def listed(words: Sequence[str]) -> str:
+    """Return words as a list in a sentence."""
+    return " and ".join([", ".join(words[:-1]), words[-1]] if words[1:] else words)
+
+
+def wrapped(text: str) -> str:
+    """Return a paragraph in lines of 100 characters at most."""
+    return textwrap.fill(text, 100, break_long_words=False, break_on_hyphens=False)

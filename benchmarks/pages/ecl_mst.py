@@ -1,0 +1,119 @@
+"""The tables of docs/papers/ecl_mst.md."""
+
+from __future__ import annotations
+
+from statistics import geometric_mean
+
+import numpy as np
+
+from benchmarks import stated
+from benchmarks.ecl import TITLES
+from benchmarks.marked import table
+from benchmarks.pages import Record, digits, mean, part, results_of, span, wrapped
+from clmst.bench.grid import Grid
+from clmst.generators.surrogates import SURROGATES
+
+PEER, ECL, DEFAULT = "ECL-MST", "clmst ecl", "clmst filter-boruvka"
+ODD = "skitter"  # by far the slowest of ECL-MST for its size
+
+
+@part("ecl inputs", "ecl_inputs")
+def inputs(record: Record) -> str:
+    """Make Table 2: sizes and degrees of the paper's inputs, and of the surrogates."""
+    headings = ["surrogate", *("slots", "vertices", "components"), "average degree"]
+    headings += ["greatest degree"]
+    rows = []
+    for row in record.rows:
+        name = row["graph"]
+        paper = stated.TABLE_2[name.removesuffix("-close")]
+        ours = [row[f"{title}, ours"] for title in TITLES]
+        pairs = zip(paper, ours, strict=True)
+        rows.append([name, *(f"{_count(a)} / {_count(b)}" for a, b in pairs)])
+    return table(headings, rows)
+
+
+def _count(value: float) -> str:
+    return f"{value:.1f}" if isinstance(value, float) else f"{value:,}"
+
+
+def _milliseconds(*records: Record) -> dict[str, dict[tuple[str, str], float]]:
+    """Return medians in ms by graph, then by contestant and scope."""
+    found: dict[str, dict[tuple[str, str], float]] = {}
+    results = results_of(*records)
+    for scope in ("solve", "transfers"):
+        (grid,) = Grid.each(results, "times", (scope,))
+        for graph in grid.graphs:
+            for column in grid.columns:
+                if one := grid.at(graph, column):
+                    cell = found.setdefault(graph, {})
+                    cell[column.contestant, scope] = 1e3 * one.median
+    return {name: found[name] for name in stated.ECL_MST if name in found}
+
+
+@part("ecl times", "bench/h100", "bench/h100_more")
+def times(*records: Record) -> str:
+    """Put the times of Tables 3 and 4 beside those of the surrogates on one GPU."""
+    ms = _milliseconds(*records)
+    solve = [(name, "solve") for name in (PEER, ECL, DEFAULT)]
+    copies = [(name, "transfers") for name in (PEER, DEFAULT)]
+    headings = ["surrogate", "stands for", "Titan V (T. 3)", "RTX 3080 Ti (T. 4)"]
+    headings += ["ECL-MST, H100", "`ecl`", "`filter-boruvka`"]
+    headings += ["copies: Titan V (T. 3)", "3080 Ti (T. 4)", "ECL-MST, H100", "clmst"]
+
+    def cells(of: dict[tuple[str, str], float], paper: list[str], both: list[str]) -> list[str]:
+        own, whole = ([digits(of[key], 3) for key in keys] for keys in (solve, copies))
+        return [*paper, *own, *both, *whole]
+
+    rows = []
+    for name, own in ms.items():
+        paper, both = ([f"{x}" for x in of[name]] for of in (stated.ECL_MST, stated.ECL_MST_COPIES))
+        rows.append([name, SURROGATES[name].stands_for, *cells(own, paper, both)])
+    for label, names in (
+        ("geometric mean", [*ms]),
+        (f"the same without {ODD}", [name for name in ms if name != ODD]),
+    ):
+        means = {
+            key: geometric_mean([ms[name][key] for name in names]) for key in (*solve, *copies)
+        }
+        # The paper's means are of times with more digits than its table has.
+        means_of_paper = stated.ECL_MST_MEANS if names == [*ms] else ("", "", "", "")
+        paper, both = ([f"{x}" for x in means_of_paper[k : k + 2]] for k in (0, 2))
+        rows.append([label, "", *cells(means, paper, both)])
+    ratios = [own[solve[0]] / own[solve[2]] for own in ms.values()]
+    odd = ms[ODD][solve[0]]
+    text = (
+        f"ECL-MST takes {mean(ratios)} times as long as `filter-boruvka` on the device "
+        f"({span(ratios)}). On the surrogate {ODD} it takes {digits(odd, 3)} ms on the H100, more "
+        f"than the {stated.ECL_MST[ODD][0]} ms that the paper has for the real graph on a Titan V "
+        "(Table 3); so the mean without it is given, too."
+    )
+    return f"{table(headings, rows, texts=2)}\n\n{wrapped(text)}"
+
+
+@part("ecl throughput", "bench/h100", "bench/h100_more")
+def throughput(*records: Record) -> str:
+    """Make the table of Figures 3 and 4: thousand million slots a second."""
+    results = results_of(*records)
+    rows = []
+    for place, (machine, number) in enumerate(zip(stated.ECL_MST_MACHINES, (3, 4), strict=True)):
+        rates = {
+            name: stated.TABLE_2[name][0] / ms[place] * 1e-6 for name, ms in stated.ECL_MST.items()
+        }
+        rows.append([f"ECL-MST, {machine} (paper: Tables 2 and {number})", *_extremes(rates)])
+    (grid,) = Grid.each(results, "times")
+    for name, label in ((PEER, PEER), (ECL, "`ecl`"), (DEFAULT, "`filter-boruvka`")):
+        own = grid.ordered([name])
+        column = own.rates()[:, 0] * 1e-9
+        rates = {
+            graph: float(rate)
+            for graph, rate in zip(own.graphs, column, strict=True)
+            if graph in stated.ECL_MST and not np.isnan(rate)
+        }
+        rows.append([f"{label}, H100", *_extremes(rates)])
+    return table(["", "geometric mean", "least", "most"], rows)
+
+
+def _extremes(rates: dict[str, float]) -> list[str]:
+    least, most = (pick(rates, key=lambda name: rates[name]) for pick in (min, max))
+    ends = [f"{digits(rates[name], 3)}, {name}" for name in (least, most)]
+    return [mean([*rates.values()]), *ends]

@@ -1,0 +1,96 @@
+"""The tables of docs/papers/hybrid.md."""
+
+from __future__ import annotations
+
+from statistics import median
+
+from benchmarks import stated
+from benchmarks.marked import table
+from benchmarks.pages import Record, digits, of, part, span, wrapped
+from benchmarks.rounds import CU, HYBRID, MP, REPEATED, accumulated, repaid
+from benchmarks.runner import Row
+
+PREPARE, ROUND = "prepare", "round"
+
+
+@part("strategies density", "strategies_density")
+def density(record: Record) -> str:
+    """Make Table 5: MP and CU by density."""
+    headings = ["p", "paper: MP s (T. 5)", "CU s (T. 5)", "MP / CU (T. 5)"]
+    headings += ["2 cores: MP ms", "CU ms", "MP / CU"]
+    rows = []
+    for row in record.rows:
+        p, (mp, cu) = row["p"], (of(row, MP), of(row, CU))
+        paper = [f"{seconds:.2f}" for seconds in stated.DENSITY_SECONDS[p]]
+        cells = [f"{p}", *paper, f"{stated.DENSITIES[p]:.2f}", digits(mp, 3), digits(cu, 3)]
+        rows.append([*cells, digits(mp / cu, 3)])
+    return table(headings, rows, texts=0)
+
+
+def repaid_after(row: Row, other: Row) -> float | None:
+    """Return after how many rounds the time of preparing is repaid beside another, or None."""
+    gained = of(other, ROUND) - of(row, ROUND)
+    return (of(row, PREPARE) - of(other, PREPARE)) / gained if gained > 0 else None
+
+
+def _rounds(row: Row, other: Row) -> str:
+    rounds = repaid_after(row, other)
+    # Medians of three to five rounds say no more than two digits.
+    return "never" if rounds is None else "over 1,000" if rounds > 1000 else f"{rounds:.0f}"
+
+
+@part("rounds", "rounds")
+def rounds(record: Record) -> str:
+    """Make the table of Figure 9 on two cores: preparing and rounds of each contestant."""
+    first, *_ = record.rows
+    headings = ["2 cores", "preparing, ms", "a round, ms", "least to greatest"]
+    headings += ["of `one-shot`", "repaid in round", "all rounds, s"]
+    rows = []
+    for row in record.rows:
+        after = "" if row is first else str(repaid(row, first) or "never")
+        cells = [f"`{row['contestant']}`", digits(of(row, PREPARE), 3), digits(of(row, ROUND), 3)]
+        cells += [span(row[ROUND]), digits(of(row, ROUND) / of(first, ROUND), 3), after]
+        rows.append([*cells, digits(accumulated(row)[-1] / 1e3, 3)])
+    return table(headings, rows)
+
+
+def _of_sizes(text: str) -> list[str]:
+    """Return vertices, vertices in clusters, and density of a graph of clusters."""
+    found = dict(one.split("=") for one in text.partition(":")[2].split(","))
+    clustered = int(found["clusters"]) * int(found["cluster_size"])
+    return [f"{int(found['n']):,}", f"{clustered:,}", found["density"]]
+
+
+@part("rounds hybrid", "rounds_hybrid")
+def hybrid(record: Record) -> str:
+    """Make the table of Figure 9 on a GPU and a CPU, and tell when the Hybrid is repaid."""
+    headings = ["n", "in clusters", "density", MP, CU, "`RepeatedSolver` alone", HYBRID]
+    headings += ["Hybrid, preparing", "Hybrid / CU", "Hybrid / MP"]
+    headings += ["repaid beside CU after", "beside MP after"]
+    rows, after = [], dict[str, list[float]]()
+    shares = dict[str, list[float]]()
+    for graph in dict.fromkeys(row["graph"] for row in record.rows):
+        mp, cu, solver, own = (
+            record.row(graph=graph, contestant=name) for name in (MP, CU, REPEATED, HYBRID)
+        )
+        times = [digits(of(row, ROUND), 3) for row in (mp, cu, solver, own)]
+        cells = [*_of_sizes(graph), *times, digits(of(own, PREPARE), 3)]
+        cells += [digits(of(own, ROUND) / of(row, ROUND), 2) for row in (cu, mp)]
+        rows.append([*cells, _rounds(own, cu), _rounds(own, mp)])
+        if stated.HYBRID_SIZE in own["_graph"]:
+            for name, other in ((CU, cu), (MP, mp)):
+                needed = repaid_after(own, other)
+                after.setdefault(name, []).append(float("inf") if needed is None else needed)
+                shares.setdefault(name, []).append(of(own, ROUND) / of(other, ROUND))
+    said = "; ".join(
+        f"beside {name} {digits(min(values), 2)} to {digits(max(values), 2)} of its time "
+        f"({median(values):.2f} in the median), repaid after {min(after[name]):.0f} to "
+        f"{max(after[name]):.0f} rounds"
+        for name, values in shares.items()
+    )
+    text = (
+        f"At the paper's size a round of the Hybrid takes, {said}. The paper has about "
+        f"{stated.HYBRID} of its one-shot strategies, and {stated.HYBRID_PREPARING} of preparing, "
+        f"repaid after {stated.HYBRID_REPAID} rounds (section 4.3)."
+    )
+    return f"{table(headings, rows, texts=0)}\n\n{wrapped(text)}"

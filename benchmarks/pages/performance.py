@@ -1,0 +1,50 @@
+"""The tables of docs/performance.md."""
+
+from __future__ import annotations
+
+from benchmarks.beside_scipy import SCIPY
+from benchmarks.marked import table
+from benchmarks.pages import Record, digits, of, part, results_of, span, wrapped
+from clmst.bench.grid import Grid
+
+RECORDS = ("h100", "h200", "intel_2_cores", "pocl_2_cores", "pocl_16_cores")
+TITLES = ("H100", "H200", "Intel, 2 cores", "PoCL, 2 cores", "PoCL, 16 cores")
+SOLVER = "clmst filter-boruvka"
+
+
+@part("devices", *(f"bench/{name}" for name in RECORDS))
+def devices(*records: Record) -> str:
+    """Make the table of the same graphs on all devices."""
+    results = results_of(*records)
+    (grid,) = Grid.each(results, "times")
+    own = grid.ordered([SOLVER])
+    machines = [next(iter(record.content["machines"])) for record in records]
+    rows = []
+    for graph in own.graphs:
+        cells = {column.machine: one for column in own.columns if (one := own.at(graph, column))}
+        if len(cells) > 1:
+            times = [digits(1e3 * cells[m].median, 3) if m in cells else "" for m in machines]
+            rows.append([graph, f"{results.graphs[graph]['n_slots']:,}", *times])
+    return table(["surrogate", "CSR entries", *TITLES], rows)
+
+
+@part("small matrices", "two_cores/beside_scipy_small")
+def small(record: Record) -> str:
+    """Make the table of small matrices: how many times as fast as SciPy both functions are."""
+    ways = {"clmst": "`minimum_spanning_forest`", "csgraph": "`clmst.csgraph`"}
+    rows, found = [], dict[str, list[tuple[int, float]]]()
+    for row in record.rows:
+        shape, form, _ = row["matrix"].split(", ")
+        ratios = {name: of(row, SCIPY) / of(row, name) for name in ways}
+        for name, ratio in ratios.items():
+            found.setdefault(name, []).append((row["vertices"], ratio))
+        sizes = [f"{row['vertices']:,}", shape.rpartition(" x ")[2], form, f"{row['entries']:,}"]
+        rows.append([*sizes, *(digits(ratio, 2) for ratio in ratios.values())])
+    said = "; ".join(
+        f"{title} is {span([ratio for n, ratio in found[name] if n <= 30], 2)} times as fast up to "
+        f"30 vertices, {span([ratio for n, ratio in found[name] if 30 < n <= 300], 2)} times from "
+        "100 to 300"
+        for name, title in ways.items()
+    )
+    headings = ["vertices", "degree", "form", "entries", *ways.values()]
+    return f"{table(headings, rows, texts=0)}\n\n{wrapped(f'Beside SciPy {said}.')}"

@@ -1,0 +1,161 @@
+"""The tables of docs/papers/scan.md."""
+
+from __future__ import annotations
+
+from benchmarks import stated
+from benchmarks.boruvka_steps import FIRST_MINIMA
+from benchmarks.figures import FROM_DEVICE, LARGEST_MIB, NUMPY, TO_DEVICE
+from benchmarks.marked import table
+from benchmarks.pages import Record, digits, of, part, wrapped
+from benchmarks.strategies import KRUSKAL
+
+AUTO, SCANNING = "clmst auto", "clmst reduce-then-scan"
+IN_PLACE, PROPAGATING = f"{SCANNING}, in place", "clmst scan-then-propagate"
+ALLOCATED = ("clmst, 1 buffer allocated", "clmst, 2 buffers allocated")
+SIZES = (1, 4, 16, 64, 128, 256, 512)
+KERNEL, TOTAL = "kernel ms", "total ms"
+
+
+def _ms(record: Record, mib: int, way: str, what: str) -> float:
+    return of(record.row(MiB=mib, way=way), what)
+
+
+@part("scans summary", "primitives_scans")
+def summary(record: Record) -> str:
+    """Put what the paper states at its largest size beside our times at that size."""
+
+    def ms(way: str, what: str) -> float:
+        return _ms(record, LARGEST_MIB, way, what)
+
+    def over_numpy(way: str, what: str) -> str:
+        ratio = ms(NUMPY, what) / ms(way, what)
+        return f"{digits(ratio, 3)} x ({digits(ms(way, what))} ms, NumPy {digits(ms(NUMPY, what))})"
+
+    headings = ["", *(f"paper: {gpu}" for gpu in stated.SCANS["kernel"]), "H100, 512 MiB"]
+    rows = []
+    for what, key, figure in (("kernel", KERNEL, "Figure 6"), ("total", TOTAL, "Figure 8")):
+        paper = [f"{ratio} x" for ratio in stated.SCANS[what].values()]
+        name = "kernels" if what == "kernel" else "total"
+        rows.append(
+            [f"{name} over sequential ({figure}, section 3)", *paper, over_numpy(AUTO, key)]
+        )
+        clpp = [*stated.CLPP[what].values()]
+        ours = f"its scheme, scan-then-propagate: {over_numpy(PROPAGATING, key)}"
+        rows.append([f"CLPP's {name} over sequential", *clpp, ours])
+    kernels = f"all but {digits(ms(AUTO, KERNEL))} of {digits(ms(AUTO, TOTAL))} ms"
+    rows.append(["transfers in the total (section 3)", "about 86 %", "about 95 %", kernels])
+    return table(headings, rows)
+
+
+@part("scans", "primitives_scans")
+def scans(record: Record) -> str:
+    """Make the table of Figures 5 to 8: kernels and totals by size."""
+    kernels = {
+        "one pass": AUTO, "reduce-then-scan": SCANNING, "in place": IN_PLACE,
+        "scan-then-propagate": PROPAGATING, "PyOpenCL": "pyopencl", "NumPy": NUMPY,
+    }  # fmt: skip
+    totals = {name: kernels[name] for name in ("one pass", "PyOpenCL", "NumPy")}
+    headings = ["MiB", *kernels, *(f"total: {name}" for name in totals)]
+    rows = [
+        [f"{mib}"]
+        + [digits(_ms(record, mib, way, KERNEL)) for way in kernels.values()]
+        + [digits(_ms(record, mib, way, TOTAL)) for way in totals.values()]
+        for mib in SIZES
+    ]
+    return table(headings, rows, texts=0)
+
+
+@part("transfers", "primitives_scans")
+def transfers(record: Record) -> str:
+    """Make the table of Figure 9: both transfers."""
+    headings = ["MiB", "to the device, ms", "GB/s", "from the device, ms", "GB/s"]
+    rows = []
+    for mib in SIZES:
+        cells = [f"{mib}"]
+        for way in (TO_DEVICE, FROM_DEVICE):
+            ms = _ms(record, mib, way, TOTAL)
+            cells += [digits(ms), digits(mib * 2**20 / ms * 1e-6, 3)]
+        rows.append(cells)
+    return table(headings, rows, texts=0)
+
+
+@part("buffers", "primitives_scans")
+def buffers(record: Record) -> str:
+    """Make the table of totals with one buffer or two, kept or allocated."""
+    kept = {
+        "kept: reduce-then-scan, one": IN_PLACE, "reduce-then-scan, two": SCANNING,
+        "scan-then-propagate, two": PROPAGATING, "one pass, two": AUTO,
+    }  # fmt: skip
+    allocated = dict(zip(("allocated: reduce-then-scan, one", "two"), ALLOCATED, strict=True))
+    ways = {**kept, **allocated}
+    sizes = (1, 8, 16, 32, 64, 128, 256, 512)
+    rows = [
+        [f"{mib}", *(digits(_ms(record, mib, way, TOTAL)) for way in ways.values())]
+        for mib in sizes
+    ]
+
+    def difference(one: str, two: str) -> float:
+        return _ms(record, LARGEST_MIB, two, TOTAL) - _ms(record, LARGEST_MIB, one, TOTAL)
+
+    least, most = (
+        pick(
+            _ms(record, mib, ALLOCATED[1], KERNEL) / _ms(record, mib, ALLOCATED[0], KERNEL)
+            for mib in sizes
+        )
+        for pick in (min, max)
+    )
+    text = (
+        f"At {LARGEST_MIB} MiB reduce-then-scan takes "
+        f"{digits(difference(IN_PLACE, SCANNING), 3)} ms more with two kept buffers than with one, "
+        f"where nothing is allocated, and "
+        f"{digits(difference(*ALLOCATED), 3)} ms more if they are allocated in each call. The "
+        f"kernels take {digits(least, 3)} to {digits(most, 3)} times as long with two as with one."
+    )
+    return f"{table(['MiB', *ways], rows, texts=0)}\n\n{wrapped(text)}"
+
+
+@part("steps summary", "boruvka_steps")
+def steps_summary(record: Record) -> str:
+    """Put what the paper states at 128 M edges beside our times at that size."""
+    headings = ["", "paper: GTX 460", "paper: Tahiti", "H100, 134 M edges"]
+    rows = []
+    largest = {
+        kind: max((r for r in record.rows if r["graph"] == kind), key=lambda row: row["edges"])
+        for kind in ("dense", "sparse")
+    }
+    own = {
+        "finding minima": ("finding minima", FIRST_MINIMA),
+        "all of the tree": ("solve", KRUSKAL),
+    }
+    names = {"finding minima": "finding", "all of the tree": "total"}
+    figures = {"finding minima": "Figure 11, section 5", "all of the tree": "Figures 12 to 14"}
+    slow = {FIRST_MINIMA: "NumPy's first level", KRUSKAL: "Kruskal"}
+    for what, said in stated.STEPS.items():
+        for kind, row in largest.items():
+            mine, other = own[what]
+            ours = (
+                f"{digits(of(row, other) / of(row, mine), 3)} x ({digits(of(row, mine), 3)} ms; "
+                f"{slow[other]} {digits(of(row, other), 4)})"
+            )
+            label = f"{names[what]} over sequential, {kind} ({figures[what]})"
+            rows.append([label, *(f"{ratio} x" for ratio in said[kind].values()), ours])
+    for kind, row in largest.items():
+        share = of(row, "finding minima") / (of(row, "finding minima") + of(row, "other steps"))
+        label = f"finding in the total, {kind} (section 4)"
+        rows.append([label, stated.FINDING_SHARE[kind], "", f"{100 * share:.1f} %"])
+    return table(headings, rows)
+
+
+@part("steps", "boruvka_steps")
+def steps(record: Record) -> str:
+    """Make the table of Figures 10 to 14: finding minima beside the other steps."""
+    columns = {
+        "finding ms": "finding minima", "other steps ms": "other steps",
+        "NumPy's first minima ms": FIRST_MINIMA, "wall ms": "solve", "Kruskal ms": KRUSKAL,
+    }  # fmt: skip
+    rows = [
+        [row["graph"], f"{row['vertices']:,}", f"{row['edges']:,}"]
+        + [digits(of(row, name), 4 if name == "solve" else 3) for name in columns.values()]
+        for row in record.rows
+    ]
+    return table(["graph", "vertices", "edges", *columns], rows)

@@ -1,0 +1,78 @@
+"""Codes of strings: each string is stored once, by the quickest library that is there."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+
+from clmst.core.weight_keys import Array
+
+# Strings from which importing a library takes less time than a dictionary of Python.
+_MANY = 1 << 21
+
+
+def codes_of_text(strings: Array) -> tuple[Array, list[str]] | None:
+    """Return the code of each string, and the distinct strings in order of first appearance.
+
+    `strings` is an array of objects. Return None if one of them is not a string. pandas, Arrow or
+    polars hashes the strings, whichever is imported already, or is installed where there are many
+    strings; else a dictionary does. O(m).
+    """
+    for name, encode in _LIBRARIES.items():
+        if name in sys.modules or (strings.size >= _MANY and find_spec(name) is not None):
+            try:
+                codes, distinct = encode(import_module(name), strings)
+            except Exception:  # of a value that is not a string, or text that is not Unicode
+                break
+            return _checked(codes, distinct)
+    known: dict[str, int] = {}
+    try:
+        codes = np.fromiter(
+            (known.setdefault(one, len(known)) for one in strings.tolist()), np.int64, strings.size
+        )
+    except TypeError:  # of a value that cannot be hashed
+        return None
+    return _checked(codes, list(known))
+
+
+def _checked(codes: Array, distinct: list[Any]) -> tuple[Array, list[str]] | None:
+    """Return plain strings, or None unless all are strings; a missing one has a negative code."""
+    if codes.size and int(codes.min()) < 0:
+        return None
+    if set(map(type, distinct)) == {str}:
+        return codes, distinct
+    if all(isinstance(one, str) for one in distinct):  # of a subclass
+        return codes, list(map(str.__str__, distinct))
+    return None
+
+
+def _by_pandas(pandas: Any, strings: Array) -> tuple[Array, list[Any]]:
+    codes, distinct = pandas.factorize(strings)
+    return codes, distinct.tolist()
+
+
+def _by_arrow(pyarrow: Any, strings: Array) -> tuple[Array, list[Any]]:
+    encoded = pyarrow.array(strings, pyarrow.large_string()).dictionary_encode()
+    if encoded.null_count:
+        return np.full(strings.size, -1), []
+    return encoded.indices.to_numpy(), encoded.dictionary.to_pylist()
+
+
+def _by_polars(polars: Any, strings: Array) -> tuple[Array, list[Any]]:
+    series = polars.Series(strings.tolist(), dtype=polars.String, strict=True)
+    if series.null_count():
+        return np.full(strings.size, -1), []
+    distinct = series.unique(maintain_order=True)
+    return series.cast(polars.Enum(distinct)).to_physical().to_numpy(), distinct.to_list()
+
+
+_LIBRARIES: dict[str, Callable[[Any, Array], tuple[Array, list[Any]]]] = {
+    "pandas": _by_pandas,
+    "pyarrow": _by_arrow,
+    "polars": _by_polars,
+}

@@ -1,0 +1,134 @@
+"""Partitions whose vertices have names, or are to be counted: a first reading of their ends.
+
+Each worker returns the names of its partitions. One process numbers them in the order in which the
+rows of all partitions first have them, and each partition gets the numbers of its own names back.
+So forests are those of a stream of the partitions. A worker that reads its partition again finds
+the names in the same order, and numbers take their place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from zlib import crc32
+
+import numpy as np
+
+from clmst.core.errors import InvalidGraphError
+from clmst.core.weight_keys import Array
+from clmst.scale.rows import StreamPiece
+from clmst.scale.vertex_names import VertexNames, are_text
+
+
+class NamesFoundError(InvalidGraphError):
+    """A partition has names for vertices, which have to be numbered first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PartitionEnds:
+    """The ends of the rows of a partition.
+
+    `n_vertices` is one more than the greatest number. `names` are those of the vertices, an array
+    of strings in the order in which rows first have them, or None if vertices are numbers.
+    """
+
+    n_vertices: int
+    names: Array | None
+
+    @classmethod
+    def of(cls, pieces: Iterator[StreamPiece]) -> PartitionEnds:
+        """Read the ends of all pieces of a partition. O(m)."""
+        names = VertexNames()
+        n_vertices = names.count(names.numbered(pieces))
+        return cls(n_vertices=n_vertices, names=names.labels)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PartitionNumbers:
+    """The vertex number of each name of a partition, in the order in which rows have the names."""
+
+    numbers: Array  # of int64
+    checksum: int  # of the names
+
+    def numbered(self, pieces: Iterator[StreamPiece]) -> Iterator[StreamPiece]:
+        """Yield the pieces of the partition with numbers in the place of names.
+
+        Raise if these are not the names that the partition had when they were counted.
+        """
+        names, chunk = VertexNames(), "a partition"
+        for piece in names.numbered(pieces):
+            chunk = piece.chunk
+            if not piece.size:
+                yield piece
+                continue
+            if names.labels is None or int(max(piece.u.max(), piece.v.max())) >= self.numbers.size:
+                raise _changed(chunk)
+            yield replace(piece, u=self.numbers[piece.u], v=self.numbers[piece.v])
+        found = names.labels
+        if (0 if found is None else found.size) != self.numbers.size or (
+            found is not None and _checksum(found) != self.checksum
+        ):
+            raise _changed(chunk)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Numbering:
+    """The vertices of all partitions; `parts` and `labels` are None if vertices are numbers."""
+
+    n_vertices: int
+    labels: Array | None
+    parts: Sequence[PartitionNumbers] | None
+
+    @classmethod
+    def of(cls, ends: Sequence[PartitionEnds], most: int | None) -> Numbering:
+        """Return the numbers of the names of all partitions, or raise if they are more than `most`.
+
+        Without names the vertices are counted.
+        """
+        names = VertexNames()
+        numbers = [np.zeros(0, np.int64)] * len(ends)
+        for k, one in enumerate(ends):
+            own = one.names
+            if own is None and one.n_vertices:
+                own = np.array([one.n_vertices - 1])
+            if own is None:
+                continue
+            piece = StreamPiece(
+                chunk=f"partition {k}", first_row=0, u=own, v=own, weights=None, edge_ids=None
+            )
+            for numbered in names.numbered(iter([piece])):
+                numbers[k] = numbered.u
+        labels = names.labels
+        if labels is None:
+            n_vertices = max((one.n_vertices for one in ends), default=0)
+            return cls(n_vertices=n_vertices, labels=None, parts=None)
+        if most is not None and labels.size > most:
+            raise InvalidGraphError(
+                f"the partitions have {labels.size} names of vertices; there may be n_vertices "
+                f"names, {most}"
+            )
+        parts = [
+            PartitionNumbers(numbers=of, checksum=0 if one.names is None else _checksum(one.names))
+            for of, one in zip(numbers, ends, strict=True)
+        ]
+        return cls(n_vertices=labels.size, labels=labels, parts=parts)
+
+
+def without_names(pieces: Iterator[StreamPiece]) -> Iterator[StreamPiece]:
+    """Yield pieces as they are; raise :class:`NamesFoundError` at the first one with names."""
+    for given in pieces:
+        piece = given.with_arrays(0)
+        if are_text(piece.u) or are_text(piece.v):
+            raise NamesFoundError(f"{piece.chunk} has names for vertices")
+        yield piece
+
+
+def _checksum(names: Array) -> int:
+    return crc32("\0".join(names.tolist()).encode("utf-8", "surrogatepass"))
+
+
+def _changed(chunk: str) -> InvalidGraphError:
+    return InvalidGraphError(
+        f"{chunk} has other names than when its vertices were counted; reading a partition again "
+        "must give the same rows"
+    )

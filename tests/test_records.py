@@ -1,0 +1,194 @@
+"""Pages, pictures and records of runs say the same, and what has no record is marked."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from PIL import Image
+
+from benchmarks import pages
+from benchmarks.__main__ import CASES
+from benchmarks.__main__ import main as cases
+from clmst.bench.canvas import CONTENT
+from clmst.cli import root
+
+IMAGES = pages.DOCS / "images"
+RECORDS = IMAGES / "data"
+# Pages on which each number of ours is made from a record or marked; the log has older tables.
+STRICT = ("performance.md", *(f"papers/{page}.md" for page in (
+    "boruvka", "ecl_mst", "hybrid", "pma", "scan",
+)))  # fmt: skip
+
+pytestmark = pytest.mark.skipif(not pages.DOCS.exists(), reason="installed without the pages")
+
+
+def names_of_records() -> set[str]:
+    """Return the names of all records that are kept, without ``.json``."""
+    return {
+        path.relative_to(RECORDS).with_suffix("").as_posix() for path in RECORDS.rglob("*.json")
+    }
+
+
+# ------------------------------------------------------------------------------ pages
+
+
+def test_pages_say_what_their_records_say() -> None:
+    assert pages.stale() == [], "run: python -m benchmarks.pages"
+
+
+def test_each_part_and_each_record_is_on_a_page() -> None:
+    """A record that no page shows could be changed without notice."""
+    assert pages.unplaced() == set()
+    assert pages.records_used() == names_of_records()
+
+
+@pytest.mark.parametrize("name", STRICT)
+def test_numbers_without_a_record_are_marked(name: str) -> None:
+    page = pages.DOCS / name
+    assert [*pages.unmarked(page)] == []
+    assert f"{pages.MARK} marks" in re.sub(r"\s+", " ", page.read_text(encoding="utf-8"))
+
+
+def test_all_pages_of_papers_are_strict() -> None:
+    found = {f"papers/{page.name}" for page in (pages.DOCS / "papers").glob("*.md")}
+    assert found == set(STRICT) - {"performance.md"}
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("| graph | ms |\n|---|--:|\n| road | 4.64 |\n", 1),
+        ("| graph | ms † |\n|---|--:|\n| road | 4.64 |\n", 0),
+        ("| graph † | ms |\n|---|--:|\n| road | 4.64 |\n", 0),
+        ("| graph | ms |\n|---|--:|\n| road † | 4.64 |\n| grid | 3 |\n", 1),
+        ("| graph | paper, ms | ms (T. 3) |\n|---|--:|--:|\n| road | 4.64 | 5 |\n", 0),
+        ("| what | why |\n|---|---|\n| weights of 1 to 1000 | no reason |\n", 0),
+        ("A solve takes 4.64 ms.\n", 1),
+        ("† A solve takes 4.64 ms.\n", 0),
+        ("It gains 12 % here.\n", 1),
+        ("The paper gains 12 %.\n", 0),
+        ("    python -m benchmarks pma table  # 12 s\n", 0),
+        ("<!-- record: pma table -->\nIt takes 4.64 ms.\n<!-- end -->\n", 0),
+    ],
+)
+def test_numbers_without_a_mark_are_found(text: str, found: int, tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(text, encoding="utf-8")
+    assert len([*pages.unmarked(page)]) == found
+
+
+# What is changed, in which file, and to what: of records, of pages, of what the papers state.
+SEEDED: Mapping[str, tuple[str, str, str]] = {
+    "a time of a record": ("images/data/pma_table.json", "4.64", "464"),
+    "a time that no table shows": ("images/data/primitives_scans.json", "0.5226", "5.226"),
+    "one repetition of nine": ("images/data/bench/h100_more.json", "0.0009137", "0.0009138"),
+    "a per cent of a record": ("images/data/two_cores/pma_reduction.json", "90.98", "90.89"),
+    "a size of a record": ("images/data/ecl_inputs.json", "209311", "209321"),
+    "two digits of a table": ("papers/pma.md", "9.319", "9.391"),
+    "a mean": ("papers/ecl_mst.md", "| 5.24 |", "| 4.24 |"),
+    "a decimal point": ("performance.md", "| 12.3 |", "| 1.23 |"),
+    "a number in a sentence": ("papers/hybrid.md", "128 to 312 rounds", "6 to 12 rounds"),
+    "a number of the paper": ("papers/ecl_mst.md", "| 26.2 |", "| 62.2 |"),
+    "a device": ("papers/scan.md", "(NVIDIA H100 80GB HBM3,", "(NVIDIA H200 80GB HBM3,"),
+    "a mark that is taken away": ("papers/boruvka.md", '"auto", H100 †', '"auto", H100'),
+    "a paragraph without a mark": ("papers/scan.md", "## Not done", "It takes 3.1 ms.\n\n## Not"),
+}
+
+
+@pytest.mark.parametrize("seed", SEEDED)
+def test_changed_numbers_are_noticed(seed: str, tmp_path: Path) -> None:
+    """A test of the tests above: each of these changes, by itself, makes one of them fail."""
+    docs = tmp_path / "docs"
+    shutil.copytree(pages.DOCS, docs, ignore=shutil.ignore_patterns("*.png", "*.svg", "reference"))
+    assert faults(docs) == []
+    name, right, wrong = SEEDED[seed]
+    text = (docs / name).read_text(encoding="utf-8")
+    assert right in text
+    (docs / name).write_text(text.replace(right, wrong, 1), encoding="utf-8")
+    assert faults(docs) != []
+
+
+def faults(docs: Path) -> list[str]:
+    """Return what is wrong with the pages of a folder."""
+    return pages.stale(docs) + [fault for name in STRICT for fault in pages.unmarked(docs / name)]
+
+
+# --------------------------------------------------------------------------- pictures
+
+
+def drawn_from(record: Path, folder: Path) -> dict[str, str]:
+    """Return the digests of the pictures that are drawn from a record of a case, by file name.
+
+    A record is called after its case: pma_table is of ``pma table``. So is its picture, but where a
+    case draws several into a folder. A case that draws none has none.
+    """
+    picture = folder / f"{record.stem}.png"
+    case = [record.stem] if record.stem in CASES else record.stem.split("_")
+    result = CliRunner().invoke(cases, [*case, "--from", str(record), "--plot", str(picture)])
+    assert result.exit_code == 0, result.output
+    files = picture.iterdir() if picture.is_dir() else (picture,)
+    return {file.name: digest_of(file) for file in files}
+
+
+def digest_of(picture: Path) -> str:
+    """Return the digest of what a picture shows, as it says itself."""
+    with Image.open(picture) as image:
+        return str(image.info.get(CONTENT, "none"))
+
+
+DRAWN = sorted(path for path in RECORDS.glob("*.json") if path.stem != "ecl_inputs")
+
+
+@pytest.mark.parametrize("record", DRAWN, ids=[path.stem for path in DRAWN])
+def test_pictures_show_their_records(record: Path, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    found = drawn_from(record, tmp_path)
+    assert found
+    assert found == {name: digest_of(IMAGES / name) for name in found}
+
+
+def test_picture_of_a_changed_record_is_another_one(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    text = (RECORDS / "pma_table.json").read_text(encoding="utf-8")
+    record = tmp_path / "pma_table.json"
+    record.write_text(text.replace("4.64", "464", 1), encoding="utf-8")
+    (found,) = drawn_from(record, tmp_path).values()
+    assert found not in ("none", digest_of(IMAGES / "pma_table.png"))
+
+
+def test_pictures_of_several_machines_show_their_records(tmp_path: Path) -> None:
+    """``clmst bench --merge`` and ``benchmarks ecl throughput`` draw the same pictures again."""
+    pytest.importorskip("matplotlib")
+    names = ("h100", "h200", "intel_2_cores", "pocl_2_cores", "pocl_16_cores")
+    files = [str(RECORDS / "bench" / f"{name}.json") for name in names]
+    words = ["bench", "--merge", *files, "--tables", "--plot", str(tmp_path)]
+    result = CliRunner().invoke(root.main, words)
+    assert result.exit_code == 0, result.output
+    ecl = [str(RECORDS / "bench" / f"{name}.json") for name in ("h100", "h100_more")]
+    picture = str(tmp_path / "ecl_throughput.png")
+    result = CliRunner().invoke(cases, ["ecl", "throughput", *ecl, "--plot", picture])
+    assert result.exit_code == 0, result.output
+    for name in ("devices_throughput.png", "ecl_throughput.png"):
+        assert digest_of(tmp_path / name) == digest_of(IMAGES / name) != "none"
+
+
+@pytest.mark.parametrize("name", STRICT)
+def test_pictures_without_a_record_are_marked(name: str) -> None:
+    """They have a dagger in their description; all others have the digest of what they show."""
+    page = pages.DOCS / name
+    for words, file in re.findall(r"!\[([^\]]*)\]\(([^)]+\.png)\)", page.read_text("utf-8")):
+        has_digest = digest_of(page.parent / file) != "none"
+        assert has_digest != (pages.MARK in words), file
+
+
+def test_records_are_json_with_a_device() -> None:
+    for path in RECORDS.rglob("*.json"):
+        content = json.loads(path.read_text(encoding="utf-8"))
+        assert pages.Record(path=path, name=path.stem).devices
+        assert content.get("points") or content.get("measurements")
