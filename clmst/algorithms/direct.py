@@ -30,7 +30,7 @@ from clmst.core.kruskal import (
     seems_canonical,
 )
 from clmst.core.weight_keys import Array
-from clmst.route import SparseFacts, Way
+from clmst.route import Form, SparseFacts, Way
 from clmst.runtime.device import Device
 from clmst.runtime.kernel_family import Case, case_of
 
@@ -121,6 +121,7 @@ def _facts_of(
 ) -> SparseFacts | None:
     """Return what the router is told about a graph; None if it never goes one of these ways."""
     place = None if device is None else device.facts
+    form: Form
     if is_plain(graph):
         form, n, m = "matrix", graph.shape[0], graph.indices.size
     elif isinstance(graph, DeferredGraph) and _is_usable_list(graph, maximum=maximum):

@@ -43,13 +43,13 @@ def validation(device: Device, case: Case) -> Iterator[Answer]:
 
 def small(device: Device, case: Case) -> Iterator[Answer]:
     """Yield forests of small matrices, and whether faults are seen."""
-    from clmst.algorithms.small_matrix.solve import solved, solved_list
+    from clmst.algorithms.small_matrix.solve import solve_matrix, solved_list
 
     maximum = bool(case.maximum)
     for size in SMALL:
         for symmetric in (False, True):
             graph = known_graph(size).simple(case.dtype, symmetric=symmetric)
-            forest = solved(_Matrix(graph), device, case)
+            forest = solve_matrix(_Matrix(graph), device, case)
             edges = () if forest is None else forest.edges
             yield f"edges of {size!r}", edges, kruskal(graph, maximum=maximum).edges
         for wide in (False, True):
@@ -63,10 +63,10 @@ def small(device: Device, case: Case) -> Iterator[Answer]:
     for name, other in _faulty(graph):
         matrix = _Matrix(other)
         known = forest_of_matrix(matrix, maximum=maximum)
-        yield f"a matrix with {name}", solved(matrix, device, case) == known, True
+        yield f"a matrix with {name}", solve_matrix(matrix, device, case) == known, True
         if known is not None:
             slots = entries_of_matrix(matrix, maximum=maximum)
-            by_slot = solved(matrix, device, case, by_slot=True)
+            by_slot = solve_matrix(matrix, device, case, by_slot=True)
             found = None if by_slot is None else by_slot.edge_ids
             yield f"slots of a matrix with {name}", () if found is None else found, slots
 

@@ -56,7 +56,7 @@ def distances(points: Points, k: int, device: Device) -> Iterator[tuple[str, Arr
     poor = with_capabilities(device, doubles=False)
     yield "host", clmst.core_distances(points, k + 1, device=poor)
     matrix, launch = DeviceMatrix.upload(points, device), Launcher(device, device.queue)
-    if 0 < k <= neighbours.MOST_NEIGHBOURS:
+    if 0 < k <= route.LIMITS.listed_neighbours:
         tree = hierarchy.hierarchy_of(matrix, launch)
         yield "hierarchy", points.multiplied(neighbours.distances(tree, k, launch))
     for by in () if k == 0 else FILTERS if points.dimensions > 3 else FILTERS[:1]:
