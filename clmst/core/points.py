@@ -184,12 +184,12 @@ class Points:
     @property
     def divided_core(self) -> npt.NDArray[np.float64] | None:
         """The core distances, divided by ``2**exponent`` as :attr:`planes` are."""
-        if self.core_distances is None or not self.exponent:
-            core: npt.NDArray[np.float64] | None = self.core_distances
-            return core
-        return np.ldexp(self.core_distances, -self.exponent)
+        core: npt.NDArray[np.float64] | None = self.core_distances
+        if core is not None and self.exponent:
+            core = np.ldexp(core, -self.exponent)
+        return core
 
-    def multiplied(self, distances: Any) -> Any:
+    def multiplied(self, distances: Array) -> Array:
         """Return distances that were computed from :attr:`planes`, times ``2**exponent``."""
         return np.ldexp(distances, self.exponent) if self.exponent else distances
 

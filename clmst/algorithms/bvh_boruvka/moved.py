@@ -266,7 +266,7 @@ def _with_figures(forest: DeviceForest, **figures: Any) -> DeviceForest:
     points = forest.graph.graph
     assert isinstance(points, Points)
     if "movement" in figures:
-        figures["movement"] = float(points.multiplied(figures["movement"]))
+        figures["movement"] = float(points.multiplied(np.array(figures["movement"])))
     return forest.with_stats({**forest.stats, "moved": figures})
 
 
