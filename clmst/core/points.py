@@ -51,7 +51,7 @@ class Points:
 
     Parameters
     ----------
-    coordinates : array of real numbers, shape (n, d)
+    coordinates : array of real numbers, shape (n, d), or data frame, tensor, list of rows
         A row a point, d at least 1. Finite, taken as float64. For "great-circle" and "haversine"
         latitude and longitude, shape (n, 2).
     metric : str
