@@ -193,8 +193,8 @@ def odd_header(draw: random.Random, data: bytearray) -> None:
     begin = 10 + struct.unpack("<H", data[8:10])[0]
     kind, shape = draw.choice(_DESCRIPTIONS), draw.choice(_SHAPES)
     order = draw.choice(("False", "False", "True", "0", "None"))
-    line = f"{{'descr': {kind}, 'fortran_order': {order}, 'shape': {shape}, }}"
-    line = line.encode().ljust(117) + b"\n"
+    text = f"{{'descr': {kind}, 'fortran_order': {order}, 'shape': {shape}, }}"
+    line = text.encode().ljust(117) + b"\n"
     body = bytes(data[begin:])
     if draw.random() < 0.8:
         body = _of_length(body, kind, shape)

@@ -115,4 +115,4 @@ def test_points_in_decimal_degrees(run: Run, tmp_path: Path) -> None:
         assert 68.8 < total < 68.9
     assert_not_understood(run("solve", path, "--metric", "taxi"), "metric is 'taxi'")
     (edges := tmp_path / "edges.txt").write_text(TRIANGLE)
-    assert_fails(run("solve", edges, "--metric", "haversine"), "format of points")
+    assert_not_understood(run("solve", edges, "--metric", "haversine"), "format of points")
