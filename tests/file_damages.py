@@ -185,8 +185,8 @@ def odd_header(draw: random.Random, data: bytearray) -> None:
     """
     if draw.random() < 0.4:
         for _ in range(draw.randint(1, 3)):
-            at, text = draw.randint(0, 118), draw.choice(_ODD_HEADERS)
-            data[at : at + len(text)] = text
+            at, odd = draw.randint(0, 118), draw.choice(_ODD_HEADERS)
+            data[at : at + len(odd)] = odd
         return
     if data[:6] != b"\x93NUMPY" or len(data) < 10:
         return

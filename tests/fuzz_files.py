@@ -82,7 +82,7 @@ def _read_columns(path: Path, *, format: str) -> Graph:  # noqa: A002
     return read_graph(path, format=format, columns=("source", "target", "weight"))
 
 
-DOORS = (
+_EVERY_DOOR = (
     Door(
         name="graphs", formats=file_samples.GRAPHS, samples=file_samples.graphs, read=read_graph
     ),
@@ -105,7 +105,7 @@ DOORS = (
 DOORS = tuple(
     Door(name=one.name, formats=tuple(each for each in one.formats if each.name != "json"),
          samples=one.samples, read=one.read)
-    for one in DOORS
+    for one in _EVERY_DOOR
 )  # fmt: skip
 
 
