@@ -19,7 +19,7 @@ from clmst.core.columns import WEIGHT
 from clmst.core.dense_graph import DenseGraph
 from clmst.core.errors import OutOfDeviceMemoryError
 from clmst.core.forest import Forest
-from clmst.core.long_work import lasting
+from clmst.core.long_work import LongWork, lasting
 from clmst.core.points import Points
 from clmst.intake import on_device, put, taken
 from clmst.runtime.device import Device
@@ -200,8 +200,13 @@ def to_device(
     return put(given, get_device(device))
 
 
-@lasting("computing a spanning forest")
-def spanning_forest(
+def spanning_forest(graph: Any, **options: Any) -> Forest | DeviceForest:
+    """Solve on the device that is meant; say so if it lasts."""
+    with LongWork("computing a spanning forest"):
+        return _spanning_forest(graph, **options)
+
+
+def _spanning_forest(
     graph: Any, *, algorithm: str, device: Any, devices: Any, options: object,
     keep_on_device: bool, profile: bool, verify: bool, symmetrize: bool, weight: Any, maximum: bool,
     columns: Any = None,

@@ -97,7 +97,10 @@ def minimum_spanning_forest(
         return None if last is None else _got(ray, last)
 
     def count() -> Sequence[PartitionEnds]:
-        return _got(ray, [ends.remote(part, k, job) for k, part in enumerate(parts)])
+        found: Sequence[PartitionEnds] = _got(
+            ray, [ends.remote(part, k, job) for k, part in enumerate(parts)]
+        )
+        return found
 
     try:
         return partitions.forest_by(job, "the workers of Ray", solve=solve, count=count)

@@ -185,16 +185,16 @@ def odd_header(draw: random.Random, data: bytearray) -> None:
     """
     if draw.random() < 0.4:
         for _ in range(draw.randint(1, 3)):
-            at, text = draw.randint(0, 118), draw.choice(_ODD_HEADERS)
-            data[at : at + len(text)] = text
+            at, odd = draw.randint(0, 118), draw.choice(_ODD_HEADERS)
+            data[at : at + len(odd)] = odd
         return
     if data[:6] != b"\x93NUMPY" or len(data) < 10:
         return
     begin = 10 + struct.unpack("<H", data[8:10])[0]
     kind, shape = draw.choice(_DESCRIPTIONS), draw.choice(_SHAPES)
     order = draw.choice(("False", "False", "True", "0", "None"))
-    line = f"{{'descr': {kind}, 'fortran_order': {order}, 'shape': {shape}, }}"
-    line = line.encode().ljust(117) + b"\n"
+    text = f"{{'descr': {kind}, 'fortran_order': {order}, 'shape': {shape}, }}"
+    line = text.encode().ljust(117) + b"\n"
     body = bytes(data[begin:])
     if draw.random() < 0.8:
         body = _of_length(body, kind, shape)

@@ -123,7 +123,7 @@ def solve_by_random_options(
             if options is None:
                 continue
             if dtype not in graphs:
-                graphs[dtype] = Graph.from_edges(*ends, weights_of(ranks, dtype))
+                graphs[dtype] = Graph.from_edges(ends[0], ends[1], weights_of(ranks, dtype))
             solve = clmst.maximum_spanning_forest if maximum else clmst.minimum_spanning_forest
             expected = clmst.kruskal(graphs[dtype], maximum=maximum)
             for given in (options, other_numbers(rng, options)):

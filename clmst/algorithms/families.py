@@ -141,9 +141,10 @@ FAMILIES = (
 
 @lru_cache(maxsize=256)
 def tested_options(options: Hashable) -> tuple[str, object]:
-    """Return what a self-test is told about options that have been checked: their text, and them.
+    """Return the options that a self-test runs with, as text and as they are.
 
-    They are those of :func:`as_tested`. The text is empty if these are the usual ones.
+    They are those of :func:`as_tested`. The text is empty if they are the usual ones. The given
+    options have been checked when they were made.
     """
     tested = None if options is None else as_tested(options)
     usual = tested is None or tested == type(tested)()
@@ -151,7 +152,7 @@ def tested_options(options: Hashable) -> tuple[str, object]:
 
 
 def with_options(case: Case, options: Any) -> Case:
-    """Return a case with an algorithm's options as a self-test is told them."""
+    """Return a case with an algorithm's options as a self-test runs with them."""
     text, tested = tested_options(options)
     return replace(case, option_text=text, options=tested) if text else case
 

@@ -128,13 +128,14 @@ def _parameters(_context: object, _option: object, texts: tuple[str, ...]) -> di
 @click.pass_context
 def cluster(
     context: click.Context,
+    /,
     *,
     file: Path,
     k: int | None,
     height: float | None,
     format_name: str | None,
     columns: tuple[str, ...] | None,
-    metric: str | None,
+    metric: Any,  # None, or the name of one
     metric_params: dict[str, Any] | None,
     device_name: str | None,
     output: Path | None,

@@ -163,7 +163,7 @@ def _details(listing: Listing) -> Padding:
     device = listing.device
     heading = f"\n{device.description}, driver {device.driver}\n"
     reason = "" if listing.usable else f"unusable: {listing.reason or 'its trial failed'}\n"
-    more = f"tuning: {device.tuning.description}\ntrust: {_trust(device)}"
+    more = f"trust: {_trust(device)}"
     return Padding(Text.assemble(heading, (reason, "red"), (more, "dim")), (0, 1))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
+from itertools import chain
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
@@ -15,10 +16,11 @@ from clmst.core.graph_checks import check_weights
 from clmst.core.networkx_graphs import (
     NetworkxNodes,
     attribute_values,
+    exact_array,
     list_edges,
     stores_its_edges,
 )
-from clmst.core.weight_keys import Array, as_weights
+from clmst.core.weight_keys import Array, as_weights, first_nan
 
 if TYPE_CHECKING:
     from clmst.core.graph import Graph
@@ -96,7 +98,7 @@ def from_igraph(cls: type[Graph], G: Any, weight: str | None = "weight") -> Grap
     with reading(G, "an igraph.Graph"):
         if G.is_directed():
             raise _directed("igraph", "G.as_undirected(mode='each')")
-        ends = np.array(G.get_edgelist(), np.uint32).reshape(-1, 2)
+        ends = _pairs(G.get_edgelist())
         attributes, n = G.es.attributes(), G.vcount()
         if weight is not None and weight not in attributes and weight != WEIGHT:
             raise InvalidGraphError(
@@ -130,20 +132,20 @@ def from_rustworkx(
     InvalidGraphError
         `G` is directed, or a weight is not a real number.
     """
-    check_has("from_rustworkx", G, _RUSTWORKX, "node_indices", "weighted_edge_list")
+    check_has("from_rustworkx", G, _RUSTWORKX, "node_indices", "edges", "edge_list")
     if weight_fn is not None and not callable(weight_fn):
         raise InvalidArgumentError(f"weight_fn is {shown(weight_fn)}; it must be callable")
     if has(G, "in_degree"):
         raise _directed("rustworkx", "G.to_undirected()")
     with reading(G, _RUSTWORKX):
-        data = [entry[2] for entry in G.weighted_edge_list()]
+        data = list(G.edges())
     if weight_fn is not None:  # what it raises is the caller's
         data = [weight_fn(x) for x in data]
     with reading(G, _RUSTWORKX):
         ends: Array = np.array(G.edge_list(), np.uint32).reshape(-1, 2)
         nodes = np.array(G.node_indices(), np.int64)  # with gaps after a node was removed
         weights = names = None
-        if any(x is not None for x in data):
+        if set(map(type, data)) - {type(None)}:
             weights = _real(data, ends, range(int(nodes.max(initial=-1)) + 1))
         if nodes.size and int(nodes[-1]) != nodes.size - 1:
             ends, names = np.searchsorted(nodes, ends), tuple(nodes.tolist())
@@ -162,10 +164,23 @@ def _directed(library: str, remedy: str) -> InvalidGraphError:
     )
 
 
+def _pairs(edges: Sequence[tuple[int, int]]) -> Array:
+    """Return a list of pairs as an array of shape (m, 2), twice as quickly as ``np.array``."""
+    if not {2}.issuperset(map(len, edges)):
+        raise InvalidGraphError("the igraph graph has an edge that is not a pair of vertices")
+    return np.fromiter(chain.from_iterable(edges), np.uint32, 2 * len(edges)).reshape(-1, 2)
+
+
 def _real(
     values: Sequence[Any], ends: Array, names: Sequence[Any], what: str = "the weight"
 ) -> Array:
-    """Return weights as an array; raise unless all are real numbers."""
+    """Return weights as an array; raise unless all are real numbers.
+
+    Numbers of one common type become an array at once. Others, and NaN, are looked at one by one.
+    """
+    array = exact_array(list(values)) if len(values) else None
+    if array is not None and first_nan(array) is None:
+        return array
     for edge, value in enumerate(values):
         if not isinstance(value, Real | np.bool_) or value != value:  # noqa: PLR0124 - NaN
             u, v = (shown(names[vertex]) for vertex in ends[edge].tolist())

@@ -190,7 +190,6 @@ class _Watcher:
         if self.shown is None:
             self.shown = work._reference
             self._display = work.display or Line()
-            logger.info("%s", words)
         if self._display is not None:
             self._display.show(words, seconds)
 

@@ -19,12 +19,12 @@ Doubles = npt.NDArray[np.float64]
 
 _OF_A_THREAD, _OF_A_CACHE = 1 << 20, 1 << 15  # coordinates at once
 _ONE = np.uint64(1)
-_GREATEST = 500  # coordinates are below 2**500 once divided, less room for the sum of dimensions
+_GREATEST = 500  # coordinates are below 2**500 once divided; lower of many dimensions, which add up
 _LEAST = -511  # the square of 2**-511 is the least double that has all its bits
 _NORMAL = -1022  # 2**-1022 is the least double that has all its bits
 _OVERFLOW = 1024  # the first power of two beyond doubles
 _FRACTION = 52  # bits: two doubles differ by 2**-52 of the lesser one at least
-_ROOM = 8  # bits by which other points may be larger than those that a power was chosen for
+_SPARE = 8  # bits by which other points may be larger than those that a power was chosen for
 
 
 def magnitudes(coordinates: Doubles) -> tuple[float, float]:
@@ -77,7 +77,7 @@ def exponent_of(greatest: float, least: float, dimensions: int) -> int:
 
 def suits(exponent: int, greatest: float, least: float, dimensions: int) -> bool:
     """Return whether an exponent serves for other coordinates, too, of these magnitudes."""
-    top = _top(dimensions) + _ROOM
+    top = _top(dimensions) + _SPARE
     return frexp(greatest)[1] - exponent <= top and not may_be_too_near(exponent, least)
 
 

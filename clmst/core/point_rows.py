@@ -104,9 +104,10 @@ def _no_rows(name: str, X: Any) -> InvalidGraphError:
         remedy = f"; {name}.toarray() makes an array of it"
     elif has(X, "__next__"):
         remedy = f"; list({name}) makes a list of rows"
+    is_or_are = "are" if name in ("coordinates", "points") else "is"
     return InvalidGraphError(
-        f"{name} is {fact}; it must be points as rows, which are an array of shape (n, d), a data "
-        f"frame, an Arrow table, a tensor or a list of rows{remedy}"
+        f"{name} {is_or_are} {fact}; give points as rows, which are an array of shape (n, d), a "
+        f"data frame, an Arrow table, a tensor or a list of rows{remedy}"
     )
 
 
@@ -142,8 +143,8 @@ def _numbers(name: str, array: Array, table: Any = None) -> Array:
     except Exception as error:  # an object of the caller's may raise anything
         wrong = _column_without_numbers(array, table)
         raise InvalidGraphError(
-            f"{name} has dtype object, and not all of it are numbers ({wrong or shown(error)}); "
-            f"{name} must be real numbers"
+            f"{name}: dtype is object, and not all of it are numbers ({wrong or shown(error)}); "
+            "points are rows of real numbers"
         ) from error
 
 

@@ -51,7 +51,7 @@ class Points:
 
     Parameters
     ----------
-    coordinates : array of real numbers, shape (n, d)
+    coordinates : array of real numbers, shape (n, d), or data frame, tensor, list of rows
         A row a point, d at least 1. Finite, taken as float64. For "great-circle" and "haversine"
         latitude and longitude, shape (n, 2).
     metric : str
@@ -184,12 +184,12 @@ class Points:
     @property
     def divided_core(self) -> npt.NDArray[np.float64] | None:
         """The core distances, divided by ``2**exponent`` as :attr:`planes` are."""
-        if self.core_distances is None or not self.exponent:
-            core: npt.NDArray[np.float64] | None = self.core_distances
-            return core
-        return np.ldexp(self.core_distances, -self.exponent)
+        core: npt.NDArray[np.float64] | None = self.core_distances
+        if core is not None and self.exponent:
+            core = np.ldexp(core, -self.exponent)
+        return core
 
-    def multiplied(self, distances: Any) -> Any:
+    def multiplied(self, distances: Array) -> Array:
         """Return distances that were computed from :attr:`planes`, times ``2**exponent``."""
         return np.ldexp(distances, self.exponent) if self.exponent else distances
 

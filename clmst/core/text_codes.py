@@ -19,7 +19,7 @@ _MANY = 1 << 21
 def codes_of_text(strings: Array) -> tuple[Array, list[str]] | None:
     """Return the code of each string, and the distinct strings in order of first appearance.
 
-    `strings` is an array of objects. Return None if one of them is not a string. pandas, Arrow or
+    `strings` is an array of objects. Return None if one of them is not a string. Arrow, pandas or
     polars hashes the strings, whichever is imported already, or is installed where there are many
     strings; else a dictionary does. O(m).
     """
@@ -72,7 +72,7 @@ def _by_polars(polars: Any, strings: Array) -> tuple[Array, list[Any]]:
 
 
 _LIBRARIES: dict[str, Callable[[Any, Array], tuple[Array, list[Any]]]] = {
-    "pandas": _by_pandas,
     "pyarrow": _by_arrow,
+    "pandas": _by_pandas,
     "polars": _by_polars,
 }

@@ -74,7 +74,7 @@ def draw_clusters(
     check_bools(legend=legend, tree=tree)
     places = projected(points)
     clusters = DrawnClusters.of(labels, len(places))
-    has_place = np.isfinite(places).all(axis=1)
+    has_place = np.asarray(np.isfinite(places).all(axis=1))
     edges = edges_of(forest, has_place)
     page = Page.map_around(target, places[has_place])
     if tree:

@@ -69,7 +69,7 @@ def explore_clusters(
     target, title = _checked(path), checked_title(title)
     places = projected(points)
     clusters, texts = DrawnClusters.of(labels, len(places)), checked_names(names, len(places))
-    has_place = np.isfinite(places).all(axis=1)
+    has_place = np.asarray(np.isfinite(places).all(axis=1))
     edges = edges_of(forest, has_place)
     traces = []
     if len(edges):

@@ -177,7 +177,8 @@ def _edges(name: str, *, maximum: bool) -> Callable[..., Iterator[tuple[Any, ...
             positions = _positions(graph, graph.weighted(weight), ignore_nan, device, maximum)
         except InvalidGraphError as error:
             return _raising(error)
-        return graph.tuples(positions, keys=keys, data=data)
+        found: Iterator[tuple[Any, ...]] = graph.tuples(positions, keys=keys, data=data)
+        return found
 
     return _called(edges, name, f"Return the edges that ``networkx.{name}`` yields, in its order.")
 

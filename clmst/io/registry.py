@@ -158,7 +158,7 @@ def able(ability: str) -> tuple[Format, ...]:
     return tuple(one for one in FORMATS if getattr(one, ability))
 
 
-def find(path: Path | BinaryIO, name: str | None, formats: Sequence[Format]) -> Format:
+def find(path: Path | BinaryIO, name: str | None, formats: Sequence[Format] = FORMATS) -> Format:
     """Return the format called `name`, or else the one of the suffix of `path`, or of its name.
 
     A name may be a suffix, too, with or without its dot. Errors list `formats`, those that the

@@ -55,7 +55,8 @@ class HDBSCAN(TreeMeasures, ClusterEstimator):
     max_cluster_size : int, optional
         Most points of a cluster, for "eom".
     metric : str or callable
-        As of :func:`clmst.cluster.single_linkage`. "haversine" takes degrees and has kilometres.
+        As of :func:`clmst.cluster.single_linkage`. "haversine" takes degrees and has kilometres; a
+        :class:`GraphWarning` tells of coordinates that may be radians.
     metric_params : dict, optional
         Arguments of the metric.
     alpha : float
@@ -151,10 +152,11 @@ class HDBSCAN(TreeMeasures, ClusterEstimator):
 
         Parameters
         ----------
-        X : array of shape (n, d), or of shape (n, n), or a sparse matrix, or a graph
-            Points as rows; a sparse matrix of points is filled. With ``metric="precomputed"``
-            distances: a matrix, or a sparse one of neighbours, which need not name both
-            directions. :class:`clmst.Points` and :class:`clmst.Graph` are taken as they are.
+        X : array of shape (n, d), or of shape (n, n), or a data frame, a sparse matrix, or a graph
+            Points as rows, in any of the forms of :func:`clmst.cluster.single_linkage`; a sparse
+            matrix of points is filled. With ``metric="precomputed"`` distances: a matrix, or a
+            sparse one of neighbours, which need not name both directions. :class:`clmst.Points`
+            and :class:`clmst.Graph` are taken as they are.
 
         Raises
         ------

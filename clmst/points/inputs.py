@@ -229,7 +229,8 @@ def _without_rounding(array: Array) -> Array:
     greatest = max(float(np.abs(array).max()), 1.0)
     if not np.isfinite(greatest) or least < -unit * greatest:
         return array
-    return np.maximum(array, array.dtype.type(0))
+    rounded: Array = np.maximum(array, array.dtype.type(0))
+    return rounded
 
 
 def check_nearly_symmetric(array: Array) -> None:

@@ -35,10 +35,13 @@ def single_linkage(
 
     Parameters
     ----------
-    X : array of shape (n, d), or a graph, or a Forest
-        Points as rows. With ``metric="precomputed"`` distances: a matrix of shape (n, n), or
-        condensed. A sparse matrix or any other graph of :func:`clmst.minimum_spanning_forest` has
-        distances as weights; :class:`clmst.Points` have a metric of their own.
+    X : array of shape (n, d), data frame, graph, or Forest
+        Points as rows: an array, a data frame of pandas or polars, an Arrow table, a tensor on the
+        CPU, anything else with ``__array__`` or ``__dlpack__``, or a list of rows. With
+        ``metric="precomputed"`` distances: a matrix of shape (n, n), or condensed. A sparse matrix
+        or any other graph of :func:`clmst.minimum_spanning_forest` has distances as weights, but a
+        data frame is points unless the metric is "precomputed". :class:`clmst.Points` have a
+        metric of their own.
     metric : str or callable
         One of :class:`clmst.Points`; its distances are computed on demand, in O(n) memory. Or
         another one of SciPy's ``pdist``, or a function of two rows; such distances are stored in

@@ -138,21 +138,17 @@ class Monoid:
         if self.exact is None:
             object.__setattr__(self, "exact", self._is_of_integers())
         check_bool("exact", self.exact)
-        macros = {
-            "T": element.held_type,
-            "T_BYTES": element.held_bytes,
-            "COMBINE(a, b)": f"({combine.code})",
-            "COMMUTATIVE": int(self.commutative),
-        }
+        macros: dict[str, object] = {"T": element.held_type, "T_BYTES": element.held_bytes}
         if element.is_struct:
             macros |= {"T_RECORD": name, "T_MEMORY_BYTES": self.dtype.itemsize}
             macros |= {"RECORD_IDENTITY": f"({identity.code})"}
-            if combine.choice is not None:
-                condition, *chosen = combine.choice
-                yes, no = ({"a": "Left", "b": "Right"}[one] for one in chosen)
-                macros |= {"CHOICE(a, b, Left, Right)": f"(({condition}) ? {yes} : {no})"}
         else:
             macros |= {"IDENTITY": f"((T)({identity.code}))"}
+        macros |= {"COMBINE(a, b)": f"({combine.code})", "COMMUTATIVE": int(self.commutative)}
+        if element.is_struct and combine.choice is not None:
+            condition, *chosen = combine.choice
+            yes, no = ({"a": "Left", "b": "Right"}[one] for one in chosen)
+            macros |= {"CHOICE(a, b, Left, Right)": f"(({condition}) ? {yes} : {no})"}
         prelude = Prelude.of(self.name, functions.code, functions.values, macros, types.definitions)
         object.__setattr__(self, "prelude", prelude)
 

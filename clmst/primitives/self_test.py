@@ -124,7 +124,7 @@ def permute_answers(device: Device, n: int) -> Answers:
 
 @_of_each_length
 def map_answers(device: Device, n: int) -> Answers:
-    """Yield a map with arguments, and histograms of both sizes."""
+    """Yield a map with arguments, one of packed records, and histograms of both sizes."""
     rng = np.random.default_rng(n)
     host, other = rng.integers(0, 1 << 16, (2, n), dtype=np.uint16)
     values, others = DeviceArray.from_host(host, device), DeviceArray.from_host(other, device)
@@ -134,6 +134,12 @@ def map_answers(device: Device, n: int) -> Answers:
     )  # fmt: skip
     expected = host.astype(np.uint32) * 7 + other + np.arange(n, dtype=np.uint32)
     yield "map", map(values, blend(factor=7, other=others)), expected
+    packed = np.dtype([("tag", "u1"), ("weight", "f4"), ("id", "i8")])  # nothing is aligned
+    records, turned = np.zeros(n, packed), np.zeros(n, [("id", "i8"), ("weight", "f4")])
+    records["tag"], records["weight"], records["id"] = host & 255, host, -other.astype("i8")
+    turned["id"], turned["weight"] = records["id"] - records["tag"], -records["weight"]
+    turn = Map(dtype=packed, result=turned.dtype, expression="result(x.id - x.tag, -x.weight)")
+    yield "map of records", map(DeviceArray.from_host(records, device), turn), turned
     for n_bins in (1000, 5000):
         counts = np.bincount(host, minlength=n_bins)[:n_bins].astype(np.uint32)
         yield f"histogram of {n_bins} bins", histogram(values, n_bins), counts

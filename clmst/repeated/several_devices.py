@@ -181,7 +181,6 @@ class SeveralDevices(GraphExecutor):
     def __init__(self, plan: DevicePlan, *, maximum: bool) -> None:
         self.plan, self.maximum, self.edges = plan, maximum, plan.edges
         self.device = plan.device  # of the last pass
-        self.workers, self.parts = list[Worker](), list[ReweightedGraph]()
         self._prepare()
         self._solving, self._uploading = device_threads(self.devices), device_threads(self.devices)
         self._times_renewed = [device.times_renewed for device in self.devices]
@@ -189,14 +188,16 @@ class SeveralDevices(GraphExecutor):
     @_named
     def _prepare(self) -> None:
         """Put each device's parts on it, and the whole topology on the one of the last pass."""
-        edges = self.edges
+        edges, parts = self.edges, list[ReweightedGraph]()
+        self.workers = list[Worker]()
         with failures_of(self.device), self.device.lock:
             self._arrays = self.device.upload_all(edges.indptr, edges.indices)
         for assignment in self.plan.assignments:
             with failures_of(assignment.device):
-                worker = Worker(assignment, len(self.parts), self.device, maximum=self.maximum)
+                worker = Worker(assignment, len(parts), self.device, maximum=self.maximum)
             self.workers.append(worker)
-            self.parts.extend(worker.parts)
+            parts.extend(worker.parts)
+        self.parts = parts
 
     def close(self) -> None:
         """End the threads."""

@@ -320,8 +320,44 @@ class RepeatedSolver(Prepared):
         Raises
         ------
         ClmstError
-            As of :meth:`solve`, after the forests of all weights before it were yielded. Errors of
-            the iterable are raised too. The solver can be used again.
+            As of :meth:`solve`, after the forests of all earlier weights have been yielded.
+        Exception
+            What the iterable or `progress` raises is raised unchanged: an error of the iterable
+            after the forests of all earlier weights, an error of `progress` at once.
+
+        Notes
+        -----
+        After any of these errors, and after a loop that ends early, the iteration is over, no solve
+        is running, and the solver can be used again. What :meth:`update` changes then depends on
+        the error:
+
+        * The iterable raised, or the loop ended early: the weights of the last forest that was
+          yielded.
+        * `progress` raised: the weights of the forest that it was called for. This forest is not
+          yielded.
+        * Weights were refused: there are no present weights, so :meth:`update` raises until
+          :meth:`solve` gives some.
+
+        The iterable may have given one array more than there are forests, because it is one round
+        ahead.
+
+        Examples
+        --------
+        >>> import clmst
+        >>> graph = clmst.Graph.from_edges([0, 0, 1], [1, 2, 2], [2, 3, 4])
+        >>> def rounds():
+        ...     yield [2, 3, 4]
+        ...     raise TimeoutError("the next weights are late")
+        >>> with clmst.RepeatedSolver(graph) as solver:
+        ...     try:
+        ...         for forest in solver.solve_many(rounds()):
+        ...             print(forest.total_weight)
+        ...     except TimeoutError as error:
+        ...         print(error)
+        ...     print(solver.update([0], [9]).total_weight)
+        5
+        the next weights are late
+        7
         """
         self._session.opened()
         options = RoundOptions(keep_on_device=keep_on_device, verify=verify)

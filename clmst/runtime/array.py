@@ -34,8 +34,7 @@ class DeviceArray:
     device : Device
         The device whose memory it is in.
     dtype : numpy.dtype
-        Of the elements; for vectors of 2, 4, 8 or 16 components a structured dtype with a
-        field of one type for each.
+        The dtype of the elements; a structured dtype for records.
     size : int
         Number of elements.
     memory : pyopencl.Buffer

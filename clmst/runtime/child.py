@@ -258,7 +258,7 @@ def _outcome(facts: Facts) -> SelfTestResult:
 def _raised(facts: Facts) -> Exception:
     """Return the error that a self-test has raised in the child, with the place there as a note."""
     kind, reason = facts["kind"], facts["reason"]
-    known = getattr(errors, kind, None) or getattr(builtins, kind, None)
+    known: Any = getattr(errors, kind, None) or getattr(builtins, kind, None)
     try:
         error: Exception = known(reason)
     except TypeError:  # another library's, or one that is made of more than a text

@@ -116,8 +116,8 @@ class ChildServer:
             outcome = device.trust.run(family, case)
         except Exception as error:
             settled = failures.explained(device, error, is_lost=True)
-            reason, place = str(settled)[:_LONGEST], _place(error, family)
-            _say(state="raised", kind=type(settled).__name__, reason=reason, place=place)
+            words, place = str(settled)[:_LONGEST], _place(error, family)
+            _say(state="raised", kind=type(settled).__name__, reason=words, place=place)
             os._exit(0)
         with suppress(Exception):
             device.release_memory()

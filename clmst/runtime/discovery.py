@@ -16,7 +16,7 @@ from clmst.core.errors import (
     logger,
     warn_of_fallback,
 )
-from clmst.core.long_work import LongWork, lasting
+from clmst.core.long_work import LongWork
 from clmst.runtime import embedded, forking, listing
 from clmst.runtime.capabilities import OPTIONAL
 from clmst.runtime.device import Device
@@ -72,12 +72,11 @@ class Listing:
 
 def opencl_devices() -> list[Any]:
     """Return every ``pyopencl.Device`` of every platform, in the loader's order."""
-    with LongWork("looking for OpenCL devices", is_step=True):
-        if not has_pyopencl():
-            return []
-        forking.opening()
-        with _lock:
-            return listing.devices()
+    if not has_pyopencl():
+        return []
+    forking.opening()
+    with LongWork("looking for OpenCL devices", is_step=True), _lock:
+        return listing.devices()
 
 
 def has_pyopencl() -> bool:
@@ -95,7 +94,6 @@ def enumerate_devices() -> list[Device]:
     return sorted((Device(one, without=without) for one in found), key=_rank)
 
 
-@lasting("looking for OpenCL devices")
 def devices() -> list[Listing]:
     """List the devices of this machine, best first, each tried.
 

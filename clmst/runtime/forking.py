@@ -29,8 +29,6 @@ _never_freed: list[Any] = []
 class OfOneProcess:
     """An object that belongs to its process, as it holds contexts, queues or memory of OpenCL."""
 
-    name: str
-
     def __copy__(self) -> Self:
         """Return the object itself."""
         return self
@@ -43,7 +41,7 @@ class OfOneProcess:
         """Raise :class:`InvalidArgumentError`: another process cannot use the object."""
         raise InvalidArgumentError(
             f"{self!r} belongs to this process and cannot be pickled; where another process is to "
-            f"find it, give its name, device={self.name!r}"
+            f"find it, give its name, device={getattr(self, 'name', '')!r}"
         )
 
 

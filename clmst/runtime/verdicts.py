@@ -42,7 +42,7 @@ _MOST_READ = 1 << 12  # bytes of a marker file
 EDITION = 3
 
 UNUSED_DAYS = 90
-"""Days after which the verdicts on a device, a driver or kernels that nobody uses are removed."""
+"""Days after which verdicts are removed if their device, driver or kernels were not used."""
 
 _DAY = 86400.0  # seconds
 _NAME_LENGTH = 24  # of a folder of verdicts, which is named by hexadecimal digits
@@ -72,7 +72,7 @@ class VerdictStore:
         text = json.dumps(self._identity, sort_keys=True)
         digest = hashlib.sha256(text.encode()).hexdigest()
         self.folder = cache_folder() / "trust" / digest[:_NAME_LENGTH]
-        self._is_noted = False  # that the folder is in use
+        self._is_marked = False  # on the disk, as in use
 
     def find(self, family: str, case: str) -> Verdict | None:
         """Return the verdict on a family in a case, or None if there is none."""
@@ -127,12 +127,12 @@ class VerdictStore:
 
     def _note_use(self) -> None:
         """Note on the disk, at most once a day, that these verdicts are in use."""
-        if self._is_noted:
+        if self._is_marked:
             return
-        self._is_noted, noted = True, self.folder / _DEVICE
+        self._is_marked, file = True, self.folder / _DEVICE
         with suppress(OSError):
-            if time.time() - noted.stat().st_mtime > _DAY:
-                os.utime(noted)
+            if time.time() - file.stat().st_mtime > _DAY:
+                os.utime(file)
 
 
 class Marker:
@@ -210,10 +210,10 @@ def _remove_unused(folder: Path) -> None:
     """Remove verdicts of older editions, and those that were not used for long."""
     oldest = time.time() - UNUSED_DAYS * _DAY
     for one in folder.glob("[0-9a-f]" * _NAME_LENGTH):
-        is_used, noted = True, one / _DEVICE
+        is_used, file = True, one / _DEVICE
         try:
-            facts: Any = json.loads(noted.read_bytes())
-            is_used = facts["edition"] == str(EDITION) and noted.stat().st_mtime >= oldest
+            facts: Any = json.loads(file.read_bytes())
+            is_used = facts["edition"] == str(EDITION) and file.stat().st_mtime >= oldest
         except FileNotFoundError:  # another process is making it, or was killed in a first test
             with suppress(OSError):
                 is_used = one.stat().st_mtime >= oldest

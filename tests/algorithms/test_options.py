@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, fields, is_dataclass, replace
 from itertools import product
+from types import SimpleNamespace
 from typing import Any, get_args
 
 import numpy as np
@@ -163,18 +164,24 @@ def test_options_that_mean_nothing(kind: Any, arguments: dict[str, Any], words: 
         assert str(caught.value).startswith(words)
 
 
+# Classes of options as a caller without a type checker sees them.
+UNTYPED: Any = SimpleNamespace(
+    filter=FilterBoruvkaOptions, ecl=EclOptions, pma=PmaOptions, prim=PrimBoruvkaOptions
+)
+
+
 @pytest.mark.parametrize(
     ("given", "meant"),
     [
-        (FilterBoruvkaOptions(
+        (UNTYPED.filter(
             shape=np.str_("cpu"), seed=np.uint8(3), targets=[np.float32(0.5), np.int64(2)]),
          FilterBoruvkaOptions(shape="cpu", seed=3, targets=(0.5, 2.0))),
         (FilterBoruvkaOptions(targets=(10**400,)), FilterBoruvkaOptions(targets=(np.inf,))),
-        (EclOptions(filter=np.False_, filter_factor=np.float64(2.5), samples=np.int64(9)),
+        (UNTYPED.ecl(filter=np.False_, filter_factor=np.float64(2.5), samples=np.int64(9)),
          EclOptions(filter=False, filter_factor=2.5, samples=9)),
-        (PmaOptions(variant=np.str_("min"), gamma=np.int32(9), remove_parallel=np.True_),
+        (UNTYPED.pma(variant=np.str_("min"), gamma=np.int32(9), remove_parallel=np.True_),
          PmaOptions(variant="min", gamma=9)),
-        (PrimBoruvkaOptions(rounds=np.int8(2)), PrimBoruvkaOptions(rounds=2)),
+        (UNTYPED.prim(rounds=np.int8(2)), PrimBoruvkaOptions(rounds=2)),
     ],
     ids=name_of,
 )  # fmt: skip

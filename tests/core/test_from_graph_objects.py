@@ -11,7 +11,7 @@ import clmst
 from clmst.core.errors import InvalidArgumentError, InvalidGraphError
 from clmst.core.graph import Graph
 from clmst.runtime.device import Device
-from tests.misuse.look_alikes import LooksLikeIgraph
+from tests.misuse.look_alikes import LooksLikeIgraph, LooksLikeRustworkx
 
 EDGES = [(0, 1), (0, 2), (1, 2), (1, 2), (2, 3)]
 WEIGHTS = [2.0, 3.0, 4.0, 1.0, 1.0]
@@ -33,6 +33,45 @@ def a_rustworkx(weights: list[Any] | None = None) -> Any:
 def looks_like_igraph(weights: list[Any], names: list[str] | None = None) -> Any:
     """Return what is read of an igraph.Graph, so that the reading is tested where there is none."""
     return LooksLikeIgraph(EDGES, weights, names=names, n=5)
+
+
+def looks_like_rustworkx(data: list[Any]) -> Any:
+    """Return what is read of a rustworkx.PyGraph, of which a node and two edges were removed."""
+    return LooksLikeRustworkx(
+        [(1, 2), (1, 2), (2, 4)], data, nodes=[0, 1, 2, 4], edge_indices=[2, 3, 4]
+    )
+
+
+@pytest.mark.parametrize(
+    ("weights", "dtype"),
+    [
+        ([2.5, 0.5, 1.0], "f8"), ([3, 1, 2], "i8"), ([True, False, True], "?"),
+        ([3, 0.5, True], "f8"),
+        (np.array([3, 1, 2], np.float32).tolist(), "f8"), (list(np.array([3, 1, 2], "f4")), "f4"),
+        (list(np.array([3, 1, 2], "u1")), "u1"), ([np.float32(3), 1, 2.0], "f8"),
+    ],
+)  # fmt: skip
+def test_weights_are_read_with_their_dtype(weights: list[Any], dtype: str) -> None:
+    """Numbers of one type are read at once, mixed ones one by one, and both exactly."""
+    edges = [(0, 1), (0, 1), (1, 2)]
+    for G in (LooksLikeIgraph(edges, weights, n=3), looks_like_rustworkx(weights)):
+        forest = clmst.kruskal(G)
+        assert forest.weights.dtype == dtype
+        assert forest.weights.tolist() == [weights[1], weights[2]]
+        assert forest.edge_ids.tolist() == ([1, 2] if G.__class__ is LooksLikeIgraph else [3, 4])
+
+
+@pytest.mark.parametrize("wrong", [float("nan"), None, "7", 1j, 2**70, [2**53 + 1, 0.5]])
+def test_weights_that_no_dtype_holds_are_refused(wrong: Any) -> None:
+    weights = [1.5, *wrong] if isinstance(wrong, list) else [1.5, 2.5, wrong]
+    for G in (LooksLikeIgraph([(0, 1)] * 3, weights, n=3), looks_like_rustworkx(weights)):
+        with pytest.raises(InvalidGraphError, match="weight"):
+            clmst.kruskal(G)
+
+
+def test_edges_that_are_no_pairs_are_refused() -> None:
+    with pytest.raises(InvalidGraphError, match="an edge that is not a pair of vertices"):
+        Graph.from_igraph(LooksLikeIgraph([(0, 1, 2), (0,)], [1.0, 2.0], n=3))
 
 
 def test_the_shape_of_an_igraph_is_enough() -> None:

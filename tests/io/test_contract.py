@@ -30,7 +30,8 @@ from tests.strategies import LAYOUTS, EdgeArrays, Layout, edge_arrays
 
 every_format = pytest.mark.parametrize("chosen", GRAPH_FORMATS, ids=lambda each: each.name)
 # CSV has no place for counts, so nobody can see that rows are missing.
-COUNTED = [each for each in GRAPH_FORMATS if each.name != "csv"]
+TABLES = {"csv", "tsv"}
+COUNTED = [each for each in GRAPH_FORMATS if each.name not in TABLES]
 
 ROADS = EdgeArrays(
     n=40,
@@ -166,7 +167,7 @@ def test_formats_say_what_they_cannot_do(tmp_path: Path) -> None:
         write_graph(graph, tmp_path / "a.json")
     with pytest.raises(InvalidArgumentError, match="reads no forest in format json"):
         read_forest(tmp_path / "a.json", graph)
-    forest_formats = "matrix-market, npz, edge-list, csv, parquet, json"
+    forest_formats = "matrix-market, npz, edge-list, csv, tsv, parquet, json"
     with pytest.raises(InvalidArgumentError, match=f"metis; it does in {forest_formats}$"):
         write_forest(None, tmp_path / "a.graph")  # type: ignore[arg-type]
     assert list(tmp_path.iterdir()) == []
@@ -195,8 +196,9 @@ def test_a_compressed_file_without_gz_is_refused(tmp_path: Path, chosen: Format)
     [
         pytest.param(label, content, id=f"{content.name} called {label.suffixes[0]}")
         for label, content in permutations(GRAPH_FORMATS, 2)
-        # Both are called .gr; an edge list may be called .csv.
-        if (label.name, content.name) not in {("dimacs", "steinlib"), ("csv", "edge-list")}
+        # Both are called .gr; an edge list may be called .csv, and so may a table with tabs.
+        if (label.name, content.name) != ("dimacs", "steinlib")
+        and not (label.name in TABLES and content.name in {"edge-list", *TABLES})
     ],
 )
 def test_a_mislabelled_file_is_refused(tmp_path: Path, label: Format, content: Format) -> None:

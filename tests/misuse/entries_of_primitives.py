@@ -102,6 +102,8 @@ def _moves() -> Iterator[Valid]:
     yield "split", p.split, dict(records=W.words(), **bits, out=W.empty(), **ENDS)
     keys = dict(keys=W.words())
     yield "sort", p.sort, dict(**keys, out=W.empty(), **ENDS)
+    records = dict(keys=W.empty(8, "f4,u4"), key="f0", out=W.empty(8, "f4,u4"))
+    yield "sort, by a field", p.sort, dict(**records, **ENDS)
     yield "sort_by_key", p.sort_by_key, dict(**keys, **bits, keys_out=W.empty(), **ENDS)
     yield "argsort", p.argsort, dict(**keys, out=W.empty(), **ENDS)
 

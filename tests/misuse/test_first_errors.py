@@ -27,7 +27,8 @@ def on_device() -> Any:
 FIRST_ERRORS: list[tuple[Callable[[], Any], str]] = [
     (lambda: solve(None), IS_NONE),
     (lambda: clmst.maximum_spanning_forest(None), IS_NONE),
-    (lambda: clmst.cluster.single_linkage(None), IS_NONE),
+    (lambda: clmst.cluster.single_linkage(None), "X is None; give points as rows, which are an"),
+    (lambda: clmst.cluster.HDBSCAN().fit("a.csv"), "tensor or a list of rows; clmst.read_points"),
     (lambda: clmst.RepeatedSolver(None), IS_NONE),
     (lambda: solve("a.gr"), "the graph is of type str; it must be a clmst.Graph, DenseGraph"),
     (lambda: solve(Path("a.gr")), "a list of rows; clmst.read_graph reads a file"),

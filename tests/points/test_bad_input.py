@@ -110,7 +110,7 @@ CALLS: list[tuple[Callable[..., object], dict[str, Any], str]] = [
     (fit_density, {"X": np.zeros((0, 2))}, "none is finite"),
     (fit_density, {"X": Points(np.zeros((0, 2)))}, "no points"),
     (fit_density, {"X": np.zeros(7)}, r"rows of real numbers \(X.reshape\(-1, 1\) takes each"),
-    *((call, {"X": X}, f"X is {fact}; it must be points as rows.*{remedy}")
+    *((call, {"X": X}, f"X is {fact}; give points as rows.*{remedy}")
       for call in (fit_density, fit_single, single_linkage)
       for X, fact, remedy in (
         (None, "None", "or a list of rows$"),
@@ -119,8 +119,8 @@ CALLS: list[tuple[Callable[..., object], dict[str, Any], str]] = [
         ((row for row in FOUR), "of type generator", r"list\(X\) makes a list of rows"),
         (3.5, "of type float", "a list of rows$"),
       )),
-    (clmst.core_distances, {"points": None, "min_samples": 1}, "^points is None; it must be poi"),
-    (Points, {"coordinates": iter(FOUR)}, "^coordinates is of type .*; list"),
+    (clmst.core_distances, {"points": None, "min_samples": 1}, "^points are None; give points as"),
+    (Points, {"coordinates": iter(FOUR)}, "^coordinates are of type .*; list"),
     (Points, {"coordinates": of_stored(FOUR)}, r"coordinates.toarray\(\) makes an array"),
     (neighbour_forest, {"X": "points.csv", "neighbours": LISTS}, "clmst.read_points"),
     *((HDBSCAN(3).fit(FOUR).dbscan_clustering, {"cut_distance": value}, f"cut_distance is {value}; "

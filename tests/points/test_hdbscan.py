@@ -254,7 +254,8 @@ def test_tree_of_few_points_at_once(device: Device, axes: int, metric: str) -> N
 
 def test_alpha_divides_distances(any_device: Device) -> None:
     """And no core distances, at every door; of points as scikit-learn does it by its trees."""
-    X, given = blobs(14, 70), {"alpha": 1.3, "min_samples": 4, "device": any_device}
+    X = blobs(14, 70)
+    given: dict[str, Any] = {"alpha": 1.3, "min_samples": 4, "device": any_device}
     expected = HDBSCAN(**given).fit(X)
     D = squareform(pdist(X))
     core = np.sort(D, axis=1)[:, 3]
@@ -314,7 +315,7 @@ def test_a_frame_is_points(kind: str) -> None:
     assert neighbour_forest(frame, near) == neighbour_forest(X, near)
     assert clmst.minimum_spanning_forest(clmst.Points(frame)) == one.forest_
     np.fill_diagonal(D := np.abs(X), 0)
-    as_distances = {"metric": "precomputed"}
+    as_distances: Any = {"metric": "precomputed"}
     np.testing.assert_array_equal(
         HDBSCAN(3, **as_distances).fit(FRAMES[kind](D)).labels_,
         HDBSCAN(3, **as_distances).fit(D).labels_,

@@ -242,17 +242,20 @@ def test_names_of_columns_are_those_of_the_fit() -> None:
 @pytest.mark.parametrize("axes", [2, 40])
 def test_new_points_of_any_scale(axes: int, far: float) -> None:
     """Whatever the scale of the fit: each is put where its nearest point is."""
-    X = np.random.default_rng(axes).normal(size=(60, axes))
+    X = np.random.default_rng(axes).normal(size=(60, axes)) + 9 * (np.arange(60) % 3)[:, None]
     every = np.concatenate([X, X * far])
     model = HDBSCAN(5, min_samples=2).fit(X)
     labels, _, neighbours = approximate_predict(model, every, True)
     np.testing.assert_array_equal(labels[:60], model.labels_)
     by_distance = clmst.Points(every).weights_of(np.arange(60, 120)[:, None], np.arange(60))
+    assert np.isfinite(by_distance).all()
     core = clmst.core_distances(X, 2)
     own = np.sort(by_distance, axis=1)[:, 1]
     mutual = np.maximum(np.maximum(by_distance, core), own[:, None])
     np.testing.assert_array_equal(mutual.min(axis=1), mutual[np.arange(60), neighbours[60:]])
     of_far = HDBSCAN(5, min_samples=2).fit(X * far)
+    assert model.labels_.max() == 2
+    np.testing.assert_array_equal(of_far.labels_, model.labels_)
     np.testing.assert_array_equal(approximate_predict(of_far, X * far)[0], of_far.labels_)
     assert set(approximate_predict(of_far, X)[0]) <= {-1, *of_far.labels_.tolist()}
 

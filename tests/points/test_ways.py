@@ -176,11 +176,12 @@ def test_a_power_of_two_multiplies_all_distances(exponent: int, d: int) -> None:
             cluster.validity_index(X, labels),
             joined.edges,
         ]
-        return dict(enumerate([*(np.ldexp(one, -power) for one in lengths), *same]))
+        every = [*(np.ldexp(one, -power) for one in lengths), *same]
+        return {str(number): one for number, one in enumerate(every)}
 
     expected = answers(0)
     for number, found in answers(exponent).items():
-        np.testing.assert_array_equal(found, expected[number], err_msg=str(number))
+        np.testing.assert_array_equal(found, expected[number], err_msg=number)
 
 
 @pytest.mark.parametrize("d", [2, 21])

@@ -55,6 +55,8 @@ STARVED: tuple[tuple[Any, Kind, Iterable[tuple[int, int]]], ...] = (
     (EVERY, kind("exclusive_scan", how="affine maps"), [*product((1, 70, 300), (-1, 0, 1))]),
     # Elements of 16 bytes: their states are the longest.
     (FEW, kind("inclusive_scan", how="products of matrices"), ((3, 5), (70, 5))),
+    # Records of 12 bytes, whose states are of 16.
+    (FEW, kind("inclusive_scan", how="leftmost minimum of 3 f4"), ((3, 5), (70, 5))),
     # A head anywhere ends the search, a tile without one does not.
     (FEW, kind("segmented_scan exclusive", how="sum of u4"), ((1, -2), (70, -2))),
     (FEW, kind("segmented_scan exclusive", "u4", how="flags in the values"), ((1, -2), (70, -2))),

@@ -87,7 +87,7 @@ WRONG |= {
 def test_elements_that_kernels_do_not_have(dtype: np.dtype[Any], why: str) -> None:
     """Each would be read as something that it is not."""
     with pytest.raises(InvalidArgumentError) as caught:
-        Map(dtype=dtype, result="u4", expression="1")
+        Map(dtype=dtype, result=np.dtype("u4"), expression="1")
     assert str(caught.value) == (
         f"elements are {dtype}{why}; they must be (u)int8, 16, 32 or 64, float32 or float64, in "
         "the machine's byte order, or a structure of such fields, which do not overlap, of 1 to 16 "
@@ -121,7 +121,7 @@ def test_fields_have_types_of_their_own(plain: Device) -> None:
         given, predicate=Predicate(dtype=edges.dtype, expression="x.weight < 0.5f")
     )
     assert light.to_host()[: count.to_host()[0]].tolist() == [(0.25, 2), (-3, 3)]
-    weights = map_(given, Map(dtype=edges.dtype, result="f4", expression="x.weight"))
+    weights = map_(given, Map(dtype=edges.dtype, result=np.dtype("f4"), expression="x.weight"))
     assert weights.to_host().tolist() == [0.75, 0.25, -3, 0.5]
     lightest = Monoid(
         dtype=edges.dtype,
@@ -134,7 +134,7 @@ def test_fields_have_types_of_their_own(plain: Device) -> None:
     assert sort(given, key="weight").to_host()["id"].tolist() == [3, 2, 4, 1]
     keys = np.zeros(296, pair_of("i4", "u4"))
     keys["key"] = np.arange(-148, 148)
-    rest = Map(dtype=keys.dtype, result="i4", expression="x.key % 11")
+    rest = Map(dtype=keys.dtype, result=np.dtype("i4"), expression="x.key % 11")
     found = map_(DeviceArray.from_host(keys, plain), rest).to_host()
     np.testing.assert_array_equal(found, np.fmod(keys["key"], 11))
 

@@ -273,4 +273,4 @@ def test_names_of_ones_own_go_before_records() -> None:
         "uint f(uint result) { uint record = result; record = 2 * record; return record; }",
         "uint record(uint a) { return a; } uint f(uint a) { return record(a); }",
     ):
-        Map(dtype=EDGE, result="u4", expression="f(x.id)", preamble=preamble)
+        Map(dtype=EDGE, result=np.dtype("u4"), expression="f(x.id)", preamble=preamble)

@@ -132,7 +132,7 @@ WRONG = {
     "not finite": ([[0, 0]] * 4 + [[np.nan, 0]], "coordinate 0 of point 4 is NaN"),
     "other metric": (Points(np.zeros((5, 2)), "manhattan"), "points are given by 'manhattan'"),
     "core distances": (Points(np.eye(5, 2), core_distances=np.ones(5)), "with core distances"),
-    "words": ("abc", "real numbers"),
+    "words": ("abc", "give points as rows"),
 }
 
 

@@ -129,6 +129,45 @@ def check_wrong_weights(variant: Device, make: Any, where: str) -> None:
         check(solver, rounds[3])
 
 
+@every_place("two", "copying")
+@pytest.mark.parametrize("who", ["iterable", "progress", "nobody"])
+def test_errors_of_the_caller_leave_the_last_weights(place: Place, who: str) -> None:
+    """An error goes through as it is, and an update changes the weights of the last forest."""
+    solver = place.solver(place.graph(is_sorted=True))
+    rounds = rounds_for(solver, 5)
+    error, taken = OutOfWeightsError("the caller's own"), 0
+
+    def source() -> Iterator[Any]:
+        nonlocal taken
+        for taken, weights in enumerate(rounds, 1):
+            if who == "iterable" and taken == 4:
+                raise error
+            yield weights
+
+    def progress(done: int, total: int | None) -> None:
+        if who == "progress" and done == 3:
+            raise error
+
+    for _ in range(2):  # the second time of the same solver
+        found: list[Forest] = []
+        forests = solver.solve_many(source(), progress=progress)
+        with pytest.raises(OutOfWeightsError) if who != "nobody" else nullcontext() as caught:
+            for forest in forests:
+                found.append(forest)
+                if who == "nobody" and len(found) == 3:
+                    forests.close()
+        assert who == "nobody" or (caught is not None and caught.value is error)
+        assert len(found) == (2 if who == "progress" else 3)
+        assert taken == 4
+        changed = rounds[2].copy()
+        changed[:9] = 2
+        check(solver, changed, solver.update(np.arange(9), np.full(9, 2)))
+        with pytest.raises(StopIteration):
+            next(forests)
+        for weights, forest in zip(rounds, found, strict=False):
+            check(solver, weights, forest)
+
+
 @on_every_device
 def test_iteration_that_stops_early(variant: Device) -> None:
     """Weights that were on their way give their memory back, and no thread stays."""

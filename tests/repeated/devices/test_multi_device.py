@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -227,11 +227,12 @@ def test_a_device_that_fails_is_named(
     weights = np.random.default_rng(7).integers(0, 200, solver.n_edges).astype("f4")
     check(solver, weights)
     fault = inject(monkeypatch, "copy", devices[index])
-    for call in (
+    calls: list[Callable[[], object]] = [
         lambda: solver.solve(weights),
         lambda: next(solver.solve_many([weights])),
         lambda: solver.update([4], [1]),
-    ):
+    ]
+    for call in calls:
         if not lost:
             check(solver, weights)
         fault.arm(0, lost=lost)
