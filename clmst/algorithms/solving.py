@@ -145,6 +145,8 @@ def solve_graph(
             if found is not None:
                 return found
         solution = solve(graph, launch, maximum=maximum, options=options)
+        if solution.graph is not graph:  # a solve may bring the graph into another form
+            at_once = at_once and comes_at_once(solution.graph, launch)
         if at_once:
             found = forest_at_once(solution, launch, algorithm=name, maximum=maximum)
             if found is not None:

@@ -20,6 +20,7 @@ from clmst.algorithms.ecl import HUB_ROW
 from clmst.algorithms.ecl.solve import FILTER_DEGREE
 from clmst.core.weight_keys import encode
 from tests import forests
+from tests.capabilities import with_capabilities
 from tests.forests import (
     assert_forests,
     assert_same_forest,
@@ -166,6 +167,22 @@ def test_both_directions_of_a_resident_graph(device: Device) -> None:
 
 
 # ---------------------------------------------------------------------------- filter
+
+
+def test_both_directions_are_read_as_what_was_solved(any_device: Device) -> None:
+    """On a device with memory of its own a small forest comes by one read, weights and all.
+
+    The solve makes the other direction of each edge, in weights of 32 bits where these hold all.
+    """
+    device = with_capabilities(any_device, host_arrays="copied")
+    device.trust.given = True
+    rng = np.random.default_rng(7)
+    for n, m, dtype in product((2, 13, 200), (2, 40), (np.int64, np.float64, np.int32, np.uint8)):
+        u, v = rng.integers(0, n, (2, m))
+        graph = Graph.from_edges(u, v, rng.integers(0, 9, m).astype(dtype), n_vertices=n)
+        options = EclOptions(single_direction=False)
+        forest = forests.solve(graph, device, algorithm="ecl", options=options)
+        assert_same_forest(forest, clmst.kruskal(graph))
 
 
 @pytest.mark.parametrize("samples", [1, 2, 20, 5000])
