@@ -148,11 +148,12 @@ def test_single_calls_and_medians() -> None:
 def test_nothing_else_that_times_reads_a_clock() -> None:
     """A loop of its own would soon differ in warm-ups, order, or what it verifies."""
     root = Path(__file__).parents[2]
-    folders = ("clmst/bench", "clmst/tune", "benchmarks", "benchmarks/cases")
+    folders = ("clmst/bench", "benchmarks", "benchmarks/cases")
     readers = {
         str(path.relative_to(root))
         for folder in folders
         for path in (root / folder).glob("*.py")
         if re.search(r"perf_counter|process_time", path.read_text(encoding="utf-8"))
     }
-    assert readers == {"clmst/bench/harness.py"}
+    # The second one runs with the clmst of other commits, whose harness may be another one.
+    assert readers == {"clmst/bench/harness.py", "benchmarks/thirty_calls.py"}

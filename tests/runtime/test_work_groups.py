@@ -169,7 +169,8 @@ def test_declaration(declared: int, shaped: Device) -> None:
 def test_every_kernel_can_declare_it() -> None:
     """The file that does so comes before the first kernel of each source."""
     gpu = CAPABILITIES["gpu"]
-    texts = {one.source: one.text for one in programs(gpu, policy.choose(gpu))}
+    every = programs(gpu, policy.choose(gpu))
+    texts = {one.source: one.text for one in every if "\nkernel void" in one.text}
     assert len(texts) > 30
     for name, text in texts.items():
         before, _, _ = text.partition("\nkernel void")
