@@ -525,8 +525,8 @@ def test_rows_by_columns_of_any_name() -> None:
             taken = forest.rows(table, columns=columns)["km"]
             assert [int(str(one)) for one in taken] == forest.weights.tolist()
     u, v, w = (np.array(ROWS[name]) for name in ROWS)
-    arrays: Any = [u.astype("S1"), v.astype("S1"), w]
-    records = np.rec.fromarrays(arrays, names="a,b,c")
+    of_arrays: Any = np.rec.fromarrays  # whose types want names of a list only beside formats
+    records = of_arrays([u.astype("S1"), v.astype("S1"), w], names="a,b,c")
     assert forest.rows(records)["c"].tolist() == forest.weights.tolist()
     assert forest.rows(np.arange(5)).tolist() == forest.edge_ids.tolist()
 
