@@ -66,7 +66,9 @@ def read_graph(
     Graph
         Weights are int64, or float64 if one is no integer; binary formats keep their own dtype,
         and missing weights are 1 in uint8. Edge ids are positions in the file: lines that hold
-        edges, rows of a table, or slots of a matrix. `vertex_labels` are the numbers of an edge
+        edges, rows of a table, or slots of a matrix. In DIMACS files two opposite arcs that follow
+        each other, the first in an even row from 0 on, have one id together, and so they have in
+        a file whose arcs are all paired. `vertex_labels` are the numbers of an edge
         list or table that are not 0 .. n - 1, or the names that a table has.
 
     Raises

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import codecs
 import os
+from collections.abc import Iterator
 from functools import cache
 from typing import BinaryIO, TypeAlias
 
@@ -65,7 +66,13 @@ class _Arcs(EdgeText):
         return words
 
     def gather(self, u: Array, v: Array, w: Array | None = None) -> None:
-        super().gather(*self.opposite.kept(u, v, w))
+        for arcs in self.opposite.kept(u, v, w):
+            super().gather(*arcs)
+
+    def finish(self) -> None:
+        super().finish()
+        for arcs in self.opposite.held_back():
+            super().gather(*arcs)
 
 
 def read(source: SourceFile) -> Graph:
@@ -203,7 +210,9 @@ _HALF = np.uint64(32)
 class _OppositeArcs:
     """Arcs of a file, block by block, without what is known from opposite ones.
 
-    Two arcs that follow each other are joined at once. With `leaves_out`, those that stand apart
+    Two opposite arcs in rows 2 k and 2 k + 1 of the file are joined. If a block ends between the
+    two rows, its last arc is held back for the next block. So which arcs are kept, and the ids of
+    edges, do not depend on where blocks begin. With `leaves_out`, those that stand apart
     and go from the greater vertex to the lesser are left out. A balance tells at the end whether
     each of them has an opposite arc of the same weight. It is a sum of hashes by secret keys of
     this process, so a file whose arcs are not paired passes with a probability of 2**-64.
@@ -212,14 +221,44 @@ class _OppositeArcs:
     def __init__(self) -> None:
         self.leaves_out = False
         self._balance = 0
+        self._held: list[Arcs] = []  # the arc in the last row, if it has an even number
 
     @property
     def are_paired(self) -> bool:
         """Whether each arc that was left out has an opposite one of the same weight."""
         return self._balance % (1 << _BITS) == 0
 
-    def kept(self, u: Array, v: Array, w: Array | None) -> Arcs:
-        """Return the arcs of a block that are to be kept."""
+    def kept(self, u: Array, v: Array, w: Array | None) -> Iterator[Arcs]:
+        """Yield the arcs of a block that are to be kept, without one that is held back."""
+        if self._held and u.size:
+            following = u[:1], v[:1], None if w is None else w[:1]
+            yield from self._kept_across(self._held.pop(), following)
+            u, v, w = u[1:], v[1:], None if w is None else w[1:]
+        even = u.size - u.size % 2
+        if even < u.size:
+            self._held.append((u[even:], v[even:], None if w is None else w[even:]))
+        yield self._kept(u[:even], v[:even], None if w is None else w[:even])
+
+    def held_back(self) -> Iterator[Arcs]:
+        """Yield the arc that is held back at the end of the file, if it is to be kept."""
+        for arc in self._held:
+            yield self._kept(*arc)
+
+    def _kept_across(self, first: Arcs, second: Arcs) -> Iterator[Arcs]:
+        """Yield which of two arcs are to be kept: the last one of a block, the first of the next.
+
+        Their weights may have different dtypes, so they are compared as Python's numbers.
+        """
+        if first[0][0] == second[1][0] and first[1][0] == second[0][0]:
+            w = first[2]
+            if w is not None and second[2] is not None and second[2].item() < w.item():
+                w = second[2]
+            yield first[0], first[1], w
+        else:
+            yield self._kept(*first)
+            yield self._kept(*second)
+
+    def _kept(self, u: Array, v: Array, w: Array | None) -> Arcs:
         kept, is_pair, w = _joined(u, v, w)
         u, v, w = u[kept], v[kept], None if w is None else w[kept]
         if not self.leaves_out:
@@ -235,15 +274,13 @@ class _OppositeArcs:
 
 
 def _joined(u: Array, v: Array, w: Array | None) -> tuple[Array, Array, Array | None]:
-    """Join each pair of opposite arcs that follow each other, from an even row on.
+    """Join opposite arcs in rows 2 k and 2 k + 1.
 
-    Returns which rows are kept, which are in pairs, and weights: the first row of a pair has the
-    lesser one. If a block begins within a pair, its pairs begin at an odd row: the first ones say
-    so.
+    Return which rows are kept, which are in pairs, and the weights: the first row of a pair has the
+    lesser one.
     """
-    start = int(u.size > 2 and u[0] != v[1] and u[1] == v[2] and v[1] == u[2])
-    end = u.size - (u.size - start) % 2
-    first, second = slice(start, end, 2), slice(start + 1, end, 2)
+    end = u.size - u.size % 2
+    first, second = slice(0, end, 2), slice(1, end, 2)
     both = (u[first] == v[second]) & (v[first] == u[second])
     kept, is_pair = np.ones(u.size, np.bool_), np.zeros(u.size, np.bool_)
     kept[second] = ~both

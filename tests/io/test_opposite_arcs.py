@@ -77,6 +77,25 @@ def test_the_arc_that_leads_up_is_kept(tmp_path: Path) -> None:
     assert (found.indices.tolist(), found.edge_ids.tolist()) == ([1, 2], [1, 0])
 
 
+@pytest.mark.parametrize("problem", ["sp", "edge"])
+@pytest.mark.parametrize("kind", WEIGHTS)
+def test_ids_do_not_depend_on_blocks(tmp_path: Path, kind: str, problem: str) -> None:
+    """A pair of opposite arcs may have one arc in a block, and the other one in the next."""
+    u, v, w = arcs_of(kind, order="random")
+    both = np.stack([u, v], axis=1), np.stack([v, u], axis=1)
+    weights = None if w is None else np.repeat(w, 2)
+    text = text_of(both[0].ravel(), both[1].ravel(), weights, problem)
+    mixed = text if w is None else text.replace(" 3\n", " 3.5\n", 1)  # integers and floats
+    for one in (text, mixed):
+        whole = read(one, tmp_path)
+        for size in (50, 61, 700):
+            with bounds(text_block=size):
+                found = read(one, tmp_path)
+            assert_same(found, whole)
+            assert found.n_input == whole.n_input
+            np.testing.assert_array_equal(found.edge_ids, whole.edge_ids)
+
+
 @pytest.mark.parametrize("change", ["weight", "missing", "more", "turned"])
 def test_arcs_without_an_opposite_one_are_read_again(tmp_path: Path, change: str) -> None:
     """One arc of a thousand is enough."""
