@@ -323,7 +323,7 @@ def _results() -> Iterator[Valid]:
 
 def _array_fields(world: World) -> dict[str, Any]:
     array = world.words()
-    return {name: getattr(array, name) for name in array.__slots__}
+    return {one.name: getattr(array, one.name) for one in fields(array) if one.init}
 
 
 def _use_device_array(_: World, array: clmst.DeviceArray) -> Any:
