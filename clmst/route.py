@@ -1,10 +1,9 @@
 """The router: which way a forest is found, decided from facts alone.
 
-Every function here is pure. It gets the facts about an input and a device, and returns a
-:class:`Way`: the name of a record, why that one, and nothing else happens. If a choice depends on
-the data (whether all weights are equal, whether the entries are in canonical order), the way names
-the fact that is missing in `asks`. Whoever has the data reads that fact and asks again. So no fact
-is read that does not matter.
+Every function here is pure. It gets facts about an input and a device, and returns a :class:`Way`:
+the name of a record, and the reason in words. Some choices depend on the data, such as whether all
+weights are equal. Then the way names in `asks` the fact that is missing. The caller, who has the
+data, reads that fact and asks again. So no fact is read that does not matter.
 
 The numbers that decide stand in :class:`Limits`, each with what was measured.
 """

@@ -25,13 +25,14 @@ IN_ALGORITHMS = {path.stem for path in (PACKAGE / "algorithms").iterdir()}
 KERNEL_FILES = sorted(source.root().rglob("*.cl"))
 
 # What each part of the package may import beside itself: imports point down only.
-BASE = {"core"}
+BASE = {"core", "route"}
 RUNTIME = BASE | {"runtime"}
 PRIMITIVES = RUNTIME | {"primitives"}
 ALGORITHMS = PRIMITIVES | {"algorithms"}
 API = ALGORITHMS | {"intake", "scale", "api", "peeling", "repeated"}
 MAY_IMPORT = {
     "core": set[str](),
+    "route": set[str](),
     "runtime": BASE,
     "primitives": RUNTIME,
     "algorithms": PRIMITIVES,

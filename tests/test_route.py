@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import fields, replace
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -127,6 +128,13 @@ def test_every_limit_has_a_corner_and_evidence() -> None:
     for one in fields(Limits):
         assert one.metadata["unit"], one.name
         assert len(one.metadata["evidence"]) > 20, one.name
+
+
+def test_the_page_has_the_limits() -> None:
+    page = Path(__file__).parents[1] / "docs" / "algorithms.md"
+    if not page.exists():
+        pytest.skip("installed without the pages")
+    assert route.limits_table() in page.read_text(encoding="utf-8")
 
 
 def test_limits_are_divided_among_compute_units() -> None:

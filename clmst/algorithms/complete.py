@@ -17,7 +17,7 @@ from clmst.runtime.device_matrix import DeviceMatrix
 
 
 def facts_of_complete(matrix: DeviceMatrix, **call: Any) -> PointFacts:
-    """Return what the router is told about points or a matrix of distances on a device.
+    """Return the facts about points, or a matrix of distances, that the router needs.
 
     `call` has the facts about the call: `maximum`, `automatic`, `neighbours`.
     """

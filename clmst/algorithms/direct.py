@@ -119,7 +119,7 @@ def entries_of(matrix: Any, device: Device | None) -> Array | None:
 def _facts_of(
     graph: Any, device: Device | None, *, maximum: bool, host_allowed: bool
 ) -> SparseFacts | None:
-    """Return what the router is told about a graph; None if it never goes one of these ways."""
+    """Return the facts that the router needs; None for a graph that never goes one of its ways."""
     place = None if device is None else device.facts
     form: Form
     if is_plain(graph):
