@@ -150,7 +150,7 @@ def _solve(matrix: Any) -> Parts:
     while True:
         try:
             device = default_device()
-            slots = _slots_at_once(matrix, device)
+            slots = direct.entries_of(matrix, device)
             if slots is not None and _is_summed(matrix):
                 return _entries(matrix, slots)
             stored = None if device is None else _put(matrix, device)
@@ -196,11 +196,6 @@ def _has_ties(matrix: Any) -> bool:
         return False
     some = matrix.data[:: max(matrix.data.size // _SAMPLED_WEIGHTS, 1)]
     return bool(np.unique(some).size < some.size)
-
-
-def _slots_at_once(matrix: Any, device: Device | None) -> Array | None:
-    """Return the entries of the tree if it is found without a graph, else None."""
-    return direct.entries_of(matrix, device)
 
 
 def _is_summed(matrix: Any) -> bool:
