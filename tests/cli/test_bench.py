@@ -92,7 +92,7 @@ def test_options_of_algorithms(run: Run, graph: Path, tmp_path: Path) -> None:
     assert len({one["benchmark"] for one in found}) == 1
     assert {one["status"] for one in found} == {"ok"}
     wrong = run("bench", graph, *QUICK, *two, "--option", "gama=2")
-    assert_fails(wrong, "there is no option 'gama'; pma takes variant, gamma")
+    assert_not_understood(wrong, "there is no option 'gama'; pma takes variant, gamma")
 
 
 def test_table_on_the_screen(run: Run, graph: Path) -> None:
