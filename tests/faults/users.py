@@ -19,7 +19,7 @@ import json, sys
 import numpy as np
 import clmst
 from tests.bounds import bounds
-of_large_graphs = bounds(small_slots=0, small_edges=0)
+of_large_graphs = bounds(small_slots=0, small_edges=0, slots_on_host=0)
 of_large_graphs.__enter__()
 u, v = np.random.default_rng(1).integers(0, 3000, (2, 12000))
 weights = np.random.default_rng(2).random(12000)
