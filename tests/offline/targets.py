@@ -41,7 +41,8 @@ class Target:
         return tuple(
             one
             for one in programs(self.capabilities, policy.choose(self.capabilities))
-            if self.capabilities.int64_atomics or "ATOMIC64" in dict(one.defines)
+            if (self.capabilities.int64_atomics or "ATOMIC64" in dict(one.defines))
+            and "\nkernel void" in one.text  # not one of declarations alone
         )
 
     @property

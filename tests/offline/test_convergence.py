@@ -44,7 +44,7 @@ def _specialisations(lanes: str) -> dict[str, list[Specialisation]]:
     capabilities = _DEVICES[lanes]
     tuning = replace(policy.choose(capabilities), resident_groups_per_compute_unit=1)
     found: dict[tuple[object, ...], Specialisation] = {}
-    every = programs(capabilities, tuning)
+    every = [one for one in programs(capabilities, tuning) if "\nkernel void" in one.text]
     for one in sorted(every, key=lambda one: dict(one.defines).get("WEIGHT_BITS", 0)):
         macros = tuple(macro for macro in one.defines if not macro[0].startswith(_OF_DATA))
         found[one.source, macros] = one

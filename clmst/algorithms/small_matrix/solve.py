@@ -68,12 +68,15 @@ def solve_matrix(
     Returns
     -------
     Forest or None
-        None if the kernel finds that the values are not those of a graph.
+        None if the kernel finds that the values are not those of a graph, or if the device cannot
+        solve a matrix where it lies.
 
     Notes
     -----
     O(n_slots log n) by one work-item; at most 52 bytes a slot and 28 a vertex.
     """
+    if not works_on(device):
+        return None  # its kernels get copies of arrays, and here would get null pointers
     data, n = matrix.data, matrix.indptr.size - 1
     launched = _launched(
         "small_matrix_solve", (matrix.indptr, matrix.indices, data), n, device, case,
