@@ -118,7 +118,7 @@ def solved_list(
 ) -> tuple[Array, Array, dict[str, Any]] | None:
     """Return places, ends and counters of the forest's edges; None if an end is no vertex."""
     u, v = edges.u, edges.v
-    if not (u.dtype == v.dtype and u.itemsize in (4, 8)):
+    if not (u.dtype == v.dtype and u.dtype.isnative and u.itemsize in (4, 8)):
         u, v = u.astype(np.int64), v.astype(np.int64)
     arrays = tuple(map(np.ascontiguousarray, (u, v, edges.weights)))
     wide = np.uint32(u.itemsize == 8)
