@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from clmst import route
 from clmst.core.coercion import as_graph, as_listed
 from clmst.core.forest import Forest
 from clmst.core.graph import Graph
 from clmst.core.kruskal import forest_of_matrix, is_plain, kruskal
 from clmst.runtime.discovery import get_device
 from clmst.scale.fallback import proved
-
-# The edges of a complete graph that the host lists: 60 bytes each.
-_MOST_LISTED = 1 << 26
 
 
 def solve_on_host(graph: Any, *, maximum: bool, verify: bool) -> Forest:
@@ -21,7 +19,7 @@ def solve_on_host(graph: Any, *, maximum: bool, verify: bool) -> Forest:
     if forest is None:
         graph = as_graph(graph)
         if not isinstance(graph, Graph):
-            if graph.n_vertices**2 > 2 * _MOST_LISTED:
+            if not route.host_lists_complete(graph.n_vertices):
                 get_device()  # which says what to install
             graph = graph.to_graph()
         forest = kruskal(graph, maximum=maximum)

@@ -16,9 +16,9 @@ from clmst import route
 _MADE = "generators.surrogates."
 _CHUNKED = ("cliques.CHUNK", "drawn.CHUNK", "growth.CHUNK", "rows.CHUNK")
 BOUNDS = {
-    "arranged_from": "algorithms.canonical_csr.arrange.FROM_EDGES",
+    "arranged_from": "route.LIMITS.device_order",
     "arrow_from": "io.edge_text.ARROW_BYTES",
-    "checked_from": "algorithms.csr_validation.check.FROM_SLOTS",
+    "checked_from": "route.LIMITS.device_check",
     "checkpoint_pace": "scale.driver.PACE",
     "checkpoint_seconds": "scale.driver.SECONDS_BETWEEN",
     "csgraph_any_order_below": "route.LIMITS.host_unsorted_tree",

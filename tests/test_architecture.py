@@ -31,7 +31,7 @@ PRIMITIVES = RUNTIME | {"primitives"}
 ALGORITHMS = PRIMITIVES | {"algorithms"}
 API = ALGORITHMS | {"intake", "scale", "api", "peeling", "repeated"}
 MAY_IMPORT = {
-    "core": set[str](),
+    "core": {"route"},
     "route": set[str](),
     "runtime": BASE,
     "primitives": RUNTIME,

@@ -59,6 +59,18 @@ def converted(m: int, device: DeviceFacts) -> Way:
     return Way("host" if on_host else "device", "")
 
 
+def either(decide: Callable[..., bool]) -> Callable[[int], Way]:
+    """Return a decision between two as a way: "yes" or "no"."""
+    return lambda size: Way("yes" if decide(size) else "no", "")
+
+
+def filters_sparse(n_edges: int) -> bool:
+    """Return whether light edges go first in a graph of degree 4 under a policy."""
+    return route.light_edges_first(
+        4, n_edges, filter_degree=2, dense_degree=8, filter_edges=1000
+    )  # fmt: skip
+
+
 SPARSE, TREE, CORE = route.way_of_sparse, route.way_of_complete, route.way_of_core_distances
 
 # For each limit: what is decided as a function of a size, the last size on one side, the record
@@ -114,6 +126,29 @@ CORNERS: dict[str, tuple[Callable[[int], Way], int, str, str]] = {
     ),
     "flat_dimensions": (
         lambda d: TREE(points(100, GPU, dimensions=d)), LIMITS.flat_dimensions, ROWS, TILES,
+    ),
+    "device_check": (either(route.device_checks), LIMITS.device_check - 1, "no", "yes"),
+    "device_order": (either(route.device_orders), LIMITS.device_order - 1, "no", "yes"),
+    "host_parallel": (either(route.host_merges_parallel), LIMITS.host_parallel, "no", "yes"),
+    "host_complete": (either(route.host_lists_complete), 11_585, "yes", "no"),
+    "networkx": (either(route.pays_for_networkx), LIMITS.networkx - 1, "no", "yes"),
+    "filter_sparse_times": (
+        either(filters_sparse), 1000 * LIMITS.filter_sparse_times - 1, "no", "yes",
+    ),
+    "one_launch": (either(route.in_one_launch), LIMITS.one_launch, "yes", "no"),
+    "products_alone": (
+        either(lambda d: route.long_enough_for_products(1024, d, alone=True)),
+        LIMITS.products_alone // 1024**2 - 1, "no", "yes",
+    ),
+    "products": (
+        either(lambda d: route.long_enough_for_products(1024, d, alone=False)),
+        LIMITS.products // 1024**2 - 1, "no", "yes",
+    ),
+    "device_sort": (
+        either(lambda m: route.device_sorts(m, alone=False)), LIMITS.device_sort - 1, "no", "yes",
+    ),
+    "serial_dendrogram": (
+        either(lambda n: route.one_merges(n, alone=False)), LIMITS.serial_dendrogram, "yes", "no",
     ),
 }  # fmt: skip
 

@@ -22,6 +22,7 @@ from clmst.core.errors import InvalidArgumentError, logger
 from clmst.core.forest import Forest
 from clmst.core.long_work import lasting
 from clmst.core.weight_keys import Array, weight_kind_or_none
+from clmst.route import host_merges_parallel
 
 if TYPE_CHECKING:
     from clmst.core.graph import Graph
@@ -30,7 +31,6 @@ _SCIPY_LIMIT = 2**31 - 1  # scipy.sparse.csgraph counts in int32
 CSR_CLASSES = (sparse.csr_array, sparse.csr_matrix)
 _UNSIGNED = {np.dtype(np.int32): np.uint32, np.dtype(np.int64): np.uint64}
 _PROBES = 4
-_FEW = 512  # entries
 _WORD = 63  # bits of a signed word that are not the sign
 
 
@@ -202,7 +202,7 @@ def forest_of_matrix(matrix: Any, *, maximum: bool) -> Forest | None:
     entries = words & ((1 << entry_bits) - 1)
     words >>= entry_bits
     pairs = words
-    if m > _FEW:  # of few, the lightest of a pair is found by the solve
+    if host_merges_parallel(m):  # of few, the solve finds the lightest of a pair
         repeats = np.zeros(m, np.bool_)
         np.equal(words[1:], words[:-1], out=repeats[1:])
         if repeats.any():

@@ -12,7 +12,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-from clmst import peeling
+from clmst import peeling, route
 from clmst.core.arguments import shown
 from clmst.core.errors import ClmstError, InvalidArgumentError, InvalidGraphError
 from clmst.core.graph import Graph
@@ -47,9 +47,6 @@ _POSITIONS = {
     "minimum_spanning_edges": (1, 2),
     "maximum_spanning_edges": (1, 2),
 }
-# The number of edges from which a first call, with its conversion, is quicker than NetworkX:
-# docs/networkx.md has the measurement.
-_FEWEST_EDGES = 2000
 
 
 # NetworkX has no types, so its class is Any for mypy.
@@ -83,10 +80,10 @@ def can_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | 
 def should_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | str:
     """Return True, or why NetworkX itself is likely to be quicker, or the only one that can."""
     G = _graph(args, kwargs)
-    if len(G) < _FEWEST_EDGES:
+    if not route.pays_for_networkx(len(G)):
         edges = sum(len(row) for _, row in G.adjacency()) // (1 if G.is_directed() else 2)
-        if edges < _FEWEST_EDGES:
-            return f"the graph has {edges} edges; from {_FEWEST_EDGES} on it pays"
+        if not route.pays_for_networkx(edges):
+            return f"the graph has {edges} edges; from {route.LIMITS.networkx} on it pays"
     if name in _POSITIONS:
         weight = _argument("weight", _POSITIONS[name][1], args, kwargs, "weight")
         value = next(iter(G.edges(data=weight, default=1)), (0, 0, 1))[-1]

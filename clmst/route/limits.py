@@ -108,6 +108,57 @@ class Limits:
     hierarchy_dimensions: int = _limit(
         12, "dimensions", "In more, boxes overlap so much that all pairs are compared anyway"
     )
+    device_check: int = _limit(
+        1 << 14, "slots of a matrix, from which on the device checks it",
+        "The host has checked fewer before a device has answered. An H100 takes 0.5 ms less than "
+        "its host for 39,994.",
+    )  # fmt: skip
+    device_order: int = _limit(
+        1 << 16, "edges or entries, from which on the device brings them into canonical order",
+        "The host has sorted fewer before a device has built the kernels",
+    )  # fmt: skip
+    host_parallel: int = _limit(
+        512, "entries, from which on the host merges parallel edges before it solves",
+        "Of fewer entries the solve finds the lightest of a pair sooner than a pass looks for it",
+    )  # fmt: skip
+    host_complete: int = _limit(
+        1 << 26, "edges of a complete graph that the host lists where there is no device",
+        "60 bytes each: 4 GB for 11,585 vertices",
+    )  # fmt: skip
+    networkx: int = _limit(
+        2000, "edges of a NetworkX graph, from which on clmst is quicker than NetworkX",
+        "A first call includes the conversion (docs/networkx.md)",
+    )  # fmt: skip
+    filter_sparse_times: int = _limit(
+        4, "times the edges from which light edges go first in a dense graph",
+        "A sparse graph has fewer edges within components when the first window is done. The "
+        "degree and the edges of a dense graph are in the device's policy (runtime/policy.py)",
+    )  # fmt: skip
+    one_launch: int = _limit(
+        512, "vertices of a complete graph on a GPU, all rounds of which are one launch",
+        "An H200: for 1,000 points one work-group took 0.56 ms, nearly all for cells that it read "
+        "again. Beyond the limit all work-groups read these",
+    )  # fmt: skip
+    products_alone: int = _limit(
+        1 << 27, "pairs of points times coordinates, by products, on a device of lone work-items",
+        "Two cores, 5,000 points of 64 and of 384 dimensions: products take 0.76 and 0.72 of the "
+        'processor time (docs/performance_log.md, "Points by tiles"); a sample has to be taken',
+    )  # fmt: skip
+    products: int = _limit(
+        1 << 32, "pairs of points times coordinates, by products, on a GPU",
+        "An H200: a tree of 50,000 points of 256 dimensions takes 138 ms by products, 170 by "
+        'differences (docs/performance_log.md, "Points by tiles"); a sample has to be taken',
+    )  # fmt: skip
+    device_sort: int = _limit(
+        1 << 16, "edges of a forest, from which on a GPU sorts them for a dendrogram",
+        "The host sorts fewer before a GPU has built the kernels of a radix sort",
+    )  # fmt: skip
+    serial_dendrogram: int = _limit(
+        5120, "vertices whose edges one work-item of a GPU merges",
+        "An H200, 5,000 points: 0.81 ms in local memory, 2.1 to 3.4 level by level "
+        '(docs/performance_log.md, "Points by tiles"). It is SERIAL_VERTICES of dendrogram/'
+        "serial.cl: more do not fit",
+    )  # fmt: skip
 
 
 LIMITS = Limits()

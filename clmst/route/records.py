@@ -23,3 +23,9 @@ RECORDS = {
     TURNS: "core distances of few points on a GPU: one launch finds the nearest points in turn "
     "(algorithms/dense/few.py)",
 }
+
+
+def records_table() -> str:
+    """Return the records as a table in Markdown, for docs/algorithms.md."""
+    rows = [f"| `{name}` | {what} |" for name, what in RECORDS.items()]
+    return "\n".join(["| way | what it is |", "|---|---|", *rows])

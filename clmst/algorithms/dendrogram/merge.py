@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from clmst import route
 from clmst.core.canonical import stable_order
 from clmst.core.weight_keys import Array
 from clmst.primitives.scan import exclusive_scan, segmented_scan
@@ -24,18 +25,13 @@ SERIAL_SOURCE = "algorithms/dendrogram/serial.cl"
 CONTRACT_SOURCE = "algorithms/dendrogram/contract.cl"
 CHAINS_SOURCE = "algorithms/dendrogram/chains.cl"
 
-# The fewest edges that a device with work-groups of several work-items sorts.
-_SORTED_BY_DEVICE_FROM = 1 << 16
-# SERIAL_VERTICES of serial.cl: the most that one work-item of such a device merges.
-_SERIAL_VERTICES = 5120
-
 NONE = 0xFFFFFFFF
 HOPS = 32  # DENDROGRAM_HOPS of jump.cl: by which a launch of jumps divides depths
 
 
 def has_few(n: int, device: Device) -> bool:
     """Return whether one work-item of a device merges the edges of `n` vertices."""
-    return device.policy.work_group_size == 1 or n <= _SERIAL_VERTICES
+    return route.one_merges(n, alone=device.policy.work_group_size == 1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -76,18 +72,20 @@ def merge(
     return Merges(n=n, order=order, children=children, sizes=sizes)
 
 
-def rising_order(
-    weights: Array, launch: Launcher, *, by_device_from: int = _SORTED_BY_DEVICE_FROM
-) -> DeviceArray:
+def rising_order(weights: Array, launch: Launcher, *, by_device: bool | None = None) -> DeviceArray:
     """Return the order of edges by weight, equal ones by position; by the device if it is quicker.
 
-    No weight is NaN. Fewer edges than `by_device_from` are sorted by the host in any case.
+    No weight is NaN. `by_device` says who sorts them. None leaves that to the router. Devices with
+    work-groups of one work-item never do.
 
     O(k log k) work by the host; on devices with work-groups of several work-items a radix sort, of
     O(k) work and some 30 bytes of device memory an edge.
     """
     device = launch.device
-    if device.policy.work_group_size == 1 or weights.size < by_device_from:
+    alone = device.policy.work_group_size == 1
+    if by_device is None:
+        by_device = route.device_sorts(weights.size, alone=alone)
+    if alone or not by_device:
         return DeviceArray.from_host(stable_order(weights).astype(np.uint32), device)
     keys = weights.astype(np.float32) if weights.dtype == np.float16 else weights
     keys = keys.view(np.uint8) if keys.dtype == np.bool_ else keys + keys.dtype.type(0)  # no -0.0

@@ -8,6 +8,7 @@ from math import sqrt
 
 import numpy as np
 
+from clmst import route
 from clmst.algorithms.shared.read_back import words_at
 from clmst.core.weight_keys import Array
 from clmst.runtime.device_graph import DeviceGraph
@@ -36,9 +37,6 @@ _DEGREES = 1024
 # join most vertices early: it is 0.5 to 1.35 in a sample of random graphs and grids. A dense graph
 # that stores each edge once keeps the usual ones, which alone join vertices in its first round.
 _SKEWED, _SKEWED_SHARE = 1.5, 0.6
-# How many times the edges of a dense graph a sparse one needs for windows to pay: fewer of its
-# edges lie within components when the first window is done.
-_SPARSE_TIMES = 4
 _SAMPLED = "degrees"  # with a graph: their skew, and the share of vertices that have edges
 # Slots whose weights tell whether nearly all are equal. A window of a graph like that has the edges
 # of its first rows, since ids break ties: it joins the vertices there, and hardly any other ones,
@@ -105,8 +103,10 @@ def may_have_windows(graph: DeviceGraph, targets: tuple[float, ...] | None) -> b
     if targets is not None:
         return len(targets) > 0
     tuning, degree = graph.device.policy, graph.average_degree
-    times = 1 if degree >= tuning.dense_degree else _SPARSE_TIMES
-    return degree >= tuning.filter_degree and graph.edge_bound >= times * tuning.filter_edges
+    return route.light_edges_first(
+        degree, graph.edge_bound, filter_degree=tuning.filter_degree,
+        dense_degree=tuning.dense_degree, filter_edges=tuning.filter_edges,
+    )  # fmt: skip
 
 
 def skew(degrees: Array) -> float:

@@ -64,7 +64,7 @@ def test_rising_order(any_device: Device, dtype: str) -> None:
         weights[::7] = -0.0
         weights[1::70], weights[2::70] = np.inf, -np.inf
     device = any_device.with_policy(GPU_SHAPE)
-    found = rising_order(weights, Launcher(device, device.queue), by_device_from=1)
+    found = rising_order(weights, Launcher(device, device.queue), by_device=True)
     np.testing.assert_array_equal(found.to_host(), np.argsort(weights, kind="stable"))
 
 
