@@ -221,7 +221,7 @@ def test_folders_of_algorithms_are_mirrored() -> None:
     """A newcomer finds the host side, the kernels and the tests from one name."""
     hosts = {path.parent.name for path in (PACKAGE / "algorithms").glob("*/__init__.py")}
     kernels = {path.parent.name for path in (source.root() / "algorithms").glob("*/*.cl")}
-    tests = {path.parent.name for path in Path(__file__).parent.glob("algorithms/*/test_*.py")}
+    tests = {path.parent.name for path in Path(__file__).parents[1].glob("algorithms/*/test_*.py")}
     assert hosts == kernels == tests
 
 
