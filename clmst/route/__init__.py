@@ -7,7 +7,7 @@ data, reads that fact and asks again. So no fact is read that does not matter.
 
 ============ ========================================================================
 `limits`     the numbers that decide, each with its unit and what was measured
-`facts`      what the router is told, the form of its answer, and how rules are asked
+`facts`      what the router knows, the form of its answer, and how rules are asked
 `records`    the names of the ways, each with what it stands for
 `sparse`     graphs that list their edges
 `steps`      graphs that are on a device: algorithms and their variants
