@@ -18,7 +18,7 @@ from clmst.core.coercion import with_weight
 from clmst.core.columns import WEIGHT
 from clmst.core.dense_graph import DenseGraph
 from clmst.core.errors import OutOfDeviceMemoryError
-from clmst.core.forest import Forest
+from clmst.core.forest import Forest, routed
 from clmst.core.long_work import LongWork, lasting
 from clmst.core.points import Points
 from clmst.intake import on_device, put, taken
@@ -313,18 +313,25 @@ def solve_complete(
     if options is None or isinstance(options, DenseOptions):
         way = way_of_tree(matrix, facts, options)
     else:
-        way = route.ROWS  # where options of another algorithm raise
-    if way == route.PRIM_POINTS:
+        way = route.Way(route.ROWS, "")  # where options of another algorithm raise
+    return routed(_tree_by(way.record, matrix, launch, maximum=maximum, options=options), way)
+
+
+def _tree_by(
+    record: str, matrix: DeviceMatrix, launch: Launcher, *, options: Any, maximum: bool
+) -> DeviceForest:
+    """Solve a complete graph the way that has this name."""
+    if record == route.PRIM_POINTS:
         from clmst.algorithms.bvh_boruvka import prim
 
         return prim.solve(matrix, launch)
-    if way == route.BOXES:
+    if record == route.BOXES:
         from clmst.algorithms.bvh_boruvka import solve as bvh_boruvka
 
         return bvh_boruvka.solve(matrix, launch)
     from clmst.algorithms.dense import solve as dense
 
-    if way == route.TILES:
+    if record == route.TILES:
         return dense.solve_by_tiles(matrix, launch, options=options)
     families.require_complete(matrix, maximum=maximum, options=options)
     return dense.solve_matrix(matrix, launch, maximum=maximum, options=options)

@@ -6,7 +6,7 @@ from typing import Any
 
 from clmst import route
 from clmst.core.coercion import as_graph, as_listed
-from clmst.core.forest import Forest
+from clmst.core.forest import Forest, routed
 from clmst.core.graph import Graph
 from clmst.core.kruskal import forest_of_matrix, is_plain, kruskal
 from clmst.runtime.discovery import get_device
@@ -23,4 +23,5 @@ def solve_on_host(graph: Any, *, maximum: bool, verify: bool) -> Forest:
                 get_device()  # which says what to install
             graph = graph.to_graph()
         forest = kruskal(graph, maximum=maximum)
+    forest = routed(forest, route.Way(route.HOST, "there is no device"))
     return proved(as_listed(graph), forest) if verify else forest

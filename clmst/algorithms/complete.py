@@ -31,8 +31,8 @@ def facts_of_complete(matrix: DeviceMatrix, **call: Any) -> PointFacts:
     )
 
 
-def way_of_tree(matrix: DeviceMatrix, facts: PointFacts, options: DenseOptions | None) -> str:
-    """Return the record of the way of a tree: the router's first that the device is trusted with.
+def way_of_tree(matrix: DeviceMatrix, facts: PointFacts, options: DenseOptions | None) -> Way:
+    """Return the way of a tree: the router's first one that the device is trusted with.
 
     Rows of cells are never refused here: the caller asks whether the device is trusted with these.
     """
@@ -59,7 +59,7 @@ def way_of_core_distances(matrix: DeviceMatrix, k: int) -> str:
         return families.points_refusal(matrix, capacity_for(k))
 
     facts = facts_of_complete(matrix, neighbours=k)
-    return _trusted(facts, route.way_of_core_distances, refusal, last=route.HOST)
+    return _trusted(facts, route.way_of_core_distances, refusal, last=route.HOST).record
 
 
 def _trusted(
@@ -68,10 +68,10 @@ def _trusted(
     refusal: Callable[[str], str | None],
     *,
     last: str,
-) -> str:
-    """Return the first record that the router chooses and that is not refused, or the last one."""
+) -> Way:
+    """Return the first way that the router chooses and that is not refused, or the last one."""
     while True:
-        record = choose(facts).record
-        if record == last or refusal(record) is None:
-            return record
-        facts = replace(facts, refused=facts.refused | {record})
+        way = choose(facts)
+        if way.record == last or refusal(way.record) is None:
+            return way
+        facts = replace(facts, refused=facts.refused | {way.record})

@@ -19,7 +19,7 @@ from clmst.algorithms.families import EQUAL_WEIGHTS, SMALL_MATRIX
 from clmst.algorithms.small_matrix import solve as small_matrix
 from clmst.core.deferred_graph import DeferredGraph
 from clmst.core.dense_graph import DenseGraph
-from clmst.core.forest import Forest
+from clmst.core.forest import Forest, routed
 from clmst.core.from_scipy import as_csr
 from clmst.core.graph import Graph
 from clmst.core.kruskal import (
@@ -59,18 +59,21 @@ def forest_of(graph: Any, device: Device, *, maximum: bool, host_allowed: bool) 
         return None
     while True:
         way, facts = _decide(facts, graph, device, maximum=maximum)
-        if way.record == route.SMALL:
-            return _in_one_launch(facts, graph, device, maximum=maximum)
-        if way.record == route.HOST and isinstance(graph, Graph):
-            return kruskal(graph, maximum=maximum)
-        if way.record == route.HOST:
-            return forest_of_matrix(graph, maximum=maximum)
         if way.record == route.STEPS:
             return None
-        found = equal_weights.solve(graph, device, maximum=maximum)
-        if found is not None:
-            return found
-        facts = replace(facts, refused=facts.refused | {route.EQUAL})  # a row far from sorted
+        found: Forest | None
+        if way.record == route.EQUAL:
+            found = equal_weights.solve(graph, device, maximum=maximum)
+            if found is None:  # a row far from sorted
+                facts = replace(facts, refused=facts.refused | {route.EQUAL})
+                continue
+        elif way.record == route.SMALL:
+            found = _in_one_launch(facts, graph, device, maximum=maximum)
+        elif isinstance(graph, Graph):
+            found = kruskal(graph, maximum=maximum)
+        else:
+            found = forest_of_matrix(graph, maximum=maximum)
+        return None if found is None else routed(found, way)
 
 
 def _in_one_launch(

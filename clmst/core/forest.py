@@ -7,7 +7,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -26,10 +26,25 @@ from clmst.core.graph_checks import MAX_VERTICES, check_labels
 from clmst.core.lazy import LazyField
 from clmst.core.vertex_names import as_tuple, hashable_labels
 from clmst.core.weight_keys import Array, check_dtype, is_float
+from clmst.route import Way
 
 if TYPE_CHECKING:
     from clmst.core.paths import RootedForest
     from clmst.core.verify import Verification
+
+
+# A Forest, or one that is on a device.
+AnyForest = TypeVar("AnyForest")
+
+
+def routed(forest: AnyForest, way: Way) -> AnyForest:
+    """Let the statistics of a forest say which way it was found, and return it.
+
+    The forest is new, and its statistics are a dictionary of its own.
+    """
+    found: Any = forest
+    found.stats["route"] = way.told()
+    return forest
 
 
 def _check_array(name: str, array: object) -> None:
@@ -57,7 +72,9 @@ class Forest:
     maximum : bool
         Whether this is a maximum spanning forest.
     stats : mapping
-        `algorithm`, `device`, `rounds`, ... and, with profiling, `profile`.
+        `algorithm`, `device`, `rounds`, ... and, with profiling, `profile`. `route` says which way
+        the forest was found: the way's name (`record`), its form (`variant`), and the facts that
+        decided (`because`); docs/algorithms.md lists the ways.
     vertex_labels : sequence or None
         The caller's names of the vertices, if they are not 0 .. n - 1.
     """

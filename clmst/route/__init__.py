@@ -60,6 +60,7 @@ from clmst.route.steps import (
     prefers_prim,
     prim_first,
     shape_of_rounds,
+    way_of_steps,
 )
 
 __all__ = [
@@ -105,4 +106,5 @@ __all__ = [
     "way_of_complete",
     "way_of_core_distances",
     "way_of_sparse",
+    "way_of_steps",
 ]

@@ -6,6 +6,7 @@ from typing import Literal
 
 from clmst.route.facts import Passed, Way
 from clmst.route.limits import LIMITS
+from clmst.route.records import STEPS
 
 
 def prefers_prim(*, alone: bool, n_vertices: int, n_slots: int, symmetric: bool) -> bool:
@@ -23,6 +24,22 @@ def prim_first(alone: bool, n_vertices: int, n_slots: int, symmetric: bool) -> W
     if not symmetric and n_slots > LIMITS.prim_once:
         return ("{:,} edges stored once > {:,} (prim_once)", n_slots, LIMITS.prim_once)
     return Way("prim", f"{n_vertices:,} of at most {most:,} vertices for prim on a CPU")
+
+
+def way_of_steps(
+    name: str, given: str | None, *, n_vertices: int, n_slots: int, symmetric: bool, alone: bool
+) -> Way:
+    """Return the way of a graph that is solved step by step, and why by the algorithm of a name.
+
+    `given` is what the caller gave: the name of an algorithm, "options", or None for "auto".
+    """
+    size = f"{n_vertices:,} vertices, {n_slots:,} slots"
+    if given is not None:
+        return Way(STEPS, f"{size}; the call gives {given}", name)
+    first = prim_first(alone, n_vertices, n_slots, symmetric)
+    if type(first) is Way and name == "prim":
+        return Way(STEPS, f"{size}; {first.because}", name)
+    return Way(STEPS, f"{size}; the first algorithm by rank that the device is trusted with", name)
 
 
 def shape_of_rounds(*, alone: bool, launches_given: bool) -> Literal["gpu", "cpu"]:
