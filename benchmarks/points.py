@@ -34,7 +34,7 @@ import clmst
 from benchmarks.runner import Cases, Row, Rows, Run, case, installed
 from clmst import Device, Points
 from clmst.algorithms.bvh_boruvka import solve as bvh_boruvka
-from clmst.algorithms.complete import facts_of_complete, way_of_tree
+from clmst.algorithms.complete import decide_tree, facts_of_complete
 from clmst.algorithms.dendrogram.merge import Merges, has_few, merge
 from clmst.algorithms.self_test import merge_by_host
 from clmst.algorithms.shared.device_forest import DeviceForest
@@ -233,5 +233,5 @@ def choose(run: Run, samples: tuple[Sample, ...]) -> Rows:
             return "" if np.array_equal(endpoints_of(forest), right) else "another tree"
 
         times = run.turns({"bvh-boruvka": resident.solve, "dense": dense}, difference)
-        taken = way_of_tree(resident.matrix, facts_of_complete(resident.matrix), None)
-        yield sample.row | times | ratios(run, times) | {"auto": taken}
+        way, _ = decide_tree(resident.matrix, facts_of_complete(resident.matrix), None)
+        yield sample.row | times | ratios(run, times) | {"auto": way.record}

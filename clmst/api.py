@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeVar, cast, overload
 
 from clmst import route
 from clmst.algorithms import direct, families
-from clmst.algorithms.complete import facts_of_complete, way_of_tree
+from clmst.algorithms.complete import decide_tree, facts_of_complete
 from clmst.algorithms.dense import DenseOptions
 from clmst.algorithms.shared.device_forest import DeviceForest
 from clmst.algorithms.solving import check_named, solve_graph, solve_unread
@@ -311,7 +311,7 @@ def solve_complete(
     automatic = algorithm == "auto" and options is None
     facts = facts_of_complete(matrix, maximum=maximum, automatic=automatic)
     if options is None or isinstance(options, DenseOptions):
-        way = way_of_tree(matrix, facts, options)
+        way, _ = decide_tree(matrix, facts, options)
     else:
         way = route.Way(route.ROWS, "")  # where options of another algorithm raise
     return routed(_tree_by(way.record, matrix, launch, maximum=maximum, options=options), way)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Iterator
 from dataclasses import fields, replace
 from itertools import product
@@ -29,6 +30,7 @@ from clmst.route import (
     SparseFacts,
     Way,
 )
+from clmst.runtime import source
 from tests.helpers.bounds import bounds
 
 CPU = DeviceFacts(alone=True, compute_units=2, host_arrays="shared", doubles=True)
@@ -170,7 +172,87 @@ def test_the_page_has_the_limits() -> None:
     page = Path(__file__).parents[1] / "docs" / "algorithms.md"
     if not page.exists():
         pytest.skip("installed without the pages")
-    assert route.limits_table() in page.read_text(encoding="utf-8")
+    text = page.read_text(encoding="utf-8")
+    assert route.limits_table() in text
+    assert route.records_table() in text
+
+
+def test_only_the_router_knows_its_limits() -> None:
+    """No other file of the product reads a limit, so none can choose a way by one.
+
+    A message may say a limit, and the longest list of neighbours is one that kernels are built for.
+    """
+    package = Path(route.__file__).parents[1]
+    may = {"interop/networkx_backend.py", "algorithms/bvh_boruvka/neighbours.py"}
+    readers, names = set(), {one.name for one in fields(Limits)}
+    for path in package.rglob("*.py"):
+        if path.parent.name == "route":
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            is_name = isinstance(node, ast.Name) and node.id in ("LIMITS", "Limits")
+            is_field = isinstance(node, ast.Attribute) and node.attr in ("LIMITS", "Limits")
+            if is_name or is_field:
+                readers.add(path.relative_to(package).as_posix())
+    assert readers == may
+    compared = [
+        (name, node.lineno)
+        for name in sorted(may)
+        for node in ast.walk(ast.parse((package / name).read_text(encoding="utf-8")))
+        if isinstance(node, ast.Compare)
+        and names & {one.attr for one in ast.walk(node) if isinstance(one, ast.Attribute)}
+    ]
+    assert compared == []
+
+
+def test_numbers_of_the_router_have_no_double() -> None:
+    """A module with a limit of its own again, under the name of one that moved, would decide."""
+    package = Path(route.__file__).parents[1]
+    moved = {
+        "FROM_SLOTS", "FROM_EDGES", "ALONE", "_FEW", "_FEWEST_EDGES", "_MOST_LISTED",
+        "_LEAST_WORK", "_LEAST_WORK_ALONE", "_SERIAL_VERTICES", "_SORTED_BY_DEVICE_FROM",
+        "_SPARSE_TIMES",
+    }  # fmt: skip
+    found = [
+        (path.name, node.id)
+        for path in package.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id in moved
+    ]
+    assert found == []
+
+
+def test_the_dendrogram_of_one_work_item_fits_its_kernel() -> None:
+    """The kernel has local memory for so many vertices, and no more."""
+    text = source.root().joinpath("algorithms/dendrogram/serial.cl").read_text(encoding="utf-8")
+    assert f"#define SERIAL_VERTICES {LIMITS.serial_dendrogram}\n" in text
+
+
+def test_ways_passed_over_say_why() -> None:
+    """Each rule that is passed over has a reason, with the limit if a size decided."""
+    sizes = sparse(LIMITS.small_list + 1, form="list")
+    reasons = dict(route.passed_over(sizes))
+    assert route.way_of_sparse(sizes).record == STEPS
+    assert set(reasons) == {HOST, EQUAL, SMALL}
+    large = points(10**6, GPU, dimensions=13)
+    assert dict(route.passed_over_complete(large)) == {
+        PRIM_POINTS: "13 dimensions > 12 (hierarchy_dimensions)",
+        BOXES: "13 dimensions > 12 (hierarchy_dimensions)",
+    }
+    near = dict(route.passed_over_core_distances(replace(large, neighbours=5)))
+    assert near[TURNS] == "1,000,000 points > 2,048 (one_work_group)"
+    unsure = replace(large, refused=frozenset({TILES}))
+    assert route.way_of_complete(unsure).record == ROWS
+    assert "self-test" in dict(route.passed_over_complete(unsure))[TILES]
+
+
+def test_the_last_rule_passed_over_is_followed_by_the_answer() -> None:
+    """What is passed over never has the answer, and every rule before the answer is there."""
+    for facts in every_sparse():
+        known = replace(facts, equal=False, canonical=True)
+        way, passed = route.way_of_sparse(known), route.passed_over(known)
+        assert all(why for _, why in passed)
+        if way.record == SMALL:
+            assert SMALL not in dict(passed)
 
 
 def test_limits_are_divided_among_compute_units() -> None:

@@ -31,8 +31,12 @@ def facts_of_complete(matrix: DeviceMatrix, **call: Any) -> PointFacts:
     )
 
 
-def way_of_tree(matrix: DeviceMatrix, facts: PointFacts, options: DenseOptions | None) -> Way:
-    """Return the way of a tree: the router's first one that the device is trusted with.
+def decide_tree(
+    matrix: DeviceMatrix, facts: PointFacts, options: DenseOptions | None
+) -> tuple[Way, PointFacts]:
+    """Return the way of a tree, the router's first one that the device is trusted with; and why.
+
+    The facts that are returned have the ways that the device is not trusted with.
 
     Rows of cells are never refused here: the caller asks whether the device is trusted with these.
     """
@@ -59,7 +63,7 @@ def way_of_core_distances(matrix: DeviceMatrix, k: int) -> str:
         return families.points_refusal(matrix, capacity_for(k))
 
     facts = facts_of_complete(matrix, neighbours=k)
-    return _trusted(facts, route.way_of_core_distances, refusal, last=route.HOST).record
+    return _trusted(facts, route.way_of_core_distances, refusal, last=route.HOST)[0].record
 
 
 def _trusted(
@@ -68,10 +72,10 @@ def _trusted(
     refusal: Callable[[str], str | None],
     *,
     last: str,
-) -> Way:
+) -> tuple[Way, PointFacts]:
     """Return the first way that the router chooses and that is not refused, or the last one."""
     while True:
         way = choose(facts)
         if way.record == last or refusal(way.record) is None:
-            return way
+            return way, facts
         facts = replace(facts, refused=facts.refused | {way.record})

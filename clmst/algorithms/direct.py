@@ -76,6 +76,19 @@ def forest_of(graph: Any, device: Device, *, maximum: bool, host_allowed: bool) 
         return None if found is None else routed(found, way)
 
 
+def decided(
+    graph: Any, device: Device | None, *, maximum: bool, host_allowed: bool
+) -> tuple[Way, SparseFacts] | None:
+    """Return the way that :func:`forest_of` would take, with the facts about the graph.
+
+    None if the router has no shorter way for such a graph.
+    """
+    if device is not None:
+        graph = _in_csr_form(graph, device)
+    facts = _facts_of(graph, device, maximum=maximum, host_allowed=host_allowed)
+    return None if facts is None else _decide(facts, graph, device, maximum=maximum)
+
+
 def _in_one_launch(
     facts: SparseFacts, graph: Any, device: Device, *, maximum: bool
 ) -> Forest | None:

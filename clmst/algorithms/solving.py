@@ -95,20 +95,20 @@ def _quickest(device: Device, graph: DeviceGraph | None, *, maximum: bool) -> st
     raise NoFamilyLeftError(device, f"no algorithm passed its self-test ({'; '.join(reasons)})")
 
 
-def in_order(device: Device, graph: DeviceGraph | None) -> Iterator[str]:
+def in_order(device: Device, graph: DeviceGraph | None, *, n_vertices: int = 0) -> Iterator[str]:
     """Yield the algorithms that "auto" may be, the quickest first, as far as is known.
 
-    Without a graph, they are for a large sparse one. Complete graphs, which list no edges, do not
-    come here: dense solves them.
+    Without a graph, they are for a large sparse one of `n_vertices`. Complete graphs, which list no
+    edges, do not come here: dense solves them.
     """
-    policy, n_vertices = device.policy, 0 if graph is None else graph.n_vertices
+    policy, n = device.policy, n_vertices if graph is None else graph.n_vertices
     ranked = []
     for record in ALGORITHMS.values():  # one plain loop: every solve pays for it
         rank = record.rank
         if rank is not None:
             ranked.append((rank(policy, graph) if callable(rank) else rank, record.name))
     for _, name in sorted(ranked):
-        if ALGORITHMS[name].takes(device, n_vertices):
+        if ALGORITHMS[name].takes(device, n):
             yield name
 
 
