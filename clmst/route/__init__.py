@@ -33,6 +33,7 @@ from clmst.route.facts import DeviceFacts, Form, PointFacts, SparseFacts, Way
 from clmst.route.limits import LIMITS, Limits, limits_table
 from clmst.route.records import (
     BOXES,
+    DEVICES,
     EQUAL,
     HOST,
     PRIM_POINTS,
@@ -65,6 +66,7 @@ from clmst.route.steps import (
 
 __all__ = [
     "BOXES",
+    "DEVICES",
     "EQUAL",
     "HOST",
     "LIMITS",

@@ -5,6 +5,7 @@ from __future__ import annotations
 HOST, EQUAL, SMALL, STEPS = "host", "equal-weights", "small-matrix", "steps"
 PRIM_POINTS, BOXES, TILES, ROWS = "points-by-prim", "points-by-boxes", "tiles", "rows"
 TURNS = "turns"
+DEVICES = "devices"
 
 RECORDS = {
     HOST: "Kruskal's algorithm on the host (core/kruskal.py)",
@@ -20,6 +21,8 @@ RECORDS = {
     TILES: "points of many dimensions: Borůvka's algorithm by tiles of pairs in float32, the "
     "nearest ones again in float64 (algorithms/dense/tiles.py)",
     ROWS: "complete graphs: Borůvka's algorithm by rows of cells (algorithms/dense)",
+    DEVICES: "parts of a graph on the devices that the call names, and the union of their forests "
+    "(scale/several.py)",
     TURNS: "core distances of few points on a GPU: one launch finds the nearest points in turn "
     "(algorithms/dense/few.py)",
 }

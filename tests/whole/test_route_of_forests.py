@@ -81,3 +81,12 @@ def test_points(any_device: Device, n: int, d: int) -> None:
     assert dense["record"] == (route.TILES if d > 3 else route.ROWS)
     widest = told(clmst.maximum_spanning_forest(points, device=any_device))
     assert widest["record"] == route.ROWS
+
+
+def test_parts_on_several_devices(any_device: Device) -> None:
+    """One device, with and without a capability, stands for two."""
+    graph = clmst.Graph.from_scipy(matrix())
+    devices = [any_device, any_device.forcing_off("int64-atomics")]
+    said = told(clmst.minimum_spanning_forest(graph, devices=devices))
+    assert said["record"] == route.DEVICES
+    assert said["because"].startswith("435 edges on 2 devices")
