@@ -39,7 +39,7 @@ def way_of_steps(
     first = prim_first(alone, n_vertices, n_slots, symmetric)
     if type(first) is Way and name == "prim":
         return Way(STEPS, f"{size}; {first.because}", name)
-    return Way(STEPS, f"{size}; the first algorithm by rank that the device is trusted with", name)
+    return Way(STEPS, f"{size}; the first algorithm by rank", name)
 
 
 def shape_of_rounds(*, alone: bool, launches_given: bool) -> Literal["gpu", "cpu"]:
