@@ -268,7 +268,7 @@ def _frame_edges(source: SourceFile, head: Head, columns: Columns) -> NumberedEd
     """Read the rows of any table with pandas, and number the vertices.
 
     All columns are read, even those that are not needed, since pandas does not count the fields of
-    a row if it is told to read only some.
+    a row if it is asked for only some of them.
     """
     pandas = optional_import("pandas", extra="frames")
     with unreadable("pandas cannot read it as CSV ({}); it must be UTF-8, and rows fit the header"):

@@ -135,7 +135,7 @@ def _integers(text: bytes) -> Array | None:
     Returns None if a word is not an integer, or if an integer may not fit into int64.
     """
     if (b"-" in text or b"+" in text) and _BARE_SIGN.search(text):
-        return None  # NumPy reads a lone sign as the sign of the next number
+        return None  # NumPy would read a bare sign as part of the next number
     with warnings.catch_warnings():
         warnings.simplefilter("error", DeprecationWarning)  # NumPy 2.3 raises ValueError
         try:
