@@ -103,11 +103,10 @@ def guarded(function: Callable[P, T]) -> Callable[P, T]:
 
 def _device_of(given: Sequence[Any]) -> Device | None:
     """Return the first argument's clmst device; ``device`` of NumPy arrays is a string."""
-    from clmst.runtime.device import Device
-
     for one in given:
-        if has(one, "device") and isinstance(one.device, Device):
-            return one.device
+        if has(one, "device") and isinstance(one.device, forking.OfOneProcess):
+            device: Device = one.device  # the only class of such objects
+            return device
     return None
 
 
