@@ -17,7 +17,7 @@ import gc
 import sys
 from collections.abc import Callable, MutableMapping, Sequence
 from functools import wraps
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
 from clmst.core.arguments import has
 from clmst.core.errors import (
@@ -105,8 +105,7 @@ def _device_of(given: Sequence[Any]) -> Device | None:
     """Return the first argument's clmst device; ``device`` of NumPy arrays is a string."""
     for one in given:
         if has(one, "device") and isinstance(one.device, forking.OfOneProcess):
-            device: Device = one.device  # the only class of such objects
-            return device
+            return cast("Device", one.device)  # the only class of such objects
     return None
 
 
