@@ -15,7 +15,7 @@ from clmst.core.errors import InvalidForestError
 
 if TYPE_CHECKING:
     from clmst.core.forest import Forest
-    from clmst.core.verify import Verification
+    from clmst.core.verification import Verification
 
 
 @click.command()
@@ -49,7 +49,7 @@ def verify(
     runs on the host and shares no code with the algorithms. The exit status is 1 if the forest is
     wrong.
     """
-    from clmst.core.verify import Verification
+    from clmst.core.verification import Verification
     from clmst.io import read_forest, read_graph
 
     if graph_file == forest_file == STREAM:

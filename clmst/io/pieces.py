@@ -40,7 +40,7 @@ _KIND = b"clmst.forest"  # key in the metadata of a file that holds a forest
 def read(source: SourceFile, columns: Sequence[Any] | None = None) -> Graph:
     """Read a graph from a Parquet file. Missing weights are 1."""
     table, chosen = _table(source, columns)
-    return numbered_table(table, chosen).merged()
+    return numbered_table(table, chosen).merged(Graph)
 
 
 def read_forest(source: SourceFile) -> ForestEdges:
