@@ -207,7 +207,7 @@ def _refuse_early(
 
 
 def _inputs(file: Path, parts: StreamRequest | None) -> list[Path]:
-    """Return the files that are read: FILE, or the files of a folder or pattern that is streamed."""
+    """Return the files that are read: FILE, or the files of a streamed folder or pattern."""
     from clmst.io import pieces
 
     is_streamed = parts is not None and parts.takes(file)
