@@ -30,7 +30,7 @@ from clmst.route import Way
 
 if TYPE_CHECKING:
     from clmst.core.paths import RootedForest
-    from clmst.core.verify import Verification
+    from clmst.core.verification import Verification
 
 
 # A Forest, or one that is on a device.
@@ -244,9 +244,9 @@ class Forest:
         self, graph: Any, *, symmetrize: bool = False, weight: Any = WEIGHT, columns: Any = None
     ) -> Verification:
         """Check this forest against `graph` without any device; see :func:`clmst.verify`."""
-        from clmst.core.verify import verify
+        from clmst.core.verification import verified
 
-        return verify(graph, self, symmetrize=symmetrize, weight=weight, columns=columns)
+        return verified(graph, self, symmetrize=symmetrize, weight=weight, columns=columns)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Forest):
