@@ -92,9 +92,9 @@ class DeviceParts:
         Raises
         ------
         InvalidArgumentError
-                There are no parts, or two of them are on one device.
-            InvalidGraphError
-                The parts do not belong to one graph.
+            There are no parts, or two of them are on one device.
+        InvalidGraphError
+            The parts do not belong to one graph.
         """
         listed = _listed(parts)
         check_distinct([one.device for one in listed])

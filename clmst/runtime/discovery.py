@@ -161,12 +161,12 @@ def get_device(device: Any = None) -> Device:
     Raises
     ------
     UnsupportedDeviceError
-            There is no usable device, or the named device failed its trial. The message says what
-            to install.
-        OutOfDeviceMemoryError
-            Other processes use all memory of the device. No other device is taken instead.
-        InvalidArgumentError
-            No device matches the name. The message lists the devices.
+        There is no usable device, or the named device failed its trial. The message says what to
+        install.
+    OutOfDeviceMemoryError
+        Other processes use all memory of the device. No other device is taken instead.
+    InvalidArgumentError
+        No device matches the name. The message lists the devices.
 
     Examples
     --------
