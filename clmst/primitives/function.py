@@ -225,7 +225,6 @@ class Predicate(Function):
         The dtype of the records: a signed or unsigned integer of 8, 16, 32 or 64 bits, float32,
         float64, or a structured dtype of these. A structured dtype may be packed or aligned, and
         has 1 to 16 bytes, or a multiple of 4 bytes up to 64.
-        such fields, packed or aligned, of 1 to 16 bytes or a multiple of 4 up to 64.
     expression : str
         An expression in the record `x`, its index `i` (a ``uint``) and the arguments by their
         names. Its value is nonzero for records that satisfy the condition. It must be a pure

@@ -19,7 +19,6 @@ import builtins
 import json
 import os
 import pickle
-import re
 import signal
 import subprocess
 import sys
@@ -27,11 +26,12 @@ import threading
 import time
 from collections.abc import Hashable
 from contextlib import suppress
-from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, Final
 
 from clmst.core import errors, long_work
+from clmst.runtime.child_process import VARIABLE, ending, may_start, printable
+from clmst.runtime.child_request import DeviceSpec, encoded
 from clmst.runtime.kernel_family import ENDS_PROCESS, SelfTestResult
 
 if TYPE_CHECKING:
@@ -46,9 +46,6 @@ _PROGRAM = (
     "import sys; sys.path[:] = sys.argv[1:]; from clmst.runtime.child_main import serve; "
     f"serve({_TABLE!r})"
 )
-# Set in a child, so that it starts no child itself: Python may run code of the user at its start.
-_VARIABLE = "CLMST_IN_SELF_TEST"
-_INTERPRETER = re.compile(r"(python|pypy|graalpy)w?[0-9.]*[dt]*([.]exe)?", re.IGNORECASE)
 _LONGEST = 1 << 16  # bytes of a line that are kept
 _LOOK_SECONDS = 1.0  # how often the parent checks that a silent child is still alive
 _CRASHES = ("SIGSEGV", "SIGABRT", "SIGBUS", "SIGILL", "SIGFPE", "SIGSYS", "SIGTRAP")
@@ -68,7 +65,7 @@ class ChildProcess:
         self._process = subprocess.Popen(
             [sys.executable, "-P", "-W", "ignore", "-c", _PROGRAM, *paths],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, bufsize=0,
-            env={**os.environ, _VARIABLE: "1", long_work.VARIABLE: "0"}, **session,
+            env={**os.environ, VARIABLE: "1", long_work.VARIABLE: "0"}, **session,
         )  # fmt: skip
         self._owner = os.getpid()
         self._lines = SimpleQueue[bytes | None]()
@@ -222,24 +219,11 @@ def tested(device: Device, family: KernelFamily, case: Hashable) -> SelfTestResu
     or the device, or could not open the device while this process has it open. Raises an error that
     the test raised if it says nothing about the kernels.
     """
-    from clmst.runtime.child_main import DeviceSpec, encoded
-
     try:
         request = encoded(DeviceSpec.of(device), family.name, case)
     except (AttributeError, TypeError, pickle.PicklingError):  # e.g. an options class of the user
         return None
     return _child.tested(request)
-
-
-def may_start() -> bool:
-    """Return whether a child can be started.
-
-    It cannot if this process is a child itself, or if ``sys.executable`` is an application rather
-    than a Python interpreter.
-    """
-    if getattr(sys, "frozen", False) or _VARIABLE in os.environ:
-        return False
-    return bool(_INTERPRETER.fullmatch(Path(sys.executable or "").name))
 
 
 def _facts(line: bytes) -> Facts | None:
@@ -293,18 +277,3 @@ def _outcome_of_end(status: int, words: str) -> SelfTestResult:
         return SelfTestResult(reason, lasts=False)
     last = f": {words}" if words else ""
     return SelfTestResult(f"{ENDS_PROCESS} ({how}){last}", lasts=True)
-
-
-def ending(status: int) -> str:
-    """Describe an exit status: the name of a signal, or the number."""
-    if status >= 0:
-        return f"status {status}" if status < 1 << 16 else f"status {status:#x}"  # on Windows
-    with suppress(ValueError):
-        return signal.Signals(-status).name
-    return f"signal {-status}"
-
-
-def printable(words: bytes) -> str:
-    """Return the beginning of some output as printable text of one line."""
-    text = words.decode(errors="replace")[:200]
-    return "".join(letter for letter in text if letter.isprintable())

@@ -1,4 +1,4 @@
-"""The child process that runs self-tests, and the requests that it takes (see ``child.py``).
+"""The child process that runs self-tests for its parent (``child.py``).
 
 The child reads one request per line. It answers each with two marked lines: one when the test
 begins, and one with the result. Output of the driver appears among them without the mark. The
@@ -7,28 +7,24 @@ process ends when its parent ends, or when it has had no request for a few secon
 
 from __future__ import annotations
 
-import base64
 import faulthandler
 import importlib
 import json
 import os
-import pickle
 import signal
 import sys
 import threading
 import traceback
 from contextlib import suppress
-from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 from typing import Any
 
 from clmst.core.errors import ClmstError
-from clmst.runtime import discovery, failures
-from clmst.runtime.capabilities import Capabilities
+from clmst.runtime import failures
 from clmst.runtime.child import LIMIT_SECONDS, MARK
+from clmst.runtime.child_request import DeviceSpec, decoded
 from clmst.runtime.device import Device
 from clmst.runtime.kernel_family import KernelFamily
-from clmst.runtime.policy import Policy
 from clmst.runtime.trial import TRIAL
 from clmst.runtime.trust import BUILD
 
@@ -38,69 +34,18 @@ _IDLE_SECONDS = 5.0
 _LONGEST = 600
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DeviceSpec:
-    """The facts by which another process finds a device, and the device's settings."""
+def opened(spec: DeviceSpec) -> Device:
+    """Open the device of a request, without a trial.
 
-    identity: tuple[str, ...]  # names and versions of device and platform
-    number: int  # index among the devices of the same identity
-    # The capabilities that are forced off, all capabilities, and the policy, as of the device
-    # itself.
-    without: tuple[str, ...]
-    capabilities: Capabilities
-    policy: Policy
-    optimised: bool  # whether its compiler may optimise programs
-
-    @classmethod
-    def of(cls, device: Device) -> DeviceSpec:
-        """Describe a device.
-
-        A sub-device, which no platform lists, is described as the first device of its name.
-        """
-        identity = _identity(device.cl_device)
-        alike = [one for one in discovery.opencl_devices() if _identity(one) == identity]
-        return cls(
-            identity=identity,
-            number=alike.index(device.cl_device) if device.cl_device in alike else 0,
-            without=device.without,
-            capabilities=device.capabilities,
-            policy=device.policy,
-            optimised=device.is_optimised,
-        )
-
-    def found(self) -> Device:
-        """Find the device in this process. Raise LookupError if it is not there.
-
-        The device does not run its trial again, and it is trusted without self-tests, because the
-        test of one kernel family may use others.
-        """
-        alike = [one for one in discovery.opencl_devices() if _identity(one) == self.identity]
-        if self.number >= len(alike):
-            raise LookupError(f"there is no device {self.identity[0]!r}")
-        device = Device(
-            alike[self.number], without=self.without, tuning=self.policy, _trusted=True,
-            _optimised=self.optimised,
-        )  # fmt: skip
-        device.capabilities = self.capabilities
-        vars(device)["trial_failure"] = None
-        return device
-
-
-def encoded(spec: DeviceSpec, family: str, case: Any) -> bytes:
-    """Encode a request for a self-test as one line. Raise if `case` cannot be pickled."""
-    return base64.b64encode(pickle.dumps((spec, family, case))) + b"\n"
-
-
-def decoded(line: bytes) -> tuple[DeviceSpec, str, Any]:
-    """Decode a request line, which must be the parent's, into device, family name and case."""
-    request: tuple[DeviceSpec, str, Any] = pickle.loads(base64.b64decode(line))
-    return request
-
-
-def _identity(cl_device: Any) -> tuple[str, ...]:
-    platform = cl_device.platform
-    named = cl_device.name, cl_device.version, cl_device.driver_version
-    return tuple(str(one).strip() for one in (*named, platform.name, platform.version))
+    It is trusted without self-tests, because the test of one kernel family may use others.
+    """
+    device = Device(
+        spec.found(), without=spec.without, tuning=spec.policy, _trusted=True,
+        _optimised=spec.optimised,
+    )  # fmt: skip
+    device.capabilities = spec.capabilities
+    vars(device)["trial_failure"] = None
+    return device
 
 
 class ChildServer:
@@ -158,7 +103,7 @@ class ChildServer:
         if self._opened is not None and self._opened[0] == spec:
             return self._opened[1]
         self._opened = None
-        device = spec.found()
+        device = opened(spec)
         if keep:
             self._opened = spec, device
         return device
