@@ -45,7 +45,6 @@ def compact(
     values : DeviceArray, shape (n,), optional
         A value for each record, which is selected together with the record. The dtypes allowed are
         those allowed for `records`.
-        A value for each record, of any dtype as of `records`.
     out, values_out : DeviceArray, shape (n,) or more, optional
         Outputs for the selected records and values. They must not overlap each other or an input.
         By default they are allocated.

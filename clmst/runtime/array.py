@@ -209,7 +209,7 @@ class DeviceArray:
             The array belongs to another context.
         """
         check_kind("device", device, Device)
-        # If not imported, `values` is no such array.
+        # If it has not been imported, `values` cannot be one of its arrays.
         array_module = sys.modules.get("pyopencl.array")
         if isinstance(values, cls):
             if values.device is not device and values.device.context != device.context:

@@ -111,7 +111,7 @@ def _device_of(given: Sequence[Any]) -> Device | None:
     """
     for one in given:
         if has(one, "device") and isinstance(one.device, forking.OfOneProcess):
-            return cast("Device", one.device)  # the only class with this base and this use
+            return cast("Device", one.device)  # no other such class is called `device`
     return None
 
 
