@@ -56,7 +56,7 @@ class Case:
     dimension_class: int = 0  # of points: 2, 3, or 0 for all others, as kernels are built
     core: bool = False  # whether points have core distances
     # The number of neighbours in the lists of near points, for which kernels are built. 0 if no
-    # such lists are wanted.
+    # lists of neighbours are wanted.
     neighbours: int = 0
     products: bool = False  # whether tiles compute squared distances from inner products
     option_text: str = ""  # the algorithm's own options as text; empty for the defaults
