@@ -116,7 +116,10 @@ def _as_csr(csgraph: Any) -> Any:
 
 
 def _square(csgraph: Any) -> Array:
-    """Return a square array of a supported dtype, or raise."""
+    """Return the input as a square array of a supported dtype.
+
+    Raise InvalidGraphError if it is not square or its dtype is not supported.
+    """
     cells = check_square(csgraph, "csgraph")
     if isinstance(csgraph, list | tuple) and cells.dtype.kind == "f":
         _check_rounding(csgraph, cells)
@@ -173,9 +176,10 @@ def _solve(matrix: Any) -> Parts:
 
 
 def _put(matrix: Any, device: Device) -> Forest | DeviceGraph | None:
-    """Put a matrix on a device, if that can take it: ties go to the first entry.
+    """Upload a matrix so that ties go to the first entry, if the device takes the matrix.
 
-    Return its forest instead where that comes with the check: then the matrix is canonical.
+    If the check of the matrix already yields the forest, return the forest instead; the matrix is
+    then canonical. Return None if the host has to prepare the matrix.
     """
     if device.capabilities.host_arrays == "copied":
         return forest_or_graph(matrix, device, solve_unread, by_entry=True)
@@ -199,7 +203,7 @@ def _has_ties(matrix: Any) -> bool:
 
 
 def _is_summed(matrix: Any) -> bool:
-    """Return whether SciPy's function would take the entries of a sound matrix as they are."""
+    """Return whether SciPy would use the entries of a valid matrix without summing any."""
     return (
         matrix.data.dtype == np.float64
         or not _scipy_sums_duplicates()
@@ -225,10 +229,11 @@ def _scipy_sums_duplicates() -> bool:
 
 
 def _in_order_of_entries(graph: Graph) -> Graph:
-    """Return a graph whose ties go to the first entry of the caller's matrix. O(m log m) at most.
+    """Return a graph in which ties go to the first entry of the caller's matrix.
 
-    So it is in a canonical matrix, whose edges are in the order of its entries. In another one the
-    weights become ranks by (weight, entry).
+    The edges of a canonical matrix already are in the order of its entries, so its graph is
+    returned unchanged. For any other matrix the weights are replaced by their ranks in the order
+    (weight, entry). O(m log m) at most.
     """
     ids = graph.edge_ids
     assert ids is not None, "a canonical matrix needs no other order"
@@ -242,7 +247,10 @@ def _in_order_of_entries(graph: Graph) -> Graph:
 
 
 def _upper_entries(forest: Forest) -> Parts:
-    """Return the tree of a canonical matrix: its edges stand above the diagonal, in its order."""
+    """Return the CSR arrays of the forest of a canonical matrix.
+
+    The edges of the forest are in the order of the matrix, and lie above the diagonal.
+    """
     n = forest.n_vertices
     index = np.int32 if n < 1 << 31 else np.int64
     starts = np.zeros(n + 1, index)
@@ -271,9 +279,10 @@ def _as_double(data: Array) -> Array:
 
 
 def _tree(kind: Any, parts: Parts, shape: tuple[int, int]) -> Any:
-    """Return a CSR of arrays that are right; SciPy's checks of them take as long as a small solve.
+    """Build a SciPy CSR from valid arrays without SciPy's checks.
 
-    It has whatever else a CSR of the installed SciPy has.
+    The checks would take as long as a small solve. The new object gets every other attribute that a
+    CSR of the installed SciPy has.
     """
     tree = object.__new__(kind)
     vars(tree).update(_of_no_vertices(kind))
@@ -289,6 +298,9 @@ def _of_no_vertices(kind: Any) -> dict[str, Any]:
 
 @cache
 def _class_of_result(is_matrix: bool) -> Any:
-    """Return the class of what the installed SciPy returns; before 1.15 it was always a matrix."""
+    """Return the class that the installed SciPy's function returns.
+
+    Before SciPy 1.15 it is always a matrix, even if the input is a sparse array.
+    """
     kind = sparse.csr_matrix if is_matrix else sparse.csr_array
     return type(scipys.minimum_spanning_tree(kind((1, 1))))

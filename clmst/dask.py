@@ -169,7 +169,10 @@ def _by_a_worker_of(lane: list[str], number_of_round: int) -> AbstractContextMan
 
 
 def _parts(edges: Any, job: PartitionJob) -> tuple[list[Any], PartitionJob]:
-    """Return the delayed parts of a collection or paths of files, and what to find in them."""
+    """Return the delayed parts of a collection, or the paths of files, and the updated job.
+
+    The job that is returned knows the columns to read.
+    """
     parts = parts_of(edges, job)
     if parts is not None:
         return parts, job
@@ -204,6 +207,7 @@ def _place(job: PartitionJob) -> str:
 
 
 def _merge(forests: list[PartitionForest], job: PartitionJob) -> PartitionForest:
+    """Merge several forests into the forest of all their edges, in a task on a worker."""
     return partitions.merge(forests, job, _worker())
 
 

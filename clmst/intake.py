@@ -93,7 +93,7 @@ def put_by_host(
 
 
 def check_takes_complete(algorithm: str) -> None:
-    """Raise unless an algorithm takes complete graphs, which list no edges."""
+    """Raise unless an algorithm solves complete graphs, which store no list of edges."""
     if not takes_complete_graphs(algorithm):
         raise InvalidArgumentError(
             f"the graph is a complete one, which only 'dense' takes as it is; {algorithm!r} takes "
@@ -102,7 +102,7 @@ def check_takes_complete(algorithm: str) -> None:
 
 
 def check_same_device(graph: DeviceGraph | DeviceMatrix, device: Any) -> None:
-    """Raise if a graph that is on a device is wanted on another one."""
+    """Raise if the caller names another device than the one that holds the graph."""
     if device is not None and get_device(device) is not graph.device:
         raise InvalidArgumentError(
             f"the graph is on {graph.device.description} already; leave device out, or give the "

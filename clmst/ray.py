@@ -109,7 +109,7 @@ def minimum_spanning_forest(
 
 
 def _got(ray: Any, references: Any) -> Any:
-    """Return the results of tasks, or raise the error of clmst that a task raised."""
+    """Wait for tasks and return their results, or raise the clmst error of a failed task."""
     try:
         return ray.get(references)
     except ray.exceptions.RayTaskError as error:  # whose text is a traceback of several lines
@@ -119,7 +119,10 @@ def _got(ray: Any, references: Any) -> Any:
 
 
 def _parts(ray: Any, edges: Any, job: PartitionJob) -> tuple[list[Any], PartitionJob]:
-    """Return references to the blocks or paths of files, and what to find in them."""
+    """Return references to the blocks, or the paths of files, and the updated job.
+
+    The job that is returned knows the columns to read.
+    """
     parts = parts_of(edges, job)
     if parts is not None:
         return parts, job
@@ -186,6 +189,7 @@ def _ends(data: Any, number: int, job: PartitionJob) -> PartitionEnds:
 
 
 def _merge(job: PartitionJob, *forests: PartitionForest) -> PartitionForest:
+    """Merge several forests into the forest of all their edges, in a task on a worker."""
     return partitions.merge(forests, job, _worker())
 
 

@@ -89,6 +89,7 @@ def _devices() -> list[dict[str, Any]] | str:
 
 
 def _of_device(listing: Listing) -> dict[str, Any]:
+    """Describe one device: its driver, its status, and its self-tests so far."""
     device = listing.device
     usable = "usable, and chosen" if listing.chosen else "usable"
     return {
