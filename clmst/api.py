@@ -203,7 +203,7 @@ def maximum_spanning_forest(graph: Any, **options: Any) -> Forest | DeviceForest
     7
     """
     if unknown := options.keys() - _DEFAULTS.keys():
-        name = "maximum_spanning_forest()"  # without this check Python would name spanning_forest() instead
+        name = "maximum_spanning_forest()"  # Python would name spanning_forest()
         raise TypeError(f"{name} got an unexpected keyword argument {unknown.pop()!r}")
     return spanning_forest(graph, **(_DEFAULTS | options), maximum=True)
 

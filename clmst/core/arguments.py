@@ -319,7 +319,7 @@ def check_row(
 
 
 def as_reals(name: str, values: Any) -> npt.NDArray[np.float64]:
-    """Return real numbers as a float64 array. Raise InvalidGraphError if they are not real numbers."""
+    """Return real numbers as a float64 array. Raise InvalidGraphError for anything else."""
     array = as_array(name, values, error=InvalidGraphError)
     if array.dtype.kind not in "biuf":
         raise InvalidGraphError(f"{name} have dtype {array.dtype}; they must be real numbers")

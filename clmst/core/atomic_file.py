@@ -1,4 +1,4 @@
-"""Replace files atomically: a reader sees either all of the old content or all of the new content."""
+"""Replace files atomically: a reader sees all of the old content or all of the new content."""
 
 from __future__ import annotations
 
@@ -112,9 +112,7 @@ def _explained(path: Path, replaces: bool) -> Iterator[None]:
         raise
     except OSError as error:
         named = os.fspath(error.filename or "")
-        is_part = (
-            named.endswith(".part") and path.name in named
-        )  # the error names the temporary file
+        is_part = named.endswith(".part") and path.name in named  # the temporary file
         if isinstance(error, FileWriteError) or (named and not is_part):
             raise
         state = "what was there before is unchanged" if replaces else "part of it may have been"
