@@ -17,9 +17,8 @@ from clmst.core import csr
 from clmst.core.weight_keys import Array, is_float, order_keys
 
 _GLIMPSED_PAIRS = 256
-# With more vertices per pair than this, pairs are sorted as 64-bit words instead of by counting
-# sorts,
-# whose time and memory are proportional to the number of vertices.
+# With more vertices per pair than this, pairs are sorted as 64-bit words. The alternative, counting
+# sorts, takes time and memory proportional to the number of vertices.
 _SPARSE = 8
 _LOW_WORD = np.uint64(32)
 
@@ -179,9 +178,8 @@ def stable_order(weights: Array, *, descending: bool = False) -> Array:
     is_new = risen[1:] != risen[:-1]
     if is_new.all():
         return order
-    words = np.zeros(
-        order.size, np.uint64
-    )  # the number of the run in the upper half, the position in the lower
+    # Each word has the number of its run in the upper half and a position in the lower half.
+    words = np.zeros(order.size, np.uint64)
     np.cumsum(is_new, out=words[1:])
     words <<= _LOW_WORD
     words |= order.astype(np.uint64)
@@ -219,9 +217,7 @@ def merge_parallel(pattern: Pattern, weights: Array) -> Pattern:
         return pattern
     kept = lightest(repeats, pattern.positions, weights)
     dropped = np.flatnonzero(~kept)
-    firsts -= np.searchsorted(dropped, firsts).astype(
-        np.uint32
-    )  # each of these rows keeps at least one edge
+    firsts -= np.searchsorted(dropped, firsts).astype(np.uint32)  # each row keeps an edge
     return Pattern(
         indptr=_indptr(occupied, firsts, indices.size - dropped.size, indptr.size - 1),
         indices=indices[kept],
@@ -245,9 +241,7 @@ def lightest(repeats: Array, positions: Array, weights: Array) -> npt.NDArray[np
         True for one edge of each run: the lightest, and the first of several lightest ones.
     """
     kept = np.ones(repeats.size, np.bool_)
-    if not (
-        repeats[1:] & repeats[:-1]
-    ).any():  # all runs have at most two edges: a fifth of the time
+    if not (repeats[1:] & repeats[:-1]).any():  # runs of two at most: a fifth of the time
         second = np.flatnonzero(repeats)
         ahead, behind = weights[positions[second - 1]], weights[positions[second]]
         kept[second - (behind < ahead)] = False

@@ -10,10 +10,8 @@ from clmst.core.graph import Graph
 from clmst.core.weight_keys import Array
 
 # A vertex belongs to the part of another vertex if it has this fraction of the other's neighbours.
-# If
-# pairs are edges with probability p, two vertices of a part share about p of their neighbours, and
-# p is
-# at least 1/2.
+# If pairs are edges with probability p, two vertices of a part share about p of their neighbours,
+# and p is at least 1/2.
 _SHARED = 1 / 4
 # The search ends after this many vertices in a row that do not yield a dense part.
 _TRIES = 3
@@ -42,9 +40,8 @@ def dense_parts(edges: Graph, cores: Array, *, least: int, most: int) -> Cluster
     lowest = max(-(-(least - 1) // 4), 1)
     kept = np.flatnonzero((cores[edges.rows] >= lowest) & (cores[edges.indices] >= lowest))
     u, v = edges.rows[kept], edges.indices[kept]
-    left = np.where(
-        cores >= lowest, cores.astype(np.int64), -1
-    )  # the core number if the vertex may be tried, otherwise -1
+    # The core number of each vertex that may be tried, and -1 for all other vertices.
+    left = np.where(cores >= lowest, cores.astype(np.int64), -1)
     count = failures = 0
     while failures < _TRIES and left.size and left.max() >= lowest:
         part = _part_of(int(left.argmax()), edges.n_vertices, u, v)

@@ -78,7 +78,7 @@ def is_name(name: object) -> bool:
     """Return whether a value can be the name of a column. pandas also allows numbers and tuples."""
     try:
         hash(name)
-        is_itself = bool(name == name)  # noqa: PLR0124 - False or an error for NaN, pandas.NA, arrays
+        is_itself = bool(name == name)  # noqa: PLR0124 - not so of NaN, pandas.NA and arrays
     except Exception:
         return False
     return is_itself and name is not None

@@ -52,8 +52,7 @@ class EdgeList:
 
 
 class DeferredArrays:
-    """The part of a :class:`~clmst.core.graph.DeferredGraph` that loads arrays when they are first
-    read.
+    """The part of :class:`~clmst.core.graph.DeferredGraph` that loads its arrays on demand.
 
     Two threads that first read an array at the same time may both compute it.
     """
@@ -107,7 +106,7 @@ class DeferredArrays:
 
     @classmethod
     def of_edges(cls, edges: EdgeList, **attributes: Any) -> Self:
-        """Create the graph of a list of edges, which is brought into canonical order on first use."""
+        """Create the graph of a list of edges, which is put into canonical order on first use."""
         return cls.of(
             frozenset(("indptr", "indices", "weights", "edge_ids")), lambda _: edges.canonical,
             n_vertices=edges.n_vertices, n_slots=None, weight_dtype=edges.weights.dtype,
@@ -129,7 +128,7 @@ class DeferredArrays:
 
     @property
     def n_slots(self) -> int:
-        """Number of stored slots, both directions and self-loops included. It may load the arrays."""
+        """Number of stored slots, both directions and self-loops included. May load the arrays."""
         return self.indices.size if self._n_slots is None else self._n_slots
 
     @property

@@ -134,9 +134,8 @@ def callers_level() -> int:
     """
     level, frame = 1, sys._getframe(1)
     while frame.f_back is not None:
-        if not frame.f_globals.get("__name__", "").startswith(
-            "clmst."
-        ):  # code run by exec may not have a name
+        # Code that is run by exec may not have a name.
+        if not frame.f_globals.get("__name__", "").startswith("clmst."):
             break
         level, frame = level + 1, frame.f_back
     return level
