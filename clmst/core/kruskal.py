@@ -204,7 +204,7 @@ def is_plain(matrix: Any) -> bool:
 def forest_of_matrix(matrix: Any, *, maximum: bool) -> Forest | None:
     """Compute the forest of a matrix for which :func:`is_plain` is true.
 
-    The forest is that of the graph that :meth:`clmst.Graph.from_scipy` builds: ``A[i, j]`` and
+    It is the forest of the graph that :meth:`clmst.Graph.from_scipy` builds: ``A[i, j]`` and
     ``A[j, i]`` are one edge with the lesser weight, and edge ids are positions of entries. O(m log
     m).
 

@@ -228,7 +228,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def place_of(stream: Any) -> Place | None:
-    """Return what kind of place a stream is, or None if no notices are to be written there."""
+    """Return the kind of place that a stream is, or None if no notices are to be written there."""
     setting = os.environ.get(VARIABLE, "")
     if setting == "0" or stream is None:
         return None

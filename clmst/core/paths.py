@@ -1,6 +1,6 @@
 """Paths between the vertices of a forest, and the last edge on each in the order of weights.
 
-The method is that of V. King, "A simpler minimum spanning tree verification algorithm",
+The method is from V. King, "A simpler minimum spanning tree verification algorithm",
 Algorithmica 18 (1997).
 """
 

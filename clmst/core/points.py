@@ -285,7 +285,7 @@ class Points:
     def distances_to(self, others: Points, u: Array, v: Array) -> Array:
         """Return the distances of points `u` to points `v` of `others`, without core distances.
 
-        They have the same bits as those of cl/device/distance.cl. `others` must have the same
+        They have the same bits as distances from cl/device/distance.cl. `others` must have the same
         metric, dimensions and exponent.
         """
         # The indices are converted once, not by each gather. Terms and sums are computed in place,
@@ -308,7 +308,7 @@ class Points:
         return sphere.kilometres(rounded) if self.metric == "haversine" else rounded
 
     def _term(self, a: Any, b: Array) -> Any:
-        """Return what one dimension adds to the sum of a distance. The array `a` is overwritten."""
+        """Return the term of one dimension in the sum of a distance. The array `a` is overwritten."""
         if self.metric == "cosine":
             a *= b
             return a

@@ -165,7 +165,7 @@ def all_of(
     Returns
     -------
     list
-        The results in order, starting with that of the calling thread.
+        The results in order. The first is the result of the calling thread.
 
     Notes
     -----

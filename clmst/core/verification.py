@@ -67,7 +67,7 @@ class Verification:
     def raise_if_invalid(self) -> None:
         """Raise :class:`InvalidForestError` with the first problem.
 
-        Do nothing if there are no problems.
+        Do nothing if the forest is right.
         """
         if not self.ok:
             rest = self.n_problems - 1

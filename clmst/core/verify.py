@@ -17,7 +17,7 @@ def verify(
     """Check that `forest` is the unique minimum (or maximum) spanning forest of `graph`.
 
     The check does not solve the graph, and shares no code with the algorithms. It runs on the host.
-    It checks the lengths of the arrays, the edge ids, ends and weights, that there are no cycles,
+    It checks the lengths of the arrays, the edge ids, ends and weights, that the edges do not form cycles,
     that no edge of the graph joins two trees, and that every other edge comes after all edges on
     the path between its ends, in the order (weight, position).
 

@@ -192,7 +192,7 @@ def renumbered(u: Any, v: Any) -> tuple[Array, Array, tuple[Hashable, ...]]:
 
 
 def _as_names(ends: Ends, factorize: Factorize) -> Names:
-    """Return a column of ends as names; integers become names too."""
+    """Convert a column of ends to names. Integers become names too."""
     if isinstance(ends, Names):
         return ends
     codes, distinct = factorize(ends)

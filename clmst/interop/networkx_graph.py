@@ -73,7 +73,7 @@ class WeightedEdges:
 
     @cached_property
     def all_differ(self) -> bool:
-        """Whether no two edges have equal weights. False if there is no array. O(m log m)."""
+        """Whether all edges have different weights. False without an array. O(m log m)."""
         if self.array is None:
             return False
         ordered = np.sort(self.array)
@@ -243,7 +243,7 @@ class GraphReading:
         return True
 
     def tuples(self, positions: Array, *, keys: bool, data: bool) -> Iterator[tuple[Any, ...]]:
-        """Return an iterator over edges in NetworkX's form: ends, then key and attributes if wanted."""
+        """Return edges in NetworkX's form: the ends, then key and attributes if wanted."""
         edges = self.edges
         columns = [
             chosen(edges.labels, edges.u[positions]),
