@@ -95,7 +95,7 @@ def reading(given: object, rule: str) -> AbstractContextManager[None]:
 
 
 def check_kind(name: str, value: object, kind: type[Kind], *, rule: str | None = None) -> Kind:
-    """Return `value` if it is an instance of `kind`; raise InvalidArgumentError otherwise.
+    """Return `value` if it is an instance of `kind`. Raise InvalidArgumentError otherwise.
 
     `rule` is the end of the message, which says what the value must be.
     """
