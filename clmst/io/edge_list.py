@@ -50,6 +50,8 @@ class _Lines(EdgeText):
 
     def __init__(self, source: SourceFile) -> None:
         super().__init__(source)
+        self.comment = b""  # the first line, if the file has one
+        self.least_edges = 0  # that a comment of SNAP's declares
         self._n_vertices: Word | None = None  # of a header of algs4
 
     def begin(self, text: bytes) -> None:

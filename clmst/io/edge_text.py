@@ -5,6 +5,7 @@ pyarrow, if it is installed, reads blocks that have nothing but rows, in half th
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections.abc import Callable
 from functools import cache
@@ -140,7 +141,7 @@ class EdgeText:
             return
         delimiter = "," if self.commas and b"," in first else None
         words = words_of(first.replace(b",", b" ") if delimiter else first)
-        n_letters = int(words[0] in self.letters)
+        n_letters = int(bool(words) and words[0] in self.letters)
         rows = self._table(lines, n_letters, self.n_fields or len(words) - n_letters, delimiter)
         if rows is None or not self._take_sound(rows):
             self._take(self._exact(line, _without_commas(line, lines) if self.commas else lines))
@@ -293,11 +294,11 @@ def arrow_rows(text: bytes, letters: tuple[str, ...] = ()) -> list[Array] | None
     """Return the columns of a text that has nothing but rows; None where pyarrow may not read it.
 
     Two columns are int64, and perhaps one is int64 or float64. One of the letters begins each row,
-    unless a digit does. pyarrow's parser would take 0x1f for a number, and a single carriage return
-    for the end of a row.
+    unless a digit does. pyarrow's parser would take 0x1f for a number, a single carriage return for
+    the end of a row, and leave out a byte order mark at the beginning of any block.
     """
     modules = _pyarrow() if len(text) >= ARROW_BYTES else None
-    if modules is None or b"x" in text or b"X" in text:
+    if modules is None or b"x" in text or b"X" in text or text.startswith(codecs.BOM_UTF8):
         return None
     if b"\r" in text and text.count(b"\r") != text.count(b"\r\n"):
         return None
