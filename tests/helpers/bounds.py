@@ -1,0 +1,121 @@
+"""Bounds that keep some ways from small inputs: each has a name here, and nobody else sets one.
+
+What is too costly to reach by an honest input, and is neither an option nor a capability, stands in
+the table. The proof by volume (``tests.prove``) lowers all that solves of small graphs go by.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from typing import Any
+
+from clmst import route
+
+_MADE = "generators.surrogates."
+_CHUNKED = ("cliques.CHUNK", "drawn.CHUNK", "growth.CHUNK", "rows.CHUNK")
+BOUNDS = {
+    "arranged_from": "algorithms.canonical_csr.arrange.FROM_EDGES",
+    "arrow_from": "io.edge_text.ARROW_BYTES",
+    "checked_from": "algorithms.csr_validation.check.FROM_SLOTS",
+    "checkpoint_pace": "scale.driver.PACE",
+    "checkpoint_seconds": "scale.driver.SECONDS_BETWEEN",
+    "csgraph_any_order_below": "route.LIMITS.host_unsorted_tree",
+    "csgraph_equal_below": "route.LIMITS.host_equal_tree",
+    "dense_at_once": "route.LIMITS.one_work_group",
+    "dense_part_from": "repeated.strategies.LEAST_DENSE",
+    "dense_short_ids": "algorithms.dense.plan._SHORT_IDS",
+    "equal_slots": "route.LIMITS.equal_weights",
+    "expansion_free": "io.files.FREE_EXPANSION",
+    "expansion_times": "io.files.MAX_EXPANSION",
+    "filled_by_driver": "runtime.launcher.MOST_FILLED",
+    "filter_boruvka_vertices": "algorithms.filter_boruvka.MAX_VERTICES",
+    "hierarchy_from": "route.LIMITS.hierarchy",
+    "k_core_capacity": "algorithms.k_core.core_numbers.SERIAL_CAPACITY",
+    "k_core_group_budget": "algorithms.k_core.core_numbers.GROUP_BUDGET",
+    "k_core_serial_budget": "algorithms.k_core.core_numbers.SERIAL_BUDGET",
+    "known_points": "algorithms.points_self_test.VERTICES",
+    "kruskal_word_bits": "core.kruskal._WORD",
+    "lock_looks": "algorithms.edge_parallel.solve._PATIENCE",
+    "marked_from": "algorithms.filter_boruvka.cpu.MARKED_FROM",
+    "patience_seconds": "core.long_work.PATIENCE",
+    "prim_edges": "route.LIMITS.prim_once",
+    "prim_steps": "algorithms.prim.solve.STEPS_A_LAUNCH",
+    "prim_vertices": "route.LIMITS.prim",
+    "one_pass": "primitives.chain.is_taken",
+    "range_step": "core.partition.RANGE_STEP",
+    "ranking_lanes": "primitives.radix.RANKING_LANES",
+    "segment_capacity": "algorithms.filter_boruvka.cpu.usual_capacity",
+    "serial_tile": "primitives.radix._SERIAL_TILE",
+    "series_from": "algorithms.reweighting.series._LEAST_EDGES",
+    "slots_on_host": "route.LIMITS.host",
+    "small_cells": "route.LIMITS.small_complete",
+    "small_edges": "route.LIMITS.small_list",
+    "small_slots": "route.LIMITS.small_matrix",
+    "small_slots_in_any_order": "route.LIMITS.small_unsorted_matrix",
+    "stream_joined_below": "scale.rows.JOINED",
+    "stream_opens_from": "scale.sinks.OPEN_FROM",
+    "stream_patience": "scale.driver.PATIENCE",
+    "stream_rows_from": "scale.stream_sink.LEAST_ROWS",
+    "stream_blocks": "scale.stream_sink.BLOCKS",
+    "stream_rows": "scale.stream_sink.ROWS",
+    "surrogate_block": f"{_MADE}drawn.BLOCK {_MADE}lattice.BLOCK {_MADE}rows.BLOCK",
+    "surrogate_chunk": " ".join(_MADE + one for one in _CHUNKED),
+    "text_block": "io.text.BLOCK_BYTES",
+    "topology_run": "core.topology._SLOTS_A_RUN",
+    "warm_from": "algorithms.reweighting.warm_start._LEAST_EDGES",
+    "warm_most_left": "algorithms.reweighting.warm_start._MOST_LEFT",
+    "weights_checked_from": "repeated.weights.DEVICE_CHECKS_FROM",
+    "worklist_capacities": "algorithms.filter_boruvka.plan.usual_capacities",
+}
+
+
+# What is set now, the latest last, and the usual value of each of these bounds. Blocks that overlap
+# may end in any order: a fixture that asks pytest for another one while it is set up ends first.
+_SET: list[dict[tuple[str, str], Any]] = []
+_USUAL: dict[tuple[str, str], Any] = {}
+
+
+@contextmanager
+def bounds(**values: Any) -> Iterator[None]:
+    """Set some bounds for a while; also a decorator of tests."""
+    places = [(place, values[name]) for name in values for place in BOUNDS[name].split()]
+    mine = {}
+    for place, value in places:
+        owner, _, attribute = place.rpartition(".")
+        mine[owner, attribute] = value
+    for owner, attribute in mine.keys() - {place for one in _SET for place in one}:
+        _USUAL[owner, attribute] = getattr(_owner(owner), attribute)
+    _SET.append(mine)
+    try:
+        _put_in_force(mine)
+        yield
+    finally:
+        _SET[:] = [others for others in _SET if others is not mine]
+        _put_in_force(mine)
+
+
+def in_force() -> list[dict[tuple[str, str], Any]]:
+    """Return the bounds that are set now, the latest last."""
+    return list(_SET)
+
+
+def _put_in_force(places: Iterable[tuple[str, str]]) -> None:
+    """Give each place the value that was set last and still holds, or its usual one."""
+    for owner, attribute in places:
+        value = usual = _USUAL[owner, attribute]
+        for one in _SET:
+            if (owner, attribute) in one:
+                value = one[owner, attribute]
+                if isinstance(usual, dict):  # by kind of device
+                    value = dict.fromkeys(usual, value)
+        if owner == "route.LIMITS":
+            object.__setattr__(route.LIMITS, attribute, value)  # frozen for all others
+        else:
+            setattr(_owner(owner), attribute, value)
+
+
+def _owner(name: str) -> Any:
+    """Return the module of clmst that has a bound, or the router's limits."""
+    return route.LIMITS if name == "route.LIMITS" else import_module(f"clmst.{name}")
