@@ -117,13 +117,10 @@ class EdgeText:
         at = 0
         while at < len(text):
             end = text.find(b"\n", at) + 1 or len(text)
-            one = text[at:end].replace(b",", b" ") if self.commas else text[at:end]
-            words = words_of(one)
-            if (
-                words
-                and not one.lstrip().startswith(self.comments)
-                and not self.header(line, words)
-            ):
+            one = text[at:end]
+            words = words_of(one.replace(b",", b" ") if self.commas else one)
+            is_passed_over = not one.strip() or one.lstrip().startswith(self.comments)
+            if not is_passed_over and not (words and self.header(line, words)):
                 self.has_begun = True
                 break
             at, line = end, line + 1

@@ -196,13 +196,23 @@ def _word(k: int, held: str) -> str:
 
 
 def _bits(offset: int, length: int, held: str) -> str:
-    """Return an integer whose lowest bytes are `length` bytes of a held record from `offset` on."""
+    """Return an integer whose lowest bytes are `length` bytes of a held record from `offset` on.
+
+    It is shifted 32 bits at a time: Intel's compiler for GPUs keeps records in memory otherwise.
+    """
+    if length <= WORD_BYTES:
+        return _word_from(offset, length, held)
+    low, high = (_word_from(at, WORD_BYTES, held) for at in (offset, offset + WORD_BYTES))
+    return f"upsample({high}, {low})"
+
+
+def _word_from(offset: int, length: int, held: str) -> str:
+    """Return a word whose lowest bytes are at most four bytes of a held record."""
     k, byte = divmod(offset, WORD_BYTES)
-    last = (offset + length - 1) // WORD_BYTES
-    if last == k:
-        return f"{_word(k, held)} >> {8 * byte}"
-    low = f"(upsample({_word(k + 1, held)}, {_word(k, held)}) >> {8 * byte})"
-    return low if last == k + 1 else f"{low} | (ulong){_word(last, held)} << {64 - 8 * byte}"
+    low = f"{_word(k, held)} >> {8 * byte}"
+    if byte + length <= WORD_BYTES:
+        return low
+    return f"({low} | {_word(k + 1, held)} << {32 - 8 * byte})"
 
 
 def _packed_word(k: int, members: list[tuple[str, str, int, int]]) -> str:
