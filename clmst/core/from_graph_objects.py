@@ -111,8 +111,8 @@ def from_igraph(cls: type[Graph], G: Any, weight: str | None = "weight") -> Grap
     Raises
     ------
     InvalidGraphError
-        `G` is directed or is not an igraph graph, the attribute does not exist, or a weight is not a
-        real number.
+        `G` is directed or is not an igraph graph, the attribute does not exist, or a weight is not
+        a real number.
     InvalidArgumentError
         `weight` is neither a string nor None.
     """

@@ -100,7 +100,7 @@ def by_clusters(edges: Graph, dense: Clusters) -> list[Part]:
 def _range(edges: Graph, slots: Array) -> tuple[int, int]:
     """Return the half-open range of edge ids (indices into the weights) that covers `slots`.
 
-    Its start is rounded down to a multiple of RANGE_STEP. Returns (0, 0) for an empty list of slots.
+    Its start is rounded down to a multiple of RANGE_STEP. Returns (0, 0) without any slots.
     """
     if not slots.size:
         return 0, 0

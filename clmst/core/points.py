@@ -246,8 +246,9 @@ class Points:
     def with_others(self, rows: Any) -> tuple[Points, Points]:
         """Return these points and others, prepared so that distances between them can be computed.
 
-        `rows` are the coordinates of the other points. Both results have the same exponent: that of
-        these points if it suits the others, otherwise that of all points together.
+        `rows` are the coordinates of the other points. Both results have the same exponent,
+        which is the exponent of these points if it suits the others, and otherwise the exponent of
+        all points together.
         """
         others = Points(rows, self.metric)
         if self.metric != "euclidean":
@@ -308,7 +309,7 @@ class Points:
         return sphere.kilometres(rounded) if self.metric == "haversine" else rounded
 
     def _term(self, a: Any, b: Array) -> Any:
-        """Return the term of one dimension in the sum of a distance. The array `a` is overwritten."""
+        """Return the term of one dimension in the sum of a distance, and overwrite `a`."""
         if self.metric == "cosine":
             a *= b
             return a
