@@ -1,4 +1,4 @@
-"""Forests without a device, of what is solved on one where there is one."""
+"""Solve graphs on the host if no OpenCL device was found."""
 
 from __future__ import annotations
 
@@ -14,13 +14,17 @@ from clmst.scale.fallback import proved
 
 
 def solve_on_host(graph: Any, *, maximum: bool, verify: bool) -> Forest:
-    """Return the forest of a graph of the host; raise for a complete one of too many edges."""
+    """Compute the spanning forest of a graph with Kruskal's algorithm on the host.
+
+    The pairs of a complete graph are listed first. One of more than 11,585 vertices has too many
+    and raises UnsupportedDeviceError. With `verify` the forest is proved before it is returned.
+    """
     forest = forest_of_matrix(graph, maximum=maximum) if is_plain(graph) else None
     if forest is None:
         graph = as_graph(graph)
         if not isinstance(graph, Graph):
             if not route.host_lists_complete(graph.n_vertices):
-                get_device()  # which says what to install
+                get_device()  # raises an error that says what to install
             graph = graph.to_graph()
         forest = kruskal(graph, maximum=maximum)
     forest = routed(forest, route.Way(route.HOST, "there is no device"))
