@@ -3,8 +3,8 @@
 //
 // Distances are computed by additions, multiplications and square roots of doubles only. IEEE 754
 // defines one result for each of these, and contraction to fused operations is off. So all devices,
-// and NumPy, compute the same bits. A loop that sums over dimensions is not vectorised (quirk:
-// intel-order-of-sums).
+// and NumPy, compute the same bits. A loop that sums over dimensions is not vectorised
+// (quirk: intel-order-of-sums).
 //
 // The measure of a pair rises with its distance. For METRIC_EUCLIDEAN, METRIC_ROUNDED and
 // METRIC_GREAT_CIRCLE the measure is the square of the distance, so that most pairs need no root.
