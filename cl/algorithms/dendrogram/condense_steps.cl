@@ -7,7 +7,7 @@
 // large node stays the same cluster. Here pointer jumping does it, without a walk from the top.
 //
 // Nodes are numbered as in the dendrogram: vertices 0 .. n - 1, and n + i for merge i. Merges are
-// counted from the top: place t is merge m - 1 - t, so a merge is above those of greater places,
+// counted from the top: place t is merge m - 1 - t, so a merge is above merges of greater places,
 // and the first jump of an ascending sweep finds most tops. Example, with two points of a cluster
 // at least:
 //

@@ -6,10 +6,10 @@
 //
 // Proof. Coordinates are scaled by a power of two, so that none exceeds 1; that is exact. Rounded
 // to float32, a point moves by at most 2**-24 of its norm, so a distance changes by at most `slack`,
-// twice the error of the greatest norm (triangle inequality). A sum of `d` float32 terms, all of
-// them positive, has a relative error of at most (d + 3) * 2**-24, and that of the stated distance
-// is far less: together at most `error`. What underflows in float32 only makes filter values less;
-// what underflows in float64 moves a distance by at most `least`.
+// 2 * 2**-24 of the greatest norm (triangle inequality). A sum of `d` float32 terms, all of
+// them positive, has a relative error of at most (d + 3) * 2**-24, and the error of the stated
+// distance is far less: together at most `error`. What underflows in float32 only makes filter
+// values less; what underflows in float64 moves a distance by at most `least`.
 //
 // With FILTER_PRODUCTS a square is |a|^2 + |b|^2 - 2 a.b, which takes half the instructions. No partial
 // sum of half of it exceeds 2 N^2, with N the greatest norm; the halves of the norms have relative
