@@ -323,7 +323,8 @@ def as_reals(name: str, values: Any) -> npt.NDArray[np.float64]:
     array = as_array(name, values, error=InvalidGraphError)
     if array.dtype.kind not in "biuf":
         raise InvalidGraphError(f"{name} have dtype {array.dtype}; they must be real numbers")
-    return array.astype(np.float64, copy=False)
+    with np.errstate(invalid="ignore"):  # of a signalling NaN, which callers refuse like any other
+        return array.astype(np.float64, copy=False)
 
 
 def _said(error: Exception) -> str:
