@@ -25,7 +25,7 @@ BOUNDS = {
     "csgraph_any_order_below": "route.LIMITS.host_unsorted_tree",
     "csgraph_equal_below": "route.LIMITS.host_equal_tree",
     "dense_at_once": "route.LIMITS.one_work_group",
-    "dense_part_from": "repeated.strategies.LEAST_DENSE",
+    "dense_part_from": "repeated.assignments.LEAST_DENSE",
     "dense_short_ids": "algorithms.dense.plan._SHORT_IDS",
     "equal_slots": "route.LIMITS.equal_weights",
     "expansion_free": "io.files.FREE_EXPANSION",
@@ -58,9 +58,9 @@ BOUNDS = {
     "stream_joined_below": "scale.rows.JOINED",
     "stream_opens_from": "scale.sinks.OPEN_FROM",
     "stream_patience": "scale.driver.PATIENCE",
-    "stream_rows_from": "scale.stream_sink.LEAST_ROWS",
-    "stream_blocks": "scale.stream_sink.BLOCKS",
-    "stream_rows": "scale.stream_sink.ROWS",
+    "stream_rows_from": "scale.sinks.LEAST_ROWS",
+    "stream_blocks": "scale.sinks.BLOCKS",
+    "stream_rows": "scale.sinks.ROWS",
     "surrogate_block": f"{_MADE}drawn.BLOCK {_MADE}lattice.BLOCK {_MADE}rows.BLOCK",
     "surrogate_chunk": " ".join(_MADE + one for one in _CHUNKED),
     "text_block": "io.text.BLOCK_BYTES",
@@ -68,7 +68,7 @@ BOUNDS = {
     "warm_from": "algorithms.reweighting.warm_start._LEAST_EDGES",
     "warm_most_left": "algorithms.reweighting.warm_start._MOST_LEFT",
     "weights_checked_from": "repeated.weights.DEVICE_CHECKS_FROM",
-    "worklist_capacities": "algorithms.filter_boruvka.plan.usual_capacities",
+    "worklist_capacities": "algorithms.filter_boruvka.workspace.usual_capacities",
 }
 
 

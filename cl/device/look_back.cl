@@ -1,6 +1,6 @@
 // How a work-group finds out what comes before its tile: look-back over tile states.
 //
-// LOOKERS lanes of the work-group look together, each at a few consecutive states:
+// LOOK_BACK_LANES lanes of the work-group look together, each at a few consecutive states:
 //
 //     tile       8        9        10       11       12       13       14       15       16
 //     state      prefix   total    prefix   total    total    none     total    total    own tile
@@ -28,12 +28,12 @@
 #define LOOK_ITEMS (LOOK_WORDS / STATE_WORDS)
 // Lanes that look back for their work-group: its first ones, or one work-item where there are no
 // lanes (quirk: pocl-grid-barrier).
-#define LOOKERS (LANES_IMPL == LANES_LOCAL ? 1 : LANES)
+#define LOOK_BACK_LANES (LANES_IMPL == LANES_LOCAL ? 1 : LANES)
 
-// Whether a work-item is one of the lookers. By a quotient, which shows that it is the same in all
+// Whether a work-item is a look-back lane. By a quotient, which shows that it is the same in all
 // lanes of a lane group.
-static inline bool is_looker(void) {
-  return get_local_id(0) / LOOKERS == 0;
+static inline bool is_look_back_lane(void) {
+  return get_local_id(0) / LOOK_BACK_LANES == 0;
 }
 
 typedef union {
@@ -41,7 +41,7 @@ typedef union {
   uint words[LOOK_BYTES / 4];
 } look_parts_t;
 
-// How far lookers have come.
+// How far look-back lanes have come.
 typedef struct {
   LOOK_T after;  // the combination of the tiles from `next` on that come before the own tile
   uint next;     // all tiles before this one are not in `after` yet
@@ -81,10 +81,10 @@ static inline uint look_state(const uint *words, LOOK_T *sum) {
   return kind;
 }
 
-// The least value of all lookers.
+// The least value of all look-back lanes.
 //
-// Scope    all lookers; result in each of them, as below.
-static inline uint lookers_min(uint value) {
+// Scope    all look-back lanes; result in each of them, as below.
+static inline uint look_back_min(uint value) {
 #if LANES_IMPL == LANES_LOCAL
   return value;
 #else
@@ -92,8 +92,8 @@ static inline uint lookers_min(uint value) {
 #endif
 }
 
-// The combination of the lookers' values, in order.
-static inline LOOK_T lookers_combine(LOOK_T value) {
+// The combination of the look-back lanes' values, in order.
+static inline LOOK_T look_back_combine(LOOK_T value) {
 #if LANES_IMPL != LANES_LOCAL
   look_parts_t own, other;
   own.words[0] = 0;
@@ -109,18 +109,19 @@ static inline LOOK_T lookers_combine(LOOK_T value) {
   return value;
 }
 
-// Look once at the states of the tiles before tile `next`: LOOKERS * LOOK_ITEMS, or a few less.
+// Look once at the states of the tiles before tile `next`: LOOK_BACK_LANES * LOOK_ITEMS of them, or a
+// few less.
 //
 // Out      *sum: the combination of the totals that come after the nearest tile that has none, and
 //          of this tile's prefix, if it is one.
-// Scope    all lookers; *sum and result are the same in each of them.
+// Scope    all look-back lanes; *sum and result are the same in each of them.
 // Ensures  returns twice the distance from `next` to that nearest tile, and 1 more unless it is a
 //          prefix: if nothing is published of it, or if it was not looked at.
-static inline uint lookers_look(volatile global uint *states, uint next, LOOK_T *sum) {
+static inline uint look_back_once(volatile global uint *states, uint next, LOOK_T *sum) {
   const uint edge = (next + LOOK_ITEMS - 1) / LOOK_ITEMS;
-  const uint back = LOOKERS - get_local_id(0);
+  const uint back = LOOK_BACK_LANES - get_local_id(0);
   const uint first = (edge - back) * LOOK_ITEMS;
-  const uint unseen = (edge - LOOKERS) * LOOK_ITEMS - 1;
+  const uint unseen = (edge - LOOK_BACK_LANES) * LOOK_ITEMS - 1;
   // Of the own states, from the nearest one up to the first that is no total.
   LOOK_T run = LOOK_IDENTITY;
   uint words[LOOK_WORDS], stop = edge >= back ? UINT_MAX : 2 * (next + 1);  // nothing is before 0
@@ -136,10 +137,10 @@ static inline uint lookers_look(volatile global uint *states, uint next, LOOK_T 
       }
     }
   }
-  const uint nearest = lookers_min(min(stop, 2 * (next - unseen) + 1));
+  const uint nearest = look_back_min(min(stop, 2 * (next - unseen) + 1));
   // Lanes all of whose tiles come before that one do not count.
   const bool counts = nearest / 2 > next - min(first + LOOK_ITEMS, next);
-  *sum = lookers_combine(counts ? run : LOOK_IDENTITY);
+  *sum = look_back_combine(counts ? run : LOOK_IDENTITY);
   return nearest;
 }
 
@@ -147,13 +148,13 @@ static inline uint lookers_look(volatile global uint *states, uint next, LOOK_T 
 // whether `at` is whole; else the caller publishes that tile's total, and tells look_take of it.
 //
 // In-out   states; *at: next is the own tile's number, after the identity, is_whole false at first.
-// Scope    all lookers; *at and result are the same in each of them.
-static inline bool lookers_find(volatile global uint *states, look_t *at) {
+// Scope    all look-back lanes; *at and result are the same in each of them.
+static inline bool look_back_find(volatile global uint *states, look_t *at) {
   LOOK_T sum;
   uint looks = 0;
 #pragma unroll 1
   while (!at->is_whole && looks < LOOK_PATIENCE) {
-    const uint stop = lookers_look(states, at->next, &sum);
+    const uint stop = look_back_once(states, at->next, &sum);
     at->after = LOOK_COMBINE(sum, at->after);
     at->is_whole = stop % 2 == 0;
     at->next -= stop / 2 - 1;
@@ -164,8 +165,8 @@ static inline bool lookers_find(volatile global uint *states, look_t *at) {
 
 // Publish the total of tile `at->next - 1`, which was computed, and go on before it.
 //
-// Scope    all lookers.
-static inline void lookers_take(volatile global uint *states, look_t *at, LOOK_T total,
+// Scope    all look-back lanes.
+static inline void look_back_take(volatile global uint *states, look_t *at, LOOK_T total,
                                 bool is_prefix) {
   at->next -= 1;
   at->is_whole = is_prefix || at->next == 0;

@@ -10,8 +10,8 @@ from functools import wraps
 from typing import Any
 
 from clmst.runtime.array import DeviceArray
+from clmst.runtime.deferred_check import DeferredCheck
 from clmst.runtime.kernel_family import KernelFamily
-from clmst.runtime.pending import PendingCheck
 
 # What the kernels of a family are, and the public functions that launch them.
 _TABLE = {
@@ -62,7 +62,7 @@ def gated(function: Callable[..., Any]) -> Callable[..., Any]:
     return primitive
 
 
-def _with_checks(result: Any, checks: tuple[PendingCheck, ...]) -> Any:
+def _with_checks(result: Any, checks: tuple[DeferredCheck, ...]) -> Any:
     """Return the results of a primitive, each with the checks that it does not have yet."""
     if isinstance(result, tuple):
         return tuple(_with_checks(one, checks) for one in result)

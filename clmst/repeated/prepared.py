@@ -15,8 +15,8 @@ from clmst.core.graph import Graph
 from clmst.core.points import Points
 from clmst.core.weight_keys import Array
 from clmst.intake import check_same_device
+from clmst.repeated.assignments import Strategy
 from clmst.repeated.session import Session
-from clmst.repeated.strategies import Strategy
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.device_matrix import DeviceMatrix

@@ -23,8 +23,8 @@ from clmst.core.errors import InvalidArgumentError
 from clmst.core.threads import TaskThread
 from clmst.core.weight_keys import Array, EncodedWeights, Encoding
 from clmst.repeated import families
+from clmst.repeated.assignments import Assignment, DevicePlan
 from clmst.repeated.single_device import GraphExecutor, lost_error
-from clmst.repeated.strategies import Assignment, DevicePlan
 from clmst.repeated.weights import Changes, StagedWeights, bring, closed_error, nan_error, stage
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device

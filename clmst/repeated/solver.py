@@ -13,12 +13,12 @@ from clmst.core import topology
 from clmst.core.arguments import check_bools
 from clmst.core.forest import Forest
 from clmst.core.long_work import lasting
+from clmst.repeated.assignments import Strategy, plan
 from clmst.repeated.points import PointsExecutor, points_of
 from clmst.repeated.prepared import Prepared, devices_of, graph_of, rounds_of
 from clmst.repeated.session import RoundOptions, Session
 from clmst.repeated.several_devices import SeveralDevices
 from clmst.repeated.single_device import SingleDevice
-from clmst.repeated.strategies import Strategy, plan
 
 
 class RepeatedSolver(Prepared):

@@ -28,9 +28,8 @@ from clmst.scale.checkpoint import Checkpoint, Position
 from clmst.scale.host_reducer import ROWS, StreamSnapshot
 from clmst.scale.result import StreamProgress, forest_of_part
 from clmst.scale.rows import GeneratedPiece, StreamPiece
-from clmst.scale.sinks import Reductions
+from clmst.scale.sinks import PassSink, ReductionSink
 from clmst.scale.source import EdgeSource
-from clmst.scale.stream_sink import Passes
 
 OnProgress: TypeAlias = Callable[[StreamProgress], object]
 
@@ -138,7 +137,7 @@ class _StreamRun:
         self._is_ahead = False  # whether the caller knows of edges that had not been taken
         self._is_at_caller = False  # whether the caller's iterator or progress function runs
 
-    def _new_sink(self, by_passes: np.dtype[Any] | None) -> Reductions | Passes:
+    def _new_sink(self, by_passes: np.dtype[Any] | None) -> ReductionSink | PassSink:
         settings, saved = self._settings, self._saved
         given: dict[str, Any] = {
             "n_vertices": self._source.n_vertices, "device": settings.device,
@@ -146,15 +145,15 @@ class _StreamRun:
             "has_checksums": self._path is not None,
         }  # fmt: skip
         if by_passes is None:
-            return Reductions(**given, n_edges=self._n_edges)
-        return Passes(
+            return ReductionSink(**given, n_edges=self._n_edges)
+        return PassSink(
             **given, dtype=by_passes, is_generated=self._source.generated is not None,
             known=saved.forest if saved else None, n_passes=saved.passes if saved else 0,
         )  # fmt: skip
 
     @property
     def is_by_passes(self) -> bool:
-        return isinstance(self._sink, Passes)
+        return isinstance(self._sink, PassSink)
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -164,7 +163,7 @@ class _StreamRun:
         sink, source = self._sink, self._source
         try:
             while not self._is_found():
-                assert isinstance(sink, Passes), "one reading is enough for reductions"
+                assert isinstance(sink, PassSink), "one reading is enough for reductions"
                 self._n_read += sink.position.n_edges
                 sink.begin_again()
             stats = {
@@ -285,7 +284,7 @@ class _StreamRun:
     ) -> StreamPiece | GeneratedPiece:
         """Pass by some edges that the checkpoint has; return those behind them."""
         assert self._saved is not None
-        assert isinstance(self._sink, Reductions)
+        assert isinstance(self._sink, ReductionSink)
         n, saved = min(piece.size, self._resumed_at - self._passed.n_edges), self._saved.position
         if isinstance(piece, GeneratedPiece):
             self._passed = saved  # the edges follow from what was compared at once
@@ -315,7 +314,7 @@ class _StreamRun:
     def _save_if_due(self) -> None:
         """Write the checkpoint after a reduction, or when it is time for one."""
         sink, began, least = self._sink, monotonic(), PACE * self._seconds_to_save
-        if self._path is None or isinstance(sink, Passes):
+        if self._path is None or isinstance(sink, PassSink):
             return
         before, self._n_reductions = self._n_reductions, sink.reducer.reductions
         has_reduced = self._n_reductions > before
@@ -327,7 +326,7 @@ class _StreamRun:
     def _save(self) -> None:
         """Keep what has come after an error of the stream; that of an earlier row is raised."""
         sink = self._sink
-        if isinstance(sink, Passes) or self._is_resuming:
+        if isinstance(sink, PassSink) or self._is_resuming:
             return
         try:
             sink.flush()

@@ -53,7 +53,7 @@ from clmst.scale.partition_pieces import (
 from clmst.scale.result import forest_of_part
 from clmst.scale.rounds import LaneStep
 from clmst.scale.rows import StreamPiece
-from clmst.scale.sinks import Reductions
+from clmst.scale.sinks import ReductionSink
 from clmst.scale.source import pieces_of_file
 
 # What a caller gave, or a worker lacks: the message says all. Where a device fails, the traceback
@@ -333,7 +333,7 @@ def _check_dtypes(one: PartitionForest, other: PartitionForest) -> None:
         raise InvalidGraphError(f"{numbers}: {error}") from None
 
 
-def _sink(job: PartitionJob, worker: str, n_edges: int) -> Reductions:
+def _sink(job: PartitionJob, worker: str, n_edges: int) -> ReductionSink:
     """Return a new sink of a known number of edges on this worker's device."""
     try:
         device = get_device(job.device)
@@ -342,6 +342,6 @@ def _sink(job: PartitionJob, worker: str, n_edges: int) -> Reductions:
         raise UnsupportedDeviceError(f"the worker {where} has no device: {error}") from error
     assert job.n_vertices is not None, "vertices are counted first"
     limit = default_limit(device) if job.memory_limit is None else job.memory_limit
-    return Reductions(
+    return ReductionSink(
         n_vertices=job.n_vertices, device=device, limit=limit, maximum=job.maximum, n_edges=n_edges
     )

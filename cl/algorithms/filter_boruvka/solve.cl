@@ -29,8 +29,8 @@
 #endif
 
 // Vertices that a vertex follows in one go on the way to its supervertex: 2 to 1024.
-#ifndef CHASE
-#define CHASE 32
+#ifndef POINTER_STEPS
+#define POINTER_STEPS 32
 #endif
 
 // No slot: a vertex without an edge.

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from clmst.algorithms.filter_boruvka import FilterBoruvkaOptions
 from clmst.algorithms.filter_boruvka.gpu_launches import begin_candidates
-from clmst.algorithms.filter_boruvka.plan import Candidates, Plan
+from clmst.algorithms.filter_boruvka.workspace import Candidates, Workspace
 from clmst.algorithms.k_core.core_numbers import core_numbers
 from clmst.algorithms.shared.solution import Solution
 from clmst.primitives.compact import positions
@@ -47,7 +47,7 @@ class SeriesContraction:
         self.maximum, self._always = maximum, always
         self._candidates: Candidates | None = None
         self._pays: bool | None = None  # until it is known
-        self._plan: Plan | None = None
+        self._workspace: Workspace | None = None
 
     def serves(self, algorithm: str, options: object, device: Device) -> bool:
         """Return whether solves may go this way: the kernels that solve the rest are a GPU's.
@@ -68,11 +68,11 @@ class SeriesContraction:
         if self._candidates is None:
             return None
         word = graph.weight_defines(maximum=self.maximum)
-        if self._plan is None or self._plan.weights != word:
-            self._plan = Plan(
+        if self._workspace is None or self._workspace.weights != word:
+            self._workspace = Workspace(
                 graph, launch, maximum=self.maximum, options=_PLAIN[0], candidates=self._candidates
             )
-        run = begin_candidates(graph, self._plan, launch)
+        run = begin_candidates(graph, self._workspace, launch)
         if not run.is_done():
             return None
         remaining = {"edges": self._candidates.n_edges, "vertices": self._candidates.n_vertices}
@@ -80,7 +80,7 @@ class SeriesContraction:
 
     def forget(self) -> None:
         """Forget what a solve may have remaining unfinished."""
-        self._plan = None
+        self._workspace = None
 
     def _contract(self, graph: DeviceGraph, launch: Launcher) -> None:
         m = graph.n_slots

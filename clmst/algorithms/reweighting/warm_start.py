@@ -9,7 +9,7 @@ import numpy as np
 from clmst.algorithms.filter_boruvka import FilterBoruvkaOptions
 from clmst.algorithms.filter_boruvka.gpu import GpuRun
 from clmst.algorithms.filter_boruvka.gpu_launches import begin_candidates
-from clmst.algorithms.filter_boruvka.plan import Plan
+from clmst.algorithms.filter_boruvka.workspace import Workspace
 from clmst.algorithms.reweighting.sensitivity import VECTOR, ReferenceWeights
 from clmst.algorithms.shared.solution import Solution
 from clmst.runtime.array import DeviceArray
@@ -61,7 +61,7 @@ class WarmStart:
     def __init__(self, *, maximum: bool, always: bool = False) -> None:
         self.maximum, self._always = maximum, always
         self._reference: ReferenceWeights | None = None
-        self._plan: Plan | None = None
+        self._workspace: Workspace | None = None
         self._slack = 0
         self._memory: DeviceArray | None = None
         self._violations: DeviceArray
@@ -75,15 +75,15 @@ class WarmStart:
         reference, word = self._reference, graph.weight_defines(maximum=self.maximum)
         if reference is not None and word != reference.word:
             self.forget()
-        if self._reference is None or self._plan is None:
+        if self._reference is None or self._workspace is None:
             return None
         self._reference.verify(graph.weights, self._slack, self._violations.memory, launch)
-        return begin_candidates(graph, self._plan, launch)
+        return begin_candidates(graph, self._workspace, launch)
 
     def end(self, run: GpuRun, launch: Launcher) -> dict[str, Any] | None:
         """Return the statistics of a solve that was begun, or None at a violation; wait."""
         if launch.read_word(self._violations.memory):
-            self._plan = None
+            self._workspace = None
             if self._served < _LASTING:
                 self._margin = _WIDE_MARGIN
                 self._wait_longer()
@@ -93,7 +93,7 @@ class WarmStart:
         self._served += 1
         if self._served == _LASTING:
             self._next_pause = 1
-        remaining = run.plan.candidates
+        remaining = run.workspace.candidates
         assert remaining is not None, "the run is of candidates"
         counts = {
             "edges": remaining.n_edges,
@@ -122,7 +122,7 @@ class WarmStart:
 
     def forget(self) -> None:
         """Forget all rounds."""
-        self._reference = self._plan = None
+        self._reference = self._workspace = None
 
     def _record(self, graph: DeviceGraph, solution: Solution, launch: Launcher) -> None:
         if self._memory is None:
@@ -142,7 +142,7 @@ class WarmStart:
         candidates = reference.classify(graph, slack, launch)
         if candidates.n_edges > _MOST_LEFT * graph.n_slots:
             return False
-        self._plan = Plan(
+        self._workspace = Workspace(
             graph,
             launch,
             maximum=self.maximum,

@@ -42,7 +42,7 @@ _FADED = 0.15  # of the usual alpha, for the longest edges
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Page:
+class StyledAxes:
     """Axes with one drawing."""
 
     axes: Any  # its unit is that of the points
@@ -51,7 +51,9 @@ class Page:
     thin: float  # width of a twig, in points
 
     @classmethod
-    def map_around(cls, target: Target, points: Points, n_vertices: int | None = None) -> Page:
+    def map_around(
+        cls, target: Target, points: Points, n_vertices: int | None = None
+    ) -> StyledAxes:
         """Choose a sheet whose shape suits the points, and a scale that fits them on it.
 
         There are as many vertices as points if nothing else is said.
@@ -78,7 +80,7 @@ class Page:
         return cls(axes=axes, path=target.path, is_new=target.axes is None, thin=thin)
 
     @classmethod
-    def chart(cls, target: Target, right: float, levels: str, *, inside: float = 0.0) -> Page:
+    def chart(cls, target: Target, right: float, levels: str, *, inside: float = 0.0) -> StyledAxes:
         """Choose a sheet for abscissas from 0 to `right`, with levels across it.
 
         `levels` says what they are. The line of `inside` more abscissas is left free on each side.

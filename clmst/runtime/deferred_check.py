@@ -18,14 +18,14 @@ NO_FAULT = 0xFFFFFFFF
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PendingCheck:
+class DeferredCheck:
     """A check whose outcome is a word on the device: the number of the first fault, or NO_FAULT."""
 
     word: Memory
     error: Callable[[int], ClmstError]  # the error about the fault of a number
 
     @classmethod
-    def begin(cls, launch: Launcher, error: Callable[[int], ClmstError]) -> PendingCheck:
+    def begin(cls, launch: Launcher, error: Callable[[int], ClmstError]) -> DeferredCheck:
         """Return a check that has found no fault yet. Kernels lower its word by atomic_min."""
         word = launch.device.allocate(4)
         launch.fill(word, NO_FAULT, 1)
