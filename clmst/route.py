@@ -122,6 +122,78 @@ class Limits:
     hierarchy_dimensions: int = _limit(
         12, "dimensions", "In more, boxes overlap so much that all pairs are compared anyway"
     )
+    stream_on_device: int = _limit(
+        1 << 20, "edges of a stream so far",
+        f"{_TWO_CORES}, processor time of the device's way to the host's: 0.42 to 0.78 for thirty "
+        "million edges and up to a million vertices, 1.29 for four million edges and two million "
+        "vertices (docs/scaling.md)",
+    )  # fmt: skip
+    vertices_per_edge: int = _limit(
+        8, "vertices of the graph for each edge of a part of it",
+        "In sparser parts, arrays of all vertices cost more than a search for those that occur; "
+        "not in docs/performance_log.md",
+    )  # fmt: skip
+    stream_filter: int = _limit(
+        2, "edges a vertex still to come, from which the host filters a stream",
+        f"{_TWO_CORES}, forty million rows: 17.8 s of processor time with reductions of 2 edges a "
+        "vertex, too few for a filter, 7.9 with 3, 6.8 with 4, 7.3 with 6 (docs/scaling.md)",
+    )  # fmt: skip
+    streamed_part: int = _limit(
+        16, "solves of a graph that the memory of its device would hold side by side",
+        "A solve that takes a lesser part of the memory did not fail because of the graph's size; "
+        "not measured",
+    )  # fmt: skip
+    dense_part: int = _limit(
+        256, "vertices of a part with half of its pairs",
+        "Ma and Wan, section 4.2, call a part of n vertices dense from n**2 / 2 edges on; in their "
+        "Table 4 a matrix pays off from 4,096 vertices on",
+    )  # fmt: skip
+    weights_on_host: int = _limit(
+        1 << 16, "weights of a round, or changed ones, that the host checks for NaN",
+        "Beyond it the kernel that takes the weights checks them, too; not in "
+        "docs/performance_log.md",
+    )  # fmt: skip
+    warm_start: int = _limit(
+        1 << 16, "edges of a graph whose rounds may be warm starts",
+        "Smaller graphs are solved in the time that checking their weights takes",
+    )  # fmt: skip
+    warm_start_resident: int = _limit(
+        1 << 19, "edges, where a whole solve is one launch",
+        "An H200, time of near rounds to that of others: 1.06 to 1.19 and 1.02 to 1.06 with 0.19 "
+        "and 0.36 million edges, 0.82 to 1.05 with 0.52 million, 0.88 to 0.97 with 1.07 million "
+        "(docs/performance_log.md)",
+    )  # fmt: skip
+    warm_start_candidates: int = _limit(
+        35, "candidates for 100 edges, above which a warm start does not pay",
+        "Candidates are solved in each round; not in docs/performance_log.md",
+    )  # fmt: skip
+    series: int = _limit(
+        1 << 18, "edges of a graph whose degree-2 paths are contracted for rounds",
+        "Smaller graphs are solved in the time that launches take",
+    )  # fmt: skip
+    series_density: int = _limit(
+        250, "edges for 100 vertices, above which paths are not looked for",
+        "Denser graphs have few degree-2 paths; not in docs/performance_log.md",
+    )  # fmt: skip
+    series_candidates: int = _limit(
+        70, "candidates for 100 edges, above which a contraction does not pay",
+        "Candidates are solved in each round; not in docs/performance_log.md. Of road_usa rounds "
+        "take 0.54 to 0.60 of the time",
+    )  # fmt: skip
+    scan_one_launch: int = _limit(
+        4, "tiles of an array that one lane group scans",
+        "One launch of one lane group is quicker than three launches; not in "
+        "docs/performance_log.md",
+    )  # fmt: skip
+    selection_one_launch: int = _limit(
+        64, "records for each work-item of a work-group",
+        "One launch of one work-group is quicker than three launches; not in "
+        "docs/performance_log.md",
+    )  # fmt: skip
+    selection_serial: int = _limit(
+        1 << 14, "records that one work-item of a CPU selects alone",
+        "One launch is quicker than three; not in docs/performance_log.md",
+    )  # fmt: skip
 
 
 LIMITS = Limits()
@@ -177,6 +249,19 @@ class PointFacts:
     refused: frozenset[str] = frozenset()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamFacts:
+    """What the router knows about a stream of edges, when the next piece of it has come."""
+
+    n_vertices: int
+    n_new: int  # edges that no reduction has had, those of the piece included
+    n_forest: int  # edges of the forest of the last reduction
+    generated: bool = False  # the device generates the edges
+    reduced: bool = False  # the host has reduced edges before
+    refused: bool = False  # the device has no space for the edges, or is not trusted with them
+    has_space: bool = True  # the memory limit holds the forest and a part of the stream beside it
+
+
 class Way(NamedTuple):
     """The router's answer."""
 
@@ -195,6 +280,7 @@ def ask(fact: str) -> Way:
 HOST, EQUAL, SMALL, STEPS = "host", "equal-weights", "small-matrix", "steps"
 PRIM_POINTS, BOXES, TILES, ROWS = "points-by-prim", "points-by-boxes", "tiles", "rows"
 TURNS = "turns"
+REDUCED_ON_HOST, REDUCED, PASSES = "stream-on-host", "stream", "stream-by-passes"
 
 RECORDS = {
     HOST: "Kruskal's algorithm on the host (core/kruskal.py)",
@@ -212,6 +298,12 @@ RECORDS = {
     ROWS: "complete graphs: Borůvka's algorithm by rows of cells (algorithms/dense)",
     TURNS: "core distances of few points on a GPU: one launch finds the nearest points in turn "
     "(algorithms/dense/few.py)",
+    REDUCED_ON_HOST: "a stream whose edges wait on the host, and are put on the device for each "
+    "reduction (scale/host_reducer.py)",
+    REDUCED: "a stream whose edges the device checks, filters and reduces "
+    "(algorithms/edge_stream/reducer.py)",
+    PASSES: "a stream that is read once for each round of Borůvka's algorithm, where memory is "
+    "short (algorithms/edge_stream/passes.py)",
 }
 
 
@@ -433,6 +525,101 @@ def _least_of_hierarchy(facts: PointFacts) -> int:
         return LIMITS.hierarchy_alone
     doublings = max(facts.dimensions - LIMITS.flat_dimensions - 0.5, 0) / 2
     return int(-(-LIMITS.hierarchy * 2**doublings // 1))
+
+
+# ---------------------------------------------------------------------------- streams
+
+
+def way_of_stream(facts: StreamFacts) -> Way:
+    """Return the way of the edges of a stream that have come and of those that come next.
+
+    It is asked for each piece until the device has the edges, which then stay there.
+    """
+    if not facts.has_space:
+        return Way(PASSES, f"no space for a forest of {facts.n_vertices:,} vertices and more edges")
+    if facts.generated:
+        return Way(REDUCED, "the device generates the edges")
+    if facts.refused or facts.n_vertices == 0:
+        return Way(REDUCED_ON_HOST, "the device has no space, or no vertices or trust")
+    n_edges, n_new = facts.n_new + facts.n_forest, facts.n_new
+    if is_sparse_part(facts.n_vertices, n_edges):
+        return Way(REDUCED_ON_HOST, f"{n_edges:,} edges among {facts.n_vertices:,} vertices")
+    least = max(LIMITS.stream_on_device, facts.n_forest)
+    if n_new < least and not facts.reduced:
+        return Way(REDUCED_ON_HOST, f"{n_new:,} edges so far, of fewer than {least:,}")
+    return Way(REDUCED, f"{n_new:,} edges so far, of at least {least:,}, or the host has reduced")
+
+
+def is_sparse_part(n_vertices: int, n_edges: int) -> bool:
+    """Return whether most vertices have no edge in a part, so that it gets numbers of its own."""
+    return n_edges * LIMITS.vertices_per_edge < n_vertices
+
+
+def filters_on_host(n_to_come: int, n_vertices: int) -> bool:
+    """Return whether the host filters the edges that come by the forest of those before."""
+    return n_to_come >= LIMITS.stream_filter * n_vertices
+
+
+def streams_instead(bytes_needed: int, device_bytes: int) -> bool:
+    """Return whether a graph that did not fit its device is solved as a stream of its edges."""
+    return bytes_needed * LIMITS.streamed_part >= device_bytes
+
+
+# ----------------------------------------------------------------------- repeated solves
+
+
+def checks_on_host(n_weights: int) -> bool:
+    """Return whether the host checks weights for NaN before they are uploaded."""
+    return n_weights < LIMITS.weights_on_host
+
+
+def has_warm_starts(n_edges: int, *, one_launch: bool) -> bool:
+    """Return whether rounds of a graph may begin with what earlier ones have settled.
+
+    `one_launch` says whether the device does a whole solve of a small graph in one launch.
+    """
+    return n_edges >= (LIMITS.warm_start_resident if one_launch else LIMITS.warm_start)
+
+
+def warm_start_pays(n_candidates: int, n_edges: int) -> bool:
+    """Return whether the edges that weights nearby leave open are few enough."""
+    return 100 * n_candidates <= LIMITS.warm_start_candidates * n_edges
+
+
+def looks_for_series(n_edges: int, n_vertices: int) -> bool:
+    """Return whether the degree-2 paths of a graph are worth a search."""
+    return n_edges >= LIMITS.series and 100 * n_edges <= LIMITS.series_density * n_vertices
+
+
+def series_pays(n_candidates: int, n_edges: int) -> bool:
+    """Return whether the edges that topology leaves open are few enough."""
+    return 100 * n_candidates <= LIMITS.series_candidates * n_edges
+
+
+# --------------------------------------------------------------------------- primitives
+
+
+def in_one_pass(primitive: Literal["scan", "selection", "sort"], n_tiles: int) -> bool:
+    """Return whether a primitive that can look back reads its input once, not in several sweeps.
+
+    A selection does whatever its size. So a self-test and the solve after it need one program: a
+    first solve on an H100 built 0.30 to 0.38 s less (docs/performance_log.md).
+    """
+    if primitive == "selection":
+        return True
+    return n_tiles > (LIMITS.scan_one_launch if primitive == "scan" else 1)
+
+
+def scanned_in_one_launch(n_tiles: int) -> bool:
+    """Return whether one lane group scans all tiles of an array, so that there are no carries."""
+    return n_tiles <= LIMITS.scan_one_launch
+
+
+def selected_in_one_launch(n_records: int, work_group: int) -> bool:
+    """Return whether one work-group selects among all records, so that there are no counts."""
+    if work_group == 1:
+        return n_records <= LIMITS.selection_serial
+    return n_records <= LIMITS.selection_one_launch * work_group
 
 
 def limits_table() -> str:

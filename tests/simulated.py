@@ -490,7 +490,7 @@ def main(shape: str, *without: str) -> None:
         return
     shrink_known_graphs()
     with bounds(
-        prim_steps=1000, weights_checked_from=0, warm_from=1, warm_most_left=1.0, range_step=16
+        prim_steps=1000, weights_checked_from=0, warm_from=1, warm_most_left=100, range_step=16
     ):
         print(json.dumps([*wrongs(device, shape, *without), *large_buffers()]))
 

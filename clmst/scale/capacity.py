@@ -6,15 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from clmst import route
 from clmst.algorithms.solving import bytes_needed
 from clmst.core.errors import OutOfDeviceMemoryError
 from clmst.core.graph_checks import MAX_SLOTS
 from clmst.core.machine import physical_memory
 from clmst.runtime.device import Device
-
-VERTICES_PER_EDGE = 8
-"""Vertices of the graph for each edge of a part, above which the part is renumbered: then arrays of
-all vertices would cost more than the search for the vertices that occur."""
 
 LEAST_SHARE = 16
 """A reduction brings at least a sixteenth as many edges as the forest has."""
@@ -65,8 +62,9 @@ def most_edges(
         an_edge += _END_BYTES + dtype.itemsize + _NUMBER_BYTES
     most = (limit - a_vertex * n_vertices) // an_edge
     if not on_device:
-        if most * VERTICES_PER_EDGE < n_vertices:  # vertices are renumbered, two an edge at most
-            most = min(limit // (an_edge + 2 * a_vertex), n_vertices // VERTICES_PER_EDGE)
+        if route.is_sparse_part(n_vertices, most):  # vertices are renumbered, two an edge at most
+            sparse = n_vertices // route.LIMITS.vertices_per_edge
+            most = min(limit // (an_edge + 2 * a_vertex), sparse)
         host = physical_memory()
         if host is not None:
             most = min(most, int(_SHARE_OF_HOST * host) // _HOST_BYTES_PER_EDGE)

@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from clmst import route
 from clmst.algorithms.edge_stream.edges import EdgePart
 from clmst.core.errors import (
     InvalidArgumentError,
@@ -21,6 +22,7 @@ from clmst.core.errors import (
 )
 from clmst.core.forest import Forest
 from clmst.core.long_work import LongWork
+from clmst.route import StreamFacts
 from clmst.runtime.device import Device
 from clmst.runtime.failures import Guard
 from clmst.scale.capacity import NoSpaceForReductionError
@@ -144,7 +146,10 @@ class _StreamRun:
             "limit": settings.limit, "maximum": settings.maximum,
             "has_checksums": self._path is not None,
         }  # fmt: skip
-        if by_passes is None:
+        facts = StreamFacts(
+            n_vertices=self._source.n_vertices, n_new=0, n_forest=0, has_space=by_passes is None
+        )
+        if by_passes is None or route.way_of_stream(facts).record != route.PASSES:
             return ReductionSink(**given, n_edges=self._n_edges)
         return PassSink(
             **given, dtype=by_passes, is_generated=self._source.generated is not None,

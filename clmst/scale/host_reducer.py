@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from clmst import route
 from clmst.algorithms.edge_stream.edges import EdgePart, joined
 from clmst.algorithms.solving import forest_by
 from clmst.core import canonical
@@ -34,11 +35,10 @@ from clmst.runtime.discovery import get_device, pass_over
 from clmst.runtime.failures import Guard
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.trust import NoFamilyLeftError
-from clmst.scale.capacity import LEAST_SHARE, VERTICES_PER_EDGE, most_edges, too_small
+from clmst.scale.capacity import LEAST_SHARE, most_edges, too_small
 
 ROWS = 1 << 22  # the most that are looked at together
-_PENDING = 256  # parts that wait before they are joined
-_FILTER_FROM = 2  # edges a vertex to come, from which a filter pays
+_MOST_PARTS = 256  # that wait before they are joined
 _ROWS_AT_ONCE = 1 << 14  # of a part; their arrays are used again, and stay in a core's cache
 
 
@@ -118,7 +118,7 @@ class HostReducer:
         kept = without_loops(part)
         if self._filter is None and self.forest is not None:
             n_left = self.space if n_to_come is None else min(self.space, n_to_come)
-            if n_left >= _FILTER_FROM * self._n_vertices:
+            if route.filters_on_host(n_left, self._n_vertices):
                 self._filter = CycleFilter(self.forest, self._n_vertices, maximum=self._maximum)
         if self._filter is not None:
             kept = self._filter.kept(kept)
@@ -126,7 +126,7 @@ class HostReducer:
         self.n_filtered += part.size - kept.size
         self._waiting.append(kept)
         self.n_waiting += kept.size
-        if len(self._waiting) >= _PENDING:
+        if len(self._waiting) >= _MOST_PARTS:
             self._waiting = [joined(self._waiting)]
 
     def reduce(self) -> None:
@@ -219,7 +219,7 @@ def reduce(
         return union
     check_size(n_vertices, union.size)
     n, u, v, occurring = n_vertices, union.u, union.v, None
-    if n > VERTICES_PER_EDGE * union.size:
+    if route.is_sparse_part(n, union.size):
         occurring, u, v = _renumbered(u, v)
         n = occurring.size
     slots = canonical.upper_from_edges(n, u, v)

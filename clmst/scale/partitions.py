@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from clmst import route
 from clmst.algorithms.edge_stream.edges import EdgePart, check_n_vertices, check_same_dtype
 from clmst.core.arguments import check_bool, check_integer, check_text
 from clmst.core.columns import check_columns, choose
@@ -32,7 +33,6 @@ from clmst.core.errors import (
 from clmst.core.forest import Forest
 from clmst.core.weight_keys import Array
 from clmst.runtime.discovery import get_device
-from clmst.scale import sinks
 from clmst.scale.capacity import default_limit
 from clmst.scale.checkpoint import Position
 from clmst.scale.host_reducer import StreamSnapshot
@@ -181,7 +181,7 @@ def take_partition(
                 for _ in sink.take(piece):
                     pass
             sink.flush()
-            most = max(sink.reducer.n_forest, sinks.OPEN_FROM if step.to_come else 0)
+            most = max(sink.reducer.n_forest, route.LIMITS.stream_on_device if step.to_come else 0)
             if isinstance(data, FileLane) or sink.reducer.n_waiting > most:
                 sink.reduce(is_last=True)
             snapshot = sink.snapshot()

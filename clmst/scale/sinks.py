@@ -25,6 +25,7 @@ from typing import Any
 
 import numpy as np
 
+from clmst import route
 from clmst.algorithms.edge_stream import generated, passes
 from clmst.algorithms.edge_stream.edges import (
     EdgeChunk,
@@ -38,6 +39,7 @@ from clmst.algorithms.edge_stream.passes import EdgePasses, in_canonical_order
 from clmst.algorithms.edge_stream.reducer import EdgeReducer
 from clmst.algorithms.families import EDGE_PASSES, EDGE_STREAM
 from clmst.core.errors import OutOfDeviceMemoryError, UnsupportedDeviceError
+from clmst.route import StreamFacts
 from clmst.runtime.device import Device
 from clmst.runtime.failures import Guard
 from clmst.runtime.kernel_family import case_of
@@ -46,7 +48,6 @@ from clmst.runtime.uploads import Uploads
 from clmst.scale import host_reducer
 from clmst.scale.capacity import (
     LEAST_SHARE,
-    VERTICES_PER_EDGE,
     most_edges,
     too_small,
 )
@@ -54,7 +55,6 @@ from clmst.scale.checkpoint import Position
 from clmst.scale.host_reducer import HostReducer, StreamSnapshot
 from clmst.scale.rows import EdgeBlock, GeneratedPiece, StreamPiece
 
-OPEN_FROM = 1 << 20  # edges so far, from which a device's buffers pay
 # Rows of a block: on CPUs few enough for the caches.
 ROWS = {"cpu": 1 << 18, "gpu": 1 << 22, "accelerator": 1 << 22}
 BLOCKS = 3
@@ -289,7 +289,7 @@ class ReductionSink(StreamSink):
             maximum=self._maximum,
         )  # fmt: skip
         self.reducer: HostReducer | EdgeReducer = self._host  # until the device has the edges
-        self._is_for_host = self._n_vertices == 0
+        self._is_refused = False  # whether the device has no space, or is not trusted
 
     def go_on_from(self, known: StreamSnapshot, position: Position) -> None:
         """Continue from the state of another stream, as if this one had read the edges."""
@@ -329,22 +329,23 @@ class ReductionSink(StreamSink):
     # --------------------------------------------------------------- onto the device
 
     def _open_if_it_pays(self, piece: StreamPiece | GeneratedPiece) -> None:
-        """Move the edges to the device if that pays, those that came before as well."""
-        if isinstance(piece, GeneratedPiece):
-            self._open_reducer(piece)
-            return
-        if self._is_for_host or self.dtype not in (None, piece.dtype):
+        """Move the edges to the device if the router says so, those that came before as well."""
+        is_generated, host = isinstance(piece, GeneratedPiece), self._host
+        if not is_generated and self.dtype not in (None, piece.dtype):
             return  # other weights are an error, which the host has the words for
-        host = self._host
-        n_new = host.n_waiting + host.n_filtered + piece.size
-        if (n_new + host.n_forest) * VERTICES_PER_EDGE < self._n_vertices:
-            return
-        if n_new < max(OPEN_FROM, host.n_forest) and not host.reductions:
+        facts = StreamFacts(
+            n_vertices=self._n_vertices, n_new=host.n_waiting + host.n_filtered + piece.size,
+            n_forest=host.n_forest, generated=is_generated, reduced=host.reductions > 0,
+            refused=self._is_refused,
+        )  # fmt: skip
+        if route.way_of_stream(facts).record != route.REDUCED:
             return
         try:
             self._open_reducer(piece)
         except (OutOfDeviceMemoryError, UnsupportedDeviceError):
-            self._is_for_host = True
+            if is_generated:
+                raise
+            self._is_refused = True
 
     def _open_reducer(self, piece: StreamPiece | GeneratedPiece) -> None:
         """Move the edges to the device, or raise if it has no space or is not trusted."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from clmst import route
 from clmst.algorithms.filter_boruvka import FilterBoruvkaOptions
 from clmst.algorithms.filter_boruvka.gpu_launches import begin_candidates
 from clmst.algorithms.filter_boruvka.workspace import Candidates, Workspace
@@ -30,12 +31,6 @@ SOURCE = "algorithms/reweighting/series.cl"
 _PAIR = np.dtype(np.uint64)  # two words
 
 
-# Graphs of fewer edges are solved in the time that launches take.
-_LEAST_EDGES = 1 << 18
-# Edges a vertex up to which a graph may be worth while: those of more have few degree-2 paths.
-_MOST_EDGES_A_VERTEX = 2.5
-# The part of the edges that may remain as degree-2 paths.
-_MOST_LEFT = 0.7
 # Options that say nothing but the shape.
 _PLAIN = (FilterBoruvkaOptions(), FilterBoruvkaOptions(shape="gpu"))
 
@@ -84,10 +79,10 @@ class SeriesContraction:
 
     def _contract(self, graph: DeviceGraph, launch: Launcher) -> None:
         m = graph.n_slots
-        self._pays = self._always or _LEAST_EDGES <= m <= _MOST_EDGES_A_VERTEX * graph.n_vertices
+        self._pays = self._always or route.looks_for_series(m, graph.n_vertices)
         if self._pays:
             candidates = contract_series(graph, launch)
-            self._pays = self._always or candidates.n_edges <= _MOST_LEFT * m
+            self._pays = self._always or route.series_pays(candidates.n_edges, m)
             self._candidates = candidates if self._pays else None
 
 

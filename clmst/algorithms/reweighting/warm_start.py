@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from clmst import route
 from clmst.algorithms.filter_boruvka import FilterBoruvkaOptions
 from clmst.algorithms.filter_boruvka.gpu import GpuRun
 from clmst.algorithms.filter_boruvka.gpu_launches import begin_candidates
@@ -15,15 +16,7 @@ from clmst.algorithms.shared.solution import Solution
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.launcher import Launcher
-from clmst.runtime.policy import Policy
 
-# Graphs of fewer edges are solved in the time that checking their weights takes.
-_LEAST_EDGES = 1 << 16
-# As many times more where a solve of a small graph is one launch, beside which the launches and the
-# read-back of a check are no less work. On an H200 near rounds take 1.06 to 1.19 and 1.02 to 1.06
-# of the time of others with 0.19 and 0.36 million edges, 0.82 to 1.05 with 0.52 million, 0.88 to
-# 0.97 with 1.07 million (docs/performance_log.md).
-_TIMES_MORE_IN_ONE_LAUNCH = 8
 # Octaves: the greatest move between two rounds for which intervals pay; the greatest slack.
 _NEAR, _FAR = 0.45, 0.5
 # What is prepared for, as a multiple of how far weights have gone: at first, and once that did not
@@ -31,16 +24,8 @@ _NEAR, _FAR = 0.45, 0.5
 _MARGIN, _WIDE_MARGIN = 1.1, 2.2
 # Solves that what was prepared has to last for, so that the time it took is saved.
 _LASTING = 4
-# The part of the edges that may be candidates.
-_MOST_LEFT = 0.35
 # Rounds without a look at how near weights are, at most: twice as many after each that was in vain.
 _LONGEST_PAUSE = 64
-
-
-def least_edges(policy: Policy) -> int:
-    """Return from how many edges on a device of such a policy has warm starts."""
-    in_one_launch = policy.resident_groups_per_compute_unit > 0
-    return max(_LEAST_EDGES * (_TIMES_MORE_IN_ONE_LAUNCH if in_one_launch else 1), VECTOR)
 
 
 class WarmStart:
@@ -107,8 +92,9 @@ class WarmStart:
 
         Nothing is learnt of a solution that was found in both directions of edges.
         """
-        least = VECTOR if self._always else least_edges(graph.device.policy)
-        if graph.n_slots < least or solution.in_forest.size != graph.n_slots:
+        one_launch = graph.device.policy.resident_groups_per_compute_unit > 0
+        pays = self._always or route.has_warm_starts(graph.n_slots, one_launch=one_launch)
+        if graph.n_slots < VECTOR or not pays or solution.in_forest.size != graph.n_slots:
             return
         if self._pause:
             self._pause -= 1
@@ -140,7 +126,7 @@ class WarmStart:
             return False
         slack = min(int(self._margin * moved) + 1, int(_FAR * reference.octave))
         candidates = reference.classify(graph, slack, launch)
-        if candidates.n_edges > _MOST_LEFT * graph.n_slots:
+        if not route.warm_start_pays(candidates.n_edges, graph.n_slots):
             return False
         self._workspace = Workspace(
             graph,
