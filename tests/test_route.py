@@ -36,6 +36,7 @@ from clmst.route import (
     StreamFacts,
     Way,
 )
+from tests.bounds import bounds
 
 CPU = DeviceFacts(alone=True, compute_units=2, host_arrays="shared", doubles=True)
 GPU = DeviceFacts(alone=False, compute_units=132, host_arrays="copied", doubles=True)
@@ -300,3 +301,15 @@ def test_primitives_read_their_input_once_where_that_pays() -> None:
     assert [route.in_one_pass("scan", n) for n in (most, most + 1)] == [False, True]
     assert [route.in_one_pass("sort", n) for n in (1, 2)] == [False, True]
     assert all(route.in_one_pass("selection", n) for n in (0, 1, 100))
+
+
+def test_bounds_of_tests_may_end_in_any_order() -> None:
+    """A fixture that asks pytest for another one while it is set up ends before that one."""
+    outer, inner = bounds(slots_on_host=1, prim_edges=1), bounds(slots_on_host=2, prim_vertices=2)
+    outer.__enter__()
+    inner.__enter__()
+    assert (LIMITS.host, LIMITS.prim_once, LIMITS.prim) == (2, 1, 2)
+    outer.__exit__(None, None, None)
+    assert (LIMITS.host, LIMITS.prim_once, LIMITS.prim) == (2, Limits().prim_once, 2)
+    inner.__exit__(None, None, None)
+    assert Limits() == LIMITS

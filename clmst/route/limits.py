@@ -1,0 +1,194 @@
+"""The numbers by which the router decides, each with its unit and what was measured."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+
+def _limit(value: int, unit: str, evidence: str) -> Any:
+    """Return a field of :class:`Limits`: a number, its unit, and what was measured."""
+    return field(default=value, metadata={"unit": unit, "evidence": evidence})
+
+
+_TWO_CORES = "two cores of an AMD EPYC, Intel's CPU runtime 2026.22"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """The numbers by which the router decides."""
+
+    small_matrix: int = _limit(
+        1 << 19, "slots of a matrix in canonical order",
+        f"{_TWO_CORES}, ms of processor time by one work-item and by steps: 1.2 and 2.9 for "
+        "119,938 slots of a triangulation, 7.1 and 14 for 599,932, 8.4 and 27 for 365,050 of roads",
+    )  # fmt: skip
+    small_unsorted_matrix: int = _limit(
+        1 << 21, "entries of a matrix in any other order",
+        f"{_TWO_CORES}: 3.7 and 11 ms for 200,000 entries of nearest neighbours, 35 and 66 for "
+        "1,500,000, 23 and 89 for 2,000,000 at random",
+    )  # fmt: skip
+    small_list: int = _limit(
+        1 << 21, "edges of a list",
+        f"{_TWO_CORES}: 0.9 and 7.9 ms for 100,000 edges, 20 and 60 for 1,000,000, 105 and 258 for "
+        "4,000,000",
+    )  # fmt: skip
+    small_complete: int = _limit(
+        1 << 17, "cells of a complete graph",
+        f"{_TWO_CORES}: 0.15 and 1.5 ms for 20 vertices, 0.84 and 1.9 for 200, 2.3 and 3.9 for 400",
+    )  # fmt: skip
+    serial_compute_units: int = _limit(
+        16, "compute units",
+        "The four limits above are for two compute units and are divided by half of their number. "
+        "More units than this do not make the steps quicker at these sizes.",
+    )  # fmt: skip
+    equal_weights: int = _limit(
+        1 << 24, "entries of a matrix whose weights are all equal",
+        f"{_TWO_CORES}: beyond it all cores are quicker, although they make an order first",
+    )  # fmt: skip
+    host: int = _limit(
+        1 << 14, "slots that the host solves although there is a GPU",
+        "One core of an H100's host takes 0.15 ms for 3,994 slots of a symmetric matrix and 0.41 "
+        "for 15,848. The H100 takes 0.56 ms for 100 and 1.03 for 16,000.",
+    )  # fmt: skip
+    host_conversion: int = _limit(
+        1 << 17, "entries of a COO or CSC matrix that the host converts for a GPU",
+        "SciPy converts so few sooner than a device sorts them",
+    )  # fmt: skip
+    host_unsorted_tree: int = _limit(
+        1 << 18, "entries in any order for csgraph, where ties go by entry",
+        "The host is quicker than a device that has to sort the entries first (docs/scipy.md)",
+    )  # fmt: skip
+    host_equal_tree: int = _limit(
+        1 << 24, "entries of equal weights for csgraph",
+        "The host needs no sort for equal weights and is quicker than any device (docs/scipy.md)",
+    )  # fmt: skip
+    prim: int = _limit(
+        8192, "vertices of a graph in both directions, by one work-item",
+        f"{_TWO_CORES} and PoCL 3.1: prim takes half the time of filter-boruvka on 4,096 vertices, "
+        "and 1.2 to 1.5 times as long on 16,384. A graph that stores each edge once needs its "
+        "mirror first: half as many vertices",
+    )  # fmt: skip
+    prim_once: int = _limit(
+        32_768, "edges that are stored once, by prim",
+        f"{_TWO_CORES}: both take the same time on 4,096 vertices and 16,384 edges",
+    )  # fmt: skip
+    points_by_prim: int = _limit(
+        2000, "points, by one work-item",
+        f"{_TWO_CORES}: one work-item compares all pairs sooner than a hierarchy is built "
+        '(docs/performance_log.md, "Points")',
+    )  # fmt: skip
+    hierarchy_alone: int = _limit(
+        1000, "points on a device whose work-items are alone",
+        '(docs/performance_log.md, "Points"); from here on a hierarchy beats all pairs',
+    )  # fmt: skip
+    hierarchy: int = _limit(
+        20_000, "points on a GPU, of up to three dimensions",
+        "An H200: a dense solve is quick there, and a search in many dimensions is not. The number "
+        "doubles with every two dimensions beyond three",
+    )  # fmt: skip
+    flat_neighbours: int = _limit(
+        8_000, "points of up to three dimensions on a GPU, for core distances",
+        "An H200: near points alone pay sooner than a tree",
+    )  # fmt: skip
+    one_work_group: int = _limit(
+        2048, "vertices of a complete graph on a GPU",
+        "An H200: one work-group takes all rounds in one launch (algorithms/dense/few.py)",
+    )  # fmt: skip
+    turns: int = _limit(
+        1 << 16, "points times neighbours",
+        "An H200: core distances of few points by one launch, one neighbour after the other",
+    )  # fmt: skip
+    listed_neighbours: int = _limit(
+        256, "neighbours of a point", "The longest list that a search of a hierarchy is built for"
+    )
+    flat_dimensions: int = _limit(
+        3, "dimensions", "A pair of so few coordinates is compared as quickly without a filter"
+    )
+    hierarchy_dimensions: int = _limit(
+        12, "dimensions", "In more, boxes overlap so much that all pairs are compared anyway"
+    )
+    stream_on_device: int = _limit(
+        1 << 20, "edges of a stream so far",
+        f"{_TWO_CORES}, processor time of the device's way to the host's: 0.42 to 0.78 for thirty "
+        "million edges and up to a million vertices, 1.29 for four million edges and two million "
+        "vertices (docs/scaling.md)",
+    )  # fmt: skip
+    vertices_per_edge: int = _limit(
+        8, "vertices of the graph for each edge of a part of it",
+        "In sparser parts, arrays of all vertices cost more than a search for those that occur; "
+        "not in docs/performance_log.md",
+    )  # fmt: skip
+    stream_filter: int = _limit(
+        2, "edges a vertex still to come, from which the host filters a stream",
+        f"{_TWO_CORES}, forty million rows: 17.8 s of processor time with reductions of 2 edges a "
+        "vertex, too few for a filter, 7.9 with 3, 6.8 with 4, 7.3 with 6 (docs/scaling.md)",
+    )  # fmt: skip
+    streamed_part: int = _limit(
+        16, "solves of a graph that the memory of its device would hold side by side",
+        "A solve that takes a lesser part of the memory did not fail because of the graph's size; "
+        "not measured",
+    )  # fmt: skip
+    dense_part: int = _limit(
+        256, "vertices of a part with half of its pairs",
+        "Ma and Wan, section 4.2, call a part of n vertices dense from n**2 / 2 edges on; in their "
+        "Table 4 a matrix pays off from 4,096 vertices on",
+    )  # fmt: skip
+    weights_on_host: int = _limit(
+        1 << 16, "weights of a round, or changed ones, that the host checks for NaN",
+        "Beyond it the kernel that takes the weights checks them, too; not in "
+        "docs/performance_log.md",
+    )  # fmt: skip
+    warm_start: int = _limit(
+        1 << 16, "edges of a graph whose rounds may be warm starts",
+        "Smaller graphs are solved in the time that checking their weights takes",
+    )  # fmt: skip
+    warm_start_resident: int = _limit(
+        1 << 19, "edges, where a whole solve is one launch",
+        "An H200, time of near rounds to that of others: 1.06 to 1.19 and 1.02 to 1.06 with 0.19 "
+        "and 0.36 million edges, 0.82 to 1.05 with 0.52 million, 0.88 to 0.97 with 1.07 million "
+        "(docs/performance_log.md)",
+    )  # fmt: skip
+    warm_start_candidates: int = _limit(
+        35, "candidates for 100 edges, above which a warm start does not pay",
+        "Candidates are solved in each round; not in docs/performance_log.md",
+    )  # fmt: skip
+    series: int = _limit(
+        1 << 18, "edges of a graph whose degree-2 paths are contracted for rounds",
+        "Smaller graphs are solved in the time that launches take",
+    )  # fmt: skip
+    series_density: int = _limit(
+        250, "edges for 100 vertices, above which paths are not looked for",
+        "Denser graphs have few degree-2 paths; not in docs/performance_log.md",
+    )  # fmt: skip
+    series_candidates: int = _limit(
+        70, "candidates for 100 edges, above which a contraction does not pay",
+        "Candidates are solved in each round; not in docs/performance_log.md. Of road_usa rounds "
+        "take 0.54 to 0.60 of the time",
+    )  # fmt: skip
+    scan_one_launch: int = _limit(
+        4, "tiles of an array that one lane group scans",
+        "One launch of one lane group is quicker than three launches; not in "
+        "docs/performance_log.md",
+    )  # fmt: skip
+    selection_one_launch: int = _limit(
+        64, "records for each work-item of a work-group",
+        "One launch of one work-group is quicker than three launches; not in "
+        "docs/performance_log.md",
+    )  # fmt: skip
+    selection_serial: int = _limit(
+        1 << 14, "records that one work-item of a CPU selects alone",
+        "One launch is quicker than three; not in docs/performance_log.md",
+    )  # fmt: skip
+
+
+LIMITS = Limits()
+
+
+def limits_table() -> str:
+    """Return the limits as a table in Markdown, for docs/algorithms.md."""
+    rows = [
+        f"| `{one.name}` | {one.default:,} | {one.metadata['unit']} | {one.metadata['evidence']} |"
+        for one in fields(Limits)
+    ]
+    return "\n".join(["| limit | value | of | evidence |", "|---|--:|---|---|", *rows])
