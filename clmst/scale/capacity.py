@@ -35,6 +35,11 @@ def default_limit(device: Device) -> int:
     return int(memory * (_SHARE if device.capabilities.host_arrays == "copied" else _SHARE_OF_HOST))
 
 
+def host_share() -> int:
+    """Return the bytes of the host's memory that edges of a stream may take; 0 if it is unknown."""
+    return int(_SHARE_OF_HOST * (physical_memory() or 0))
+
+
 def bytes_a_vertex_and_edge(device: Device, dtype: np.dtype[Any]) -> tuple[int, int]:
     """Return the bytes of a device that a reduction takes for each vertex and each edge."""
     base = bytes_needed(_ALGORITHM, device.policy, 0, 0) or 0
@@ -65,9 +70,8 @@ def most_edges(
         if route.is_sparse_part(n_vertices, most):  # vertices are renumbered, two an edge at most
             sparse = n_vertices // route.LIMITS.vertices_per_edge
             most = min(limit // (an_edge + 2 * a_vertex), sparse)
-        host = physical_memory()
-        if host is not None:
-            most = min(most, int(_SHARE_OF_HOST * host) // _HOST_BYTES_PER_EDGE)
+        if host := host_share():
+            most = min(most, host // _HOST_BYTES_PER_EDGE)
     return max(0, min(most, MAX_SLOTS, max(_ENOUGH, _EDGES_PER_VERTEX * n_vertices)))
 
 

@@ -26,8 +26,13 @@ from clmst.route import StreamFacts
 from clmst.runtime.device import Device
 from clmst.runtime.failures import Guard
 from clmst.scale.capacity import NoSpaceForReductionError
-from clmst.scale.checkpoint import Checkpoint, Position
-from clmst.scale.host_reducer import ROWS, StreamSnapshot
+from clmst.scale.checkpoint import (
+    Position,
+    StreamState,
+    read_checkpoint,
+    write_checkpoint,
+)
+from clmst.scale.host_reducer import ROWS
 from clmst.scale.result import StreamProgress, forest_of_part
 from clmst.scale.rows import GeneratedPiece, StreamPiece
 from clmst.scale.sinks import PassSink, ReductionSink
@@ -116,14 +121,15 @@ class _StreamRun:
     ) -> None:
         self._source, self._settings, self._path = source, settings, settings.checkpoint
         self._n_edges = source.n_edges
-        self._saved: Checkpoint | None = None
+        self._saved: StreamState | None = None
         if self._path is not None:
-            self._saved = Checkpoint.read(
+            self._saved = read_checkpoint(
                 self._path, n_vertices=source.n_vertices, maximum=settings.maximum
             )
         if self._saved is not None and source.generated is not None:
             self._check_same(self._saved.position.checksums == source.generated.checksums)
         if self._saved is not None and self._saved.passes:
+            assert self._saved.forest is not None, "a checkpoint has a forest"
             by_passes = self._saved.forest.weights.dtype
         elif by_passes is not None:
             self._saved = None  # its forest is of a part of the stream
@@ -298,7 +304,7 @@ class _StreamRun:
             self._passed = self._passed.after(piece.rows(0, n).checked(self._source.n_vertices))
         if not self._is_resuming:
             self._check_same(self._passed == saved, f", up to {piece.chunk},")
-            self._sink.go_on_from(StreamSnapshot(forest=self._saved.forest), saved)
+            self._sink.go_on_from(self._saved)
         return piece.rows(n, piece.size)
 
     def _check_same(self, is_same: bool, place: str = "") -> None:
@@ -347,10 +353,11 @@ class _StreamRun:
         forest = sink.edges_so_far() if self._path is not None else None
         if self._path is None or forest is None or not sink.position.n_edges:
             return
-        Checkpoint(
-            n_vertices=self._source.n_vertices, maximum=self._settings.maximum,
-            position=sink.position, forest=forest,
-            passes=sink.n_passes if self.is_by_passes else 0,
-        ).write(self._path)  # fmt: skip
+        state = StreamState(
+            forest=forest, position=sink.position, passes=sink.n_passes if self.is_by_passes else 0
+        )
+        write_checkpoint(
+            self._path, state, n_vertices=self._source.n_vertices, maximum=self._settings.maximum
+        )
         self._saved_at, self._n_reductions = monotonic(), sink.reducer.reductions
         self._seconds_to_save = self._saved_at - began

@@ -32,7 +32,6 @@ from clmst.algorithms.edge_stream.edges import (
     EdgeKernels,
     EdgePart,
     FaultyEdgeError,
-    Marks,
     joined,
 )
 from clmst.algorithms.edge_stream.passes import EdgePasses, in_canonical_order
@@ -51,8 +50,8 @@ from clmst.scale.capacity import (
     most_edges,
     too_small,
 )
-from clmst.scale.checkpoint import Position
-from clmst.scale.host_reducer import HostReducer, StreamSnapshot
+from clmst.scale.checkpoint import Position, StreamState
+from clmst.scale.host_reducer import HostReducer
 from clmst.scale.rows import EdgeBlock, GeneratedPiece, StreamPiece
 
 # Rows of a block: on CPUs few enough for the caches.
@@ -105,7 +104,7 @@ class StreamSink:
         self._free = deque[EdgeBlock]()
         self._filling: EdgeBlock | None = None
         self._sent = deque[EdgeBlock]()
-        self._marked: tuple[EdgeChunk, Marks] | None = None  # of the first block that was sent
+        self._marked: EdgeChunk | None = None  # of the first block that was sent
         self.begin_at(Position())
 
     def begin_at(self, position: Position) -> None:
@@ -237,17 +236,15 @@ class StreamSink:
         """Enqueue the marks of the first block that was sent, unless they are."""
         if self._sent and self._marked is None:
             self._uploads.let_kernels_wait(self._sent[0].sent)
-            chunk = self._sent[0].chunk(self.reducer.narrowed)
-            self._marked = chunk, self.reducer.mark(chunk)
+            self._marked = self.reducer.mark(self._sent[0].chunk(self.reducer.narrowed))
             self._launch.queue.flush()
 
     def _take(self) -> None:
-        assert self._marked is not None, "the first block is looked at"
-        chunk, marks = self._marked
-        self._marked, block = None, self._sent.popleft()
+        chunk, self._marked, block = self._marked, None, self._sent.popleft()
+        assert chunk is not None, "the first block is looked at"
         self._free.append(block)
         try:
-            self.reducer.take(chunk, marks)
+            self.reducer.take(chunk)
         except FaultyEdgeError as error:
             self._take_before(chunk, block, error.at)
             raise block.fault(error.at, self._n_vertices, self._launch) from None
@@ -291,11 +288,11 @@ class ReductionSink(StreamSink):
         self.reducer: HostReducer | EdgeReducer = self._host  # until the device has the edges
         self._is_refused = False  # whether the device has no space, or is not trusted
 
-    def go_on_from(self, known: StreamSnapshot, position: Position) -> None:
+    def go_on_from(self, known: StreamState) -> None:
         """Continue from the state of another stream, as if this one had read the edges."""
         if known.parts:
             self.dtype = known.parts[0].weights.dtype
-        self.begin_at(position)
+        self.begin_at(known.position)
         self._host.go_on_from(known)
 
     # ------------------------------------------------------------------------- pieces
@@ -352,7 +349,7 @@ class ReductionSink(StreamSink):
         rows, capacity = self._rows_and_capacity(piece)
         case = case_of(piece.dtype, maximum=self._maximum)
         self._device.trust.require(EDGE_STREAM, case)
-        known = self._host.snapshot()
+        known = self._host.state()
         with self._device.lock, Guard(self._device):
             reducer = EdgeReducer(
                 n_vertices=self._n_vertices, dtype=piece.dtype, launch=self._launch,
@@ -363,7 +360,7 @@ class ReductionSink(StreamSink):
                 reducer.go_on_from(joined(known.parts), has_forest=has_forest)
         self._open(reducer, rows, is_generated=isinstance(piece, GeneratedPiece))
         reducer.reductions, reducer.n_filtered = self._host.reductions, self._host.n_filtered
-        self._host.go_on_from(StreamSnapshot(forest=None))
+        self._host.go_on_from(StreamState(forest=None))
 
     def _rows_and_capacity(self, piece: StreamPiece | GeneratedPiece) -> tuple[int, int]:
         """Return the edges of a chunk, and those of a reduction, within the limit.
@@ -403,15 +400,15 @@ class ReductionSink(StreamSink):
         self.reduce(is_last=True)
         return True
 
-    def snapshot(self) -> StreamSnapshot:
-        """Return the state for another stream."""
+    def state(self) -> StreamState:
+        """Return the state for another stream, which has a position of its own."""
         self.flush()
         reducer = self.reducer
         if isinstance(reducer, HostReducer):
-            return reducer.snapshot()
+            return reducer.state()
         with self._device.lock, Guard(self._device):
             forest, waiting = reducer.forest(), reducer.waiting()
-        return StreamSnapshot(
+        return StreamState(
             forest=forest if forest.size else None, waiting=(waiting,) if waiting.size else ()
         )
 
