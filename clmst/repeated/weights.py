@@ -41,7 +41,6 @@ class StagedWeights:
     array: DeviceArray | None = None  # the weights, if they are on a device
     # The kernel arguments, by the number of a part of the graph.
     parts: dict[int, DeviceWeights] = field(default_factory=dict)
-    owner: Any = None  # the executor on whose devices they are
 
     @property
     def is_on_device(self) -> bool:

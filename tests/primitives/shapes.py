@@ -182,9 +182,9 @@ def landmarks_of_selections(device: Device) -> dict[str, int]:
         "row or run": 32,
         "tile": tile,
         "as far as bytes count": 16 * 255,
-        "one work-group": selection._RECORDS_SERIAL
+        "one work-group": route.LIMITS.selection_serial
         if size == 1
-        else selection._RECORDS_ONE_GROUP * size,
+        else route.LIMITS.selection_one_launch * size,
         "all shares": groups * wide.lane_groups * tile,
     }
 
