@@ -5,16 +5,7 @@ the name of a record, and the reason in words. Some choices depend on the data, 
 weights are equal. Then the way names in `asks` the fact that is missing. The caller, who has the
 data, reads that fact and asks again. So no fact is read that does not matter.
 
-============ =========================================================================
-`limits`     the numbers that decide, each with its unit and what was measured
-`facts`      what the router is told, and the form of its answer
-`records`    the names of the ways, each with what it stands for
-`sparse`     graphs that list their edges
-`complete`   points and complete matrices
-`streams`    streams of edges
-`repeated`   one graph under other weights
-`primitives` scans, selections, sorts
-============ =========================================================================
+============ ==================================================================
 """
 
 from __future__ import annotations

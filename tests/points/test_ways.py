@@ -19,9 +19,9 @@ from clmst.algorithms.dense import few, tile_pairs
 from clmst.algorithms.dense.tiles import PackedPoints
 from clmst.runtime.device_matrix import DeviceMatrix
 from clmst.runtime.launcher import Launcher
-from tests.bounds import bounds
-from tests.capabilities import with_capabilities
-from tests.forests import assert_same_forest
+from tests.helpers.bounds import bounds
+from tests.helpers.capabilities import with_capabilities
+from tests.helpers.forests import assert_same_forest
 
 Array = Any
 FILTERS: tuple[Any, ...] = ("differences", "products")
