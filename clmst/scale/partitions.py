@@ -1,7 +1,7 @@
 """The work of a worker of somebody else's cluster: reduce a partition, or several forests.
 
 An engine calls `take_partition` for each partition and `merge` for groups of results, in the order
-of `clmst.scale.rounds`, and `finish` for the last result. All are pure, so it may call them again
+of `clmst.scale.schedule`, and `finish` for the last result. All are pure, so it may call them again
 for results that it has lost.
 """
 
@@ -50,8 +50,8 @@ from clmst.scale.partition_pieces import (
     pieces_of_lane,
 )
 from clmst.scale.result import forest_of_part
-from clmst.scale.rounds import LaneStep
 from clmst.scale.rows import StreamPiece
+from clmst.scale.schedule import LaneStep
 from clmst.scale.sinks import ReductionSink
 from clmst.scale.source import pieces_of_file
 

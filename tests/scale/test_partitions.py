@@ -22,7 +22,7 @@ from clmst.scale.partitions import (
     place_of,
     take_partition,
 )
-from clmst.scale.rounds import LaneStep, in_rounds, rounds
+from clmst.scale.schedule import LaneStep, in_rounds, rounds
 from tests.helpers.bounds import bounds
 from tests.helpers.capabilities import with_capabilities
 from tests.scale.edges import forest_of_edges, random_edges
