@@ -14,6 +14,7 @@ from scipy.sparse.csgraph import connected_components
 
 from clmst.algorithms import families
 from clmst.algorithms.dendrogram.merge import Merges, has_few, merge, rising_order
+from clmst.algorithms.shared.self_test_cases import FEW_VERTICES, MANY_VERTICES
 from clmst.core.arguments import as_array, shown
 from clmst.core.canonical import stable_order
 from clmst.core.errors import InvalidArgumentError, InvalidForestError
@@ -81,7 +82,7 @@ def made_of_edges(
         found = get_device(device)
         try:
             few = has_few(forest.n_vertices, found)
-            case = families.FEW_VERTICES if few else families.MANY_VERTICES
+            case = FEW_VERTICES if few else MANY_VERTICES
             found.trust.require(families.DENDROGRAM, case)
             launch = Launcher(found, found.queue)
             with found.lock, Guard(found):

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from clmst.algorithms.filter_boruvka.solve import Change, FilterBoruvkaRun
+from clmst.algorithms.filter_boruvka.rounds import Change, FilterBoruvkaRun
 from clmst.algorithms.filter_boruvka.workspace import Candidates, Workspace
 from clmst.algorithms.shared.progress import no_progress
 from clmst.algorithms.shared.solution import flag_words
