@@ -246,7 +246,8 @@ class Rounds(ABC):
         self.opened()
         if not queues:
             queues += self.new_queues()
-        return self.stage(weights, queues)
+        staged: StagedWeights = self.stage(weights, queues)
+        return staged
 
     def _solve_staged(self, staged: StagedWeights, options: RoundOptions) -> DeviceForest | Forest:
         with self._lock:

@@ -133,8 +133,8 @@ class StreamPiece:
 
     def emptied(self) -> StreamPiece:
         """Return a packed piece of the same names and dtypes without its rows."""
-        none = {name: np.empty(0, getattr(self, name).dtype) for name in ("u", "v", "weights")}
-        return replace(self, **none)
+        u, v, weights = (np.empty(0, one.dtype) for one in (self.u, self.v, self.weights))
+        return replace(self, u=u, v=v, weights=weights)
 
     def copied(self) -> StreamPiece:
         """Return the same rows in arrays of their own."""
