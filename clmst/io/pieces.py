@@ -188,13 +188,11 @@ def n_rows(path: Path, columns: Any = None) -> int:
 def parts_of(path: Path, columns: Any = None) -> Iterator[Callable[[], Iterator[Rows]]]:
     """Yield a reader of each part of a file, whose rows come some at a time.
 
-    A part is some row groups of Parquet, small ones together, or all of an ``.npy``. Several
-    threads may read a part each.
-
-    The parts of a Parquet file are its row groups, with small ones joined. An ``.npy`` file is one
-    part. `columns` names source, target and, optionally, weight, as in :func:`clmst.read_graph`.
-    Raises :class:`FileFormatError` if the file is damaged, a column is missing, or a value is
-    missing. Some of these errors are raised only when a part is read.
+    Several threads may read a part each. The parts of a Parquet file are its row groups, with small
+    ones joined. An ``.npy`` file is one part. `columns` names source, target and, optionally,
+    weight, as in :func:`clmst.read_graph`. Raises :class:`FileFormatError` if the file is damaged,
+    a column is missing, or a value is missing. Some of these errors are raised only when a part is
+    read.
     """
     if path.suffix == ".npy":
         array, chosen = _mapped(path, columns)
