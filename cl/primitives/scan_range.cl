@@ -70,6 +70,7 @@ static inline void range_unpack(tile_t *own, uint i) {
 // fewer bytes. Of short elements, compilers would put a vector of words into memory to take it apart.
 static inline void chunk_load(const global element_t *in, T *items) {
 #if T_BYTES < 4 || !ELEMENT_IS_T
+#pragma unroll
   for (uint k = 0; k < CHUNK_ITEMS; ++k) items[k] = element_load(in, k);
 #else
   *(chunk_t *)items = *(const global chunk_t *)in;
@@ -78,6 +79,7 @@ static inline void chunk_load(const global element_t *in, T *items) {
 
 static inline void chunk_store(global element_t *out, const T *items) {
 #if T_BYTES < 4 || !ELEMENT_IS_T
+#pragma unroll
   for (uint k = 0; k < CHUNK_ITEMS; ++k) element_store(out, k, items[k]);
 #else
   *(global chunk_t *)out = *(const chunk_t *)items;

@@ -232,13 +232,7 @@ def _network(n: int, u: Array, v: Array, scores: Field, *, n_edges: int) -> Arra
 
 _TOWNS = 14
 _TOWN_PULL = 0.5  # by what fraction distances shrink in the centre of a town
-_HILLS = (
-    (3, 1.0),
-    (7, 0.6),
-    (16, 0.35),
-    (40, 0.15),
-    (100, 0.07),
-)  # bumps along a side, height
+_HILLS = ((3, 1.0), (7, 0.6), (16, 0.35), (40, 0.15), (100, 0.07))  # bumps along a side, height
 _RIVER = 4  # bumps along a side of the noise whose middle contour is the river
 _RIVER_WIDTH = 0.006
 _JITTER = 0.3  # in cells, to either side; up to 0.5, edges between neighbours cannot cross
