@@ -52,7 +52,7 @@ def canonicalise(indptr: Array, indices: Array, weights: Array) -> dict[str, Any
 
 
 def attributes_of(upper: Pattern, weights: Array, *, lightest: bool) -> dict[str, Any]:
-    """Return the attributes of the :class:`Graph` whose edges are the slots of `upper`.
+    """Return the attributes, as a dict, of the :class:`Graph` whose edges are the slots of `upper`.
 
     ``weights[upper.positions]`` are the weights of the edges. With `lightest`, only the lightest of
     several parallel edges is kept.

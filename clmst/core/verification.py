@@ -43,6 +43,16 @@ class Verification:
         Descriptions of the first few problems, the most serious first.
     n_problems : int
         The number of problems that the last stage of the check found. 0 if the forest is right.
+
+    Examples
+    --------
+    >>> import clmst
+    >>> graph = clmst.Graph.from_edges([0, 1, 0], [1, 2, 2], [3, 1, 2])
+    >>> maximum = clmst.maximum_spanning_forest(graph)
+    >>> other = clmst.Forest(n_vertices=3, edges=maximum.edges, weights=maximum.weights,
+    ...     edge_ids=maximum.edge_ids)
+    >>> clmst.verify(graph, other).n_problems
+    1
     """
 
     problems: tuple[str, ...] = ()
@@ -78,7 +88,7 @@ class Verification:
 def verified(
     graph: Any, forest: Forest, *, symmetrize: bool, weight: Any, columns: Any
 ) -> Verification:
-    """Check a forest against any graph that lies on the host; see :func:`clmst.verify`."""
+    """Check a forest; see :func:`clmst.verify`, which documents the arguments."""
     listed = as_listed(with_weight(graph, weight, columns), symmetrize=symmetrize)
     for stage in _stages(listed, forest):
         texts, count = list[str](), 0
@@ -279,7 +289,10 @@ def _comes_before(
 def _describe_faults(
     edges: _Edges, others: Array, last: Array, *, maximum: bool
 ) -> Iterator[_Fault]:
-    """Yield descriptions of edges that should be in the forest instead of others."""
+    """Yield descriptions of edges outside the forest that should replace an edge of the forest.
+
+    `others` are the edges outside, and `last` the edges that they should replace, pair by pair.
+    """
     ours, theirs = edges.weights[last], edges.weights[others]
     yield (
         np.flatnonzero(theirs != ours),
