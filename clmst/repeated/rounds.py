@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any, Self, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -89,7 +89,7 @@ class Rounds(ABC):
         self._lock = threading.RLock()
         forking.replace_locks(self, "_lock")
 
-    def opened(self) -> Self:
+    def opened(self) -> Any:
         """Return the rounds, or raise if they are closed."""
         if self.is_closed:  # another thread may have closed them
             raise closed_error()
