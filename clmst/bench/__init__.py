@@ -8,7 +8,7 @@ an algorithm, its options and scope; their turns `peers`           outside progr
 protocol and within a time limit `suite`           the experiments over all graphs `results`
 measurements and machines, in a JSON file; merging of files `grid`            graphs by contestants
 as arrays, which tables and figures show `tables`          tables of times, throughput, memory and
-scaling `report`          all tables, with those of `ecl`: ablation and seeds `figures`
+scaling `report`          all tables, also of the `ecl` experiments ablation and seeds `figures`
 figures, drawn on a `canvas` ================
 =================================================================
 """

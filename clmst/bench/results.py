@@ -147,8 +147,8 @@ class Results:
     def add_benchmark(self, measurements: Sequence[Measurement]) -> None:
         """Add all measurements of one benchmark, and write the file.
 
-        Earlier measurements of the same experiments and graphs are dropped, even those of
-        contestants that are not in this benchmark, because they would not be comparable.
+        Earlier measurements of the same experiments and graphs are dropped. That includes
+        contestants that are not in this benchmark, because their times would not be comparable.
         """
         replaced = {one.key[:3] for one in measurements}
         self.measurements = {

@@ -143,7 +143,7 @@ def _ranks(stream: Stream, shape: Shape, *, axis: int) -> Array:
 
 
 def _appeal(urban: Field, ranks: tuple[Array, Array], seed: int) -> Field:
-    """Return how suitable each cell is as a vertex.
+    """Return the suitability of each cell as a vertex.
 
     Towns, villages, streets of high rank, and chance add to it.
     """
@@ -291,7 +291,7 @@ def found_towns(shape: Shape, seed: int) -> tuple[Town, ...]:
 
 
 def urbanity(shape: Shape, towns: tuple[Town, ...]) -> Field:
-    """Return how urban each cell is: 0 far away from towns, 1 or more in their centres."""
+    """Return the density of towns at each cell: 0 far away, 1 or more in their centres."""
     y, x = np.ogrid[: shape[0], : shape[1]]
     field = np.zeros(shape)
     for town in towns:
