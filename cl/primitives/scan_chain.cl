@@ -1,6 +1,6 @@
 // Scan in a single pass: every element is read once and written once. It requires an operator whose
-// result does not depend on the grouping, and an output other than the input; scan.cl has no such
-// requirements.
+// result does not depend on the grouping, and an output other than the input; scan.cl does not
+// require this.
 //
 // Source: Merrill, Garland 2016; Smith, Levien, Owens 2025. tile_state.cl explains the method.
 //

@@ -81,7 +81,7 @@ kernel void filter_boruvka_take_minima(SOLVE_PARAMETERS) {
   minima_take(&solve, false, &tile, 0);
 }
 
-// Do the same, and list the edges of the first of several windows.
+// Find every vertex's lightest edge in its row, and list the edges of the first of several windows.
 //
 // In       as of take_minima; state: windows.
 // In-out   state: the count of edges at depth 0, zero before; overflow.
