@@ -13,6 +13,9 @@ data, reads that fact and asks again. So no fact is read that does not matter.
 `steps`      graphs that are on a device: algorithms and their variants
 `complete`   points and complete matrices: trees, and core distances
 `dendrogram` who sorts and who merges the edges of a forest
+`streams`    streams of edges
+`repeated`   rounds of one graph under other weights
+`primitives` one pass or several, one launch or three
 ============ ========================================================================
 """
 
@@ -28,22 +31,51 @@ from clmst.route.complete import (
     way_of_complete,
     way_of_core_distances,
 )
-from clmst.route.dendrogram import device_sorts, one_merges
-from clmst.route.facts import DeviceFacts, Form, PointFacts, SparseFacts, Way
-from clmst.route.limits import LIMITS, Limits, limits_table
+from clmst.route.dendrogram import (
+    device_sorts,
+    one_merges,
+)
+from clmst.route.facts import (
+    DeviceFacts,
+    Form,
+    PointFacts,
+    SparseFacts,
+    StreamFacts,
+    Way,
+)
+from clmst.route.limits import (
+    LIMITS,
+    Limits,
+    limits_table,
+)
+from clmst.route.primitives import (
+    in_one_pass,
+    scanned_in_one_launch,
+    selected_in_one_launch,
+)
 from clmst.route.records import (
     BOXES,
     DEVICES,
     EQUAL,
     HOST,
+    PASSES,
     PRIM_POINTS,
     RECORDS,
+    REDUCED,
+    REDUCED_ON_HOST,
     ROWS,
     SMALL,
     STEPS,
     TILES,
     TURNS,
     records_table,
+)
+from clmst.route.repeated import (
+    checks_on_host,
+    has_warm_starts,
+    looks_for_series,
+    series_pays,
+    warm_start_pays,
 )
 from clmst.route.sparse import (
     converts_on_host,
@@ -63,6 +95,12 @@ from clmst.route.steps import (
     shape_of_rounds,
     way_of_steps,
 )
+from clmst.route.streams import (
+    filters_on_host,
+    is_sparse_part,
+    streams_instead,
+    way_of_stream,
+)
 
 __all__ = [
     "BOXES",
@@ -70,8 +108,11 @@ __all__ = [
     "EQUAL",
     "HOST",
     "LIMITS",
+    "PASSES",
     "PRIM_POINTS",
     "RECORDS",
+    "REDUCED",
+    "REDUCED_ON_HOST",
     "ROWS",
     "SMALL",
     "STEPS",
@@ -82,20 +123,27 @@ __all__ = [
     "Limits",
     "PointFacts",
     "SparseFacts",
+    "StreamFacts",
     "Way",
+    "checks_on_host",
     "converts_on_host",
     "device_checks",
     "device_orders",
     "device_sorts",
+    "filters_on_host",
+    "has_warm_starts",
     "host_lists_complete",
     "host_merges_parallel",
     "in_one_launch",
+    "in_one_pass",
     "in_one_work_group",
+    "is_sparse_part",
     "keeps_hierarchy",
     "launches_of_rounds",
     "light_edges_first",
     "limits_table",
     "long_enough_for_products",
+    "looks_for_series",
     "one_merges",
     "passed_over",
     "passed_over_complete",
@@ -104,9 +152,15 @@ __all__ = [
     "prefers_prim",
     "prim_first",
     "records_table",
+    "scanned_in_one_launch",
+    "selected_in_one_launch",
+    "series_pays",
     "shape_of_rounds",
+    "streams_instead",
+    "warm_start_pays",
     "way_of_complete",
     "way_of_core_distances",
     "way_of_sparse",
     "way_of_steps",
+    "way_of_stream",
 ]

@@ -76,7 +76,7 @@ kernel void dendrogram_chains_count(const global uint *children, const global ui
   GRID_FOR(e, m) own[position[e]] = (children[2 * e] < n) + (children[2 * e + 1] < n);
 }
 
-// Take the sizes of the merges in the chains of one level; add those of whole chains to what is
+// Take the sizes of the merges in the chains of one level; add the sizes of whole chains to what is
 // right below the merges above them, which are in chains of later levels.
 //
 // In       chain[m], sorted[m], above[m], position[m]; sums[m]: along each chain, of what is right

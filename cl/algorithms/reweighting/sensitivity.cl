@@ -115,7 +115,7 @@ static inline words_t sensitivity_scale(weights_t bits) {
   return ((word ^ flip) + (correction * 11 >> (35 - OCTAVE_BITS))) ^ flip;
 }
 
-// The same, with all positions below `floor` raised to it: the least weights are few, and a step of
+// Return the position, raised to `floor` if it is lower. The least weights are few, and a step of
 // an integer moves them by octaves.
 static inline words_t sensitivity_position(weights_t bits, uint floor) {
   return max(sensitivity_scale(bits), floor);
@@ -151,7 +151,7 @@ static inline words_t weight_move(weights_t weights, words_t records, uint floor
 #define WEIGHTS_AT_ONCE 4
 #define WEIGHTS_TILE (WEIGHTS_AT_ONCE * WG_SIZE)
 
-// The greatest move of a work-item's weights.
+// Return the greatest move of a work-item's weights.
 static inline uint farthest_move(const global weight_t *weights, const global uint *records,
                                  uint floor, uint m) {
   words_t farthest = 0;
