@@ -1,17 +1,18 @@
-// Selection in one pass: flags or records are read once. Beside compact.cl, which also partitions:
-// there the records that are not kept follow those that are, so their number must be known first.
+// Selection in a single pass, which reads flags or records once. It does not partition, unlike
+// compact.cl: there, the records that are not kept follow the kept ones, so the number of kept
+// records must be known first.
 //
-// Source: Merrill, Garland 2016; Smith, Levien, Owens 2025; look_back.cl says how.
+// Source: Merrill, Garland 2016; Smith, Levien, Owens 2025. look_back.cl explains the method.
 //
-// Work-groups take tiles in the order in which they start. In a tile every lane group has a section,
-// the rows of compact_rows.cl.
+// Work-groups take tiles in the order in which they start. In a tile, every lane group has a
+// section, which consists of rows as in compact_rows.cl.
 #include "device/look_back.cl"
 #include "primitives/compact_rule.cl"
 #include "primitives/compact_rows.cl"
 
 #define LANE_GROUPS (WG_SIZE / LANE_GROUP)
 
-// Parts of a section. Of each, a lane keeps one word, with a bit for each of its records.
+// Parts of a section. For each part, a lane keeps one word, with one bit for each of its records.
 #ifndef SECTION_PARTS
 #define SECTION_PARTS 4
 #endif
@@ -24,14 +25,14 @@
 #define SECTION (SECTION_PARTS * PART)
 #define CHAIN_TILE ((size_t)LANE_GROUPS * SECTION)
 
-// The number of records that a tile keeps.
+// Return the number of records that a tile keeps.
 //
-// Scope    all lookers; result in each of them.
-static inline uint lookers_count(const selection_t *of, uint tile, uint n) {
+// Scope    all look-back lanes; result in each of them.
+static inline uint look_back_count(const selection_t *of, uint tile, uint n) {
   const size_t begin = tile * CHAIN_TILE, end = min(begin + CHAIN_TILE, (size_t)n);
   uint count = 0;
 #pragma unroll 1
-  for (size_t i = begin + get_local_id(0); i < end; i += LOOKERS) {
+  for (size_t i = begin + get_local_id(0); i < end; i += LOOK_BACK_LANES) {
 #if KEEP == KEEP_FLAGGED
     count += of->flags[i] != 0;
 #else
@@ -41,36 +42,36 @@ static inline uint lookers_count(const selection_t *of, uint tile, uint n) {
     count += (KEEP == KEEP_HEADS && i == 0) || rule_keeps(of, i, record, previous);
 #endif
   }
-  return lookers_combine(count);
+  return look_back_combine(count);
 }
 
-// The number of records that all tiles before `tile` keep.
+// Return the number of records that all tiles before `tile` keep.
 //
 // In-out   states.
-// Scope    all lookers; result in each of them.
-static inline uint lookers_prefix(const selection_t *of, volatile global uint *states, uint tile,
+// Scope    all look-back lanes; result in each of them.
+static inline uint look_back_prefix(const selection_t *of, volatile global uint *states, uint tile,
                                   uint n) {
   look_t at = {0, tile, tile == 0};
 #pragma unroll 1
-  while (!lookers_find(states, &at)) {
-    const uint count = lookers_count(of, at.next - 1, n);
-    lookers_take(states, &at, count, false);
+  while (!look_back_find(states, &at)) {
+    const uint count = look_back_count(of, at.next - 1, n);
+    look_back_take(states, &at, count, false);
   }
   return at.after;
 }
 
-// The number of records that all tiles before `tile` keep, `own` being what it keeps itself.
+// Return the number of records that all tiles before `tile` keep. `own` is the number of its own.
 //
 // In-out   states.
-// Out      count[1]: the number of all, from the last tile.
+// Out      count[1]: the number of all kept records, written by the last tile.
 // Temp     *before: one word of local memory.
 // Scope    the whole work-group; result in each work-item. Ends with a barrier.
 static inline uint wg_kept_before(const selection_t *of, volatile global uint *states, uint tile,
                                   uint own, uint n, global uint *count, local uint *before) {
-  if (is_looker()) {
+  if (is_look_back_lane()) {
     const bool speaks = get_local_id(0) == 0 && !state_is_starved(tile);
     if (speaks) look_publish(states, tile, tile == 0 ? STATE_PREFIX : STATE_TOTAL, own);
-    const uint kept = lookers_prefix(of, states, tile, n);
+    const uint kept = look_back_prefix(of, states, tile, n);
     if (speaks && tile > 0) look_publish(states, tile, STATE_PREFIX, kept + own);
     if (get_local_id(0) == 0) {
       *before = kept;
@@ -81,10 +82,10 @@ static inline uint wg_kept_before(const selection_t *of, volatile global uint *s
   return *before;
 }
 
-// Find out which records of a section are kept; returns how many of this lane's are.
+// Find the records of a section that are kept. Return the number of this lane's.
 //
-// Records that a rule looks at are not kept in registers until they are written: more of them would
-// not fit, and smaller tiles look back more often. They are loaded again, from the cache.
+// Records that a rule reads do not stay in registers until they are written, because they would not
+// fit, and smaller tiles would look back more often. They are loaded again, from the cache.
 //
 // Out      *bits: a word for each part.
 IN_REGISTERS

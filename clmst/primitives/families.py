@@ -11,8 +11,8 @@ from functools import wraps
 from typing import Any
 
 from clmst.runtime.array import DeviceArray
+from clmst.runtime.deferred_check import DeferredCheck
 from clmst.runtime.kernel_family import KernelFamily
-from clmst.runtime.pending import PendingCheck
 
 # For each family: a description of its kernels, and the public functions that launch them.
 _TABLE = {
@@ -64,7 +64,7 @@ def gated(function: Callable[..., Any]) -> Callable[..., Any]:
     return primitive
 
 
-def _with_checks(result: Any, checks: tuple[PendingCheck, ...]) -> Any:
+def _with_checks(result: Any, checks: tuple[DeferredCheck, ...]) -> Any:
     """Add checks to the results of a primitive, except those that a result has already."""
     if isinstance(result, tuple):
         return tuple(_with_checks(one, checks) for one in result)

@@ -1,6 +1,6 @@
 """Functions of an element, written in OpenCL C, with arguments that are given at each call.
 
-Predicates, maps and generated edges are such functions. Apart from operators (:class:`Monoid`),
+Predicates, maps and generated edges are built from them. Apart from operators (:class:`Monoid`),
 this is the only way in which a caller's expression gets into a kernel. Host side of
 ``cl/device/function.cl``.
 """

@@ -242,7 +242,7 @@ def _commutative(
             f"elements are {dtype}; the {name} is of fields of one dtype (for others, give a "
             "Monoid that says what becomes of each)"
         )
-    if element_of(dtype).is_struct:  # the number of fields is not that of a vector
+    if element_of(dtype).is_struct:  # vectors do not have this number of fields
         fields = dtype.names or ()
         each = (combine.replace("(a)", f"a.{one}").replace("(b)", f"b.{one}") for one in fields)
         combine = f"record({', '.join(each)})"

@@ -12,13 +12,13 @@ import numpy.typing as npt
 from clmst.core.arguments import as_array, check_dtype, check_integer, check_kind, shown, unchecked
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.weight_keys import Array
+from clmst.runtime.deferred_check import NO_FAULT, DeferredCheck
 from clmst.runtime.device import Device
 from clmst.runtime.device_memory import check_capacity
 from clmst.runtime.discovery import get_device
 from clmst.runtime.failures import Guard, check_memory
 from clmst.runtime.handles import Buffer, Memory, Queue
 from clmst.runtime.launcher import Launcher
-from clmst.runtime.pending import NO_FAULT, PendingCheck
 from clmst.runtime.transfer import Transfer
 
 
@@ -60,7 +60,7 @@ class DeviceArray:
     offset: int = 0
     # Checks that kernels make while they compute the array. If one has found a fault, to_host
     # raises its error.
-    checks: tuple[PendingCheck, ...] = field(default=(), init=False, repr=False)
+    checks: tuple[DeferredCheck, ...] = field(default=(), init=False, repr=False)
 
     def __post_init__(self) -> None:
         """Check the dtype, and that the memory is in the device's context and large enough."""
@@ -269,7 +269,7 @@ class DeviceArray:
         launch.read_all(*reads, *(Transfer(buffer=one.word, array=word) for one, word in pairs))
         return [int(word[0]) for word in words]
 
-    def checked_by(self, checks: tuple[PendingCheck, ...]) -> DeviceArray:
+    def checked_by(self, checks: tuple[DeferredCheck, ...]) -> DeviceArray:
         """Return a view of the array with more checks, whose errors :meth:`to_host` raises."""
         if not checks:
             return self

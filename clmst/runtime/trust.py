@@ -173,7 +173,7 @@ class Trust:
             raise KernelBuildError(program.label, self._device.name, reason)
 
     def test(self, family: KernelFamily, case: Hashable = ONLY, *, apart: bool = False) -> Verdict:
-        """Run a family's self-test again, even if there is a verdict, and return the new one.
+        """Run a family's self-test, even if there is a verdict already, and return the new verdict.
 
         With `apart` it runs in a child process. A family that cannot run on the device is not
         tested, and the verdict says so.

@@ -28,7 +28,7 @@ from clmst.algorithms.ecl import (
 from clmst.algorithms.edge_parallel import EdgeParallelOptions, UnionFind
 from clmst.algorithms.edge_parallel.solve import defines as sets_defines
 from clmst.algorithms.edge_stream.generated import GeneratedEdges
-from clmst.algorithms.filter_boruvka import cpu, plan
+from clmst.algorithms.filter_boruvka import cpu, workspace
 from clmst.algorithms.pma.solve import defines as pma_defines
 from clmst.algorithms.pma.solve import lanes_for
 from clmst.algorithms.shared import contraction
@@ -229,14 +229,15 @@ _ALGORITHMS: dict[str, Rule] = {
     "filter_boruvka/cpu": _each(*map(cpu.defines, EVERY)),
     "filter_boruvka/cpu_first": _each(*map(cpu.defines, EVERY)),
     "filter_boruvka/filter_boruvka": lambda _, tuning: (
-        weights | plan.defines(tuning, symmetric=both, wide=weights["WEIGHT_BITS"] == 64)
+        weights | workspace.defines(tuning, symmetric=both, wide=weights["WEIGHT_BITS"] == 64)
         for weights, both in LAYOUTS
     ),
     "filter_boruvka/finish": lambda _, tuning: (
-        weights | plan.finish_defines(tuning, symmetric=both) for weights, both in _waiting(tuning)
+        weights | workspace.finish_defines(tuning, symmetric=both)
+        for weights, both in _waiting(tuning)
     ),
     "filter_boruvka/resident": lambda _, tuning: (
-        weights | plan.resident_defines(tuning, symmetric=both, one_window=one)
+        weights | workspace.resident_defines(tuning, symmetric=both, one_window=one)
         for (weights, both), one in product(_waiting(tuning), (False, True))
     ),
     "k_core/peel": _where(_has_groups, {}),

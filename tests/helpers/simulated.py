@@ -55,7 +55,7 @@ from clmst.algorithms.families import (
 )
 from clmst.algorithms.filter_boruvka import Launches
 from clmst.algorithms.filter_boruvka import gpu_launches as filter_boruvka
-from clmst.algorithms.filter_boruvka import plan as filter_boruvka_plan
+from clmst.algorithms.filter_boruvka import workspace as filter_boruvka_workspace
 from clmst.algorithms.parts import union
 from clmst.algorithms.proof import self_test as proof_self_test
 from clmst.algorithms.reweighting import sensitivity
@@ -214,12 +214,12 @@ def give_up(device: Device) -> Iterator[str]:
         ways.append(forest.stats["launches_as"])
         if not is_right(forest, graph):
             yield "hub by rows, given up" if len(ways) > 1 else "hub by rows, not given up"
-        (plan,) = resident.plans.values()
+        (workspace,) = resident.plans.values()
         # The state that grid_barrier of cl/device/resident.cl leaves: GAVE_UP, and the word for the
         # host. All words are written, since otherwise Oclgrind forgets the rest of the buffer.
-        state = np.zeros(filter_boruvka_plan.STATE_WORDS, np.uint32)
+        state = np.zeros(filter_boruvka_workspace.STATE_WORDS, np.uint32)
         state[:2] = 1 << 31, 1
-        Launcher(device, device.queue).write(plan.state, state)
+        Launcher(device, device.queue).write(workspace.state, state)
         if len(ways) > 1:
             resident.plans.clear()  # the next solve is like that of another graph
     if ways != ["resident", "separate", "separate"]:
@@ -345,10 +345,10 @@ def chain_wrongs(device: Device) -> Iterator[str]:
         graph = Graph.from_edges(u, v, rng.integers(0, 9, m).astype("f4"), n_vertices=n)
         resident = replace(DeviceGraph.upload(graph, device), rows=device.upload(graph.rows))
         candidates = contract_series(resident, launch)
-        plan = filter_boruvka_plan.Plan(
+        workspace = filter_boruvka_workspace.Workspace(
             resident, launch, maximum=False, options=FilterBoruvkaOptions(), candidates=candidates
         )
-        run = filter_boruvka.begin_candidates(resident, plan, launch)
+        run = filter_boruvka.begin_candidates(resident, workspace, launch)
         slots = np.flatnonzero(run.in_forest.to_host())
         assert graph.edge_ids is not None
         right = clmst.kruskal(graph).edge_ids
@@ -494,13 +494,13 @@ def main(shape: str, *without: str) -> None:
     device.check_usable()
     # All samples are compared with one another, which an interpreter does slowly.
     samples = max(64, device.policy.work_group_size)
-    filter_boruvka_plan.SAMPLES = samples
+    filter_boruvka_workspace.SAMPLES = samples
     if of_hashes:
         print(json.dumps(hashed(device)))
         return
     shrink_known_graphs()
     with bounds(
-        prim_steps=1000, weights_checked_from=0, warm_from=1, warm_most_left=1.0, range_step=16
+        prim_steps=1000, weights_checked_from=0, warm_from=1, warm_most_left=100, range_step=16
     ):
         print(json.dumps([*wrongs(device, shape, *without), *large_buffers()]))
 

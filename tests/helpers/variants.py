@@ -30,7 +30,7 @@ from itertools import islice
 import pytest
 
 from clmst.algorithms import ecl, filter_boruvka
-from clmst.algorithms.filter_boruvka import gpu_launches, plan
+from clmst.algorithms.filter_boruvka import gpu_launches, workspace
 from clmst.primitives import chain, radix, shares
 from clmst.runtime import discovery
 from clmst.runtime.device import Device
@@ -69,13 +69,13 @@ GPU_SHAPE = replace(
         chain.WORK_ITEMS: 64,
         radix.RADIX_BITS: 5,
         radix.WORK_ITEMS: 64,
-        plan.CHASE: 2,
-        plan.RESIDENT_ITEMS: 64,
-        plan.RESIDENT_SLOTS_PER_ITEM: 2,
-        plan.RESIDENT_EDGES_PER_ITEM: 2,
-        plan.FINISH_GROUPS: 1,
-        plan.FINISH_ITEMS: 64,
-        plan.DIRECT_VERTICES: 1 << 9,
+        workspace.POINTER_STEPS: 2,
+        workspace.RESIDENT_ITEMS: 64,
+        workspace.RESIDENT_SLOTS_PER_ITEM: 2,
+        workspace.RESIDENT_EDGES_PER_ITEM: 2,
+        workspace.FINISH_GROUPS: 1,
+        workspace.FINISH_ITEMS: 64,
+        workspace.DIRECT_VERTICES: 1 << 9,
         filter_boruvka.RESIDENT_SLOTS: 1 << 20,
         gpu_launches.HALF_RESIDENT_SLOTS: 1 << 10,
         gpu_launches.SEPARATE_ROUNDS: 1,

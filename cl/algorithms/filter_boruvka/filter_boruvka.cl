@@ -69,11 +69,11 @@ kernel void filter_boruvka_set_windows(SOLVE_PARAMETERS, uint seed, uint draw_bi
 //
 // In       indptr[n + 1], indices[n_slots], weights[n_slots], tiles.
 // Out      target[n]: the other end of the lightest edge, the vertex itself where there is none;
-//          marks: of lightest edges that lead up, and no others; of rows that tiles part, tiles: the
+//          marks: of lightest edges that lead up only; of rows that tiles part, tiles: the
 //          lightest slot of each part, and no marks.
 // Launch   WG_SIZE; any number of work-groups.
 // Needs    find_rows, prepare. Both directions of all edges are stored.
-// Ensures  rows within one tile have their choice; join_rows completes the others.
+// Ensures  rows within one tile have their choice; join_rows completes the rows that tiles part.
 LANES_ATTRIBUTE
 kernel void filter_boruvka_take_minima(SOLVE_PARAMETERS) {
   TILE_MEMORY;
@@ -81,7 +81,7 @@ kernel void filter_boruvka_take_minima(SOLVE_PARAMETERS) {
   minima_take(&solve, false, &tile, 0);
 }
 
-// Do the same, and list the edges of the first of several windows.
+// Find every vertex's lightest edge in its row, and list the edges of the first of several windows.
 //
 // In       as of take_minima; state: windows.
 // In-out   state: the count of edges at depth 0, zero before; overflow.
@@ -124,7 +124,7 @@ kernel void filter_boruvka_choose_edges(SOLVE_PARAMETERS) {
   first_choose_edges(&solve, VERTICES_PER_ITEM, scratch, &base);
 }
 
-// Follow the choices of every vertex to its supervertex, or CHASE steps ahead.
+// Follow the choices of every vertex to its supervertex, or POINTER_STEPS steps ahead.
 //
 // In       target[n]; links of roots.
 // In-out   state: the count of pending vertices at depth 0, zero before.
@@ -187,7 +187,7 @@ kernel void filter_boruvka_hook(SOLVE_PARAMETERS, uint phase, uint depth) {
   round_hook(&solve, phase, depth, round_edges(&solve, phase, depth), scratch, &base);
 }
 
-// Follow the links of every vertex of a depth to its supervertex, or CHASE steps ahead.
+// Follow the links of every vertex of a depth to its supervertex, or POINTER_STEPS steps ahead.
 //
 // In       again: whether it was done before; then it does nothing unless some are pending.
 // In-out   links of `depth`; state: the count of pending vertices, zero before the first time.
@@ -200,7 +200,7 @@ kernel void filter_boruvka_follow(SOLVE_PARAMETERS, uint phase, uint depth, uint
   round_follow(&solve, phase, depth, round_vertices(&solve, phase, depth));
 }
 
-// Make the worklist of depth + 1 of that of `depth`.
+// Make the worklist of depth + 1 from the worklist of `depth`.
 //
 // In       the worklist of `depth`; links of `depth`.
 // In-out   reservations of depth + 1, empty before; state: the count of edges of depth + 1, zero

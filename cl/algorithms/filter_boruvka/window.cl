@@ -6,11 +6,12 @@
 // For keys of 32 bits a pair is one number, key << 32 | slot. With n_slots = 9 and two windows that
 // are cut behind (key 5, slot 3), the first goes from (0, 0) to (5, 3), the second from (5, 4) on:
 // of the edges of weight 5, those in slots 0 to 3 are in the first. Windows cut a total order, so
-// the forest of a window's edges, given those of the windows before, is part of the graph's forest.
+// the forest of a window's edges, given the forests of earlier windows, is part of the graph's
+// forest.
 #include "device/weight_key.cl"
 #include "device/work_group.cl"
 
-// A weight's key in full.
+// The complete key of a weight.
 #if WEIGHT_BITS == 64
 typedef ulong full_key_t;
 #define FULL_KEY_MAX ULONG_MAX
@@ -19,8 +20,8 @@ typedef uint full_key_t;
 #define FULL_KEY_MAX UINT_MAX
 #endif
 
-// has_low, has_high: whether the window ends there at all. Without them it begins with the least
-// pair, and ends with the greatest.
+// has_low, has_high: whether the window is bounded there. Without a bound it begins with the least
+// pair, or ends with the greatest.
 typedef struct {
   full_key_t low_key, high_key;
   uint low_slot, high_slot;
@@ -30,7 +31,7 @@ typedef struct {
 // Whether an edge belongs to a window.
 static inline bool window_has(const window_t *window, full_key_t key, uint slot) {
 #if WG_SIZE > 1
-  // Whether there are ends is the same for all work-items. Where there is none, the key need not
+  // All work-items agree on which bounds there are. If there are none, the key need not
   // even be loaded.
   const bool is_above = !window->has_low || key > window->low_key ||
                         (key == window->low_key && slot >= window->low_slot);
@@ -59,7 +60,7 @@ static inline bool window_has(const window_t *window, full_key_t key, uint slot)
 //     1           1           the component that the phase leaves the vertex in
 //     0           0           another vertex of the same depth, on the way to the root
 //
-// FINISHED is no such word: no edge of the phase leads out of the vertex.
+// FINISHED is another word: no edge of the phase leads out of the vertex.
 
 #define LINK_KNOWN 0x80000000u
 #define LINK_FINAL 0x40000000u

@@ -19,8 +19,9 @@ static inline uint wi_find_item(const local uint *offsets, uint slot) {
 // vertex. The next round gets those that exceed the queue's capacity, and all that come after the
 // budget is spent, so that other work-groups do not idle.
 //
-// A work-group takes as many vertices at a time as it has work-items, those of its queue first, and
-// divides all their slots evenly: hubs and vertices with two edges keep every work-item busy.
+// A work-group takes as many vertices at a time as it has work-items, the vertices of its queue
+// first, and divides all their slots evenly: hubs and vertices with two edges keep every work-item
+// busy.
 //
 // In       indptr[n + 1], indices[n_slots]: rows of both directions.
 // In-out   frontier[2 n]: the half of this round is read: SPILLED + TAKEN vertices; the other half
@@ -39,7 +40,7 @@ kernel void k_core_peel_neighbours(const global uint *indptr, const global uint 
   local uint n_queued, least;
   volatile global uint *now = round_words(state, round), *next = round_words(state, round + 1);
   const uint level = now[ROUND_LEVEL], me = get_local_id(0);
-  // Of the last vertices no neighbour stays.
+  // If no vertices remain above the level, no degrees remain to be lowered.
   const uint n_peeled = now[ROUND_LEFT] > 0 ? now[ROUND_SPILLED] + now[ROUND_TAKEN] : 0;
   const global uint *given = frontier + (size_t)(round % 2) * n;
   global uint *spilled = frontier + (size_t)((round + 1) % 2) * n;

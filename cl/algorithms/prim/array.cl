@@ -4,19 +4,20 @@
 // Source: Prim 1957 (prim.cl); E. W. Dijkstra, "A note on two problems in connexion with graphs",
 // Numerische Mathematik 1 (1959), Problem 1.
 //
-// The positions 0 .. taken - 1 of a patch are free; the others have the vertices outside the trees.
-// A vertex without an edge to a tree has the greatest key, and comes after those with one. If it is
-// the least, the tree is complete, and the vertex becomes the root of another tree:
+// The positions 0 .. taken - 1 of a patch are free. All other positions hold the vertices outside
+// the trees. A vertex without an edge to a tree has the greatest key, and comes after those with
+// one. If it is the least, the tree is complete, and the vertex becomes the root of another tree:
 //
 //     position   0     1     2     3     4        taken = 2
 //     vertex     -     -     c     a     b
 //     key        -     -     9     4     max      next: a, at position 3; c moves there, taken = 3
 #include "algorithms/prim/tree.cl"
 
-// Steps that choosing a vertex counts for, beside the positions and slots that a work-item reads.
+// How many steps it counts to choose a vertex, in addition to the positions and slots that a
+// work-item reads.
 #define ARRAY_CHOOSE_STEPS 8
 
-// Begin a patch of n vertices: none is taken.
+// Begin a patch of n vertices, none of which is taken.
 //
 // Scope    the whole work-group; ends with a barrier.
 static inline void array_begin(const prim_t *prim, const global uint *vertices, uint n) {
