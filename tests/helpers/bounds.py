@@ -1,7 +1,8 @@
-"""Bounds that keep some ways from small inputs: each has a name here, and nobody else sets one.
+"""Lower the bounds that keep some code paths from small inputs. Tests change bounds only here.
 
-What is too costly to reach by an honest input, and is neither an option nor a capability, stands in
-the table. The proof by volume (``tests.prove``) lowers all that solves of small graphs go by.
+The table names each bound that is neither an option nor a capability, and that an honest input
+could reach only at great cost. The proof by volume (``tests.prove``) lowers all bounds that decide
+how small graphs are solved.
 """
 
 from __future__ import annotations
@@ -71,15 +72,16 @@ BOUNDS = {
 }
 
 
-# What is set now, the latest last, and the usual value of each of these bounds. Blocks that overlap
-# may end in any order: a fixture that asks pytest for another one while it is set up ends first.
+# The bounds that are set now, the latest last, and the usual value of each of them. Overlapping
+# blocks may end in any order, because a fixture that asks pytest for another one during its set-up
+# ends first.
 _SET: list[dict[tuple[str, str], Any]] = []
 _USUAL: dict[tuple[str, str], Any] = {}
 
 
 @contextmanager
 def bounds(**values: Any) -> Iterator[None]:
-    """Set some bounds for a while; also a decorator of tests."""
+    """Set some bounds, by their names in BOUNDS, while the body runs. Also a decorator of tests."""
     places = [(place, values[name]) for name in values for place in BOUNDS[name].split()]
     mine = {}
     for place, value in places:
@@ -102,7 +104,7 @@ def in_force() -> list[dict[tuple[str, str], Any]]:
 
 
 def _put_in_force(places: Iterable[tuple[str, str]]) -> None:
-    """Give each place the value that was set last and still holds, or its usual one."""
+    """Give each bound the value that was set last and still holds, or else its usual value."""
     for owner, attribute in places:
         value = usual = _USUAL[owner, attribute]
         for one in _SET:
@@ -117,5 +119,5 @@ def _put_in_force(places: Iterable[tuple[str, str]]) -> None:
 
 
 def _owner(name: str) -> Any:
-    """Return the module of clmst that has a bound, or the router's limits."""
+    """Return the object that has a bound: a module of clmst, or the router's limits."""
     return route.LIMITS if name == "route.LIMITS" else import_module(f"clmst.{name}")
