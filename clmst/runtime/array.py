@@ -94,6 +94,13 @@ class DeviceArray:
             The size is negative, or the dtype holds Python objects.
         OutOfDeviceMemoryError
             The device has too little free memory.
+
+        Examples
+        --------
+        >>> import clmst
+        >>> array = clmst.DeviceArray.empty(3, "u4")
+        >>> len(array), array.nbytes
+        (3, 12)
         """
         device = get_device(device)
         return cls.unchecked(check_integer("size", size, low=0), _checked_dtype(dtype), device)
@@ -117,6 +124,13 @@ class DeviceArray:
         The copy has the dtype of `values`. `device` is passed to :func:`clmst.get_device`. Raises
         InvalidArgumentError if `values` are not one-dimensional, hold Python objects, or are on a
         device already.
+
+        Examples
+        --------
+        >>> import clmst
+        >>> import numpy as np
+        >>> clmst.DeviceArray.from_host(np.array([1.5, 2.5])).to_host()
+        array([1.5, 2.5])
         """
         if isinstance(values, cls):
             raise InvalidArgumentError("values are a DeviceArray; from_host takes a host array")
@@ -347,7 +361,18 @@ class DeviceArray:
         )  # fmt: skip
 
     def view(self, dtype: npt.DTypeLike) -> DeviceArray:
-        """Return a view of the array's bytes as elements of another dtype."""
+        """Return a view of the array's bytes as elements of another dtype.
+
+        Raises InvalidArgumentError if the size in bytes is not a multiple of the dtype's.
+
+        Examples
+        --------
+        >>> import clmst
+        >>> import numpy as np
+        >>> array = clmst.DeviceArray.from_host(np.zeros(2, np.uint64))
+        >>> array.view("u4").size
+        4
+        """
         dtype = _checked_dtype(dtype)
         if self.nbytes % dtype.itemsize:
             raise InvalidArgumentError(
