@@ -159,7 +159,7 @@ def unique_by_key(space: Workspace, size: int) -> Case:
 def _pyopencl_unique_by_key(
     space: Workspace, k: DeviceArray, v: DeviceArray, k_out: DeviceArray, v_out: DeviceArray
 ) -> Callable[[], Callable[[], list[Any]]]:
-    """Return a function that builds PyOpenCL's `unique` with values, which PyOpenCL itself lacks."""
+    """Return a function that builds PyOpenCL's `unique` with values, which PyOpenCL lacks."""
 
     def make() -> Callable[[], list[Any]]:
         import pyopencl.array
