@@ -232,9 +232,12 @@ def isolated_vertices(m: int) -> Edges:
 
 
 def hierarchy(m: int) -> Edges:
-    """Return edges of log n levels, as many of each; those of a level join halves of a block.
+    """Return edges on log n levels, equally many on each.
 
-    Lighter the lower the level: components merge by twos, and edges of all levels above stay.
+    An edge of a level joins halves of a block.
+
+    Edges of lower levels are lighter. So components merge in pairs, and the edges of all higher
+    levels remain.
     """
     bits = max((m // 8 - 1).bit_length(), 1)
     rng = _rng()

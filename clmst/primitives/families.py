@@ -46,7 +46,7 @@ FAMILY_OF = {
 def gated(function: Callable[..., Any]) -> Callable[..., Any]:
     """Wrap a primitive so that it raises unless the device has passed the family's self-test.
 
-    The device is that of the first array among the arguments. The results inherit the pending
+    The device of the first array among the arguments counts. The results inherit the pending
     checks of the arguments. For example, if the device finds a fault in the offsets of some flags,
     every result that was computed with these flags raises that error when it is read.
     """

@@ -152,7 +152,7 @@ class Function(Parametric):
     def check_for(self, elements: DeviceArray, **written: DeviceArray | None) -> None:
         """Raise unless the function can be applied to `elements`.
 
-        Its dtype must be that of the elements, its arguments must be given, and it must not read an
+        Its dtype must be the elements' dtype, its arguments must be given, and it must not read an
         array in `written`, the outputs by name.
         """
         if self.dtype != elements.dtype:

@@ -61,7 +61,7 @@ class Monoid:
     commutative : bool
         Whether combine(a, b) == combine(b, a). Commutative operators are somewhat faster.
     exact : bool, optional
-        Whether the result is the same, bit for bit, however consecutive elements are grouped. If
+        Whether results are bit for bit equal however consecutive elements are grouped. If
         so, a scan may take a single pass, in which the grouping depends on timing. By default it is
         True if all fields are integers and neither `combine` nor `preamble` mentions a
         floating-point type or number.

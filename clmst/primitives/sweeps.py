@@ -84,7 +84,7 @@ def _bytes_per_item(most: int, segments: Segments) -> int:
 def sweep_defines(
     tuning: Policy, *, segments: Segments, exclusive: bool, strategy: str = "parallel"
 ) -> dict[str, int | bool]:
-    """Return the macros of ``scan.cl``, except those of the operator."""
+    """Return the macros of ``scan.cl``, without the operator's."""
     return {
         "SEGMENTS": segments,
         "EXCLUSIVE": exclusive,
@@ -101,7 +101,7 @@ def chain_defines(
     segments: Segments,
     exclusive: bool,
 ) -> dict[str, int | bool]:
-    """Return the macros of ``scan_chain.cl``, except those of the operator.
+    """Return the macros of ``scan_chain.cl``, without the operator's.
 
     Elements of several words are scanned by half as many work-items, without a limit on registers
     (docs/performance_log.md).

@@ -33,7 +33,7 @@ def is_sparse_part(n_vertices: int, n_edges: int) -> bool:
 
 
 def filters_on_host(n_to_come: int, n_vertices: int) -> bool:
-    """Return whether the host filters the edges that come by the forest of those before."""
+    """Return whether the host filters later edges of a stream with the forest of earlier ones."""
     return n_to_come >= LIMITS.stream_filter * n_vertices
 
 
