@@ -52,7 +52,7 @@ def canonicalise(indptr: Array, indices: Array, weights: Array) -> dict[str, Any
 
 
 def attributes_of(upper: Pattern, weights: Array, *, lightest: bool) -> dict[str, Any]:
-    """Return the attributes of the :class:`Graph` whose edges are the slots of `upper`.
+    """Return the attributes, as a dict, of the :class:`Graph` whose edges are the slots of `upper`.
 
     ``weights[upper.positions]`` are the weights of the edges. With `lightest`, only the lightest of
     several parallel edges is kept.
@@ -163,7 +163,7 @@ def _are_in_order(rows: Array, columns: Array) -> bool:
 
 
 def stable_order(weights: Array, *, descending: bool = False) -> Array:
-    """Return the indices that sort weights; equal weights keep their order.
+    """Return the indices that sort weights. Equal weights keep their order.
 
     No weight may be NaN. Weights compare as in NumPy: -0.0 equals 0.0, and the infinities are the
     extremes. An unstable sort by NumPy takes a seventh of the time of a stable one, so runs of

@@ -101,6 +101,13 @@ def from_arrow(cls: type[Graph], table: Any, *, columns: Sequence[Hashable] | No
         `columns` are not two or three names.
     MissingDependencyError
         pyarrow is not installed.
+
+    Examples
+    --------
+    >>> import clmst, pyarrow
+    >>> table = pyarrow.table({"source": [0, 1, 0], "target": [1, 2, 2], "weight": [3, 1, 2]})
+    >>> clmst.Graph.from_arrow(table)
+    Graph(n_vertices=3, n_edges=3, weights=int64)
     """
     return graph_of_arrow(cls, table, columns)
 

@@ -119,6 +119,12 @@ def to_polars(
         The arrays contradict each other, as in :meth:`to_scipy`.
     MissingDependencyError
         polars is not installed.
+
+    Examples
+    --------
+    >>> import clmst, numpy as np
+    >>> clmst.kruskal(np.array([[0, 2], [2, 0]])).to_polars().columns
+    ['source', 'target', 'weight', 'edge_id']
     """
     return _as_table(self, columns, edge_id, "polars", lambda polars: polars.DataFrame)
 
@@ -166,7 +172,7 @@ def rows(self: Forest, table: Any, *, columns: Sequence[Hashable] | None = None)
     """Return the rows of the original table that are edges of the forest, in the order of `edges`.
 
     Rows are selected by position, whatever the index of a data frame says. The ends in the selected
-    rows are compared with those of the forest, and so are the weights if the table has them. A
+    rows are compared with the ends in the forest, and so are the weights if the table has them. A
     table of another graph, or with its rows in another order, is therefore refused.
 
     Parameters

@@ -1,11 +1,11 @@
-// bvh-boruvka: points in halves: the order of leaves.
+// bvh-boruvka: divide points into halves again and again, which gives the order of leaves.
 //
 // Source: Friedman, Bentley, Finkel, "An algorithm for finding best matches in logarithmic expected
 // time" (1977): points are divided at the middle along the widest side of their box, again and again.
 //
 // A segment of height h is 2**h leaves; the last one may have fewer points. Segments are aligned, so
 // nodes of the hierarchy are segments. Halving one is moving the points of its lower half to its
-// first 2**(h - 1) leaves; if there are no more leaves than these, it is so already.
+// first 2**(h - 1) leaves; if there are no further leaves, this holds already.
 #include "algorithms/bvh_boruvka/tree.cl"
 
 // The greatest height of segments that a work-group of several work-items halves in local memory.
@@ -19,15 +19,16 @@
 #define SAMPLES_HEIGHT 4u
 #define SAMPLES (LEAF << SAMPLES_HEIGHT)
 
-// The points of a segment of height `height`, but for the last one.
+// The number of points of a segment of height `height`, except the last segment.
 #define SEGMENT_POINTS(height) ((size_t)LEAF << (height))
 
 // How far planes are tilted, so that points with equal coordinates are divided by their next ones:
 // else points that are equal in all of them would be in different halves again and again.
 #define TILT 0x1p-8
 
-// What points of a segment are divided by: the coordinate along its widest side, and a little of the
-// next ones; of a quarter each, so that neither a key nor a difference is infinite.
+// The key by which points of a segment are divided: the coordinate along its widest side, and a
+// little of the next coordinates, each multiplied by a quarter, so that neither a key nor a
+// difference is infinite.
 static inline double key_of(const global double *planes, uint id, uint axis, uint dimensions,
                             uint n) {
   const uint next = axis + 1 < dimensions ? axis + 1 : 0;
@@ -40,7 +41,8 @@ static inline double key_of(const global double *planes, uint id, uint axis, uin
 #if WG_SIZE == 1
 
 // Move all keys of [low, high) below `pivot`, or with `equal` all up to it, to the front, and their
-// ids with them; return where the others begin. Without branches, since none could be foretold.
+// ids with them; return where the remaining points begin. There are no branches, as none could be
+// predicted.
 static inline uint wi_partition(global double *keys, global uint *ids, uint low, uint high,
                                 double pivot, bool equal) {
   uint kept = low;
@@ -142,8 +144,8 @@ static inline void wg_widest(const global double *planes, const local uint *ids,
   }
 }
 
-// Exchange entries that are not in order: those `stride` apart, in blocks of 2 * stride entries, or,
-// with `mirrored`, those at the same distance from the ends of a block.
+// Exchange entries that are not in order: entries `stride` apart, in blocks of 2 * stride entries,
+// or, with `mirrored`, entries at equal distances from the two ends of a block.
 //
 // Scope    the whole work-group; ends with a barrier.
 static inline void wg_exchange(local double *keys, local uint *ids, uint points, uint stride,

@@ -1,8 +1,8 @@
 // bvh-boruvka: the bounding-volume hierarchy, its layout, and the way of a search through it.
 //
-// Points are in an order in which near ones are near each other. A *slot* is a point's place in it. A
-// leaf is LEAF consecutive slots; a node has FANOUT consecutive nodes of the level below, or leaves.
-// So the tree needs no pointers. With FANOUT 4 and 11 leaves:
+// Points are ordered so that near points have near positions. A *slot* is a point's position in
+// this order. A leaf is LEAF consecutive slots; a node has FANOUT consecutive nodes of the level
+// below, or leaves. So the tree needs no pointers. With FANOUT 4 and 11 leaves:
 //
 //     level 2                       0
 //     level 1           0           1         2
@@ -76,12 +76,12 @@ static inline uint tree_width(uint n_leaves, uint level) {
   return ((n_leaves - 1) >> (FANOUT_SHIFT * level)) + 1;
 }
 
-// Places of a level of `n_nodes` nodes: whole groups of children.
+// Number of entries of a level of `n_nodes` nodes: whole groups of children.
 static inline uint tree_places(uint n_nodes) {
   return (n_nodes + FANOUT_MASK) & ~FANOUT_MASK;
 }
 
-// The first coordinates of a leaf's points; those of the next row are LEAF entries behind.
+// The first coordinates of a leaf's points. The next coordinates follow LEAF entries later.
 static inline const global double *tree_leaf(const tree_t *tree, uint leaf) {
   return tree->points + (size_t)leaf * (tree->leaf_rows * LEAF);
 }
@@ -116,7 +116,7 @@ typedef struct {
 #endif
   double core;               // the point's core distance; 0 where there are none
   double reach;              // greater plain sums are too far
-  double weight;             // heavier edges are not wanted; that of the best edge so far
+  double weight;             // of the best edge so far; heavier edges are not wanted
   uint id;                   // the point's number
   uint lesser, greater, at;  // the best edge so far, and the slot of its other end, or NO_SLOT
 } search_t;
@@ -201,7 +201,7 @@ static inline void search_take(search_t *search, const tree_t *tree, uint slot, 
 }
 
 #if WG_SIZE == 1
-// One bit a lane: whether it is set.
+// Return a mask with one bit per lane: whether it is set.
 static inline uint bits_of_mask(long8 mask) {
   const long8 bits = mask & (long8)(1, 2, 4, 8, 16, 32, 64, 128);
   const long4 four = bits.lo | bits.hi;

@@ -7,9 +7,9 @@
 // is cut into blocks, and the first round records the lightest cell of each block (a tournament). A
 // later round reads a block again only if its recorded cell now lies within a component, and only
 // if the block may still have the lightest edge of that component. Fewer and fewer cells leave a
-// component, so a stale entry is a lower bound. Most of the matrix is read once. CU's own way is
-// there for comparison: every round lists all blocks. Hooking takes no compare-and-swap: each
-// component is one work-item's.
+// component, so a stale entry is a lower bound. Most of the matrix is read once. CU's own method,
+// in which every round lists all blocks, is kept for comparison. Hooking takes no compare-and-swap,
+// since each component is hooked by one work-item.
 //
 //              block 0    block 1    block 2         entries of row u after the first round:
 //     row u    7 3 9 5    8 6 6 4    2 9 9 8         (3, column 1)  (4, column 7)  (2, column 8)
@@ -22,7 +22,7 @@
 //
 // Out      component[n]; winners[n * words]: up to 4 words a component; edges[n]; state[n_state].
 // Launch   any.
-// Needs    no_edge: a value that is no edge.
+// Needs    no_edge: a value that does not stand for an edge.
 // Ensures  component[u] = u; all reservations are all ones; edges[u] = no_edge; state[i] = 0.
 kernel void dense_begin(global uint *component, volatile global uint *winners, global ulong *edges,
                         global uint *state, uint n, uint short_ids, ulong no_edge, uint n_state) {
@@ -35,7 +35,7 @@ kernel void dense_begin(global uint *component, volatile global uint *winners, g
 // Out      keys[n * n_blocks], columns[n * n_blocks]: the entries of these rows.
 // Launch   any; a lane group takes a block.
 // Needs    n_rows * n_blocks < 2**32; width: cells of a block.
-// Ensures  the entry of a block is its least (key, column); NO_VERTEX where it has no edge.
+// Ensures  the entry of a block is its least (key, column), or NO_VERTEX if it is without edges.
 LANES_ATTRIBUTE
 kernel void dense_scan_blocks(const global cell_t *cells, global dense_key_t *keys,
                               global uint *columns, uint first_row, uint n_rows, uint n,
@@ -75,7 +75,7 @@ kernel void dense_list_blocks(const global dense_key_t *keys, const global uint 
   grid_dense_list_blocks(keys, columns, component, winners, list, state, count, n, n_blocks);
 }
 
-// List all blocks: CU's own way, which uses nothing of earlier rounds.
+// List all blocks: CU's own method, which uses no results of earlier rounds.
 //
 // Out      list[n_tasks]; state[count]: the length.
 // Launch   any.
@@ -123,8 +123,8 @@ kernel void dense_reserve_word(const global dense_key_t *keys, const global uint
 
 // Hook every component over its winner, and put that edge into the forest. Of two components with
 // the same winner the one with the lesser root stays a root. Winners get lighter along hooks, so
-// there is no other cycle. A vertex is the root of a component that is hooked at most once, so the
-// edge is stored at the root's index.
+// these are the only cycles. A vertex is the root of a component that is hooked at most once, so
+// the edge is stored at the root's index.
 //
 // In       winners[n * words]; component[n]: the root of each vertex.
 // Out      parents[n]: the root that the component is hooked to; roots point to themselves.
@@ -147,8 +147,8 @@ kernel void dense_hook_components(const volatile global uint *winners, const glo
 // In-out   parents[n]; state[count]: how many vertices are not at their root yet, 0 before.
 // Out      winners[n * words].
 // Launch   any; repeated until state[count] stays 0.
-// Needs    parents have no cycle but of roots.
-// Ensures  the root of every vertex is the same; all reservations are all ones.
+// Needs    the only cycles of parents are roots.
+// Ensures  every vertex has the same root as before; all reservations are all ones.
 kernel void dense_jump_pointers(volatile global uint *parents, volatile global uint *winners,
                                 volatile global uint *state, uint count, uint n, uint short_ids) {
   grid_dense_jump_pointers(parents, winners, state, count, n, short_ids);

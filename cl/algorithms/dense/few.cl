@@ -1,8 +1,9 @@
-// dense, few vertices: rounds by one work-group, without the host in between. Where they are very few
-// it takes all rounds in one launch; else all work-groups read blocks again, in a launch of their own.
+// dense for few vertices: one work-group does rounds without the host in between. If the vertices
+// are very few, it does all rounds in one launch. Otherwise all work-groups reread blocks, in a
+// launch of their own.
 #include "algorithms/dense/steps.cl"
 
-// What all launches work in; see dense_few_solve.
+// The arrays that all launches use; see dense_few_solve.
 typedef struct {
   volatile global uint *winners;
   global dense_key_t *keys;
@@ -18,8 +19,8 @@ static inline void few_open(few_t *few, global ulong *scratch, uint n, uint n_bl
   few->components = few->list + n_entries;
 }
 
-// The components of the vertices in a round; those of the next round are the parents of this one
-// (quirk: intel-swapped-pointers).
+// The components of the vertices in a round. The components of the next round are the parents of
+// this one (quirk: intel-swapped-pointers).
 static inline global uint *few_components(const few_t *few, uint n, uint round) {
   return few->components + round % 2 * (size_t)n;
 }
@@ -74,7 +75,7 @@ kernel void dense_few_rescan(const global cell_t *cells, global ulong *scratch,
 //          two words of 32 bits a round, how many blocks were read again, and how many components
 //          were hooked, and two words more; of points with core distances n weights.
 // Launch   one work-group; again with the next round, until no more is hooked.
-// Needs    no_edge: a value that is no edge. `most_rounds` is at least `end`.
+// Needs    no_edge: a value that does not stand for an edge. `most_rounds` is at least `end`.
 // Ensures  edges are those that the rounds so far have found. The words of rounds that were not taken
 //          are 0.
 LANES_ATTRIBUTE
@@ -89,8 +90,8 @@ kernel void dense_few_solve(const global cell_t *cells, global ulong *scratch, g
   global uint *state = (global uint *)(result + n);
   const volatile global uint *counts = state;
   const uint n_words = KEY_WORDS + (short_ids ? 1 : 2), pass_words = ATOMIC64 ? 2 : 1;
-  // Words behind those of rounds: vertices that jump on, which is not looked at, as there are as many
-  // jumps as may be needed; and none.
+  // Words after the words of rounds: vertices that jump on, which is not looked at, as there are as
+  // many jumps as may be needed; and none.
   const uint pending = 2 * most_rounds, none = pending + 1;
   const uint n_begun = round == 0 ? n : 0;
   grid_dense_begin(few.components, few.winners, result, state, n_begun, short_ids, no_edge,

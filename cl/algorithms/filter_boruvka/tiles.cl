@@ -4,7 +4,7 @@
 //
 // tiles[t] is the row of the first slot of tile t; tiles[n_tiles] is n - 1, the last row. Behind
 // them, a word a tile each: the lightest slot of the part of a row that began in a tile before, and
-// that of the part of a row that begins in the tile and goes on in the next one.
+// the part of a row that begins in the tile and goes on in the next one.
 #include "algorithms/filter_boruvka/solve.cl"
 #include "device/rows.cl"
 
@@ -16,7 +16,7 @@
 #define TILE_SLOTS (WG_SIZE * TILE_ITEMS)
 
 // Words that tell of each slot of a tile whether a row begins there: a bit in the work-item's own,
-// but for a single work-item, which has more slots than a word has bits.
+// except for a single work-item, which has more slots than a word has bits.
 #define TILE_WORDS (WG_SIZE == 1 ? 1 : WG_SIZE)
 
 // What stands for the row of a slot at which no row begins.
@@ -28,7 +28,7 @@
 // Local memory that a tile's steps use one after the other, in pairs of words.
 #define TILE_PAIRS ((TILE_KEYS + TILE_SLOTS + 2) / 2)
 
-// What a work-group knows of a tile. A position is a slot's distance from the tile's first.
+// The local memory of a tile. A position is a slot's distance from the tile's first slot.
 typedef struct {
   local uint *rows;     // [TILE_SLOTS]: the row that begins at a position, where one does
   local uint *heads;    // [TILE_WORDS]
@@ -38,7 +38,7 @@ typedef struct {
   uint first_row, last_row;
 } tile_t;
 
-// What a kernel that goes over tiles declares: their local memory, and `tile` with it.
+// Declarations of a kernel that processes tiles: their local memory, and `tile`, which has it.
 #define TILE_MEMORY                                                 \
   local uint2 pairs[TILE_PAIRS];                                    \
   local uint rows[TILE_SLOTS], heads[TILE_WORDS], scratch[WG_SIZE]; \
@@ -110,7 +110,7 @@ static inline local uint *tile_least_positions(const tile_t *tile) {
   return (local uint *)tile->pairs + TILE_KEYS;
 }
 
-// Let nothing be known of the lightest slot of the row that begins at a position.
+// Clear the lightest slot of the row that begins at a position.
 static inline void tile_clear_least(const tile_t *tile, uint position) {
   tile_least_keys(tile)[position] = UINT_MAX;
 #if WEIGHT_BITS == 64
@@ -120,12 +120,12 @@ static inline void tile_clear_least(const tile_t *tile, uint position) {
 }
 
 // Whether a tile has so many rows that going through them would take longer than a search for the
-// row of each slot. Most of them have no slot then: their numbers are not used, say.
+// row of each slot. Most rows are without slots then, for example if their numbers are not used.
 static inline bool tile_has_many_rows(const tile_t *tile) {
   return tile->last_row - tile->first_row >= 16 * TILE_SLOTS;
 }
 
-// How many rows tile_row gives: all of a tile; of many, those of its slots.
+// How many rows tile_row gives: all rows of a tile; if there are many, only the rows of its slots.
 static inline uint tile_row_count(const tile_t *tile) {
   return tile_has_many_rows(tile) ? tile->length : tile->last_row - tile->first_row + 1;
 }
@@ -136,7 +136,7 @@ static inline uint tile_row(const solve_t *solve, const tile_t *tile, uint i) {
   return wi_find_row(solve->indptr, tile->first_row, tile->last_row + 1, tile->first + i);
 }
 
-// Note where rows begin; `clears_least`: and that nothing is known of their lightest slots. Must be
+// Store where rows begin. With `clears_least`, also clear their lightest slots. Must be
 // reached by the whole work-group. O(TILE_SLOTS log n), however many rows without slots there are.
 static inline void tile_mark_rows(const solve_t *solve, const tile_t *tile, bool clears_least,
                                   block_t *block) {
