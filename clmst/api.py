@@ -385,7 +385,7 @@ def solve_complete(
     if options is None or isinstance(options, DenseOptions):
         way = way_of_tree(matrix, facts, options)
     else:
-        way = route.ROWS  # options of another algorithm raise there
+        way = route.ROWS  # raises for options of another algorithm
     if way == route.PRIM_POINTS:
         from clmst.algorithms.bvh_boruvka import prim
 

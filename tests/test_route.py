@@ -8,16 +8,22 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from clmst import route
+from clmst.core import clusters
+from clmst.core.graph import Graph
 from clmst.route import (
     BOXES,
     EQUAL,
     HOST,
     LIMITS,
+    PASSES,
     PRIM_POINTS,
     RECORDS,
+    REDUCED,
+    REDUCED_ON_HOST,
     ROWS,
     SMALL,
     STEPS,
@@ -27,6 +33,7 @@ from clmst.route import (
     Limits,
     PointFacts,
     SparseFacts,
+    StreamFacts,
     Way,
 )
 from tests.helpers.bounds import bounds
@@ -57,6 +64,25 @@ def converted(m: int, device: DeviceFacts) -> Way:
     """Return who brings a matrix into CSR form."""
     on_host = route.converts_on_host(m, device, equal=False)
     return Way("host" if on_host else "device", "")
+
+
+def streamed(n_new: int, n_vertices: int = 10, **facts: Any) -> Way:
+    """Return the way of a stream of so many edges so far."""
+    known = {"n_forest": 0, **facts}
+    return route.way_of_stream(StreamFacts(n_new=n_new, n_vertices=n_vertices, **known))
+
+
+def yes(holds: bool) -> Way:
+    """Return the answer to a question that is not about a record."""
+    return Way("yes" if holds else "no", "")
+
+
+def is_dense_part(n: int) -> bool:
+    """Return whether a clique of so many vertices is a dense part, which one device solves."""
+    u, v = np.triu_indices(n, 1)
+    edges = Graph.from_edges(u, v, np.zeros(u.size), n_vertices=n)
+    cores = np.full(n, n - 1)
+    return clusters.dense_parts(edges, cores, least=LIMITS.dense_part, most=n).count == 1
 
 
 SPARSE, TREE, CORE = route.way_of_sparse, route.way_of_complete, route.way_of_core_distances
@@ -114,6 +140,51 @@ CORNERS: dict[str, tuple[Callable[[int], Way], int, str, str]] = {
     ),
     "flat_dimensions": (
         lambda d: TREE(points(100, GPU, dimensions=d)), LIMITS.flat_dimensions, ROWS, TILES,
+    ),
+    "stream_on_device": (streamed, LIMITS.stream_on_device - 1, REDUCED_ON_HOST, REDUCED),
+    "vertices_per_edge": (
+        lambda n: streamed(1 << 20, n), LIMITS.vertices_per_edge << 20, REDUCED, REDUCED_ON_HOST,
+    ),
+    "stream_filter": (
+        lambda m: yes(route.filters_on_host(m, 1000)), 1000 * LIMITS.stream_filter - 1, "no", "yes",
+    ),
+    "streamed_part": (
+        lambda m: yes(route.streams_instead(m, 1000 * LIMITS.streamed_part)), 999, "no", "yes",
+    ),
+    "dense_part": (lambda n: yes(is_dense_part(n)), LIMITS.dense_part - 1, "no", "yes"),
+    "weights_on_host": (
+        lambda m: yes(route.checks_on_host(m)), LIMITS.weights_on_host - 1, "yes", "no",
+    ),
+    "warm_start": (
+        lambda m: yes(route.has_warm_starts(m, one_launch=False)), LIMITS.warm_start - 1,
+        "no", "yes",
+    ),
+    "warm_start_resident": (
+        lambda m: yes(route.has_warm_starts(m, one_launch=True)), LIMITS.warm_start_resident - 1,
+        "no", "yes",
+    ),
+    "warm_start_candidates": (
+        lambda k: yes(route.warm_start_pays(k, 100)), LIMITS.warm_start_candidates, "yes", "no",
+    ),
+    "series": (
+        lambda m: yes(route.looks_for_series(m, 1 << 30)), LIMITS.series - 1, "no", "yes",
+    ),
+    "series_density": (
+        lambda m: yes(route.looks_for_series(m, 1 << 20)), (LIMITS.series_density << 20) // 100,
+        "yes", "no",
+    ),
+    "series_candidates": (
+        lambda k: yes(route.series_pays(k, 100)), LIMITS.series_candidates, "yes", "no",
+    ),
+    "scan_one_launch": (
+        lambda n: yes(route.scanned_in_one_launch(n)), LIMITS.scan_one_launch, "yes", "no",
+    ),
+    "selection_one_launch": (
+        lambda n: yes(route.selected_in_one_launch(n, 256)), 256 * LIMITS.selection_one_launch,
+        "yes", "no",
+    ),
+    "selection_serial": (
+        lambda n: yes(route.selected_in_one_launch(n, 1)), LIMITS.selection_serial, "yes", "no",
     ),
 }  # fmt: skip
 
@@ -210,6 +281,26 @@ def test_points_have_a_way_on_every_device() -> None:
                 assert near.record in RECORDS
     assert route.way_of_core_distances(points(9, replace(GPU, doubles=False))).record == HOST
     assert route.way_of_core_distances(points(9, boxed=False)).record == HOST
+
+
+def test_streams_have_a_way_whatever_is_known() -> None:
+    """A stream goes to the device once that pays, and is read several times if memory is short."""
+    n_new, n_forest = LIMITS.stream_on_device, LIMITS.stream_on_device + 1
+    assert streamed(n_new, n_forest=n_forest).record == REDUCED_ON_HOST
+    assert streamed(n_new, n_forest=n_forest, reduced=True).record == REDUCED
+    assert streamed(n_new, refused=True).record == REDUCED_ON_HOST
+    assert streamed(n_new, 0).record == REDUCED_ON_HOST
+    assert streamed(0, generated=True).record == REDUCED
+    assert streamed(0, generated=True, has_space=False).record == PASSES
+    assert {REDUCED, REDUCED_ON_HOST, PASSES} <= set(RECORDS)
+
+
+def test_primitives_read_their_input_once_where_that_pays() -> None:
+    """A scan by one lane group reads it once anyway, and so does a sort of one tile."""
+    most = LIMITS.scan_one_launch
+    assert [route.in_one_pass("scan", n) for n in (most, most + 1)] == [False, True]
+    assert [route.in_one_pass("sort", n) for n in (1, 2)] == [False, True]
+    assert all(route.in_one_pass("selection", n) for n in (0, 1, 100))
 
 
 def test_bounds_of_tests_may_end_in_any_order() -> None:

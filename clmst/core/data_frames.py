@@ -272,7 +272,7 @@ def _joined(pyarrow: Any, column: Any) -> Any:
 
 def _large(pyarrow: Any, kind: Any) -> Any:
     """Return the type for texts of more than 2 GiB if `kind` is a text type, otherwise `kind`."""
-    is_view = getattr(pyarrow.types, "is_string_view", None)  # pyarrow 16
+    is_view = getattr(pyarrow.types, "is_string_view", None)  # exists since pyarrow 16
     is_text = pyarrow.types.is_string(kind) or (is_view is not None and is_view(kind))
     return pyarrow.large_string() if is_text else kind
 

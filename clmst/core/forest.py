@@ -200,8 +200,8 @@ class Forest:
     def path(self, u: Hashable, v: Hashable) -> list[Hashable]:
         """Return the vertices on the path from u to v in their tree, both ends included.
 
-        The path is a bottleneck path: its heaviest edge is as light as that of any path between u
-        and v in the graph. In a maximum spanning forest its lightest edge is as heavy as possible.
+        The path is a bottleneck path: no other path of the graph between u and v has a lighter
+        heaviest edge. In a maximum spanning forest no other path has a heavier lightest edge.
 
         Parameters
         ----------

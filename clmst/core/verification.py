@@ -101,7 +101,11 @@ def verified(
 
 
 def _stages(graph: Graph, forest: Forest) -> Iterator[Iterator[_Fault]]:
-    """Yield the faults that each stage finds. A stage relies on the earlier ones finding none."""
+    """Yield an iterator over the faults of each stage of the check.
+
+    The caller must stop after the first stage that finds faults, because later stages rely on
+    earlier ones.
+    """
     yield _check_arrays(graph, forest)
     edges = _Edges(*graph.edges())
     number_of_id = np.full(graph.n_input, -1, np.int64)
@@ -234,9 +238,9 @@ def _check_spanning(n: int, edges: _Edges, tree: Array) -> Iterator[_Fault]:
 
 
 def _closes_cycle(n: int, u: Array, v: Array, labels: Array) -> npt.NDArray[np.bool_]:
-    """Return a mask of the edges that are not in a breadth-first forest of all given edges.
+    """Return a mask of the edges that a breadth-first search of all given edges does not use.
 
-    The edges must be in canonical order.
+    Each of them closes a cycle. The edges must be in canonical order.
     """
     parents = RootedForest.of(n, np.column_stack((u, v)), labels).parents
     outside: npt.NDArray[np.bool_] = (parents[u] != v) & (parents[v] != u)

@@ -5,13 +5,7 @@ the name of a record, and the reason in words. Some choices depend on the data, 
 weights are equal. Then the way names in `asks` the fact that is missing. The caller, who has the
 data, reads that fact and asks again. So no fact is read that does not matter.
 
-=========== =========================================================================
-`limits`    the numbers that decide, each with its unit and what was measured
-`facts`     what the router knows of a call, and its answer
-`records`   the names of the ways, each with what it stands for
-`sparse`    graphs that list their edges
-`complete`  points and complete matrices
-=========== =========================================================================
+============ ==================================================================
 """
 
 from __future__ import annotations
@@ -40,12 +34,16 @@ from clmst.route.facts import (
 from clmst.route.facts import (
     SparseFacts as SparseFacts,
 )
+from clmst.route.facts import StreamFacts as StreamFacts
 from clmst.route.facts import (
     Way as Way,
 )
 from clmst.route.limits import LIMITS as LIMITS
 from clmst.route.limits import Limits as Limits
 from clmst.route.limits import limits_table as limits_table
+from clmst.route.primitives import in_one_pass as in_one_pass
+from clmst.route.primitives import scanned_in_one_launch as scanned_in_one_launch
+from clmst.route.primitives import selected_in_one_launch as selected_in_one_launch
 from clmst.route.records import (
     BOXES as BOXES,
 )
@@ -55,12 +53,15 @@ from clmst.route.records import (
 from clmst.route.records import (
     HOST as HOST,
 )
+from clmst.route.records import PASSES as PASSES
 from clmst.route.records import (
     PRIM_POINTS as PRIM_POINTS,
 )
 from clmst.route.records import (
     RECORDS as RECORDS,
 )
+from clmst.route.records import REDUCED as REDUCED
+from clmst.route.records import REDUCED_ON_HOST as REDUCED_ON_HOST
 from clmst.route.records import (
     ROWS as ROWS,
 )
@@ -76,6 +77,11 @@ from clmst.route.records import (
 from clmst.route.records import (
     TURNS as TURNS,
 )
+from clmst.route.repeated import checks_on_host as checks_on_host
+from clmst.route.repeated import has_warm_starts as has_warm_starts
+from clmst.route.repeated import looks_for_series as looks_for_series
+from clmst.route.repeated import series_pays as series_pays
+from clmst.route.repeated import warm_start_pays as warm_start_pays
 from clmst.route.sparse import (
     converts_on_host as converts_on_host,
 )
@@ -85,3 +91,7 @@ from clmst.route.sparse import (
 from clmst.route.sparse import (
     way_of_sparse as way_of_sparse,
 )
+from clmst.route.streams import filters_on_host as filters_on_host
+from clmst.route.streams import is_sparse_part as is_sparse_part
+from clmst.route.streams import streams_instead as streams_instead
+from clmst.route.streams import way_of_stream as way_of_stream

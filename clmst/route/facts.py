@@ -55,6 +55,19 @@ class PointFacts:
     refused: frozenset[str] = frozenset()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamFacts:
+    """What the router knows about a stream of edges, when the next piece of it has come."""
+
+    n_vertices: int
+    n_new: int  # edges that no reduction has had, those of the piece included
+    n_forest: int  # edges of the forest of the last reduction
+    generated: bool = False  # the device generates the edges
+    reduced: bool = False  # the host has reduced edges before
+    refused: bool = False  # the device has no space for the edges, or is not trusted with them
+    has_space: bool = True  # the memory limit holds the forest and a part of the stream beside it
+
+
 class Way(NamedTuple):
     """The router's answer."""
 

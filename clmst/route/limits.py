@@ -108,6 +108,78 @@ class Limits:
     hierarchy_dimensions: int = _limit(
         12, "dimensions", "In more, boxes overlap so much that all pairs are compared anyway"
     )
+    stream_on_device: int = _limit(
+        1 << 20, "edges of a stream so far",
+        f"{_TWO_CORES}, processor time of the device's way to the host's: 0.42 to 0.78 for thirty "
+        "million edges and up to a million vertices, 1.29 for four million edges and two million "
+        "vertices (docs/scaling.md)",
+    )  # fmt: skip
+    vertices_per_edge: int = _limit(
+        8, "vertices of the graph for each edge of a part of it",
+        "In sparser parts, arrays of all vertices cost more than a search for those that occur; "
+        "not in docs/performance_log.md",
+    )  # fmt: skip
+    stream_filter: int = _limit(
+        2, "edges a vertex still to come, from which the host filters a stream",
+        f"{_TWO_CORES}, forty million rows: 17.8 s of processor time with reductions of 2 edges a "
+        "vertex, too few for a filter, 7.9 with 3, 6.8 with 4, 7.3 with 6 (docs/scaling.md)",
+    )  # fmt: skip
+    streamed_part: int = _limit(
+        16, "solves of a graph that the memory of its device would hold side by side",
+        "A solve that takes a lesser part of the memory did not fail because of the graph's size; "
+        "not measured",
+    )  # fmt: skip
+    dense_part: int = _limit(
+        256, "vertices of a part with half of its pairs",
+        "Ma and Wan, section 4.2, call a part of n vertices dense from n**2 / 2 edges on; in their "
+        "Table 4 a matrix pays off from 4,096 vertices on",
+    )  # fmt: skip
+    weights_on_host: int = _limit(
+        1 << 16, "weights of a round, or changed ones, that the host checks for NaN",
+        "Beyond it the kernel that takes the weights checks them, too; not in "
+        "docs/performance_log.md",
+    )  # fmt: skip
+    warm_start: int = _limit(
+        1 << 16, "edges of a graph whose rounds may be warm starts",
+        "Smaller graphs are solved in the time that checking their weights takes",
+    )  # fmt: skip
+    warm_start_resident: int = _limit(
+        1 << 19, "edges, where a whole solve is one launch",
+        "An H200, time of near rounds to that of others: 1.06 to 1.19 and 1.02 to 1.06 with 0.19 "
+        "and 0.36 million edges, 0.82 to 1.05 with 0.52 million, 0.88 to 0.97 with 1.07 million "
+        "(docs/performance_log.md)",
+    )  # fmt: skip
+    warm_start_candidates: int = _limit(
+        35, "candidates for 100 edges, above which a warm start does not pay",
+        "Candidates are solved in each round; not in docs/performance_log.md",
+    )  # fmt: skip
+    series: int = _limit(
+        1 << 18, "edges of a graph whose degree-2 paths are contracted for rounds",
+        "Smaller graphs are solved in the time that launches take",
+    )  # fmt: skip
+    series_density: int = _limit(
+        250, "edges for 100 vertices, above which paths are not looked for",
+        "Denser graphs have few degree-2 paths; not in docs/performance_log.md",
+    )  # fmt: skip
+    series_candidates: int = _limit(
+        70, "candidates for 100 edges, above which a contraction does not pay",
+        "Candidates are solved in each round; not in docs/performance_log.md. Of road_usa rounds "
+        "take 0.54 to 0.60 of the time",
+    )  # fmt: skip
+    scan_one_launch: int = _limit(
+        4, "tiles of an array that one lane group scans",
+        "One launch of one lane group is quicker than three launches; not in "
+        "docs/performance_log.md",
+    )  # fmt: skip
+    selection_one_launch: int = _limit(
+        64, "records for each work-item of a work-group",
+        "One launch of one work-group is quicker than three launches; not in "
+        "docs/performance_log.md",
+    )  # fmt: skip
+    selection_serial: int = _limit(
+        1 << 14, "records that one work-item of a CPU selects alone",
+        "One launch is quicker than three; not in docs/performance_log.md",
+    )  # fmt: skip
 
 
 LIMITS = Limits()

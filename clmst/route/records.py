@@ -5,6 +5,7 @@ from __future__ import annotations
 HOST, EQUAL, SMALL, STEPS = "host", "equal-weights", "small-matrix", "steps"
 PRIM_POINTS, BOXES, TILES, ROWS = "points-by-prim", "points-by-boxes", "tiles", "rows"
 TURNS = "turns"
+REDUCED_ON_HOST, REDUCED, PASSES = "stream-on-host", "stream", "stream-by-passes"
 
 RECORDS = {
     HOST: "Kruskal's algorithm on the host (core/kruskal.py)",
@@ -22,4 +23,10 @@ RECORDS = {
     ROWS: "complete graphs: Borůvka's algorithm by rows of cells (algorithms/dense)",
     TURNS: "core distances of few points on a GPU: one launch finds the nearest points in turn "
     "(algorithms/dense/few.py)",
+    REDUCED_ON_HOST: "a stream whose edges wait on the host, and are put on the device for each "
+    "reduction (scale/host_reducer.py)",
+    REDUCED: "a stream whose edges the device checks, filters and reduces "
+    "(algorithms/edge_stream/reducer.py)",
+    PASSES: "a stream that is read once for each round of Borůvka's algorithm, where memory is "
+    "short (algorithms/edge_stream/passes.py)",
 }

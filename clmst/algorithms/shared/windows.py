@@ -57,9 +57,9 @@ _EQUAL_TIMES, _EQUAL_SHARE = 6, 0.5
 _LIST_BYTES, _LIST_SHARE = 32, 1 / 4
 # What tells that they did: a round of the last window leaves so large a share of its edges, and so
 # many edges a supervertex. In random graphs it leaves less than half.
-_STUBBORN_SHARE, _STUBBORN_DEGREE = 0.9, 8
+_SLOW_SHARE, _SLOW_DEGREE = 0.9, 8
 # What tells so before any round: the share of all edges that is left for the last window.
-_FLOODED_SHARE = 0.75
+_LARGE_SHARE = 0.75
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +89,7 @@ def contracts_slowly(edges: tuple[int, int], n_vertices: int) -> bool:
     are those before the first round of the last window, and after it.
     """
     before, after = edges
-    return after >= max(_STUBBORN_SHARE * before, _STUBBORN_DEGREE * n_vertices, 1)
+    return after >= max(_SLOW_SHARE * before, _SLOW_DEGREE * n_vertices, 1)
 
 
 def last_window_too_large(edges: int, n_vertices: int, n_edges: int) -> bool:
@@ -97,7 +97,7 @@ def last_window_too_large(edges: int, n_vertices: int, n_edges: int) -> bool:
 
     In random graphs it keeps a fifth: the others lie within components.
     """
-    return edges >= max(_FLOODED_SHARE * n_edges, _STUBBORN_DEGREE * n_vertices, 1)
+    return edges >= max(_LARGE_SHARE * n_edges, _SLOW_DEGREE * n_vertices, 1)
 
 
 def may_have_windows(graph: DeviceGraph, targets: tuple[float, ...] | None) -> bool:
