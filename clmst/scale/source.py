@@ -144,7 +144,7 @@ class _FirstReading:
 
 
 def _are_paths(chunks: Any) -> bool:
-    """Return whether all chunks are files: nobody else changes what is read from them."""
+    """Return whether all chunks are files, whose arrays no other code changes."""
     paths = [chunks] if isinstance(chunks, str | PathLike) else chunks
     return isinstance(paths, list | tuple) and all(isinstance(p, str | PathLike) for p in paths)
 
