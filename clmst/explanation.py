@@ -25,7 +25,9 @@ class Explanation:
     """The answer of the router for a graph, and how it came to it."""
 
     way: Way
-    facts: dict[str, Any]  # what the router was told, by name; without what it did not ask for
+    facts: dict[
+        str, Any
+    ]  # the facts that the router has, by name; facts that it did not ask for are left out
     passed: list[tuple[str, str]]  # ways that were looked at before, and why each was passed over
     device: Device | None
 
@@ -49,24 +51,24 @@ def explain(graph: Any, *, device: Any = None, maximum: bool = False) -> Explana
     host_allowed = device is None and not is_named()
     found = default_device() if device is None else get_device(device)
     decided = direct.decided(graph, found, maximum=maximum, host_allowed=host_allowed)
-    told: dict[str, Any] = {}
+    given: dict[str, Any] = {}
     passed: list[tuple[str, str]] = []
     if decided is not None:
         way, facts = decided
-        told, passed = _told(facts), route.passed_over(facts)
+        given, passed = _given(facts), route.passed_over(facts)
         if way.record != route.STEPS or found is None:
-            return Explanation(way=way, facts=told, passed=passed, device=found)
+            return Explanation(way=way, facts=given, passed=passed, device=found)
     if found is None:
         way = Way(route.HOST, "there is no device")
-        return Explanation(way=way, facts=told, passed=passed, device=None)
+        return Explanation(way=way, facts=given, passed=passed, device=None)
     own = as_graph(graph)
     if isinstance(own, Graph):
         way, why = _steps(own, found)
-        return Explanation(way=way, facts=told, passed=passed + why, device=found)
+        return Explanation(way=way, facts=given, passed=passed + why, device=found)
     matrix = DeviceMatrix.upload(own, found)
     way, of_points = decide_tree(matrix, facts_of_complete(matrix, maximum=maximum), None)
     passed += route.passed_over_complete(of_points)
-    return Explanation(way=way, facts=told | _told(of_points), passed=passed, device=found)
+    return Explanation(way=way, facts=given | _given(of_points), passed=passed, device=found)
 
 
 def _steps(graph: Graph, device: Device) -> tuple[Way, list[tuple[str, str]]]:
@@ -82,7 +84,7 @@ def _steps(graph: Graph, device: Device) -> tuple[Way, list[tuple[str, str]]]:
     return way, passed
 
 
-def _told(facts: route.SparseFacts | route.PointFacts) -> dict[str, Any]:
+def _given(facts: route.SparseFacts | route.PointFacts) -> dict[str, Any]:
     """Return facts by name: neither the device, nor what was not asked for, nor what is empty."""
     every = {one.name: getattr(facts, one.name) for one in fields(facts)}
     refused = sorted(every.pop("refused"))

@@ -97,7 +97,7 @@ def _as_json(name: str, found: Explanation) -> dict[str, Any]:
         "file": name,
         "device": None if found.device is None else found.device.description,
         "facts": found.facts,
-        "route": found.way.told(),
+        "route": found.way.as_stats(),
         "passed": [{"record": record, "because": why} for record, why in found.passed],
     }
 

@@ -43,7 +43,7 @@ def routed(forest: AnyForest, way: Way) -> AnyForest:
     The forest is new, and its statistics are a dictionary of its own.
     """
     found: Any = forest
-    found.stats["route"] = way.told()
+    found.stats["route"] = way.as_stats()
     return forest
 
 

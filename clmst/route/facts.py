@@ -77,7 +77,7 @@ class Way(NamedTuple):
     variant: str = ""  # which form of the way, where there are several
     asks: str = ""  # a fact to be read first; then the other fields say nothing
 
-    def told(self) -> dict[str, str]:
+    def as_stats(self) -> dict[str, str]:
         """Return the answer as ``stats["route"]`` of a forest has it."""
         return {"record": self.record, "variant": self.variant, "because": self.because}
 

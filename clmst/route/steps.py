@@ -43,7 +43,7 @@ def way_of_steps(
 
 
 def shape_of_rounds(*, alone: bool, launches_given: bool) -> Literal["gpu", "cpu"]:
-    """Return the shape of filter-boruvka: ranges for lone work-items, or shared worklists."""
+    """Return the shape of filter-boruvka: ranges for work-groups of one, or shared worklists."""
     return "cpu" if alone and not launches_given else "gpu"
 
 

@@ -113,7 +113,7 @@ class SolveOfParts:
             weights=found.weights,
             _edge_ids=self._edge_ids(found),
             maximum=self._maximum,
-            stats={**found.stats, **self.stats(), "route": self._way().told()},
+            stats={**found.stats, **self.stats(), "route": self._way().as_stats()},
             vertex_labels=None if graph is None else graph.vertex_labels,
         )
 

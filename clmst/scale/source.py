@@ -87,7 +87,7 @@ class EdgeSource:
                 )
             logger.info("reading the stream for its number of vertices, since n_vertices is None")
             first = _FirstReading(host_share() if _are_paths(chunks) else 0)
-            n_vertices = names.count(first.noted(source.pieces()))
+            n_vertices = names.count(first.recorded(source.pieces()))
             source = replace(source, kept=first.pieces)
         names.most = n = check_integer("n_vertices", n_vertices, low=0)
         check_n_vertices(n)
@@ -131,7 +131,7 @@ class _FirstReading:
         self._left = most
         self.pieces: list[StreamPiece] | None = [] if most else None
 
-    def noted(self, pieces: Iterator[StreamPiece]) -> Iterator[StreamPiece]:
+    def recorded(self, pieces: Iterator[StreamPiece]) -> Iterator[StreamPiece]:
         """Yield all pieces, and keep them."""
         for piece in pieces:
             if self.pieces is not None:
