@@ -140,7 +140,7 @@ class Limits:
         "again. Beyond the limit all work-groups read these",
     )  # fmt: skip
     products_alone: int = _limit(
-        1 << 27, "pairs of points times coordinates, by products, on a device with work-groups of one",
+        1 << 27, "pairs of points times coordinates, by products, with work-groups of one",
         "Two cores, 5,000 points of 64 and of 384 dimensions: products take 0.76 and 0.72 of the "
         'processor time (docs/performance_log.md, "Points by tiles"); a sample has to be taken',
     )  # fmt: skip
