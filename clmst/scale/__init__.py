@@ -1,1 +1,1 @@
-"""Graphs larger than a device: one pure function, `reduce`, and what feeds it."""
+"""Forests of graphs that are larger than the memory of a device."""

@@ -1,4 +1,4 @@
-"""The number of edges that a reduction may take, by the memory that it may use."""
+"""The maximum number of edges that fit into one reduction within a memory limit."""
 
 from __future__ import annotations
 
@@ -14,34 +14,43 @@ from clmst.core.machine import physical_memory
 from clmst.runtime.device import Device
 
 LEAST_SHARE = 16
-"""A reduction brings at least a sixteenth as many edges as the forest has."""
+"""A reduction must have space for new edges: at least 1/16 of the number of forest edges."""
 
-# Edges a vertex that a reduction takes at most, whatever the memory: to filter further ones by the
-# forest of these costs less. `python -m benchmarks streaming limits` times it.
+# Maximum number of edges per vertex in a reduction, even if memory has space for more. Filtering
+# further edges by the forest is cheaper than solving them together with these. The benchmark
+# `python -m benchmarks streaming limits` times both.
 _EDGES_PER_VERTEX = 6
-_ENOUGH = 1 << 20  # edges that are reduced together in any case
+_ENOUGH = 1 << 20  # so many edges may be reduced together, however few vertices there are
 
-_ALGORITHM = "filter-boruvka"  # what "auto" takes for large graphs
-_HOST_BYTES_PER_EDGE = 64  # the union of the parts, and two counting sorts of it
-# On the device alone: ends and id of an edge in the buffer, its number, limit and tree of a vertex.
+_ALGORITHM = "filter-boruvka"  # the algorithm that "auto" chooses for large graphs
+_HOST_BYTES_PER_EDGE = 64  # for the joined parts and two counting sorts of them
+# Further bytes that the device needs if it keeps the edges itself. For each buffered edge, 16 bytes
+# for both ends and the id, and 4 for its number. For each vertex, 12 bytes for the filter.
 _END_BYTES, _NUMBER_BYTES, _LIMIT_BYTES = 16, 4, 12
-_SHARE = 0.75  # of a device's own memory
-_SHARE_OF_HOST = 0.25  # of a memory that arrays of the caller and of the system are in, too
+_SHARE = 0.75  # share of the memory of a device that has its own
+_SHARE_OF_HOST = 0.25  # share of the host's memory, which the caller and the system use as well
 
 
 def default_limit(device: Device) -> int:
-    """Return the bytes that a stream may use on a device if its caller sets no limit."""
+    """Return the memory limit of a stream, in bytes, for a caller that does not give one.
+
+    It is three quarters of the memory of a device that has its own memory, and a quarter of the
+    memory of a device that works in the host's memory.
+    """
     memory = device.capabilities.global_memory
     return int(memory * (_SHARE if device.capabilities.host_arrays == "copied" else _SHARE_OF_HOST))
 
 
 def host_share() -> int:
-    """Return the bytes of the host's memory that edges of a stream may take; 0 if it is unknown."""
+    """Return how many bytes of the host's memory the edges of a stream may take.
+
+    It is a quarter of the physical memory, or 0 if the size of the memory is unknown.
+    """
     return int(_SHARE_OF_HOST * (physical_memory() or 0))
 
 
 def bytes_a_vertex_and_edge(device: Device, dtype: np.dtype[Any]) -> tuple[int, int]:
-    """Return the bytes of a device that a reduction takes for each vertex and each edge."""
+    """Return how many bytes of the device a reduction takes per vertex, and per edge."""
     base = bytes_needed(_ALGORITHM, device.policy, 0, 0) or 0
     vertex = (bytes_needed(_ALGORITHM, device.policy, 1, 0) or 0) - base
     edge = (bytes_needed(_ALGORITHM, device.policy, 0, 1) or 0) - base
@@ -49,7 +58,7 @@ def bytes_a_vertex_and_edge(device: Device, dtype: np.dtype[Any]) -> tuple[int, 
 
 
 def bytes_of_reduction(device: Device, n_vertices: int, n_edges: int, dtype: np.dtype[Any]) -> int:
-    """Return the bytes of a device that a reduction takes, CSR included."""
+    """Return how many bytes of the device a reduction takes, including the CSR of the edges."""
     a_vertex, an_edge = bytes_a_vertex_and_edge(device, dtype)
     return a_vertex * n_vertices + an_edge * n_edges
 
@@ -57,9 +66,11 @@ def bytes_of_reduction(device: Device, n_vertices: int, n_edges: int, dtype: np.
 def most_edges(
     device: Device, limit: int, n_vertices: int, dtype: np.dtype[Any], *, on_device: bool = False
 ) -> int:
-    """Return the edges that a reduction within `limit` bytes may take, from the host or a device.
+    """Return the maximum number of edges of a reduction within `limit` bytes of the device.
 
-    The host keeps nothing of edges that are `on_device`.
+    If `on_device` is True, the device keeps the edges, so it needs more bytes per edge. The host
+    then needs no memory for them. If it is False, the host's memory bounds the number as well. The
+    result is 0 if not even the vertices fit.
     """
     a_vertex, an_edge = bytes_a_vertex_and_edge(device, dtype)
     if on_device:
@@ -67,7 +78,8 @@ def most_edges(
         an_edge += _END_BYTES + dtype.itemsize + _NUMBER_BYTES
     most = (limit - a_vertex * n_vertices) // an_edge
     if not on_device:
-        if route.is_sparse_part(n_vertices, most):  # vertices are renumbered, two an edge at most
+        # In a sparse part only the vertices with edges get numbers: at most two for each edge.
+        if route.is_sparse_part(n_vertices, most):
             sparse = n_vertices // route.LIMITS.vertices_per_edge
             most = min(limit // (an_edge + 2 * a_vertex), sparse)
         if host := host_share():
@@ -76,13 +88,16 @@ def most_edges(
 
 
 class NoSpaceForReductionError(OutOfDeviceMemoryError):
-    """A limit leaves nothing for the stream beside the forest and its vertices."""
+    """The memory limit has no space for edges of the stream beside the forest and the vertices."""
 
 
 def too_small(
     limit: int, n_vertices: int, n_forest: int, device: Device
 ) -> NoSpaceForReductionError:
-    """Return the error for a limit that leaves nothing for the stream beside the forest."""
+    """Return the error for a limit without space for edges of the stream beside the forest.
+
+    `limit` is in bytes, and `n_forest` is the number of edges of the forest.
+    """
     return NoSpaceForReductionError(
         f"{limit} bytes of {device.description} hold a forest of {n_forest} edges and its "
         f"{n_vertices} vertices, but no useful part of the stream beside it; the memory limit must "

@@ -1,4 +1,4 @@
-"""The state of a stream: its present forest, how far it has been read, and files that keep both."""
+"""The state of a stream: its forest so far, its position, and checkpoint files that store both."""
 
 from __future__ import annotations
 
@@ -24,17 +24,18 @@ _MAGIC = b"clmst stream checkpoint\n"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Position:
-    """A position in a stream: the number of rows before it, and checksums of their columns.
+    """A position in a stream: the number of edges before it, and checksums of their columns.
 
-    These are CRC-32 of the ends u, the ends v, the weights and the edge ids. They do not depend on
-    how the edges were divided into chunks.
+    The four checksums are the CRC-32 of the ends u, the ends v, the weights and the edge ids of all
+    edges before the position. They do not depend on how the edges were divided into chunks. They
+    stay 0 in a stream that does not write checkpoints.
     """
 
     n_edges: int = 0
     checksums: tuple[int, ...] = (0, 0, 0, 0)
 
     def after(self, part: EdgePart) -> Position:
-        """Return the position behind a part."""
+        """Return the position behind the edges of `part`, which begin at this position."""
         sums = (
             zlib.crc32(_bytes(column), before)
             for column, before in zip(part.columns, self.checksums, strict=True)
@@ -44,12 +45,23 @@ class Position:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamState:
-    """What a stream has found up to a position, for a checkpoint or for another stream.
+    """The result of a stream up to a position, for a checkpoint or for another stream.
 
-    The `forest` is of the edges so far, but for those that are `waiting` for the next reduction. It
-    is None before the first one. After a number of `passes` over the whole stream it has some of
-    the edges of the stream's forest; `passes` is 0 if one reading is enough. A filter by the forest
-    is kept if it has paid.
+    Attributes
+    ----------
+    forest : EdgePart or None
+        The forest of all edges before `position` that have been reduced. It is None before the
+        first reduction.
+    waiting : tuple of EdgePart
+        The edges that have been read, but not reduced yet.
+    position : Position
+        How far the stream has been read.
+    passes : int
+        The number of complete passes, if the stream is read once for each round of Borůvka's
+        algorithm. `forest` then has the edges that these passes have found. It is 0 if the stream
+        is read only once.
+    by_forest : CycleFilter or None
+        The filter that drops edges by means of the forest, if one has been built.
     """
 
     forest: EdgePart | None
@@ -60,19 +72,20 @@ class StreamState:
 
     @property
     def parts(self) -> list[EdgePart]:
-        """The forest, if there is one, and what waits."""
+        """The forest, if there is one, and the edges that wait for a reduction."""
         return [*self.waiting] if self.forest is None else [self.forest, *self.waiting]
 
     @property
     def size(self) -> int:
-        """Number of edges."""
+        """The number of edges of the forest and of the waiting parts."""
         return sum(part.size for part in self.parts)
 
 
 def write_checkpoint(path: Path, state: StreamState, *, n_vertices: int, maximum: bool) -> None:
-    """Replace a file by a state in which no edge waits, or raise and leave the file as it is.
+    """Write a state to a checkpoint file, in place of the file's earlier content.
 
-    The checkpoint is on the disk, as a whole, when this returns.
+    The state must have a forest, and no edges may wait for a reduction. The function blocks until
+    the complete checkpoint is on the disk. If it raises, the earlier file is unchanged.
     """
     forest = state.forest
     assert forest is not None, "there was a reduction"
@@ -95,10 +108,11 @@ def write_checkpoint(path: Path, state: StreamState, *, n_vertices: int, maximum
 
 
 def read_checkpoint(path: Path, *, n_vertices: int, maximum: bool) -> StreamState | None:
-    """Read the checkpoint of a stream of a graph; None if there is no such file.
+    """Read the checkpoint of a stream. Return None if the file does not exist.
 
-    Raise if the file is not a checkpoint, or is of another version, or not whole, or of another
-    graph.
+    Raise FileFormatError if the file is not a checkpoint, has another version, or is damaged. Raise
+    InvalidArgumentError if the file cannot be read, or if it belongs to a stream with another
+    number of vertices or another value of `maximum`.
     """
     try:
         content = path.read_bytes()
@@ -119,7 +133,7 @@ def read_checkpoint(path: Path, *, n_vertices: int, maximum: bool) -> StreamStat
 
 
 def _bytes(array: Array) -> Any:
-    """Return the bytes of an array, without a copy if it is contiguous."""
+    """Return the bytes of an array. A contiguous array is not copied."""
     return np.ascontiguousarray(array).view(np.uint8).data
 
 

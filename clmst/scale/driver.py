@@ -1,4 +1,4 @@
-"""The driver of a stream: it reads, counts, tells, writes checkpoints, and goes on from them."""
+"""The driver of a stream: it reads edges, reports progress, and writes and resumes checkpoints."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ from clmst.scale.source import EdgeSource
 OnProgress: TypeAlias = Callable[[StreamProgress], object]
 
 PATIENCE = 5.0
-"""Seconds between two lines about the progress of a stream in the logger "clmst"."""
+"""Seconds between two messages about the progress of a stream in the logger "clmst"."""
 
-SECONDS_BETWEEN = 10.0  # checkpoints, if reductions are rare
-PACE = 5  # times as long as the last checkpoint took passes before the next one, at least
+SECONDS_BETWEEN = 10.0  # after so many seconds a checkpoint is written even without a reduction
+PACE = 5  # the pause between two checkpoints is at least 5 times as long as writing one takes
 _READ_ONCE = (
     "these chunks can be read once; a list of chunks, or files, would be read again by a way that "
     "takes less memory"
@@ -53,7 +53,7 @@ _READ_ONCE = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamSettings:
-    """Settings of a stream; `limit` is in bytes of the device."""
+    """The settings of a stream. `limit` is the number of bytes that it may use on the device."""
 
     device: Device
     limit: int
@@ -63,14 +63,16 @@ class StreamSettings:
 
 
 def forest_of_stream(source: EdgeSource, settings: StreamSettings) -> Forest:
-    """Return the forest, as :func:`clmst.stream_minimum_spanning_forest`.
+    """Compute the forest of a stream of edges, and begin again if the memory is too small.
 
-    A stream that can be read again is read again if memory turns out to be short: with half the
-    limit where the device has less than it says, and by passes where reductions have no space.
+    If an allocation on the device fails, the stream is read again with half the memory limit. If
+    the limit has no space for reductions, the stream is read once for each round of Borůvka's
+    algorithm. Both cases warn with StreamedWarning. If the source is an iterator, which can be read
+    only once, they raise OutOfDeviceMemoryError instead.
     """
     if source.generated is not None:
         source.generated.check_for(settings.device)
-    by_passes: np.dtype[Any] | None = None  # the weights' dtype, if it is to be by passes
+    by_passes: np.dtype[Any] | None = None  # dtype of the weights; None: read the stream once
     warning = ""
     asked, latest = settings.on_progress, list[StreamProgress]()
 
@@ -81,7 +83,7 @@ def forest_of_stream(source: EdgeSource, settings: StreamSettings) -> Forest:
 
     settings = replace(settings, on_progress=note)
     work = LongWork("computing the forest of a stream", done=lambda: "".join(map(str, latest)))
-    # The guard is beside those of each step, of which a second interrupt may leave one.
+    # Each step has a guard of its own. This one also covers a second Ctrl-C during their cleanup.
     with work, Guard(settings.device):
         while True:
             run = _StreamRun(source, settings, by_passes)
@@ -91,7 +93,8 @@ def forest_of_stream(source: EdgeSource, settings: StreamSettings) -> Forest:
                 return run.forest()
             except NoSpaceForReductionError as error:
                 _check_can_be_read_again(source, error)
-                by_passes, reason = run.dtype, str(error).rpartition("; ")[0]  # without the rule
+                # The message ends with advice, which does not belong in the warning.
+                by_passes, reason = run.dtype, str(error).rpartition("; ")[0]
                 warning = "the edges are read once for each round of Borůvka's algorithm"
             except OutOfDeviceMemoryError as error:
                 if run.is_by_passes:
@@ -100,7 +103,7 @@ def forest_of_stream(source: EdgeSource, settings: StreamSettings) -> Forest:
                 settings, reason = replace(settings, limit=settings.limit // 2), str(error)
                 warning = f"the stream begins again with a limit of {settings.limit} bytes"
             warning += f", since {reason}"
-            del run  # and what it holds of the device
+            del run  # frees its buffers on the device
             settings.device.release_memory()
 
 
@@ -110,10 +113,11 @@ def _check_can_be_read_again(source: EdgeSource, error: OutOfDeviceMemoryError) 
 
 
 class _StreamRun:
-    """One run over a stream, by reductions or by passes.
+    """One attempt to compute the forest of a stream.
 
-    `by_passes` is the weights' dtype if the run is to be by passes; after a checkpoint of passes it
-    is, too.
+    If `by_passes` is None, the stream is read once, and its edges are reduced in parts. If it is
+    the dtype of the weights, the stream is read once for each round of Borůvka's algorithm. A
+    checkpoint that was written by passes continues by passes in any case.
     """
 
     def __init__(
@@ -132,17 +136,20 @@ class _StreamRun:
             assert self._saved.forest is not None, "a checkpoint has a forest"
             by_passes = self._saved.forest.weights.dtype
         elif by_passes is not None:
-            self._saved = None  # its forest is of a part of the stream
+            self._saved = None  # it has the forest of the first edges, which passes cannot use
         self._sink = self._new_sink(by_passes)
         self._resumed_at = 0
         if self._saved is not None:
             self._resumed_at = self._saved.position.n_edges * max(1, self._saved.passes)
-        self._passed = Position()  # up to the checkpoint
+        self._passed = Position()  # how far the edges before the checkpoint were read again
         self._has_own_ids = False
         self._began, self._saved_at, self._seconds_to_save = perf_counter(), monotonic(), 0.0
-        self._n_read = self._n_reductions = 0  # edges of the passes before; solves so far
+        # Number of edges of all earlier passes; number of reductions at the last check.
+        self._n_read = self._n_reductions = 0
         self._logs_at = PATIENCE  # seconds after which progress is logged again
-        self._is_ahead = False  # whether the caller knows of edges that had not been taken
+        self._is_ahead = (
+            False  # whether the last progress counted edges that the sink has not taken
+        )
         self._is_at_caller = False  # whether the caller's iterator or progress function runs
 
     def _new_sink(self, by_passes: np.dtype[Any] | None) -> ReductionSink | PassSink:
@@ -206,7 +213,7 @@ class _StreamRun:
     # -------------------------------------------------------------------------- reading
 
     def _is_found(self) -> bool:
-        """Read the stream once; return whether its forest is found."""
+        """Read the stream once. Return False if another pass is needed to complete the forest."""
         sink = self._sink
         pieces = self._source.pieces()
         while (given := self._of_caller(next, pieces, None)) is not None:
@@ -230,7 +237,10 @@ class _StreamRun:
         return is_found
 
     def _taken(self, piece: StreamPiece | GeneratedPiece) -> Iterator[None]:
-        """Give the sink the edges behind the checkpoint; yield after each part of the piece."""
+        """Give the edges behind the checkpoint to the sink, and yield after each part of `piece`.
+
+        Edges before the checkpoint are only compared with its checksums.
+        """
         while self._is_resuming and piece.size:
             piece = self._behind_checkpoint(piece)
             yield
@@ -240,7 +250,10 @@ class _StreamRun:
                 yield
 
     def _of_caller(self, function: Callable[..., Any], *given: Any) -> Any:
-        """Call a function that runs the caller's code. What came before its errors is saved."""
+        """Call a function that runs the caller's code, and remember that this code is running.
+
+        If the caller's code raises, the edges read before the error are saved in the checkpoint.
+        """
         self._is_at_caller = True
         found = function(*given)
         self._is_at_caller = False
@@ -270,7 +283,10 @@ class _StreamRun:
             logger.info("stream on %s: %s", self._settings.device.description, progress)
 
     def _check_whole(self) -> None:
-        """Raise unless the stream has as many edges as it must have, which passes find out."""
+        """Raise InvalidGraphError unless the stream has the expected number of edges.
+
+        By passes, the first pass counts the edges, and each later pass must have as many.
+        """
         found, wanted = self._sink.position.n_edges, self._n_edges
         if self.is_by_passes:
             where, rest = f" in pass {self._sink.n_passes}", " each time"
@@ -287,18 +303,21 @@ class _StreamRun:
 
     @property
     def _is_resuming(self) -> bool:
-        """Whether what comes is before the checkpoint."""
+        """Whether the next edges of the stream come before the checkpoint."""
         return not self.is_by_passes and self._passed.n_edges < self._resumed_at
 
     def _behind_checkpoint(
         self, piece: StreamPiece | GeneratedPiece
     ) -> StreamPiece | GeneratedPiece:
-        """Pass by some edges that the checkpoint has; return those behind them."""
+        """Skip edges of a piece that come before the checkpoint, and return the rest of the piece.
+
+        At the checkpoint's position, compare the checksums, and continue from its forest.
+        """
         assert self._saved is not None
         assert isinstance(self._sink, ReductionSink)
         n, saved = min(piece.size, self._resumed_at - self._passed.n_edges), self._saved.position
         if isinstance(piece, GeneratedPiece):
-            self._passed = saved  # the edges follow from what was compared at once
+            self._passed = saved  # the checksums of generated edges were compared at the beginning
         else:
             n = min(n, ROWS)
             self._passed = self._passed.after(piece.rows(0, n).checked(self._source.n_vertices))
@@ -323,7 +342,10 @@ class _StreamRun:
         )
 
     def _save_if_due(self) -> None:
-        """Write the checkpoint after a reduction, or when it is time for one."""
+        """Write a checkpoint after a reduction, or after a time without one.
+
+        Nothing is written if there is no checkpoint file, or if the stream is read by passes.
+        """
         sink, began, least = self._sink, monotonic(), PACE * self._seconds_to_save
         if self._path is None or isinstance(sink, PassSink):
             return
@@ -335,7 +357,10 @@ class _StreamRun:
             self._write(began)
 
     def _save(self) -> None:
-        """Keep what has come after an error of the stream; that of an earlier row is raised."""
+        """After an error of the stream, write a checkpoint of the rows before it.
+
+        If one of these rows is invalid, raise the error of that row instead.
+        """
         sink = self._sink
         if isinstance(sink, PassSink) or self._is_resuming:
             return
@@ -347,7 +372,10 @@ class _StreamRun:
                 self._write()
 
     def _write(self, began: float | None = None) -> None:
-        """Write the checkpoint, if there are edges; no edge waits, so the forest is of all."""
+        """Write the checkpoint, if there is a checkpoint file and the stream has had edges.
+
+        All edges must have been reduced, so that the forest covers all edges before the position.
+        """
         began = monotonic() if began is None else began
         sink = self._sink
         forest = sink.edges_so_far() if self._path is not None else None

@@ -1,4 +1,4 @@
-"""Streams of graphs that do not fit their device, with a warning."""
+"""The fallback for a graph that does not fit its device: a stream of its edges, with a warning."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ from clmst.scale.stream import stream_minimum_spanning_forest
 
 
 def streamable(graph: Any, device: Device) -> Graph | None:
-    """Return a graph whose edges the host can stream; None if that is not what would help.
+    """Return the graph in the form that can be streamed, after `device` was too small for it.
 
-    The memory of `device` was not enough for `graph`.
+    Return None if the graph is on the device already, if it is a complete graph that does not list
+    its edges, or if it is so small that its size cannot be why the memory was too small.
     """
     if isinstance(graph, DeviceGraph | DeviceMatrix):
         return None
@@ -36,10 +37,10 @@ def streamable(graph: Any, device: Device) -> Graph | None:
 def streamed(
     graph: Graph, device: Any, *, maximum: bool, verify: bool, reason: str, **given: Any
 ) -> Forest:
-    """Return the forest of a graph by a stream of its own edges, with a warning that says why.
+    """Compute the forest of a graph by streaming its edges, with a StreamedWarning.
 
-    The `reason` is why the graph is not solved as a whole. With `verify` the host proves the
-    forest. All else is for :func:`clmst.stream_minimum_spanning_forest`.
+    `reason` says in the warning why the graph does not fit. If `verify` is True, the host proves
+    the forest. `given` are further arguments of :func:`clmst.stream_minimum_spanning_forest`.
     """
     get_device(device).release_memory()
     warn_of_fallback(
@@ -50,7 +51,10 @@ def streamed(
 
 
 def proved(graph: Graph, forest: Forest) -> Forest:
-    """Return a forest that the host has proved, with the proof's time in ``stats["proof"]``."""
+    """Prove a forest on the host, and return it with the time of the proof in ``stats["proof"]``.
+
+    Raise an error if it is not the minimum spanning forest of `graph`.
+    """
     began = time.perf_counter()
     verify_on_host(graph, forest).raise_if_invalid()
     ms = 1e3 * (time.perf_counter() - began)

@@ -1,4 +1,4 @@
-"""The forest of the edges so far, and those that wait, in the host's memory.
+"""The reduction of a stream with its edges in the host's memory: the device only solves.
 
 An edge that is the heaviest of a cycle is not in the forest (the cycle property). A cycle of a part
 is a cycle of the whole, so an edge that is not in the forest of its part is not in the forest of
@@ -37,59 +37,77 @@ from clmst.runtime.trust import NoFamilyLeftError
 from clmst.scale.capacity import LEAST_SHARE, most_edges, too_small
 from clmst.scale.checkpoint import StreamState
 
-ROWS = 1 << 22  # the most that are looked at together
-_MOST_PARTS = 256  # that wait before they are joined
-_ROWS_AT_ONCE = 1 << 14  # of a part; their arrays are used again, and stay in a core's cache
+ROWS = 1 << 22  # maximum number of rows that are checked at once
+_MOST_PARTS = 256  # so many waiting parts are joined into one
+_ROWS_AT_ONCE = 1 << 14  # rows filtered at once: their arrays are reused and fit a core's cache
 
 
 class HostReducer:
-    """As :class:`EdgeReducer`, but only the solves are on the device, within a `limit` of bytes.
+    """The forest of the edges so far, and the edges that wait for the next reduction.
 
-    The `forest` is of all edges up to the last reduction, None before it.
+    All of them are in the host's memory. A reduction uploads them, solves them on the device within
+    `limit` bytes of its memory, and reads the forest back. (:class:`EdgeReducer` keeps the edges on
+    the device instead.)
+
+    Attributes
+    ----------
+    forest : EdgePart or None
+        The forest of all edges before the last reduction, or None if no reduction has run.
+    n_waiting : int
+        Number of edges that wait for the next reduction.
+    reductions, n_filtered : int
+        Number of solves so far, and number of edges that were dropped without a solve.
     """
 
     def __init__(self, *, n_vertices: int, device: Device, limit: int, maximum: bool) -> None:
         self._n_vertices, self._device, self._limit = n_vertices, device, limit
         self._maximum = maximum
         self.reductions = self.n_filtered = 0
-        self._capacity = 0  # edges of a reduction; known with the first weights
+        self._capacity = 0  # maximum number of edges of a reduction; 0 until the dtype is known
         self.go_on_from(StreamState(forest=None))
 
     @property
     def n_forest(self) -> int:
-        """Edges of the present forest."""
+        """Number of edges of the forest; 0 before the first reduction."""
         return self.forest.size if self.forest else 0
 
     @property
     def space(self) -> int:
-        """The most edges that the next call of :meth:`take` may bring."""
+        """Maximum number of edges that the next call of :meth:`take` may get."""
         return self._capacity - self.n_forest - self.n_waiting
 
     @property
     def is_full(self) -> bool:
-        """Whether a reduction must come before more edges."""
+        """Whether the waiting edges must be reduced before more edges are taken."""
         return self.n_waiting > 0 and self.space < max(1, min(ROWS, self._capacity // 8))
 
     def state(self) -> StreamState:
-        """Return the state for another stream; the arrays are shared, none is changed."""
+        """Return the state, from which another stream can continue.
+
+        The arrays are shared, not copied. They are never changed.
+        """
         return StreamState(forest=self.forest, waiting=tuple(self._waiting), by_forest=self._filter)
 
     def go_on_from(self, known: StreamState) -> None:
-        """Continue from the state of another stream, as if this one had read the edges."""
+        """Continue from the state of another stream, as if this stream had read its edges."""
         self.forest, self._waiting, self._filter = known.forest, [*known.waiting], known.by_forest
         self.n_waiting = sum(part.size for part in known.waiting)
         if known.parts:
             self.expect(known.parts[0].weights.dtype)
 
     def expect(self, dtype: np.dtype[np.generic]) -> None:
-        """Set the capacity of a reduction by the dtype of the weights."""
+        """Compute how many edges of weights of this dtype fit into a reduction.
+
+        Raise NoSpaceForReductionError if there is too little space beside the forest.
+        """
         self._capacity = most_edges(self._device, self._limit, self._n_vertices, dtype)
         self._check_space()
 
     def take(self, part: EdgePart, n_to_come: int | None) -> None:
-        """Keep the edges of a part that may enter the forest; there must be space for them.
+        """Keep the edges of a part that may enter the forest, and drop all others.
 
-        `n_to_come` edges follow, if that is known; it tells whether a filter pays.
+        `part` may have at most `space` edges. `n_to_come` is the number of edges of the stream that
+        have not been taken yet, or None if it is unknown. It decides whether a filter pays off.
         """
         kept = without_loops(part)
         if self._filter is None and self.forest is not None:
@@ -106,7 +124,10 @@ class HostReducer:
             self._waiting = [joined(self._waiting)]
 
     def reduce(self) -> None:
-        """Make one forest of the present one and what waits."""
+        """Replace the forest and the waiting edges by the forest of both.
+
+        Block until the device has solved it. Do nothing if no edges wait.
+        """
         if not self._waiting:
             return
         waiting, self._waiting, self.n_waiting = joined(self._waiting), [], 0
@@ -115,7 +136,10 @@ class HostReducer:
         self._check_space()
 
     def _reduce_part(self, part: EdgePart) -> None:
-        """Reduce a part with the forest, by halves if the device turns out to be too small."""
+        """Replace the forest by the forest of it and `part`.
+
+        If the memory of the device is too small for that, take the halves of `part` in sequence.
+        """
         union = [part] if self.forest is None else [self.forest, part]
         try:
             self.forest = reduce(
@@ -131,27 +155,30 @@ class HostReducer:
             self._reduce_part(part.take(slice(half, None)))
 
     def _check_space(self) -> None:
-        """Raise if reductions would bring too little of the stream each."""
+        """Raise NoSpaceForReductionError if a reduction has space for too few new edges."""
         n_forest = self.n_forest
         if self._capacity - n_forest < max(1, n_forest // LEAST_SHARE):
             raise too_small(self._limit, self._n_vertices, n_forest, self._device)
 
 
 def without_loops(part: EdgePart) -> EdgePart:
-    """Return a part without its self-loops."""
+    """Return `part` without its self-loops. Without self-loops, it is `part` itself."""
     loops = part.u == part.v
     return part.take(~loops) if loops.any() else part
 
 
 class CycleFilter:
-    """The cycle property by a bound: an edge heavier than all of the path between its ends is out.
+    """A filter that drops edges which cannot enter the forest, by the cycle property.
 
-    Every vertex knows the heaviest edge on its way to the top of its tree in a hierarchy of
-    Borůvka's rounds. The path between two vertices lies on their two ways, so nothing on it is
-    heavier than the greater of both. An edge within a tree that is heavier than that closes a cycle
-    on which it is the heaviest. Edges as heavy as the bound stay, and the next reduction decides.
+    An edge is not in the forest if it is heavier than all edges of the path between its ends in
+    the present forest. The filter does not search that path, but bounds its heaviest edge. For
+    every vertex it stores the heaviest edge from the vertex up to the root of its tree, in the
+    hierarchy of components that Borůvka's rounds form. The path between two vertices is part of
+    their two ways to the root, so no edge on it is heavier than the greater of the two stored
+    values. An edge within a tree that is heavier than this bound is dropped. An edge that is as
+    heavy as the bound stays, and the next reduction decides.
 
-    O(n log n) to build, O(1) an edge: two look-ups for each end.
+    Building it takes O(n log n). An edge takes O(1): two look-ups for each end.
     """
 
     def __init__(self, forest: EdgePart, n_vertices: int, *, maximum: bool) -> None:
@@ -161,10 +188,10 @@ class CycleFilter:
         hierarchy = Hierarchy(n_vertices, forest.u[order], forest.v[order])
         self._trees = hierarchy.trees().astype(np.uint32)
         ranked = np.concatenate((np.zeros(1, keys.dtype), keys[order]))
-        self._reaches: Array = ranked[hierarchy.reaches + 1]  # at a top: below all keys
+        self._reaches: Array = ranked[hierarchy.reaches + 1]  # 0, below all keys, for a root
 
     def kept(self, part: EdgePart) -> EdgePart:
-        """Return the edges of a part that may still enter the forest. O(size)."""
+        """Return the edges of `part` that may still enter the forest, in O(size)."""
         stays = np.empty(part.size, np.bool_)
         rows = max(1, min(_ROWS_AT_ONCE, part.size))
         u, v = np.empty((2, rows), np.intp)
@@ -185,10 +212,11 @@ class CycleFilter:
 def reduce(
     parts: Sequence[EdgePart], *, n_vertices: int, device: Any, maximum: bool = False
 ) -> EdgePart:
-    """Return the forest of the union of some parts of a graph, one at least, in canonical order.
+    """Compute the forest of the union of one or more parts of a graph, in canonical order.
 
-    A pure function, associative and commutative: any tree of reductions over any division of the
-    edges gives the same edges. The `device` is named as of :func:`clmst.get_device`.
+    Block until the device has solved it. The function is pure, associative and commutative: any
+    tree of reductions over any division of the edges gives the same forest. `device` may be
+    anything that :func:`clmst.get_device` accepts.
     """
     union = joined(parts)
     if union.size == 0:
@@ -215,27 +243,33 @@ def reduce(
 
 
 def _renumbered(u: Array, v: Array) -> tuple[Array, Array, Array]:
-    """Return new numbers for the vertices that occur, in their order: edges keep theirs."""
+    """Give new numbers, from 0 on, to the vertices that have edges, and return the edges with them.
+
+    Return the old number of each new one in ascending order, then both ends of the edges. The
+    relative order of vertices, and so of edges, is unchanged.
+    """
     occurring, numbers = np.unique(np.concatenate((u, v)), return_inverse=True)
     numbers = numbers.astype(np.uint32)
     return occurring, numbers[: u.size], numbers[u.size :]
 
 
 def _parallel_by_id(slots: canonical.Pattern, edge_ids: npt.NDArray[np.int64]) -> Array:
-    """Return the positions of the slots with parallel edges in the order of their ids.
+    """Return `slots.positions` with parallel edges sorted by their edge ids.
 
-    Parallel edges are neighbours, in the order of the input, which parts in any order do not give.
+    Parallel edges stand next to one another in `slots`, in the order of the input. Parts that are
+    joined in any order may bring them in another order than by their ids.
     """
     order = slots.positions
     same = slots.indices[1:] == slots.indices[:-1]
     starts = slots.indptr[1:-1]
-    same[starts[(starts > 0) & (starts < order.size)] - 1] = False  # another row begins there
-    later = np.flatnonzero(same) + 1  # slots that are parallel to the one before
+    same[starts[(starts > 0) & (starts < order.size)] - 1] = False  # the next row begins there
+    later = np.flatnonzero(same) + 1  # slots that are parallel to their predecessor
     out_of_order = later[edge_ids[order[later]] < edge_ids[order[later - 1]]]
     if not out_of_order.size:
         return order
-    pair = np.concatenate((np.zeros(1, np.int64), np.cumsum(~same)))  # of each slot: its number
-    is_wrong = np.zeros(int(pair[-1]) + 1, np.bool_)  # of each pair of vertices
+    # Number the pairs of vertices. `pair` has the number of the pair of each slot.
+    pair = np.concatenate((np.zeros(1, np.int64), np.cumsum(~same)))
+    is_wrong = np.zeros(int(pair[-1]) + 1, np.bool_)  # whether a pair's edges are out of order
     is_wrong[pair[out_of_order]] = True
     wrong = np.flatnonzero(is_wrong[pair])
     positions = order[wrong]
@@ -245,7 +279,11 @@ def _parallel_by_id(slots: canonical.Pattern, edge_ids: npt.NDArray[np.int64]) -
 
 
 def _solved(graph: Graph, device: Any, *, maximum: bool) -> Forest:
-    """Return the forest of a graph, whose ids are slots; pass over devices that are not trusted."""
+    """Solve a graph on a device, and return its forest, whose edge ids are slots of the graph.
+
+    If the device fails all self-tests that the solve needs, and `device` is None or a name, the
+    next device of that name solves the graph. Block until the forest is on the host.
+    """
     while True:
         try:
             found = get_device(device)

@@ -1,9 +1,9 @@
-"""Partitions whose vertices have names, or are to be counted: a first reading of their ends.
+"""The first reading of partitions, which counts their vertices or numbers the vertices' names.
 
-Each worker returns the names of its partitions. One process numbers them in the order in which the
-rows of all partitions first have them, and each partition gets the numbers of its own names back.
-So forests are those of a stream of the partitions. A worker that reads its partition again finds
-the names in the same order, and numbers take their place.
+Each worker returns the names in its partitions. One process then numbers all names in the order in
+which they first occur in the rows of all partitions, and returns to each partition the numbers of
+its names. So the vertices have the same numbers as in a stream of all partitions. When a worker
+reads its partition again, it finds the names in the same order, and replaces them by the numbers.
 """
 
 from __future__ import annotations
@@ -21,15 +21,16 @@ from clmst.scale.vertex_names import VertexNames, are_text
 
 
 class NamesFoundError(InvalidGraphError):
-    """A partition has names for vertices, which have to be numbered first."""
+    """A partition has names instead of vertex numbers, so the names have to be numbered first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PartitionEnds:
-    """The ends of the rows of a partition.
+    """The vertices that occur in a partition.
 
-    `n_vertices` is one more than the greatest number. `names` are those of the vertices, an array
-    of strings in the order in which rows first have them, or None if vertices are numbers.
+    `names` is an array of the vertices' names in the order in which they first occur, or None if
+    vertices are numbers. `n_vertices` is the greatest vertex number plus one, or the number of
+    names.
     """
 
     n_vertices: int
@@ -37,7 +38,7 @@ class PartitionEnds:
 
     @classmethod
     def of(cls, pieces: Iterator[StreamPiece]) -> PartitionEnds:
-        """Read the ends of all pieces of a partition. O(m)."""
+        """Read all pieces of a partition, and collect their vertices, in O(m)."""
         names = VertexNames()
         n_vertices = names.count(names.numbered(pieces))
         return cls(n_vertices=n_vertices, names=names.labels)
@@ -45,15 +46,15 @@ class PartitionEnds:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PartitionNumbers:
-    """The vertex number of each name of a partition, in the order in which rows have the names."""
+    """The vertex number of each name in a partition, in the order in which names first occur."""
 
-    numbers: Array  # of int64
-    checksum: int  # of the names
+    numbers: Array  # int64, one per name
+    checksum: int  # CRC-32 of the names, to notice a partition that has changed
 
     def numbered(self, pieces: Iterator[StreamPiece]) -> Iterator[StreamPiece]:
-        """Yield the pieces of the partition with numbers in the place of names.
+        """Yield the pieces of the partition with vertex numbers in place of names.
 
-        Raise if these are not the names that the partition had when they were counted.
+        Raise InvalidGraphError if the names differ from the names of the first reading.
         """
         names, chunk = VertexNames(), "a partition"
         for piece in names.numbered(pieces):
@@ -73,7 +74,11 @@ class PartitionNumbers:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Numbering:
-    """The vertices of all partitions; `parts` and `labels` are None if vertices are numbers."""
+    """The vertices of all partitions.
+
+    `labels` are the names in the order of their numbers, and `parts` are the numbers of the names
+    of each partition. Both are None if vertices are numbers.
+    """
 
     n_vertices: int
     labels: Array | None
@@ -81,9 +86,10 @@ class Numbering:
 
     @classmethod
     def of(cls, ends: Sequence[PartitionEnds], most: int | None) -> Numbering:
-        """Return the numbers of the names of all partitions, or raise if they are more than `most`.
+        """Assign numbers to the names of all partitions, or count the vertices if they are numbers.
 
-        Without names the vertices are counted.
+        Raise InvalidGraphError if there are more than `most` names, or if only some partitions have
+        names.
         """
         names = VertexNames()
         numbers = [np.zeros(0, np.int64)] * len(ends)
@@ -115,7 +121,7 @@ class Numbering:
 
 
 def without_names(pieces: Iterator[StreamPiece]) -> Iterator[StreamPiece]:
-    """Yield pieces as they are; raise :class:`NamesFoundError` at the first one with names."""
+    """Yield the pieces, and raise NamesFoundError at the first piece that has vertex names."""
     for given in pieces:
         piece = given.with_arrays(0)
         if are_text(piece.u) or are_text(piece.v):

@@ -1,4 +1,7 @@
-"""Partitions as an engine holds them: data, files that paths mean, and lanes of files."""
+"""Conversion of an engine's partitions, which are tables, arrays or files, to pieces of a stream.
+
+The engine is Dask or Ray. Several files that one worker reads in sequence form a lane.
+"""
 
 from __future__ import annotations
 
@@ -21,15 +24,17 @@ from clmst.scale.source import pieces_of_file, read_ahead
 if TYPE_CHECKING:
     from clmst.scale.partitions import PartitionJob
 
-ROW_BITS = 32  # of an id: the partition above, the row below
+ROW_BITS = 32  # an id has the row in its lower 32 bits, and the number of the partition above
 _MOST_PARTITIONS = 2**31 - 1
 
 
 def piece_of(data: Any, job: PartitionJob, number: int) -> StreamPiece:
-    """Return a partition as a piece of a stream, or raise.
+    """Convert a partition, with a number, to a piece of a stream.
 
-    It is a data frame, an Arrow table, a mapping of arrays, or a tuple (u, v), (u, v, w) or (u, v,
-    w, edge ids). Ids are the partition's number and the row, unless there is a column of ids.
+    `data` is a data frame, an Arrow table, a mapping of arrays, or a tuple (u, v), (u, v, w) or
+    (u, v, w, edge ids). Unless the job has a column of edge ids, an edge id has the number of the
+    partition in its upper bits and the row in its lower 32. Raise InvalidGraphError if the columns
+    do not fit the job.
     """
     name = f"partition {number}"
     u, v, weights, ids = arrays_of(data, job.columns, job.edge_id, name)
@@ -47,9 +52,9 @@ def piece_of(data: Any, job: PartitionJob, number: int) -> StreamPiece:
 
 
 def by_ids(piece: StreamPiece) -> StreamPiece:
-    """Return a piece of arrays with its rows in the order of their edge ids, if it brings ids.
+    """Sort the rows of a piece by their edge ids. A piece without ids is returned unchanged.
 
-    An engine that reads files in threads may give the rows of a partition in any order.
+    An engine that reads files in several threads may give the rows of a partition in any order.
     """
     ids = piece.edge_ids
     if ids is None or ids.ndim != 1 or not (ids[1:] < ids[:-1]).any():
@@ -65,14 +70,20 @@ def by_ids(piece: StreamPiece) -> StreamPiece:
 def named_pieces(
     pieces: Iterator[StreamPiece], names: PartitionNumbers | None
 ) -> Iterator[StreamPiece]:
-    """Return the pieces of a partition with vertex numbers; `names` has the numbers of names."""
+    """Yield the pieces of a partition, with vertex numbers in place of names.
+
+    `names` are the numbers of the partition's names. If it is None, the vertices must be numbers,
+    and NamesFoundError is raised at a piece that has names.
+    """
     return without_names(pieces) if names is None else names.numbered(pieces)
 
 
 def parts_of(edges: Any, job: PartitionJob) -> list[Any] | None:
-    """Return the parts of a list, or of a path; None if it is neither.
+    """Return the partitions in `edges` as a list, or None if it is neither a list nor a path.
 
-    Paths in it become those of their files, each a partition, a folder's in the order of names.
+    A path is replaced by the absolute paths of its files, each of which is a partition. The files
+    of a folder come in the order of their names. Raise InvalidArgumentError if only some elements
+    are paths, or if there are files and the job has a column of edge ids.
     """
     if isinstance(edges, str | PathLike):
         edges = [edges]
@@ -95,7 +106,7 @@ def _listed(path: str | PathLike[str], job: PartitionJob) -> list[Path]:
 
 
 def check_rows(n_rows: int, number: int) -> None:
-    """Raise unless the rows of a partition have ids."""
+    """Raise InvalidGraphError if a partition has too many rows, or too high a number, for ids."""
     if n_rows >> ROW_BITS or number > _MOST_PARTITIONS:
         raise InvalidGraphError(
             f"partition {number} has {n_rows} rows; there may be 2**32 - 1 in each of 2**31 "
@@ -105,9 +116,9 @@ def check_rows(n_rows: int, number: int) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileLane:
-    """Files that one worker takes one after the other, and the numbers of their partitions.
+    """Files that one worker reads in sequence, and the numbers of their partitions.
 
-    `names` has, for each file, the numbers of its vertices' names; None if they are numbers.
+    `names` has for each file the numbers of its vertex names. It is None if vertices are numbers.
     """
 
     numbers: tuple[int, ...]
@@ -116,7 +127,10 @@ class FileLane:
 
 
 def lanes_of(parts: Sequence[Any], names: Sequence[PartitionNumbers] | None = None) -> Any:
-    """Return a function that makes lanes of partitions, if all are files, else None."""
+    """Return a function that makes a FileLane from partition numbers.
+
+    Return None if there are no parts, or if not all of them are paths of files.
+    """
     if not parts or not all(isinstance(part, str) for part in parts):
         return None
 
@@ -130,9 +144,10 @@ def lanes_of(parts: Sequence[Any], names: Sequence[PartitionNumbers] | None = No
 
 
 def pieces_of_lane(lane: FileLane, columns: Any) -> tuple[Iterator[StreamPiece], dict[int, int]]:
-    """Return the pieces of a lane's files, and the rows of each partition of the lane.
+    """Return an iterator over the pieces of a lane's files, and the number of rows of each file.
 
-    An id is the number of the partition, above, and the row.
+    The numbers of rows are by partition number. A thread reads one piece ahead. An edge id has the
+    number of the partition in its upper bits and the row in its lower 32.
     """
     paths = [Path(path) for path in lane.paths]
     n_rows = {

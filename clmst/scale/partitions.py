@@ -1,8 +1,8 @@
-"""The work of a worker of somebody else's cluster: reduce a partition, or several forests.
+"""The tasks that an engine, Dask or Ray, runs on its workers to find a forest of partitions.
 
-An engine calls `take_partition` for each partition and `merge` for groups of results, in the order
-of `clmst.scale.schedule`, and `finish` for the last result. All are pure, so it may call them again
-for results that it has lost.
+The engine calls `take_partition` for each partition, `merge` for groups of results, in the order
+that `clmst.scale.schedule` defines, and `finish` for the last result. All three are pure functions,
+so the engine may call them again to restore results that were lost with a worker.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ from clmst.scale.schedule import LaneStep
 from clmst.scale.sinks import ReductionSink
 from clmst.scale.source import pieces_of_file
 
-# What a caller gave, or a worker lacks: the message says all. Where a device fails, the traceback
-# and the cause say more.
+# Errors caused by an argument, or by what a worker lacks. Their messages say everything, so they
+# are raised without a traceback. After a failure of a device the traceback and the cause say more.
 CALLERS_ERRORS = (
     InvalidArgumentError,
     InvalidGraphError,
@@ -68,13 +68,14 @@ CALLERS_ERRORS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartitionJob:
-    """The arguments of a search in all partitions; devices and limits are of each worker.
+    """The arguments that all tasks of one call share.
 
-    Columns are as of :func:`clmst.core.columns.choose`; `edge_id` is the column of edge ids, which
-    else are positions.
+    Each worker finds `device` on its own machine, and `memory_limit` is in bytes of that device.
+    `columns` are the columns of the ends and weights, as in :func:`clmst.core.columns.choose`.
+    `edge_id` is the column of edge ids. If it is None, edge ids are positions in all partitions.
     """
 
-    n_vertices: int | None  # None: to be counted
+    n_vertices: int | None  # None: the vertices are counted first
     columns: tuple[Hashable, ...] | None
     edge_id: str | None
     device: Any
@@ -83,7 +84,10 @@ class PartitionJob:
 
     @classmethod
     def checked(cls, **given: Any) -> PartitionJob:
-        """Return a job of checked attributes; a device must be None or a name."""
+        """Check all attributes, and return a job. The device must be None or a name.
+
+        Raise InvalidArgumentError if an attribute is invalid.
+        """
         if given["n_vertices"] is not None:
             given["n_vertices"] = check_integer("n_vertices", given["n_vertices"], low=0)
             check_n_vertices(given["n_vertices"])
@@ -97,7 +101,11 @@ class PartitionJob:
         return cls(**given)
 
     def for_table(self, names: Sequence[Any]) -> tuple[PartitionJob, list[Any]]:
-        """Return this job with its columns among a table's, and all columns that it needs."""
+        """Return this job with the columns that it uses of a table, and the list of these columns.
+
+        `names` are all columns of the table. The list includes the column of edge ids. Raise
+        InvalidGraphError if the table lacks a column.
+        """
         chosen = choose([name for name in names if name != self.edge_id], self.columns)
         ids = [] if self.edge_id is None else [self.edge_id]
         if ids and ids[0] not in names:
@@ -112,9 +120,10 @@ class PartitionJob:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartitionForest:
-    """The forest of some partitions, and edges of theirs that wait for the next reduction.
+    """The forest of some partitions, and those of their edges that wait for the next reduction.
 
-    By the number of each partition, `counts` has its rows and the reductions since the one before.
+    `dtype` is the dtype of the weights. `counts` has, by partition number, the number of rows and
+    the number of reductions that the task of the partition ran.
     """
 
     state: StreamState
@@ -123,22 +132,22 @@ class PartitionForest:
 
     @property
     def is_filled(self) -> bool:
-        """Whether there are rows; an empty frame may have any dtype."""
+        """Whether the partitions have rows. The `dtype` of partitions without rows is ignored."""
         return any(rows for rows, _ in self.counts.values())
 
     @property
     def forest(self) -> EdgePart:
-        """The forest, where nothing waits."""
+        """The forest of all edges. No edges may wait for a reduction."""
         assert not self.state.waiting, "a merge reduces what waits"
         return self.state.forest or EdgePart.empty(self.dtype)
 
 
 def place_of(job: PartitionJob, worker: str) -> str:
-    """Return a name of the device that this worker has: workers that share it give the same one.
+    """Return a text that is equal for workers that share a device, and different for all others.
 
-    Devices that work in the host's memory are shared by all workers of a host. Of others, each
-    worker is taken to have its own. A worker without a device has one of its own, too: its tasks
-    will tell.
+    For a CPU device it is the name of the host, since all workers of a host share its CPU. For any
+    other device, or if the worker does not have one, it is `worker`: each worker is assumed to have
+    a device of its own. The tasks of a worker without a device raise later.
     """
     try:
         kind = get_device(job.device).capabilities.kind
@@ -156,11 +165,29 @@ def take_partition(
     *,
     names: PartitionNumbers | None = None,
 ) -> PartitionForest:
-    """Return the forest of one partition and of those before it, on the device of this worker.
+    """Add a partition to a forest on the device of this worker, and return the new forest.
 
-    `data` is as of :func:`piece_of`, or all files of a lane, whose last step reduces what waits if
-    that is more than the forest. Messages name the worker. `before` has partitions in any order.
-    `names` has the numbers of the partition's names; a lane of files has its own.
+    Parameters
+    ----------
+    data : table, tuple of arrays or FileLane
+        The partition, as in :func:`piece_of`, or all files of a lane.
+    step : LaneStep
+        The number of the partition, and how many partitions of its lane follow. Waiting edges are
+        reduced if there are more of them than forest edges and, while partitions follow, more than
+        2**20. After a FileLane they are always reduced.
+    job : PartitionJob
+        The arguments of the call.
+    worker : str
+        The name of this worker, for messages.
+    before : PartitionForest or None
+        The forest of partitions that were taken before, in any order.
+    names : PartitionNumbers or None
+        The numbers of the partition's vertex names. A FileLane has its own.
+
+    Returns
+    -------
+    PartitionForest
+        Edges may still wait for a reduction.
     """
     with _plain_errors(worker):
         if isinstance(data, FileLane):
@@ -195,7 +222,10 @@ def take_partition(
 
 
 def ends_of_partition(data: Any, number: int, job: PartitionJob, worker: str = "") -> PartitionEnds:
-    """Return the ends of a partition, which may be the path of a file, without any device."""
+    """Read the vertices that occur in a partition. No device is used.
+
+    `data` is the path of a file, or a partition as in :func:`piece_of`.
+    """
     with _plain_errors(worker):
         if isinstance(data, str):
             return PartitionEnds.of(pieces_of_file(Path(data), job.columns, f"partition {number}"))
@@ -209,10 +239,12 @@ def forest_by(
     solve: Callable[[PartitionJob, Sequence[PartitionNumbers] | None], PartitionForest | None],
     count: Callable[[], Sequence[PartitionEnds]],
 ) -> Forest:
-    """Return the forest that an engine finds, after a first reading of all ends if need be.
+    """Let an engine compute the forest of all partitions, and return it.
 
-    `count` reads the ends of all partitions. It is called if the vertices have to be counted, or
-    if `solve` finds that they have names.
+    `solve` gets the job and the numbers of the vertex names of each partition, or None if vertices
+    are numbers. It returns the forest of all partitions, or None if there are no partitions.
+    `count` reads the ends of all partitions. It is called first if `n_vertices` is not given, and
+    otherwise only if `solve` raises NamesFoundError. `engine` is the text for ``stats["device"]``.
     """
     if job.n_vertices is not None:
         try:
@@ -235,7 +267,10 @@ def _plain_errors(worker: str) -> Iterator[None]:
 
 
 def plain(error: ClmstError, worker: str = "") -> ClmstError:
-    """Return a caller's error anew, without a traceback; its message begins with the worker."""
+    """Return a copy of an error without its traceback. The message begins with the worker's name.
+
+    A message that contains the name already, or an empty name, leaves the message unchanged.
+    """
     message = str(error)
     return type(error)(
         message if not worker or worker in message else f"worker {worker}: {message}"
@@ -245,7 +280,11 @@ def plain(error: ClmstError, worker: str = "") -> ClmstError:
 def merge(
     forests: Sequence[PartitionForest], job: PartitionJob, worker: str = ""
 ) -> PartitionForest:
-    """Return the forest of the union of some forests, on the device of this worker."""
+    """Merge several forests into the forest of their union, on the device of this worker.
+
+    The edges that wait for a reduction are reduced as well, so none wait in the result. Raise
+    InvalidGraphError if the weights of two partitions have different dtypes.
+    """
     with _plain_errors(worker):
         filled = [one for one in forests if one.is_filled]
         sink = _sink(job, worker, sum(one.state.size for one in filled))
@@ -274,7 +313,7 @@ def merge(
 
 
 def _as_piece(part: EdgePart, chunk: str) -> StreamPiece:
-    """Return edges in the order of their ids, as a piece that brings them."""
+    """Return the edges as a piece with edge ids, sorted by these ids."""
     ordered = part.take(np.argsort(part.edge_ids))
     return StreamPiece(
         chunk=chunk, first_row=0, u=ordered.u, v=ordered.v, weights=ordered.weights,
@@ -283,7 +322,10 @@ def _as_piece(part: EdgePart, chunk: str) -> StreamPiece:
 
 
 def _same(forest: EdgePart, other: PartitionForest) -> bool:
-    """Return whether a lane still has the forest that another one has: both began with it."""
+    """Return whether the forest of a lane equals the forest of another lane.
+
+    That is so if both lanes began with the same forest and have not reduced since.
+    """
     theirs = other.state.forest
     return theirs is not None and np.array_equal(forest.edge_ids, theirs.edge_ids)
 
@@ -291,7 +333,11 @@ def _same(forest: EdgePart, other: PartitionForest) -> bool:
 def finish(
     last: PartitionForest | None, job: PartitionJob, engine: str, labels: Array | None = None
 ) -> Forest:
-    """Return the forest of all partitions, its edge ids positions unless there is a column."""
+    """Convert the last result of an engine to a Forest.
+
+    Edge ids are positions in all partitions, one after another, unless the job has a column of
+    edge ids. `last` is None if there are no partitions. `labels` are the names of the vertices.
+    """
     part = EdgePart.empty(np.dtype(np.float64)) if last is None else last.forest
     counts = {} if last is None else last.counts
     n_rows = {number: rows for number, (rows, _) in counts.items()}
@@ -313,7 +359,10 @@ def finish(
 
 
 def _positions(ids: npt.NDArray[np.int64], n_rows: Mapping[int, int]) -> npt.NDArray[np.int64]:
-    """Return the positions, in all partitions, of rows of partitions."""
+    """Convert ids of partition and row to positions in the sequence of all partitions.
+
+    `n_rows` has the number of rows of each partition.
+    """
     if not n_rows:
         return ids
     lengths = np.zeros(max(n_rows) + 2, np.int64)
@@ -333,7 +382,10 @@ def _check_dtypes(one: PartitionForest, other: PartitionForest) -> None:
 
 
 def _sink(job: PartitionJob, worker: str, n_edges: int) -> ReductionSink:
-    """Return a new sink of a known number of edges on this worker's device."""
+    """Return a new sink for `n_edges` edges on the device of this worker.
+
+    Raise UnsupportedDeviceError, which names the worker, if it has no device.
+    """
     try:
         device = get_device(job.device)
     except (UnsupportedDeviceError, InvalidArgumentError) as error:

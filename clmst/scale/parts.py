@@ -1,4 +1,4 @@
-"""Parts of a graph of the host, each put on a device of its own."""
+"""Division of a graph on the host into parts, each of which is uploaded to a device of its own."""
 
 from __future__ import annotations
 
@@ -33,36 +33,44 @@ from clmst.runtime.transfer import Transfer
 
 
 def to_devices(graph: Any, devices: Iterable[Any], *, symmetrize: bool = False) -> DeviceParts:
-    """Put a graph on several devices, each of which gets a part of its edges.
+    """Upload a graph to several devices, each of which gets a part of its edges.
+
+    The call blocks until all parts are on their devices.
 
     Parameters
     ----------
-    graph : Graph, or any other one that lies on the host and lists its edges
-        As of :func:`clmst.minimum_spanning_forest`.
+    graph : Graph, scipy.sparse array or matrix, networkx.Graph, or another list of edges
+        A graph in the host's memory, as in :func:`clmst.minimum_spanning_forest`. A complete graph
+        (:class:`DenseGraph` or :class:`Points`) cannot be divided.
     devices : sequence of str, Device or pyopencl.CommandQueue
-        Different ones; see :func:`clmst.get_device`.
+        The devices, each named once. See :func:`clmst.get_device` for their names.
     symmetrize : bool
-        As of :func:`clmst.minimum_spanning_forest`.
+        Allow the cells (i, j) and (j, i) of a dense matrix with gaps to differ. The weight of the
+        edge is the lesser of the two, as in :func:`clmst.minimum_spanning_forest`.
 
     Returns
     -------
     DeviceParts
-        For :func:`clmst.minimum_spanning_forest`. Rows are divided so that each device takes about
-        the same time for its slots; a device for which there is no row gets no part.
+        The graph in parts, which :func:`clmst.minimum_spanning_forest` accepts. The rows are
+        divided so that all devices take about the same time to solve their parts. A device to which
+        no edges fall gets no part.
 
     Raises
     ------
     InvalidArgumentError
-        There are no devices, one is named twice or unknown, or the graph is a complete one, or on
-        a device already.
+        `devices` is empty, or names a device twice or an unknown one; or the graph is a complete
+        graph, or on a device already.
     InvalidGraphError
         The graph is malformed.
-    UnsupportedDeviceError, OutOfDeviceMemoryError
+    UnsupportedDeviceError
+        A device is not usable, or has failed its self-test.
+    OutOfDeviceMemoryError
+        A device cannot hold its part.
 
     Notes
     -----
-    O(n) for each part. If the graph stores both directions of its edges, the host takes one of them
-    first, in O(n + n_slots).
+    The host takes O(n) for each part. If the graph stores both directions of its edges, the host
+    first selects one direction, in O(n + n_slots).
 
     Examples
     --------
@@ -86,7 +94,7 @@ def to_devices(graph: Any, devices: Iterable[Any], *, symmetrize: bool = False) 
 
 
 def _arrived(division: Division, number: int) -> DeviceGraph:
-    """Return a part once it is on its device."""
+    """Upload a part, wait until it is on its device, and return it."""
     part = division.part(number)
     with part.device.lock:
         part.device.queue.finish()
@@ -94,7 +102,11 @@ def _arrived(division: Division, number: int) -> DeviceGraph:
 
 
 def listed_graph(graph: Any, *, symmetrize: bool = False) -> Graph:
-    """Return a graph of the host that lists its edges; raise if there is none."""
+    """Convert a caller's graph to a Graph on the host.
+
+    Raise InvalidArgumentError if it is on a device, or if it is a complete graph, which does not
+    list its edges.
+    """
     if isinstance(graph, DeviceGraph | DeviceMatrix | DeviceParts):
         on = ", ".join(dict.fromkeys(one.description for one in devices_of(graph)))
         raise InvalidArgumentError(
@@ -111,27 +123,28 @@ def listed_graph(graph: Any, *, symmetrize: bool = False) -> Graph:
 
 
 def devices_of(graph: DeviceGraph | DeviceMatrix | DeviceParts) -> Sequence[Device]:
-    """Return the devices that a graph is on."""
+    """Return the device that holds a graph, or the devices that hold its parts."""
     return graph.devices if isinstance(graph, DeviceParts) else (graph.device,)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Division:
-    """A division of a graph among devices."""
+    """A division of the rows of a graph among devices. Each edge is stored once."""
 
     devices: tuple[Device, ...]
-    first_rows: tuple[int, ...]  # where each device's part begins
-    first_slots: tuple[int, ...]  # likewise, counted through all parts
+    first_rows: tuple[int, ...]  # first row of each device's part
+    first_slots: tuple[int, ...]  # first slot of each part, if slots are counted through all parts
     n_vertices: int
-    n_slots: int
-    graph: Graph | None  # as of `DeviceParts`, like the slots
-    slots: Array | None
-    # Returns the part of a number, which its device may still be copying; several threads may call.
+    n_slots: int  # of all parts
+    graph: Graph | None  # the graph on the host; None if the parts were made on devices
+    slots: Array | None  # slot in `graph` of each slot of the parts; None if they are equal
+    # Returns a part by its number. The part may still be on its way to the device. Several threads
+    # may call it at the same time.
     part: Callable[[int], DeviceGraph]
 
     @classmethod
     def of(cls, parts: DeviceParts) -> Division:
-        """Return the division of parts that are on their devices already."""
+        """Return the division that belongs to parts which are on their devices already."""
         return cls(
             devices=parts.devices,
             first_rows=parts.first_rows,
@@ -145,14 +158,18 @@ class Division:
 
 
 def divided(graph: Graph, devices: Sequence[Device], *, stays: bool = False) -> Division:
-    """Divide a graph of the host: for one solve, or so that it `stays` for several.
+    """Divide a graph on the host among devices. Parts are uploaded only when they are requested.
 
-    For one solve, in which uploads take most of the time, parts are in proportion to the devices'
-    speeds. Those that stay take about the same time to solve.
+    `stays` says whether the parts are used for several solves. Parts for a single solve, most of
+    whose time are uploads, have sizes in proportion to the speeds of the devices. Parts for several
+    solves have sizes for which all devices take about the same time to solve.
 
-    Its parts go to their devices one after the other, each with all threads that copy: while the
-    next one comes, a device solves. Two at once hinder one another (docs/several_devices.md),
-    unless the devices copy by themselves, from pinned memory.
+    Parts are uploaded in sequence, each by all threads that copy, so that one device solves while
+    the next part is uploaded. Two uploads at once would slow each other down
+    (docs/several_devices.md). Only if the graph is in pinned memory, which devices read by
+    themselves, do the uploads run at the same time.
+
+    Raise UnsupportedDeviceError if a device has failed the self-test of the kernels for parts.
     """
     upper, slots = _upper(graph)
     encoded = encode(upper.weights)
@@ -185,9 +202,10 @@ def divided(graph: Graph, devices: Sequence[Device], *, stays: bool = False) -> 
 
 
 def are_pinned(graph: Graph) -> bool:
-    """Return whether devices copy a graph from the host's memory by themselves, at the same time.
+    """Return whether devices can copy a graph from the host's memory without the host's threads.
 
-    Weights that have to become narrower first are copied by the host in any case.
+    That needs pinned memory, each edge stored once, and weights of at most 32 bits. The host first
+    narrows wider weights, so it copies them in any case.
     """
     weights = graph.weights
     is_narrow = weights.itemsize <= 4
@@ -195,7 +213,10 @@ def are_pinned(graph: Graph) -> bool:
 
 
 def _upper(graph: Graph) -> tuple[Graph, Array | None]:
-    """Return a graph with each edge once, and the slots of these; None if all are."""
+    """Return the graph with each edge stored once, and the slots of the edges that were kept.
+
+    The slots are None if the graph stores each edge once already.
+    """
     if not graph.is_symmetric:
         return graph, None
     slots = graph.edge_slots
@@ -210,7 +231,11 @@ def _upper(graph: Graph) -> tuple[Graph, Array | None]:
 def put_part(
     graph: Graph, encoded: EncodedWeights, device: Device, first_row: int, end_row: int
 ) -> DeviceGraph:
-    """Put some rows of a graph on a device; copies may still run in its queue."""
+    """Start the upload of the rows from `first_row` to below `end_row` to a device.
+
+    Return the part. Copies may still run in the queue of the device. `encoded` are the key words of
+    all weights of the graph.
+    """
     first, end = (int(graph.indptr[row]) for row in (first_row, end_row))
     indices, words = graph.indices[first:end], encoded.bits[first:end]
     own = EncodedWeights(source=words, encoding=encoded.encoding)

@@ -1,4 +1,4 @@
-"""The devices of one solve: what `devices` means on the public calls."""
+"""The meaning of the arguments `device` and `devices` of a solve, and solves by several devices."""
 
 from __future__ import annotations
 
@@ -27,10 +27,23 @@ def forest_by_several(
     graph: Any, devices: Any, *, device: Any, algorithm: str, options: object,
     keep_on_device: bool, profile: bool, verify: bool, maximum: bool,
 ) -> Forest | Device | None:  # fmt: skip
-    """Return the forest by several devices, or the one device that is to solve, or raise.
+    """Solve a graph on several devices, or return the single device that has to solve it.
 
-    None: the device that the graph is on, or else the one for all. `devices` may be None where the
-    graph is in parts. The rest is as of :func:`clmst.minimum_spanning_forest`.
+    The arguments are those of :func:`clmst.minimum_spanning_forest`, of which `device` or `devices`
+    is None. `devices` may be None if the graph is in parts, which are on their devices already.
+
+    Returns
+    -------
+    Forest, Device or None
+        The forest, if several devices have solved the graph. The call blocks until they have. A
+        Device, if `devices` names only one and the graph is on the host. None, if the graph as a
+        whole is on a device, which then solves it.
+
+    Raises
+    ------
+    InvalidArgumentError
+        The graph is on other devices than the arguments name; or an argument is not available with
+        several devices, such as `keep_on_device` or `profile`.
     """
     check_one_of(device, devices)
     resident = isinstance(graph, DeviceGraph | DeviceMatrix | DeviceParts)
@@ -59,7 +72,7 @@ def forest_by_several(
 def _check_where(
     graph: DeviceGraph | DeviceMatrix | DeviceParts, found: list[Device], device: Any
 ) -> None:
-    """Raise if the caller names other devices than those of the graph."""
+    """Raise InvalidArgumentError if the caller names other devices than those of the graph."""
     own = devices_of(graph)
     wanted = [get_device(device)] if device is not None else found
     if wanted and {id(one) for one in wanted} != {id(one) for one in own}:

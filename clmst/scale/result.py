@@ -1,4 +1,4 @@
-"""The progress and the result of a stream."""
+"""The progress of a stream, and the Forest that it returns at its end."""
 
 from __future__ import annotations
 
@@ -19,24 +19,39 @@ from clmst.core.weight_keys import Array
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamProgress:
-    """The progress of a stream; printed, it says how much is done, and how quickly.
+    """How much of a stream has been read, how long it took, and how large its forest is so far.
+
+    :func:`stream_minimum_spanning_forest` passes it to `on_progress`. As text it is a short line
+    with the percentage, the rate and the time left.
 
     Attributes
     ----------
     edges : int
-        Edges read, those before a checkpoint included; of the present pass.
+        Number of edges that were read in the present pass, including those before a checkpoint.
     n_edges : int or None
-        Edges of the whole stream, if known.
+        Number of edges of the whole stream, or None if it is unknown.
     edges_now : int
-        Edges read by this call.
+        Number of edges that this call has read, in all its passes, without those before a
+        checkpoint.
     seconds : float
-        Since this call began.
+        Seconds since this call began.
     forest_edges : int
-        Edges of the forest of what has been reduced.
+        Number of edges of the forest of all edges that have been reduced.
     reductions : int
-        Solves so far.
+        Number of reductions so far.
     passes : int
-        Which reading of the stream this is: 1, unless memory is so short that several are needed.
+        The number of the present pass over the stream, from 1 on. It stays 1 unless the memory is
+        so small that the stream has to be read several times.
+
+    Examples
+    --------
+    >>> import clmst
+    >>> progress = clmst.StreamProgress(
+    ...     edges=3_000_000, n_edges=4_000_000, edges_now=3_000_000, seconds=2.0,
+    ...     forest_edges=999, reductions=3,
+    ... )
+    >>> print(progress)
+    75%, 1.5 million edges/s, 0.7 s left
     """
 
     edges: int
@@ -56,18 +71,21 @@ class StreamProgress:
 
     @property
     def edges_per_second(self) -> float:
-        """Edges per second of this call; 0 before the clock has moved."""
+        """Number of edges that this call reads per second; 0.0 if no time has passed yet."""
         return self.edges_now / self.seconds if self.seconds > 0 else 0.0
 
     @property
     def seconds_left(self) -> float | None:
-        """Seconds left of this pass, at the present rate; None if that is unknown."""
+        """Estimated seconds until the end of the present pass, at the rate so far.
+
+        It is None if the number of edges is unknown or no edges have been read.
+        """
         if self.n_edges is None or not self.edges_per_second:
             return None
         return max(0, self.n_edges - self.edges) / self.edges_per_second
 
     def __str__(self) -> str:
-        """Return text as ``pass 3, 42%, 12.3 million edges/s, 8.2 s left of it``."""
+        """Return a line such as ``pass 3, 42%, 12.3 million edges/s, 8.2 s left of it``."""
         parts = [f"pass {self.passes}"] if self.passes > 1 else []
         if self.n_edges:
             parts.append(f"{min(self.edges / self.n_edges, 1.0):.0%}")
@@ -87,10 +105,12 @@ def forest_of_part(
     has_own_ids: bool = False,
     labels: Array | None = None,
 ) -> Forest:
-    """Return the forest of a part that a reduction returned, in canonical order.
+    """Convert the edges of a forest, in canonical order, to a Forest.
 
-    Ids are slots of `graph`, if there is one; else `labels` are the names of vertices, shape (n,).
-    Raise :class:`InvalidGraphError` if a caller has given two edges one id.
+    If the stream was a `graph`, the edge ids of `part` are its slots, and the Forest has the
+    graph's edge ids and labels instead. Otherwise `labels` are the names of the vertices, shape
+    (n,), or None. If `has_own_ids` is True, the caller gave the edge ids, and InvalidGraphError is
+    raised if two edges of the forest have the same id.
     """
     ids: Array = part.edge_ids
     vertex_labels: Any = labels

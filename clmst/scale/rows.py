@@ -1,4 +1,4 @@
-"""Rows of a stream: as a caller has them, in blocks on a device, and as a device generates them."""
+"""Rows of a stream: arrays of a caller, edges that a device generates, and blocks on a device."""
 
 from __future__ import annotations
 
@@ -26,18 +26,20 @@ from clmst.scale.checkpoint import Position
 T = TypeVar("T")
 Ends: TypeAlias = tuple[DeviceArray, DeviceArray]
 
-NO_WEIGHTS = np.dtype(np.float64)  # of a stream without rows
-_HALF = 1 << 31  # negative numbers of 32 bits, read without a sign, are from here on
-JOINED = 1 << 16  # rows of small pieces that are sent together; larger ones go by themselves
+NO_WEIGHTS = np.dtype(np.float64)  # dtype of the weights of a stream without rows
+_HALF = 1 << 31  # a negative int32 that is read as a uint32 is at least this
+JOINED = 1 << 16  # pieces with fewer rows are joined before they are uploaded
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamPiece:
-    """Consecutive rows of a chunk, as the caller has them; nothing is checked yet.
+    """Consecutive rows of a chunk, as the caller gave them. Their values have not been checked.
 
-    `chunk` and `first_row` name a row in messages. Columns are arrays, memory-mapped ones too, or
-    what NumPy makes one of; `weights` and `edge_ids` may be None. Ids that are not given follow
-    `first_id`, by default the position in the stream.
+    The columns `u`, `v`, `weights` and `edge_ids` may be anything that NumPy converts to an array,
+    including memory-mapped arrays, until :meth:`with_arrays` converts them. Without `weights` every
+    weight is 1. Without `edge_ids` the ids are consecutive from `first_id` on, which is the
+    position in the stream by default. `chunk` is the name of the chunk and `first_row` the first
+    row within it, for messages.
     """
 
     chunk: str
@@ -50,36 +52,42 @@ class StreamPiece:
 
     @property
     def size(self) -> int:
-        """Number of rows, of a piece of arrays."""
+        """Number of rows. The columns must be arrays already."""
         return int(self.u.size)
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """Of the weights, of a piece of arrays."""
+        """The dtype of the weights in native byte order. The columns must be arrays already."""
         return np.dtype(np.uint8 if self.weights is None else self.weights.dtype).newbyteorder("=")
 
     @property
     def n_bytes(self) -> int:
-        """Bytes of the arrays of a piece."""
+        """Number of bytes of all columns. The columns must be arrays already."""
         columns = (self.u, self.v, self.weights, self.edge_ids)
         return sum(one.nbytes for one in columns if one is not None)
 
     @property
     def is_consecutive(self) -> bool:
-        """Whether the piece brings no ids, so that they follow one another."""
+        """Whether edge ids are consecutive, because the piece does not have a column of ids."""
         return self.edge_ids is None
 
     def is_wide(self, n_vertices: int) -> bool:
-        """Return whether 32 bits without a sign would not tell all errors of the ends."""
+        """Return whether vertex numbers must be checked in 64 bits.
+
+        Conversion to uint32 could make an invalid number look valid: a 64-bit number loses its
+        upper bits, and a negative number becomes a large one, which may be below `n_vertices`.
+        """
         return any(
             ends.dtype.itemsize == 8 or (ends.dtype.kind == "i" and n_vertices > _HALF)
             for ends in (self.u, self.v)
         )
 
     def with_arrays(self, position: int | None = None) -> StreamPiece:
-        """Return a piece of arrays of one length, at a position of the stream if it is known.
+        """Convert all columns to arrays, and return the piece.
 
-        Mapped arrays stay on the disk.
+        `position` is the number of edges of the stream before the piece, if it is known. Edge ids
+        begin there unless the piece has its own. Memory-mapped arrays are not read. Raise
+        InvalidGraphError unless all columns are one-dimensional and equally long.
         """
         given = {"u": self.u, "v": self.v, "w": self.weights, "edge ids": self.edge_ids}
         arrays = {
@@ -98,7 +106,10 @@ class StreamPiece:
         return replace(self, u=u, v=v, weights=weights, edge_ids=edge_ids, first_id=first_id)
 
     def rows(self, begin: int, end: int) -> StreamPiece:
-        """Return some rows of a piece of arrays."""
+        """Return the rows from `begin` to below `end`. The columns must be arrays already.
+
+        Raise InvalidGraphError if the id of row `begin` is not greater than the id before it.
+        """
         ids = self.edge_ids
         if ids is not None and 0 < begin < ids.size and ids[begin] <= ids[begin - 1]:
             raise InvalidGraphError(
@@ -113,7 +124,11 @@ class StreamPiece:
         )  # fmt: skip
 
     def checked(self, n_vertices: int, dtype: np.dtype[Any] | None = None) -> EdgePart:
-        """Return the rows of a piece of arrays as edges, checked; of a dtype, if one is given."""
+        """Check the rows on the host, and return them as edges. The columns must be arrays already.
+
+        Raise InvalidGraphError, with the chunk and the row, if an end is not a vertex, a weight is
+        NaN, or the weights have another dtype than `dtype`, if one is given.
+        """
         part = self._named(
             EdgePart.checked, self.u, self.v, self.weights,
             self.first_id if self.edge_ids is None else self.edge_ids, n_vertices=n_vertices,
@@ -124,7 +139,12 @@ class StreamPiece:
         return part
 
     def packed(self, dtype: np.dtype[Any]) -> StreamPiece:
-        """Return these rows with contiguous ends of 32 or 64 bits and weights of a dtype."""
+        """Return the rows in the form in which they are uploaded.
+
+        Ends are contiguous integers of 32 or 64 bits, and weights are a contiguous array. Their
+        values are not checked. Raise InvalidGraphError if the ends are not integers or the weights
+        do not have the dtype `dtype`.
+        """
         u, v = self._named(csr.check_pairs, self.u, self.v)
         weights = np.ones(self.size, np.uint8) if self.weights is None else self.weights
         weights = np.ascontiguousarray(self._named(as_weights, weights))
@@ -132,23 +152,23 @@ class StreamPiece:
         return replace(self, u=_packed_ends(u), v=_packed_ends(v), weights=weights)
 
     def emptied(self) -> StreamPiece:
-        """Return a packed piece of the same names and dtypes without its rows."""
+        """Return a piece with the names and dtypes of this packed piece, but without rows."""
         u, v, weights = (np.empty(0, one.dtype) for one in (self.u, self.v, self.weights))
         return replace(self, u=u, v=v, weights=weights)
 
     def copied(self) -> StreamPiece:
-        """Return the same rows in arrays of their own."""
+        """Return a copy of the piece, which does not share its ends and weights."""
         return replace(self, u=self.u.copy(), v=self.v.copy(), weights=self.weights.copy())
 
     def as_part(self) -> EdgePart:
-        """Return packed rows as edges; nothing is checked."""
+        """Return packed rows as edges, without a check of their values."""
         u, v = (ends.astype(np.uint32, copy=False) for ends in (self.u, self.v))
         first = self.first_id or 0
         ids = np.arange(first, first + self.size, dtype=np.int64)
         return EdgePart(u=u, v=v, weights=self.weights, edge_ids=ids)
 
     def _named(self, made: Callable[..., T], *given: Any, **named: Any) -> T:
-        """Call a function, and add the name of the chunk to its errors."""
+        """Call a function, and add the name of the chunk to an InvalidGraphError that it raises."""
         try:
             return made(*given, **named)
         except InvalidGraphError as error:
@@ -157,7 +177,7 @@ class StreamPiece:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GeneratedPiece:
-    """Consecutive edges that a device generates, from the id `first` on."""
+    """Consecutive edges that a device generates, `size` of them from the edge id `first` on."""
 
     is_consecutive: ClassVar[bool] = True
 
@@ -167,45 +187,54 @@ class GeneratedPiece:
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """Of the weights."""
+        """The dtype of the weights."""
         return self.edges.weight_dtype
 
     @property
     def chunk(self) -> str:
-        """The name of the edges."""
+        """The name of the generated edges, for messages."""
         return self.edges.name
 
     def with_arrays(self, position: int) -> GeneratedPiece:
-        """Return the edges from a position of the stream on."""
+        """Return the edges from a position of the stream on. They do not have arrays."""
         return self.rows(position - self.first, self.size)
 
     def rows(self, begin: int, end: int) -> GeneratedPiece:
-        """Return some of the edges."""
+        """Return the edges from index `begin` to below `end` of this piece."""
         return replace(self, first=self.first + begin, size=end - begin)
 
 
 def _column_of(name: str, column: Any) -> Array:
-    """Return a column of a chunk as an array; of a list of weights all elements are looked at."""
+    """Convert a column of a chunk to an array.
+
+    Raise InvalidGraphError if that is impossible. Every element of a list of weights is checked.
+    """
     if name == "w" and isinstance(column, list | tuple):
         return as_weights(column)
     array = as_array(name, column, error=InvalidGraphError)
     if array.dtype.kind == "U" and isinstance(column, list | tuple):
-        array = np.array(column, object)  # numbers among names stay numbers
+        # NumPy has converted numbers among the names to strings. This array keeps them as they are.
+        array = np.array(column, object)
     return array if array.size else array.astype(np.int64) if name != "w" else array
 
 
 def _packed_ends(column: Array) -> Array:
-    """Return integers as contiguous ones of 32 or 64 bits, native; a copy if need be."""
+    """Convert integers to a contiguous array of 32 or 64 bits in native byte order.
+
+    An array that has this form already is not copied.
+    """
     bits = 32 if column.dtype.itemsize <= 4 else 64
     return np.ascontiguousarray(column, np.dtype(f"{column.dtype.kind}{bits // 8}"))
 
 
 class EdgeBlock:
-    """Consecutive rows of a stream on a device, with consecutive ids up to `next_id`.
+    """A buffer on a device for consecutive rows of a stream, which is filled again and again.
 
-    Of each piece in it, it keeps the names and dtypes, where the rows end, and the position of the
-    stream behind them. The events `sent` and `read` are the ends of its copies, once it is full,
-    and of the kernels that read it.
+    Its rows have consecutive edge ids, the last of which is `next_id` - 1. For each piece that was
+    put into it, the block keeps the names and dtypes, the row behind the piece, and the position of
+    the stream behind the piece, so that an error can name a row. The event `sent` marks the end of
+    the block's copies, once the block is full. The event `read` marks the end of the kernels that
+    read it.
     """
 
     def __init__(
@@ -215,7 +244,7 @@ class EdgeBlock:
         self._weights = DeviceArray.unchecked(capacity, dtype, device)
         self._ends: Ends | None = None
         self._pieces: list[tuple[StreamPiece, int, Position]] = []
-        self._small: list[StreamPiece] = []  # rows that have not been sent
+        self._small: list[StreamPiece] = []  # copies of small pieces that have not been sent yet
         self._before = Position()
         self.size = self.next_id = self._n_sent = 0
         self.sent: Event | None = None
@@ -223,31 +252,38 @@ class EdgeBlock:
 
     @property
     def is_wide(self) -> bool:
-        """Whether ends have 64 bits."""
+        """Whether the ends of edges take 64 bits each in this block."""
         return self._ends is not None and self._ends[0].dtype.itemsize == 8
 
     @property
     def after(self) -> Position:
-        """The position of the stream behind its rows."""
+        """The position of the stream behind the rows of this block."""
         return self._pieces[-1][2] if self._pieces else self._before
 
     def open(self, before: Position, first_id: int, *, is_wide: bool) -> None:
-        """Begin anew, at a position of the stream; copies wait for the kernels that read it."""
+        """Empty the block, and begin to fill it at a position of the stream.
+
+        The copies that follow wait, on the device, for the kernels that read the earlier rows. The
+        call itself does not block.
+        """
         self._pieces, self._small, self._before = [], [], before
         self.size = self._n_sent = 0
         self.next_id = first_id
         if self._ends is None or self.is_wide != is_wide:
-            self._ends = None  # its memory may be used again
+            self._ends = None  # frees the arrays, so that their memory can be allocated again
             dtype = np.dtype(np.uint64 if is_wide else np.uint32)
             u, v = (DeviceArray.unchecked(self.capacity, dtype, self._device) for _ in range(2))
             self._ends = u, v
-            self.read = self._uploads.enqueued()  # of those that had the memory before
+            # Kernels that were enqueued earlier may still use the memory that was allocated.
+            self.read = self._uploads.enqueued()
         self._uploads.wait_for_kernels(self.read)
 
     def put(self, rows: StreamPiece, after: Position) -> None:
-        """Put packed rows into it, with the position behind them, if there is space.
+        """Add packed rows to the block. `after` is the position of the stream behind them.
 
-        Arrays in pinned memory may be read later.
+        The block must have space for them. Large pieces are copied to the device at once, small
+        ones later together. If the arrays are in pinned memory, the device may still read them
+        after the call.
         """
         self.size += rows.size
         self.next_id += rows.size
@@ -261,7 +297,7 @@ class EdgeBlock:
             self._send([rows])
 
     def send(self) -> None:
-        """Copy small pieces to the device that have not been."""
+        """Start the copy of all small pieces that have not been sent to the device yet."""
         if self._small:
             self._send(self._small)
             self._small = []
@@ -287,7 +323,10 @@ class EdgeBlock:
         self._n_sent += sum(one.size for one in pieces)
 
     def chunk(self, narrowed: Callable[[DeviceArray, DeviceArray], Ends]) -> EdgeChunk:
-        """Enqueue the chunk of edges of its rows; `narrowed` makes ends of 32 bits."""
+        """Return the rows as a chunk of edges for kernels.
+
+        If the ends have 64 bits, `narrowed` enqueues their conversion to 32 bits.
+        """
         assert self._ends is not None, "a block is opened first"
         u, v = (ends[: self.size] for ends in self._ends)
         if self.is_wide:
@@ -296,18 +335,25 @@ class EdgeBlock:
         return EdgeChunk(u=u, v=v, weights=self._weights[: self.size], first_id=first_id)
 
     def rows_before(self, at: int) -> tuple[int, Position]:
-        """Return how many rows are whole pieces before a row, and the position behind them."""
+        """Return the number of rows in the pieces before the piece that contains row `at`.
+
+        Return with it the position of the stream behind those pieces.
+        """
         number, begin = self._piece_with(at)
         return begin, self._pieces[number - 1][2] if number else self._before
 
     def _piece_with(self, at: int) -> tuple[int, int]:
-        """Return the number of the piece that has a row, and where the piece begins."""
+        """Return the number of the piece that contains row `at`, and the piece's first row."""
         ends = [end for _, end, _ in self._pieces]
         number = bisect_right(ends, at)
         return number, ends[number - 1] if number else 0
 
     def fault(self, at: int, n_vertices: int, launch: Launcher) -> InvalidGraphError:
-        """Return the error of a row whose end is no vertex, or whose weight is NaN."""
+        """Read row `at`, in which a kernel has found a fault, and return the error that names it.
+
+        The fault is an end that is not a vertex, or a weight that is NaN. Block until the row has
+        been read.
+        """
         assert self._ends is not None, "a block is opened first"
         number, begin = self._piece_with(at)
         piece = self._pieces[number][0]
@@ -329,6 +375,6 @@ class EdgeBlock:
 
 
 def _words(ends: Array, bits: int) -> Array:
-    """Return ends as words of 32 or 64 bits; those with a sign keep it."""
+    """Return ends as unsigned integers of 32 or 64 bits. Negative numbers are sign-extended."""
     words: Array = ends.astype(f"{ends.dtype.kind}{bits // 8}", copy=False).view(f"u{bits // 8}")
     return words

@@ -1,17 +1,17 @@
-"""The order in which somebody else's engine reduces partitions: lanes, in rounds.
+"""The order in which an engine, Dask or Ray, reduces partitions: lanes, in rounds.
 
-A lane is a few partitions, one after the other: each step takes the forest of the steps before and
-filters its own partition by it, as a stream does. The lanes of a round run side by side, one for
-each worker. Then their forests are merged as a tree, and the lanes of the next round all begin with
-the forest of everything so far. Where workers share one device, there is one lane for all of them,
-and they take its rounds in turns.
+A lane is a sequence of partitions. Each step of a lane gets the forest of the earlier steps, and
+filters its own partition by that forest, as a stream does. The lanes of a round run at the same
+time, one on each worker. Then the forests of the lanes are merged as a tree, and all lanes of the
+next round begin with the forest of all partitions so far. If the workers share one device, there is
+one lane for all of them, and they take its steps in turns.
 
-A worker that is lost takes its lane's results with it. An engine drops results that no task needs
-any more, and would have to begin at the first partition. So the first step of each lane is also
-given the forest that the round before began with, of which it makes no use: until this round's
-lanes have begun, the engine keeps that forest, on each worker that had a lane. Then a round is all
-that can be lost. A single lane whose worker is always the same has one round, since all would be
-lost with it.
+If a worker is lost, the results of its lane are lost with it. By itself, an engine drops every
+result that no later task needs, so it would have to begin again at the first partition. Therefore
+the first step of each lane also gets the forest with which the round before began. The step does
+not use that forest, but the engine has to keep it until the lanes of this round have begun. So at
+most one round has to be repeated. A single lane that always runs on the same worker has only one
+round, because everything would be lost with that worker.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from typing import Any
 
 from clmst.core.arguments import check_integer
 
-_MOST_ROUNDS = 3  # the more rounds, the less is lost with a worker, and the more merges there are
-_LEAST_STEPS = 8  # of a lane: a merge costs as much as a few steps
+_MOST_ROUNDS = 3  # with more rounds, less is lost with a worker, but there are more merges
+_LEAST_STEPS = 8  # minimum steps of a lane, since a merge costs as much as a few steps
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LaneStep:
-    """One partition of a lane, and how many are `to_come` in the lane."""
+    """One step of a lane: the partition with this number, and how many partitions follow it."""
 
     number: int
     to_come: int
@@ -46,13 +46,34 @@ def in_rounds(
     lane_of: Callable[[Sequence[int]], Any] | None = None,
     outlives: bool = False,
 ) -> Any:
-    """Return a handle of the forest of all parts, given handles of these; None if there are none.
+    """Submit the tasks of all rounds to an engine, and return a handle of the final forest.
 
-    `n_lanes` steps may run side by side, and `split_every` forests are merged at a time. `take`
-    gets a part, its step, the handle of the forest before it or None, and a handle that is only to
-    be kept, or None; `merge` handles of several forests. `lane_of` makes one part of partitions by
-    their numbers, where a worker takes those of a lane in one step, and nothing waits behind it.
-    `outlives`: what a round has found outlives the worker of a single lane.
+    A handle is the engine's object for a result that may not be computed yet, such as a delayed
+    value. Nothing blocks here unless `take` or `merge` does.
+
+    Parameters
+    ----------
+    parts : sequence
+        The handles of all partitions, by partition number.
+    n_lanes : int
+        Number of lanes that may run at the same time.
+    split_every : int
+        Maximum number of forests that one task merges.
+    take : callable
+        Gets a partition, its LaneStep, the handle of the forest so far (or None), and a handle that
+        the engine only has to keep (or None). Returns the handle of the new forest.
+    merge : callable
+        Gets a list of handles of forests, and returns the handle of the merged forest.
+    lane_of : callable, optional
+        Gets the partition numbers of a lane, and returns one object for all of them. A worker then
+        takes the whole lane in one step, after which no edges wait for a reduction.
+    outlives : bool
+        Whether the results of a round survive the loss of the worker of a single lane.
+
+    Returns
+    -------
+    handle or None
+        None if there are no partitions.
     """
     now = kept = None
     for number_of_round, lanes in enumerate(rounds(len(parts), n_lanes, outlives=outlives)):
@@ -68,7 +89,8 @@ def in_rounds(
                 )
                 end = take(part, step, end, None if at else kept)
             ends.append(end)
-        is_merged = lane_of is not None and len(ends) == 1  # a merge also reduces what waits
+        # A single forest is merged, too, if edges may wait: a merge also reduces waiting edges.
+        is_merged = lane_of is not None and len(ends) == 1
         while len(ends) > 1 or not is_merged:
             groups = [ends[k : k + split_every] for k in range(0, len(ends), split_every)]
             ends, is_merged = [merge(group) for group in groups], True
@@ -77,15 +99,16 @@ def in_rounds(
 
 
 def rounds(n_parts: int, n_lanes: int, *, outlives: bool = False) -> list[list[range]]:
-    """Return the numbers of the partitions of each lane, for each round.
+    """Divide `n_parts` partitions among rounds, and among the lanes of each round.
 
-    Lanes take the partitions of their round by turns: an engine that reads them in order then
-    has work for all lanes at once.
+    Return a list of rounds, each of which is a list of lanes, each of which is a range of partition
+    numbers. Consecutive partitions go to different lanes, so that an engine that reads partitions
+    in order soon has work for all lanes. `outlives` has the meaning that it has in `in_rounds`.
     """
     found = []
     n_rounds = max(1, min(_MOST_ROUNDS, n_parts // (_LEAST_STEPS * n_lanes)))
     if n_lanes == 1 and not outlives:
-        n_rounds = 1  # a worker that is lost takes everything with it
+        n_rounds = 1  # with the only worker, the results of all rounds would be lost
     steps = -(-n_parts // (n_rounds * n_lanes))
     for first in range(0, n_parts, max(1, steps * n_lanes)):
         last = min(first + steps * n_lanes, n_parts)
@@ -95,5 +118,5 @@ def rounds(n_parts: int, n_lanes: int, *, outlives: bool = False) -> list[list[r
 
 
 def check_split(split_every: Any) -> int:
-    """Return how many forests are merged at a time, or raise."""
+    """Return `split_every` as an int, or raise InvalidArgumentError unless it is at least 2."""
     return check_integer("split_every", split_every, low=2)

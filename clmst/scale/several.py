@@ -1,4 +1,4 @@
-"""One forest by several devices: each solves its part, and their forests are merged as a tree."""
+"""Solve a graph on several devices: each solves a part, and the forests are merged as a tree."""
 
 from __future__ import annotations
 
@@ -32,12 +32,20 @@ _WORD = np.dtype(np.uint32)
 
 
 class SolveOfParts:
-    """One solve of a graph in parts, by one algorithm and its options, for one thread.
+    """One solve of a graph that is divided among devices. Only one thread may use it.
 
-    `solves` has of each solve by a device, of its part or of the union of two forests: the
-    `device`, the `number` of the first device whose edges they are, the `algorithm`, `n_edges` that
-    were given, `n_forest` of their forest, `began_ms` since the beginning of all, and `ms`. `moves`
-    has the moves.
+    All parts are solved by the same algorithm and options. The unions of forests are solved by the
+    algorithm that "auto" chooses.
+
+    Attributes
+    ----------
+    solves : list of dict
+        One entry for each solve, of a part or of the union of two forests. ``device`` is its
+        description, ``number`` the index of the first device whose edges were solved,
+        ``algorithm`` the name. ``n_edges`` and ``n_forest`` are the numbers of edges before and
+        after. ``began_ms`` is the time since this object was created, and ``ms`` the duration.
+    moves : list of DeviceMove
+        One entry for each copy of a forest from one device to another.
     """
 
     def __init__(
@@ -49,7 +57,10 @@ class SolveOfParts:
         self._began = time.perf_counter()
 
     def run(self) -> PartForest:
-        """Solve all parts at once, and merge forests of neighbours, until one is left; waits."""
+        """Solve all parts at the same time, and merge their forests until one remains.
+
+        Block until it is on its device. If a device fails, raise an error that names it.
+        """
         devices = self._division.devices
         with named_failures(devices):
             return as_tree(devices, self._of_part, self._of_pair)
@@ -98,7 +109,10 @@ class SolveOfParts:
     # ------------------------------------------------------------------- result
 
     def to_host(self, root: PartForest) -> Forest:
-        """Return the forest of all parts, its edge ids those of the caller's graph; waits."""
+        """Copy the forest of all parts to the host, with the edge ids of the caller's graph.
+
+        Block until the copy is complete. ``stats`` of the forest has the devices, solves and moves.
+        """
         device = root.device
         with device.lock, Guard(device):
             launch = Launcher(device, device.queue)
@@ -118,12 +132,16 @@ class SolveOfParts:
         )
 
     def _edge_ids(self, found: Forest) -> Array:
-        """Return the edge ids of a forest whose ids are slots of the parts that edges are from."""
+        """Convert the ids of a forest's edges, which are slots of parts, to the graph's edge ids.
+
+        The part of an edge follows from its lesser end. If the graph is not on the host, the result
+        is the slots counted through all parts.
+        """
         division, edges = self._division, found.edges
         graph, own = division.graph, found.edge_ids
         slots: Array = own.astype(_id_type(division.n_slots), copy=False)
         if own.dtype == np.int32 and slots.dtype == np.int64:
-            slots &= 0xFFFFFFFF  # they were words without a sign
+            slots &= 0xFFFFFFFF  # the device has uint32, which was read as int32
         cuts = [bisect_left(range(len(edges)), row, key=lambda k: int(edges[k, 0]))
                 for row in division.first_rows[1:]]  # fmt: skip
         for first_slot, begin, end in zip(
@@ -137,7 +155,10 @@ class SolveOfParts:
         return slots if graph.edge_ids is None else graph.edge_ids[slots]
 
     def on_device(self, root: PartForest, launch: Launcher) -> DeviceForest:
-        """Return the forest with its endpoints and weights; its slots are those of a union."""
+        """Return the forest of all parts on the device, with its endpoints and weights.
+
+        Its slots are slots of the union that was solved last, not of the caller's graph.
+        """
         return forest_of_slots(
             root.graph, root.slots, root.n_edges, launch,
             algorithm=root.algorithm, maximum=self._maximum, stats=root.stats, own_weights=True,
@@ -145,13 +166,13 @@ class SolveOfParts:
         )  # fmt: skip
 
     def _way(self) -> Way:
-        """Return the way of a graph in parts, as the router would tell it."""
+        """Return the entry for ``stats["route"]``, in the form that the router uses."""
         division = self._division
         size = f"{division.n_slots:,} edges on {len(division.devices)} devices"
         return Way(DEVICES, f"{size}, which the call or the parts of the graph name")
 
     def stats(self) -> Mapping[str, Any]:
-        """Return the devices, solves and moves for the forest's stats."""
+        """Return the entries "devices", "solves" and "moves" for the stats of the forest."""
         return {
             "devices": [one.description for one in self._division.devices],
             "solves": self.solves,

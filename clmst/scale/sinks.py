@@ -1,19 +1,21 @@
-"""Sinks: what becomes of the edges of a stream. One reduces them, one makes passes over them.
+"""Sinks, which take the edges of a stream and compute their forest.
 
-A sink is given the pieces of a stream one after the other, and in the end it has the forest. There
-are two, which differ in their kernels: :class:`ReductionSink` keeps the forest of the edges so far
-and reduces it with later ones, in more than a hundred bytes a vertex. :class:`PassSink` sees the
-stream once for each round of Borůvka's algorithm, in 28 bytes a vertex.
+A sink gets the pieces of a stream in sequence, and has the forest at the end. There are two kinds,
+with different kernels. :class:`ReductionSink` keeps the forest of the edges so far, and replaces it
+again and again by the forest of it and later edges. It reads the stream once, and needs more than a
+hundred bytes of the device per vertex. :class:`PassSink` reads the stream once for each round of
+Borůvka's algorithm, and needs 28 bytes per vertex.
 
-Both upload rows, or generate edges, in the same way (:class:`StreamSink`). The rows of the caller
-go to the device as they are, in blocks. While a block is on its way, the device looks at the one
-before it: it checks the rows, and marks the edges that count.
+Both upload rows, or generate edges, in the way that :class:`StreamSink` defines. Rows of the caller
+are uploaded unchanged, in blocks. While one block is uploaded, kernels process the block before it:
+they check its rows, and mark the edges that may enter the forest. The host then takes the marked
+edges of the block before that.
 
     bus      | block 0 | block 1 | block 2 | block 3 |
     kernels            | marks 0 | marks 1 | marks 2 |
     host                         | takes 0 | takes 1 |
 
-Rows that bring their own ids are checked on the host.
+Rows that have edge ids of their own are checked on the host instead.
 """
 
 from __future__ import annotations
@@ -54,41 +56,62 @@ from clmst.scale.checkpoint import Position, StreamState
 from clmst.scale.host_reducer import HostReducer
 from clmst.scale.rows import EdgeBlock, GeneratedPiece, StreamPiece
 
-# Rows of a block: on CPUs few enough for the caches.
+# Rows of a block, by the kind of device. On a CPU a block fits into the caches.
 ROWS = {"cpu": 1 << 18, "gpu": 1 << 22, "accelerator": 1 << 22}
 BLOCKS = 3
-LEAST_ROWS = 64  # of a pass at once; with fewer, nothing but launches would take time
-_SHARE = 8  # chunks take at most so small a share of the memory
-_ALSO = 13  # bytes of an edge of a chunk beside its weight: its ends, mark and position
+LEAST_ROWS = 64  # minimum rows of a block in a pass: with fewer, launches would take all the time
+_SHARE = 8  # chunks take at most 1/8 of the memory limit
+_ALSO = 13  # bytes of an edge of a chunk, without its weight: two ends, a mark and a position
 
 
 def bytes_of_row(dtype: np.dtype[Any], *, is_generated: bool = False) -> int:
-    """Return the bytes of a device for each row of a chunk, in all blocks."""
+    """Return how many bytes of the device all blocks together take for each row of a block."""
     blocks = dtype.itemsize if is_generated else BLOCKS * (16 + dtype.itemsize)
     return blocks + _ALSO
 
 
 def most_rows(device: Device, *, is_generated: bool) -> int:
-    """Return the most edges of a chunk."""
+    """Return the maximum number of edges of a chunk on `device`."""
     return (generated.CHUNK if is_generated else ROWS)[device.capabilities.kind]
 
 
 def rows_within(limit: int, device: Device, dtype: np.dtype[Any], *, is_generated: bool) -> int:
-    """Return the rows of a chunk, if chunks take a small share of a limit of bytes."""
+    """Return the number of rows of a chunk, so that all chunks take at most 1/8 of `limit` bytes.
+
+    The result is 0 if not even one row fits.
+    """
     a_row = bytes_of_row(dtype, is_generated=is_generated)
     return min(most_rows(device, is_generated=is_generated), limit // (_SHARE * a_row))
 
 
 class StreamSink:
-    """A sink of pieces of a stream, which it takes to kernels as chunks of edges.
+    """The common part of both sinks: it passes the edges of a stream to kernels, in chunks.
 
-    It keeps within a `limit` of bytes of the device. Positions have checksums of the edges only
-    where these are asked for: `read` is behind what has come, `position` behind the `n_on_device`
-    edges that have been taken. The `dtype` of weights is None until it is known. The `reducer` has
-    the edges, and counts them.
+    Parameters
+    ----------
+    n_vertices, device, maximum
+        The number of vertices, the device of the kernels, and whether the maximum spanning forest
+        is wanted.
+    limit : int
+        Bytes of the device that the sink may use.
+    has_checksums : bool
+        Whether positions get checksums of the edges, which checkpoints need.
+
+    Attributes
+    ----------
+    read : Position
+        The position behind the edges that the sink has received.
+    position : Position
+        The position behind the edges that kernels have taken.
+    n_on_device : int
+        Number of edges that kernels on the device have taken.
+    dtype : numpy.dtype or None
+        The dtype of the weights, or None until it is known.
+    reducer : EdgeKernels
+        The object that keeps the edges and runs the kernels.
     """
 
-    reducer: Any  # when it is open, of EdgeKernels
+    reducer: Any  # an instance of EdgeKernels, once the sink is open
     _uploads: Uploads
 
     def __init__(
@@ -100,30 +123,30 @@ class StreamSink:
         self._guard = Guard(device)
         self.dtype: np.dtype[Any] | None = None
         self.n_on_device = self._rows = 0
-        self._chunk: EdgeChunk | None = None  # of generated edges
+        self._chunk: EdgeChunk | None = None  # the arrays of generated edges, for all pieces
         self._free = deque[EdgeBlock]()
         self._filling: EdgeBlock | None = None
         self._sent = deque[EdgeBlock]()
-        self._marked: EdgeChunk | None = None  # of the first block that was sent
+        self._marked: EdgeChunk | None = None  # the marked edges of the first block in `_sent`
         self.begin_at(Position())
 
     def begin_at(self, position: Position) -> None:
-        """Set the position of the next edges in the stream, while none is being copied."""
+        """Set the position of the next edges in the stream. No edges may be in a block then."""
         self.read = self.position = position
 
     @property
     def is_open(self) -> bool:
-        """Whether kernels have the edges that come."""
+        """Whether new edges are passed to kernels on the device."""
         return self._rows > 0
 
     def _behind(self, before: Position, edges: EdgePart | StreamPiece) -> Position:
-        """Return the position behind edges, or packed rows, that come at a position."""
+        """Return the position behind `edges`, edges or packed rows that begin at `before`."""
         if not self._has_checksums:
             return Position(n_edges=before.n_edges + edges.size)
         return before.after(edges if isinstance(edges, EdgePart) else edges.as_part())
 
     def _open(self, kernels: EdgeKernels, rows: int, *, is_generated: bool) -> None:
-        """Give the edges that come to kernels from now on, up to `rows` at a time."""
+        """Allocate the blocks, and pass new edges to `kernels` from now on, `rows` at a time."""
         uploads = Uploads(self._device)
         guard = Guard(self._device, queues=uploads.queues)
         with self._device.lock, guard:
@@ -135,10 +158,12 @@ class StreamSink:
         self.reducer, self.dtype, self._rows = kernels, kernels.dtype, rows
 
     def take(self, piece: StreamPiece | GeneratedPiece) -> Iterator[None]:
-        """Take a piece; yield after each part of it. Then the piece is not read any more.
+        """Take the edges of a piece, and yield after each part of it.
 
-        An invalid edge of an earlier piece raises; what was before its piece is taken, the rest
-        dropped.
+        The caller has to exhaust the iterator. Then the arrays of the piece are not read any more,
+        although its edges may still be in a block. The check of edges lags behind: the call may
+        raise InvalidGraphError for an edge of an earlier piece. Then all pieces before the faulty
+        piece have been taken, and all later edges are dropped.
         """
         begin = 0
         if not piece.is_consecutive:
@@ -159,14 +184,17 @@ class StreamSink:
             self._uploads.wait()
 
     def flush(self) -> None:
-        """Take all that has come; raises as :meth:`take`."""
+        """Let the kernels take all edges that are still in blocks, and block until they have.
+
+        Raise InvalidGraphError at an invalid edge, as :meth:`take` does.
+        """
         with self._device.lock, self._guard:
             self._close()
             while self._sent:
                 self._take()
 
     def close(self) -> None:
-        """Wait for all copies: memory goes back only then."""
+        """Block until all copies are complete, so that the memory of the blocks can be freed."""
         if self.is_open:
             with self._device.lock, self._guard:
                 self._uploads.finish()
@@ -175,7 +203,7 @@ class StreamSink:
 
     def _generate(self, piece: GeneratedPiece) -> None:
         with self._device.lock, self._guard:
-            if self._chunk is None:  # its memory stays in the caches of a CPU
+            if self._chunk is None:  # one chunk for all pieces stays in the caches of a CPU
                 self._chunk = piece.edges.new_chunk(0, self._rows, self._device)
             chunk = replace(self._chunk.before(piece.size), first_id=piece.first)
             piece.edges.generate(chunk, self._launch)
@@ -202,7 +230,11 @@ class StreamSink:
     # --------------------------------------------------------------------------- blocks
 
     def _put(self, piece: StreamPiece) -> None:
-        """Send rows to a block with ends as wide as theirs, and with ids that theirs follow."""
+        """Add rows to the block that is being filled, and begin another block where needed.
+
+        All rows of a block have consecutive ids. A block of 32-bit ends cannot take rows whose ends
+        must be checked in 64 bits.
+        """
         assert self.dtype is not None, "an open sink knows the weights"
         rows = piece.packed(self.dtype)
         after, first_id = self._behind(self.read, rows), rows.first_id or 0
@@ -221,7 +253,10 @@ class StreamSink:
                 self._close()
 
     def _close(self) -> None:
-        """Send the rest of the block that was filled, and queue it for its marks."""
+        """Start the rest of the filled block's upload, and queue the block for the kernels.
+
+        If all blocks are in use then, take the edges of the first one, which blocks.
+        """
         block, self._filling = self._filling, None
         if block is None:
             return
@@ -233,13 +268,21 @@ class StreamSink:
             self._take()
 
     def _mark(self) -> None:
-        """Enqueue the marks of the first block that was sent, unless they are."""
+        """Enqueue the kernels that mark the edges of the first sent block, unless they are already.
+
+        The kernels wait, on the device, for the end of the block's upload.
+        """
         if self._sent and self._marked is None:
             self._uploads.let_kernels_wait(self._sent[0].sent)
             self._marked = self.reducer.mark(self._sent[0].chunk(self.reducer.narrowed))
             self._launch.queue.flush()
 
     def _take(self) -> None:
+        """Take the marked edges of the first sent block, and enqueue the marks of the next one.
+
+        Block until the edges have been taken. At an invalid edge, take the pieces before it, and
+        raise the error that names it.
+        """
         chunk, self._marked, block = self._marked, None, self._sent.popleft()
         assert chunk is not None, "the first block is looked at"
         self._free.append(block)
@@ -248,13 +291,13 @@ class StreamSink:
         except FaultyEdgeError as error:
             self._take_before(chunk, block, error.at)
             raise block.fault(error.at, self._n_vertices, self._launch) from None
-        block.read = self._uploads.enqueued()  # before the next one is looked at
+        block.read = self._uploads.enqueued()  # before kernels for the next block are enqueued
         self.position = block.after
         self.n_on_device += chunk.size
         self._mark()
 
     def _take_before(self, chunk: EdgeChunk, block: EdgeBlock, at: int) -> None:
-        """Take the pieces before a faulty row, and drop all that came later."""
+        """Take the pieces before row `at`, which is invalid, and drop all later edges."""
         self._uploads.finish()
         self._free.extend(self._sent)
         self._sent.clear()
@@ -270,10 +313,13 @@ class StreamSink:
 class ReductionSink(StreamSink):
     """A sink that filters the edges of a stream, and reduces them to their forest.
 
-    Edges go to the device as they are, as soon as there are enough of them. The host has them
-    before that, where the device has not passed the self-test of streams, and where the memory
-    limit leaves too little for what must be there. Generated edges are never on the host. The
-    number of edges of the whole stream, if it is known, tells what pays.
+    The first edges are kept on the host. Once there are enough of them, they and all later edges
+    are passed to the device, which checks, filters and reduces them. The edges stay on the host if
+    the device has failed the self-test of streams, or if the memory limit is too small to keep them
+    on the device. Generated edges are always on the device.
+
+    `n_edges` is the number of edges of the whole stream, or None if it is unknown. It helps to
+    decide where the edges are kept and whether they are filtered.
     """
 
     n_passes = 1
@@ -285,11 +331,14 @@ class ReductionSink(StreamSink):
             n_vertices=self._n_vertices, device=self._device, limit=self._limit,
             maximum=self._maximum,
         )  # fmt: skip
-        self.reducer: HostReducer | EdgeReducer = self._host  # until the device has the edges
-        self._is_refused = False  # whether the device has no space, or is not trusted
+        self.reducer: HostReducer | EdgeReducer = self._host  # an EdgeReducer once it is open
+        self._is_refused = False  # whether the device lacks space, or has failed its self-test
 
     def go_on_from(self, known: StreamState) -> None:
-        """Continue from the state of another stream, as if this one had read the edges."""
+        """Continue from the state of another stream, as if this stream had read its edges.
+
+        Nothing may have been taken before.
+        """
         if known.parts:
             self.dtype = known.parts[0].weights.dtype
         self.begin_at(known.position)
@@ -298,7 +347,11 @@ class ReductionSink(StreamSink):
     # ------------------------------------------------------------------------- pieces
 
     def take(self, piece: StreamPiece | GeneratedPiece) -> Iterator[None]:
-        """Take a piece of arrays; yield after each part. Then the piece is not read any more."""
+        """Take the edges of a piece, whose columns must be arrays, and yield after each part.
+
+        The caller has to exhaust the iterator. Then the arrays are not read any more. Raise
+        InvalidGraphError at an invalid edge, which may belong to an earlier piece.
+        """
         while piece.size:
             if self._host.is_full:
                 self._host.reduce()
@@ -326,10 +379,14 @@ class ReductionSink(StreamSink):
     # --------------------------------------------------------------- onto the device
 
     def _open_if_it_pays(self, piece: StreamPiece | GeneratedPiece) -> None:
-        """Move the edges to the device if the router says so, those that came before as well."""
+        """Open the sink on the device if the router decides so, and move all earlier edges there.
+
+        If the device lacks space or is not trusted, the edges stay on the host. For generated
+        edges, this is an error.
+        """
         is_generated, host = isinstance(piece, GeneratedPiece), self._host
         if not is_generated and self.dtype not in (None, piece.dtype):
-            return  # other weights are an error, which the host has the words for
+            return  # a change of the dtype is an error, which the check on the host raises
         facts = StreamFacts(
             n_vertices=self._n_vertices, n_new=host.n_waiting + host.n_filtered + piece.size,
             n_forest=host.n_forest, generated=is_generated, reduced=host.reductions > 0,
@@ -345,7 +402,11 @@ class ReductionSink(StreamSink):
             self._is_refused = True
 
     def _open_reducer(self, piece: StreamPiece | GeneratedPiece) -> None:
-        """Move the edges to the device, or raise if it has no space or is not trusted."""
+        """Move all edges to the device, and open the sink there.
+
+        Raise OutOfDeviceMemoryError if the device lacks space, or UnsupportedDeviceError if it has
+        failed the self-test of streams.
+        """
         rows, capacity = self._rows_and_capacity(piece)
         case = case_of(piece.dtype, maximum=self._maximum)
         self._device.trust.require(EDGE_STREAM, case)
@@ -363,10 +424,11 @@ class ReductionSink(StreamSink):
         self._host.go_on_from(StreamState(forest=None))
 
     def _rows_and_capacity(self, piece: StreamPiece | GeneratedPiece) -> tuple[int, int]:
-        """Return the edges of a chunk, and those of a reduction, within the limit.
+        """Return how many edges a chunk, and a reduction, may have within the memory limit.
 
-        Too little is a sixteenth of the forest's edges beside it for generated edges, and as many
-        edges again for rows, which the host takes with less memory.
+        Raise NoSpaceForReductionError if there is too little space for new edges beside the forest.
+        Generated edges need space for 1/16 of the forest's edges. Rows need space for as many edges
+        as the forest has, because with less space the host can take them in its own memory.
         """
         n, device, is_generated = self._n_vertices, self._device, isinstance(piece, GeneratedPiece)
         rows = rows_within(self._limit, device, piece.dtype, is_generated=is_generated)
@@ -379,7 +441,7 @@ class ReductionSink(StreamSink):
         least = max(before + 1, bound + max(1, bound // share))
         if rows < 1 or most < least:
             raise too_small(self._limit, n, bound, device)
-        if self._n_edges is not None:  # space for all of them is enough
+        if self._n_edges is not None:  # more space than for all edges of the stream is not needed
             n_to_come = self._n_edges - self.position.n_edges
             most = min(most, max(before + n_to_come, 2 * bound, least))
         return rows, most
@@ -387,7 +449,10 @@ class ReductionSink(StreamSink):
     # ---------------------------------------------------------------- what was found
 
     def reduce(self, *, is_last: bool = False) -> None:
-        """Make one forest of the present one and what waits; after the last one nothing comes."""
+        """Replace the forest and the waiting edges by the forest of both, and block until then.
+
+        `is_last` promises that no edges follow, so that the reducer may free what filters need.
+        """
         self.flush()
         if isinstance(self.reducer, HostReducer):
             self.reducer.reduce()
@@ -396,12 +461,15 @@ class ReductionSink(StreamSink):
             self.reducer.reduce(is_last=is_last)
 
     def end(self) -> bool:
-        """End a reading of the stream; return whether the forest is found."""
+        """Reduce the remaining edges at the end of the stream. Return True: the forest is found."""
         self.reduce(is_last=True)
         return True
 
     def state(self) -> StreamState:
-        """Return the state for another stream, which has a position of its own."""
+        """Return the forest and the waiting edges, from which another sink can continue.
+
+        Block until they are on the host. The position is not part of the result.
+        """
         self.flush()
         reducer = self.reducer
         if isinstance(reducer, HostReducer):
@@ -413,7 +481,10 @@ class ReductionSink(StreamSink):
         )
 
     def edges_so_far(self) -> EdgePart | None:
-        """Return the forest of the last reduction; None if there was none."""
+        """Return the forest of the last reduction, read from the device if it is there.
+
+        With the edges on the host, the result is None before the first reduction.
+        """
         if isinstance(self.reducer, HostReducer):
             return self.reducer.forest
         with self._device.lock, Guard(self._device):
@@ -423,10 +494,17 @@ class ReductionSink(StreamSink):
 
 
 class PassSink(StreamSink):
-    """A sink that finds the forest of a stream that is read several times, of one vertex at least.
+    """A sink for a stream that is read once for each round of Borůvka's algorithm.
 
-    Earlier passes, `n_passes` of them, may have found edges of the forest, `known`. Raise where the
-    limit does not hold the vertices, or the device fails the self-test of passes.
+    The graph must have at least one vertex. To continue from a checkpoint, `known` are the edges of
+    the forest that earlier passes have found, and `n_passes` is the number of those passes.
+
+    Raises
+    ------
+    OutOfDeviceMemoryError
+        The memory limit is too small for the vertices.
+    UnsupportedDeviceError
+        The device has failed the self-test of passes.
     """
 
     def __init__(
@@ -448,11 +526,14 @@ class PassSink(StreamSink):
             self._join(known)
 
     def _rows_of_chunk(self, dtype: np.dtype[Any], *, is_generated: bool) -> int:
-        """Return how many edges are on the device at once, within the limit."""
+        """Return how many edges a chunk may have within the memory limit.
+
+        Raise OutOfDeviceMemoryError if they are fewer than 64.
+        """
         device, n, limit = self._device, self._n_vertices, self._limit
         needed = n * passes.bytes_of_vertex(dtype)
         a_row = bytes_of_row(dtype, is_generated=is_generated)
-        a_row += passes.bytes_of_row(dtype)  # as many of the forest leave at once
+        a_row += passes.bytes_of_row(dtype)  # forest edges are read back in chunks of this size
         rows = min(most_rows(device, is_generated=is_generated), (limit - needed) // a_row)
         if rows < LEAST_ROWS:
             raise OutOfDeviceMemoryError(
@@ -463,40 +544,51 @@ class PassSink(StreamSink):
         return rows
 
     def _join(self, forest: EdgePart) -> None:
-        """Join the components that the edges of a forest join, by passes over these."""
+        """Make passes over the edges of a known forest, until their components are joined.
+
+        So a checkpoint of edges is enough to restore the components.
+        """
         while not self.reducer.is_done:
             for begin in range(0, forest.size, self._rows):
                 some = forest.take(slice(begin, begin + self._rows))
                 with self._device.lock, Guard(self._device):
                     self.reducer.take(some.on_device(self._device))
             with self._device.lock, Guard(self._device):
-                for _ in self.reducer.end_pass():  # the forest has them
+                for _ in self.reducer.end_pass():  # yields edges of `forest`, which are known
                     pass
         self._found = [forest]
 
     def end(self) -> bool:
-        """End a reading of the stream; return whether the forest is found."""
+        """End a pass: add the edges that it has found to the forest, and join their components.
+
+        Return whether the forest is complete. If it is not, another pass is needed. Block until the
+        edges are on the host.
+        """
         self.flush()
         with self._device.lock, Guard(self._device):
             self._found += self.reducer.end_pass()
         return bool(self.reducer.is_done)
 
     def begin_again(self) -> None:
-        """Begin the next reading."""
+        """Begin the next pass, at the first edge of the stream."""
         self.n_passes += 1
         self.begin_at(Position())
 
     def edges_so_far(self) -> EdgePart:
-        """Return the edges of the forest that the passes have found, in the order of passes."""
+        """Return the edges of the forest that were found so far, in the order of the passes."""
         self._found = [joined(self._found)]
         return self._found[0]
 
     def forest(self) -> EdgePart:
-        """Return the forest, in canonical order; after :meth:`close`, once it is found."""
+        """Return the forest in canonical order, and free the memory of the passes.
+
+        Call it once, after :meth:`close`, when :meth:`end` has returned True. The device sorts the
+        edges.
+        """
         found = self.edges_so_far()
         del self.reducer
         self._free.clear()
         self._chunk = None
         with self._device.lock, Guard(self._device):
-            self._device.release_memory()  # of the passes: the sort takes no more than they did
+            self._device.release_memory()  # so that the sort does not need memory beyond the limit
             return in_canonical_order(found, n_vertices=self._n_vertices, launch=self._launch)

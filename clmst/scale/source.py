@@ -1,4 +1,4 @@
-"""Sources of a stream: chunks of edges, files of them, a graph, or generated edges."""
+"""Sources of a stream: chunks of edges, files, a graph, or edges that a device generates."""
 
 from __future__ import annotations
 
@@ -27,17 +27,25 @@ from clmst.scale.capacity import host_share
 from clmst.scale.rows import NO_WEIGHTS, GeneratedPiece, StreamPiece
 from clmst.scale.vertex_names import VertexNames
 
-_GRAPH_ROWS = 1 << 22  # slots of a graph that are looked at together
-_MOST_READERS = 8  # threads that read files: pyarrow has threads of its own beside them
+_GRAPH_ROWS = 1 << 22  # slots of a graph in one piece
+_MOST_READERS = 8  # maximum number of threads that read files; pyarrow uses further threads
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EdgeSource:
-    """A source of edges, checked; it can be read several times, unless it is an iterator.
+    """A checked source of edges. It can be read several times, unless it is an iterator.
 
-    Attributes are as of :func:`clmst.stream_minimum_spanning_forest`; `weight_dtype` is that of a
-    stream without edges, and `names` are of the vertices of rows, which may be strings. `kept` has
-    all pieces, with numbers for names, if a first reading of files has left them in memory.
+    Attributes
+    ----------
+    chunks, columns, n_vertices, n_edges
+        The arguments of :func:`clmst.stream_minimum_spanning_forest`.
+    weight_dtype : numpy.dtype
+        The dtype of the weights, if the stream does not have edges from which it is known.
+    names : VertexNames or None
+        The names of the vertices, if ends may be strings. None for a graph and generated edges.
+    kept : list of StreamPiece or None
+        All pieces, with vertex numbers in place of names, if a first reading of files has kept
+        them in memory.
     """
 
     chunks: Any
@@ -52,7 +60,12 @@ class EdgeSource:
     def checked(
         cls, chunks: Any, *, n_vertices: Any, n_edges: Any = None, columns: Any = None
     ) -> EdgeSource:
-        """Return the source that a caller means."""
+        """Check a caller's arguments, and return the source.
+
+        If `n_vertices` is None, read the whole source to count its vertices. Raise
+        InvalidArgumentError if an argument is invalid, or if the vertices of an iterator would have
+        to be counted, since it can be read only once.
+        """
         if isinstance(chunks, GeneratedEdges):
             return _of_generated(chunks, n_vertices=n_vertices, n_edges=n_edges, columns=columns)
         columns = check_columns(columns)
@@ -95,28 +108,29 @@ class EdgeSource:
 
     @property
     def graph(self) -> Graph | None:
-        """The graph whose edges are streamed, if it is one."""
+        """The graph whose edges are streamed, or None if the source is not a graph."""
         return self.chunks if isinstance(self.chunks, Graph) else None
 
     @property
     def generated(self) -> GeneratedEdges | None:
-        """The edges that the device generates, if they are."""
+        """The edges that the device generates, or None if the source has edges of its own."""
         return self.chunks if isinstance(self.chunks, GeneratedEdges) else None
 
     @property
     def can_be_read_again(self) -> bool:
-        """Whether the source is no iterator of the caller, but begins anew each time."""
+        """Whether the source starts at its first edge each time, as any but an iterator does."""
         return not isinstance(self.chunks, Iterator)
 
     @property
     def labels(self) -> Array | None:
-        """The names of the vertices that have come so far; None if vertices are numbers."""
+        """The names of the vertices that have been read so far, or None if vertices are numbers."""
         return None if self.names is None else self.names.labels
 
     def pieces(self) -> Iterator[Any]:
-        """Return all edges, from the first one on, as stream pieces or generated ones.
+        """Return an iterator over all edges, as StreamPiece or GeneratedPiece objects.
 
-        Vertices that have names have numbers in their place.
+        The pieces have vertex numbers in place of names. Pieces are read only as the iterator
+        advances, and errors of the source are raised then.
         """
         if self.kept is not None:
             return iter(self.kept)
@@ -125,14 +139,17 @@ class EdgeSource:
 
 
 class _FirstReading:
-    """The pieces of a first reading; None once they take more than `most` bytes of memory."""
+    """The pieces of a first reading, which are kept as long as they take at most `most` bytes.
+
+    `pieces` is None once they take more, or if `most` is 0.
+    """
 
     def __init__(self, most: int) -> None:
         self._left = most
         self.pieces: list[StreamPiece] | None = [] if most else None
 
     def recorded(self, pieces: Iterator[StreamPiece]) -> Iterator[StreamPiece]:
-        """Yield all pieces, and keep them."""
+        """Yield all pieces, and keep them as long as they fit."""
         for piece in pieces:
             if self.pieces is not None:
                 self._left -= piece.n_bytes
@@ -144,13 +161,16 @@ class _FirstReading:
 
 
 def _are_paths(chunks: Any) -> bool:
-    """Return whether all chunks are files, whose arrays no other code changes."""
+    """Return whether all chunks are paths. Arrays of files are not shared with other code."""
     paths = [chunks] if isinstance(chunks, str | PathLike) else chunks
     return isinstance(paths, list | tuple) and all(isinstance(p, str | PathLike) for p in paths)
 
 
 def pieces_of(chunks: Any, columns: Any) -> Iterator[Any]:
-    """Return the pieces of what a caller streams, from the first one on, as they are."""
+    """Return an iterator over the pieces of a caller's chunks, with the vertices as they are.
+
+    Threads read the files of a path ahead.
+    """
     if isinstance(chunks, GeneratedEdges):
         return iter([GeneratedPiece(edges=chunks, first=0, size=chunks.n_edges)])
     if isinstance(chunks, Graph):
@@ -166,7 +186,11 @@ def pieces_of(chunks: Any, columns: Any) -> Iterator[Any]:
 
 
 def _of_generated(edges: GeneratedEdges, **given: Any) -> EdgeSource:
-    """Return generated edges as a source; raise if a call gives attributes that they have."""
+    """Return a source of generated edges.
+
+    Raise InvalidArgumentError if one of the `given` arguments is not None, because generated edges
+    define it themselves.
+    """
     for name, value in given.items():
         if value is not None:
             raise InvalidArgumentError(
@@ -186,10 +210,11 @@ Pieces: TypeAlias = Callable[[], Iterator[StreamPiece]]
 
 
 def read_ahead(parts: Iterator[Pieces], n_threads: int) -> Iterator[StreamPiece]:
-    """Yield the pieces of all parts, in order, while threads read the next ones.
+    """Yield the pieces of all parts, in order, while `n_threads` threads read the next parts.
 
-    Each thread begins a part, and reads one piece of it ahead. An error of a part comes when the
-    parts before it have ended.
+    Each thread starts one part, and reads its first piece. While a piece of a part is in use, the
+    thread of the part reads the next piece. If reading a part raises, the error is raised after all
+    earlier parts. The threads end when the iterator does.
     """
     begun = deque[tuple[TaskThread, Iterator[StreamPiece], ThreadTask[StreamPiece | None]]]()
     workers = [TaskThread("clmst-stream") for _ in range(n_threads)]
@@ -197,7 +222,7 @@ def read_ahead(parts: Iterator[Pieces], n_threads: int) -> Iterator[StreamPiece]
     def begin_next(worker: TaskThread) -> None:
         try:
             part = next(parts, None)
-        except Exception as error:  # of a file that cannot be opened: it waits for its turn
+        except Exception as error:  # a file cannot be opened; raised after the earlier parts
             part = partial(_raised, error)
         if part is not None:
             pieces = part()
@@ -232,7 +257,11 @@ def _of_graph(graph: Graph) -> Iterator[StreamPiece]:
 
 
 def _of_chunks(chunks: Iterable[Any], columns: Any) -> Iterator[StreamPiece]:
-    """Yield the pieces of chunks. What the caller's iterator raises passes unchanged."""
+    """Yield the pieces of a caller's chunks.
+
+    Raise InvalidArgumentError if `chunks` cannot be iterated. Errors that the caller's iterator
+    raises are not changed.
+    """
     with errors_as(lambda error: InvalidArgumentError(
         f"chunks is {shown(chunks)}, which cannot be iterated ({shown(error)}); it must be an "
         "iterable of (u, v, w), a path or a Graph"
@@ -252,13 +281,16 @@ def _of_chunk(chunk: Any, number: int, columns: Any) -> Iterator[StreamPiece]:
 
 
 def pieces_of_file(path: Path, columns: Any, name: str) -> Iterator[StreamPiece]:
-    """Yield the pieces of a file; `name` and the file's own name are the chunk's."""
+    """Yield the pieces of a file. Messages call the chunk `name`, with the name of the file."""
     for part in parts_of_file(path, columns, name):
         yield from part()
 
 
 def parts_of_file(path: Path, columns: Any, name: str) -> Iterator[Pieces]:
-    """Yield a reader of each part of a file; all parts may be read at once."""
+    """Yield a function for each part of a file, which returns an iterator over its pieces.
+
+    Several threads may read different parts at the same time.
+    """
     for part in files.parts_of(path, columns):
         yield partial(_pieces_of_part, part, f"{name} ({path.name})")
 

@@ -1,4 +1,4 @@
-"""A forest of a stream of edges: the present forest and a part of the stream in memory."""
+"""The public function for forests of streams: `stream_minimum_spanning_forest`."""
 
 from __future__ import annotations
 
@@ -27,51 +27,64 @@ def stream_minimum_spanning_forest(
     n_edges: int | None = None,
     columns: Any = None,
 ) -> Forest:
-    """Compute the minimum spanning forest of a graph that need not fit anywhere at once.
+    """Compute the minimum spanning forest of a graph that is too large for the memory.
 
-    The forest is that of :func:`minimum_spanning_forest`, edge for edge, whatever the chunks and
-    the memory limit. In memory are the forest of the edges so far and as many more edges as
-    the memory limit allows; chunks are joined or cut for that. The device checks and filters the
-    edges, or the host where the device cannot. Where the limit has no space for that, edges are
-    read once for each round of Borůvka's algorithm (``docs/scaling.md``).
+    The edges are read in chunks. In memory are only the forest of the edges so far, and as many
+    further edges as the memory limit allows. Again and again they are reduced: replaced by their
+    forest. The result is the forest that :func:`minimum_spanning_forest` finds for the whole graph,
+    edge for edge, whatever the chunks and the memory limit are. If the limit does not have space
+    for the forest and new edges, the stream is read once for each round of Borůvka's algorithm
+    instead (``docs/scaling.md``). The call blocks until the forest is complete.
 
     Parameters
     ----------
     chunks : iterable, path, Graph or GeneratedEdges
-        An iterable of chunks ``(u, v, w)``, arrays of vertex numbers, or of names (strings), and of
-        weights; without ``w`` every weight is 1. Memory-mapped arrays are read a part at a time.
-        Arrays of a chunk may change once the next one is asked for. Edge ids are positions in the
-        whole stream. A chunk ``(u, v, w, edge ids)`` brings its own, distinct in the stream and
-        rising within the chunk: then chunks may come in any order. A chunk may also be a table: a
-        data frame, an Arrow table or batch, a mapping of arrays or a structured array. Or a path,
-        or an iterable of paths: of a Parquet file, of an ``.npy`` file with a structured array, of
-        a folder of such, or a pattern of their names (``"edges/*.parquet"``). Or a
-        :class:`GeneratedEdges`, which the device makes: the whole stream stays there.
+        The edges of the graph.
+
+        * An iterable of chunks ``(u, v, w)``. The arrays `u` and `v` are the ends of the edges,
+          as vertex numbers or as names (strings), and `w` are the weights. Without `w`, every
+          weight is 1. Memory-mapped arrays are read part by part. The arrays of a chunk may be
+          changed as soon as the iterator is asked for the next chunk. Edge ids are positions in
+          the whole stream.
+        * An iterable of chunks ``(u, v, w, ids)`` with edge ids of their own. The ids must be
+          distinct in the stream and increase within each chunk. Then the order of the chunks does
+          not matter.
+        * A table, or an iterable of tables: a data frame, an Arrow table or batch, a mapping of
+          arrays, or a structured array.
+        * A path, or an iterable of paths. A path names a Parquet file, an ``.npy`` file with a
+          structured array, a folder of these files, or a pattern (``"edges/*.parquet"``).
+        * A :class:`Graph` in the host's memory.
+        * A :class:`GeneratedEdges`, whose edges the device computes, so that nothing is uploaded.
     n_vertices : int, optional
-        Up to 2**32 - 2. A :class:`Graph` and generated edges have their own. If ends are strings,
-        it is how many names there may be. By default there are as many vertices as names, or one
-        more than the greatest number. Then files are kept in memory while they are read for that,
-        if their rows take at most a quarter of it. All else is read once more, so it must be
-        possible to read it again.
+        The number of vertices, at most 2**32 - 2. If the vertices have names, it is the maximum
+        number of names. By default the vertices are counted first: it is the number of names, or
+        the greatest vertex number plus one. For that all chunks are read once more, so they cannot
+        come from an iterator. Files that take at most a quarter of the memory are kept instead.
+        Leave it out for a :class:`Graph` and for generated edges, which know it.
     device : None, str, Device or pyopencl.CommandQueue
-        See :func:`clmst.get_device`.
+        The device that solves; see :func:`clmst.get_device`.
     memory_limit : int, optional
-        Bytes of the device that a reduction may use. By default three quarters of a device's own
-        memory, or a quarter of a memory that it shares with the host.
+        The number of bytes that the stream may use on the device. By default it is three quarters
+        of the memory of a device that has its own, or a quarter of the memory that a device shares
+        with the host.
     checkpoint : path, optional
-        A file that holds the state of the stream from time to time. A call that finds it reads the
-        stream up to that state, checks that it is the same stream, and goes on from there.
+        A file in which the state of the stream is stored from time to time. If the file exists when
+        the function is called, the stream is read up to that state, compared with it by checksums,
+        and continued from there.
     on_progress : callable, optional
-        Called with a :class:`StreamProgress` after every part; ``print`` will do. The logger
-        "clmst" has one every five seconds at INFO in any case.
+        A function that is called with a :class:`StreamProgress` after every part of the stream, for
+        example ``print``. Independently of it, the logger "clmst" gets a line at level INFO every
+        five seconds.
     maximum : bool
-        Compute the maximum spanning forest.
+        Whether to compute the maximum spanning forest.
     n_edges : int, optional
-        The number of edges of the whole stream, for the time left; a stream that has other than
-        that is an error. Paths and graphs have their own.
+        The number of edges of the whole stream, from which the time left is estimated. A stream
+        with another number of edges raises InvalidGraphError. For paths, graphs and generated edges
+        it is known.
     columns : sequence of str, optional
-        Of files and tables: as of :func:`clmst.read_graph`. Ends are vertex numbers, or strings,
-        which become `vertex_labels` in the order in which rows have them.
+        The columns of files and tables that contain the ends and the weights, as in
+        :func:`clmst.read_graph`. If the ends are strings, they become the `vertex_labels` of the
+        forest, in the order in which they first occur.
 
     Returns
     -------
@@ -80,30 +93,32 @@ def stream_minimum_spanning_forest(
     Raises
     ------
     InvalidGraphError
-        A chunk is malformed (the message names chunk and row), or the stream ends early. The
-        checkpoint then has all chunks before.
+        A chunk is malformed (the message names the chunk and the row), or the stream has another
+        number of edges than expected. The checkpoint then covers the valid chunks before it.
     Exception
-        Whatever the chunks' iterator or `on_progress` raises, unchanged. The checkpoint then has
-        all chunks before, too. If one of these chunks is malformed, its error is raised instead.
+        Any error that the iterator of the chunks or `on_progress` raises, unchanged. The checkpoint
+        then covers all chunks before it. If one of those chunks is malformed, the error of that
+        chunk is raised instead.
     InvalidArgumentError
-        The checkpoint belongs to another stream, or an argument is wrong.
+        The checkpoint belongs to another stream, or an argument is invalid.
     FileFormatError
-        The checkpoint, or a file of the stream, is damaged.
+        The checkpoint or a file of the stream is damaged.
     FileWriteError
-        There is no space for the checkpoint.
+        The checkpoint cannot be written.
     OutOfDeviceMemoryError
-        The memory limit is too small for the vertices; or it leaves nothing beside the forest, and
-        the chunks come from an iterator, which can be read once.
+        The memory limit is too small for the vertices. Or it is too small for new edges beside the
+        forest, and the chunks come from an iterator, which can be read only once.
 
     Warns
     -----
     StreamedWarning
-        The edges are read several times, since memory is short.
+        The edges are read several times, because the memory is too small.
 
     Notes
     -----
-    A stream of m edges by parts of b takes m / b reductions of up to n + b edges each. By passes it
-    is log2(n) passes at most, O(n + m) each. ``docs/scaling.md`` has the cost model.
+    A stream of m edges of which b fit into memory takes m / b reductions, each of up to n + b
+    edges. If the stream is read several times, there are at most log2(n) passes of O(n + m) each.
+    ``docs/scaling.md`` has the cost model.
 
     Examples
     --------

@@ -1,7 +1,8 @@
-"""Streams whose vertices have names: each gets the next number where a row first has it.
+"""Numbers for the vertices of a stream whose vertices are named by strings.
 
-Numbers are those of :func:`clmst.core.vertex_names.number`, so that forests are the same as of a
-data frame. All names are in the host's memory.
+A name gets the next number when it first occurs in a row. These are the numbers that
+:func:`clmst.core.vertex_names.number` gives, so a stream has the same forest as a data frame of its
+rows. All names are kept in the host's memory.
 """
 
 from __future__ import annotations
@@ -25,16 +26,19 @@ _RULE = "all ids of a stream must be strings, or all integers"
 
 
 class VertexNames:
-    """The names that a stream has had so far; `most` is how many there may be."""
+    """The names of the vertices that have occurred in a stream so far, and their numbers.
+
+    `most` is the maximum number of names, or None if there is no maximum.
+    """
 
     def __init__(self) -> None:
         self.most: int | None = None
-        self._numbers = defaultdict[str, int](count().__next__)  # a new name gets the next one
-        self._has_numbers = False  # whether rows had numbers instead
+        self._numbers = defaultdict[str, int](count().__next__)  # a new name gets the next number
+        self._has_numbers = False  # whether a row has had numbers instead of names
 
     @property
     def labels(self) -> Array | None:
-        """The names in the order of their numbers, shape (n,); None if there was none."""
+        """The names in the order of their numbers, shape (n,), or None without any names yet."""
         if not self._numbers:
             return None
         labels = np.empty(len(self._numbers), object)
@@ -42,16 +46,16 @@ class VertexNames:
         return labels
 
     def numbered(self, pieces: Iterator[StreamPiece]) -> Iterator[StreamPiece]:
-        """Return pieces with numbers in the place of names; those without names as they are.
+        """Return an iterator over the pieces, with vertex numbers in place of names.
 
-        They raise as they come, if an end is no string where others are, or there are too many
-        names.
+        Pieces whose ends are numbers keep them. The iterator raises InvalidGraphError at a piece if
+        the stream has both names and numbers, or more than `most` names.
         """
         return map(self._numbered, pieces)
 
     @staticmethod
     def count(pieces: Iterator[StreamPiece]) -> int:
-        """Read numbered pieces for their ends alone; return the greatest one and 1. O(m)."""
+        """Read all numbered pieces, and return the greatest vertex number plus one, in O(m)."""
         greatest = -1
         for piece in pieces:
             for ends in (piece.u, piece.v):
@@ -94,13 +98,19 @@ class VertexNames:
 
 
 def are_text(ends: Array) -> bool:
-    """Return whether ends are names: strings, as far as the first one tells."""
+    """Return whether ends are names instead of numbers.
+
+    In an array of objects only the first one is looked at.
+    """
     kind = ends.dtype.kind
     return kind in "US" or (kind == "O" and ends.size > 0 and isinstance(ends[0], str))
 
 
 def _as_objects(piece: StreamPiece, name: str, ends: Array) -> Array:
-    """Return names as Python's strings, or raise unless bytes are UTF-8 text."""
+    """Convert an array of names to an array of Python strings.
+
+    Raise InvalidGraphError if names are bytes that are not UTF-8, or have invalid characters.
+    """
     if ends.dtype.kind == "S":
         try:
             ends = np.char.decode(ends, "utf-8")
@@ -114,9 +124,10 @@ def _as_objects(piece: StreamPiece, name: str, ends: Array) -> Array:
 
 
 def _refuse_no_letters(piece: StreamPiece, name: str, ends: Array) -> None:
-    """Raise if an array of strings, as of a damaged file, has a number that is no character's.
+    """Raise InvalidGraphError if a string of NumPy has a code that is not a Unicode code point.
 
-    NumPy takes any number of 32 bits, and Python then raises SystemError, here or later.
+    Damaged files have such strings. NumPy stores any 32-bit code, but Python raises SystemError
+    when the string is used.
     """
     native = np.ascontiguousarray(ends, ends.dtype.newbyteorder("="))
     wrong = (native.view(np.uint32).reshape(ends.size, -1) > sys.maxunicode).any(axis=1)
