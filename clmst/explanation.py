@@ -1,7 +1,7 @@
-"""Which way a graph would go, with the facts that decide and the ways that were passed over.
+"""The explanation of how a graph would be solved: the chosen way, and why others were rejected.
 
-Nothing is solved. The router is asked as a solve asks it, so it may have the weights looked at, and
-the device may have to pass a self-test first.
+Nothing is solved. The router is asked as a solve asks it. So the weights may be read, for example
+to find out whether they are all equal, and the device may have to pass a self-test first.
 """
 
 from __future__ import annotations
@@ -22,29 +22,59 @@ from clmst.runtime.discovery import default_device, get_device, is_named
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explanation:
-    """The answer of the router for a graph, and how it came to it."""
+    """How a graph would be solved, and the reasons.
+
+    Attributes
+    ----------
+    way : Way
+        The chosen way of solving, with the facts that decided in words.
+    facts : dict
+        The facts about the graph from which the way was chosen, by name.
+    passed : list of tuple
+        The name of each way that was rejected before, and the reason in words.
+    device : Device or None
+        The device that would solve the graph, or None if there is no usable device.
+    """
 
     way: Way
-    facts: dict[str, Any]  # the facts that the router was given or has asked for, by name
-    passed: list[tuple[str, str]]  # ways that were looked at before, and why each was passed over
+    facts: dict[str, Any]
+    passed: list[tuple[str, str]]
     device: Device | None
 
 
 def explain(graph: Any, *, device: Any = None, maximum: bool = False) -> Explanation:
-    """Return which way :func:`clmst.minimum_spanning_forest` would take.
+    """Explain how :func:`clmst.minimum_spanning_forest` would solve a graph, without solving it.
 
     Parameters
     ----------
-    graph : Graph, Points or any other graph that lies on the host
-        As of :func:`clmst.minimum_spanning_forest`.
+    graph : Graph, Points, scipy.sparse array or matrix, networkx.Graph, ...
+        A graph in the host's memory, as :func:`clmst.minimum_spanning_forest` accepts it. Points
+        and complete matrices are uploaded to the device.
     device : None, str, Device or pyopencl.CommandQueue
-        See :func:`clmst.get_device`.
+        The device that would solve; see :func:`clmst.get_device`. With None the host may solve a
+        small graph.
     maximum : bool
         Whether the maximum spanning forest is wanted.
 
     Returns
     -------
     Explanation
+        The way of solving, the facts that decided, and the ways that were rejected.
+
+    Raises
+    ------
+    InvalidGraphError
+        The graph is malformed.
+    UnsupportedDeviceError
+        The device that `device` names is not usable.
+
+    Examples
+    --------
+    >>> import clmst
+    >>> from clmst.explanation import explain
+    >>> graph = clmst.Graph.from_edges([0, 0, 1], [1, 2, 2], [2, 3, 4])
+    >>> explain(graph).facts["n_vertices"]
+    3
     """
     host_allowed = device is None and not is_named()
     found = default_device() if device is None else get_device(device)
@@ -70,7 +100,10 @@ def explain(graph: Any, *, device: Any = None, maximum: bool = False) -> Explana
 
 
 def _steps(graph: Graph, device: Device) -> tuple[Way, list[tuple[str, str]]]:
-    """Return the way of a graph that is put on a device, and why prim is not first if it is not."""
+    """Return the way of a graph that is uploaded to a device and solved by an algorithm there.
+
+    Return with it a list that has the reason why the algorithm is not "prim", unless it is.
+    """
     alone, n, symmetric = device.facts.alone, graph.n_vertices, graph.is_symmetric
     n_slots = graph.indices.size
     first = route.prim_first(alone, n, n_slots, symmetric)
@@ -83,7 +116,10 @@ def _steps(graph: Graph, device: Device) -> tuple[Way, list[tuple[str, str]]]:
 
 
 def _given(facts: route.SparseFacts | route.PointFacts) -> dict[str, Any]:
-    """Return facts by name: neither the device, nor what was not asked for, nor what is empty."""
+    """Return facts as a dict, without the device and without facts that were not determined.
+
+    `refused` is left out if it is empty.
+    """
     every = {one.name: getattr(facts, one.name) for one in fields(facts)}
     refused = sorted(every.pop("refused"))
     known = {name: value for name, value in every.items() if value is not None}

@@ -1,1 +1,1 @@
-"""Solves of one graph whose weights change; public as :class:`clmst.RepeatedSolver`."""
+"""Repeated solves of one graph under changing weights: the class :class:`clmst.RepeatedSolver`."""

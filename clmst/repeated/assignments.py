@@ -1,7 +1,7 @@
-"""Which device solves which part of a graph, by a strategy.
+"""Division of a graph's edges among devices, by the strategy "split" or "cores".
 
-Source of "cores": L. Ma, J. Wan, "Heterogeneous CPU-GPU Orchestration for Repeated Minimum Spanning
-Tree Computation", section 3.2; ``docs/inside_rounds.md`` says what is different here.
+The strategy "cores" is from L. Ma, J. Wan, "Heterogeneous CPU-GPU Orchestration for Repeated
+Minimum Spanning Tree Computation", section 3.2. ``docs/inside_rounds.md`` lists the differences.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from clmst.runtime.device import Device
 
 Strategy: TypeAlias = Literal["split", "cores"]
 
-# The most edges, stored once, of a graph whose core numbers are computed.
+# Maximum number of edges, each stored once, of a graph whose core numbers are computed.
 _MOST_PEELED = (1 << 31) - 1
-_WORD_BYTES = 4  # of a weight, as far as is known before there is one
+_WORD_BYTES = 4  # assumed bytes of a weight, because no weights are known yet
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assignment:
-    """Parts of the edges that a device solves, by an algorithm and its options."""
+    """The parts of a graph that one device solves, and the algorithm and options for them."""
 
     device: Device
     parts: tuple[Part, ...]
@@ -37,11 +37,21 @@ class Assignment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DevicePlan:
-    """The assignments of a strategy to devices.
+    """The division of a graph among devices that a strategy has made.
 
-    The first device also runs the last pass: it solves the union of the forests, by `algorithm`.
-    `edges` are of the whole graph, as of :func:`clmst.core.topology.edges_once`; `devices` are
-    those that the caller named.
+    Attributes
+    ----------
+    strategy : {"split", "cores"}
+        The strategy.
+    edges : Graph
+        The whole graph, which stores each edge once (:func:`clmst.core.topology.edges_once`).
+    devices : tuple of Device
+        All devices that the caller named, whether they have a part or not.
+    assignments : tuple of Assignment
+        The parts of each device that has one. The first of these devices also runs the last pass,
+        which solves the union of the forests of all parts.
+    algorithm, options
+        The algorithm of the last pass, and its options.
     """
 
     strategy: Strategy
@@ -53,17 +63,18 @@ class DevicePlan:
 
     @property
     def device(self) -> Device:
-        """The device of the last pass, which keeps forests."""
+        """The device of the last pass, on which the forests of the rounds are."""
         return self.assignments[0].device
 
 
 def plan(
     strategy: Strategy, edges: Graph, devices: Sequence[Device], *, algorithm: str, options: object
 ) -> DevicePlan:
-    """Divide the edges of a graph among devices. The quickest device gets the last pass.
+    """Divide the edges of a graph among devices. The fastest device gets the last pass.
 
-    `algorithm` and `options` are for all parts but dense ones, and for the last pass. Without a
-    dense part, the plan of "cores" has one assignment: the quickest device solves all edges.
+    `edges` stores each edge once. `algorithm` and `options` are used for the last pass and for all
+    parts except dense parts, which the algorithm "dense" solves. If the strategy "cores" finds no
+    dense part, the plan has a single assignment: the fastest device solves all edges.
     """
     order = by_speed(devices, _WORD_BYTES)
     usual: dict[str, Any] = {"algorithm": algorithm, "options": options}
@@ -87,7 +98,11 @@ def plan(
 
 
 def _dense_parts_and_rest(edges: Graph, device: Device) -> list[Part]:
-    """Return the dense parts that a device can solve, and the part of all other edges."""
+    """Return the dense parts of a graph that `device` can solve, and as the last part all others.
+
+    The device computes core numbers for that, which blocks. The first parts are missing if the
+    graph does not have dense parts.
+    """
     if not 0 < edges.n_slots <= _MOST_PEELED:
         return [partition.whole(edges)]
     cores = peeling.core_numbers(edges, device=device)

@@ -1,4 +1,4 @@
-"""The families of kernels for repeated solves, each of which a device must pass (``trust.py``)."""
+"""The families of kernels for repeated solves. A device must pass the self-test of each."""
 
 from __future__ import annotations
 
@@ -25,12 +25,18 @@ FAMILIES = (ROUNDS, SERIES, WARM_START)
 
 
 def require_rounds(graph: DeviceGraph, algorithm: str, *, maximum: bool, options: object) -> None:
-    """Raise :class:`UnsupportedDeviceError` unless the device passed rounds by an algorithm."""
+    """Raise UnsupportedDeviceError unless the device passes the self-test of rounds.
+
+    The test is run for `algorithm` and `options`, if that has not been done yet.
+    """
     case = case_of(graph.encoded.encoding.stored, maximum=maximum, algorithm=algorithm)
     graph.device.trust.require(ROUNDS, with_options(case, options))
 
 
 def is_trusted(family: KernelFamily, graph: DeviceGraph, *, maximum: bool) -> bool:
-    """Return whether rounds may use a family; else they do without."""
+    """Return whether the device passes the self-test of a family, so that rounds may use it.
+
+    Rounds give the same forests without the family, but may take longer.
+    """
     case = case_of(graph.encoded.encoding.stored, maximum=maximum)
     return graph.device.trust.refusal(family, case) is None

@@ -1,4 +1,4 @@
-"""Rounds of points: each has other coordinates, and begins anew."""
+"""Repeated solves of points. Each round has new coordinates, and is solved from scratch."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ from clmst.runtime.handles import Queue
 
 
 def points_of(graph: Any) -> Points | None:
-    """Return the points that a solver is made of; None if it is made of anything else."""
+    """Return the points from which a solver is built, or None if `graph` is not points.
+
+    The points may be on a device already.
+    """
     if isinstance(graph, DeviceMatrix):
         graph = graph.graph
     return graph if isinstance(graph, Points) else None
@@ -30,7 +33,7 @@ def points_of(graph: Any) -> Points | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StagedPoints:
-    """Checked coordinates of a round, on the host."""
+    """The coordinates of a round, on the host, after they have been checked."""
 
     is_on_device: ClassVar[bool] = False
 
@@ -38,9 +41,11 @@ class StagedPoints:
 
 
 class PointsOnDevice(OneDevice):
-    """One device that solves points at other coordinates each time.
+    """Rounds of points on one device, each with new coordinates.
 
-    Number, dimensions and metric are the same in all rounds.
+    All rounds have the number of points, the dimensions and the metric of `points`. Raise
+    InvalidArgumentError if `devices` has more than one device, or if the algorithm does not take
+    complete graphs.
     """
 
     def __init__(
@@ -63,19 +68,24 @@ class PointsOnDevice(OneDevice):
         self._algorithm, self._options = algorithm, options
 
     def free(self) -> None:
-        """Do nothing: a round keeps no memory."""
+        """Do nothing, because rounds of points do not keep memory."""
 
     def forget(self) -> None:
-        """Do nothing: every round begins anew."""
+        """Do nothing, because a round of points does not depend on earlier rounds."""
 
     # ----------------------------------------------------------------------- coordinates
 
     def new_queues(self) -> list[Queue]:
-        """Return no queues: coordinates are uploaded when they are solved."""
+        """Return an empty list, because coordinates are not uploaded before their solve."""
         return []
 
     def stage(self, given: Any, queues: list[Queue] | None = None) -> StagedPoints:
-        """Check coordinates, or points; copies what the caller may change during the solve."""
+        """Check the coordinates, or points, of a round.
+
+        If `queues` is not None, the caller may change the array before the solve has ended, so it
+        is copied. Raise InvalidArgumentError unless number, dimensions and metric are as in the
+        solver's points.
+        """
         like = self._like
         if isinstance(given, Points):
             points = given
@@ -90,12 +100,12 @@ class PointsOnDevice(OneDevice):
         return StagedPoints(points=points)
 
     def release(self, staged: StagedPoints) -> None:
-        """Release nothing: the garbage collector frees coordinates."""
+        """Do nothing, because the garbage collector frees the coordinates."""
 
     def update(
         self, edge_ids: Any, weights: Any, *, options: RoundOptions
     ) -> DeviceForest | Forest:
-        """Raise: no round has weights."""
+        """Raise InvalidArgumentError in any case, because points do not have weights to change."""
         self.opened()
         raise InvalidArgumentError(
             "the solver is made of points, whose edges have no weights to change; solve() takes "
@@ -105,7 +115,10 @@ class PointsOnDevice(OneDevice):
     # ---------------------------------------------------------------------------- rounds
 
     def solve_staged(self, staged: StagedPoints, *, began: float, profile: bool) -> DeviceForest:
-        """Solve points at these coordinates."""
+        """Compute the spanning tree of points at these coordinates.
+
+        The tree stays on the device. `began` is the host's time at the start of the round.
+        """
         with self.device.lock, self.guard(self.device):
             launch = self._launcher(profile=profile)
             matrix = DeviceMatrix.upload(staged.points, self.device)
@@ -116,13 +129,16 @@ class PointsOnDevice(OneDevice):
                     maximum=self.maximum,
                 )  # fmt: skip
             except BaseException:
-                has_finished(launch.queue)  # before its memory has a new owner
+                has_finished(launch.queue)  # kernels must end before their memory is reused
                 raise
         return self._timed(forest, launch, began, uploaded)
 
 
 def _check_alike(points: Points, like: Points) -> None:
-    """Raise unless points are as many, in as many dimensions, as those of the solver."""
+    """Raise InvalidArgumentError unless `points` match the points of the solver.
+
+    They must have equal shapes and metrics, and both or neither must have core distances.
+    """
     if points.coordinates.shape != like.coordinates.shape:
         raise InvalidArgumentError(
             f"coordinates have shape {points.coordinates.shape}, and the solver was made of points "
@@ -138,6 +154,6 @@ def _check_alike(points: Points, like: Points) -> None:
 
 
 def _kind(points: Points) -> str:
-    """Return in words what decides how distances of points are computed."""
+    """Return the metric of points, and whether they have core distances, for a message."""
     with_core = "" if points.core_distances is None else " with core distances"
     return f"{points.metric!r}{with_core}"

@@ -1,7 +1,8 @@
-"""Rounds: solves of one graph under other weights, one at a time, requested by any thread.
+"""Rounds: solves of one graph, each under new weights.
 
-:class:`Rounds` is what all kinds share: the lock, and weights that are staged while another round
-is solved. :class:`SingleDevice` solves a graph on one device.
+Any thread may request a round, but only one is solved at a time. :class:`Rounds` is the base class.
+It has the lock, and stages the next weights (checks and uploads them) while a round is solved.
+:class:`SingleDevice` solves the rounds of a graph on one device.
 """
 
 from __future__ import annotations
@@ -51,35 +52,40 @@ from clmst.runtime.launcher import Launcher
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoundOptions:
-    """Options of a round, as of :meth:`clmst.RepeatedSolver.solve`."""
+    """The options of a round, which :meth:`clmst.RepeatedSolver.solve` documents."""
 
     keep_on_device: bool = False
     profile: bool = False
     verify: bool = False
 
     def __post_init__(self) -> None:
-        """Check the kinds."""
+        """Raise InvalidArgumentError unless all options are bools."""
         check_bools(keep_on_device=self.keep_on_device, profile=self.profile, verify=self.verify)
 
 
 @dataclass(frozen=True, slots=True)
 class _Failure:
-    """An error instead of weights: the source's own, or one about the weights."""
+    """An error in place of the next weights.
+
+    `is_refusal` is False if the source of the weights raised it, and True if the weights were
+    invalid or could not be uploaded.
+    """
 
     error: Exception
     is_refusal: bool
 
 
-# A source of weights gives the next ones, an error, or None at its end.
+# The next weights of a source, or an error, or None at the end of the source.
 _Next: TypeAlias = StagedWeights | _Failure | None
 
 
 class Rounds(ABC):
-    """Solves of one prepared graph, one at a time, requested by any thread, until it is closed.
+    """Solves of one prepared graph, until it is closed.
 
-    A solve holds the lock of the rounds, and the device's lock from the first launch until the
-    forest is on the device. Staging the next weights takes neither lock: `stage` may be called
-    while another thread solves. All else happens one at a time.
+    Any thread may call the methods, and only one solve runs at a time. A solve holds the lock of
+    this object, and also the lock of the device from the first launch until the forest is on the
+    device. Only `stage`, which prepares the next weights, takes neither lock, so it may be called
+    while another thread solves.
     """
 
     def __init__(self, device: Device, *, maximum: bool) -> None:
@@ -90,13 +96,13 @@ class Rounds(ABC):
         forking.replace_locks(self, "_lock")
 
     def opened(self) -> Any:
-        """Return the rounds, or raise if they are closed."""
+        """Return this object, or raise InvalidArgumentError if it is closed."""
         if self.is_closed:  # another thread may have closed them
             raise closed_error()
         return self
 
     def close(self) -> None:
-        """Free all memory, after the present solve."""
+        """Free all memory, after the current solve has ended. Closing twice is allowed."""
         with self._lock:
             if not self.is_closed:
                 self.is_closed = True
@@ -106,19 +112,23 @@ class Rounds(ABC):
 
     @abstractmethod
     def free(self) -> None:
-        """Free all memory."""
+        """Free all memory of the prepared graph."""
 
     @abstractmethod
     def forget(self) -> None:
-        """Drop the present weights."""
+        """Drop the current weights, so that `update` raises until the next solve."""
 
     @abstractmethod
     def new_queues(self) -> list[Queue]:
-        """Return a queue of every device for uploads of weights."""
+        """Create a queue on every device, for uploads of weights during a solve."""
 
     @abstractmethod
     def stage(self, weights: Any, queues: list[Queue] | None = None) -> Any:
-        """Check the weights of a round; upload them if there are queues, and wait."""
+        """Check the weights of a round, and return them in the form that `solve_staged` takes.
+
+        With `queues`, one for each device, also upload the weights, and block until they are on the
+        devices. Without, they are uploaded by the solve.
+        """
 
     @abstractmethod
     def release(self, staged: Any) -> None:
@@ -126,23 +136,34 @@ class Rounds(ABC):
 
     @abstractmethod
     def solve_staged(self, staged: Any, *, began: float, profile: bool) -> DeviceForest:
-        """Solve with staged weights, which become the present ones."""
+        """Solve with staged weights, which become the current weights.
+
+        `began` is the host's time, in seconds, at the start of the round. If `profile` is True, the
+        time of each kernel is measured.
+        """
 
     @abstractmethod
     def update(
         self, edge_ids: Any, weights: Any, *, options: RoundOptions
     ) -> DeviceForest | Forest:
-        """Change some of the present weights, and solve."""
+        """Change some of the current weights, and solve."""
 
     @abstractmethod
     def prove(self, forest: DeviceForest) -> DeviceForest:
-        """Return the last forest, proved, or raise."""
+        """Prove that the forest of the last round is minimum, and return it with the proof's stats.
+
+        Raise an error if it is not.
+        """
 
     # ---------------------------------------------------------------------------- solves
 
     @lasting("solving a round")
     def solve(self, weights: Any, *, options: RoundOptions) -> DeviceForest | Forest:
-        """Solve with weights by edge."""
+        """Solve with new weights, one per edge, and return the forest.
+
+        Block until the forest is on the host, or on the device with the option `keep_on_device`. If
+        the weights are invalid or the solve fails, the solver has no current weights afterwards.
+        """
         with self._lock:
             began = time.perf_counter()
             self.opened()
@@ -161,7 +182,10 @@ class Rounds(ABC):
     def _staged_round(
         self, staged: StagedWeights, options: RoundOptions, *, began: float = 0.0
     ) -> DeviceForest:
-        """Solve with weights that are staged, and free their memory; a failure drops them."""
+        """Solve with staged weights, and free the memory of the staged form.
+
+        If the solve fails, the current weights are dropped as well.
+        """
         try:
             forest = self.solve_staged(staged, began=began, profile=options.profile)
             forest = self._finished(forest, options)
@@ -173,7 +197,7 @@ class Rounds(ABC):
         return forest
 
     def _finished(self, forest: DeviceForest, options: RoundOptions) -> DeviceForest:
-        """Return a forest, with proof and times if requested."""
+        """Prove the forest if `verify` is set, add times if `profile` is set, and return it."""
         if options.verify:
             forest = self.prove(forest)
         if options.profile:
@@ -189,12 +213,13 @@ class Rounds(ABC):
         on_progress: Callable[[int], object],
         options: RoundOptions,
     ) -> Generator[Any, None, None]:
-        """Yield the forests of weights from a source, in order.
+        """Solve a round for each element of `source`, which are weights, and yield the forests.
 
-        The thread that iterates takes weights from the source, one round before the solve needs
-        them. The solve runs in a thread of its own. Weights on the device are not prefetched: there
-        is no upload to overlap, and the caller may reuse one buffer for all. `on_progress` is
-        called with the number of forests, before each is yielded.
+        The solve runs in a thread of its own. Meanwhile the thread that iterates gets the next
+        weights from the source, checks them, and uploads them. After weights that are on the device
+        the next ones are requested only when the solve has ended: there is no upload to overlap,
+        and the caller may reuse one buffer for all rounds. Before each forest is yielded,
+        `on_progress` is called with the number of forests so far.
         """
         done, queues, worker = 0, list[Queue](), TaskThread("clmst-solve")
         prefetched = self._next(source, queues)
@@ -210,7 +235,7 @@ class Rounds(ABC):
                 return None
 
             try:
-                self._forget()  # so that weights of two rounds at most take memory
+                self._forget()  # frees memory, so that it holds the weights of at most two rounds
                 _, forest = all_of([worker], work)
                 done += 1
                 on_progress(done)
@@ -221,7 +246,7 @@ class Rounds(ABC):
                         self.release(one)
                 raise
             is_on_device = present.is_on_device
-            del forest, present, work  # else they would keep memory during the next solve
+            del forest, present, work  # references would keep their memory during the next solve
             prefetched = self._next(source, queues) if is_on_device else ahead.pop()
         if isinstance(prefetched, _Failure):
             if prefetched.is_refusal:
@@ -229,7 +254,11 @@ class Rounds(ABC):
             raise prefetched.error
 
     def _next(self, source: Iterator[Any], queues: list[Queue]) -> _Next:
-        """Return the next weights; an error is kept, and raised in its turn."""
+        """Get the next weights from the source, and stage them.
+
+        Return None at the end of the source. An error is returned, not raised, because the forests
+        of earlier weights have to be yielded first.
+        """
         try:
             weights = next(source)
         except StopIteration:
@@ -242,7 +271,7 @@ class Rounds(ABC):
             return _Failure(error, is_refusal=True)
 
     def _prefetch(self, weights: Any, queues: list[Queue]) -> StagedWeights:
-        """Stage weights while another thread solves; `queues` gets new ones if it is empty."""
+        """Stage weights while another thread solves. An empty list `queues` is filled first."""
         self.opened()
         if not queues:
             queues += self.new_queues()
@@ -256,23 +285,26 @@ class Rounds(ABC):
         return self._handed_over(forest, options)
 
     def _forget(self) -> None:
-        """Drop the present weights, as after any weights that cannot be solved."""
+        """Drop the current weights, unless the solver is closed."""
         with self._lock:
             if not self.is_closed:
                 self.forget()
 
 
 class OneDevice(Rounds):
-    """Rounds on one device: their times and proofs, whatever is solved."""
+    """Rounds on one device, of a graph or of points: how they are timed and proved."""
 
     guard: Callable[..., AbstractContextManager[None]] = Guard
 
     def __init__(self, device: Device, *, maximum: bool) -> None:
         super().__init__(device, maximum=maximum)
-        self._launch = Launcher(device, device.queue)  # of the last round
+        self._launch = Launcher(device, device.queue)  # the launcher of the last round
 
     def prove(self, forest: DeviceForest) -> DeviceForest:
-        """Return the last forest, proved, or raise."""
+        """Prove the forest of the last round on its device, and return it with the proof's stats.
+
+        Raise an error if it is not the minimum spanning forest. Block until the proof is complete.
+        """
         began = time.perf_counter()
         with self.device.lock, self.guard(self.device):
             proved = checked(forest, self._launch)
@@ -286,7 +318,10 @@ class OneDevice(Rounds):
         return self._launch
 
     def _now(self, launch: Launcher) -> float:
-        """Return the time; waits for all commands first if times are requested."""
+        """Return the host's time in seconds.
+
+        If times were requested, block until all commands of the queue have finished first.
+        """
         if launch.profile is not None:
             launch.queue.finish()
         return time.perf_counter()
@@ -294,7 +329,11 @@ class OneDevice(Rounds):
     def _timed(
         self, forest: DeviceForest, launch: Launcher, began: float, uploaded: float
     ) -> DeviceForest:
-        """Return a forest with the times of its steps, if requested."""
+        """Add the times of upload and solve to the stats of a forest, if times were requested.
+
+        `began` and `uploaded` are the host's times, in seconds, at the start of the round and after
+        its upload.
+        """
         if launch.profile is None:
             return forest
         solve = 1e3 * (time.perf_counter() - uploaded)
@@ -303,10 +342,16 @@ class OneDevice(Rounds):
 
 
 class GraphRounds(Rounds):
-    """Rounds of a graph, whose edges have weights: on one device, or on several.
+    """Rounds of a graph whose edges have weights, on one device or on several.
 
-    The edges are as of :func:`clmst.core.topology.edges_once`; the parts of a device follow one
-    another. `guard` makes the context manager that translates a device's errors.
+    Attributes
+    ----------
+    edges : Graph
+        The graph, which stores each edge once (:func:`clmst.core.topology.edges_once`).
+    parts : sequence of ReweightedGraph
+        The parts of the graph on their devices. The parts of one device are consecutive.
+    guard : callable
+        Returns the context manager that translates the errors of a device.
     """
 
     edges: Graph
@@ -315,29 +360,37 @@ class GraphRounds(Rounds):
 
     @property
     def encoding(self) -> Encoding | None:
-        """The encoding of the present weights; None if there are none."""
+        """The encoding of the current weights, or None if not all parts have weights."""
         present = [part.present for part in self.parts]
         return present[0].encoding if present[0] is not None and all(present) else None
 
     @property
     def devices(self) -> list[Device]:
-        """The devices of the parts, each once."""
+        """The devices that have parts, each listed once."""
         return list(dict.fromkeys(part.device for part in self.parts))
 
     def release(self, staged: StagedWeights) -> None:
-        """Free the memory of weights that are no longer needed."""
+        """Let the parts of the graph reuse the upload buffers of staged weights.
+
+        Buffers that hold the current weights are not reused yet.
+        """
         given, staged.parts = staged.parts, {}
         for part in self.parts:
             if part.number in given:
                 part.put_back(given[part.number])
 
     def forget(self) -> None:
-        """Drop the present weights."""
+        """Drop the current weights of all parts."""
         for part in self.parts:
             part.forget()
 
     def present_weights(self) -> Array:
-        """Read the weights of the last round from all devices; 0 for those on no device."""
+        """Read the current weights from all devices, and block until they are on the host.
+
+        The result has one weight per row of the solver's edges. It is 0 for a self-loop or a
+        parallel edge, whose weight is on none of the devices. Raise DeviceError if a part does not
+        have current weights.
+        """
         weights: Array | None = None
         for part in self.parts:
             device = part.device
@@ -357,17 +410,24 @@ class GraphRounds(Rounds):
 
     @abstractmethod
     def changes(self, edge_ids: Any, weights: Any, dtype: np.dtype[Any]) -> Changes:
-        """Check changes of the present weights, of this dtype."""
+        """Check new weights of some edges. `dtype` is the dtype of the current weights.
+
+        Raise InvalidArgumentError or InvalidGraphError if an edge or a weight is invalid.
+        """
 
     @abstractmethod
     def solve_changed(self, changes: Changes, *, began: float, profile: bool) -> DeviceForest:
-        """Solve with some of the present weights changed."""
+        """Change some of the current weights, and solve."""
 
     @lasting("solving a round")
     def update(
         self, edge_ids: Any, weights: Any, *, options: RoundOptions
     ) -> DeviceForest | Forest:
-        """Change some of the present weights, and solve; illegal changes raise."""
+        """Change some of the current weights, solve, and return the forest.
+
+        Raise InvalidArgumentError or InvalidGraphError, without changing a weight, if a change is
+        invalid. Block until the forest is on the host, or on the device with `keep_on_device`.
+        """
         with self._lock:
             began, changes = time.perf_counter(), self._changes(edge_ids, weights)
             forest = self._change_round(changes, options, began=began)
@@ -381,7 +441,7 @@ class GraphRounds(Rounds):
         return encoding.dtype
 
     def _changes(self, edge_ids: Any, weights: Any) -> Changes:
-        dtype = self._dtype()  # raises if no round has weights
+        dtype = self._dtype()  # raises without current weights
         return self.changes(edge_ids, weights, dtype)
 
     def _change_round(
@@ -392,7 +452,7 @@ class GraphRounds(Rounds):
 
 
 def lost_error(device: Device) -> DeviceError:
-    """Return the error for a call on a solver one of whose devices has lost its memory."""
+    """Return the error for a call after `device` has failed and lost its memory."""
     return DeviceError(
         f"{device.description} has failed since this solver was made, and lost what was in its "
         "memory; make another one to solve again"
@@ -400,9 +460,11 @@ def lost_error(device: Device) -> DeviceError:
 
 
 class SingleDevice(OneDevice, GraphRounds):
-    """One device that solves the whole graph, whose edges are stored once.
+    """Rounds of a whole graph on one device.
 
-    A round is a warm start, or goes by series contraction, or is solved from scratch.
+    `edges` stores each edge once. A round is solved as a warm start, which reuses the result of an
+    earlier round, or on the series contraction of the graph, in which degree-2 paths are replaced
+    by single edges, or from scratch.
     """
 
     def __init__(
@@ -427,7 +489,11 @@ class SingleDevice(OneDevice, GraphRounds):
 
     @property
     def graph(self) -> ReweightedGraph:
-        """The prepared graph; raises if it is closed or lost."""
+        """The prepared graph.
+
+        Raise InvalidArgumentError if the solver is closed, or DeviceError if the device has failed
+        since it was prepared.
+        """
         if not (parts := self.parts):  # another thread may close it
             raise closed_error()
         if self.device.times_renewed != self._times_renewed:
@@ -436,24 +502,27 @@ class SingleDevice(OneDevice, GraphRounds):
 
     @property
     def encoding(self) -> Encoding | None:
-        """The encoding of the present weights; None if there are none; raises as `graph` does."""
+        """The encoding of the current weights, or None without weights. Raises as `graph` does."""
         present = self.graph.present
         return None if present is None else present.encoding
 
     def free(self) -> None:
-        """Free all memory."""
+        """Free all memory of the prepared graph."""
         self.parts, self.warm = [], None
         self.series = SeriesContraction(maximum=self.maximum)
 
     # --------------------------------------------------------------------------- weights
 
     def new_queues(self) -> list[Queue]:
-        """Return a queue for uploads of weights."""
+        """Create a queue for uploads of weights during a solve, and return it in a list."""
         with self.guard(self.device):
             return [self.device.new_queue()]
 
     def stage(self, weights: Any, queues: list[Queue] | None = None) -> StagedWeights:
-        """Check weights by edge; upload them if there is a queue, and wait."""
+        """Check weights, one per edge.
+
+        With a queue, also upload them, and block until they are on the device.
+        """
         with self.guard(self.device, queues=queues or ()):
             graph = self.graph
             staged = stage(weights, self.edges, [self.device], keeps=queues is not None)
@@ -463,14 +532,17 @@ class SingleDevice(OneDevice, GraphRounds):
         return staged
 
     def changes(self, edge_ids: Any, weights: Any, dtype: np.dtype[Any]) -> Changes:
-        """Check changes of the present weights, of this dtype."""
+        """Check new weights of some edges. `dtype` is the dtype of the current weights."""
         with self.device.lock, self.guard(self.device):
             return Changes.of(edge_ids, weights, self.edges, dtype=dtype, devices=[self.device])
 
     # ---------------------------------------------------------------------------- rounds
 
     def solve_staged(self, staged: StagedWeights, *, began: float, profile: bool) -> DeviceForest:
-        """Solve with weights, which become the present ones."""
+        """Solve with staged weights, which become the current weights.
+
+        Raise InvalidGraphError if the kernels find a weight that is NaN.
+        """
         with self.device.lock, self.guard(self.device):
             graph, launch = self.graph, self._launcher(profile=profile)
             bring(staged, [graph], launch.queue)
@@ -481,9 +553,11 @@ class SingleDevice(OneDevice, GraphRounds):
         return self._timed(forest, launch, began, uploaded)
 
     def solve_changed(self, changes: Changes, *, began: float, profile: bool) -> DeviceForest:
-        """Solve with some of the present weights changed, or raise if a change is illegal.
+        """Change some of the current weights, and solve.
 
-        After any other error it is unknown which of them have changed.
+        If a change is invalid, raise InvalidArgumentError or InvalidGraphError. All weights are
+        unchanged then. After any other error the current weights are dropped, because it is unknown
+        which of them have changed.
         """
         with self.device.lock, self.guard(self.device):
             graph, launch = self.graph, self._launcher(profile=profile)
@@ -505,11 +579,14 @@ class SingleDevice(OneDevice, GraphRounds):
     def _solve(
         self, graph: ReweightedGraph, reweight: Callable[[], DeviceGraph], launch: Launcher
     ) -> DeviceForest:
-        """Solve a graph of new weights; a failure leaves no state."""
+        """Let `reweight` set the weights of the graph, and solve it.
+
+        After a failure, everything that was kept for later rounds is dropped.
+        """
         try:
             return self._forest(reweight(), launch)
         except BaseException:
-            has_finished(launch.queue)  # before its memory has a new owner
+            has_finished(launch.queue)  # kernels must end before their memory is reused
             graph.drop_plans()
             self.series.forget()
             if self.warm is not None:
@@ -517,7 +594,7 @@ class SingleDevice(OneDevice, GraphRounds):
             raise
 
     def _forest(self, graph: DeviceGraph, launch: Launcher) -> DeviceForest:
-        """Solve as a warm start, or from scratch."""
+        """Solve as a warm start if possible, else by series contraction, else from scratch."""
         of_round = {"maximum": self.maximum, "own_weights": True}
         run = None if self.warm is None else self.warm.begin(graph, launch)
         if run is not None and not families.is_trusted(

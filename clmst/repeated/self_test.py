@@ -1,4 +1,4 @@
-"""Self-tests of repeated solves."""
+"""Self-tests of repeated solves: rounds with known forests, by each family of kernels."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from clmst.repeated.rounds import RoundOptions, SingleDevice
 from clmst.runtime.device import Device
 from clmst.runtime.kernel_family import Answer, Case
 
-_CHANGED = 300  # edges of an update
+_CHANGED = 300  # number of edges that an update changes
 _SEED = 9
 
 
@@ -31,14 +31,15 @@ def _answers(
     solver: SingleDevice,
     rounds: Iterable[tuple[Array, Array | None]],
 ) -> Iterator[Answer]:
-    """Yield the forests of rounds of a known graph, each compared with the oracle's.
+    """Solve rounds of a known graph, and yield each forest beside the forest of the oracle.
 
-    A round is its weights by slot, and the slots of those that an update changes, or None.
+    A round is a pair. The first element is the weight of each slot. The second is None for a solve,
+    or the slots whose weights an update changes.
     """
     ids, options = known.ranks.edge_ids, RoundOptions(keep_on_device=True)
     for by_slot, changed in rounds:
         if changed is None:
-            weights = np.zeros(known.ranks.n_input, by_slot.dtype)  # 0 for edges left out
+            weights = np.zeros(known.ranks.n_input, by_slot.dtype)  # 0 for edges without a slot
             weights[slice(None) if ids is None else ids] = by_slot
             found: Any = solver.solve(weights, options=options)
         else:
@@ -57,9 +58,10 @@ def _weights(known: KnownGraph, case: Case) -> Array:
 def _on_device(
     known: KnownGraph, device: Device, case: Case, *, warm_start: bool, always: bool = False
 ) -> SingleDevice:
-    """Return the rounds of a graph on a device, whose warm starts take any graph.
+    """Prepare a known graph on a device, and return its rounds.
 
-    `always`: use series contraction, even if it is slow.
+    With `warm_start`, warm starts are used however small the graph is. With `always`, series
+    contraction is used even if it does not pay off.
     """
     edges, maximum = topology.edges_once(known.ranks), bool(case.maximum)
     found = SingleDevice(
@@ -74,7 +76,7 @@ def _on_device(
 
 
 def rounds(device: Device, case: Case) -> Iterator[Answer]:
-    """Solve, change some weights, solve again."""
+    """Test the family "repeated": solve a graph, change some of its weights, and solve again."""
     is_slow = case.algorithm in ("prim", "dense") or bool(case.option_text)
     for size in SIZES[1:2] if is_slow else SIZES[1:]:
         known, rng = known_graph(size), np.random.default_rng(_SEED)
@@ -87,7 +89,7 @@ def rounds(device: Device, case: Case) -> Iterator[Answer]:
 
 
 def series(device: Device, case: Case) -> Iterator[Answer]:
-    """Solve with series contraction, even if it does not pay."""
+    """Test the family "series-contraction": solve with it even if it does not pay off."""
     known = known_graph("large")
     gpu = FilterBoruvkaOptions(shape="gpu")
     by_filter = replace(case, algorithm="filter-boruvka", options=gpu)
@@ -96,7 +98,10 @@ def series(device: Device, case: Case) -> Iterator[Answer]:
 
 
 def warm_starts(device: Device, case: Case) -> Iterator[Answer]:
-    """Solve with weights that hardly change: the third round is a warm start."""
+    """Test the family "warm-start": solve under weights that hardly change.
+
+    The third round is a warm start.
+    """
     known, rng = known_graph("large"), np.random.default_rng(_SEED)
     with closing(_on_device(known, device, case, warm_start=True)) as solver:
         rounds = drifting(known.ranks.n_slots, case.dtype, rng)
@@ -104,7 +109,11 @@ def warm_starts(device: Device, case: Case) -> Iterator[Answer]:
 
 
 def drifting(n: int, dtype: np.dtype[Any], rng: np.random.Generator) -> Iterator[Array]:
-    """Yield weights of one octave that hardly change from round to round; in the last some do."""
+    """Yield the `n` weights of four rounds, which hardly change from one round to the next.
+
+    In the last round every fiftieth weight changes by much. All weights lie between one power of
+    two and the next, so that their keys change little, too.
+    """
     around = rng.random(n)
     for number in range(4):
         fractions = (around + 2e-3 * rng.random(n)).clip(0, 1)

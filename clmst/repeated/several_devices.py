@@ -1,4 +1,4 @@
-"""One round on several devices: each solves its parts, the first one the union of their forests."""
+"""Rounds on several devices: each solves its parts, and one also the union of their forests."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ from clmst.runtime.failures import has_finished
 from clmst.runtime.handles import Queue
 from clmst.runtime.launcher import Launcher
 
-# Returns the graphs of a device's parts, with the weights of the round.
+# A function that sets the weights of the round in a device's parts, and returns their graphs.
 Reweight: TypeAlias = Callable[[Sequence[ReweightedGraph], Launcher], list[DeviceGraph]]
 Call = TypeVar("Call", bound=Callable[..., Any])
 
 
 def _unavailable(_: Array | None) -> Array:
-    """Raise: the weights are on several devices, none of which has all."""
+    """Raise InvalidArgumentError, because none of the devices has the weights of all edges."""
     raise InvalidArgumentError(
         "the weights of the graph's edges are on several devices; only those of the forest's "
         "edges can be asked for"
@@ -49,11 +49,21 @@ def _unavailable(_: Array | None) -> Array:
 
 @dataclass(slots=True, kw_only=True)
 class DeviceRound:
-    """The work of a device in a round, with times by the host's clock in seconds.
+    """What one device did in a round, and when.
 
-    The forests are found when it has `solved`, and in the memory that the last pass reads when it
-    has `ended`. Each part has an algorithm and a number of forest edges; `nans`
-    are weights of the whole graph. `host_less_device` is the difference of the clocks, in profiles.
+    Attributes
+    ----------
+    launch : Launcher
+        The launcher of the device's kernels.
+    algorithms, lengths : list
+        For each part, the algorithm that solved it, and the number of edges of its forest.
+    nans : list of int
+        Indices, in the weights of the whole graph, of weights that were found to be NaN.
+    began, uploaded, solved, ended : float
+        Times of the host's clock in seconds: when the work began, when the weights were on the
+        device, when all forests were found, and when the last pass could read them.
+    host_less_device : float
+        The host's clock minus the device's, in seconds. It is measured only in profiles.
     """
 
     launch: Launcher
@@ -67,7 +77,11 @@ class DeviceRound:
     host_less_device: float = 0.0
 
     def stats(self, assignment: Assignment, began: float, entered: float) -> dict[str, Any]:
-        """Return the device's work in a round, which and whose last pass began at these times."""
+        """Return the device's entry in the forest's stats, with times in milliseconds.
+
+        `began` and `entered` are the host's times, in seconds, at which the round and its last pass
+        began. Times of the entry are relative to `began`.
+        """
         stats: dict[str, Any] = {
             "device": assignment.device.description,
             "vertices": sum(part.graph.n_vertices for part in assignment.parts),
@@ -92,9 +106,10 @@ class DeviceRound:
 
 
 class Worker:
-    """A device with its parts, numbered from `first` on, for one thread at a time.
+    """A device with its parts of the graph. Only one thread at a time may use it.
 
-    `last` is the device of the last pass.
+    The parts are numbered from `first` on, through all devices. `last` is the device of the last
+    pass, to which the forests of the parts are sent.
     """
 
     def __init__(self, assignment: Assignment, first: int, last: Device, *, maximum: bool) -> None:
@@ -108,7 +123,12 @@ class Worker:
         self._queue = None if self.device is last else last.new_queue()
 
     def solve(self, reweight: Reweight, lists: ForestLists, *, profile: bool) -> DeviceRound:
-        """Solve all parts under a round's weights, and bring their forests to the last pass."""
+        """Solve all parts under the weights of a round, and send their forests to the last pass.
+
+        `reweight` sets the weights. `lists` are on the device of the last pass. Block until the
+        forests are in the lists, or, on that device itself, until their lengths are known. Raise
+        UnsupportedDeviceError if the device has failed the self-test of the kernels for parts.
+        """
         device = self.device
         work = DeviceRound(launch=Launcher.of(device, profile=profile), began=time.perf_counter())
         launch = work.launch
@@ -128,12 +148,12 @@ class Worker:
                 for k, one in enumerate(graphs):
                     self._solve_part(k, one, own, work)
                 if self._queue is None or launch.profile is not None:
-                    launch.queue.finish()  # else the move below waits
+                    launch.queue.finish()  # otherwise `move_to` below waits
                 work.solved = time.perf_counter()
                 if self._queue is not None:
                     own.move_to(lists, self.parts[0].number, work.lengths, self._queue)
             except BaseException:
-                has_finished(launch.queue)  # before its memory has a new owner
+                has_finished(launch.queue)  # kernels must end before their memory is reused
                 for part in self.parts:
                     part.drop_plans()
                 raise
@@ -143,7 +163,10 @@ class Worker:
     def _solve_part(
         self, k: int, graph: DeviceGraph, lists: ForestLists, work: DeviceRound
     ) -> None:
-        """Solve a part, and list its forest; waits for the number of its edges."""
+        """Solve part `k`, and add its forest to the lists.
+
+        Block until the number of its edges is on the host.
+        """
         part, launch, options = self.parts[k], work.launch, self.assignment.options
         name, solve = choose(
             self.assignment.algorithm, self.device, graph, options=options, maximum=self._maximum
@@ -160,7 +183,7 @@ class Worker:
 
 
 def _named(method: Call) -> Call:
-    """Let an error of a method say which of the devices failed."""
+    """Wrap a method, so that the message of a device's error says which device failed."""
 
     @wraps(method)
     def named(self: SeveralDevices, *given: Any, **by_name: Any) -> Any:
@@ -171,15 +194,15 @@ def _named(method: Call) -> Call:
 
 
 class SeveralDevices(GraphRounds):
-    """Two devices or more, their parts of the graph, and their threads.
+    """Rounds of a graph on two or more devices, each with its parts and its threads.
 
-    A device that fails ends the round by an error that names it.
+    If a device fails in a round, the round raises an error that names the device.
     """
 
     guard = staticmethod(failures_of)
 
     def __init__(self, plan: DevicePlan, *, maximum: bool) -> None:
-        super().__init__(plan.device, maximum=maximum)  # that of the last pass
+        super().__init__(plan.device, maximum=maximum)  # the device of the last pass
         self.plan, self.edges = plan, plan.edges
         self._prepare()
         self._solving, self._uploading = device_threads(self.devices), device_threads(self.devices)
@@ -187,7 +210,7 @@ class SeveralDevices(GraphRounds):
 
     @_named
     def _prepare(self) -> None:
-        """Put each device's parts on it, and the whole topology on the one of the last pass."""
+        """Upload the parts to their devices, and the whole topology to the last pass's device."""
         edges, parts = self.edges, list[ReweightedGraph]()
         self.workers = list[Worker]()
         with failures_of(self.device), self.device.lock:
@@ -200,11 +223,15 @@ class SeveralDevices(GraphRounds):
         self.parts = parts
 
     def free(self) -> None:
-        """End the threads."""
+        """End the threads of all devices."""
         self._solving, self._uploading = [], []
 
     def _together(self, threads: Sequence[TaskThread], work: Callable[[int], Any]) -> list[Any]:
-        """Work for all devices at once; wait for all."""
+        """Call ``work(k)`` for each device k at the same time, and block until all have returned.
+
+        Raise InvalidArgumentError if the solver is closed, or DeviceError if a device has failed
+        and lost its memory since it was prepared.
+        """
         if not threads:  # another thread has closed it
             raise closed_error()
         for device, times in zip(self.devices, self._times_renewed, strict=True):
@@ -216,7 +243,7 @@ class SeveralDevices(GraphRounds):
 
     @_named
     def new_queues(self) -> list[Queue]:
-        """Return a queue of every device for uploads of weights."""
+        """Create a queue on every device, for uploads of weights during a solve."""
         queues = []
         for worker in self.workers:
             with failures_of(worker.device):
@@ -225,7 +252,11 @@ class SeveralDevices(GraphRounds):
 
     @_named
     def stage(self, weights: Any, queues: list[Queue] | None = None) -> StagedWeights:
-        """Check weights by edge; upload them to all devices at once if there are queues."""
+        """Check weights, one per edge.
+
+        With queues, also upload them to all devices at the same time, and block until they are
+        there.
+        """
         staged = stage(weights, self.edges, self.plan.devices, keeps=queues is not None)
         if staged.array is not None:
             self._read_for_others(staged)
@@ -239,7 +270,10 @@ class SeveralDevices(GraphRounds):
         return staged
 
     def _read_for_others(self, staged: StagedWeights) -> None:
-        """Read the ranges that other devices take from an array on one of them."""
+        """Copy to the host the ranges of an array on one device that other devices need.
+
+        Block until they are on the host.
+        """
         array = staged.array
         assert array is not None
         owner = array.device
@@ -253,7 +287,11 @@ class SeveralDevices(GraphRounds):
 
     @_named
     def changes(self, edge_ids: Any, weights: Any, dtype: np.dtype[Any]) -> Changes:
-        """Check changes of the present weights, of this dtype, and bring them to the host."""
+        """Check new weights of some edges, and copy them to the host if they are on a device.
+
+        `dtype` is the dtype of the current weights. Raise InvalidArgumentError if it does not hold
+        a new weight exactly.
+        """
         changes = Changes.of(edge_ids, weights, self.edges, dtype=dtype, devices=self.plan.devices)
         if not changes.is_checked:
             ids, values = (_on_host(one) for one in (changes.ids, changes.values))
@@ -265,7 +303,7 @@ class SeveralDevices(GraphRounds):
 
     @_named
     def solve_staged(self, staged: StagedWeights, *, began: float, profile: bool) -> DeviceForest:
-        """Solve with weights, which become the present ones."""
+        """Solve with staged weights, which become the current weights."""
         self.forget()
 
         def take(parts: Sequence[ReweightedGraph], launch: Launcher) -> list[DeviceGraph]:
@@ -276,7 +314,10 @@ class SeveralDevices(GraphRounds):
 
     @_named
     def solve_changed(self, changes: Changes, *, began: float, profile: bool) -> DeviceForest:
-        """Solve with some of the present weights changed."""
+        """Change some of the current weights, and solve.
+
+        After an error the current weights are dropped.
+        """
         present, ids = self.encoding, changes.ids
         assert present is not None
         assert isinstance(ids, np.ndarray)
@@ -293,13 +334,19 @@ class SeveralDevices(GraphRounds):
 
     @_named
     def prove(self, forest: DeviceForest) -> DeviceForest:
-        """Return the last forest, proved by the host, or raise."""
+        """Prove the forest of the last round on the host, and return it with the proof's stats.
+
+        The weights of all devices are read for that. Raise an error if the forest is not minimum.
+        """
         weights, ids = self.present_weights(), self.edges.edge_ids
         whole = self.edges.replace(weights=weights if ids is None else weights[ids])
         return checked_on_host(forest, whole, "no device has all weights")
 
     def _widen(self) -> Encoding:
-        """Widen the present words on all devices to the weights themselves."""
+        """Widen the key words on all devices to the full width of the weights.
+
+        Block until that is done, and return the new encoding.
+        """
         for part in self.parts:
             device = part.device
             with failures_of(device), device.lock:
@@ -307,10 +354,13 @@ class SeveralDevices(GraphRounds):
         return encoding
 
     def _round(self, reweight: Reweight, encoding: Encoding, *, profile: bool) -> DeviceForest:
-        """Solve on all devices at the same time, then the union of their forests on one."""
+        """Solve all parts on their devices at the same time, then the union of their forests.
+
+        Raise InvalidGraphError if a weight is NaN.
+        """
         began, device = time.perf_counter(), self.device
         with failures_of(device), device.lock:
-            device.queue.finish()  # what had the memory of the lists before
+            device.queue.finish()  # earlier commands may still use the memory of the new lists
             capacities = [one.part.forest_capacity for one in self.parts]
             lists = ForestLists(capacities, encoding.word, device)
         works: list[DeviceRound] = self._together(
@@ -324,7 +374,10 @@ class SeveralDevices(GraphRounds):
     def _last_pass(
         self, works: list[DeviceRound], lists: ForestLists, encoding: Encoding, began: float
     ) -> DeviceForest:
-        """Solve the union of the forests; waits for it."""
+        """Solve the union of the forests on the device of the last pass, and block until then.
+
+        The result has the weights of the forest's edges only. Its stats describe all devices.
+        """
         plan, device = self.plan, self.device
         launch = Launcher.of(device, profile=works[0].launch.profile is not None)
         lengths = [length for one in works for length in one.lengths]
@@ -350,7 +403,7 @@ class SeveralDevices(GraphRounds):
                 )
                 launch.queue.finish()
             except BaseException:
-                has_finished(launch.queue)  # before its memory has a new owner
+                has_finished(launch.queue)  # kernels must end before their memory is reused
                 raise
         last: dict[str, Any] = {
             "device": device.description, "edges": sum(lengths), "algorithm": name,
@@ -377,7 +430,10 @@ class SeveralDevices(GraphRounds):
 
 
 def _on_host(values: Array | DeviceArray) -> Array:
-    """Return host arrays unchanged, and copies of device arrays; waits."""
+    """Copy an array from its device to the host, and block until then.
+
+    An array that is on the host already is returned unchanged.
+    """
     if isinstance(values, np.ndarray):
         return values
     with failures_of(values.device), values.device.lock:

@@ -1,4 +1,4 @@
-"""Repeated solves of one graph with other weights each time."""
+"""The public class for repeated solves of one graph under changing weights: RepeatedSolver."""
 
 from __future__ import annotations
 
@@ -33,66 +33,74 @@ from clmst.runtime.discovery import get_device
 
 
 class RepeatedSolver:
-    """Minimum spanning forests of one graph whose weights change.
+    """Computes minimum spanning forests of one graph whose weights change.
 
-    All that depends only on the edges is prepared once: the device stores each edge once, and has
-    the memory and kernels that solves need. A solve then takes one weight an edge.
+    Everything that depends only on the edges is prepared once, when the solver is created: each
+    edge is stored once on the device, and the memory and kernels of a solve are allocated and
+    built. Each solve, called a round, then takes only the weights, one per edge.
 
     Parameters
     ----------
-    graph : Graph, DeviceGraph, scipy.sparse array or matrix, networkx.Graph, or any other one
-        As of :func:`clmst.minimum_spanning_forest`. Its weights are not used. :attr:`edges` has the
-        edge of each weight. Edges of a matrix without gaps are listed: weight k is entry k of
-        SciPy's condensed form, as ``scipy.spatial.distance.pdist`` gives it. Of :class:`Points` no
-        edge is listed: a solve takes other coordinates of as many points, by the same metric, and
-        begins anew.
+    graph : Graph, DeviceGraph, Points, scipy.sparse array or matrix, networkx.Graph, ...
+        Any graph that :func:`clmst.minimum_spanning_forest` accepts. Its weights are not used.
+        :attr:`edges` lists the edges in the order in which a solve takes their weights. The edges
+        of a dense distance matrix are listed in the order of SciPy's condensed form, which
+        ``scipy.spatial.distance.pdist`` returns. The edges of :class:`Points` are not listed: a
+        solve takes new coordinates of the points, with the metric of `graph`, and starts from
+        scratch.
     device : None, str, Device or pyopencl.CommandQueue
-        See :func:`clmst.get_device`. A :class:`DeviceGraph` brings its own.
+        The device that solves; see :func:`clmst.get_device`. A :class:`DeviceGraph` is solved on
+        the device that holds it.
     devices : sequence of devices
-        Instead of `device`: several, or one. That of a :class:`DeviceGraph` must be among them.
+        One or more devices, instead of `device`. If the graph is a :class:`DeviceGraph`, its device
+        must be one of them.
     strategy : {"split", "cores"}, optional
-        How several devices share the work; "split" by default. "split": each device solves a range
-        of the edges, in proportion to the speed that was measured on devices of its kind; the
-        quickest one then solves the union of the forests. "cores": the quickest device solves the
-        dense parts by the algorithm "dense", and the union; the next one solves all other edges.
-        Without a dense part the quickest device solves alone. The forest is the same.
+        How several devices share the work. The forests do not depend on it. With "split", the
+        default, each device solves a range of the edges, whose size is in proportion to the speed
+        that was measured on devices of its kind. The fastest device then solves the union of the
+        forests. With "cores", the fastest device solves the dense parts of the graph by the
+        algorithm "dense", and later the union. The second fastest solves all other edges. If the
+        graph does not have dense parts, the fastest device solves the whole graph.
     maximum : bool
         Whether to compute maximum spanning forests.
     algorithm : str
-        As of :func:`clmst.minimum_spanning_forest`.
+        The name of an algorithm, or "auto", as in :func:`clmst.minimum_spanning_forest`.
     options : object, optional
-        As of :func:`clmst.minimum_spanning_forest`.
+        Options of the algorithm, for example :class:`clmst.FilterBoruvkaOptions`.
     warm_start : bool
-        Whether a solve may reuse results of earlier ones, if weights have hardly changed. Forests
-        are the same either way. Several devices always begin anew.
+        Whether a solve may reuse results of earlier solves, which is faster if the weights have
+        hardly changed. The forests do not depend on it. With several devices, and for points, every
+        solve starts from scratch.
     symmetrize : bool
-        As of :func:`clmst.minimum_spanning_forest`.
+        Allow the cells (i, j) and (j, i) of a dense matrix to differ, as in
+        :func:`clmst.minimum_spanning_forest`.
 
     Raises
     ------
     InvalidGraphError
         The graph is malformed.
     InvalidArgumentError
-        `algorithm`, `device`, `devices` or `strategy` is an unknown name; no device, or one of them
-        twice; one device, but a strategy for several; options of an algorithm that needs edges
-        stored twice.
+        `algorithm`, `device`, `devices` or `strategy` is an unknown name; `devices` is empty or
+        names a device twice; a strategy is given for a single device; or the options need both
+        directions of every edge to be stored.
     UnsupportedDeviceError
-        There is no usable device.
+        No usable device was found.
     OutOfDeviceMemoryError
         The device cannot hold the graph.
 
     Notes
     -----
-    O(n + n_slots) to prepare. On the device 8 bytes an edge and 4 a vertex, 4 more an edge if the
-    order of weights is not the canonical one, two buffers of weights, and what the algorithm keeps
-    (``filter-boruvka`` in the shape of a CPU 8 bytes an edge and 4 a vertex of sparse graphs).
+    Preparing takes O(n + n_slots). On the device it takes 8 bytes per edge and 4 per vertex, 4 more
+    per edge if the order of the weights is not canonical, two buffers of weights, and the memory of
+    the algorithm. (The CPU variant of ``filter-boruvka`` takes 8 bytes per edge and 4 per vertex
+    of sparse graphs.)
 
-    Several devices: each needs its part of that. The device of the last pass needs 4 more bytes an
-    edge of the whole graph, 8 a vertex, and some 24 an edge of the parts' forests. If a device
-    fails in a round, the round raises an error that names it.
+    Each of several devices takes the memory for its part of the edges. The device that solves the
+    union takes 4 more bytes per edge of the whole graph, 8 per vertex, and about 24 per edge of the
+    forests of the parts. If a device fails in a round, the round raises an error that names it.
 
-    Several threads may use a solver; their solves run one at a time. After any error but a failure
-    of the device itself, the solver can be used as before.
+    Several threads may use a solver. Their solves run one at a time. After an error the solver can
+    still be used, unless the device itself has failed.
 
     Examples
     --------
@@ -147,39 +155,40 @@ class RepeatedSolver:
 
     @property
     def device(self) -> Device:
-        """The device that keeps forests: of several, the one that runs the last pass."""
+        """The device that holds the forests. Of several devices, it is the one of the last pass."""
         return self._rounds.device
 
     @property
     def maximum(self) -> bool:
-        """Whether forests are maximum spanning forests."""
+        """Whether the solver computes maximum spanning forests instead of minimum ones."""
         return self._rounds.maximum
 
     @property
     def n_vertices(self) -> int:
-        """Number of vertices."""
+        """Number of vertices of the graph."""
         return self._graph.n_vertices
 
     @property
     def n_edges(self) -> int:
-        """Number of weights that a solve takes, m; of points, the number of pairs."""
+        """Number m of weights that a solve takes. For points, it is the number of pairs."""
         return self._graph.n_edges if isinstance(self._graph, Points) else self._graph.n_input
 
     @cached_property
     def edges(self) -> Array:
-        """The edge that each weight belongs to, shape (m, 2), the lesser endpoint first.
+        """The edge to which each weight belongs, shape (m, 2), with the lesser endpoint first.
 
-        For a graph from lists of edges, or from NetworkX, in the order of those lists; a weight
-        whose row is (-1, -1) belongs to none (a self-loop, or an edge that was merged into a
-        parallel one) and is never looked at. For any other graph in canonical order: by lesser
-        endpoint, then by greater one. O(m) the first time. A solver of points raises: it lists no
-        edges.
+        If the graph was built from lists of edges, or from NetworkX, the rows are in the order of
+        the lists. A row (-1, -1) stands for a self-loop, or for an edge that was merged into a
+        parallel edge. Its weight is ignored. For any other graph the rows are in canonical order:
+        by the lesser endpoint, then by the greater. The first access takes O(m).
+
+        Raises InvalidArgumentError if the solver was built from points, whose edges are not listed.
         """
         return topology.endpoints(self._listed)
 
     @property
     def _listed(self) -> Graph:
-        """The graph, or an error if it lists no edges."""
+        """The graph. Raises InvalidArgumentError if it is points, whose edges are not listed."""
         if isinstance(self._graph, Points):
             raise InvalidArgumentError(
                 "the solver is made of points, which list no edges; forest.edges has the ends of "
@@ -197,23 +206,36 @@ class RepeatedSolver:
         Parameters
         ----------
         matrix : scipy.sparse array or matrix, or Graph, shape (n, n)
-            Its entries must be those of the matrix that the solver was made of, or their mirror
-            images. Where both ``A[i, j]`` and ``A[j, i]`` are stored, the lesser is the weight.
+            A matrix with entries at the positions of the matrix from which the solver was built, or
+            at their mirror images. If both ``A[i, j]`` and ``A[j, i]`` are stored, the lesser of
+            the two is the weight.
+        symmetrize : bool
+            Allow the cells (i, j) and (j, i) of a dense matrix to differ.
 
         Returns
         -------
         ndarray, shape (m,)
+            The weights, as :meth:`solve` takes them.
 
         Raises
         ------
         InvalidGraphError
-            It is malformed, or its pattern is another one.
+            The matrix is malformed, or has entries at other positions.
         InvalidArgumentError
-            The solver was made of a list of edges, whose order no matrix has; or of points.
+            The solver was built from a list of edges, whose order a matrix does not have, or from
+            points.
 
         Notes
         -----
-        O(n + n_slots).
+        It takes O(n + n_slots).
+
+        Examples
+        --------
+        >>> import clmst, scipy.sparse
+        >>> A = scipy.sparse.csr_array([[0, 2, 3], [0, 0, 4], [0, 0, 0]])
+        >>> with clmst.RepeatedSolver(A) as solver:
+        ...     solver.weights_of(2 * A)
+        array([4, 6, 8])
         """
         edges = self._listed
         if edges.edge_ids is not None:
@@ -252,45 +274,55 @@ class RepeatedSolver:
         profile: bool = False,
         verify: bool = False,
     ) -> Forest | DeviceForest:
-        """Compute the forest with other weights.
+        """Compute the minimum spanning forest for new weights, and block until it is found.
 
         Parameters
         ----------
         weights : array, DeviceArray or pyopencl.array.Array, shape (m,)
-            One weight for each edge, in the order of :attr:`edges`, of any supported dtype; it may
-            differ from the last round's. An array on the device's context is not copied. Do not
-            change it during the solve, nor before an :meth:`update` of it.
+            One weight for each edge, in the order of :attr:`edges`. Any supported dtype is allowed,
+            also another one than in the last round. An array on the device is not copied. Do not
+            change it during the solve, nor before a later :meth:`update`.
 
-            A solver of points takes coordinates on the host, shape (n, d), or :class:`Points`; if
-            the points have core distances, only the latter.
+            A solver that was built from points takes new coordinates on the host, shape (n, d), or
+            :class:`Points`. If its points have core distances, it takes only :class:`Points`.
         keep_on_device : bool
-            Return a :class:`DeviceForest`.
+            Return a :class:`DeviceForest`, whose edges stay on the device.
         profile : bool
-            As of :func:`clmst.minimum_spanning_forest`; and ``stats["times"]`` has the milliseconds
-            of preparation, upload and solve, by the host's clock.
+            Measure the time of every kernel, as in :func:`clmst.minimum_spanning_forest`. In
+            addition, ``stats["times"]`` has the milliseconds of preparation, upload and solve, by
+            the host's clock.
         verify : bool
-            As of :func:`clmst.minimum_spanning_forest`, with the weights that the device has.
+            Prove that the result is the minimum spanning forest for the weights on the device, as
+            in :func:`clmst.minimum_spanning_forest`.
 
         Returns
         -------
         Forest or DeviceForest
-            As of :func:`clmst.minimum_spanning_forest`; ``edge_ids`` index :attr:`edges`.
+            The forest. Its ``edge_ids`` are rows of :attr:`edges`.
 
         Raises
         ------
         InvalidArgumentError
-            Not one weight for each edge; not as many points in as many dimensions; an array of
-            another context; the solver is closed.
+            There is not exactly one weight per edge; the number of points or of their dimensions
+            differs; an array is on another OpenCL context; or the solver is closed.
         InvalidGraphError
-            A dtype that is not supported; a weight or a coordinate that is NaN (the message names
-            the first one).
+            The dtype is not supported, or a weight or a coordinate is NaN. The message names the
+            first one.
         OutOfDeviceMemoryError
-            The device cannot hold what the algorithm needs.
+            The device cannot hold the memory that the algorithm needs.
 
         Notes
         -----
-        O(m) in addition to the algorithm. 64-bit weights of the host are narrowed to 32 bits where
-        that is exact; those on the device are not.
+        It takes O(m) in addition to the algorithm. Weights of 64 bits on the host are narrowed to
+        32 bits if that is exact. Weights on the device are not narrowed.
+
+        Examples
+        --------
+        >>> import clmst
+        >>> graph = clmst.Graph.from_edges([0, 0, 1], [1, 2, 2], [2, 3, 4])
+        >>> with clmst.RepeatedSolver(graph) as solver:
+        ...     solver.solve([5, 3, 4]).edge_ids
+        array([1, 2], dtype=int32)
         """
         options = RoundOptions(keep_on_device=keep_on_device, profile=profile, verify=verify)
         return self._rounds.solve(weights, options=options)
@@ -324,37 +356,55 @@ class RepeatedSolver:
         profile: bool = False,
         verify: bool = False,
     ) -> Forest | DeviceForest:
-        """Change the weights of some edges, and compute the forest.
+        """Change the weights of some edges, and compute the minimum spanning forest.
+
+        The call blocks until the forest is found. All other edges keep the weights of the last
+        round, which are called the present weights.
 
         Parameters
         ----------
         edge_ids : array of int, DeviceArray or pyopencl.array.Array of (u)int32, shape (k,)
-            Rows of :attr:`edges`. If an edge occurs several times, its last weight counts.
+            The edges, as rows of :attr:`edges`. If an edge occurs several times, its last weight
+            counts.
         weights : array, DeviceArray or pyopencl.array.Array, shape (k,)
-            Their new weights. On the host of any dtype, if the dtype of the present weights holds
-            them exactly; on the device of that dtype.
+            The new weights of these edges. An array on the host may have any dtype, if the dtype of
+            the present weights holds its values exactly. An array on the device must have the dtype
+            of the present weights.
         keep_on_device, profile, verify
-            As of :meth:`solve`.
+            The same as in :meth:`solve`.
 
         Returns
         -------
         Forest or DeviceForest
+            The forest. Its ``edge_ids`` are rows of :attr:`edges`.
 
         Raises
         ------
         InvalidArgumentError
-            There are no present weights; the solver was made of points; an edge id out of range
-            (the message names the first one); not one weight for each edge; a weight that the
-            present dtype does not hold; the solver is closed. No weight changes then.
+            There are no present weights, because :meth:`solve` has not been called or has failed;
+            the solver was built from points; an edge id is out of range (the message names the
+            first one); there is not one weight per edge; the present dtype does not hold a weight
+            exactly; or the solver is closed. All weights are unchanged then.
         InvalidGraphError
-            A weight is NaN. No weight changes then.
+            A weight is NaN. All weights are unchanged then.
         OutOfDeviceMemoryError
-            The device cannot hold what the change or the algorithm needs.
+            The device cannot hold the memory that the change or the algorithm needs.
 
         Notes
         -----
-        Uploads the changes, O(k). Copies the caller's weights at the first update. Weights that
-        were narrowed to 32 bits become 64 bits wide, O(m), when a new one does not fit 32 bits.
+        The upload takes O(k). The first update copies weights that are in a buffer of the caller.
+        If weights were narrowed to 32 bits and a new weight does not fit, they are widened to 64
+        bits, in O(m).
+
+        Examples
+        --------
+        >>> import clmst
+        >>> graph = clmst.Graph.from_edges([0, 0, 1], [1, 2, 2], [2, 3, 4])
+        >>> with clmst.RepeatedSolver(graph) as solver:
+        ...     print(solver.solve([2, 3, 4]).total_weight)
+        ...     print(solver.update([0], [9]).total_weight)
+        5
+        7
         """
         options = RoundOptions(keep_on_device=keep_on_device, profile=profile, verify=verify)
         return self._rounds.update(edge_ids, weights, options=options)
@@ -385,49 +435,53 @@ class RepeatedSolver:
         progress: Callable[[int, int | None], object] | None = None,
         verify: bool = False,
     ) -> Generator[Any, None, None]:
-        """Compute the forests of several weights in order.
+        """Compute the forest for each element of an iterable of weights, and yield them in order.
 
-        The next host array is taken and uploaded while a solve runs in a thread of its own: the
-        iterable is one round ahead of the forests. Weights on the device need no upload; the next
-        ones are taken after the solve.
+        While a solve runs in a thread of its own, the next array of the iterable is requested and
+        uploaded. So the iterable is one round ahead of the forests. Arrays on the device do not
+        need an upload, so the next one is requested only after the solve.
 
         Parameters
         ----------
         weights : iterable of arrays
-            Each as of :meth:`solve`. Host arrays are copied, so the iterable may reuse one array.
+            The weights of each round, as :meth:`solve` takes them. Arrays on the host are copied,
+            so the iterable may reuse one array for all rounds.
         keep_on_device : bool
-            Yield :class:`DeviceForest`.
+            Yield a :class:`DeviceForest`, whose edges stay on the device, in each round.
         progress : callable, optional
-            Called before each forest is yielded, with the number of forests so far and the number
-            of all (None if the iterable has no length).
+            A function that is called before each forest is yielded. Its arguments are the number of
+            forests so far and the number of all rounds, which is None if the iterable does not have
+            a length.
         verify : bool
-            As of :meth:`solve`.
+            Prove each forest, as in :meth:`solve`.
 
         Yields
         ------
         Forest or DeviceForest
-            In the order of the weights.
+            The forest of each round, in the order of the weights.
 
         Raises
         ------
         ClmstError
-            As of :meth:`solve`, after the forests of all earlier weights have been yielded.
+            Any error of :meth:`solve`. It is raised after the forests of all earlier weights have
+            been yielded.
         Exception
-            What the iterable or `progress` raises is raised unchanged: an error of the iterable
-            after the forests of all earlier weights, an error of `progress` at once.
+            Any error that the iterable or `progress` raises, unchanged. An error of the iterable is
+            raised after the forests of all earlier weights have been yielded, and an error of
+            `progress` at once.
 
         Notes
         -----
-        After any of these errors, and after a loop that ends early, the iteration is over, no solve
-        is running, and the solver can be used again. What :meth:`update` changes then depends on
-        the error:
+        After any of these errors, and after a loop that ends early, the iteration is over, all
+        solves have ended, and the solver can be used again. Which weights :meth:`update` changes
+        then depends on how the iteration ended:
 
-        * The iterable raised, or the loop ended early: the weights of the last forest that was
-          yielded.
-        * `progress` raised: the weights of the forest that it was called for. This forest is not
-          yielded.
-        * Weights were refused: there are no present weights, so :meth:`update` raises until
-          :meth:`solve` gives some.
+        * If the iterable raised, or the loop ended early, it changes the weights of the last forest
+          that was yielded.
+        * If `progress` raised, it changes the weights of the forest for which `progress` was
+          called. That forest is not yielded.
+        * If weights were invalid, there are no present weights. :meth:`update` raises until
+          :meth:`solve` is called.
 
         The iterable may have given one array more than there are forests, because it is one round
         ahead.
@@ -457,10 +511,11 @@ class RepeatedSolver:
     # ------------------------------------------------------------------------ closing
 
     def close(self) -> None:
-        """Give all memory back to the device's pool; forests on the device keep theirs.
+        """Return the solver's memory to the pool of the device, and close the solver.
 
-        ``solver.device.release_memory()`` then gives it back to the device. Closing twice is no
-        error; any other call that needs the device raises from then on.
+        A call of ``solver.device.release_memory()`` then returns the pool's memory to the device.
+        Forests on the device keep their memory. Closing a solver twice is allowed. Any later call
+        that needs the device raises InvalidArgumentError.
         """
         self._rounds.close()
 
@@ -473,7 +528,11 @@ class RepeatedSolver:
 
 
 def _devices_of(graph: Any, device: Any, devices: Any, strategy: Any) -> list[Device]:
-    """Return the devices of a solver, or raise; by default that of the graph, if it is on one."""
+    """Return the devices that the arguments of a solver name.
+
+    The default is the device that holds the graph, or else the default device. Raise
+    InvalidArgumentError if the arguments contradict one another or the graph's device.
+    """
     if strategy is not None:
         fact = f"no strategy is called {shown(strategy)}; there are"
         check_choice("strategy", strategy, get_args(Strategy), fact=fact)
@@ -500,7 +559,11 @@ def _devices_of(graph: Any, device: Any, devices: Any, strategy: Any) -> list[De
 
 
 def _rounds_of(weights: Any, progress: Any) -> tuple[Iterator[Any], Callable[[int], None]]:
-    """Return an iterator over the weights of rounds, and a function that calls `progress`."""
+    """Return an iterator over the weights of rounds, and a function that reports progress.
+
+    The function gets the number of forests so far, and calls `progress` if it is not None. Raise
+    InvalidArgumentError if the weights are not iterable or `progress` is not callable.
+    """
     with errors_as(
         lambda _: InvalidArgumentError(f"weights are {shown(weights)}; they must be iterable")
     ):
@@ -518,7 +581,10 @@ def _rounds_of(weights: Any, progress: Any) -> tuple[Iterator[Any], Callable[[in
 
 
 def _graph_of(graph: Any, device: Device, *, symmetrize: bool) -> Graph:
-    """Return a graph whose edges do not depend on its weights."""
+    """Convert a caller's graph to a Graph whose edges do not depend on its weights.
+
+    A SciPy matrix is checked on the device if it is large enough for that.
+    """
     check_bool("symmetrize", symmetrize)
     if has(graph, "tocsr"):
         canonical = put_matrix(graph, device, arrange=False)

@@ -1,4 +1,4 @@
-"""Weights on their way to devices: all of a round, or new ones of some edges."""
+"""Weights that are uploaded to devices: all weights of a round, or new weights of some edges."""
 
 from __future__ import annotations
 
@@ -33,22 +33,28 @@ from clmst.runtime.launcher import Launcher
 
 @dataclass(slots=True, kw_only=True)
 class StagedWeights:
-    """Weights by edge, on the host, on one device, or uploaded to several."""
+    """The checked weights of a round, one per edge, on the host or on a device.
+
+    `encoding` says how weights are encoded as key words, which compare as the weights do.
+    """
 
     encoding: Encoding
-    words: Array  # on the host; if there is an `array`, only the ranges that other devices take
-    is_checked: bool  # whether it is known that none is NaN
-    array: DeviceArray | None = None  # the weights, if they are on a device
-    # The kernel arguments, by the number of a part of the graph.
+    words: Array  # key words on the host; with `array`, only the ranges that other devices need
+    is_checked: bool  # True if none of the weights is NaN; False if that is not known yet
+    array: DeviceArray | None = None  # the caller's array, if the weights are on a device
+    # The uploaded weights of each part of the graph, by the number of the part.
     parts: dict[int, DeviceWeights] = field(default_factory=dict)
 
     @property
     def is_on_device(self) -> bool:
-        """Whether they are in a caller's buffer."""
+        """Whether the weights are in a buffer of the caller on a device."""
         return self.array is not None
 
     def upload(self, graph: ReweightedGraph, queue: Queue) -> DeviceWeights:
-        """Upload the range of a part of the graph; no copy if it is on its device already."""
+        """Enqueue the upload of the weights that a part of the graph needs.
+
+        Weights that are on the device of that part already are not copied.
+        """
         first, last = graph.span
         array = self.array
         if array is not None and array.device is graph.device:
@@ -59,7 +65,10 @@ class StagedWeights:
 
 
 def bring(staged: StagedWeights, graphs: Sequence[ReweightedGraph], queue: Queue) -> None:
-    """Upload the weights of a device's parts that are not there yet; equal ranges once."""
+    """Enqueue the upload of all weights that the parts of one device need and do not have yet.
+
+    Parts that need the same range of weights share one upload.
+    """
     parts = staged.parts
     found = {one.span: parts[one.number] for one in graphs if one.number in parts}
     for one in graphs:
@@ -69,9 +78,14 @@ def bring(staged: StagedWeights, graphs: Sequence[ReweightedGraph], queue: Queue
 
 
 def stage(weights: Any, edges: Graph, devices: Sequence[Device], *, keeps: bool) -> StagedWeights:
-    """Check weights by edge, and encode those that are on the host.
+    """Check the weights of a round, one per edge, and encode them if they are on the host.
 
-    `keeps`: whether a host array may change before the end of the solve on these devices.
+    `keeps` is True if the caller may change a host array before the solve has ended. The array is
+    then copied, unless every device copies it anyway.
+
+    Raise InvalidArgumentError if there is not one weight per edge, or if an array is on another
+    OpenCL context. Raise InvalidGraphError if the dtype is not supported, or if a weight is known
+    to be NaN. Many weights of 32 bits or less are checked for NaN only by kernels.
     """
     array = device_array(weights, devices)
     if array is not None:
@@ -86,7 +100,7 @@ def stage(weights: Any, edges: Graph, devices: Sequence[Device], *, keeps: bool)
     values = as_weights(weights)
     _check_dtype(values.dtype)
     _check_count(values.shape, edges.n_input)
-    # What narrows 64-bit weights takes no NaN.
+    # Weights of 64 bits are checked in any case, because `encode` cannot narrow a NaN to 32 bits.
     is_checked = route.checks_on_host(values.size) or values.dtype.itemsize == 8
     if is_checked and (nan := first_nan(values)) is not None:
         raise nan_error(nan, edges)
@@ -99,7 +113,10 @@ def stage(weights: Any, edges: Graph, devices: Sequence[Device], *, keeps: bool)
 
 
 def device_array(values: Any, devices: Sequence[Device]) -> DeviceArray | None:
-    """Return an array of one of the devices, None for a host array; raise for another context's."""
+    """Return an array of one of `devices` as a DeviceArray, or None if `values` is not on a device.
+
+    Raise InvalidArgumentError if it is on another OpenCL context.
+    """
     for device in devices:
         try:
             array = DeviceArray.in_context(values, device)
@@ -109,7 +126,7 @@ def device_array(values: Any, devices: Sequence[Device]) -> DeviceArray | None:
             continue
         if array is None or array.device is device:
             return array
-        # A view for this device: a context may have several.
+        # A context may have several devices. This view belongs to the device that was asked for.
         return DeviceArray(
             device=device, dtype=array.dtype, size=array.size, memory=array.memory,
             base=array.base, offset=array.offset,
@@ -123,13 +140,19 @@ def closed_error() -> InvalidArgumentError:
 
 
 def nan_error(edge: int, edges: Graph) -> InvalidGraphError:
-    """Return the error that names a NaN weight, and the ends of its edge if those have names."""
+    """Return the error for a weight that is NaN.
+
+    It names the edge, and the ends of the edge if vertices have labels.
+    """
     return weight_keys.nan_error(f"edge {edge}{named_ends(edges, edge)}")
 
 
 @cache
 def _of_device(dtype: np.dtype[Any]) -> tuple[Encoding, Array]:
-    """Return the encoding of weights of a dtype on a device, and no words: of all rounds alike."""
+    """Return the encoding of weights that are on a device, and an empty array of words.
+
+    They are cached, because every round of the dtype needs the same two objects.
+    """
     _check_dtype(dtype)
     encoding = Encoding(dtype=dtype, stored=dtype)
     return encoding, np.empty(0, encoding.word)
@@ -153,7 +176,11 @@ def _check_count(shape: tuple[int, ...], n_edges: int) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Changes:
-    """New weights of some edges; each of the two arrays is on the host or on a device."""
+    """New weights of some edges.
+
+    `ids` are rows of the solver's edges, and `values` are their weights. Each of the two arrays is
+    on the host or on a device.
+    """
 
     ids: Array | DeviceArray
     values: Array | DeviceArray
@@ -163,9 +190,14 @@ class Changes:
         cls, edge_ids: Any, weights: Any, edges: Graph, *,
         dtype: np.dtype[Any], devices: Sequence[Device],
     ) -> Changes:  # fmt: skip
-        """Check edges and weights: those on the host here, those on a device during the change.
+        """Check the new weights, and return them.
 
-        The present weights have the `dtype`; one of the devices may have the arrays.
+        Arrays on the host are checked at once. Arrays on one of `devices` are checked by the
+        kernels that change the weights. `dtype` is the dtype of the current weights.
+
+        Raise InvalidArgumentError if an edge id is out of range, if there is not one weight per
+        edge, or if an array on a device has the wrong dtype. Raise InvalidGraphError if a weight is
+        NaN.
         """
         ids = device_array(edge_ids, devices)
         if ids is not None and ids.dtype not in (np.uint32, np.int32):
@@ -193,15 +225,18 @@ class Changes:
 
     @property
     def is_checked(self) -> bool:
-        """Whether all of these are edges, and no weight is NaN."""
+        """Whether all ids and weights have been checked, because both arrays are on the host."""
         return isinstance(self.ids, np.ndarray) and isinstance(self.values, np.ndarray)
 
     def edge_at(self, index: int) -> int:
-        """Return the edge at an index; reads it if it is on a device."""
+        """Return the edge id at an index. If the ids are on a device, block until they are read."""
         return int((self.ids if isinstance(self.ids, np.ndarray) else self.ids.to_host())[index])
 
     def converted(self, dtype: np.dtype[Any]) -> Array:
-        """Return host weights in the dtype of the present ones, or raise if inexact."""
+        """Convert the weights, which must be on the host, to the dtype of the current weights.
+
+        Raise InvalidArgumentError if the dtype does not hold a weight exactly.
+        """
         values = self.values
         assert isinstance(values, np.ndarray)
         converted, changed = convert(values, dtype)
@@ -213,7 +248,11 @@ class Changes:
         return converted
 
     def encoded(self, encoding: Encoding, widen: Callable[[], Encoding]) -> tuple[Array, Encoding]:
-        """Return words of host weights, and the present encoding, which may have to get wider."""
+        """Encode the weights, which must be on the host, as the current weights are encoded.
+
+        If the current key words are too narrow for a weight, call `widen`, which widens them and
+        returns their new encoding. Return the key words and the encoding.
+        """
         converted = self.converted(encoding.dtype)
         words = encoding.encode(converted)
         if words is None:
@@ -223,7 +262,11 @@ class Changes:
         return words, encoding
 
     def upload(self, rounds: ReweightedGraph, launch: Launcher) -> tuple[DeviceArray, DeviceArray]:
-        """Return edges and words on the device; present words are widened if too narrow."""
+        """Upload the edge ids and the key words of their weights to the device.
+
+        If the current key words on the device are too narrow for a new weight, they are widened
+        first.
+        """
         assert rounds.present is not None
         ids, widen = self.ids, partial(rounds.widen, launch)
         if isinstance(ids, np.ndarray):
@@ -235,7 +278,7 @@ class Changes:
 
 
 def unknown_error(edge: int, index: int, n_edges: int) -> InvalidArgumentError:
-    """Return the error that names an edge id out of range."""
+    """Return the error for an edge id that is out of range: `edge`, at `index` of the ids."""
     return InvalidArgumentError(
         f"edge_ids[{index}] is {edge} where there are {n_edges} edges; "
         f"edge ids are rows of solver.edges, so they must be from 0 to below {n_edges}"
@@ -243,7 +286,10 @@ def unknown_error(edge: int, index: int, n_edges: int) -> InvalidArgumentError:
 
 
 def _host_ids(edge_ids: Any, n_edges: int) -> Array:
-    """Return edge ids of the host as an array, or raise if one is out of range."""
+    """Convert edge ids on the host to an array.
+
+    Raise InvalidArgumentError if one of them is out of range.
+    """
     ids = as_array("edge_ids", edge_ids)
     if ids.size == 0:
         ids = np.zeros(ids.shape, np.uint32)  # an empty list has no dtype of its own

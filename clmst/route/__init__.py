@@ -1,21 +1,22 @@
-"""The router: which way a forest is found, decided from facts alone.
+"""The router, which decides from facts alone how a forest is computed.
 
-Every function here is pure. It gets facts about an input and a device, and returns a :class:`Way`:
-the name of a record, and the reason in words. Some choices depend on the data, such as whether all
-weights are equal. Then the way names in `asks` the fact that is missing. The caller, who has the
-data, reads that fact and asks again. So no fact is read that does not matter.
+Every function here is pure. It gets facts about an input and a device, and returns a :class:`Way`,
+which has the name of a way of solving and the reason in words. Some choices depend on the data, for
+example on whether all weights are equal. If such a fact is needed and missing, `asks` of the Way
+names it. The caller, who has the data, determines the fact and calls the function again. So the
+data are read only if they matter.
 
 ============ ========================================================================
 `limits`     the numbers that decide, each with its unit and what was measured
-`facts`      what the router knows, the form of its answer, and how rules are asked
-`records`    the names of the ways, each with what it stands for
+`facts`      the classes of facts and answers, and the evaluation of rules
+`records`    the names of all ways, each with a description
 `sparse`     graphs that list their edges
 `steps`      graphs that are on a device: algorithms and their variants
-`complete`   points and complete matrices: trees, and core distances
-`dendrogram` who sorts and who merges the edges of a forest
+`complete`   points and complete matrices: their trees, and core distances
+`dendrogram` whether the device sorts and merges the edges of a forest
 `streams`    streams of edges
-`repeated`   rounds of one graph under other weights
-`primitives` one pass or several, one launch or three
+`repeated`   rounds of one graph under changing weights
+`primitives` the number of passes and launches of a scan, a selection or a sort
 ============ ========================================================================
 """
 

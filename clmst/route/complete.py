@@ -1,4 +1,4 @@
-"""The ways of points and of complete matrices: of their trees, and of core distances."""
+"""The choice of a way for the trees of points and complete matrices, and for core distances."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from clmst.route.records import BOXES, HOST, PRIM_POINTS, ROWS, TILES, TURNS
 
 
 def way_of_complete(facts: PointFacts) -> Way:
-    """Return the way of points, or of a complete matrix, that is on a device."""
+    """Choose how the spanning tree of points, or of a complete matrix, is found on a device."""
     found = first_answer(_TREE_RULES, facts, facts.refused)
     if found is not None:
         return found
@@ -20,7 +20,10 @@ def way_of_complete(facts: PointFacts) -> Way:
 
 
 def passed_over_complete(facts: PointFacts) -> list[tuple[str, str]]:
-    """Return the ways that were looked at before :func:`way_of_complete` had its answer."""
+    """Return the ways that :func:`way_of_complete` rejects before it chooses one.
+
+    Each element is the name of a way and the reason in words.
+    """
     return _passed_over(_TREE_RULES, facts, facts.refused)
 
 
@@ -64,7 +67,7 @@ _TREE_RULES: tuple[Rule[PointFacts], ...] = (
 
 
 def _no_hierarchy(facts: PointFacts) -> Passed | None:
-    """Return why a tree of points cannot be found by a hierarchy of boxes; None if it can."""
+    """Return the reason why a hierarchy of boxes cannot find a tree, or None if it can."""
     if facts.dimensions == 0:
         return ("it is for points, and this is a matrix",)
     if facts.maximum:
@@ -94,9 +97,10 @@ def _least_of_hierarchy(facts: PointFacts) -> int:
 
 
 def way_of_core_distances(facts: PointFacts) -> Way:
-    """Return the way of the distances of points to their k-th nearest points (`neighbours`).
+    """Choose how core distances are found: the distance of each point to its k-th nearest point.
 
-    A hierarchy stays with the points, and the tree that comes next uses it.
+    `neighbours` of the facts is k. If a hierarchy of boxes is built, it is kept, and the tree of
+    the same points uses it later.
     """
     if not facts.boxed or not facts.device.doubles:
         return Way(HOST, "no box bounds these distances, or the device has no doubles")
@@ -105,7 +109,10 @@ def way_of_core_distances(facts: PointFacts) -> Way:
 
 
 def passed_over_core_distances(facts: PointFacts) -> list[tuple[str, str]]:
-    """Return the ways that were looked at before :func:`way_of_core_distances` had its answer."""
+    """Return the ways that :func:`way_of_core_distances` rejects before it chooses one.
+
+    Each element is the name of a way and the reason in words.
+    """
     if not facts.boxed or not facts.device.doubles:
         return []
     return _passed_over(_CORE_RULES, facts, facts.refused)
@@ -127,7 +134,10 @@ def _neighbours_in_turn(facts: PointFacts) -> Way | Passed:
 
 
 def _flat_neighbours(facts: PointFacts) -> Way | Passed:
-    """Take boxes for few dimensions, and for as many points as a tree by boxes needs."""
+    """Choose boxes for points of few dimensions, or for at least as many as a tree by boxes needs.
+
+    The number of points from which boxes pay off grows with the dimensions.
+    """
     is_flat = facts.dimensions <= LIMITS.flat_dimensions
     is_enough = facts.device.alone or facts.n >= LIMITS.flat_neighbours
     least = _least_of_hierarchy(facts)
@@ -160,7 +170,7 @@ _CORE_RULES: tuple[Rule[PointFacts], ...] = (
 
 
 def keeps_hierarchy(facts: PointFacts) -> bool:
-    """Return whether a tree of points uses the order of a hierarchy that core distances left."""
+    """Return whether the tree of points will use the hierarchy that core distances have built."""
     return way_of_complete(facts).record in (PRIM_POINTS, BOXES)
 
 
@@ -168,15 +178,24 @@ def keeps_hierarchy(facts: PointFacts) -> bool:
 
 
 def in_one_work_group(n: int, device: DeviceFacts) -> bool:
-    """Return whether one work-group takes all rounds of a complete graph of `n` vertices."""
+    """Return whether a single work-group computes all rounds of a complete graph of `n` vertices."""
     return not device.alone and n <= LIMITS.one_work_group
 
 
 def in_one_launch(n: int) -> bool:
-    """Return whether one work-group that takes all rounds does so in one launch."""
+    """Return whether all rounds of a complete graph are one launch of a single work-group.
+
+    The graph has `n` vertices. In a larger graph each round is a launch of a single work-group,
+    before which all work-groups read again the cells that the round needs.
+    """
     return n <= LIMITS.one_launch
 
 
 def long_enough_for_products(n: int, dimensions: int, *, alone: bool) -> bool:
-    """Return whether tiles may compare squares by products, which a sample has to allow."""
+    """Return whether squared distances of `n` points may be compared by products of coordinates.
+
+    The number of points and dimensions must be large enough for it to pay off. In addition, a
+    sample of the points must show that it is exact enough, which is not checked here. `alone` is
+    True if work-groups of the device have one work-item.
+    """
     return n * n * dimensions >= (LIMITS.products_alone if alone else LIMITS.products)

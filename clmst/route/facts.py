@@ -1,4 +1,4 @@
-"""The facts that the router is given, and the form of its answer."""
+"""The facts that the router gets, its answer (:class:`Way`), and the evaluation of rules."""
 
 from __future__ import annotations
 
@@ -11,94 +11,99 @@ Form: TypeAlias = Literal["matrix", "graph", "list", "complete"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceFacts:
-    """What the router knows about a device."""
+    """The facts about a device that the router needs."""
 
-    alone: bool  # work-groups have one work-item, as on CPUs
+    alone: bool  # whether work-groups have one work-item, as on CPUs
     compute_units: int
+    # How kernels get arrays of the host: by their pointers, wrapped in a buffer without a copy, or
+    # copied to the memory of the device.
     host_arrays: Literal["shared", "wrapped", "copied"]
-    doubles: bool
+    doubles: bool  # whether kernels can compute with float64
 
     @property
     def serial(self) -> bool:
-        """Whether one work-item can solve a graph where it lies, in the memory of the host."""
+        """Whether a single work-item can solve a graph in the host's memory, without copying it."""
         return self.alone and self.host_arrays != "copied"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SparseFacts:
-    """What the router knows about a graph that lists its edges, and about the call.
+    """The facts about a graph that lists its edges, and about the call that solves it.
 
-    A fact that is None has not been read.
+    `equal` and `canonical` are None if they have not been determined yet.
     """
 
     form: Form
     n_vertices: int
-    n_entries: int  # slots, entries or edges as they are stored; cells of a complete graph
-    device: DeviceFacts | None  # None: there is no device
-    host_allowed: bool = True  # False: the caller named a device
-    by_entry: bool = False  # ties go to the first entry, as in SciPy's function
-    equal: bool | None = None  # all weights are equal
-    canonical: bool | None = None  # rows rise, and the matrix is symmetric or a triangle
-    refused: frozenset[str] = frozenset()  # ways whose kernels the device is not trusted with
+    n_entries: int  # number of stored slots, entries or edges, or of cells of a complete graph
+    device: DeviceFacts | None  # None if there is no usable device
+    host_allowed: bool = True  # False if the caller named a device, which then has to solve
+    by_entry: bool = False  # whether the first of equal entries wins, as in SciPy's function
+    equal: bool | None = None  # whether all weights are equal
+    canonical: bool | None = None  # whether rows are sorted, in a symmetric matrix or a triangle
+    refused: frozenset[str] = frozenset()  # ways that failed on the device, or do not fit the data
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PointFacts:
-    """What the router knows about points, or about a complete matrix, on a device."""
+    """The facts about points, or about a complete matrix of distances, on a device."""
 
-    n: int
-    dimensions: int  # 0: a matrix of distances
-    boxed: bool  # the distance to a box bounds the distances to the points in it
+    n: int  # number of points, or of rows
+    dimensions: int  # dimensions of the points; 0 for a matrix
+    boxed: bool  # whether the distance to a box bounds the distances to all points in the box
     device: DeviceFacts
-    maximum: bool = False
-    automatic: bool = True  # neither an algorithm nor options are given
-    neighbours: int = 0  # k, if the distance of each point to its k-th nearest one is wanted
-    refused: frozenset[str] = frozenset()
+    maximum: bool = False  # whether the maximum spanning tree is wanted
+    automatic: bool = True  # whether the call gives neither an algorithm nor options
+    neighbours: int = 0  # k, if the distance of each point to its k-th nearest point is wanted
+    refused: frozenset[str] = frozenset()  # ways that failed on the device, or do not fit the data
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamFacts:
-    """What the router knows about a stream of edges, when the next piece of it has come."""
+    """The facts about a stream of edges, each time its next piece has been read."""
 
     n_vertices: int
-    n_new: int  # edges that no reduction has had, those of the piece included
-    n_forest: int  # edges of the forest of the last reduction
-    generated: bool = False  # the device generates the edges
-    reduced: bool = False  # the host has reduced edges before
-    refused: bool = False  # the device has no space for the edges, or is not trusted with them
-    has_space: bool = True  # the memory limit holds the forest and a part of the stream beside it
+    n_new: int  # number of edges that have not been reduced yet, including the edges of the piece
+    n_forest: int  # number of edges of the forest of the last reduction
+    generated: bool = False  # whether the device generates the edges
+    reduced: bool = False  # whether edges on the host have been reduced before
+    refused: bool = False  # whether the device lacks space, or has failed its self-test
+    has_space: bool = True  # whether the memory limit has space for new edges beside the forest
 
 
 class Way(NamedTuple):
-    """The router's answer."""
+    """The router's answer: the way in which a forest is computed, or a fact that it needs first."""
 
-    record: str  # a name in RECORDS
+    record: str  # the name of the way, a key of RECORDS
     because: str  # the facts that decided, in words
-    variant: str = ""  # which form of the way, where there are several
-    asks: str = ""  # a fact to be read first; then the other fields say nothing
+    variant: str = ""  # which variant of the way, if it has several
+    asks: str = ""  # a fact that must be determined first; the other fields are empty then
 
     def as_stats(self) -> dict[str, str]:
-        """Return the answer as ``stats["route"]`` of a forest has it."""
+        """Return the answer as a dict, in the form of a forest's ``stats["route"]``."""
         return {"record": self.record, "variant": self.variant, "because": self.because}
 
 
-# Why a rule has no answer: a text for `str.format`, and what it is about. It is only put together
-# where somebody asks for it, since every solve goes through the rules.
+# The reason why a rule does not apply: a text for `str.format`, and its arguments. The text is
+# formatted only for `passed_over`, because every solve evaluates the rules.
 Passed: TypeAlias = tuple[Any, ...]
 Facts = TypeVar("Facts")
-# The record that a rule may answer with, and the rule.
+# The way that a rule chooses if it applies, and the rule.
 Rule: TypeAlias = tuple[str, Callable[[Facts], Way | Passed]]
 
 _REFUSED = ("the device failed its self-test, or the data are not as it needs them",)
 
 
 def ask(fact: str) -> Way:
-    """Return the answer that a fact has to be read before the router can decide."""
+    """Return the answer that the fact of this name must be determined before a way is chosen."""
     return Way("", "", "", fact)
 
 
 def first_answer(rules: Iterable[Rule[Facts]], facts: Facts, refused: frozenset[str]) -> Way | None:
-    """Return the answer of the first rule that has one whose record is not refused."""
+    """Evaluate rules in order, and return the answer of the first that applies, or None.
+
+    Rules for ways in `refused` are skipped.
+    """
     for record, rule in rules:
         if record not in refused:
             answer = rule(facts)
@@ -110,7 +115,10 @@ def first_answer(rules: Iterable[Rule[Facts]], facts: Facts, refused: frozenset[
 def passed_over(
     rules: Iterable[Rule[Facts]], facts: Facts, refused: frozenset[str]
 ) -> list[tuple[str, str]]:
-    """Return the rules before the first answer: the record of each, and why it had no answer."""
+    """Return the rules before the first one that applies.
+
+    Each element is the name of the rule's way and, in words, the reason why it does not apply.
+    """
     reasons = []
     for record, rule in rules:
         answer = _REFUSED if record in refused else rule(facts)

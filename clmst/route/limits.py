@@ -1,4 +1,4 @@
-"""The numbers by which the router decides, each with its unit and what was measured."""
+"""The numbers with which the router compares sizes, each with its unit and a measurement."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def _limit(value: int, unit: str, evidence: str) -> Any:
-    """Return a field of :class:`Limits`: a number, its unit, and what was measured."""
+    """Return a field of :class:`Limits` with a default value, its unit, and the evidence for it."""
     return field(default=value, metadata={"unit": unit, "evidence": evidence})
 
 
@@ -16,7 +16,10 @@ _TWO_CORES = "two cores of an AMD EPYC, Intel's CPU runtime 2026.22"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """The numbers by which the router decides."""
+    """The numbers with which the router compares sizes.
+
+    The metadata of each field have its unit, and the measurement from which it was chosen.
+    """
 
     small_matrix: int = _limit(
         1 << 19, "slots of a matrix in canonical order",
@@ -237,7 +240,7 @@ LIMITS = Limits()
 
 
 def limits_table() -> str:
-    """Return the limits as a table in Markdown, for docs/algorithms.md."""
+    """Return all limits as a table in Markdown, which docs/algorithms.md contains."""
     rows = [
         f"| `{one.name}` | {one.default:,} | {one.metadata['unit']} | {one.metadata['evidence']} |"
         for one in fields(Limits)

@@ -1,4 +1,4 @@
-"""Primitives: one pass or several, one launch or three."""
+"""The number of passes and launches of the primitives scan, selection and sort."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from clmst.route.limits import LIMITS
 
 
 def in_one_pass(primitive: Literal["scan", "selection", "sort"], n_tiles: int) -> bool:
-    """Return whether a primitive that can look back reads its input once, not in several sweeps.
+    """Return whether a primitive reads its input in one pass, with look-back, or in several.
 
-    A selection does whatever its size. So a self-test and the solve after it need one program: a
-    first solve on an H100 built 0.30 to 0.38 s less (docs/performance_log.md).
+    It is asked only for devices on which look-back works. A selection always takes one pass. So a
+    self-test and the solve after it need the same program, which saves 0.30 to 0.38 s of building
+    in the first solve on an H100 (docs/performance_log.md).
     """
     if primitive == "selection":
         return True
@@ -19,12 +20,19 @@ def in_one_pass(primitive: Literal["scan", "selection", "sort"], n_tiles: int) -
 
 
 def scanned_in_one_launch(n_tiles: int) -> bool:
-    """Return whether one lane group scans all tiles of an array, so that there are no carries."""
+    """Return whether a single lane group scans all tiles of an array, in one launch.
+
+    Otherwise three launches scan the tiles, scan their totals, and add these.
+    """
     return n_tiles <= LIMITS.scan_one_launch
 
 
 def selected_in_one_launch(n_records: int, work_group: int) -> bool:
-    """Return whether one work-group selects among all records, so that there are no counts."""
+    """Return whether a single work-group selects among all records, in one launch.
+
+    `work_group` is its number of work-items. Otherwise three launches count the selected records of
+    each tile, scan the counts, and copy the records.
+    """
     if work_group == 1:
         return n_records <= LIMITS.selection_serial
     return n_records <= LIMITS.selection_one_launch * work_group

@@ -1,4 +1,4 @@
-"""The ways of solving that the router can answer with: a name, and what it stands for."""
+"""The ways of solving from which the router chooses: the name and a description of each."""
 
 from __future__ import annotations
 
@@ -36,6 +36,6 @@ RECORDS = {
 
 
 def records_table() -> str:
-    """Return the records as a table in Markdown, for docs/algorithms.md."""
+    """Return all ways as a table in Markdown, which docs/algorithms.md contains."""
     rows = [f"| `{name}` | {what} |" for name, what in RECORDS.items()]
     return "\n".join(["| way | what it is |", "|---|---|", *rows])

@@ -1,4 +1,4 @@
-"""Solves of one graph under other weights: what earlier rounds and the topology save."""
+"""Rounds of one graph under changing weights: when warm starts and series contraction pay off."""
 
 from __future__ import annotations
 
@@ -6,28 +6,37 @@ from clmst.route.limits import LIMITS
 
 
 def checks_on_host(n_weights: int) -> bool:
-    """Return whether the host checks weights for NaN before they are uploaded."""
+    """Return whether the host checks weights for NaN before the upload. Otherwise kernels do."""
     return n_weights < LIMITS.weights_on_host
 
 
 def has_warm_starts(n_edges: int, *, one_launch: bool) -> bool:
-    """Return whether rounds of a graph may begin with what earlier ones have settled.
+    """Return whether a graph is so large that rounds may reuse earlier results (warm starts).
 
-    `one_launch` says whether the device does a whole solve of a small graph in one launch.
+    `one_launch` says whether the device solves a small graph from scratch in a single launch.
     """
     return n_edges >= (LIMITS.warm_start_resident if one_launch else LIMITS.warm_start)
 
 
 def warm_start_pays(n_candidates: int, n_edges: int) -> bool:
-    """Return whether the edges that weights nearby leave open are few enough."""
+    """Return whether a warm start has so few candidates that it is faster than a whole solve.
+
+    Candidates are the edges whose place in the forest the reference weights leave open.
+    """
     return 100 * n_candidates <= LIMITS.warm_start_candidates * n_edges
 
 
 def looks_for_series(n_edges: int, n_vertices: int) -> bool:
-    """Return whether the degree-2 paths of a graph are worth a search."""
+    """Return whether the degree-2 paths of a graph are searched, to contract them later.
+
+    They are, if the graph is large and has few edges per vertex.
+    """
     return n_edges >= LIMITS.series and 100 * n_edges <= LIMITS.series_density * n_vertices
 
 
 def series_pays(n_candidates: int, n_edges: int) -> bool:
-    """Return whether the edges that topology leaves open are few enough."""
+    """Return whether series contraction leaves so few edges open that it pays off.
+
+    `n_candidates` is the number of edges that each round still has to solve.
+    """
     return 100 * n_candidates <= LIMITS.series_candidates * n_edges

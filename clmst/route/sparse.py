@@ -1,4 +1,4 @@
-"""The way of a graph that lists its edges: the first rule that has an answer decides."""
+"""The choice of a way for a graph that lists its edges. The first rule that applies decides."""
 
 from __future__ import annotations
 
@@ -9,25 +9,28 @@ from clmst.route.records import EQUAL, HOST, SMALL, STEPS
 
 
 def way_of_sparse(facts: SparseFacts) -> Way:
-    """Return the way of a graph that lists its edges, or of a small complete graph."""
+    """Choose the way of solving a graph that lists its edges, or a small complete graph."""
     found = first_answer(_rules(facts), facts, facts.refused)
     return found or Way(STEPS, f"{facts.n_entries:,} edges or entries: no shorter way takes them")
 
 
 def passed_over(facts: SparseFacts) -> list[tuple[str, str]]:
-    """Return the ways that were looked at before :func:`way_of_sparse` had its answer, and why."""
+    """Return the ways that :func:`way_of_sparse` rejects before it chooses one.
+
+    Each element is the name of a way and the reason in words.
+    """
     return _passed_over(_rules(facts), facts, facts.refused)
 
 
 def _without_device(facts: SparseFacts) -> Way | Passed:
-    """Take the host if there is nothing else."""
+    """Choose the host if there is no device."""
     if facts.device is None:
         return Way(HOST, "there is no device", facts.form)
     return ("there is a device",)
 
 
 def _equal_weights(facts: SparseFacts) -> Way | Passed:
-    """Take one launch for a matrix of equal weights, if one work-item reads the host's arrays."""
+    """Choose one launch for a matrix of equal weights, on a CPU that reads the host's arrays."""
     device, size = facts.device, max(facts.n_entries, facts.n_vertices)
     if facts.form != "matrix" or device is None:
         return ("it is for SciPy matrices, and this is a {}", facts.form)
@@ -43,7 +46,7 @@ def _equal_weights(facts: SparseFacts) -> Way | Passed:
 
 
 def _one_launch(facts: SparseFacts) -> Way | Passed:
-    """Take one launch for what one work-item solves sooner than all compute units together."""
+    """Choose one launch for a graph that one work-item solves sooner than all compute units do."""
     device, size = facts.device, max(facts.n_entries, facts.n_vertices)
     if device is None or not device.serial:
         return ("the device does not work in the host's memory by one work-item",)
@@ -57,7 +60,7 @@ def _one_launch(facts: SparseFacts) -> Way | Passed:
 
 
 def _one_launch_unsorted(facts: SparseFacts) -> Way | Passed:
-    """Take one launch for a larger matrix, too, if it would have to be sorted first."""
+    """Choose one launch also for a larger matrix, if all other ways would have to sort it first."""
     device, size = facts.device, max(facts.n_entries, facts.n_vertices)
     if device is None or not device.serial or facts.form != "matrix" or facts.n_entries == 0:
         return ("it is for SciPy matrices, on a device that works in the host's memory",)
@@ -72,7 +75,7 @@ def _one_launch_unsorted(facts: SparseFacts) -> Way | Passed:
 
 
 def _serial_limit(facts: SparseFacts) -> tuple[str, int]:
-    """Return the limit for one work-item beside two compute units, after its name."""
+    """Return the name and value of the limit for one work-item on a CPU of two compute units."""
     if facts.form == "list":
         return "small_list", LIMITS.small_list
     if facts.form == "complete":
@@ -81,12 +84,12 @@ def _serial_limit(facts: SparseFacts) -> tuple[str, int]:
 
 
 def _for_units(limit: int, device: DeviceFacts) -> int:
-    """Return a limit that is for two compute units, for those that a device has."""
+    """Convert a limit for two compute units to the limit for the compute units of `device`."""
     return 2 * limit // min(max(device.compute_units, 2), LIMITS.serial_compute_units)
 
 
 def _small_on_host(facts: SparseFacts) -> Way | Passed:
-    """Take the host for what is too small for a device that has a memory of its own."""
+    """Choose the host for a graph that is too small for a device with memory of its own."""
     device = facts.device
     if not facts.host_allowed:
         return ("the caller, or CLMST_DEVICE, names a device",)
@@ -98,7 +101,7 @@ def _small_on_host(facts: SparseFacts) -> Way | Passed:
 
 
 def _few_entries(facts: SparseFacts) -> Way | Passed:
-    """Take the host for few entries."""
+    """Choose the host for a small number of entries."""
     m, most = facts.n_entries, LIMITS.host
     if 0 < m <= most:
         return Way(HOST, f"{m:,} of at most {most:,} for the host", facts.form)
@@ -106,7 +109,7 @@ def _few_entries(facts: SparseFacts) -> Way | Passed:
 
 
 def _unsorted_tree(facts: SparseFacts) -> Way | Passed:
-    """Take the host for entries that a device would have to sort."""
+    """Choose the host for entries that are not sorted, so that a device would have to sort them."""
     m, most = facts.n_entries, LIMITS.host_unsorted_tree
     if m >= most:
         return ("{:,} entries >= {:,} (host_unsorted_tree)", m, most)
@@ -118,7 +121,7 @@ def _unsorted_tree(facts: SparseFacts) -> Way | Passed:
 
 
 def _equal_tree(facts: SparseFacts) -> Way | Passed:
-    """Take the host for equal weights."""
+    """Choose the host for a matrix whose weights are all equal."""
     m, most = facts.n_entries, LIMITS.host_equal_tree
     if m >= most:
         return ("{:,} entries >= {:,} (host_equal_tree)", m, most)
@@ -148,10 +151,10 @@ def _rules(facts: SparseFacts) -> tuple[Rule[SparseFacts], ...]:
 
 
 def converts_on_host(n_entries: int, device: DeviceFacts, *, equal: bool) -> bool:
-    """Return whether the host brings a COO or CSC matrix into CSR form.
+    """Return whether the host converts a COO or CSC matrix to CSR.
 
-    The alternative is that the device gets the entries as they are. `equal` says whether a sample
-    of the weights has one value.
+    Otherwise the entries are uploaded as they are, and the device converts them. `equal` says
+    whether all weights of a sample are equal.
     """
     if equal and device.alone and device.host_arrays == "shared":
         return n_entries <= LIMITS.equal_weights
@@ -161,25 +164,31 @@ def converts_on_host(n_entries: int, device: DeviceFacts, *, equal: bool) -> boo
 
 
 def device_checks(n_slots: int) -> bool:
-    """Return whether the device, not the host, finds out whether a CSR is well formed."""
+    """Return whether the device checks that a CSR is valid. Otherwise the host does."""
     return n_slots >= LIMITS.device_check
 
 
 def device_orders(n_edges: int) -> bool:
-    """Return whether the device, not the host, brings edges or entries into canonical order."""
+    """Return whether the device sorts edges or entries canonically. Otherwise the host does."""
     return n_edges >= LIMITS.device_order
 
 
 def host_merges_parallel(n_entries: int) -> bool:
-    """Return whether the host looks for parallel edges before it solves a matrix."""
+    """Return whether the host merges parallel edges before it solves a matrix.
+
+    With few entries the solve itself chooses the lightest of parallel edges sooner.
+    """
     return n_entries > LIMITS.host_parallel
 
 
 def host_lists_complete(n_vertices: int) -> bool:
-    """Return whether the host lists the edges of a complete graph where there is no device."""
+    """Return whether a complete graph is small enough for the host to list its edges.
+
+    The host does so if there is no device.
+    """
     return n_vertices**2 <= 2 * LIMITS.host_complete
 
 
 def pays_for_networkx(n_edges: int) -> bool:
-    """Return whether a graph of NetworkX is worth its conversion."""
+    """Return whether clmst is faster than NetworkX for its graph, including the conversion."""
     return n_edges >= LIMITS.networkx

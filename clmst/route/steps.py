@@ -1,4 +1,4 @@
-"""Graphs that are on a device: which algorithm comes first, and in which variant it solves."""
+"""The choice of the algorithm and its variant for a graph that is on a device."""
 
 from __future__ import annotations
 
@@ -10,12 +10,16 @@ from clmst.route.records import STEPS
 
 
 def prefers_prim(*, alone: bool, n_vertices: int, n_slots: int, symmetric: bool) -> bool:
-    """Return whether prim comes first of all algorithms, as one work-item soon has the forest."""
+    """Return whether "prim" is the first choice, as for small graphs on a CPU.
+
+    `alone` is True if work-groups of the device have one work-item. `symmetric` is True if both
+    directions of every edge are stored.
+    """
     return type(prim_first(alone, n_vertices, n_slots, symmetric)) is Way
 
 
 def prim_first(alone: bool, n_vertices: int, n_slots: int, symmetric: bool) -> Way | Passed:
-    """Return the answer that prim comes first, or why it does not."""
+    """Return the answer that "prim" is the first choice, or the reason why it is not."""
     if not alone:
         return ("the work-groups of the device have several work-items",)
     most = LIMITS.prim if symmetric else LIMITS.prim // 2
@@ -29,9 +33,10 @@ def prim_first(alone: bool, n_vertices: int, n_slots: int, symmetric: bool) -> W
 def way_of_steps(
     name: str, given: str | None, *, n_vertices: int, n_slots: int, symmetric: bool, alone: bool
 ) -> Way:
-    """Return the way of a graph that is solved step by step, and why by the algorithm of a name.
+    """Return the Way for a graph that the algorithm `name` solves, with the reason for `name`.
 
-    `given` is what the caller gave: the name of an algorithm, "options", or None for "auto".
+    `given` is the reason if the caller decided: the name of an algorithm, or "options". It is None
+    if the caller left the choice to "auto".
     """
     size = f"{n_vertices:,} vertices, {n_slots:,} slots"
     if given is not None:
@@ -43,15 +48,22 @@ def way_of_steps(
 
 
 def shape_of_rounds(*, alone: bool, launches_given: bool) -> Literal["gpu", "cpu"]:
-    """Return the shape of filter-boruvka: ranges for work-groups of one, or shared worklists."""
+    """Choose the CPU variant or the GPU variant of filter-boruvka.
+
+    In the CPU variant each work-item has a range of the edges. In the GPU variant all work-items
+    share worklists. `launches_given` says whether the caller chose launches, which only the GPU
+    variant has.
+    """
     return "cpu" if alone and not launches_given else "gpu"
 
 
 def launches_of_rounds(n_slots: int, *, most_resident: int) -> Literal["resident", "mixed"]:
-    """Return how work-groups that may wait for one another are launched.
+    """Choose the launches of filter-boruvka on a device whose work-groups can wait for one another.
 
-    `most_resident` is the number of slots for one launch of the whole solve. It is a constant of
-    the kernels (``algorithms/filter_boruvka``).
+    "resident" is a single launch for the whole solve. "mixed" launches the steps of the first,
+    large rounds separately, and all remaining rounds of a filter pass together. `most_resident` is
+    the maximum number of slots for a single launch, a constant of the kernels
+    (``algorithms/filter_boruvka``).
     """
     return "resident" if n_slots <= most_resident else "mixed"
 
@@ -59,9 +71,10 @@ def launches_of_rounds(n_slots: int, *, most_resident: int) -> Literal["resident
 def light_edges_first(
     degree: float, n_edges: int, *, filter_degree: float, dense_degree: float, filter_edges: int
 ) -> bool:
-    """Return whether a window of light edges goes first in a graph of an average degree.
+    """Return whether the light edges are solved first, to drop most of the heavy edges then.
 
-    The degrees and the edges to compare with are fields of the device's policy.
+    That pays off in a graph with many edges and a high average `degree`. The degrees and the number
+    of edges with which they are compared are values of the device's policy.
     """
     times = 1 if degree >= dense_degree else LIMITS.filter_sparse_times
     return degree >= filter_degree and n_edges >= times * filter_edges

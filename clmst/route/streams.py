@@ -1,4 +1,4 @@
-"""Streams of edges: which reducer has them, and what is worth a filter or new numbers."""
+"""Streams of edges: where they are reduced, and when filters and new vertex numbers pay off."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from clmst.route.records import PASSES, REDUCED, REDUCED_ON_HOST
 
 
 def way_of_stream(facts: StreamFacts) -> Way:
-    """Return the way of the edges of a stream that have come and of those that come next.
+    """Choose where the edges of a stream are kept and reduced: on the host or on the device.
 
-    It is asked for each piece until the device has the edges, which then stay there.
+    If the memory limit is too small for that, choose passes over the stream. The function is called
+    for each piece of the stream until it chooses the device. From then on all edges are there.
     """
     if not facts.has_space:
         return Way(PASSES, f"no space for a forest of {facts.n_vertices:,} vertices and more edges")
@@ -28,15 +29,25 @@ def way_of_stream(facts: StreamFacts) -> Way:
 
 
 def is_sparse_part(n_vertices: int, n_edges: int) -> bool:
-    """Return whether most vertices have no edge in a part, so that it gets numbers of its own."""
+    """Return whether most vertices do not have an edge in a part of a graph.
+
+    The vertices that have edges then get new, consecutive numbers for the solve of the part.
+    """
     return n_edges * LIMITS.vertices_per_edge < n_vertices
 
 
 def filters_on_host(n_to_come: int, n_vertices: int) -> bool:
-    """Return whether the host filters later edges of a stream with the forest of earlier ones."""
+    """Return whether enough edges follow for the host to filter them by the forest so far.
+
+    `n_to_come` is the number of edges that will be taken before the next reduction.
+    """
     return n_to_come >= LIMITS.stream_filter * n_vertices
 
 
 def streams_instead(bytes_needed: int, device_bytes: int) -> bool:
-    """Return whether a graph that did not fit its device is solved as a stream of its edges."""
+    """Return whether a graph is solved as a stream of its edges after a device ran out of memory.
+
+    `bytes_needed` is the memory of a solve. If it is a small part of `device_bytes`, the memory of
+    the device, then the graph's size was not the cause.
+    """
     return bytes_needed * LIMITS.streamed_part >= device_bytes

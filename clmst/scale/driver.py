@@ -147,9 +147,7 @@ class _StreamRun:
         # Number of edges of all earlier passes; number of reductions at the last check.
         self._n_read = self._n_reductions = 0
         self._logs_at = PATIENCE  # seconds after which progress is logged again
-        self._is_ahead = (
-            False  # whether the last progress counted edges that the sink has not taken
-        )
+        self._is_ahead = False  # whether the last progress counted edges that are not taken yet
         self._is_at_caller = False  # whether the caller's iterator or progress function runs
 
     def _new_sink(self, by_passes: np.dtype[Any] | None) -> ReductionSink | PassSink:

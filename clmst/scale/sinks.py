@@ -451,7 +451,7 @@ class ReductionSink(StreamSink):
     def reduce(self, *, is_last: bool = False) -> None:
         """Replace the forest and the waiting edges by the forest of both, and block until then.
 
-        `is_last` promises that no edges follow, so that the reducer may free what filters need.
+        If `is_last` is True, no edges may follow, because no filter is built from the new forest.
         """
         self.flush()
         if isinstance(self.reducer, HostReducer):
