@@ -1,26 +1,28 @@
-// Records with named fields: structs of the layout of a NumPy dtype, which expressions of a caller
-// take and make. They come before the caller's own functions.
+// Records with named fields: structs with the layout of a NumPy dtype. Expressions of a caller take
+// and return them. The structs are defined before the caller's own functions.
 //
-// The host gives each struct as macros. For example, an int8 with a float32 four bytes later:
+// The host defines each struct by macros. For example, for an int8 with a float32 four bytes later:
 //
 //     #define Record_FIELDS(FIELD) FIELD(char, kind_) FIELD(uchar, Gap1) ... FIELD(float, weight_)
 //     RECORD_TYPE(Record, 8, 4, uint, uint2)
 //
-// Four more macros make a record of other things, and others of a record:
+// Five more macros convert between three forms of a record: the struct, its held form (a vector of
+// words, of type Record_held_t, for registers and local memory), and its form in global memory.
 //
-//     Record_OF(value_0, value_1)     the record that has these values in its fields
-//     Record_FROM(held)               the record that is held in a vector of words, Record_held_t
-//     Record_HELD(record)             that vector; where it is longer than the record, zeros follow
-//     Record_LOAD(units)              that vector, of a record in global memory
+//     Record_OF(value_0, value_1)     the struct with these values in its fields
+//     Record_FROM(held)               the struct of a held record
+//     Record_HELD(record)             the held form of a struct; zeros fill the rest of the vector
+//     Record_LOAD(units)              the held form of a record in global memory
 //     Record_STORE(units, held)       statements that write a held record to global memory
 //
-// In global memory a record consists of integers of type Record_unit_t, the longest ones that its
-// alignment allows.
+// In global memory a record is an array of integers of type Record_unit_t, the longest type that
+// the alignment of the record allows.
 
 #define RECORD_FIELD(type, name) type name;
 
-// Defines a struct of a number of bytes, which memory has at multiples of `alignment`. It is packed,
-// as every byte between two fields is a field. A compiler that packs otherwise fails here.
+// Defines a struct of `bytes` bytes, which stands in memory at multiples of `alignment` bytes. The
+// struct is packed, and every byte of a gap between two fields is a member. With a compiler that
+// gives it another size, the last line fails to compile.
 #define RECORD_TYPE(name, bytes, alignment, unit, held)        \
   typedef struct __attribute__((packed, aligned(alignment))) { \
     name##_FIELDS(RECORD_FIELD)                                \

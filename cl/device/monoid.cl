@@ -2,8 +2,8 @@
 //
 // The caller of a primitive gives these macros. The defaults are the sum of 32-bit integers.
 
-// Type in which kernels hold an element: a scalar of 8 to 64 bits, or a vector of 2, 4, 8 or 16 of
-// them; a vector of words for a record (fields.cl).
+// Type in which kernels keep an element: a scalar of 8 to 64 bits, or a vector of 2, 4, 8 or 16
+// scalars. A record (fields.cl) is kept as a vector of 32-bit words.
 #ifndef T
 #define T uint
 #endif
@@ -13,10 +13,12 @@
 #define T_BYTES 4
 #endif
 
-// For a record: T_RECORD, its type; T_MEMORY_BYTES, its size in bytes, of which T_BYTES is the next
-// power of two; RECORD_IDENTITY, its identity. COMBINE takes and makes such records. Where it only
-// chooses between both, CHOICE(a, b, left, right) takes the records, and chooses between them as they
-// are held: compilers choose between structs in memory, which takes 1.5 times as long on CPUs.
+// If elements are records, T_RECORD is the struct type, T_MEMORY_BYTES is its size in bytes, and
+// RECORD_IDENTITY is the identity as a struct. T_BYTES is then T_MEMORY_BYTES, rounded up to a
+// power of two. COMBINE takes and returns structs. If COMBINE only chooses one of its two
+// arguments, the caller may also define CHOICE(a, b, left, right). It decides by the structs a and
+// b, but returns their held forms, `left` or `right`. Compilers choose between structs in memory,
+// which takes 1.5 times as long on CPUs.
 #ifdef T_RECORD
 #define IDENTITY monoid_identity()
 #define ELEMENT_IS_T (T_MEMORY_BYTES == T_BYTES)
@@ -24,25 +26,25 @@
 #define ELEMENT_IS_T 1
 #endif
 
-// The element that COMBINE leaves others unchanged with, on either side.
+// The identity element: combined with any element, on either side, it gives that element.
 #ifndef IDENTITY
 #define IDENTITY ((T)0)
 #endif
 
-// Expression that combines the elements a and b, a being the left one. Associative.
+// Expression that combines the elements a and b, of which a is the left one. Must be associative.
 #ifndef COMBINE
 #define COMBINE(a, b) ((a) + (b))
 #endif
 
-// Whether COMBINE(a, b) and COMBINE(b, a) are the same: 0 or 1.
+// 1 if COMBINE(a, b) equals COMBINE(b, a) for all elements, else 0.
 #ifndef COMMUTATIVE
 #define COMMUTATIVE 1
 #endif
 
-// Fails to compile unless T has the size that the host takes it to have.
+// Fails to compile unless T has the size that the host expects.
 typedef char monoid_element_has_the_size_of_its_dtype[sizeof(T) == T_BYTES ? 1 : -1];
 
-// Words that an element fills, or a part of one.
+// Number of 32-bit words that an element takes; 1 for an element of fewer than four bytes.
 #define T_WORDS ((T_BYTES + 3) / 4)
 
 #ifdef T_RECORD
@@ -66,7 +68,8 @@ static inline T combine(T left, T right) {
 }
 #endif
 
-// Elements in global memory, where a record takes no more than its own bytes.
+// Type of elements in global memory. A record takes T_MEMORY_BYTES there, which may be fewer than
+// the bytes of its held form. element_load and element_store convert between both forms.
 #if ELEMENT_IS_T
 typedef T element_t;
 
@@ -91,15 +94,15 @@ static inline void element_store(global element_t *out, size_t i, T element) {
 }
 #endif
 
-// One of two elements, without a branch. For conditions that cannot be predicted, on CPUs
-// (quirk: cpu-vector-choices).
+// Returns `yes` if the condition holds, else `no`, without a branch. For conditions that a CPU
+// cannot predict (quirk: cpu-vector-choices).
 static inline T choose(bool condition, T yes, T no) {
   union {
     T element;
     uint words[T_WORDS];
   } chosen, other;
   const uint mask = -(uint)condition;
-  chosen.words[0] = other.words[0] = 0;  // of which a short element is a part
+  chosen.words[0] = other.words[0] = 0;  // an element of fewer than four bytes fills only a part
   chosen.element = yes;
   other.element = no;
   for (uint w = 0; w < T_WORDS; ++w)

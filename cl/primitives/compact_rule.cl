@@ -1,12 +1,13 @@
-// Which records a selection keeps, and what it writes.
+// The rule of a selection: which records it keeps (KEEP), and what it writes (WRITE).
 
 #define KEEP_FLAGGED 0
 #define KEEP_HOLDING 1
 #define KEEP_HEADS 2
 
-// Which records are kept. KEEP_FLAGGED (0): those with a byte flag that is not 0. KEEP_HOLDING (1):
-// those for which EXPRESSION holds. KEEP_HEADS (2): the first, and those that differ from the one
-// before.
+// Which records are kept:
+//   KEEP_FLAGGED (0)  records whose flag, a byte in an array of flags, is not 0
+//   KEEP_HOLDING (1)  records for which EXPRESSION is true
+//   KEEP_HEADS (2)    the first record, and every record that differs from the record before it
 #ifndef KEEP
 #define KEEP KEEP_FLAGGED
 #endif
@@ -15,8 +16,10 @@
 #define WRITE_ALL 1
 #define WRITE_POSITIONS 2
 
-// What is written. WRITE_KEPT (0): the kept records. WRITE_ALL (1): these, then the others.
-// WRITE_POSITIONS (2): the positions of the kept records, KEEP_FLAGGED only.
+// What is written:
+//   WRITE_KEPT (0)       the kept records
+//   WRITE_ALL (1)        the kept records, then all other records
+//   WRITE_POSITIONS (2)  the positions of the kept records; only with KEEP_FLAGGED
 #ifndef WRITE
 #define WRITE WRITE_KEPT
 #endif
@@ -24,18 +27,18 @@
 #include "device/function.cl"
 #include "device/record.cl"
 
-// The arrays that a selection reads and writes; null where there is none.
+// The arrays that a selection reads and writes. A pointer is null if there is no array for it.
 typedef struct {
   const global record_chunk_t *records;
   const global uchar *flags;
   const global value_chunk_t *values;
   global record_chunk_t *out;
   global value_chunk_t *values_out;
-  uint bound;     // capacity of `out`; no record is written beyond it
+  uint bound;     // capacity of `out` in records; nothing is written beyond it
   given_t given;  // arguments of EXPRESSION
 } selection_t;
 
-// 0x80 in each byte that is not 0.
+// Returns 0x80 in each byte of `flags` that is not 0, and 0 in all other bytes.
 static inline uint4 flags_set(uint4 flags) {
   return (((flags & 0x7F7F7F7Fu) + 0x7F7F7F7Fu) | flags) & 0x80808080u;
 }
@@ -48,8 +51,8 @@ typedef Record_held_t rule_element_t;
 typedef T rule_element_t;
 #endif
 
-// A record as it is moved, and as a vector. Fails to compile unless EXPRESSION takes elements of the
-// record's size.
+// A record, in chunks as kernels move it and as the element that EXPRESSION takes. The second
+// definition fails to compile unless EXPRESSION takes elements of the record's size.
 typedef union {
   record_chunk_t chunks[RECORD_CHUNKS];
   rule_element_t element;
@@ -58,7 +61,8 @@ typedef char
     rule_element_has_the_size_of_its_record[sizeof(T) == RECORD_WORDS * RECORD_UNIT ? 1 : -1];
 #endif
 
-// Whether record i is kept. `previous` is the one before it; only KEEP_HEADS looks at it.
+// Returns whether record i is kept. `previous` is the record before it, which is read only with
+// KEEP_HEADS.
 static inline bool rule_keeps(const selection_t *of, size_t i, const record_chunk_t *record,
                               const record_chunk_t *previous) {
 #if KEEP == KEEP_HEADS

@@ -1,6 +1,7 @@
-"""Elements, which kernels compute with, and records, which they move word by word.
+"""The OpenCL C types for the elements of a NumPy array, and the words in which kernels move them.
 
-The OpenCL C type of a NumPy dtype; host side of ``cl/device/record.cl`` and
+An element is a number or a structure with which kernels compute. A record is an element that
+kernels only move and compare, word by word. This is the host side of ``cl/device/record.cl`` and
 ``cl/device/fields.cl``.
 """
 
@@ -31,22 +32,41 @@ _SCALARS = {
 }
 _UNSIGNED = {1: "uchar", 2: "ushort", 4: "uint", 8: "ulong"}  # by size in bytes
 _VECTORS = (2, 4, 8, 16)
-MAX_BYTES = 64  # a work-group of 256 keeps one element each in 32 KiB of local memory
+MAX_BYTES = 64  # elements of 256 work-items then take 16 of 32 KiB of local memory
 WORD_BYTES = 4
-_MOST_SHORT_BYTES = 16  # of records of words of 1 or 2 bytes
-_MOST_ALIGNED = 16  # bytes that GPUs load at once
+_MOST_SHORT_BYTES = 16  # maximum size of a record whose words have 1 or 2 bytes
+_MOST_ALIGNED = 16  # maximum number of bytes that a GPU loads at once
 _SIZES = f"1 to {_MOST_SHORT_BYTES} bytes, or a multiple of {WORD_BYTES} up to {MAX_BYTES}"
 
 
 def pair_of(
     first: Any, second: Any | None = None, names: tuple[str, str] = ("key", "index")
 ) -> Any:
-    """Return the dtype of a pair: two fields that follow each other.
+    """Return the structured dtype of a pair: two fields without a gap between them.
+
+    Parameters
+    ----------
+    first : dtype
+        The dtype of the first field.
+    second : dtype, optional
+        The dtype of the second field. By default it is `first`.
+    names : tuple of str
+        The names of both fields.
+
+    Returns
+    -------
+    numpy.dtype
 
     Raises
     ------
     InvalidArgumentError
-        NumPy makes no such dtype.
+        NumPy cannot make this dtype, for example because the names are equal.
+
+    Examples
+    --------
+    >>> from clmst.primitives.element import pair_of
+    >>> pair_of("float32", "uint32")
+    dtype([('key', '<f4'), ('index', '<u4')])
     """
     key = check_dtype("first", first)
     index = key if second is None else check_dtype("second", second)
@@ -64,33 +84,33 @@ def pair_of(
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A number within an element."""
+    """A number within an element, or the element itself if it is a number."""
 
-    name: str  # NumPy's; "" for an element that is a number itself
+    name: str  # NumPy's name of the field; "" if the element is a number itself
     dtype: np.dtype[Any]
-    offset: int  # in bytes
+    offset: int  # in bytes, from the beginning of the element
 
     @property
     def type(self) -> str:
-        """Its OpenCL C type."""
+        """The OpenCL C type of the number."""
         return _SCALARS[self.dtype.str[1:]]
 
     @property
     def end(self) -> int:
-        """The first byte after it."""
+        """The offset in bytes of the first byte after the field."""
         return self.offset + self.dtype.itemsize
 
 
 @dataclass(frozen=True, slots=True)
 class Element:
-    """The form in which OpenCL C has the elements of a dtype: a scalar, a vector or a struct."""
+    """The OpenCL C form of the elements of a dtype: a scalar, a vector or a struct."""
 
     dtype: np.dtype[Any]
-    fields: tuple[Field, ...]  # in the order of NumPy's names
+    fields: tuple[Field, ...]  # in the order of the dtype's names
 
     @property
     def is_struct(self) -> bool:
-        """Whether it is a struct, because no scalar and no vector has its fields."""
+        """Whether the element is a struct, because a scalar or a vector cannot have its fields."""
         size = self.fields[0].dtype.itemsize
         return (
             len({field.dtype for field in self.fields}) > 1
@@ -101,21 +121,21 @@ class Element:
 
     @property
     def type(self) -> str:
-        """The type of the scalar or vector."""
+        """The OpenCL C type of the scalar or vector. It is meaningless for a struct."""
         n_fields = len(self.fields)
         return self.fields[0].type + ("" if n_fields == 1 else str(n_fields))
 
     @property
     def has_doubles(self) -> bool:
-        """Whether one of its numbers is a double."""
+        """Whether one of the fields is a double."""
         return any(field.type == "double" for field in self.fields)
 
     @property
     def held_type(self) -> str:
-        """The type in which kernels hold an element in registers and in local memory.
+        """The OpenCL C type in which kernels keep an element in registers and in local memory.
 
-        It is the scalar or vector itself. A struct is held as a vector of words, since compilers
-        lose structs in local memory (quirk: llvm-local-structs).
+        It is the type of the scalar or vector. A struct is kept as a vector of 32-bit words,
+        because some compilers lose structs in local memory (quirk: llvm-local-structs).
         """
         if not self.is_struct:
             return self.type
@@ -125,19 +145,24 @@ class Element:
 
     @property
     def held_bytes(self) -> int:
-        """The size of `held_type`: that of the element, rounded up to a power of two."""
+        """The size of `held_type` in bytes: the element's size, rounded up to a power of two."""
         return 1 << (self.dtype.itemsize - 1).bit_length()
 
     def member(self, field: Field) -> str:
-        """Return the name of a field in the struct: NumPy's with a "_", as no macro ends in one."""
+        """Return the name of the struct's member for a field.
+
+        It is NumPy's name of the field with a "_" behind it, because no macro has a name that ends
+        so. If NumPy's name is not an identifier, it is "Field" and a number.
+        """
         is_name = field.name.isascii() and field.name.isidentifier()
         return f"{field.name}_" if is_name else f"Field{self.fields.index(field)}"
 
     @property
     def members(self) -> list[tuple[str, str, int, int]]:
-        """Name, OpenCL C type, offset and size of each member of the struct, in order.
+        """The name, OpenCL C type, offset and size in bytes of each member of the struct.
 
-        Each byte between two fields is a member, too, so that a copy of a record has all its bytes.
+        They are in the order of their offsets. Each byte of a gap between two fields is a member of
+        its own, so that a copy of a record has the bytes of its gaps, too.
         """
         placed = {byte: (f"Gap{byte}", "uchar", byte, 1) for byte in range(self.dtype.itemsize)}
         for one in self.fields:
@@ -147,7 +172,10 @@ class Element:
         return [placed[offset] for offset in sorted(placed)]
 
     def definition(self, name: str) -> str:
-        """Return the macros of ``cl/device/fields.cl`` that define the struct under a name."""
+        """Return the OpenCL C text that defines the struct and its macros.
+
+        ``cl/device/fields.cl`` describes the macros. They all begin with `name`.
+        """
         size, held = self.dtype.itemsize, self.held_type
         words, unit = -(-size // WORD_BYTES), words_of(size).unit
         given = [f"value_{k}" for k in range(len(self.fields))]
@@ -180,25 +208,30 @@ class Element:
 
     @property
     def listed(self) -> str:
-        """The fields with their dtypes, for messages."""
+        """The names and dtypes of all fields as a text, for messages."""
         return ", ".join(f"{field.name} ({field.dtype})" for field in self.fields)
 
 
-# The following are texts in OpenCL C. Words of 32 bits are put together and taken apart by shifts,
-# which all compilers do in registers. Some keep unions of a struct and a vector in memory.
+# The following functions return OpenCL C expressions. They compose and split words of 32 bits by
+# shifts, which all compilers keep in registers. Some compilers keep unions of a struct and a vector
+# in memory.
 
 
 def _word(k: int, held: str) -> str:
-    """Return word `k` of a record that is held in `held`."""
+    """Return an expression for the 32-bit word `k` of a record, kept in a value of type `held`.
+
+    The value is named "held" in the text.
+    """
     if held in ("uchar", "ushort", "uint"):
         return "(uint)held"
     return f"held.s{k:x}"
 
 
 def _bits(offset: int, length: int, held: str) -> str:
-    """Return an integer whose lowest bytes are `length` bytes of a held record from `offset` on.
+    """Return an expression for an integer whose lowest `length` bytes are part of a held record.
 
-    It is shifted 32 bits at a time: Intel's compiler for GPUs keeps records in memory otherwise.
+    The part begins at byte `offset`. Bytes above the lowest `length` are arbitrary. Shifts are of
+    32-bit words only, because Intel's compiler for GPUs keeps records in memory otherwise.
     """
     if length <= WORD_BYTES:
         return _word_from(offset, length, held)
@@ -207,7 +240,10 @@ def _bits(offset: int, length: int, held: str) -> str:
 
 
 def _word_from(offset: int, length: int, held: str) -> str:
-    """Return a word whose lowest bytes are at most four bytes of a held record."""
+    """Return an expression for a 32-bit word whose lowest `length` bytes are part of a held record.
+
+    The part begins at byte `offset`, and `length` is at most 4.
+    """
     k, byte = divmod(offset, WORD_BYTES)
     low = f"{_word(k, held)} >> {8 * byte}"
     if byte + length <= WORD_BYTES:
@@ -216,7 +252,10 @@ def _word_from(offset: int, length: int, held: str) -> str:
 
 
 def _packed_word(k: int, members: list[tuple[str, str, int, int]]) -> str:
-    """Return word `k` of a record, made of the members of `record` that reach into it."""
+    """Return an expression for the 32-bit word `k` of a struct, composed of its members.
+
+    The struct is named "record" in the text. Only members with bytes in that word are used.
+    """
     parts = []
     for name, _, offset, length in members:
         bits, shift = f"as_{_UNSIGNED[length]}((record).{name})", 8 * (offset - WORD_BYTES * k)
@@ -228,13 +267,17 @@ def _packed_word(k: int, members: list[tuple[str, str, int, int]]) -> str:
 
 
 def _loaded_word(k: int, unit: int, size: int) -> str:
-    """Return word `k` of a record of `size` bytes, made of integers of `unit` bytes in memory."""
+    """Return an expression for the 32-bit word `k` of a record in global memory.
+
+    The record has `size` bytes. Memory has it as an array of integers of `unit` bytes, which is
+    named "units" in the text.
+    """
     first, count = k * WORD_BYTES // unit, min(WORD_BYTES, size - k * WORD_BYTES) // unit
     return " | ".join(f"(uint)units[{first + j}] << {8 * unit * j}" for j in range(count))
 
 
 def _vector(held: str, words: list[str]) -> str:
-    """Return a value of type `held` that has these words, and zeros after them."""
+    """Return an expression for a value of type `held` that has these words, then zeros."""
     length = int(held.removeprefix("uint") or 1) if held.startswith("uint") else 1
     padded = words + ["0"] * (length - len(words))
     return f"(({held})({', '.join(f'({word})' for word in padded)}))"
@@ -242,9 +285,11 @@ def _vector(held: str, words: list[str]) -> str:
 
 @cache
 def element_of(dtype: np.dtype[Any]) -> Element:
-    """Return the form of elements that kernels compute with, or raise InvalidArgumentError.
+    """Return the OpenCL C form of the elements of a dtype.
 
-    Elements are (u)int8, (u)int16, (u)int32, (u)int64, float32 and float64, or structures of these.
+    The dtype is (u)int8, (u)int16, (u)int32, (u)int64, float32 or float64, or a structure of these.
+    Raise InvalidArgumentError if it is another dtype, in foreign byte order, has fields that
+    overlap, or has an unsupported size.
     """
     within: Any = dtype.fields or {}
     names = dtype.names or ()
@@ -260,7 +305,7 @@ def element_of(dtype: np.dtype[Any]) -> Element:
 
 
 def _flaw(dtype: np.dtype[Any], fields: tuple[Field, ...]) -> str | None:
-    """Return what is wrong with a dtype as that of elements, or None."""
+    """Return why kernels cannot compute with a dtype, as part of a message, or None if they can."""
     for field in fields:
         if field.dtype.str[1:] not in _SCALARS or not field.dtype.isnative or field.dtype.subdtype:
             return f", whose field {field.name!r} is of {field.dtype}" if field.name else ""
@@ -272,7 +317,10 @@ def _flaw(dtype: np.dtype[Any], fields: tuple[Field, ...]) -> str | None:
 
 
 def check_supported(dtype: np.dtype[Any], device: Device) -> None:
-    """Raise unless kernels on `device` can compute with elements of this dtype."""
+    """Raise UnsupportedDeviceError if elements of `dtype` have doubles and `device` does not.
+
+    Raise InvalidArgumentError if kernels cannot compute with elements of this dtype on any device.
+    """
     if element_of(dtype).has_doubles and not device.capabilities.doubles:
         raise UnsupportedDeviceError(
             f"{device.description} has no arithmetic on doubles, which elements of {dtype} need"
@@ -280,23 +328,23 @@ def check_supported(dtype: np.dtype[Any], device: Device) -> None:
 
 
 class ElementTypes:
-    """The OpenCL C types of the elements that one program computes with.
+    """The OpenCL C types of all elements with which one program computes.
 
-    Each structure gets a name of its own, which no text of a caller can have, as such names are
-    lower-case.
+    Each structure gets a name of its own. The names begin with a capital letter, so they differ
+    from all names in a caller's expressions, which are in lower case.
     """
 
     def __init__(self) -> None:
         self._structs: dict[np.dtype[Any], str] = {}
 
     def of(self, dtype: np.dtype[Any], name: str) -> str:
-        """Return the type of a dtype. A structure that is new is named `name`."""
+        """Return the OpenCL C type of a dtype. The first use of a structure gives it `name`."""
         element = element_of(dtype)
         return self._structs.setdefault(dtype, name) if element.is_struct else element.type
 
     @property
     def definitions(self) -> str:
-        """The macros that define the structs; "" if there are none."""
+        """The OpenCL C text that defines all structures. It is empty if there are none."""
         named = self._structs.items()
         return "\n".join(element_of(dtype).definition(name) for dtype, name in named)
 
@@ -306,19 +354,19 @@ class ElementTypes:
 
 @dataclass(frozen=True, slots=True)
 class RecordWords:
-    """A record as kernels move it: a number of words of one width."""
+    """The words in which kernels move a record: their number and their width."""
 
-    count: int  # 1 to 16; 0 for a value that is not there
-    unit: int = WORD_BYTES  # 4; or 2 or 1, if the record has no multiple of 4 bytes
+    count: int  # number of words, 1 to 16; 0 for the value of a record that does not have one
+    unit: int = WORD_BYTES  # bytes per word: 4, or 2 or 1 if the size is not a multiple of 4
 
     def defines(self, role: str) -> dict[str, int]:
-        """Return the macros of a role: RECORD or VALUE."""
+        """Return the macros of ``cl/device/record.cl`` for a role, "RECORD" or "VALUE"."""
         narrow = {} if self.unit == WORD_BYTES else {f"{role}_UNIT": self.unit}
         return {f"{role}_WORDS": self.count, **narrow}
 
     @property
     def chunks(self) -> int:
-        """Pieces that kernels move a record in."""
+        """The number of chunks, of up to four words each, in which kernels move a record."""
         if self.unit < WORD_BYTES:
             return self.count
         return self.count // next(chunk for chunk in (4, 2, 1) if self.count % chunk == 0)
@@ -328,7 +376,11 @@ NO_WORDS = RecordWords(0)
 
 
 def record_words(name: str, dtype: np.dtype[Any]) -> RecordWords:
-    """Return the words of a record, or raise unless kernels move records of this dtype."""
+    """Return the words in which kernels move records of `dtype`.
+
+    Raise InvalidArgumentError, which calls the array `name`, if kernels cannot move records of its
+    size.
+    """
     size = dtype.itemsize
     if not _has_words(size):
         raise InvalidArgumentError(
@@ -343,6 +395,6 @@ def _has_words(size: int) -> bool:
 
 @cache
 def words_of(size: int) -> RecordWords:
-    """Return the words of a record of a legal size in bytes."""
+    """Return the words in which kernels move a record of `size` bytes, a size that they support."""
     unit = next(unit for unit in (WORD_BYTES, 2, 1) if size % unit == 0)
     return RecordWords(size // unit, unit)

@@ -178,7 +178,10 @@ def keeps_hierarchy(facts: PointFacts) -> bool:
 
 
 def in_one_work_group(n: int, device: DeviceFacts) -> bool:
-    """Return whether a single work-group computes all rounds of a complete graph of `n` vertices."""
+    """Return whether a single work-group computes all rounds of a complete graph.
+
+    The graph has `n` vertices.
+    """
     return not device.alone and n <= LIMITS.one_work_group
 
 

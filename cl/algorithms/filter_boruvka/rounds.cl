@@ -129,11 +129,11 @@ static inline void round_hook(const solve_t *solve, uint phase, uint depth, uint
   }
 }
 
-// Let every vertex of a depth know its supervertex, if POINTER_STEPS steps lead there; else let it
-// point as far ahead as they do, so that the next time takes steps POINTER_STEPS times as long. Other
-// work-items
-// follow and store at once: a link read is the old one or the new one, and both lead to the same
-// root.
+// Store in the link of each vertex of a depth its supervertex, if POINTER_STEPS steps along the
+// links lead there. Otherwise store the vertex that they reach, so that each step of the next call
+// is POINTER_STEPS times as long. COUNT_PENDING counts the vertices whose supervertex is still
+// unknown. Other work-items read and store links at the same time. A link that is read is the old
+// one or the new one, and both lead to the same root.
 static inline void round_follow(const solve_t *solve, uint phase, uint depth, uint n_vertices) {
   volatile global uint *links = solve_links(solve, depth);
   uint pending = 0;
